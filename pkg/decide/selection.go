@@ -1,0 +1,118 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Selection is what one request asks beside the Forecast's own settings; zero fields keep those.
+type Selection struct {
+	Horizon  time.Duration
+	Quantile float64
+	Late     float64
+	Model    string
+	Mode     Mode
+}
+
+// ErrSelection: a request asks for something that does not exist; the message says what does.
+var ErrSelection = errors.New("selector")
+
+// selectors reads one key's value into a selection.
+var selectors = map[string]func(*Selection, string) error{ //nolint:gochecknoglobals // A constant table.
+	"horizon":  (*Selection).setHorizon,
+	"late":     (*Selection).setLate,
+	"model":    (*Selection).setModel,
+	"quantile": (*Selection).setQuantile,
+	"serve":    (*Selection).setServe,
+}
+
+// ParseSelection reads the pairs of a selector. Every problem is in the error, which wraps ErrSelection and lists the
+// valid keys or values.
+func ParseSelection(pairs map[string]string) (Selection, error) {
+	var (
+		s        Selection
+		problems []string
+	)
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+		set, known := selectors[key]
+		if !known {
+			valid := strings.Join(slices.Sorted(maps.Keys(selectors)), ", ")
+			problems = append(problems, fmt.Sprintf("unknown key %.64q, valid keys are %s", key, valid))
+			continue
+		}
+		if err := set(&s, pairs[key]); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	if s.Quantile != 0 && s.Late != 0 {
+		problems = append(problems, "quantile and late exclude each other, keep one")
+	}
+	if len(problems) > 0 {
+		return Selection{}, fmt.Errorf("%w: %s", ErrSelection, strings.Join(problems, "; "))
+	}
+	return s, nil
+}
+
+// Apply is the policy of a request: the Forecast's own, with what the selection asks for.
+func (s Selection) Apply(p Policy) Policy {
+	switch {
+	case s.Quantile != 0:
+		p.Quantile = s.Quantile
+	case s.Late != 0:
+		p.Quantile, p.Late = 0, s.Late
+	}
+	if s.Mode != "" {
+		p.Mode = s.Mode
+	}
+	return p
+}
+
+func (s *Selection) setHorizon(value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("horizon=%.64q is not a duration, write for example 5m or 1h30m", value)
+	}
+	s.Horizon = d
+	return nil
+}
+
+func (s *Selection) setQuantile(value string) error {
+	q, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(q >= Lowest && q <= Highest) {
+		return fmt.Errorf("quantile=%.64q is not a number from %v to %v, write for example 0.95", value, Lowest, Highest)
+	}
+	s.Quantile = q
+	return nil
+}
+
+func (s *Selection) setLate(value string) error {
+	late, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(late > 0 && late < 1) {
+		return fmt.Errorf("late=%.64q is not a share between 0 and 1, write for example 0.01 for 1 %%", value)
+	}
+	s.Late = late
+	return nil
+}
+
+func (s *Selection) setModel(value string) error {
+	if value == "" {
+		return errors.New("model is empty, write for example arima")
+	}
+	s.Model = value
+	return nil
+}
+
+func (s *Selection) setServe(value string) error {
+	for _, mode := range []Mode{Floor, Forecast, Shadow} {
+		if strings.EqualFold(value, string(mode)) {
+			s.Mode = mode
+			return nil
+		}
+	}
+	return fmt.Errorf("serve=%.64q is unknown, valid are floor, forecast, shadow", value)
+}

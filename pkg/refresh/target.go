@@ -1,0 +1,45 @@
+package refresh
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
+type Target struct {
+	Key snapshot.Key
+	// Generation of the object; a change rebuilds the target's state.
+	Generation int64
+	// Invalid says why the object cannot be served, every problem in it; the other fields may then be empty.
+	Invalid string
+
+	// Workload is what the Forecast scales, "Deployment/llama"; informative.
+	Workload string
+	// Expr is PromQL that yields the total demand as one series.
+	Expr string
+	// Unit of the demand, "requests/s"; empty where unknown.
+	Unit string
+	// Rate says that the demand is a rate, observed as the mean of the last minute; else it is a gauge, observed as its
+	// last sample.
+	Rate bool
+
+	Step    time.Duration
+	History time.Duration
+	// Lead is the time from "more replicas" to "ready"; LeadSource says in words where it comes from.
+	Lead       time.Duration
+	LeadSource string
+	// StaleAfter is the age of the newest sample beyond which nothing is served.
+	StaleAfter time.Duration
+	// Models that may be chosen from, by name; empty means all. The free ones always stand by.
+	Models []string
+	Policy decide.Policy
+	// Uncalibrated says why the objective is not calibrated by outcome; empty where it is, or was not asked for.
+	Uncalibrated string
+}
+
+// Targets is the set of Forecasts at the moment; the loop asks at every step. The slice and what it holds are read only.
+type Targets interface {
+	Targets() []Target
+}

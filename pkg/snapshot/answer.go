@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+)
+
+// Answer is one value as a metric serves it: finite and not negative.
+type Answer struct {
+	Value float64
+	// Time of the newest real sample behind the value.
+	Time time.Time
+	// Window is the horizon that the value looks over.
+	Window time.Duration
+}
+
+// ErrNotServing: the Forecast exists but has nothing sound to say now. The message has the reason.
+var ErrNotServing = errors.New("not serving")
+
+// Answer is the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelection where the
+// selection asks for a model or a horizon that the Forecast does not have.
+func (e *Entry) Answer(selection decide.Selection, now time.Time) (Answer, error) {
+	if !e.State.Serves() {
+		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.Why())
+	}
+	if !now.Before(e.StaleAt) {
+		age := now.Sub(e.SampleTime).Round(time.Second)
+		return Answer{}, fmt.Errorf("%w: %s: the newest sample is %s old", ErrNotServing, Stale, age)
+	}
+	decision, window, err := e.decide(selection)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Value: decision.Value, Time: e.SampleTime, Window: window}, nil
+}
+
+// Why is the message of the Ready condition: the state in a sentence.
+func (e *Entry) Why() string {
+	for _, c := range e.Conditions {
+		if c.Type == ConditionReady {
+			return c.Reason + ": " + c.Message
+		}
+	}
+	return string(e.State)
+}
+
+// decide applies a selection. Without one, and while the fallback serves (which knows no models and no quantiles), it
+// is the Forecast's own decision.
+func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, error) {
+	if s == (decide.Selection{}) || e.State == FallingBack {
+		return e.Decision, e.Window, nil
+	}
+	name := s.Model
+	if name == "" {
+		name = e.Model
+	}
+	i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return strings.EqualFold(c.Name, name) })
+	switch {
+	case i < 0 && s.Model != "":
+		return decide.Decision{}, 0, e.unknownModel(s.Model)
+	case i < 0:
+		return e.Decision, e.Window, nil
+	case e.Candidates[i].Error != "":
+		return decide.Decision{}, 0, fmt.Errorf("%w: model %s: %s", ErrNotServing, name, e.Candidates[i].Error)
+	}
+	return e.decideBy(&e.Candidates[i], s)
+}
+
+func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, time.Duration, error) {
+	policy := s.Apply(e.Policy)
+	window := e.Window
+	if s.Horizon != 0 && s.Horizon != window {
+		// The margin table is for the Forecast's own window.
+		window, policy.Target = s.Horizon, 0
+	}
+	if c.Name == e.Model && window == e.Window {
+		return decide.Decide(policy, e.Inputs), window, nil
+	}
+	q, ok := decide.AtHorizon(c.Windows, window)
+	if !ok {
+		return decide.Decision{}, 0, e.unknownHorizon(c, window)
+	}
+	input := decide.Input{Observed: e.Observed, Window: q}
+	if n := len(e.Inputs); n > 0 {
+		input.Typical = e.Inputs[n-1].Typical
+	}
+	return decide.Decide(policy, []decide.Input{input}), window, nil
+}
+
+func (e *Entry) unknownModel(name string) error {
+	names := make([]string, len(e.Candidates))
+	for i, c := range e.Candidates {
+		names[i] = c.Name
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%w: model %.64q: no model is fitted yet (%s)", ErrNotServing, name, e.Why())
+	}
+	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelection, name, strings.Join(names, ", "))
+}
+
+func (e *Entry) unknownHorizon(c *Candidate, horizon time.Duration) error {
+	if len(c.Windows) == 0 {
+		return fmt.Errorf("%w: model %s has no distribution yet", ErrNotServing, c.Name)
+	}
+	return fmt.Errorf("%w: horizon %s is out of reach, valid are %s to %s",
+		decide.ErrSelection, horizon, c.Windows[0].Horizon, c.Windows[len(c.Windows)-1].Horizon)
+}

@@ -1,0 +1,3 @@
+// Package snapshot holds what every face serves: one immutable Snapshot of all Forecasts behind one atomic pointer, the
+// Board. The refresh loop publishes; faces load and answer from memory, so that a request never causes a query or a fit.
+package snapshot

@@ -1,0 +1,131 @@
+package snapshot
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
+)
+
+// State is the health of one Forecast in one word.
+type State string
+
+const (
+	// Ready: a model (or a free baseline that beats it) serves, calibrated on enough history.
+	Ready State = "Ready"
+	// Warming: served, but on too little history to be better than a reactive rule.
+	Warming State = "Warming"
+	// FallingBack: the newest samples are missing; the running maximum of the observed demand is served.
+	FallingBack State = "FallingBack"
+	// Stale: the data is too old; nothing is served, so that the HPA keeps what it has.
+	Stale State = "Stale"
+	// Pending: no history has been read yet.
+	Pending State = "Pending"
+	// Invalid: the object has errors and is not served.
+	Invalid State = "Invalid"
+)
+
+// Serves says whether a value is served in this state.
+func (s State) Serves() bool { return s == Ready || s == Warming || s == FallingBack }
+
+// Condition is one fact about a Forecast that its user should know, in Kubernetes' form. Type and Reason are CamelCase.
+type Condition struct {
+	Type    string
+	True    bool
+	Reason  string
+	Message string
+}
+
+// The types of conditions.
+const (
+	// ConditionReady is true while a value is served as asked; else Reason is the state or the fault.
+	ConditionReady = "Ready"
+	// ConditionUncalibrated is there, and true, while an objective is asked for that the outcome does not calibrate.
+	ConditionUncalibrated = "Uncalibrated"
+	// ConditionSource is false while the newest query failed; Reason says how.
+	ConditionSource = "SourceHealthy"
+	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped.
+	ConditionData = "DataClean"
+)
+
+// Entry is one Forecast at one moment, immutable.
+type Entry struct {
+	Key        Key
+	Generation int64
+	State      State
+	Conditions []Condition
+
+	// What it is.
+	Workload   string
+	Unit       string
+	Step       time.Duration
+	Lead       time.Duration
+	LeadSource string
+	// Window is the lead window W: lead time, HPA sync, one step and metric lag.
+	Window time.Duration
+	Policy decide.Policy
+
+	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.
+	SampleTime time.Time
+	StaleAt    time.Time
+	Observed   float64
+
+	// What is served, with the Forecast's own settings. Meaningful where State.Serves().
+	Decision decide.Decision
+	// Model is the name of the chosen candidate (or "running max" while falling back); ModelReason says why.
+	Model       string
+	ModelReason string
+	// Skill is 1 − loss/loss of the last value, on the decision's own loss; NaN until known.
+	Skill float64
+	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
+	Coverage float64
+
+	// Candidates are every model's distributions and scores, the chosen one included.
+	Candidates []Candidate
+	// Inputs are those of the chosen candidate over the last half lead time, newest last (see decide.Decide).
+	Inputs []decide.Input
+	// Path is the chosen model's forecast step by step.
+	Path []PathStep
+	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
+	Recent forecast.Series
+	// Past are recent forecasts beside what came, oldest first.
+	Past []Past
+
+	// Fallbacks counts the steps served by the fallback since the start of the process.
+	Fallbacks uint64
+}
+
+// Candidate is one model's view of the window and how well it did. Windows ascend in horizon; empty with an Error.
+type Candidate struct {
+	// Name as a selector writes it: lower case, "arima", "holt-winters", "last-value".
+	Name string
+	// Title is the model in the field's words: "ARIMA(1,1,1)".
+	Title string
+	// Free says that this is a baseline that costs nothing: it needs no promotion.
+	Free    bool
+	Windows []decide.Window
+	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
+	// share of windows within the served quantile; NaN until known.
+	Loss, Skill, Coverage float64
+	// Error says why the model does not take part.
+	Error string
+}
+
+// PathStep is the demand at one step ahead: the model's own (uncalibrated) mean and quantiles.
+type PathStep struct {
+	Time  time.Time
+	Point float64
+	// Quantiles at PathLevels().
+	Quantiles [3]float64
+}
+
+// PathLevels are the levels of PathStep.Quantiles.
+func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
+
+// Past is a forecast that was served at Time for the window that followed, and the maximum that came; NaN while the
+// window is open or touched a gap.
+type Past struct {
+	Time     time.Time
+	Forecast float64
+	Observed float64
+}
