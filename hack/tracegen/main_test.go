@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/tracegen/measure"
+	"github.com/forewarm/forewarm/hack/tracegen/synth"
+)
+
+// The text is compared, and not the compressed bytes: those may change with the version of Go.
+func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
+	for _, tr := range traces() {
+		t.Run(tr.file, func(t *testing.T) {
+			committed, err := os.ReadFile(filepath.Join("..", "..", "testdata", "traces", tr.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			const largest = 200_000
+			if len(committed) > largest {
+				t.Errorf("%d bytes, want at most %d", len(committed), largest)
+			}
+			made, err := encode(tr.column, tr.digits, synth.Make(tr.shape))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(unzip(t, committed), unzip(t, made)) {
+				t.Errorf("testdata/traces/%s is not what the generator makes, run: go run ./hack/tracegen", tr.file)
+			}
+		})
+	}
+}
+
+// The numbers are those of real traces (see doc.go), give or take.
+func TestTracesLookLikeRealOnes(t *testing.T) {
+	for _, tr := range traces() {
+		s := measure.Of(synth.Make(tr.shape))
+		for _, want := range []struct {
+			name     string
+			value    float64
+			from, to float64
+		}{
+			{"days", s.Days, 14, 14},
+			{"variation", s.CV, 0.25, 0.55},
+			{"strength of the day", s.Day, 0.45, 0.75},
+			{"memory of a minute", s.Minute, 0.93, 0.995},
+			{"memory of an hour", s.Hour, 0.5, 0.9},
+			{"memory of a week", s.NextWeek, 0.4, 0.8},
+			{"noise of a minute", s.Noise, 0.013, 0.1},
+			{"bursts", s.Burst, 1.3, 2.5},
+			{"level shift", s.Shift, 1.25, 1.6},
+			{"longest outage in minutes", s.Gap.Minutes(), 30, 90},
+		} {
+			if !(want.from <= want.value && want.value <= want.to) {
+				t.Errorf("%s: %s is %.3f, want %v to %v", tr.file, want.name, want.value, want.from, want.to)
+			}
+		}
+	}
+}
+
+func TestWhatIsWrittenIsReadBack(t *testing.T) {
+	s := forecast.Series{
+		Start: time.Unix(1_700_000_040, 0).UTC(), Step: time.Minute, Values: []float64{1, 2.5, math.NaN(), 0},
+	}
+	data, err := encode("load", 1, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "t,load\n1700000040,1.0\n1700000100,2.5\n1700000160,\n1700000220,0.0\n"
+	if diff := cmp.Diff(want, string(unzip(t, data))); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
+	}
+	path := filepath.Join(t.TempDir(), "load.csv.gz")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("series (-want +got):\n%s", diff)
+	}
+}
+
+func TestRunMakesTracesAndMeasuresThem(t *testing.T) {
+	folder := t.TempDir()
+	var out strings.Builder
+	if err := run([]string{"-out", folder}, &out); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.csv.gz"))
+	if err != nil || len(paths) != len(traces()) {
+		t.Fatalf("made %v (%v), want %d traces", paths, err, len(traces()))
+	}
+	out.Reset()
+	if err := run(paths, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range traces() {
+		if !strings.Contains(out.String(), tr.file) {
+			t.Errorf("no row for %s in:\n%s", tr.file, out.String())
+		}
+	}
+}
+
+func TestReadRefusesWhatIsNoSeries(t *testing.T) {
+	for name, text := range map[string]string{
+		"no rows": "t,v\n", "empty": "", "words": "t,v\n0,a\n60,b\n", "one time": "t,v\n5,1\n5,2\n", "one column": "t\n1\n2\n",
+	} {
+		path := filepath.Join(t.TempDir(), "x.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := read(path); err == nil {
+			t.Errorf("%s: read as %v, want an error", name, s)
+		}
+	}
+}
+
+func unzip(t *testing.T, data []byte) []byte {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !zip.ModTime.IsZero() {
+		t.Errorf("the gzip header carries the time %v, want none", zip.ModTime)
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,140 @@
+// Package synth makes traces of demand from a seed and a few parameters: a day and a touch of a week, a wandering level,
+// bursts, one lasting shift, one outage, and the noise of counting. The same parameters give the same trace.
+package synth
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// Step is the distance between two values of a trace.
+const Step = time.Minute
+
+// Shape is what a trace is made of. Levels are shares of the base.
+type Shape struct {
+	// Seed of the one random stream that everything is drawn from.
+	Seed uint64
+	// Start of the trace and its length.
+	Start  time.Time
+	Length time.Duration
+	// Base is the demand of an ordinary minute at the mean hour of a weekday.
+	Base float64
+	// Day is the amplitude of the daily cycle in the logarithm; the peak is in the afternoon, with a shoulder in the morning.
+	Day float64
+	// Weekend is the level of Saturday and Sunday.
+	Weekend float64
+	// Wander is the standard deviation, in the logarithm, of a level that forgets over Memory.
+	Wander float64
+	Memory time.Duration
+	// BurstsPerDay come at random; each rises within minutes to up to BurstHeight and fades over about a quarter of an hour.
+	BurstsPerDay, BurstHeight float64
+	// From ShiftAt on the level is Shift times what it was.
+	ShiftAt time.Duration
+	Shift   float64
+	// From OutageAt on nothing is observed for Outage.
+	OutageAt, Outage time.Duration
+	// Observe turns the level of a minute into what is seen of it.
+	Observe func(level float64, source rand.Source) float64
+}
+
+// Make is the trace of a shape.
+func Make(shape Shape) forecast.Series {
+	source := rand.NewPCG(shape.Seed, shape.Seed)
+	n := int(shape.Length / Step)
+	values := make([]float64, n)
+	wander := shape.wander(n, rand.New(source))
+	bursts := shape.bursts(n, rand.New(source))
+	for i := range values {
+		at := time.Duration(i) * Step
+		level := shape.Base * shape.season(shape.Start.Add(at)) * math.Exp(wander[i]) * (1 + bursts[i])
+		if at >= shape.ShiftAt {
+			level *= shape.Shift
+		}
+		values[i] = shape.Observe(level, source)
+		if at >= shape.OutageAt && at < shape.OutageAt+shape.Outage {
+			values[i] = math.NaN()
+		}
+	}
+	return forecast.Series{Start: shape.Start, Step: Step, Values: values}
+}
+
+// season is the factor of the hour of the day and the day of the week. Weekends fade in and out over their first and
+// last hours, as offices do.
+func (s Shape) season(at time.Time) float64 {
+	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
+	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
+	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at))
+}
+
+// weekend is 1 on Saturday and Sunday, 0 in the week, and on its way for some hours around the midnights between.
+func weekend(at time.Time) float64 {
+	const fade = 3.0 // Hours on either side of midnight.
+	// The zero time was a Monday, and so are truncated weeks.
+	hours := at.Sub(at.Truncate(7 * 24 * time.Hour)).Hours()
+	intoSaturday, intoMonday, outOfSunday := (hours-5*24)/fade, hours/fade, (hours-7*24)/fade
+	return 1 - ramp(intoMonday) + ramp(intoSaturday) - ramp(outOfSunday)
+}
+
+// ramp goes from 0 at −1 to 1 at 1.
+func ramp(x float64) float64 { return min(1, max(0, (x+1)/2)) }
+
+// wander is an Ornstein-Uhlenbeck process at every minute, in its stationary state from the first.
+func (s Shape) wander(n int, random *rand.Rand) []float64 {
+	keep := math.Exp(-Step.Minutes() / s.Memory.Minutes())
+	kick := s.Wander * math.Sqrt(1-keep*keep)
+	out := make([]float64, n)
+	level := s.Wander * random.NormFloat64()
+	for i := range out {
+		out[i] = level
+		level = keep*level + kick*random.NormFloat64()
+	}
+	return out
+}
+
+// bursts is what bursts add to each minute, as a share of its level.
+func (s Shape) bursts(n int, random *rand.Rand) []float64 {
+	out := make([]float64, n)
+	chance := s.BurstsPerDay * Step.Hours() / 24
+	for start := range out {
+		if random.Float64() >= chance {
+			continue
+		}
+		height := s.BurstHeight * (0.3 + 0.7*random.Float64())
+		rise, fade := 1+3*random.Float64(), 6+14*random.Float64() // Minutes.
+		for i := start; i < n && i < start+120; i++ {
+			minutes := float64(i - start)
+			out[i] += height * (1 - math.Exp(-minutes/rise)) * math.Exp(-minutes/fade)
+		}
+	}
+	return out
+}
+
+// Counts observes a level as the number of events of a minute whose variance is dispersion times its mean: a Poisson
+// process at 1, a negative binomial (a Poisson process of Gamma distributed rate) above.
+func Counts(dispersion float64) func(float64, rand.Source) float64 {
+	return func(level float64, source rand.Source) float64 {
+		if level > 0 && dispersion > 1 {
+			level = distuv.Gamma{Alpha: level / (dispersion - 1), Beta: 1 / (dispersion - 1), Src: source}.Rand()
+		}
+		if level <= 0 {
+			return 0
+		}
+		return distuv.Poisson{Lambda: level, Src: source}.Rand()
+	}
+}
+
+// Busy observes a level of offered work, in devices, as the number of devices that are busy on average: close to the
+// level while it is small, never above devices, with a relative error of noise.
+func Busy(devices, noise float64) func(float64, rand.Source) float64 {
+	return func(level float64, source rand.Source) float64 {
+		seen := level * (1 + noise*rand.New(source).NormFloat64())
+		// The smooth minimum of the level and the devices: x/(1 + x⁴)^¼ for x = level/devices.
+		x := max(seen, 0) / devices
+		return devices * x / math.Pow(1+x*x*x*x, 0.25)
+	}
+}

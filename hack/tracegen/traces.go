@@ -1,0 +1,48 @@
+package main
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/hack/tracegen/synth"
+)
+
+// trace is one file that the generator makes.
+type trace struct {
+	file   string
+	column string
+	digits int
+	shape  synth.Shape
+}
+
+const day = 24 * time.Hour
+
+// traces are all of them. What lasts or happens once lies well before the last tenth, which the demo plays live.
+func traces() []trace {
+	monday := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+	return []trace{
+		{
+			file: "requests_14d.csv.gz", column: "requests",
+			shape: synth.Shape{
+				Seed: 1, Start: monday, Length: 14 * day,
+				Base: 3600, Day: 0.31, Weekend: 0.82,
+				Wander: 0.14, Memory: 50 * time.Minute,
+				BurstsPerDay: 2.5, BurstHeight: 2.2,
+				ShiftAt: 9*day + 13*time.Hour, Shift: 1.2,
+				OutageAt: 6*day + 9*time.Hour, Outage: 70 * time.Minute,
+				Observe: synth.Counts(4),
+			},
+		},
+		{
+			file: "gpu_busy_14d.csv.gz", column: "gpu_busy", digits: 3,
+			shape: synth.Shape{
+				Seed: 2, Start: monday, Length: 14 * day,
+				Base: 2.7, Day: 0.42, Weekend: 0.8,
+				Wander: 0.16, Memory: 70 * time.Minute,
+				BurstsPerDay: 2, BurstHeight: 1.2,
+				ShiftAt: 8*day + 10*time.Hour, Shift: 1.2,
+				OutageAt: 4*day + 2*time.Hour, Outage: 45 * time.Minute,
+				Observe: synth.Busy(6, 0.04),
+			},
+		},
+	}
+}
