@@ -1,0 +1,175 @@
+package snapshottest
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+const (
+	step = 30 * time.Second
+	lead = 5 * time.Minute
+	// window is the lead time, the HPA's sync, one step and the metric's lag.
+	window = lead + 75*time.Second
+)
+
+// Now is the moment at which the snapshots of this package were made; their newest sample is one step older.
+func Now() time.Time { return time.Date(2026, time.March, 4, 14, 30, 0, 0, time.UTC) }
+
+// Key names a Forecast of the namespace "inference".
+func Key(name string) snapshot.Key { return snapshot.Key{Namespace: "inference", Name: name} }
+
+// Ready is a Forecast that serves an ARIMA at quantile 0.95: about 118 requests/s observed on the way up.
+func Ready(key snapshot.Key) *snapshot.Entry {
+	now := Now()
+	e := &snapshot.Entry{
+		Key: key, Generation: 1, State: snapshot.Ready,
+		Conditions: conditions(true, string(snapshot.Ready), "arima serves, 18.4 % better than the last value"),
+		Workload:   "Deployment/" + key.Name, Unit: "requests/s",
+		Step: step, Lead: lead, LeadSource: "fixed in spec.leadTime", Window: window,
+		Policy:     decide.Policy{Quantile: 0.95, Late: 0.01, Lead: lead, Mode: decide.Floor},
+		SampleTime: now.Add(-step), StaleAt: now.Add(10 * time.Minute),
+		Observed: demandAt(now.Add(-step)),
+		Model:    "arima", ModelReason: "best of 4 on the pinball loss over the last 2880 steps",
+		Skill: 0.184, Coverage: 0.953,
+		Recent: recent(now), Path: path(now), Past: past(now),
+	}
+	e.Candidates = candidates(e.Observed)
+	e.Inputs = inputs(e.Candidates[0].Windows, now)
+	e.Decision = decide.Decide(e.Policy, e.Inputs)
+	return e
+}
+
+// Outcome is Ready with an objective in place of a quantile: 1 % of demand late at 40 requests/s a replica.
+func Outcome(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	e.Policy = decide.Policy{Late: 0.01, Target: 40, Lead: lead, Mode: decide.Floor}
+	e.Decision = decide.Decide(e.Policy, e.Inputs)
+	return e
+}
+
+// Warming is a Forecast with half an hour of history: the last value serves, skill and coverage are not known.
+func Warming(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	e.State = snapshot.Warming
+	e.Conditions = conditions(true, string(snapshot.Warming), "62 samples, a model needs 240; the last value serves")
+	e.Model, e.ModelReason = "last-value", "the only one that 62 samples allow"
+	e.Skill, e.Coverage = math.NaN(), math.NaN()
+	e.Recent = e.Recent.Slice(e.Recent.Len()-6, e.Recent.Len())
+	e.Past, e.Path = nil, nil
+	for i := range e.Candidates {
+		c := &e.Candidates[i]
+		c.Loss, c.Skill, c.Coverage = math.NaN(), math.NaN(), math.NaN()
+		if !c.Free {
+			c.Windows, c.Error = nil, "62 observations, want 240: too short"
+		}
+	}
+	return e
+}
+
+// FallingBack is a Forecast whose newest samples are missing: the running maximum of the observed demand serves.
+func FallingBack(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	e.State = snapshot.FallingBack
+	e.Conditions = append(
+		conditions(true, string(snapshot.FallingBack), "the newest sample is 4m old; the running maximum serves"),
+		snapshot.Condition{Type: snapshot.ConditionSource, Reason: "Unavailable", Message: "query: 503 from the source"},
+	)
+	e.SampleTime = Now().Add(-4 * time.Minute)
+	e.Model, e.ModelReason = "running max", "the newest samples are missing"
+	e.Decision = decide.Decision{
+		Value: 121.5, Observed: e.Observed, Reason: "the maximum observed over the last 6m15s is 121.5",
+	}
+	e.Fallbacks = 8
+	return e
+}
+
+// Stale is a Forecast whose newest sample is 42 minutes old: nothing is served.
+func Stale(key snapshot.Key) *snapshot.Entry {
+	e := FallingBack(key)
+	e.State = snapshot.Stale
+	e.SampleTime, e.StaleAt = Now().Add(-42*time.Minute), Now().Add(-32*time.Minute)
+	e.Conditions = conditions(false, string(snapshot.Stale), "the newest sample is 42m old, served are 10m")
+	e.Decision, e.Path = decide.Decision{}, nil
+	return e
+}
+
+// Pending is a Forecast whose first query is under way: no numbers at all.
+func Pending(key snapshot.Key) *snapshot.Entry {
+	return &snapshot.Entry{
+		Key: key, Generation: 1, State: snapshot.Pending,
+		Conditions: conditions(false, string(snapshot.Pending), "the first query is under way"),
+		Workload:   "Deployment/" + key.Name, Step: step, Lead: lead, LeadSource: "spec.leadTime.fallback", Window: window,
+		Policy:   decide.Policy{Quantile: 0.95, Lead: lead},
+		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+	}
+}
+
+// Invalid is a Forecast whose object has errors.
+func Invalid(key snapshot.Key) *snapshot.Entry {
+	return &snapshot.Entry{
+		Key: key, Generation: 3, State: snapshot.Invalid,
+		Conditions: conditions(false, string(snapshot.Invalid), `spec.step: "0s" is too short, write for example 30s`),
+		Observed:   math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+	}
+}
+
+func conditions(ready bool, reason, message string) []snapshot.Condition { //nolint:revive // The condition's own status.
+	return []snapshot.Condition{{Type: snapshot.ConditionReady, True: ready, Reason: reason, Message: message}}
+}
+
+// Board holds a snapshot of the entries, made at Now.
+func Board(entries ...*snapshot.Entry) *snapshot.Board {
+	var board snapshot.Board
+	board.Publish(Snapshot(entries...))
+	return &board
+}
+
+// Snapshot of the entries, made at Now.
+func Snapshot(entries ...*snapshot.Entry) *snapshot.Snapshot {
+	all := make(map[snapshot.Key]*snapshot.Entry, len(entries))
+	pending := 0
+	for _, e := range entries {
+		all[e.Key] = e
+		if e.State == snapshot.Pending {
+			pending++
+		}
+	}
+	stats := snapshot.LoopStats{Steps: 240, StepSeconds: 0.031, Queries: 960, QueryErrors: 3, Rebuilds: 16}
+	return snapshot.New(Now(), all, pending, stats)
+}
+
+// EveryState is one Forecast in each state, named by it in lower case: ready, outcome, warming, falling-back, stale,
+// pending, invalid.
+func EveryState() []*snapshot.Entry {
+	return []*snapshot.Entry{
+		Ready(Key("ready")), Outcome(Key("outcome")), Warming(Key("warming")), FallingBack(Key("falling-back")),
+		Stale(Key("stale")), Pending(Key("pending")), Invalid(Key("invalid")),
+	}
+}
+
+// Many is n Forecasts that are ready, ten to a namespace: team-0/model-0, team-0/model-1 …
+func Many(n int) []*snapshot.Entry {
+	out := make([]*snapshot.Entry, n)
+	for i := range out {
+		out[i] = Ready(snapshot.Key{Namespace: fmt.Sprintf("team-%d", i/10), Name: fmt.Sprintf("model-%d", i)})
+	}
+	return out
+}
+
+// recent is a day of demand in steps of five minutes, with an outage of half an hour at night.
+func recent(now time.Time) forecast.Series {
+	const grid = 5 * time.Minute
+	s := forecast.Series{Start: now.Add(-24 * time.Hour), Step: grid, Values: make([]float64, 24*time.Hour/grid)}
+	for i := range s.Values {
+		s.Values[i] = demandAt(s.TimeAt(i))
+		if at := s.TimeAt(i); at.Hour() == 4 && at.Minute() < 30 {
+			s.Values[i] = math.NaN()
+		}
+	}
+	return s
+}
