@@ -38,7 +38,12 @@ func ParseSelection(pairs map[string]string) (Selection, error) {
 		s        Selection
 		problems []string
 	)
-	for _, key := range slices.Sorted(maps.Keys(pairs)) {
+	keys := make([]string, 0, 8) // On the stack: a request parses its selector.
+	for key := range pairs {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
 		set, known := selectors[key]
 		if !known {
 			valid := strings.Join(slices.Sorted(maps.Keys(selectors)), ", ")
