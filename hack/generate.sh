@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Writes all that is generated from the API types: deep copies, the CustomResourceDefinitions, OpenAPI definitions.
+# Usage: hack/generate.sh [ROOT]   ROOT receives the files; default is the repository itself.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+root=${1:-.}
+export CGO_ENABLED=0
+go tool -modfile=hack/tools/go.mod controller-gen \
+    object paths=./pkg/api/v1alpha1/... \
+    output:object:dir="$root/pkg/api/v1alpha1"
+go tool -modfile=hack/tools/go.mod controller-gen \
+    crd paths=./pkg/api/v1alpha1/... \
+    output:crd:dir="$root/deploy/crds"
+hack/generate-inspect.sh "$root"

@@ -1,0 +1,212 @@
+package v1alpha1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Forecast says what demand to look ahead at, and for which workload. The metric carries the Forecast's name.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=fc,categories=forewarm
+// +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
+// +kubebuilder:printcolumn:name="Observed",type=string,JSONPath=`.status.observed`
+// +kubebuilder:printcolumn:name="Served",type=string,JSONPath=`.status.served`
+// +kubebuilder:printcolumn:name="Unit",type=string,JSONPath=`.status.unit`,priority=1
+// +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.model`
+// +kubebuilder:printcolumn:name="Lead",type=string,JSONPath=`.status.leadTime`
+// +kubebuilder:printcolumn:name="Lead from",type=string,JSONPath=`.status.leadTimeSource`,priority=1
+// +kubebuilder:printcolumn:name="Skill",type=string,JSONPath=`.status.skill`
+// +kubebuilder:printcolumn:name="Coverage",type=string,JSONPath=`.status.coverage`
+// +kubebuilder:printcolumn:name="Sample",type=date,JSONPath=`.status.sampleTime`,priority=1
+// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type Forecast struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec ForecastSpec `json:"spec"`
+	// +optional
+	Status ForecastStatus `json:"status,omitzero"`
+}
+
+// ForecastList is a list of Forecasts.
+//
+// +kubebuilder:object:root=true
+type ForecastList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Forecast `json:"items"`
+}
+
+// ForecastSpec is what the user asks for. Everything but targetRef and signal has a default.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.objective) && has(self.quantile))",message="objective and quantile exclude each other, keep one"
+type ForecastSpec struct {
+	// TargetRef is the workload that the demand makes work: its pods' start-up times give the lead time, presets select
+	// its series.
+	TargetRef TargetRef `json:"targetRef"`
+
+	// Signal is the demand: the TOTAL over all replicas, as one series.
+	Signal Signal `json:"signal"`
+
+	// Objective is how much demand may be late; the headroom follows from it. Default: late 1%, wait 30s.
+	// +optional
+	Objective *Objective `json:"objective,omitempty"`
+
+	// Quantile of the demand's maximum over the lead window to serve instead of an objective, from 0.05 to 0.995, in
+	// quotes.
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.05 && double(self) <= 0.995)",message="write a number from 0.05 to 0.995"
+	// +optional
+	Quantile string `json:"quantile,omitempty"`
+
+	// History to learn from. Default 14d.
+	// +optional
+	History Duration `json:"history,omitempty"`
+
+	// Step between samples, at least 1s. Default 30s.
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^(0+(y|w|d|h|m|s))*([0-9]+ms)?$')",message="write a whole number of seconds, at least 1s"
+	// +optional
+	Step Duration `json:"step,omitempty"`
+
+	// LeadTime is how long the workload takes from "more replicas" to "ready". Default: measured, 5m until then.
+	// +optional
+	LeadTime *LeadTime `json:"leadTime,omitempty"`
+
+	// Serve says how the served value relates to the observed demand. Default Floor.
+	// +optional
+	Serve ServeMode `json:"serve,omitempty"`
+
+	// Models to choose from, by name. Default: all; the one that scores best on this demand serves.
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=64
+	// +listType=set
+	// +optional
+	Models []string `json:"models,omitempty"`
+
+	// Scaling is how the demand becomes replicas, where no HPA or ScaledObject that refers to this Forecast says it.
+	// +optional
+	Scaling *Scaling `json:"scaling,omitempty"`
+
+	// StaleAfter is the age of the newest sample beyond which nothing is served, so that the HPA keeps what it has.
+	// Default: 10m, or the lead window where that is longer.
+	// +optional
+	StaleAfter Duration `json:"staleAfter,omitempty"`
+}
+
+// Duration is a Prometheus duration: 30s, 5m, 1h30m, 14d.
+//
+// +kubebuilder:validation:MinLength=2
+// +kubebuilder:validation:MaxLength=32
+// +kubebuilder:validation:Pattern=`^([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$`
+type Duration string
+
+// TargetRef names the workload, in the Forecast's namespace.
+type TargetRef struct {
+	// APIVersion of the workload. Default apps/v1.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	APIVersion string `json:"apiVersion,omitempty"`
+	// Kind of the workload, for example Deployment.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind"`
+	// Name of the workload.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// Signal is where the demand is read: a preset, or a query of one's own.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
+type Signal struct {
+	// Preset is the name of a query that forewarm knows, for example vllm/inflight; `forewarm presets` lists them.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +optional
+	Preset string `json:"preset,omitempty"`
+	// Query is PromQL that yields one series: the total demand.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=8192
+	// +optional
+	Query string `json:"query,omitempty"`
+}
+
+// Objective is how much demand may be late.
+type Objective struct {
+	// Late is the share of demand that may wait longer than Wait, as a percentage between 0% and 100%. Default 1%.
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)?%$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[0-9]+([.][0-9]+)?%$') || (double(self.replace('%', '')) > 0.0 && double(self.replace('%', '')) < 100.0)",message="write a percentage above 0% and below 100%"
+	// +optional
+	Late string `json:"late,omitempty"`
+	// Wait is the time beyond which demand counts as late. Default 30s.
+	// +optional
+	Wait Duration `json:"wait,omitempty"`
+}
+
+// LeadTimeMode says where the lead time comes from.
+//
+// +kubebuilder:validation:Enum=Auto;Fixed
+type LeadTimeMode string
+
+const (
+	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback holds until there are enough of them.
+	LeadTimeAuto LeadTimeMode = "Auto"
+	// LeadTimeFixed takes Duration.
+	LeadTimeFixed LeadTimeMode = "Fixed"
+)
+
+// LeadTime is the time from "more replicas" to "ready".
+//
+// +kubebuilder:validation:XValidation:rule="(has(self.mode) && self.mode == 'Fixed') == has(self.duration)",message="mode Fixed takes a duration, and only mode Fixed does"
+// +kubebuilder:validation:XValidation:rule="!(has(self.mode) && self.mode == 'Fixed' && has(self.fallback))",message="fallback is for mode Auto only"
+type LeadTime struct {
+	// Mode is Auto (measured) or Fixed. Default Auto.
+	// +optional
+	Mode LeadTimeMode `json:"mode,omitempty"`
+	// Fallback is the lead time in mode Auto until enough starts are measured. Default 5m.
+	// +optional
+	Fallback Duration `json:"fallback,omitempty"`
+	// Duration is the lead time in mode Fixed.
+	// +optional
+	Duration Duration `json:"duration,omitempty"`
+}
+
+// ServeMode says how the served value relates to the observed demand.
+//
+// +kubebuilder:validation:Enum=Floor;Forecast;Shadow
+type ServeMode string
+
+const (
+	// ServeFloor serves the forecast, never below the observed demand: forewarm can only add capacity.
+	ServeFloor ServeMode = "Floor"
+	// ServeForecast serves the forecast as it is, below the observed demand where the load is about to fall.
+	ServeForecast ServeMode = "Forecast"
+	// ServeShadow serves the observed demand; the forecast is only recorded.
+	ServeShadow ServeMode = "Shadow"
+)
+
+// Scaling is how the demand becomes replicas.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
+type Scaling struct {
+	// Target is the demand that one replica sustains at full capacity, in the signal's unit: the HPA's averageValue.
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
+	Target resource.Quantity `json:"target"`
+	// MinReplicas is the least that the workload is scaled to. Default 1.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	// MaxReplicas is the most that the workload is scaled to. Default: no bound.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+}
