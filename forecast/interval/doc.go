@@ -1,0 +1,8 @@
+// Package interval calibrates what a model says by what came: it turns past forecast errors into quantiles that hold on
+// the series at hand, whatever the shape of its errors.
+//
+// Scores keeps the recent errors (conformal scores) of one model at one horizon; its p-quantile, added to the next point
+// forecast, is that forecast's p-quantile (split conformal inference: Vovk, Gammerman & Shafer 2005; on a sliding window
+// for series, where exchangeability holds only roughly). Adaptive corrects the level by the errors' own coverage, so
+// that a drift of the series does not leave the quantile behind (Gibbs & Candès 2021).
+package interval

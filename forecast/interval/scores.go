@@ -1,0 +1,69 @@
+package interval
+
+import (
+	"math"
+	"slices"
+)
+
+// Scores is a sliding window of the newest scores, at hand in order of time and of size. Single precision halves the
+// memory: a score needs no more. The zero Scores holds nothing; make it with NewScores.
+type Scores struct {
+	ring   []float32
+	oldest int
+	sorted []float32
+}
+
+// NewScores keeps the newest size scores, size ≥ 1.
+func NewScores(size int) *Scores {
+	return &Scores{ring: make([]float32, 0, size), sorted: make([]float32, 0, size)}
+}
+
+// Len is the number of scores held.
+func (s *Scores) Len() int { return len(s.ring) }
+
+// Add takes the newest score and drops the oldest when full. A score that is not finite tells nothing and is left out.
+func (s *Scores) Add(score float64) {
+	v := float32(score)
+	if math.IsNaN(score) || math.IsInf(float64(v), 0) {
+		return
+	}
+	if len(s.ring) < cap(s.ring) {
+		s.ring = append(s.ring, v)
+		s.insert(v)
+		return
+	}
+	s.replace(s.ring[s.oldest], v)
+	s.ring[s.oldest] = v
+	s.oldest = (s.oldest + 1) % len(s.ring)
+}
+
+func (s *Scores) insert(v float32) {
+	at, _ := slices.BinarySearch(s.sorted, v)
+	s.sorted = slices.Insert(s.sorted, at, v)
+}
+
+// replace puts v in the place of old; what lies between the two moves by one.
+func (s *Scores) replace(old, v float32) {
+	from, _ := slices.BinarySearch(s.sorted, old)
+	to, _ := slices.BinarySearch(s.sorted, v)
+	if to > from {
+		to--
+		copy(s.sorted[from:to], s.sorted[from+1:to+1])
+	} else {
+		copy(s.sorted[to+1:from+1], s.sorted[to:from])
+	}
+	s.sorted[to] = v
+}
+
+// Quantile is the conformal p-quantile: the ⌈p(n+1)⌉-th smallest of n scores, so that a new score, exchangeable with
+// them, stays within it with probability of at least p. Where that rank lies beyond the scores, the nearest one stands
+// in: more scores are needed for a bound so far out. NaN without scores.
+func (s *Scores) Quantile(p float64) float64 {
+	n := len(s.sorted)
+	if n == 0 {
+		return math.NaN()
+	}
+	// The small term keeps p(n+1) that is a whole number but for rounding from being rounded up.
+	rank := int(math.Ceil(p*float64(n+1) - 1e-9))
+	return float64(s.sorted[min(max(rank, 1), n)-1])
+}
