@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Writes what is generated from the inspection API's types: deep copies and OpenAPI definitions (kubectl explain).
+# Usage: hack/generate-inspect.sh [ROOT]   ROOT receives the files; default is the repository itself.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-.}/pkg/api/inspect/v1alpha1
+export CGO_ENABLED=0
+go tool -modfile=hack/tools/go.mod controller-gen \
+    object paths=./pkg/api/inspect/... \
+    output:object:dir="$out"
+go tool -modfile=hack/tools/go.mod openapi-gen \
+    --output-dir "$out" --output-pkg github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1 \
+    --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
+    --go-header-file /dev/null --report-filename /dev/null \
+    ./pkg/api/inspect/v1alpha1

@@ -1,0 +1,203 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Labels of an Outlook, so that "kubectl get outlooks -A -l inspect.forewarm.dev/state=Stale" finds what needs a look.
+const (
+	LabelState = GroupName + "/state"
+	LabelModel = GroupName + "/model"
+)
+
+// +kubebuilder:object:root=true
+
+// Outlook is what forewarm knows about one Forecast at this moment. It has the Forecast's namespace and name, is read
+// only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page.
+type Outlook struct {
+	metav1.TypeMeta `json:",inline"`
+	// Standard object's metadata: the Forecast's namespace and name, and labels with the state and the model.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	// Status is all there is: an outlook has nothing to specify.
+	Status OutlookStatus `json:"status"`
+}
+
+// +kubebuilder:object:root=true
+
+// OutlookList is a list of outlooks, each in full, in order of namespace and name. Long lists come in parts (limit and
+// continue), as kubectl asks for them.
+type OutlookList struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// Items are the outlooks.
+	Items []Outlook `json:"items"`
+}
+
+// OutlookStatus is the outlook itself. A number that is not known is left out; none is ever NaN or infinite.
+type OutlookStatus struct {
+	// State in one word: Ready, Warming, FallingBack (the newest samples are missing, the running maximum is served),
+	// Stale (the data is too old, nothing is served), Pending (no history has been read yet) or Invalid.
+	State string `json:"state"`
+	// Reason says in a sentence, with its numbers, why this value is served, or why none is.
+	Reason string `json:"reason"`
+	// Conditions are facts that the Forecast's user should know.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []Condition `json:"conditions,omitempty"`
+
+	// Observed is the demand now: the mean of the last minute for a rate, the last sample for a gauge.
+	// +optional
+	Observed *float64 `json:"observed,omitempty"`
+	// Served is the value that the metrics APIs answer. Absent while nothing is served.
+	// +optional
+	Served *float64 `json:"served,omitempty"`
+	// Unit of the demand, for example requests/s.
+	// +optional
+	Unit string `json:"unit,omitempty"`
+	// Quantile of the window's maximum that is served. Absent where the objective "late" rules.
+	// +optional
+	Quantile *float64 `json:"quantile,omitempty"`
+	// Late is the share of demand that may be late, where such an objective rules.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+	// Window is how far the served value looks ahead: lead time, HPA sync, one step and the metric's lag.
+	Window metav1.Duration `json:"window"`
+	// LeadTime is the time from "more replicas" to "ready".
+	LeadTime LeadTime `json:"leadTime"`
+	// SampleTime is the time of the newest real sample.
+	// +optional
+	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
+	// Step is the grid of samples.
+	Step metav1.Duration `json:"step"`
+	// Workload is what the Forecast scales, for example Deployment/llama.
+	// +optional
+	Workload string `json:"workload,omitempty"`
+
+	// Model that serves, by the name that a selector (model=…) writes.
+	// +optional
+	Model string `json:"model,omitempty"`
+	// ModelReason says why that model serves.
+	// +optional
+	ModelReason string `json:"modelReason,omitempty"`
+	// Skill is 1 − loss/loss of the last value: above 0 is better than a reactive rule. Absent until known.
+	// +optional
+	Skill *float64 `json:"skill,omitempty"`
+	// Coverage is the share of past windows whose maximum stayed within the served quantile. Absent until known.
+	// +optional
+	Coverage *float64 `json:"coverage,omitempty"`
+	// Fallbacks counts the steps served by the fallback since forewarm started.
+	// +optional
+	Fallbacks int64 `json:"fallbacks,omitempty"`
+
+	// Candidates are all models with their scores, the chosen one included.
+	// +optional
+	// +listType=atomic
+	Candidates []Candidate `json:"candidates,omitempty"`
+	// Path is the chosen model's forecast step by step.
+	// +optional
+	// +listType=atomic
+	Path []PathStep `json:"path,omitempty"`
+	// Past are recent forecasts beside what came, oldest first.
+	// +optional
+	// +listType=atomic
+	Past []PastForecast `json:"past,omitempty"`
+	// Recent is the observed demand of the last day on a coarse grid, oldest first.
+	// +optional
+	// +listType=atomic
+	Recent []Sample `json:"recent,omitempty"`
+}
+
+// Condition is one fact about a Forecast.
+type Condition struct {
+	// Type of the condition, for example Ready.
+	Type string `json:"type"`
+	// Status is True or False.
+	Status metav1.ConditionStatus `json:"status"`
+	// Reason in one word.
+	Reason string `json:"reason"`
+	// Message in a sentence.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// LeadTime is how long new capacity takes, and where that is known from.
+type LeadTime struct {
+	// Duration from "more replicas" to "ready".
+	Duration metav1.Duration `json:"duration"`
+	// Source says in words where the duration comes from.
+	// +optional
+	Source string `json:"source,omitempty"`
+}
+
+// Candidate is one model and how well it did on this series.
+type Candidate struct {
+	// Name as a selector (model=…) writes it.
+	Name string `json:"name"`
+	// Title is the model in the field's words, for example ARIMA(1,1,1).
+	// +optional
+	Title string `json:"title,omitempty"`
+	// Chosen says that this model serves.
+	// +optional
+	Chosen bool `json:"chosen,omitempty"`
+	// Free says that this is a baseline that costs nothing.
+	// +optional
+	Free bool `json:"free,omitempty"`
+	// Loss is the trailing mean pinball loss at the served level. Absent until known.
+	// +optional
+	Loss *float64 `json:"loss,omitempty"`
+	// Skill is 1 − loss/loss of the last value. Absent until known.
+	// +optional
+	Skill *float64 `json:"skill,omitempty"`
+	// Coverage is the share of windows within the served quantile. Absent until known.
+	// +optional
+	Coverage *float64 `json:"coverage,omitempty"`
+	// Error says why the model does not take part.
+	// +optional
+	Error string `json:"error,omitempty"`
+	// Windows are the calibrated distributions of the demand's maximum by horizon, ascending.
+	// +optional
+	// +listType=atomic
+	Windows []Window `json:"windows,omitempty"`
+}
+
+// Window is the distribution of the maximum of demand from now to the horizon.
+type Window struct {
+	// Horizon from now.
+	Horizon metav1.Duration `json:"horizon"`
+	// Quantiles by level, for example "0.95".
+	Quantiles map[string]float64 `json:"quantiles"`
+}
+
+// PathStep is the demand at one step ahead, as the model itself says it (not calibrated).
+type PathStep struct {
+	// Time of the step.
+	Time metav1.Time `json:"time"`
+	// Point is the mean. Absent where the model has none.
+	// +optional
+	Point *float64 `json:"point,omitempty"`
+	// Quantiles by level, for example "0.95".
+	// +optional
+	Quantiles map[string]float64 `json:"quantiles,omitempty"`
+}
+
+// PastForecast is a value that was served and the maximum that came in the window after it.
+type PastForecast struct {
+	// Time at which the value was served.
+	Time metav1.Time `json:"time"`
+	// Forecast is the value that was served. Absent where none was.
+	// +optional
+	Forecast *float64 `json:"forecast,omitempty"`
+	// Observed is the maximum that came. Absent while the window is open, and where it touched a gap.
+	// +optional
+	Observed *float64 `json:"observed,omitempty"`
+}
+
+// Sample is the observed demand over one step of the coarse grid.
+type Sample struct {
+	// Time at which the step begins.
+	Time metav1.Time `json:"time"`
+	// Observed is the mean over the step. Absent in a gap.
+	// +optional
+	Observed *float64 `json:"observed,omitempty"`
+}
