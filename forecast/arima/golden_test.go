@@ -1,0 +1,267 @@
+package arima_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+)
+
+// numbers is a list in which null is a gap.
+type numbers []float64
+
+func (n *numbers) UnmarshalJSON(b []byte) error {
+	var list []*float64
+	if err := json.Unmarshal(b, &list); err != nil {
+		var one float64
+		if err := json.Unmarshal(b, &one); err != nil {
+			return err
+		}
+		*n = numbers{one}
+		return nil
+	}
+	for _, v := range list {
+		if v == nil {
+			*n = append(*n, math.NaN())
+		} else {
+			*n = append(*n, *v)
+		}
+	}
+	return nil
+}
+
+type goldenFit struct {
+	Coef       map[string]float64
+	SE         numbers
+	Sigma2     float64
+	LogLik     float64
+	AICc       float64
+	Forecast   numbers
+	ForecastSE numbers `json:"forecast_se"`
+}
+
+type goldenSpec struct {
+	Series   string
+	Order    [3]int
+	Seasonal [3]int
+	XReg     any
+	ML       goldenFit
+	CSSML    goldenFit `json:"CSS-ML"`
+}
+
+type goldenFixed struct {
+	Order    [3]int
+	Seasonal [3]int
+	Fixed    numbers
+	LogLik   float64
+	Sigma2   float64
+	Pred, SE numbers
+}
+
+type goldenTest struct {
+	KPSS   float64 `json:"kpss_mu"`
+	Lag    int     `json:"kpss_lag"`
+	NDiffs int     `json:"ndiffs_kpss"`
+}
+
+type goldenData struct {
+	Series     map[string]struct{ Values numbers }
+	ARIMAFixed []goldenSpec               `json:"arima_fixed"`
+	LogLik     map[string]goldenFixed     `json:"loglik_at_fixed"`
+	Tests      map[string]goldenTest      `json:"tests"`
+	AutoARIMA  map[string]json.RawMessage `json:"auto_arima"`
+}
+
+// golden reads R's figures from the folder that FOREWARM_DATA names.
+func golden(t *testing.T) goldenData {
+	t.Helper()
+	dir := os.Getenv("FOREWARM_DATA")
+	if dir == "" {
+		t.Skip("FOREWARM_DATA is unset: it names the folder with golden/golden.json.gz")
+	}
+	var data goldenData
+	file, err := os.Open(filepath.Join(dir, "golden", "golden.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(unzipped).Decode(&data); err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(filepath.Join(dir, "golden", "golden2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(second, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func (d goldenData) series(t *testing.T, name string) forecast.Series {
+	t.Helper()
+	if s, ok := d.Series[name]; ok {
+		return daily(s.Values)
+	}
+	var transform func(float64) float64
+	base := name
+	for suffix, f := range map[string]func(float64) float64{"_log10": math.Log10, "_log": math.Log} {
+		if n := len(name) - len(suffix); n > 0 && name[n:] == suffix {
+			base, transform = name[:n], f
+		}
+	}
+	s, ok := d.Series[base]
+	if !ok || transform == nil {
+		t.Fatalf("no series %q", name)
+	}
+	out := make([]float64, len(s.Values))
+	for i, v := range s.Values {
+		out[i] = transform(v)
+	}
+	return daily(out)
+}
+
+func daily(values []float64) forecast.Series {
+	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour, Values: values}
+}
+
+// named are a model's coefficients in R's order and under R's names.
+func named(order arima.Order, c arima.Coefficients) (names []string, values []float64) {
+	for i, v := range c.AR {
+		names, values = append(names, fmt.Sprintf("ar%d", i+1)), append(values, v)
+	}
+	for i, v := range c.MA {
+		names, values = append(names, fmt.Sprintf("ma%d", i+1)), append(values, v)
+	}
+	if order.Constant {
+		names, values = append(names, "intercept"), append(values, c.Constant)
+	}
+	return names, values
+}
+
+func TestMaximumLikelihoodAgainstR(t *testing.T) {
+	data := golden(t)
+	for _, spec := range data.ARIMAFixed {
+		if spec.Seasonal != [3]int{} || spec.XReg != nil {
+			continue
+		}
+		t.Run(fmt.Sprint(spec.Series, spec.Order), func(t *testing.T) {
+			r := spec.ML
+			if spec.CSSML.LogLik > r.LogLik {
+				r = spec.CSSML
+			}
+			_, constant := r.Coef["intercept"]
+			model := arima.ARIMA{P: spec.Order[0], D: spec.Order[1], Q: spec.Order[2], Constant: constant}
+			fitted, err := model.Estimate(data.series(t, spec.Series))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("log-likelihood %.6f, R %.6f", fitted.LogLikelihood(), r.LogLik)
+			if got := fitted.LogLikelihood(); got < r.LogLik-1e-3 {
+				t.Errorf("log-likelihood %.6f, R finds %.6f", got, r.LogLik)
+			}
+			names, values := named(fitted.Order(), fitted.Coefficients())
+			for i, name := range names {
+				if d := math.Abs(values[i] - r.Coef[name]); d > math.Max(1e-3, 0.02*r.SE[i]) {
+					t.Errorf("%s = %.6f, R %.6f, standard error %.4f", name, values[i], r.Coef[name], r.SE[i])
+				}
+			}
+			next := fitted.Forecast(len(r.Forecast))
+			for i := range r.Forecast {
+				if d := math.Abs(next.Point[i] - r.Forecast[i]); d > 0.02*r.ForecastSE[i] {
+					t.Errorf("step %d: point %v, R %v", i+1, next.Point[i], r.Forecast[i])
+				}
+				if ratio := next.StdErr[i] / r.ForecastSE[i]; math.Abs(ratio-1) > 0.01 {
+					t.Errorf("step %d: standard error %v, R %v", i+1, next.StdErr[i], r.ForecastSE[i])
+				}
+			}
+		})
+	}
+}
+
+func TestExactLikelihoodAgainstR(t *testing.T) {
+	data := golden(t)
+	names := map[string]string{
+		"lh_ar3": "lh", "lakehuron_arma11": "LakeHuron", "www_311": "WWWusage", "nile_011": "Nile",
+		"presidents_missing_ar3": "presidents", "near_unit_root": "Nile",
+	}
+	for name, series := range names {
+		t.Run(name, func(t *testing.T) {
+			r := data.LogLik[name]
+			p, q := r.Order[0], r.Order[2]
+			model := arima.ARIMA{P: p, D: r.Order[1], Q: q, Constant: len(r.Fixed) > p+q}
+			model.Fixed = &arima.Coefficients{AR: r.Fixed[:p], MA: r.Fixed[p : p+q]}
+			if model.Constant {
+				model.Fixed.Constant = r.Fixed[p+q]
+			}
+			fitted, err := model.Estimate(data.series(t, series))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("off by %.2g", fitted.LogLikelihood()-r.LogLik)
+			within(t, "log-likelihood", fitted.LogLikelihood(), r.LogLik, 1e-6)
+			within(t, "sigma2", fitted.Sigma2()/r.Sigma2, 1, 1e-6)
+			next := fitted.Forecast(len(r.Pred))
+			for i := range r.Pred {
+				within(t, "point", next.Point[i], r.Pred[i], 1e-5*r.SE[i])
+				within(t, "standard error", next.StdErr[i]/r.SE[i], 1, 1e-5)
+			}
+		})
+	}
+}
+
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %.10g, want %.10g within %.1g", what, got, want, tolerance)
+	}
+}
+
+func TestKPSSAgainstR(t *testing.T) {
+	data := golden(t)
+	for name, r := range data.Tests {
+		s := data.series(t, name)
+		// Where R chose the same lag by its rule, the statistic must agree.
+		if lags := int(3 * math.Sqrt(float64(s.Observed())) / 13); lags == r.Lag {
+			within(t, name+" statistic", arima.KPSS(s.Values), r.KPSS, 1e-9)
+		}
+		if got := arima.Differences(s.Values); got != r.NDiffs {
+			t.Errorf("%s: %d differences, R %d", name, got, r.NDiffs)
+		}
+	}
+}
+
+func TestAutoAgainstR(t *testing.T) {
+	data := golden(t)
+	for _, name := range []string{"lynx", "WWWusage", "LakeHuron", "Nile", "lh", "sunspot_year"} {
+		var r struct {
+			Default struct {
+				Model string
+				AICc  float64
+			}
+		}
+		if err := json.Unmarshal(data.AutoARIMA[name], &r); err != nil {
+			t.Fatal(err)
+		}
+		fitted, err := arima.Auto{}.Estimate(data.series(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %s, AICc %.4f; R %s, AICc %.4f", name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)
+		if fitted.AICc() > r.Default.AICc+1e-3 {
+			t.Errorf("%s: %s has AICc %.4f, R finds %s with %.4f",
+				name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)
+		}
+	}
+}

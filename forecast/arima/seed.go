@@ -1,0 +1,188 @@
+package arima
+
+import "math"
+
+// boldest bounds the partial autocorrelations of a first guess away from a unit root.
+const boldest = 0.97
+
+// seed makes first guesses of the coefficients by the two regressions of Hannan & Rissanen (1982): a long
+// autoregression yields the surprises, and a regression on past values and past surprises the coefficients. Gaps are
+// bridged by straight lines here, and only here.
+type seed struct {
+	w, surprises []float64
+	// partials are the Yule–Walker partial autocorrelations, as many as the long autoregression has terms.
+	partials []float64
+}
+
+func newSeed(pr *problem) *seed {
+	w := bridge(pr.differenced[min(pr.first, len(pr.differenced)):])
+	if pr.order.Constant {
+		mean, _ := moments(w)
+		for i := range w {
+			w[i] -= mean
+		}
+	}
+	s := &seed{w: w}
+	s.partials = yuleWalker(w, longOrder(len(w)))
+	long := make([]float64, len(s.partials))
+	fromPartial(s.partials, long, make([]float64, len(long)))
+	s.surprises = make([]float64, len(w))
+	for t := len(long); t < len(w); t++ {
+		s.surprises[t] = w[t] - lagged(long, w[:t])
+	}
+	return s
+}
+
+// longOrder is the usual 10·log₁₀(n), but never so much that fewer than two values per term are left.
+func longOrder(n int) int {
+	if n < 4 {
+		return 0
+	}
+	return min(int(10*math.Log10(float64(n))), n/3)
+}
+
+// guess is a point from which to search for p AR and q MA terms.
+func (s *seed) guess(p, q int) []float64 {
+	x := make([]float64, p+q)
+	if q == 0 {
+		copy(x, s.partials)
+	} else if c, ok := s.regress(p, q); ok {
+		for i := range c[p:] {
+			c[p+i] = -c[p+i]
+		}
+		tame(c[:p], x[:p])
+		tame(c[p:], x[p:])
+	}
+	for i, v := range x {
+		x[i] = math.Atanh(math.Max(-boldest, math.Min(v, boldest)))
+	}
+	return x
+}
+
+// regress is the least-squares regression of w on p past values and q past surprises.
+func (s *seed) regress(p, q int) ([]float64, bool) {
+	k := p + q
+	begin := len(s.partials) + max(p, q)
+	if len(s.w)-begin < 2*k {
+		return nil, false
+	}
+	row := make([]float64, k)
+	normal, right := make([][]float64, k), make([]float64, k)
+	for i := range normal {
+		normal[i] = make([]float64, k)
+		normal[i][i] = 1e-8 * float64(len(s.w))
+	}
+	for t := begin; t < len(s.w); t++ {
+		for i := range p {
+			row[i] = s.w[t-1-i]
+		}
+		for i := range q {
+			row[p+i] = s.surprises[t-1-i]
+		}
+		for i, a := range row {
+			right[i] += a * s.w[t]
+			for j := range i + 1 {
+				normal[i][j] += a * row[j]
+			}
+		}
+	}
+	return right, solve(normal, right)
+}
+
+// solve solves a symmetric positive system given by its lower triangle, in place, by Cholesky. False says that it is
+// not positive.
+func solve(a [][]float64, b []float64) bool {
+	for i, row := range a {
+		for j := range i + 1 {
+			sum := row[j]
+			for k := range j {
+				sum -= row[k] * a[j][k]
+			}
+			if i > j {
+				row[j] = sum / a[j][j]
+				continue
+			}
+			if !(sum > 0) {
+				return false
+			}
+			row[i] = math.Sqrt(sum)
+		}
+		for k := range i {
+			b[i] -= row[k] * b[k]
+		}
+		b[i] /= row[i]
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for k := i + 1; k < len(a); k++ {
+			b[i] -= a[k][i] * b[k]
+		}
+		b[i] /= a[i][i]
+	}
+	return true
+}
+
+// tame writes the partial autocorrelations of the coefficients to x, drawing their roots away from the circle until
+// they are stationary.
+func tame(c, x []float64) {
+	for range 200 {
+		if toPartial(c, x) {
+			return
+		}
+		power := 1.0
+		for i := range c {
+			power *= 0.95
+			c[i] *= power
+		}
+	}
+	clear(x)
+}
+
+// yuleWalker is the first n partial autocorrelations of w by the Levinson–Durbin recursion on its sample
+// autocovariances.
+func yuleWalker(w []float64, n int) []float64 {
+	covariance := make([]float64, n+1)
+	for lag := range covariance {
+		for t := lag; t < len(w); t++ {
+			covariance[lag] += w[t] * w[t-lag]
+		}
+	}
+	partials := make([]float64, n)
+	c, work := make([]float64, n), make([]float64, n)
+	remaining := covariance[0]
+	for k := range n {
+		if !(remaining > 0) {
+			return partials[:k]
+		}
+		r := (covariance[k+1] - lagged(c[:k], covariance[1:k+1])) / remaining
+		partials[k] = math.Max(-boldest, math.Min(r, boldest))
+		fromPartial(partials[:k+1], c[:k+1], work)
+		remaining *= (1 - partials[k]) * (1 + partials[k])
+	}
+	return partials
+}
+
+// bridge is a copy of w with its gaps filled by straight lines, and by the nearest value at the ends.
+func bridge(w []float64) []float64 {
+	out := append([]float64(nil), w...)
+	last := -1
+	for i, v := range out {
+		if math.IsNaN(v) {
+			continue
+		}
+		for j := last + 1; j < i; j++ {
+			if last < 0 {
+				out[j] = v
+			} else {
+				out[j] = out[last] + (v-out[last])*float64(j-last)/float64(i-last)
+			}
+		}
+		last = i
+	}
+	for j := last + 1; j < len(out); j++ {
+		out[j] = 0
+		if last >= 0 {
+			out[j] = out[last]
+		}
+	}
+	return out
+}
