@@ -1,0 +1,248 @@
+package decide_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+)
+
+// window is a distribution with the given median and 95 % quantile, linear in the levels.
+func window(median, q95 float64) decide.Quantiles {
+	var q decide.Quantiles
+	for i, level := range decide.Levels() {
+		q[i] = median + (level-0.5)/0.45*(q95-median)
+	}
+	return q
+}
+
+func input(observed, median, q95 float64) decide.Input {
+	return decide.Input{Observed: observed, Typical: 100, Window: window(median, q95)}
+}
+
+func TestDecide(t *testing.T) {
+	quantile := decide.Policy{Quantile: 0.95}
+	objective := decide.Policy{Late: 0.01, Target: 4, Lead: 5 * time.Minute} // k = 1.3
+	with := func(p decide.Policy, mode decide.Mode) decide.Policy {
+		p.Mode = mode
+		return p
+	}
+	tests := map[string]struct {
+		policy  decide.Policy
+		inputs  []decide.Input
+		want    float64
+		floored bool
+	}{
+		"a quantile serves that quantile":           {quantile, []decide.Input{input(80, 100, 120)}, 120, false},
+		"the observed demand is a floor":            {quantile, []decide.Input{input(150, 100, 120)}, 150, true},
+		"without the floor it is not":               {with(quantile, decide.Forecast), []decide.Input{input(150, 100, 120)}, 120, false},
+		"a shadow serves the observed":              {with(quantile, decide.Shadow), []decide.Input{input(80, 100, 120)}, 80, false},
+		"a quantile looks at the newest input only": {quantile, []decide.Input{input(80, 900, 990), input(80, 100, 120)}, 120, false},
+		"an objective adds k spreads to the median": {objective, []decide.Input{input(80, 100, 120)}, 100 + 1.3*20, false},
+		"an objective holds for half the lead time": {objective, []decide.Input{input(80, 200, 220), input(80, 100, 120)}, 200 + 1.3*20, false},
+		"quantiles that collapse keep a margin":     {objective, []decide.Input{input(100, 100, 100)}, 100 + 1.3*0.005*100, false},
+		"an objective without a target is the default quantile": {
+			decide.Policy{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
+		},
+		"without the floor an objective may fall below the observed": {
+			with(objective, decide.Forecast), []decide.Input{input(500, 100, 120)}, 126, false,
+		},
+		"never negative": {with(quantile, decide.Forecast), []decide.Input{input(0, -9, -5)}, 0, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := decide.Decide(tt.policy, tt.inputs)
+			if math.Abs(got.Value-tt.want) > 1e-9 || got.Floored != tt.floored {
+				t.Errorf("serves %v (floored %v), want %v (%v): %s", got.Value, got.Floored, tt.want, tt.floored, got.Reason)
+			}
+			if got.Reason == "" {
+				t.Error("no reason")
+			}
+		})
+	}
+}
+
+// With the floor, whatever the models say, forewarm never serves less than what was observed.
+func TestFloorHolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		policy := decide.Policy{Late: 0.001 + 0.1*rng.Float64(), Target: float64(rng.IntN(2)), Lead: time.Duration(rng.IntN(1200)) * time.Second}
+		if rng.IntN(2) == 0 {
+			policy.Quantile = decide.Lowest + rng.Float64()*(decide.Highest-decide.Lowest)
+		}
+		inputs := make([]decide.Input, 1+rng.IntN(10))
+		for i := range inputs {
+			inputs[i] = input(200*rng.Float64(), 200*rng.Float64(), 400*rng.Float64())
+		}
+		got := decide.Decide(policy, inputs)
+		if newest := inputs[len(inputs)-1]; !(got.Value >= newest.Observed) {
+			t.Fatalf("%+v serves %v below the observed %v", policy, got.Value, newest.Observed)
+		}
+	}
+}
+
+func TestMargin(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lead time.Duration
+		late float64
+		want float64
+	}{
+		"a cell of the table":               {5 * time.Minute, 0.01, 1.3},
+		"another":                           {10 * time.Minute, 0.005, 2.6},
+		"a shorter lead is the first row":   {time.Second, 0.02, 0.57},
+		"a longer lead is the last row":     {time.Hour, 0.01, 1.65},
+		"a stricter objective is the first": {2 * time.Minute, 1e-9, 1.0},
+		"a looser objective is the last":    {2 * time.Minute, 0.5, 0.57},
+		// Half way between 0.5 % and 1 % in the logarithm is 0.707 %.
+		"between two columns": {5 * time.Minute, 0.005 * math.Sqrt2, (1.8 + 1.3) / 2},
+		// Half way between 5 and 10 minutes in the logarithm is 7.07.
+		"between two rows": {424264068712 * time.Nanosecond, 0.02, (0.96 + 1.2) / 2},
+	} {
+		if got := decide.Margin(tt.lead, tt.late); math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("%s: k = %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// A longer lead or a stricter objective never asks for less margin.
+func TestMarginIsMonotone(t *testing.T) {
+	for late := 0.001; late < 0.2; late *= 1.1 {
+		for lead := time.Minute; lead < 20*time.Minute; lead += 17 * time.Second {
+			k := decide.Margin(lead, late)
+			if decide.Margin(lead+time.Minute, late) < k || decide.Margin(lead, late*1.05) > k {
+				t.Fatalf("not monotone at lead %s, late %v", lead, late)
+			}
+		}
+	}
+}
+
+func TestRecall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lead, step time.Duration
+		want       int
+	}{
+		"half of 5 minutes at 30 s": {5 * time.Minute, 30 * time.Second, 6},
+		"a lead below the step":     {10 * time.Second, time.Minute, 1},
+	} {
+		if got := decide.Recall(tt.lead, tt.step); got != tt.want {
+			t.Errorf("%s: %d inputs, want %d", name, got, tt.want)
+		}
+	}
+}
+
+func TestQuantilesAt(t *testing.T) {
+	q := window(100, 145) // one unit for each 1 %
+	for level, want := range map[float64]float64{0: 55, 0.05: 55, 0.5: 100, 0.6: 110, 0.95: 145, 0.96: 146, 0.9999: 149.5} {
+		if got := q.At(level); math.Abs(got-want) > 1e-9 {
+			t.Errorf("at %v: %v, want %v", level, got, want)
+		}
+	}
+	if !slices.IsSorted(decide.Levels()) || decide.Levels()[0] != decide.Lowest ||
+		decide.Levels()[len(decide.Levels())-1] != decide.Highest {
+		t.Errorf("levels %v must ascend from %v to %v", decide.Levels(), decide.Lowest, decide.Highest)
+	}
+}
+
+func TestAtHorizon(t *testing.T) {
+	windows := []decide.Window{
+		{Horizon: time.Minute, Quantiles: window(10, 20)},
+		{Horizon: 4 * time.Minute, Quantiles: window(20, 40)},
+	}
+	for name, tt := range map[string]struct {
+		horizon time.Duration
+		want    float64 // the median
+		ok      bool
+	}{
+		"tabulated":                        {4 * time.Minute, 20, true},
+		"half way in the square root":      {135 * time.Second, 15, true},
+		"shorter than any is out of reach": {time.Second, 0, false},
+		"longer than any is out of reach":  {time.Hour, 0, false},
+	} {
+		q, ok := decide.AtHorizon(windows, tt.horizon)
+		if ok != tt.ok || math.Abs(q.At(0.5)-tt.want) > 1e-9 {
+			t.Errorf("%s: median %v, %v; want %v, %v", name, q.At(0.5), ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestParseSelection(t *testing.T) {
+	got, err := decide.ParseSelection(map[string]string{
+		"horizon": "1h30m", "quantile": "0.9", "model": "arima", "serve": "forecast",
+	})
+	want := decide.Selection{Horizon: 90 * time.Minute, Quantile: 0.9, Model: "arima", Mode: decide.Forecast}
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestParseSelectionRefuses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pairs map[string]string
+		want  []string // in the message
+	}{
+		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "horizon, late, model, quantile, serve"}},
+		"a percent sign":         {map[string]string{"late": "1%"}, []string{`late="1%"`, "0.01"}},
+		"a horizon without unit": {map[string]string{"horizon": "300"}, []string{"5m"}},
+		"a horizon of zero":      {map[string]string{"horizon": "0s"}, []string{"not a duration"}},
+		"a quantile of one":      {map[string]string{"quantile": "1"}, []string{"0.05 to 0.995"}},
+		"not a number":           {map[string]string{"quantile": "NaN"}, []string{"quantile"}},
+		"an unknown mode":        {map[string]string{"serve": "floo"}, []string{"floor, forecast, shadow"}},
+		"an empty model":         {map[string]string{"model": ""}, []string{"model is empty"}},
+		"two knobs":              {map[string]string{"quantile": "0.9", "late": "0.01"}, []string{"exclude each other"}},
+		"every problem at once":  {map[string]string{"a": "", "quantile": "x", "late": "y"}, []string{`"a"`, "quantile=", "late="}},
+		"a long value is cut":    {map[string]string{"late": strings.Repeat("x", 5000)}, []string{"late="}},
+	} {
+		_, err := decide.ParseSelection(tt.pairs)
+		if !errors.Is(err, decide.ErrSelection) {
+			t.Errorf("%s: %v, want ErrSelection", name, err)
+			continue
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q lacks %q", name, err, want)
+			}
+		}
+		if len(err.Error()) > 1000 {
+			t.Errorf("%s: the message has %d bytes", name, len(err.Error()))
+		}
+	}
+}
+
+func TestSelectionApply(t *testing.T) {
+	own := decide.Policy{Quantile: 0.95, Target: 4}
+	for name, tt := range map[string]struct {
+		selection decide.Selection
+		want      decide.Policy
+	}{
+		"nothing keeps the policy":           {decide.Selection{}, own},
+		"a quantile replaces the quantile":   {decide.Selection{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
+		"an objective replaces the quantile": {decide.Selection{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
+		"a mode is set beside what there is": {decide.Selection{Mode: decide.Shadow}, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
+	} {
+		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func FuzzParseSelection(f *testing.F) {
+	f.Add("horizon", "5m")
+	f.Add("quantile", "0.95")
+	f.Add("late", "1e-400")
+	f.Fuzz(func(t *testing.T, key, value string) {
+		s, err := decide.ParseSelection(map[string]string{key: value})
+		if err != nil {
+			return
+		}
+		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > decide.Highest || math.IsNaN(s.Late) || s.Late >= 1 {
+			t.Errorf("%q=%q gives %+v", key, value, s)
+		}
+	})
+}
