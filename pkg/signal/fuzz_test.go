@@ -1,0 +1,48 @@
+package signal_test
+
+import (
+	"testing"
+
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// Whatever a namespace and a target are called, a rendered preset reads that namespace and no other.
+func FuzzRender(f *testing.F) {
+	f.Add("ai", "Deployment", "llama")
+	f.Add(`a"}`, `K"\`, `x"} or vector(1) or up{a="`)
+	f.Add("a", "LeaderWorkerSet", `.*|b$1\`)
+	p := parser.NewParser(parser.Options{})
+	f.Fuzz(func(t *testing.T, namespace, kind, name string) {
+		for _, preset := range signal.Presets() {
+			expr, err := preset.Render(namespace, signal.Target{Kind: kind, Name: name})
+			if err != nil {
+				continue
+			}
+			root, err := p.ParseExpr(expr)
+			if err != nil {
+				t.Fatalf("%s: %v", expr, err)
+			}
+			for _, matchers := range parser.ExtractSelectors(root) {
+				if !reads(t, matchers, namespace) {
+					t.Fatalf("%s: %v reads other namespaces than %q", expr, matchers, namespace)
+				}
+			}
+		}
+	})
+}
+
+// reads says that the matchers let through only series whose namespace, or else exported_namespace, is the given one.
+func reads(t *testing.T, matchers []*labels.Matcher, namespace string) bool {
+	t.Helper()
+	equal := map[string]string{}
+	for _, m := range matchers {
+		if m.Type == labels.MatchEqual {
+			equal[m.Name] = m.Value
+		}
+	}
+	exported, ok := equal["exported_namespace"]
+	return ok && (exported == namespace || exported == "" && equal["namespace"] == namespace)
+}

@@ -1,0 +1,108 @@
+package signal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// ErrUnknown says that there is no preset of that name; the error that wraps it lists the known ones.
+var ErrUnknown = errors.New("unknown preset")
+
+// maxName is the longest name that Kubernetes gives to an object (RFC 1123 subdomain), in bytes.
+const maxName = 253
+
+// Target is the workload whose demand is asked for: the Forecast's targetRef without its API version.
+type Target struct {
+	// Kind is "Deployment", "StatefulSet", "LeaderWorkerSet" or any other kind that owns pods.
+	Kind string
+	Name string
+}
+
+// Preset is a query template for one demand signal of one server or exporter.
+type Preset struct {
+	// Name is "source/signal", as it stands in spec.signal.preset.
+	Name string
+	// Summary says in one sentence what the value is and when it must not be used.
+	Summary string
+	// Unit of the value, "requests/s".
+	Unit string
+	// Rate says that the value is a rate, observed as the mean of the last minute; else it is a gauge.
+	Rate bool
+
+	template func(scope) string
+}
+
+// Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the
+// target's pods reported. Names are quoted, whatever they hold; an empty or impossible one is an error.
+func (p Preset) Render(namespace string, target Target) (string, error) {
+	if err := errors.Join(
+		checkName("namespace", namespace),
+		checkName("target kind", target.Kind),
+		checkName("target name", target.Name),
+	); err != nil {
+		return "", fmt.Errorf("preset %s: %w", p.Name, err)
+	}
+	expr := strings.Join(strings.Fields(p.template(scope{namespace: namespace, target: target})), " ")
+	if _, err := parser.NewParser(parser.Options{}).ParseExpr(expr); err != nil {
+		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w", p.Name, target.Kind, target.Name, namespace, err)
+	}
+	return expr, nil
+}
+
+// Presets lists all presets in the order of their names.
+func Presets() []Preset {
+	all := slices.Concat(dcgm(), vllm())
+	slices.SortFunc(all, func(a, b Preset) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Names lists the names of all presets, sorted.
+func Names() []string {
+	all := Presets()
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// Lookup finds a preset by its name. The error of an unknown one wraps ErrUnknown and lists the known ones.
+func Lookup(name string) (Preset, error) {
+	for _, p := range Presets() {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	return Preset{}, fmt.Errorf("%w %q: write one of %s, or a query of your own",
+		ErrUnknown, clip(name), strings.Join(Names(), ", "))
+}
+
+// checkName refuses what no Kubernetes object is called. Characters that are merely odd are quoted, not refused:
+// that a name is a valid one is the API server's business.
+func checkName(what, name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%s is empty", what)
+	case len(name) > maxName:
+		return fmt.Errorf("%s has %d bytes, at most %d are allowed", what, len(name), maxName)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%s %q is not UTF-8", what, name)
+	case strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x85 || r == 0xa0 }):
+		return fmt.Errorf("%s %q holds white space or control characters", what, name)
+	}
+	return nil
+}
+
+// clip shortens what a user wrote to what an error message may repeat.
+func clip(s string) string {
+	const limit = 80
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

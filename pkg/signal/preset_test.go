@@ -1,0 +1,231 @@
+package signal_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/promql/promqltest"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// owners is what kube-state-metrics says of namespace ai: a Deployment with an old and a new ReplicaSet, a StatefulSet,
+// a LeaderWorkerSet of two groups, an Argo Rollout; and a Deployment of the same name elsewhere. %s is the scrape's own
+// labels.
+const owners = `
+  kube_pod_owner{namespace="ai",pod="llama-7d9-a",owner_kind="ReplicaSet",owner_name="llama-7d9"} 1x40
+  kube_pod_owner{namespace="ai",pod="llama-7d9-b",owner_kind="ReplicaSet",owner_name="llama-7d9"} 1x40
+  kube_pod_owner{namespace="ai",pod="llama-old-c",owner_kind="ReplicaSet",owner_name="llama-old"} 1x40
+  kube_pod_owner{namespace="ai",pod="other-555-a",owner_kind="ReplicaSet",owner_name="other-555"} 1x40
+  kube_pod_owner{namespace="ai",pod="db-0",owner_kind="StatefulSet",owner_name="db"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-0",owner_kind="StatefulSet",owner_name="lws"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-1",owner_kind="StatefulSet",owner_name="lws"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-0-1",owner_kind="StatefulSet",owner_name="lws-0"} 1x40
+  kube_pod_owner{namespace="ai",pod="lws-7-0",owner_kind="StatefulSet",owner_name="lws-7"} 1x40
+  kube_pod_owner{namespace="ai",pod="roll-1-a",owner_kind="ReplicaSet",owner_name="roll-1"} 1x40
+  kube_pod_owner{namespace="ai",pod="bare",owner_kind="<none>",owner_name="<none>"} 1x40
+  kube_pod_owner{namespace="gpu-operator",pod="dcgm-x",owner_kind="DaemonSet",owner_name="dcgm"} 1x40
+  kube_pod_owner{namespace="prod",pod="llama-7d9-a",owner_kind="ReplicaSet",owner_name="llama-7d9"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="llama-7d9",owner_kind="Deployment",owner_name="llama"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="llama-old",owner_kind="Deployment",owner_name="llama"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="other-555",owner_kind="Deployment",owner_name="other"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="roll-1",owner_kind="Rollout",owner_name="roll"} 1x40
+  kube_replicaset_owner{namespace="prod",replicaset="llama-7d9",owner_kind="Deployment",owner_name="llama"} 1x40
+`
+
+// gpus is what dcgm-exporter says, its own labels kept (honorLabels: true). The idle GPU-3 carries the exporter's pod;
+// GPU-5 is split by MIG; prod's GPU must not be seen from ai.
+const gpus = `
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-1",gpu="0",namespace="ai",pod="llama-7d9-a",container="vllm"} 0.5x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-2",gpu="1",namespace="ai",pod="llama-7d9-b",container="vllm"} 0.9x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-4",gpu="3",namespace="ai",pod="db-0",container="c"} 0.4x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-5",gpu="4",GPU_I_ID="1",namespace="ai",pod="lws-0",container="c"} 0.25x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-5",gpu="4",GPU_I_ID="2",namespace="ai",pod="lws-0",container="c"} 0.5x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-6",gpu="5",namespace="ai",pod="lws-0-1",container="c"} 1x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-7",gpu="6",namespace="ai",pod="lws-7-0",container="c"} 1x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-8",gpu="7",namespace="ai",pod="roll-1-a",container="c"} 0.125x40
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-9",gpu="0",namespace="prod",pod="llama-7d9-a",container="vllm"} 1x40
+`
+
+// servers is what vLLM says: two engines in pod b (data parallelism), the old ReplicaSet's pod still draining.
+const servers = `
+  vllm:num_requests_running{namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:8000",engine="0",model_name="m"} 10x40
+  vllm:num_requests_running{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="0",model_name="m"} 7x40
+  vllm:num_requests_running{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="1",model_name="m"} 5x40
+  vllm:num_requests_running{namespace="ai",pod="llama-old-c",instance="10.0.0.3:8000",engine="0",model_name="m"} 1x40
+  vllm:num_requests_running{namespace="ai",pod="other-555-a",instance="10.0.0.4:8000",engine="0",model_name="m"} 99x40
+  vllm:num_requests_running{namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:8000",engine="0",model_name="m"} 77x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:8000",engine="0",model_name="m"} 3x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="0",model_name="m"} 1x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="1",model_name="m"} 0x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-old-c",instance="10.0.0.3:8000",engine="0",model_name="m"} 0x40
+  vllm:num_requests_waiting{namespace="ai",pod="other-555-a",instance="10.0.0.4:8000",engine="0",model_name="m"} 9x40
+  vllm:num_requests_waiting{namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:8000",engine="0",model_name="m"} 8x40
+  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:8000",engine="0",model_name="m"} 0+30x40
+  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:8000",engine="0",model_name="m"} 0+45x40
+  vllm:time_to_first_token_seconds_count{namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:8000",engine="0",model_name="m"} 0+90x40
+`
+
+// idle is a GPU nobody uses: with the target labels of the scrape, its pod is the exporter's.
+const idle = `
+  DCGM_FI_PROF_GR_ENGINE_ACTIVE{UUID="GPU-3",gpu="2",namespace="gpu-operator",pod="dcgm-x"} 0.3x40
+`
+
+// exported is the same series as Prometheus stores them without honorLabels.
+func exported(load, namespace, pod string) string {
+	load = strings.ReplaceAll(load, `,pod="`, `,exported_pod="`)
+	return strings.ReplaceAll(load, `namespace="`, `namespace="`+namespace+`",pod="`+pod+`",exported_namespace="`)
+}
+
+// twice adds a copy of every series as a second scrape job or a second kube-state-metrics would.
+func twice(load string) string {
+	return load + strings.ReplaceAll(load, `{`, `{job="second",`)
+}
+
+func loads() map[string]string {
+	return map[string]string{
+		"labels honoured":                owners + gpus + idle + servers,
+		"labels exported":                exported(owners, "monitoring", "ksm-0") + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
+		"owners honoured, GPUs exported": owners + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
+		"owners exported, GPUs honoured": exported(owners, "ai", "ksm-0") + gpus + idle + servers,
+		"everything scraped twice":       twice(owners + gpus + idle + servers),
+		"everything exported": exported(owners, "monitoring", "ksm-0") + exported(gpus, "gpu-operator", "dcgm-x") + idle +
+			exported(servers, "gateway", "proxy-0"),
+	}
+}
+
+func TestPresets(t *testing.T) {
+	tests := []struct {
+		preset, kind, name string
+		want               string
+	}{
+		{"dcgm/gpu-busy", "Deployment", "llama", "{} 1.4"},
+		{"dcgm/gpu-busy", "StatefulSet", "db", "{} 0.4"},
+		{"dcgm/gpu-busy", "StatefulSet", "lws", "{} 0.75"},
+		{"dcgm/gpu-busy", "LeaderWorkerSet", "lws", "{} 1.75"},
+		{"dcgm/gpu-busy", "Rollout", "roll", "{} 0.125"},
+		{"dcgm/gpu-busy", "ReplicaSet", "llama-7d9", "{} 1.4"},
+		{"dcgm/gpu-busy", "Deployment", "lama", ""},
+		{"vllm/inflight", "Deployment", "llama", "{} 27"},
+		{"vllm/arrivals", "Deployment", "llama", "{} 5"},
+	}
+	for how, load := range loads() {
+		for _, tt := range tests {
+			t.Run(how+"/"+tt.preset+" of "+tt.kind+" "+tt.name, func(t *testing.T) {
+				evaluates(t, load, render(t, tt.preset, "ai", signal.Target{Kind: tt.kind, Name: tt.name}), tt.want)
+			})
+		}
+	}
+}
+
+// In saturation first tokens plateau; the queue's growth is the rest of what arrives. A pod that restarts drops its
+// queue, which takes nothing from what the others report.
+func TestArrivalsUnderSaturation(t *testing.T) {
+	const load = owners + `
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-a",instance="a",engine="0"} 0+60x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 900x18 0x22
+  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-a",instance="a",engine="0"} 0+30x40
+  vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 0+15x18 0x22
+`
+	expr := render(t, "vllm/arrivals", "ai", signal.Target{Kind: "Deployment", Name: "llama"})
+	evaluatesAt(t, load, expr, "3m", "{} 7") // (30 + 60)/15 + 15/15
+	evaluatesAt(t, load, expr, "5m", "{} 6") // the restarted pod counts 0, not less
+}
+
+func TestHostileNamesAreQuoted(t *testing.T) {
+	hostile := `x"} or vector(1) or up{a="\`
+	for _, p := range signal.Presets() {
+		expr, err := p.Render(`ai"}`, signal.Target{Kind: `D"{`, Name: strings.ReplaceAll(hostile, " ", "")})
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+		if err != nil {
+			t.Fatalf("%s: %v", p.Name, err)
+		}
+		for _, matchers := range parser.ExtractSelectors(root) {
+			confined := false
+			for _, m := range matchers {
+				confined = confined || strings.HasSuffix(m.Name, "namespace") && m.Value == `ai"}`
+			}
+			if !confined {
+				t.Errorf("%s: a selector %v without the namespace", p.Name, matchers)
+			}
+		}
+	}
+}
+
+func TestImpossibleNamesAreErrors(t *testing.T) {
+	p, err := signal.Lookup("vllm/inflight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, name := range map[string]string{
+		"is empty": "", "at most 253": strings.Repeat("x", 254), "not UTF-8": "a\xff", "white space": "a b", "control": "a\nb",
+	} {
+		if _, err := p.Render("ai", signal.Target{Kind: "Deployment", Name: name}); err == nil ||
+			!strings.Contains(err.Error(), what) {
+			t.Errorf("name %q: error %v, want one that says %q", name, err, what)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	_, err := signal.Lookup("vllm/infligth")
+	if !errors.Is(err, signal.ErrUnknown) {
+		t.Fatalf("error %v, want ErrUnknown", err)
+	}
+	for _, name := range signal.Names() {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("error %q does not list %s", err, name)
+		}
+	}
+}
+
+// The catalogue is read by people: each entry must say what it is.
+func TestCatalogue(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range signal.Presets() {
+		if seen[p.Name] {
+			t.Errorf("%s stands twice", p.Name)
+		}
+		seen[p.Name] = true
+		if strings.Count(p.Name, "/") != 1 || p.Unit == "" || !strings.HasSuffix(p.Summary, ".") {
+			t.Errorf("preset %+v: want source/signal, a unit and a summary that is a sentence", p)
+		}
+		if p.Rate != strings.HasSuffix(p.Unit, "/s") {
+			t.Errorf("%s: unit %q and rate %v disagree", p.Name, p.Unit, p.Rate)
+		}
+	}
+}
+
+func render(t *testing.T, preset, namespace string, target signal.Target) string {
+	t.Helper()
+	p, err := signal.Lookup(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expr, err := p.Render(namespace, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return expr
+}
+
+func evaluates(t *testing.T, load, expr, want string) {
+	t.Helper()
+	evaluatesAt(t, load, expr, "5m", want)
+}
+
+func evaluatesAt(t *testing.T, load, expr, at, want string) {
+	t.Helper()
+	engine := promql.NewEngine(promql.EngineOpts{
+		MaxSamples: 1e6, Timeout: 10 * time.Second, EnableAtModifier: true, EnableNegativeOffset: true,
+	})
+	load = strings.ReplaceAll(load, "\n\n", "\n") // A blank line ends the load.
+	promqltest.RunTest(t, "load 15s"+load+"\neval instant at "+at+" "+expr+"\n  "+want+"\n", engine)
+}
