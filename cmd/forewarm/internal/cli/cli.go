@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
+)
+
+const about = `Forewarm scales GPU inference on Kubernetes before the load arrives: it reads the history of a workload's
+demand, forecasts it, and serves the forecast as a metric that a HorizontalPodAutoscaler or KEDA can use.
+
+See it work on this machine, without a cluster:
+
+  forewarm demo
+
+and, while that runs, look from another terminal:
+
+  forewarm inspect --server http://127.0.0.1:8080`
+
+// Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words
+// about the work to stderr.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "forewarm",
+		Short:         "Scale before the load arrives",
+		Long:          about,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// Without a command the help is the answer.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
+	root.AddCommand(inspectcmd.New(), version())
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "forewarm: %v\n", err)
+		if exit.IsUsage(err) {
+			fmt.Fprintf(stderr, "Run '%s --help' for what it takes.\n", cmd.CommandPath())
+		}
+	}
+	return exit.Code(err)
+}

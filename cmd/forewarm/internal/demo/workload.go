@@ -1,0 +1,115 @@
+package demo
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// namespace is where everything of the demo lives.
+const namespace = "demo"
+
+// metric is one name of the workload's /metrics page, with all its series.
+type metric struct {
+	name, help string
+	kind       prometheus.ValueType
+	labels     []string
+	series     []timeSeries
+}
+
+// timeSeries is one labelled series as a pure function of time; false where it has no sample.
+type timeSeries struct {
+	values []string
+	at     func(time.Time) (float64, bool)
+}
+
+// requests are the counters of an HTTP service: what three pods have answered, in unequal shares.
+func requests(p *Playback) metric {
+	m := metric{
+		name: "http_requests_total", help: "Requests that the demo's service has answered.",
+		kind: prometheus.CounterValue, labels: []string{"namespace", "pod", "code"},
+	}
+	for i, share := range []float64{0.5, 0.3, 0.2} {
+		m.series = append(m.series, timeSeries{
+			values: []string{namespace, fmt.Sprintf("api-6f7c9d5b48-%s", podSuffix(i)), "200"},
+			at: func(t time.Time) (float64, bool) {
+				count, ok := p.Count(t)
+				return math.Floor(count * share), ok
+			},
+		})
+	}
+	return m
+}
+
+const (
+	gpus       = 6
+	gpuWorker  = "llm"
+	replicaSet = "llm-7d9c5f6b8d"
+)
+
+// gpuBusy are the series that dcgm-exporter and kube-state-metrics have for a deployment of one GPU per pod. The trace
+// is the sum of the busy shares of all GPUs.
+func gpuBusy(p *Playback) []metric {
+	busy := metric{
+		name: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", help: "Share of time that the graphics engine is active.",
+		kind: prometheus.GaugeValue,
+		labels: []string{
+			"gpu", "UUID", "modelName", "hostname", "namespace", "pod", "container",
+			"exported_namespace", "exported_pod", "exported_container",
+		},
+	}
+	owner := metric{
+		name: "kube_pod_owner", help: "Information about the Pod's owner.",
+		kind: prometheus.GaugeValue, labels: []string{"namespace", "pod", "owner_kind", "owner_name"},
+	}
+	for i := range gpus {
+		pod := replicaSet + "-" + podSuffix(i)
+		busy.series = append(busy.series, timeSeries{
+			values: []string{
+				fmt.Sprint(i), fmt.Sprintf("GPU-%08x", 0x5eed+i), "NVIDIA H100 80GB HBM3", "demo-node",
+				"gpu-operator", "dcgm-exporter-x7k2p", "exporter", namespace, pod, "server",
+			},
+			at: func(t time.Time) (float64, bool) {
+				total, ok := p.At(t)
+				return shareOf(i, total/gpus), ok
+			},
+		})
+		owner.series = append(owner.series, timeSeries{
+			values: []string{namespace, pod, "ReplicaSet", replicaSet}, at: always,
+		})
+	}
+	deployment := metric{
+		name: "kube_replicaset_owner", help: "Information about the ReplicaSet's owner.",
+		kind: prometheus.GaugeValue, labels: []string{"namespace", "replicaset", "owner_kind", "owner_name"},
+		series: []timeSeries{{values: []string{namespace, replicaSet, "Deployment", gpuWorker}, at: always}},
+	}
+	return []metric{busy, owner, deployment}
+}
+
+// shareOf is how busy one GPU is when all of them are busy to the given share on average: some more, some less, the less
+// so the nearer all are to idle or full, and the average exactly kept.
+//
+// Worked: six GPUs at 0.5 are at 0.4, 0.44, 0.48, 0.52, 0.56 and 0.6.
+func shareOf(gpu int, average float64) float64 {
+	average = min(1, max(0, average))
+	lean := float64(2*gpu-(gpus-1)) / (gpus - 1) // −1 … 1, summing to 0.
+	return average + 0.4*lean*average*(1-average)
+}
+
+// gauge is a user's own trace as it is.
+func gauge(p *Playback) metric {
+	return metric{
+		name: "forewarm_trace_value", help: "The value of the trace that the demo plays.",
+		kind: prometheus.GaugeValue, labels: []string{"namespace"},
+		series: []timeSeries{{values: []string{namespace}, at: p.At}},
+	}
+}
+
+func always(time.Time) (float64, bool) { return 1, true }
+
+// podSuffix is the random-looking end of a pod's name.
+func podSuffix(i int) string {
+	return []string{"2xk7q", "5mzpw", "8c4vn", "hb6tr", "q9dlf", "zw3js"}[i]
+}

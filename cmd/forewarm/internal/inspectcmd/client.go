@@ -1,0 +1,162 @@
+package inspectcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+)
+
+// connection says which server to ask and how.
+type connection struct {
+	server, kubeconfig, context string
+	timeout                     time.Duration
+}
+
+// client asks one server.
+type client struct {
+	http *http.Client
+	base *url.URL
+	// namespace is the one of the kubeconfig's context, "default" where it has none.
+	namespace string
+}
+
+// errNotFound: the server knows no such object.
+var errNotFound = errors.New("not found")
+
+// maxAnswer bounds what is read of an answer: ten thousand outlooks in full.
+const maxAnswer = 256 << 20
+
+// connect prepares the client. A server that is named is asked as it is: no kubeconfig is read and no credential is
+// sent, because it is a standalone forewarm or a kubectl proxy.
+func connect(c connection) (*client, error) {
+	config, namespace := &rest.Config{Host: c.server}, metav1.NamespaceDefault
+	if c.server == "" {
+		var err error
+		if config, namespace, err = c.load(); err != nil {
+			return nil, err
+		}
+	}
+	config.UserAgent = "forewarm-inspect"
+	config.Timeout = c.timeout
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("--server %.200q is not a URL, write for example http://127.0.0.1:8080: %w", c.server, err)
+	}
+	doer, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", base, err)
+	}
+	return &client{http: doer, base: base, namespace: namespace}, nil
+}
+
+// load reads the kubeconfig by kubectl's rules: the flag, the environment, the home folder, the pod's own account.
+func (c connection) load() (config *rest.Config, namespace string, err error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = c.kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: c.context}
+	loading := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
+	if config, err = loading.ClientConfig(); err != nil {
+		return nil, "", fmt.Errorf("%w; name the server (--server http://127.0.0.1:8080) or a kubeconfig", err)
+	}
+	if namespace, _, err = loading.Namespace(); err != nil {
+		return nil, "", err
+	}
+	return config, namespace, nil
+}
+
+// outlook reads one outlook, and the server's time.
+func (c *client) outlook(ctx context.Context, namespace, name string) (*inspect.Outlook, time.Time, error) {
+	var outlook inspect.Outlook
+	now, err := c.get(ctx, &outlook, url.Values{}, "namespaces", namespace, inspect.Resource, name)
+	return &outlook, now, err
+}
+
+// outlooks reads all outlooks of a namespace, or of all where it is empty, in as many parts as they come.
+func (c *client) outlooks(ctx context.Context, namespace string) (*inspect.OutlookList, time.Time, error) {
+	path := []string{inspect.Resource}
+	if namespace != "" {
+		path = []string{"namespaces", namespace, inspect.Resource}
+	}
+	var (
+		all inspect.OutlookList
+		now time.Time
+	)
+	query := url.Values{"limit": {"500"}}
+	for {
+		var part inspect.OutlookList
+		var err error
+		if now, err = c.get(ctx, &part, query, path...); err != nil {
+			return nil, now, err
+		}
+		all.TypeMeta, all.ListMeta = part.TypeMeta, part.ListMeta
+		all.Items = append(all.Items, part.Items...)
+		if part.Continue == "" || part.Continue == query.Get("continue") {
+			all.Continue, all.RemainingItemCount = "", nil
+			return &all, now, nil
+		}
+		query.Set("continue", part.Continue)
+	}
+}
+
+// get reads one object of the inspection group, and the server's time, so that ages need no clock of ours.
+func (c *client) get(ctx context.Context, into any, query url.Values, path ...string) (time.Time, error) {
+	group := []string{"apis", inspect.GroupName, inspect.Version}
+	target := c.base.JoinPath(append(group, path...)...)
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), http.NoBody)
+	if err != nil {
+		return time.Time{}, err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w; is forewarm running there?", err)
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	now, _ := http.ParseTime(response.Header.Get("Date"))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return now, fmt.Errorf("read the answer of %s: %w", target, err)
+	case len(body) > maxAnswer:
+		return now, fmt.Errorf("the answer of %s is larger than %d MB, choose one namespace", target, maxAnswer>>20)
+	case response.StatusCode != http.StatusOK:
+		return now, refusal(target, response.StatusCode, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return now, fmt.Errorf("%s answers what is no outlook, is it forewarm's address? %w", target, err)
+	}
+	return now, nil
+}
+
+// refusal is the error behind a status other than 200, in the words of the server where it is a Kubernetes API.
+func refusal(target *url.URL, code int, body []byte) error {
+	var status metav1.Status
+	if err := json.Unmarshal(body, &status); err != nil || status.Kind != "Status" {
+		advice := "is it forewarm's address?"
+		if code == http.StatusServiceUnavailable {
+			advice = "forewarm is not ready or cannot be reached"
+		}
+		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
+	}
+	message := strings.TrimSpace(strings.Map(printable, status.Message))
+	if status.Reason == metav1.StatusReasonNotFound && status.Details != nil && status.Details.Name != "" {
+		return fmt.Errorf("%w: %s", errNotFound, message)
+	}
+	if code == http.StatusNotFound {
+		return fmt.Errorf("%s: %s; forewarm's inspection API is not installed there", target, message)
+	}
+	return fmt.Errorf("%s answers %d: %s", target, code, message)
+}

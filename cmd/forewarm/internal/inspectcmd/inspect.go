@@ -1,0 +1,206 @@
+package inspectcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// The exit codes beside 0 and exit.Failure.
+const (
+	codeNotFound   = 2
+	codeNotServing = 3
+)
+
+const about = `Inspect shows what forewarm sees and says: a table of all Forecasts, or one of them in full with a chart of the
+recent demand, what is served and the forecast ahead.
+
+It asks the server that --server names (a standalone forewarm, or a kubectl proxy; no credentials are sent), or
+else the cluster of the kubeconfig, as kubectl does. Without --namespace it shows all namespaces of a server that
+is named, and of a cluster the kubeconfig's own.
+
+Exit codes:
+  0  everything that was shown is serving
+  1  wrong usage, or the server cannot be reached or refuses
+  2  there is no such Forecast, or none at all
+  3  something is not serving: it is Stale, Pending or Invalid`
+
+const examples = `  forewarm inspect --server http://127.0.0.1:8080
+  forewarm inspect --server http://127.0.0.1:8080 demo/requests
+  forewarm inspect -A
+  forewarm inspect -n inference llama-inflight --json | jq .status.path`
+
+// options are the flags.
+type options struct {
+	connection
+
+	namespace string
+	all       bool
+	json      bool
+}
+
+// New is the command "inspect".
+func New() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "inspect [NAMESPACE/NAME | NAME]",
+		Short:   "Show what is observed, forecast and served",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(args); err != nil {
+				return exit.Usage(err)
+			}
+			return o.run(cmd.Context(), args, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace to show")
+	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "show all namespaces")
+	flags.BoolVar(&o.json, "json", false, "print the objects as JSON")
+	flags.StringVarP(&o.server, "server", "s", "", "address of a standalone forewarm, for example http://127.0.0.1:8080")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig to use")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for an answer")
+	return cmd
+}
+
+// validate says everything that is wrong with a command line.
+func (o *options) validate(args []string) error {
+	var problems []error
+	if o.server != "" && (o.kubeconfig != "" || o.context != "") {
+		problems = append(problems, errors.New("--server excludes --kubeconfig and --context, keep one"))
+	}
+	if u, err := url.Parse(o.server); o.server != "" && (err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
+		problems = append(problems, fmt.Errorf("--server %.200q is no address, write for example http://127.0.0.1:8080", o.server))
+	}
+	if o.all && o.namespace != "" {
+		problems = append(problems, errors.New("--all-namespaces excludes --namespace, keep one"))
+	}
+	if o.timeout <= 0 {
+		problems = append(problems, fmt.Errorf("--timeout %s is not positive, write for example 10s", o.timeout))
+	}
+	if len(args) == 1 {
+		problems = append(problems, o.validateName(args[0]))
+	}
+	return errors.Join(problems...)
+}
+
+func (o *options) validateName(arg string) error {
+	namespace, name, slash := strings.Cut(arg, "/")
+	switch {
+	case slash && (namespace == "" || name == "" || strings.Contains(name, "/")), arg == "":
+		return fmt.Errorf("%.200q is no Forecast, write NAMESPACE/NAME or NAME", arg)
+	case slash && o.namespace != "" && namespace != o.namespace:
+		return fmt.Errorf("%.200q is not in the namespace that --namespace names, leave one out", arg)
+	case o.all:
+		return errors.New("--all-namespaces is for the table, leave out the name or the flag")
+	case !slash && o.namespace == "" && o.server != "":
+		return fmt.Errorf("%.200q needs its namespace with --server, write NAMESPACE/%[1]s", arg)
+	}
+	return nil
+}
+
+func (o *options) run(ctx context.Context, args []string, out io.Writer) error {
+	client, err := connect(o.connection)
+	if err != nil {
+		return err
+	}
+	if len(args) == 1 {
+		return o.one(ctx, client, args[0], out)
+	}
+	return o.table(ctx, client, out)
+}
+
+// one shows one outlook in full.
+func (o *options) one(ctx context.Context, c *client, arg string, out io.Writer) error {
+	namespace, name, slash := strings.Cut(arg, "/")
+	if !slash {
+		namespace, name = o.namespace, arg
+	}
+	if namespace == "" {
+		namespace = c.namespace
+	}
+	outlook, now, err := c.outlook(ctx, namespace, name)
+	if err != nil {
+		return notFoundCode(err)
+	}
+	if o.json {
+		err = writeJSON(out, outlook)
+	} else {
+		err = newView(out).full(outlook, now)
+	}
+	return errors.Join(err, serving(*outlook))
+}
+
+// table shows all outlooks of the chosen namespaces.
+func (o *options) table(ctx context.Context, c *client, out io.Writer) error {
+	namespace := o.namespace
+	if namespace == "" && !o.all && o.server == "" {
+		namespace = c.namespace
+	}
+	list, now, err := c.outlooks(ctx, namespace)
+	if err != nil {
+		return notFoundCode(err)
+	}
+	if o.json {
+		err = writeJSON(out, list)
+	} else if len(list.Items) > 0 {
+		err = newView(out).table(list.Items, now)
+	}
+	if err == nil && len(list.Items) == 0 {
+		return exit.With(codeNotFound, fmt.Errorf("no Forecasts in %s", describe(namespace)))
+	}
+	return errors.Join(err, serving(list.Items...))
+}
+
+func describe(namespace string) string {
+	if namespace == "" {
+		return "any namespace"
+	}
+	return "namespace " + namespace
+}
+
+func notFoundCode(err error) error {
+	if errors.Is(err, errNotFound) {
+		return exit.With(codeNotFound, err)
+	}
+	return err
+}
+
+// serving is an error with its exit code that names the Forecasts that serve nothing, nil where all serve.
+func serving(outlooks ...inspect.Outlook) error {
+	const most = 5
+	var not []string
+	for i := range outlooks {
+		if o := &outlooks[i]; !snapshot.State(o.Status.State).Serves() {
+			not = append(not, fmt.Sprintf("%s/%s (%s)", o.Namespace, o.Name, o.Status.State))
+		}
+	}
+	if len(not) == 0 {
+		return nil
+	}
+	names := strings.Join(not[:min(most, len(not))], ", ")
+	if len(not) > most {
+		names += fmt.Sprintf(" and %d more", len(not)-most)
+	}
+	return exit.With(codeNotServing, fmt.Errorf("%d of %d not serving: %s", len(not), len(outlooks), names))
+}
+
+func writeJSON(out io.Writer, object any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(object)
+}

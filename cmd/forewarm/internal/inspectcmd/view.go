@@ -1,0 +1,214 @@
+package inspectcmd
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"golang.org/x/term"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+)
+
+// unknown stands for a number that the server does not know.
+const unknown = "-"
+
+// view writes outlooks for people. What comes from the server goes to text, which lets no terminal codes through; charts
+// of our own go to out.
+type view struct {
+	out   io.Writer
+	text  io.Writer
+	width int
+	color bool
+}
+
+// newView fits the terminal where there is one, else a page; colours are for terminals only.
+func newView(out io.Writer) *view {
+	const page = 100
+	v := &view{out: out, text: plain{out}, width: page}
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return v
+	}
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		v.width = width
+	}
+	v.color = os.Getenv("NO_COLOR") == ""
+	return v
+}
+
+func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.text, 0, 0, 3, ' ', 0) }
+
+// plain writes text without its control characters, so that no object's text can drive the terminal that shows it.
+type plain struct{ out io.Writer }
+
+// Write implements io.Writer.
+func (p plain) Write(text []byte) (int, error) {
+	if _, err := p.out.Write(bytes.Map(printable, text)); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+func printable(r rune) rune {
+	if r != '\n' && unicode.IsControl(r) {
+		return '?'
+	}
+	return r
+}
+
+// table is one line for each outlook.
+func (v *view) table(outlooks []inspect.Outlook, now time.Time) error {
+	table := v.tabs()
+	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLEAD\tMODEL\tSKILL\tCOVERAGE\tAGE")
+	for i := range outlooks {
+		o, s := &outlooks[i], &outlooks[i].Status
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown), asked(s),
+			s.LeadTime.Duration.Duration, cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), age(s, now))
+	}
+	return table.Flush()
+}
+
+// full is one outlook with everything that is known about it.
+func (v *view) full(o *inspect.Outlook, now time.Time) error {
+	s := &o.Status
+	fmt.Fprintf(v.text, "%s/%s is %s\n%s\n\n", o.Namespace, o.Name, s.State, s.Reason)
+	facts := v.tabs()
+	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, value) }
+	fact("Workload", cmp.Or(s.Workload, unknown))
+	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), age(s, now)))
+	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
+	fact("Window", fmt.Sprintf("%s ahead, in steps of %s", s.Window.Duration, s.Step.Duration))
+	fact("Lead time", fmt.Sprintf("%s (%s)", s.LeadTime.Duration.Duration, cmp.Or(s.LeadTime.Source, "source unknown")))
+	fact("Model", modelOf(s))
+	fact("Skill", signed(s.Skill)+" against the last value")
+	fact("Coverage", percent(s.Coverage)+" of past windows stayed within what is asked")
+	if s.Fallbacks > 0 {
+		fact("Fallbacks", fmt.Sprintf("%d steps since forewarm started", s.Fallbacks))
+	}
+	if err := facts.Flush(); err != nil {
+		return err
+	}
+	if chart := v.chart(s, now); chart != "" {
+		fmt.Fprintf(v.out, "\n%s\n", chart)
+	}
+	if err := v.conditions(s.Conditions); err != nil {
+		return err
+	}
+	return v.candidates(s)
+}
+
+func modelOf(s *inspect.OutlookStatus) string {
+	if s.ModelReason == "" {
+		return cmp.Or(s.Model, unknown)
+	}
+	return s.Model + ": " + s.ModelReason
+}
+
+func (v *view) conditions(all []inspect.Condition) error {
+	if len(all) == 0 {
+		return nil
+	}
+	table := v.tabs()
+	fmt.Fprintln(table, "\nCONDITION\tSTATUS\tREASON\tMESSAGE")
+	for _, c := range all {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", c.Type, c.Status, c.Reason, c.Message)
+	}
+	return table.Flush()
+}
+
+// candidates are the models with their scores and what each says of the window, the chosen one marked.
+func (v *view) candidates(s *inspect.OutlookStatus) error {
+	if len(s.Candidates) == 0 {
+		return nil
+	}
+	table := v.tabs()
+	fmt.Fprintln(table, "\nMODEL\tTITLE\tLOSS\tSKILL\tCOVERAGE\tMEDIAN\t0.95\tNOTE")
+	for i := range s.Candidates {
+		c := &s.Candidates[i]
+		note := c.Error
+		switch {
+		case note != "":
+		case c.Chosen:
+			note = "serves"
+		case c.Free:
+			note = "stands by"
+		}
+		median, upper := inWindow(c, s.Window.Duration, "0.5"), inWindow(c, s.Window.Duration, "0.95")
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Title, unknown), number(c.Loss),
+			signed(c.Skill), percent(c.Coverage), number(median), number(upper), note)
+	}
+	return table.Flush()
+}
+
+// inWindow is a model's quantile over the lead window, nil where it has none.
+func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64 {
+	for _, w := range c.Windows {
+		if q, ok := w.Quantiles[level]; ok && w.Horizon.Duration == window {
+			return &q
+		}
+	}
+	return nil
+}
+
+// asked is what the served value is to keep: a quantile of the window's maximum, or a share of late demand.
+func asked(s *inspect.OutlookStatus) string {
+	switch {
+	case s.Late != nil:
+		return "late " + share(*s.Late)
+	case s.Quantile != nil:
+		return "q " + strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
+	}
+	return unknown
+}
+
+func quantity(v *float64, unit string) string {
+	if v == nil || unit == "" {
+		return number(v)
+	}
+	return number(v) + " " + unit
+}
+
+// number has four significant digits, and no exponent while it is readable without.
+func number(v *float64) string {
+	switch {
+	case v == nil:
+		return unknown
+	case math.Abs(*v) >= 1000 && math.Abs(*v) < 1e9:
+		return strconv.FormatFloat(*v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(*v, 'g', 4, 64)
+}
+
+func percent(v *float64) string {
+	if v == nil {
+		return unknown
+	}
+	return strconv.FormatFloat(*v*100, 'f', 1, 64) + "%"
+}
+
+func signed(v *float64) string {
+	if v == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%+.1f%%", *v*100)
+}
+
+func share(v float64) string { return strconv.FormatFloat(v*100, 'g', 4, 64) + "%" }
+
+// age is that of the newest sample, by the server's own clock.
+func age(s *inspect.OutlookStatus, now time.Time) string {
+	if s.SampleTime == nil || now.IsZero() {
+		return unknown
+	}
+	return duration.HumanDuration(max(0, now.Sub(s.SampleTime.Time)))
+}

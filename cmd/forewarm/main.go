@@ -1,0 +1,21 @@
+// Command forewarm forecasts the demand of workloads and serves the forecast as a metric.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+)
+
+func main() { os.Exit(run()) }
+
+// run lets the first signal end the command in good order, and a second one at once.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	return cli.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+}
