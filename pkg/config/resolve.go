@@ -1,0 +1,99 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Resolver turns objects into targets. It is safe for concurrent use where its catalogue is.
+type Resolver struct {
+	catalogue Catalogue
+}
+
+// NewResolver makes a Resolver whose signals come from the catalogue.
+func NewResolver(catalogue Catalogue) *Resolver {
+	return &Resolver{catalogue: catalogue}
+}
+
+// Resolve is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
+// in the list, and the target has only a key, a generation, a workload and the problems as text.
+func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {
+	spec := defaulted(&object.Spec)
+	read := reader{}
+	target := refresh.Target{
+		Key:        snapshot.Key{Namespace: object.Namespace, Name: object.Name},
+		Generation: object.Generation,
+		Workload:   spec.TargetRef.Kind + "/" + spec.TargetRef.Name,
+	}
+	bare := target
+	read.names(object)
+	read.spec(spec, &target)
+	read.signal(r.catalogue, object.Namespace, spec, &target)
+	if len(read.problems) > 0 {
+		bare.Invalid = Text(read.problems)
+		return bare, read.problems
+	}
+	return target, nil
+}
+
+// Text is every problem in one line.
+func Text(problems field.ErrorList) string {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// spec reads all of a defaulted spec but its signal.
+func (r *reader) spec(spec *v1alpha1.ForecastSpec, target *refresh.Target) {
+	path := field.NewPath("spec")
+	r.targetRef(path.Child("targetRef"), spec.TargetRef)
+	target.Step = r.step(path.Child("step"), spec.Step)
+	target.Lead, target.LeadSource = r.leadTime(path.Child("leadTime"), spec.LeadTime, target.Step)
+	target.History = r.history(path.Child("history"), spec.History, target)
+	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
+	target.Models = r.models(path.Child("models"), spec.Models)
+	target.Policy = decide.Policy{
+		Quantile: r.quantile(path.Child("quantile"), spec.Quantile),
+		Target:   r.scaling(path.Child("scaling"), spec.Scaling),
+		Lead:     target.Lead,
+		Mode:     r.mode(path.Child("serve"), spec.Serve),
+	}
+	if spec.Objective == nil {
+		return
+	}
+	late, wait := r.objective(path.Child("objective"), spec.Objective)
+	if spec.Quantile != "" {
+		r.add(field.Forbidden(path.Child("objective"), "objective and quantile exclude each other, keep one"))
+		return
+	}
+	target.Policy.Late = late
+	target.Uncalibrated = uncalibrated(target.Policy, wait)
+}
+
+// studyWait is the wait for which the margins were measured.
+const studyWait = 30 * time.Second
+
+// uncalibrated says how an objective is served while the workload's own outcome does not calibrate it.
+func uncalibrated(policy decide.Policy, wait time.Duration) string {
+	if !policy.ByOutcome() {
+		return fmt.Sprintf("late %.4g%% needs the demand that one replica sustains: set spec.scaling.target; until then "+
+			"the %v quantile of the window's maximum is served", policy.Late*100, policy.Level())
+	}
+	text := fmt.Sprintf("late %.4g%% is served with the margin k = %.3g that kept it on other workloads with a lead "+
+		"time of %s; it is not yet calibrated by this workload's own outcome",
+		policy.Late*100, decide.Margin(policy.Lead, policy.Late), say(policy.Lead))
+	if wait != studyWait {
+		text += fmt.Sprintf("; the margin was measured for a wait of %s, not %s", say(studyWait), say(wait))
+	}
+	return text
+}

@@ -1,0 +1,227 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// catalogue knows two presets and refuses queries that hold a closing brace too many.
+type catalogue struct{}
+
+func (catalogue) Presets() []string { return []string{"vllm/arrivals", "vllm/inflight"} }
+
+func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
+	if target.Kind == "CronJob" {
+		return config.Rendered{}, errors.New("a CronJob has no pods that stay")
+	}
+	expr := fmt.Sprintf("%s{namespace=%q,%s=%q}", preset, namespace, target.Kind, target.Name)
+	return config.Rendered{Expr: expr, Unit: "requests", Rate: preset == "vllm/arrivals"}, nil
+}
+
+func (catalogue) Confine(query, namespace string) (config.Rendered, error) {
+	if strings.Contains(query, "}}") {
+		return config.Rendered{}, errors.New("1:9: unexpected right brace")
+	}
+	return config.Rendered{Expr: fmt.Sprintf("%s@%s", query, namespace)}, nil
+}
+
+const header = "apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: llama, namespace: inference}\n"
+
+// object parses one document that must have the right shape.
+func object(t *testing.T, yaml string) *v1alpha1.Forecast {
+	t.Helper()
+	documents := config.Parse("test.yaml", []byte(yaml))
+	if len(documents) != 1 || documents[0].Object == nil {
+		t.Fatalf("parse: %+v", documents)
+	}
+	return documents[0].Object
+}
+
+func TestDefaults(t *testing.T) {
+	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/arrivals}}")
+	o.Generation = 7
+	before := o.DeepCopy()
+	got, problems := config.NewResolver(catalogue{}).Resolve(o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := refresh.Target{
+		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Generation: 7,
+		Workload: "Deployment/llama",
+		Expr:     `vllm/arrivals{namespace="inference",Deployment="llama"}`, Unit: "requests", Rate: true,
+		Step: 30 * time.Second, History: 14 * 24 * time.Hour,
+		Lead: 5 * time.Minute, LeadSource: "fallback 5m (no starts measured yet)",
+		StaleAfter: 10 * time.Minute,
+		Policy:     decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor},
+		Uncalibrated: "late 1% needs the demand that one replica sustains: set spec.scaling.target; until then the 0.95 " +
+			"quantile of the window's maximum is served",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(before, o); diff != "" {
+		t.Errorf("Resolve changed the object: %s", diff)
+	}
+}
+
+func TestEverythingSet(t *testing.T) {
+	o := object(t, header+`spec:
+  targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: llama}
+  signal: {query: 'sum(rate(x[1m]))'}
+  objective: {late: "0.5%", wait: 1m}
+  history: 7d
+  step: 15s
+  leadTime: {mode: Fixed, duration: 12m}
+  serve: Shadow
+  models: [HoltWinters, arima]
+  scaling: {target: 4k, minReplicas: 0, maxReplicas: 50}
+`)
+	got, problems := config.NewResolver(catalogue{}).Resolve(o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := refresh.Target{
+		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Workload: "StatefulSet/llama",
+		Expr: "sum(rate(x[1m]))@inference",
+		Step: 15 * time.Second, History: 7 * 24 * time.Hour,
+		Lead: 12 * time.Minute, LeadSource: "fixed 12m",
+		StaleAfter: 12*time.Minute + 75*time.Second, Models: []string{"holt-winters", "arima"},
+		Policy: decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
+		Uncalibrated: "late 0.5% is served with the margin k = 2.6 that kept it on other workloads with a lead time of 12m; " +
+			"it is not yet calibrated by this workload's own outcome; the margin was measured for a wait of 30s, not 1m",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQuantileNeedsNoCalibration(t *testing.T) {
+	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: a}, signal: {query: x}, quantile: \"0.9\"}")
+	got, problems := config.NewResolver(catalogue{}).Resolve(o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if got.Policy.Quantile != 0.9 || got.Policy.Late != 0 || got.Uncalibrated != "" {
+		t.Errorf("policy %+v, uncalibrated %q", got.Policy, got.Uncalibrated)
+	}
+}
+
+// faults are specs, each with one thing wrong, and what must be said about it.
+func faults() []struct{ name, change, want string } {
+	return []struct{ name, change, want string }{
+		{"no kind", "targetRef: {name: a}", "spec.targetRef.kind: Required value"},
+		{"no workload's name", "targetRef: {kind: Deployment}", "spec.targetRef.name: Required value"},
+		{"a kind of two words", "targetRef: {kind: My Kind, name: a}", "spec.targetRef.kind: Invalid value"},
+		{"no signal", "signal: {}", "set preset (one of vllm/arrivals, vllm/inflight) or query"},
+		{"two signals", "signal: {preset: vllm/inflight, query: x}", "keep one"},
+		{"an unknown preset", "signal: {preset: vllm/in-flight}", `supported values: "vllm/arrivals", "vllm/inflight"`},
+		{"a preset that does not fit", "targetRef: {kind: CronJob, name: a}", "a CronJob has no pods that stay"},
+		{"a query that does not parse", "signal: {query: 'sum(x}})'}", "1:9: unexpected right brace"},
+		{"a step that is a number", `step: "30"`, "write for example 30s, 5m"},
+		{"a step of half a second", "step: 500ms", "write a duration from 1s to 2h"},
+		{"a step between seconds", "step: 1500ms", "write a whole number of seconds"},
+		{"a step beyond the window", "step: 7m", "the lead window 6m15s is shorter than the step 7m"},
+		{"a history of two minutes", "history: 2m", "write at least 12m30s"},
+		{"too many points", "step: 1s", "is 1209600 steps of 1s, more than 120000: write at most 1d9h20m"},
+		{"a history that overflows", "history: 300y", "spec.history: Invalid value"},
+		{"a mode that does not exist", "leadTime: {mode: Guess}", `spec.leadTime.mode: Unsupported value: "Guess"`},
+		{"fixed without a duration", "leadTime: {mode: Fixed}", "spec.leadTime.duration: Required value"},
+		{"fixed with a fallback", "leadTime: {mode: Fixed, duration: 4m, fallback: 3m}", "spec.leadTime.fallback: Forbidden"},
+		{"a duration without a mode", "leadTime: {duration: 4m}", "add mode: Fixed"},
+		{"a lead time of a day", "leadTime: {fallback: 1d}", "write a duration from 1s to 2h"},
+		{"a window of too many steps", "{leadTime: {fallback: 1h}, step: 2s, history: 1d}", "is 1837 steps of 2s, more than 1000"},
+		{"a way to serve that does not exist", "serve: floor", `supported values: "Floor", "Forecast", "Shadow"`},
+		{"an unknown model", "models: [ARIMA, Prophet]", "spec.models[1]: Unsupported value: \"Prophet\": supported values: \"last-value\""},
+		{"a model twice", "models: [arima, ARIMA]", "spec.models[1]: Duplicate value"},
+		{"a quantile of 1", `quantile: "1"`, "write a number from 0.05 to 0.995"},
+		{"a quantile that is no number", `quantile: NaN`, "write a number from 0.05 to 0.995"},
+		{"a quantile in percent", `quantile: "95%"`, "write a number from 0.05 to 0.995"},
+		{"a hexadecimal quantile", `quantile: "0x1p-1"`, "write a number from 0.05 to 0.995"},
+		{"a quantile beside an objective", `{quantile: "0.9", objective: {late: 1%}}`, "keep one"},
+		{"everything late", `objective: {late: "100%"}`, "above 0% and below 100%"},
+		{"nothing late", `objective: {late: "0.0%"}`, "above 0% and below 100%"},
+		{"late without its sign", `objective: {late: "1"}`, "above 0% and below 100%"},
+		{"a wait of nothing", `objective: {wait: 0s}`, "write a duration from 1s to 1h"},
+		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
+		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
+		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
+		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 or more"},
+		{"stale before the next sample", "staleAfter: 40s", "write a duration from 1m to 1d"},
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			o := object(t, header+spec(f.change))
+			got, problems := config.NewResolver(catalogue{}).Resolve(o)
+			if len(problems) != 1 {
+				t.Errorf("%d problems, want 1: %v", len(problems), problems)
+			}
+			if !strings.Contains(got.Invalid, f.want) {
+				t.Errorf("%q does not say %q", got.Invalid, f.want)
+			}
+			if got.Key.Name != "llama" || got.Expr != "" || got.Step != 0 {
+				t.Errorf("an invalid target carries more than its name: %+v", got)
+			}
+		})
+	}
+}
+
+// spec is a good spec with fields replaced.
+func spec(change string) string {
+	fields := map[string]string{
+		"targetRef": "{kind: Deployment, name: llama}",
+		"signal":    "{preset: vllm/inflight}",
+	}
+	changed := strings.TrimSuffix(strings.TrimPrefix(change, "{"), "}")
+	if !strings.HasPrefix(change, "{") {
+		changed = change
+	}
+	name, _, _ := strings.Cut(changed, ":")
+	delete(fields, name)
+	out := "spec: {" + changed
+	for name, value := range fields {
+		out += ", " + name + ": " + value
+	}
+	return out + "}\n"
+}
+
+func TestEveryProblemAtOnce(t *testing.T) {
+	o := object(t, `
+apiVersion: forewarm.dev/v1alpha1
+kind: Forecast
+metadata: {name: Llama_1, namespace: a.b}
+spec:
+  targetRef: {kind: Deployment}
+  signal: {preset: none}
+  quantile: "2"
+  step: tomorrow
+  serve: Never
+  models: [Oracle]
+  scaling: {target: -1}
+`)
+	_, problems := config.NewResolver(catalogue{}).Resolve(o)
+	var paths []string
+	for _, p := range problems {
+		paths = append(paths, p.Field)
+	}
+	want := []string{
+		"metadata.name", "metadata.namespace", "spec.targetRef.name", "spec.step", "spec.models[0]", "spec.quantile",
+		"spec.scaling.target", "spec.serve", "spec.signal.preset",
+	}
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Error(diff)
+	}
+}
