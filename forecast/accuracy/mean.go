@@ -1,0 +1,54 @@
+package accuracy
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// mean is the mean loss over the steps where both values are there.
+func mean(name string, actual, point []float64, loss func(y, f float64) float64) (float64, error) {
+	return meanInterval(name, actual, point, point, func(y, f, _ float64) float64 { return loss(y, f) })
+}
+
+// meanInterval is the mean loss over the steps where all three values are there.
+func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u float64) float64) (float64, error) {
+	if len(lower) != len(actual) || len(upper) != len(actual) {
+		return 0, fmt.Errorf("%s: %d observations against %d and %d forecasts: %w",
+			name, len(actual), len(lower), len(upper), forecast.ErrParameter)
+	}
+	average, n := 0.0, 0.0
+	for i, y := range actual {
+		if math.IsNaN(y) || math.IsNaN(lower[i]) || math.IsNaN(upper[i]) {
+			continue
+		}
+		n++
+		average += (loss(y, lower[i], upper[i]) - average) / n
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("%s: no step of %d has both an observation and a forecast: %w",
+			name, len(actual), forecast.ErrTooShort)
+	}
+	return average, nil
+}
+
+// naiveError is a measure of the seasonal naive method one step ahead on the training series. A series that repeats
+// itself exactly gives no scale.
+func naiveError(name string, measure func(_, _ []float64) (float64, error), train []float64, period int) (float64, error) {
+	if period < 1 {
+		return 0, fmt.Errorf("%s: period %d, want 1 or more: %w", name, period, forecast.ErrParameter)
+	}
+	if len(train) <= period {
+		return 0, fmt.Errorf("%s: %d training values for period %d: %w", name, len(train), period, forecast.ErrTooShort)
+	}
+	scale, err := measure(train[period:], train[:len(train)-period])
+	if err != nil {
+		return 0, fmt.Errorf("%s on the training series: %w", name, err)
+	}
+	if scale == 0 {
+		return 0, fmt.Errorf("%s: the training series repeats itself exactly, which gives no scale: %w",
+			name, forecast.ErrTooShort)
+	}
+	return scale, nil
+}

@@ -1,0 +1,181 @@
+package smoothing
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/units"
+)
+
+// structure is what the three models have in common: which parts there are and which parameters are given.
+type structure struct {
+	name  string
+	trend Trend
+	// period is 0 where there is no season; seasons is how many of them the start takes.
+	period, seasons int
+	fixed           fixed
+}
+
+// least is how many steps after the first observation the structure needs, itself included.
+func (s structure) least() int {
+	switch {
+	case s.period > 0:
+		return s.period*s.seasons + 1
+	case s.trend != NoTrend:
+		return 3
+	default:
+		return 2
+	}
+}
+
+// observations is how many of them must be there.
+func (s structure) observations() int {
+	if s.trend != NoTrend && s.period == 0 {
+		return 3
+	}
+	return 2
+}
+
+// fit estimates the structure on the series.
+func (s structure) fit(series forecast.Series) (*Fitted, error) {
+	if err := s.fixed.check(s.name); err != nil {
+		return nil, err
+	}
+	if err := units.Check(series, s.observations()); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.name, err)
+	}
+	first := units.First(series.Values)
+	if n := series.Len() - first; n < s.least() {
+		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
+			s.name, n, s.least(), forecast.ErrTooShort)
+	}
+	scale := units.Scale(series.Values)
+	values := make([]float64, series.Len())
+	for i, v := range series.Values {
+		values[i] = v / scale
+	}
+	search := s.begin(values, first)
+	if search.count == 0 {
+		return nil, fmt.Errorf("%s: no observation after those with which it starts: %w", s.name, forecast.ErrTooShort)
+	}
+	fitted := s.finish(search, scale)
+	fitted.next, fitted.step = series.End(), series.Step
+	return fitted, nil
+}
+
+// search is the estimation of one structure on one series.
+type search struct {
+	variables
+	values []float64
+	start  state
+	// season is room for a pass.
+	season []float64
+	// count is the number of observations among the values.
+	count int
+}
+
+func (s structure) begin(values []float64, first int) *search {
+	var start state
+	var from int
+	switch {
+	case s.period > 0:
+		start, from = startSeason(values, first, s.period, s.seasons)
+	case s.trend != NoTrend:
+		start, from = startTrend(values, first)
+	default:
+		start, from = startLevel(values, first)
+	}
+	if s.trend == NoTrend {
+		start.trend = 0
+	}
+	out := &search{
+		variables: newVariables(s), values: values[from:], start: start, season: make([]float64, len(start.season)),
+	}
+	for _, v := range out.values {
+		if !math.IsNaN(v) {
+			out.count++
+		}
+	}
+	return out
+}
+
+// pass smooths the values and returns where it ends and the sum of the squared surprises. The state's season is room of
+// the search, good until the next pass.
+func (s *search) pass(p Parameters) (state, float64) {
+	end := s.start
+	end.season = s.season
+	copy(end.season, s.start.season)
+	sum := end.run(p.gains(), s.values)
+	return end, sum
+}
+
+// objective is the sum of the squared surprises, rising outside the unit cube so that the search comes back.
+func (s *search) objective(x []float64) float64 {
+	p, outside := s.at(x)
+	_, sum := s.pass(p)
+	return sum * (1 + outside)
+}
+
+const (
+	// starts is how many of the grid's points are searched from, and long the number of values from which on two do.
+	starts = 4
+	long   = 5000
+)
+
+// minimise is the parameters with the least sum of squares: the best of a few descents, each from a good point of the
+// grid.
+func (s *search) minimise() Parameters {
+	if len(s.free) == 0 {
+		return s.base
+	}
+	points := s.grid()
+	values := make(map[*float64]float64, len(points))
+	for _, x := range points {
+		values[&x[0]] = s.objective(x)
+	}
+	slices.SortStableFunc(points, func(a, b []float64) int { return cmp.Compare(values[&a[0]], values[&b[0]]) })
+	simplex := optimise.Simplex{Edge: 0.15, Tolerance: 1e-9, Evaluations: 400}
+	count := starts
+	if len(s.values) > long {
+		simplex.Tolerance, simplex.Evaluations, count = 1e-6, 100, 2
+	}
+	best := optimise.Result{Value: math.Inf(1)}
+	for _, x := range points[:min(count, len(points))] {
+		if found := simplex.Minimise(s.objective, x); found.Value < best.Value {
+			best = found
+		}
+	}
+	if best.X == nil {
+		best.X = points[0]
+	}
+	p, _ := s.at(best.X)
+	return p
+}
+
+// finish makes the fitted model of the best parameters, in the units of the series.
+func (s structure) finish(search *search, scale float64) *Fitted {
+	p := search.minimise()
+	_, sum := search.pass(p)
+	freedom := search.count - len(search.free)
+	if freedom <= 0 {
+		freedom = search.count
+	}
+	f := &Fitted{
+		parameters: p, gains: p.gains(), state: search.start, period: s.period,
+		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
+	}
+	f.gap = newResponses(f.gains, f.period)
+	for _, y := range search.values {
+		f.observe(y)
+	}
+	f.state.level *= scale
+	f.state.trend *= scale
+	for i := range f.state.season {
+		f.state.season[i] *= scale
+	}
+	return f
+}

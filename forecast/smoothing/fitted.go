@@ -1,0 +1,98 @@
+package smoothing
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
+)
+
+// Fitted is an exponential smoothing with its parameters, and its states after the last observation.
+type Fitted struct {
+	parameters Parameters
+	gains      gains
+	state      state
+	period     int
+	sse        float64
+	// deviation is the standard deviation of the one-step errors.
+	deviation float64
+	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
+	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
+	// deviation².
+	gap           responses
+	missed, faded float64
+	next          time.Time
+	step          time.Duration
+}
+
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+func (f *Fitted) Update(y float64) {
+	f.next = f.next.Add(f.step)
+	f.observe(y)
+}
+
+func (f *Fitted) observe(y float64) {
+	if !units.Observed(y) {
+		f.state.move(f.gains, 0)
+		c := f.gap.next()
+		f.missed += c * c
+		return
+	}
+	f.state.move(f.gains, y-f.state.expected(f.gains))
+	rest := 1 - f.gains.level
+	f.faded = rest * rest * (f.faded + f.missed)
+	f.missed = 0
+	f.gap = newResponses(f.gains, f.period)
+}
+
+// PointsTo writes the point forecasts of the coming len(dst) steps to dst.
+func (f *Fitted) PointsTo(dst []float64) {
+	level, trend, at := f.state.level, f.state.trend, f.state.at
+	for i := range dst {
+		trend *= f.gains.phi
+		level += trend
+		dst[i] = level + f.state.season[at]
+		at++
+		if at == len(f.state.season) {
+			at = 0
+		}
+	}
+}
+
+// Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each
+// step.
+func (f *Fitted) Forecast(h int) forecast.Forecast {
+	out := forecast.Forecast{
+		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
+	}
+	f.PointsTo(out.Point)
+	variance, ahead := 1+f.missed+f.faded, f.gap
+	for i := range out.StdErr {
+		out.StdErr[i] = f.deviation * math.Sqrt(variance)
+		c := ahead.next()
+		variance += c * c
+	}
+	return out
+}
+
+// Parameters are the smoothing parameters, fitted or fixed.
+func (f *Fitted) Parameters() Parameters { return f.parameters }
+
+// Level is the level at the origin.
+func (f *Fitted) Level() float64 { return f.state.level }
+
+// Trend is the trend per step at the origin, before damping.
+func (f *Fitted) Trend() float64 { return f.state.trend }
+
+// Season is the season as it stands, the coming step's first; nil where the model has none. The slice is the caller's.
+func (f *Fitted) Season() []float64 {
+	if f.period == 0 {
+		return nil
+	}
+	at := f.state.at
+	return append(append(make([]float64, 0, f.period), f.state.season[at:]...), f.state.season[:at]...)
+}
+
+// SSE is the sum of the squared one-step errors over the series that was fitted, from the step after the start on.
+func (f *Fitted) SSE() float64 { return f.sse }

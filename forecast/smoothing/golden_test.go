@@ -1,0 +1,181 @@
+package smoothing_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+)
+
+type goldenHoltWinters struct {
+	Alpha, Beta, Gamma float64
+	Coef               map[string]float64
+	SSE                float64
+	Mean               []float64
+	HI95               []float64
+	Series             string
+}
+
+type goldenData struct {
+	Series map[string]struct {
+		Values    []*float64
+		Frequency int
+	}
+	HoltWinters map[string]goldenHoltWinters `json:"holtwinters"`
+	Fixed       goldenHoltWinters            `json:"holtwinters_fixed_add"`
+	SES         struct {
+		X                 []float64
+		Alpha, SSE, Level float64
+	} `json:"ses_fixed"`
+	Holt struct {
+		X                []float64
+		Alpha, Beta, SSE float64
+		Coef             []float64
+	} `json:"holt_fixed"`
+}
+
+// golden reads R's figures from the folder that FOREWARM_DATA names.
+func golden(t *testing.T) goldenData {
+	t.Helper()
+	dir := os.Getenv("FOREWARM_DATA")
+	if dir == "" {
+		t.Skip("FOREWARM_DATA is unset: it names the folder with golden/golden.json.gz")
+	}
+	var data goldenData
+	file, err := os.Open(filepath.Join(dir, "golden", "golden.json.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(unzipped).Decode(&data); err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(filepath.Join(dir, "golden", "golden2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(second, &data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func (d goldenData) series(name string) (forecast.Series, int) {
+	s := d.Series[name]
+	values := make([]float64, len(s.Values))
+	for i, v := range s.Values {
+		values[i] = math.NaN()
+		if v != nil {
+			values[i] = *v
+		}
+	}
+	return daily(values), s.Frequency
+}
+
+func daily(values []float64) forecast.Series {
+	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour, Values: values}
+}
+
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %.10g, want %.10g within %.1g", what, got, want, tolerance)
+	}
+}
+
+// agree compares a fit whose parameters are R's with R's.
+func agree(t *testing.T, fitted *smoothing.Fitted, r goldenHoltWinters) {
+	t.Helper()
+	within(t, "SSE", fitted.SSE()/r.SSE, 1, 1e-9)
+	spread := math.Sqrt(r.SSE)
+	within(t, "level", fitted.Level(), r.Coef["a"], 1e-9*spread)
+	within(t, "trend", fitted.Trend(), r.Coef["b"], 1e-9*spread)
+	for i, s := range fitted.Season() {
+		within(t, "season", s, r.Coef["s"+strconv.Itoa(i+1)], 1e-8*spread)
+	}
+	next := fitted.Forecast(len(r.Mean))
+	for i, mean := range r.Mean {
+		within(t, "point", next.Point[i], mean, 1e-8*spread)
+	}
+	// R's intervals take the variance of the errors about their mean where ours take it about 0 and count the
+	// parameters; the shape over the horizon is the same.
+	for i := range r.HI95 {
+		got := next.StdErr[i] / next.StdErr[0]
+		within(t, "standard error's growth", got, (r.HI95[i]-r.Mean[i])/(r.HI95[0]-r.Mean[0]), 1e-6)
+	}
+}
+
+func TestHoltWintersFixedAgainstR(t *testing.T) {
+	data := golden(t)
+	cases := map[string]goldenHoltWinters{"co2, fixed": data.Fixed}
+	for name, r := range data.HoltWinters {
+		series, found := strings.CutSuffix(name, "|additive")
+		if found {
+			r.Series = series
+			cases[name] = r
+		}
+	}
+	for name, r := range cases {
+		t.Run(name, func(t *testing.T) {
+			series, period := data.series(r.Series)
+			fitted, err := smoothing.HoltWinters{
+				Period: period, Alpha: &r.Alpha, Beta: &r.Beta, Gamma: &r.Gamma,
+			}.Estimate(series)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, fitted, r)
+		})
+	}
+}
+
+func TestHoltWintersSearchAgainstR(t *testing.T) {
+	data := golden(t)
+	for name, r := range data.HoltWinters {
+		base, found := strings.CutSuffix(name, "|additive")
+		if !found {
+			continue
+		}
+		t.Run(base, func(t *testing.T) {
+			series, period := data.series(base)
+			fitted, err := smoothing.HoltWinters{Period: period}.Estimate(series)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("SSE %.8g with %+v; R %.8g with %.4f %.4f %.4f",
+				fitted.SSE(), fitted.Parameters(), r.SSE, r.Alpha, r.Beta, r.Gamma)
+			if fitted.SSE() > r.SSE*(1+1e-6) {
+				t.Errorf("SSE %v, R finds %v", fitted.SSE(), r.SSE)
+			}
+		})
+	}
+}
+
+func TestFixedSmoothingAgainstR(t *testing.T) {
+	data := golden(t)
+	ses, err := smoothing.SES{Alpha: &data.SES.Alpha}.Estimate(daily(data.SES.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "SES level", ses.Level(), data.SES.Level, 1e-9)
+	within(t, "SES SSE", ses.SSE(), data.SES.SSE, 1e-9)
+	holt, err := smoothing.Holt{Alpha: &data.Holt.Alpha, Beta: &data.Holt.Beta}.Estimate(daily(data.Holt.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	within(t, "Holt SSE", holt.SSE(), data.Holt.SSE, 1e-9)
+	within(t, "Holt level", holt.Level(), data.Holt.Coef[0], 1e-9)
+	within(t, "Holt trend", holt.Trend(), data.Holt.Coef[1], 1e-9)
+}
