@@ -13,7 +13,9 @@ const GroupName = "forewarm.dev"
 const ForecastKind = "Forecast"
 
 // GroupVersion is the group and the version of this package's objects.
-func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: GroupName, Version: "v1alpha1"} }
+func GroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+}
 
 // AddToScheme makes a scheme know the objects.
 func AddToScheme(scheme *runtime.Scheme) error {
