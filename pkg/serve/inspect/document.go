@@ -1,0 +1,76 @@
+package inspect
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+)
+
+// contentSecurityPolicy forbids scripts, forms, frames and every outside resource.
+const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+var (
+	_ rest.Connecter = (*document)(nil)
+	_ rest.Scoper    = (*document)(nil)
+)
+
+// rendering is an outlook as a browser shows it.
+type rendering struct {
+	contentType string
+	body        []byte
+}
+
+// document is a sub-resource that a browser shows. It is a Connecter because a streamed resource would answer 406 to a
+// browser's Accept.
+type document struct {
+	storage *storage
+	render  func(outlook *v1alpha1.Outlook, now time.Time) (rendering, error)
+}
+
+// New is an empty outlook: what the sub-resource is of.
+func (*document) New() runtime.Object { return &v1alpha1.Outlook{} }
+
+// Destroy has nothing to release.
+func (*document) Destroy() {}
+
+// NamespaceScoped is true, as for outlooks.
+func (*document) NamespaceScoped() bool { return true }
+
+// ConnectMethods is GET alone.
+func (*document) ConnectMethods() []string { return []string{http.MethodGet} }
+
+// NewConnectOptions says that there are none.
+func (*document) NewConnectOptions() (options runtime.Object, hasPath bool, pathKey string) {
+	return nil, false, ""
+}
+
+// Connect renders the outlook.
+func (d *document) Connect(
+	ctx context.Context, name string, _ runtime.Object, responder rest.Responder,
+) (http.Handler, error) {
+	entry, err := d.storage.entry(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	now := d.storage.now()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		outlook := Outlook(entry, now)
+		r, err := d.render(&outlook, now)
+		if err != nil {
+			responder.Error(err)
+			return
+		}
+		header := w.Header()
+		header.Set("Content-Type", r.contentType)
+		header.Set("Content-Security-Policy", contentSecurityPolicy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "no-referrer")
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write(r.body) //nolint:errcheck // The client has gone; there is nobody to tell.
+	}), nil
+}

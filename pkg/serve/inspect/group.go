@@ -1,0 +1,59 @@
+package inspect
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Scheme knows the kinds of the inspection API and what every API server needs beside its own.
+func Scheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	if err := scheme.SetVersionPriority(v1alpha1.GroupVersion()); err != nil {
+		return nil, err
+	}
+	return scheme, nil
+}
+
+// Group is the inspection API over the board, ready to be installed on a generic API server. The clock says how old
+// data is.
+func Group(scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time) *genericapiserver.APIGroupInfo {
+	codecs := serializer.NewCodecFactory(scheme)
+	info := genericapiserver.NewDefaultAPIGroupInfo(
+		v1alpha1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
+	info.NegotiatedSerializer = readable{info.NegotiatedSerializer}
+	outlooks := &storage{board: board, now: now}
+	info.VersionedResourcesStorageMap[v1alpha1.Version] = map[string]rest.Storage{
+		v1alpha1.Resource:           outlooks,
+		v1alpha1.Resource + "/plot": &document{storage: outlooks, render: renderPlot},
+		v1alpha1.Resource + "/page": &document{storage: outlooks, render: renderPage},
+	}
+	return &info
+}
+
+// readable offers JSON and YAML only: outlooks have no protobuf form, and a client that offers it first would be turned
+// away.
+type readable struct {
+	runtime.NegotiatedSerializer
+}
+
+// SupportedMediaTypes are JSON and YAML.
+func (r readable) SupportedMediaTypes() []runtime.SerializerInfo {
+	return slices.DeleteFunc(slices.Clone(r.NegotiatedSerializer.SupportedMediaTypes()),
+		func(info runtime.SerializerInfo) bool {
+			return info.MediaType != runtime.ContentTypeJSON && info.MediaType != runtime.ContentTypeYAML
+		})
+}

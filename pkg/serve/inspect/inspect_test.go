@@ -1,0 +1,435 @@
+package inspect_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+// store is the storage as an API server uses it.
+type store interface {
+	rest.Getter
+	rest.Lister
+}
+
+func storages(t testing.TB, board *snapshot.Board) map[string]rest.Storage {
+	t.Helper()
+	scheme, err := inspect.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inspect.Group(scheme, board, snapshottest.Now).VersionedResourcesStorageMap["v1alpha1"]
+}
+
+func outlooks(t testing.TB, board *snapshot.Board) store {
+	t.Helper()
+	s, ok := storages(t, board)["outlooks"].(store)
+	if !ok {
+		t.Fatal("outlooks are neither got nor listed")
+	}
+	return s
+}
+
+func everyState() *snapshot.Board { return snapshottest.Board(snapshottest.EveryState()...) }
+
+// browse fetches a sub-resource of a Forecast in namespace "inference" as a browser would.
+func browse(t *testing.T, board *snapshot.Board, name, sub string) *http.Response {
+	t.Helper()
+	connecter, ok := storages(t, board)["outlooks/"+sub].(rest.Connecter)
+	if !ok {
+		t.Fatalf("%s is no connecter", sub)
+	}
+	handler, err := connecter.Connect(request.WithNamespace(t.Context(), "inference"), name, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/", nil))
+	return recorder.Result()
+}
+
+func body(t *testing.T, response *http.Response) string {
+	t.Helper()
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
+	entry := snapshottest.Ready(snapshottest.Key("ready"))
+	o := inspect.Outlook(entry, snapshottest.Now())
+	s := o.Status
+	if s.Served == nil || *s.Served != entry.Decision.Value || s.Reason != entry.Decision.Reason {
+		t.Errorf("served %v because %q, want %g because %q", s.Served, s.Reason, entry.Decision.Value, entry.Decision.Reason)
+	}
+	if s.Quantile == nil || *s.Quantile != 0.95 || s.Late != nil {
+		t.Errorf("quantile %v, late %v; want 0.95 and none", s.Quantile, s.Late)
+	}
+	if len(s.Path) != 120 || s.Path[0].Quantiles["0.95"] <= *s.Path[0].Point {
+		t.Errorf("%d steps of path, the first %+v", len(s.Path), s.Path[0])
+	}
+	if last := s.Past[len(s.Past)-1]; last.Observed != nil || last.Forecast == nil {
+		t.Errorf("the open window shows %+v, want a forecast and nothing observed", last)
+	}
+	if n := len(s.Candidates); n != 4 || !s.Candidates[0].Chosen || s.Candidates[1].Chosen {
+		t.Errorf("candidates %+v", s.Candidates)
+	}
+	if o.Labels[v1alpha1.LabelState] != "Ready" || o.Labels[v1alpha1.LabelModel] != "arima" {
+		t.Errorf("labels %v", o.Labels)
+	}
+}
+
+func TestOutlookOfAnObjective(t *testing.T) {
+	s := inspect.Outlook(snapshottest.Outcome(snapshottest.Key("outcome")), snapshottest.Now()).Status
+	if s.Late == nil || *s.Late != 0.01 || s.Quantile != nil {
+		t.Errorf("late %v, quantile %v; want 0.01 and none", s.Late, s.Quantile)
+	}
+}
+
+// The clock decides whether data is good: a snapshot that nobody renewed goes stale by itself.
+func TestOutlookGoesStaleByTheClock(t *testing.T) {
+	later := snapshottest.Now().Add(11 * time.Minute)
+	o := inspect.Outlook(snapshottest.Ready(snapshottest.Key("ready")), later)
+	if o.Status.State != "Stale" || o.Status.Served != nil || o.Labels[v1alpha1.LabelState] != "Stale" {
+		t.Errorf("state %s, served %v, labels %v", o.Status.State, o.Status.Served, o.Labels)
+	}
+	if !strings.Contains(o.Status.Reason, "11m30s old") {
+		t.Errorf("reason %q does not say how old", o.Status.Reason)
+	}
+}
+
+// poison puts NaN and infinities wherever an entry has room for a number.
+func poison(e *snapshot.Entry) {
+	nan, inf := math.NaN(), math.Inf(1)
+	e.Observed, e.Skill, e.Coverage = nan, inf, nan
+	e.Decision.Value = inf
+	for i := range e.Recent.Values {
+		e.Recent.Values[i] = []float64{nan, inf, 3}[i%3]
+	}
+	for i := range e.Path {
+		e.Path[i].Point, e.Path[i].Quantiles = nan, [3]float64{inf, nan, 1}
+	}
+	for i := range e.Past {
+		e.Past[i].Forecast, e.Past[i].Observed = nan, inf
+	}
+	for i := range e.Candidates {
+		c := &e.Candidates[i]
+		c.Loss, c.Skill, c.Coverage = inf, nan, inf
+		for j := range c.Windows {
+			c.Windows[j].Quantiles[0], c.Windows[j].Quantiles[9] = nan, inf
+		}
+	}
+}
+
+func TestNothingButNumbersReachesJSON(t *testing.T) {
+	poisoned := snapshottest.Ready(snapshottest.Key("poisoned"))
+	poison(poisoned)
+	for _, e := range append(snapshottest.EveryState(), poisoned) {
+		o := inspect.Outlook(e, snapshottest.Now())
+		text, err := json.Marshal(o)
+		if err != nil {
+			t.Fatalf("%s: %v", e.Key, err)
+		}
+		var back v1alpha1.Outlook
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatalf("%s: %v", e.Key, err)
+		}
+		if back.Status.State != o.Status.State || len(back.Status.Path) != len(o.Status.Path) {
+			t.Errorf("%s does not survive JSON", e.Key)
+		}
+	}
+}
+
+func TestTableIsWhatKubectlPrints(t *testing.T) {
+	s := outlooks(t, everyState())
+	list, err := s.List(request.WithNamespace(t.Context(), "inference"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := s.ConvertToTable(t.Context(), list, &metav1.TableOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, c := range table.ColumnDefinitions {
+		got.WriteString(strings.ToUpper(c.Name) + "|")
+	}
+	got.WriteByte('\n')
+	for _, row := range table.Rows {
+		for _, cell := range row.Cells {
+			text, ok := cell.(string)
+			if !ok {
+				t.Fatalf("cell %v is no text", cell)
+			}
+			got.WriteString(text + "|")
+		}
+		got.WriteByte('\n')
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", "table.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("table is\n%swant\n%s", got.String(), want)
+	}
+}
+
+func TestGet(t *testing.T) {
+	ctx := request.WithNamespace(t.Context(), "inference")
+	_, err := outlooks(t, everyState()).Get(ctx, "nobody", nil)
+	if !apierrors.IsNotFound(err) {
+		t.Errorf("unknown: %v, want not found", err)
+	}
+	_, err = outlooks(t, &snapshot.Board{}).Get(ctx, "ready", nil)
+	if !apierrors.IsServiceUnavailable(err) {
+		t.Errorf("before the first snapshot: %v, want unavailable", err)
+	}
+	object, err := outlooks(t, everyState()).Get(ctx, "ready", nil)
+	if o, ok := object.(*v1alpha1.Outlook); err != nil || !ok || o.Name != "ready" {
+		t.Errorf("got %v, %v", object, err)
+	}
+}
+
+func list(t *testing.T, s store, options *internalversion.ListOptions) *v1alpha1.OutlookList {
+	t.Helper()
+	object, err := s.List(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, ok := object.(*v1alpha1.OutlookList)
+	if !ok {
+		t.Fatalf("listed %T", object)
+	}
+	return out
+}
+
+func TestListInParts(t *testing.T) {
+	s := outlooks(t, snapshottest.Board(snapshottest.Many(25)...))
+	seen := make(map[string]bool)
+	options := &internalversion.ListOptions{Limit: 10}
+	for parts := 1; ; parts++ {
+		part := list(t, s, options)
+		for _, o := range part.Items {
+			seen[o.Namespace+"/"+o.Name] = true
+		}
+		if part.Continue == "" {
+			if parts != 3 || len(seen) != 25 {
+				t.Errorf("%d outlooks in %d parts, want 25 in 3", len(seen), parts)
+			}
+			return
+		}
+		options.Continue = part.Continue
+	}
+}
+
+func TestListSelectors(t *testing.T) {
+	s := outlooks(t, everyState())
+	stale := list(t, s, &internalversion.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{v1alpha1.LabelState: "Stale"}),
+	})
+	if len(stale.Items) != 1 || stale.Items[0].Name != "stale" {
+		t.Errorf("stale: %d items", len(stale.Items))
+	}
+	named := list(t, s, &internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "ready")})
+	if len(named.Items) != 1 || named.Items[0].Name != "ready" {
+		t.Errorf("named: %d items", len(named.Items))
+	}
+	_, err := s.List(t.Context(), &internalversion.ListOptions{Continue: "%%%"})
+	if !apierrors.IsBadRequest(err) {
+		t.Errorf("a foreign continue token: %v, want bad request", err)
+	}
+}
+
+func TestBrowserHeaders(t *testing.T) {
+	const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+	for sub, contentType := range map[string]string{"page": "text/html; charset=utf-8", "plot": "image/svg+xml"} {
+		response := browse(t, everyState(), "ready", sub)
+		for name, want := range map[string]string{
+			"Content-Type": contentType, "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+		} {
+			if got := response.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", sub, name, got, want)
+			}
+		}
+		_ = response.Body.Close()
+	}
+}
+
+// wellFormed reads the whole document as XML.
+func wellFormed(t *testing.T, svg string) {
+	t.Helper()
+	decoder := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("the plot is no XML: %v", err)
+		}
+		if e, ok := token.(xml.StartElement); ok && (e.Name.Local == "script" || e.Name.Local == "image") {
+			t.Errorf("the plot holds a %s", e.Name.Local)
+		}
+	}
+}
+
+// odd are entries at the edge of what can be drawn.
+func odd() map[string]*snapshot.Entry {
+	out := make(map[string]*snapshot.Entry)
+	for _, name := range []string{"zero", "one-point", "poisoned", "huge", "tiny", "gaps", "future"} {
+		out[name] = snapshottest.Ready(snapshottest.Key(name))
+	}
+	zero := out["zero"]
+	clear(zero.Recent.Values)
+	zero.Path, zero.Past, zero.Observed, zero.Decision.Value, zero.Unit = nil, nil, 0, 0, ""
+	one := out["one-point"]
+	one.Recent, one.Path, one.Past = one.Recent.Slice(287, 288), one.Path[:1], one.Past[:1]
+	poison(out["poisoned"])
+	out["huge"].Observed, out["huge"].Decision.Value = 8e14, 9e14
+	clear(out["tiny"].Recent.Values)
+	out["tiny"].Path, out["tiny"].Past = nil, nil
+	out["tiny"].Observed, out["tiny"].Decision.Value = 1e-300, 1e-300
+	for i := range out["gaps"].Recent.Values {
+		if i%2 == 0 {
+			out["gaps"].Recent.Values[i] = math.NaN()
+		}
+	}
+	out["future"].Recent = forecast.Series{
+		Start: snapshottest.Now().Add(time.Hour), Step: time.Minute, Values: []float64{1, 2, 3},
+	}
+	return out
+}
+
+func TestPlotOfEverything(t *testing.T) {
+	entries := snapshottest.EveryState()
+	for _, e := range odd() {
+		entries = append(entries, e)
+	}
+	board := snapshottest.Board(entries...)
+	for _, e := range entries {
+		t.Run(e.Key.Name, func(t *testing.T) {
+			svg := body(t, browse(t, board, e.Key.Name, "plot"))
+			wellFormed(t, svg)
+			for _, want := range []string{"time of day (UTC)", "demand", ">15:00<"} {
+				if e.Recent.Len() == 288 && !strings.Contains(svg, want) {
+					t.Errorf("the plot does not say %q", want)
+				}
+			}
+			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+				t.Error("the plot holds a coordinate that is no number")
+			}
+			if page := body(t, browse(t, board, e.Key.Name, "page")); !strings.Contains(page, "</html>") {
+				t.Error("the page is cut short")
+			}
+		})
+	}
+}
+
+// Strings of a hostile object must reach neither page nor plot as markup.
+func TestHostileStringsAreEscaped(t *testing.T) {
+	const attack = `</title></svg></pre><script>alert(1)</script><img src=x onerror=alert(1)>"'` + "\x00\x1b\u202e"
+	e := snapshottest.FallingBack(snapshottest.Key("hostile"))
+	e.Unit, e.Model, e.ModelReason, e.Workload, e.LeadSource = attack, attack, attack, "Deployment/"+attack, attack
+	e.Decision.Reason = attack
+	e.Conditions[0].Message, e.Conditions[0].Reason, e.Conditions[0].Type = attack, attack, attack
+	e.Candidates[0].Title, e.Candidates[0].Name, e.Candidates[3].Error = attack, attack, attack
+	e.Key.Name = "hostile"
+	board := snapshottest.Board(e)
+	plot := body(t, browse(t, board, "hostile", "plot"))
+	wellFormed(t, plot)
+	page := body(t, browse(t, board, "hostile", "page"))
+	for name, text := range map[string]string{"plot": plot, "page": page} {
+		for _, markup := range []string{"<script", "<img"} {
+			if strings.Contains(text, markup) {
+				t.Errorf("the %s holds %q", name, markup)
+			}
+		}
+	}
+	if !strings.Contains(page, "&lt;script&gt;") {
+		t.Error("the page does not show the text at all")
+	}
+	if labels := inspect.Outlook(e, snapshottest.Now()).Labels; labels[v1alpha1.LabelModel] != "" {
+		t.Errorf("a model that is no label value is one: %v", labels)
+	}
+}
+
+func TestPageNeedsNothingFromOutside(t *testing.T) {
+	page := body(t, browse(t, everyState(), "ready", "page"))
+	page = strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")
+	for _, outside := range []string{"http://", "https://", "<script", "<link", "@import", "url(", "src="} {
+		if strings.Contains(page, outside) {
+			t.Errorf("the page holds %q", outside)
+		}
+	}
+	for _, want := range []string{
+		"<svg", "HorizontalPodAutoscaler", "describedObject", "best of 4", "ARIMA(1,1,1)", "free baseline",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+}
+
+func TestOnlyReadableMediaTypes(t *testing.T) {
+	scheme, err := inspect.Scheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range inspect.Group(scheme, everyState(), snapshottest.Now).NegotiatedSerializer.SupportedMediaTypes() {
+		if info.MediaType != runtime.ContentTypeJSON && info.MediaType != runtime.ContentTypeYAML {
+			t.Errorf("offers %s", info.MediaType)
+		}
+	}
+}
+
+func BenchmarkListThousand(b *testing.B) {
+	s := outlooks(b, snapshottest.Board(snapshottest.Many(1000)...))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.List(b.Context(), &internalversion.ListOptions{Limit: 500}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPage(b *testing.B) {
+	connecter, ok := storages(b, everyState())["outlooks/page"].(rest.Connecter)
+	if !ok {
+		b.Fatal("no connecter")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		handler, err := connecter.Connect(request.WithNamespace(b.Context(), "inference"), "ready", nil, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+}

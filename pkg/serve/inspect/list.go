@@ -1,0 +1,80 @@
+package inspect
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// listPage makes outlooks of those entries that the options leave, up to the limit. Only what is in the answer is made.
+func listPage(
+	entries []*snapshot.Entry, options *internalversion.ListOptions, now time.Time,
+) (*v1alpha1.OutlookList, error) {
+	after, err := readContinue(options.Continue)
+	if err != nil {
+		return nil, err
+	}
+	entries = slices.DeleteFunc(entries, func(e *snapshot.Entry) bool {
+		return !behind(after, e.Key) || !selected(e, options, now)
+	})
+	list := &v1alpha1.OutlookList{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind + "List"},
+	}
+	if limit := options.Limit; limit > 0 && limit < int64(len(entries)) {
+		rest := int64(len(entries)) - limit
+		entries = entries[:limit]
+		list.Continue = writeContinue(entries[limit-1].Key)
+		list.RemainingItemCount = &rest
+	}
+	list.Items = make([]v1alpha1.Outlook, len(entries))
+	for i, e := range entries {
+		list.Items[i] = Outlook(e, now)
+	}
+	return list, nil
+}
+
+func selected(e *snapshot.Entry, options *internalversion.ListOptions, now time.Time) bool {
+	if s := options.LabelSelector; s != nil && !s.Empty() && !s.Matches(labels.Set(objectMeta(e, now).Labels)) {
+		return false
+	}
+	s := options.FieldSelector
+	return s == nil || s.Empty() ||
+		s.Matches(fields.Set{"metadata.name": e.Key.Name, "metadata.namespace": e.Key.Namespace})
+}
+
+// behind says whether the key comes after the last one of the part before.
+func behind(after, key snapshot.Key) bool {
+	if key.Namespace != after.Namespace {
+		return key.Namespace > after.Namespace
+	}
+	return key.Name > after.Name
+}
+
+// A continue token is the last key of the part before it, so that it outlives a refresh and a restart.
+func writeContinue(key snapshot.Key) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(key.String()))
+}
+
+func readContinue(token string) (snapshot.Key, error) {
+	if token == "" {
+		return snapshot.Key{}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(token)
+	namespace, name, found := strings.Cut(string(text), "/")
+	if err != nil || !found {
+		return snapshot.Key{}, apierrors.NewBadRequest(
+			fmt.Sprintf("continue token %.64q is none of ours: list again without it", token))
+	}
+	return snapshot.Key{Namespace: namespace, Name: name}, nil
+}

@@ -1,0 +1,186 @@
+package inspect
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Outlook is the entry as the API shows it at the time now, which decides whether its data is still good to serve.
+func Outlook(e *snapshot.Entry, now time.Time) v1alpha1.Outlook {
+	return v1alpha1.Outlook{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind},
+		ObjectMeta: objectMeta(e, now),
+		Status:     status(e, now),
+	}
+}
+
+func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
+	labels := map[string]string{v1alpha1.LabelState: string(stateAt(e, now))}
+	model := strings.ReplaceAll(e.Model, " ", "-")
+	if model != "" && len(validation.IsValidLabelValue(model)) == 0 {
+		labels[v1alpha1.LabelModel] = model
+	}
+	return metav1.ObjectMeta{
+		Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels,
+	}
+}
+
+// stateAt is the entry's state, or Stale where its data has grown too old since the snapshot was made.
+func stateAt(e *snapshot.Entry, now time.Time) snapshot.State {
+	if e.State.Serves() && !now.Before(e.StaleAt) {
+		return snapshot.Stale
+	}
+	return e.State
+}
+
+func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
+	s := v1alpha1.OutlookStatus{
+		State:       string(stateAt(e, now)),
+		Conditions:  conditions(e.Conditions),
+		Observed:    finite(&e.Observed),
+		Unit:        e.Unit,
+		Window:      metav1.Duration{Duration: e.Window},
+		LeadTime:    v1alpha1.LeadTime{Duration: metav1.Duration{Duration: e.Lead}, Source: e.LeadSource},
+		Step:        metav1.Duration{Duration: e.Step},
+		Workload:    e.Workload,
+		Model:       e.Model,
+		ModelReason: e.ModelReason,
+		Skill:       finite(&e.Skill),
+		Coverage:    finite(&e.Coverage),
+		Fallbacks:   int64(min(e.Fallbacks, math.MaxInt64)),
+		Candidates:  candidates(e),
+		Path:        path(e.Path),
+		Past:        past(e.Past),
+		Recent:      recent(e),
+	}
+	if !e.SampleTime.IsZero() {
+		s.SampleTime = &metav1.Time{Time: e.SampleTime.UTC()}
+	}
+	setServed(&s, e, now)
+	return s
+}
+
+// setServed says what the metrics APIs answer now, or why they do not.
+func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
+	answer, err := e.Answer(decide.Selection{}, now)
+	if err != nil {
+		s.Reason = strings.TrimPrefix(err.Error(), snapshot.ErrNotServing.Error()+": ")
+	} else {
+		s.Reason, s.Served = e.Decision.Reason, finite(&answer.Value)
+	}
+	switch {
+	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack:
+		// No policy was read, or neither a quantile nor an objective rules.
+	case e.Policy.ByOutcome():
+		s.Late = finite(&e.Policy.Late)
+	default:
+		level := e.Policy.Level()
+		s.Quantile = finite(e.Policy.Level())
+	}
+}
+
+func conditions(in []snapshot.Condition) []v1alpha1.Condition {
+	out := make([]v1alpha1.Condition, len(in))
+	for i, c := range in {
+		out[i] = v1alpha1.Condition{Type: c.Type, Status: metav1.ConditionFalse, Reason: c.Reason, Message: c.Message}
+		if c.True {
+			out[i].Status = metav1.ConditionTrue
+		}
+	}
+	return out
+}
+
+func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
+	levels := names(decide.Levels())
+	out := make([]v1alpha1.Candidate, len(e.Candidates))
+	for i := range e.Candidates {
+		c := &e.Candidates[i]
+		out[i] = v1alpha1.Candidate{
+			Name: c.Name, Title: c.Title, Chosen: c.Name == e.Model, Free: c.Free, Error: c.Error,
+			Loss: finite(&c.Loss), Skill: finite(&c.Skill), Coverage: finite(&c.Coverage), Windows: windows(levels, c.Windows),
+		}
+	}
+	return out
+}
+
+func windows(levels []string, in []decide.Window) []v1alpha1.Window {
+	out := make([]v1alpha1.Window, len(in))
+	for i := range in {
+		w := &in[i]
+		out[i] = v1alpha1.Window{
+			Horizon: metav1.Duration{Duration: w.Horizon}, Quantiles: quantiles(levels, w.Quantiles[:]),
+		}
+	}
+	return out
+}
+
+func path(in []snapshot.PathStep) []v1alpha1.PathStep {
+	out := make([]v1alpha1.PathStep, len(in))
+	probabilities := snapshot.PathLevels()
+	levels := names(probabilities[:])
+	for i := range in {
+		p := &in[i]
+		out[i] = v1alpha1.PathStep{
+			Time: metav1.Time{Time: p.Time.UTC()}, Point: finite(&p.Point), Quantiles: quantiles(levels, p.Quantiles[:]),
+		}
+	}
+	return out
+}
+
+func past(in []snapshot.Past) []v1alpha1.PastForecast {
+	out := make([]v1alpha1.PastForecast, len(in))
+	for i := range in {
+		p := &in[i]
+		out[i] = v1alpha1.PastForecast{
+			Time: metav1.Time{Time: p.Time.UTC()}, Forecast: finite(&p.Forecast), Observed: finite(&p.Observed),
+		}
+	}
+	return out
+}
+
+func recent(e *snapshot.Entry) []v1alpha1.Sample {
+	out := make([]v1alpha1.Sample, e.Recent.Len())
+	for i := range e.Recent.Values {
+		out[i] = v1alpha1.Sample{
+			Time: metav1.Time{Time: e.Recent.TimeAt(i).UTC()}, Observed: finite(&e.Recent.Values[i]),
+		}
+	}
+	return out
+}
+
+// names are levels as JSON keys.
+func names(levels []float64) []string {
+	out := make([]string, len(levels))
+	for i, level := range levels {
+		out[i] = strconv.FormatFloat(level, 'g', -1, 64)
+	}
+	return out
+}
+
+// quantiles are those that are finite, by the name of their level.
+func quantiles(names []string, values []float64) map[string]float64 {
+	out := make(map[string]float64, len(names))
+	for i, name := range names {
+		if finite(&values[i]) != nil {
+			out[name] = values[i]
+		}
+	}
+	return out
+}
+
+// finite is the number in its place (entries never change), or nil where it is none that JSON can carry.
+func finite(v *float64) *float64 {
+	if math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,93 @@
+package inspect
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+var (
+	_ rest.Storage              = (*storage)(nil)
+	_ rest.Getter               = (*storage)(nil)
+	_ rest.Lister               = (*storage)(nil)
+	_ rest.Scoper               = (*storage)(nil)
+	_ rest.SingularNameProvider = (*storage)(nil)
+	_ rest.ShortNamesProvider   = (*storage)(nil)
+	_ rest.CategoriesProvider   = (*storage)(nil)
+)
+
+// storage serves outlooks out of the board.
+type storage struct {
+	board *snapshot.Board
+	now   func() time.Time
+}
+
+// New is an empty outlook.
+func (*storage) New() runtime.Object { return &v1alpha1.Outlook{} }
+
+// NewList is an empty list of outlooks.
+func (*storage) NewList() runtime.Object { return &v1alpha1.OutlookList{} }
+
+// Destroy has nothing to release.
+func (*storage) Destroy() {}
+
+// NamespaceScoped is true: an outlook lives where its Forecast does.
+func (*storage) NamespaceScoped() bool { return true }
+
+// GetSingularName is how kubectl may name one.
+func (*storage) GetSingularName() string { return "outlook" }
+
+// ShortNames are what kubectl takes for outlooks.
+func (*storage) ShortNames() []string { return []string{"ol"} }
+
+// Categories are the groups of resources that outlooks belong to: kubectl get forewarm.
+func (*storage) Categories() []string { return []string{"forewarm"} }
+
+// Get is one outlook in full.
+func (s *storage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (runtime.Object, error) {
+	entry, err := s.entry(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	outlook := Outlook(entry, s.now())
+	return &outlook, nil
+}
+
+// List is the outlooks of a namespace, or of all, that the selectors leave, a part at a time where a limit is set.
+func (s *storage) List(ctx context.Context, options *internalversion.ListOptions) (runtime.Object, error) {
+	newest := s.board.Load()
+	if newest == nil {
+		return nil, noData()
+	}
+	if options == nil {
+		options = &internalversion.ListOptions{}
+	}
+	return listPage(newest.All(request.NamespaceValue(ctx)), options, s.now())
+}
+
+func (s *storage) entry(ctx context.Context, name string) (*snapshot.Entry, error) {
+	newest := s.board.Load()
+	if newest == nil {
+		return nil, noData()
+	}
+	entry := newest.Get(snapshot.Key{Namespace: request.NamespaceValue(ctx), Name: name})
+	if entry == nil {
+		return nil, apierrors.NewNotFound(
+			schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}, name)
+	}
+	return entry, nil
+}
+
+func noData() error {
+	return apierrors.NewServiceUnavailable("forewarm has no data yet: its first refresh is under way")
+}
