@@ -40,9 +40,10 @@ func (a ARIMA) Estimate(s forecast.Series) (*Fitted, error) {
 	if err := order.validate(); err != nil {
 		return nil, err
 	}
-	if a.Fixed != nil && (len(a.Fixed.AR) != a.P || len(a.Fixed.MA) != a.Q) {
-		return nil, fmt.Errorf("%s: %d AR and %d MA coefficients are fixed: %w",
-			order, len(a.Fixed.AR), len(a.Fixed.MA), forecast.ErrParameter)
+	if a.Fixed != nil {
+		if err := a.Fixed.validate(order); err != nil {
+			return nil, err
+		}
 	}
 	pr, err := prepare(s, order)
 	if err != nil {

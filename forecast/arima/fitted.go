@@ -23,14 +23,16 @@ type Fitted struct {
 	step                time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150 in its own units or in deviations of
+// the series, counts as missing.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
-	if !units.Observed(y) {
+	scaled := (y - f.location) / f.scale
+	if !units.Observed(y) || !units.Observed(scaled) {
 		f.filter.miss(f.state, f.constant)
 		return
 	}
-	f.filter.take(f.state, (y-f.location)/f.scale, f.constant)
+	f.filter.take(f.state, scaled, f.constant)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.

@@ -2,8 +2,10 @@ package arima
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
 const (
@@ -58,4 +60,23 @@ func (o Order) validate() error {
 type Coefficients struct {
 	AR, MA   []float64
 	Constant float64
+}
+
+// validate checks the coefficients against the order. Whether φ is stationary is left to the process. θ need not be
+// invertible, but no invertible one has Σ|θ| above 2^q − 1.
+func (c Coefficients) validate(o Order) error {
+	if len(c.AR) != o.P || len(c.MA) != o.Q {
+		return fmt.Errorf("%s: %d AR and %d MA coefficients are fixed: %w", o, len(c.AR), len(c.MA), forecast.ErrParameter)
+	}
+	sum := 0.0
+	for _, theta := range c.MA {
+		sum += math.Abs(theta)
+	}
+	if !(sum <= math.Ldexp(1, o.Q)-1) {
+		return fmt.Errorf("%s: the fixed MA coefficients %v are far from invertible: %w", o, c.MA, forecast.ErrParameter)
+	}
+	if !units.Observed(c.Constant) {
+		return fmt.Errorf("%s: the fixed constant is %v: %w", o, c.Constant, forecast.ErrParameter)
+	}
+	return nil
 }

@@ -1,0 +1,399 @@
+package arima_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/testdata/classic"
+)
+
+var (
+	_ forecast.Model  = arima.ARIMA{}
+	_ forecast.Model  = arima.Auto{}
+	_ forecast.Fitted = (*arima.Fitted)(nil)
+)
+
+func daily(values []float64) forecast.Series {
+	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour, Values: values}
+}
+
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s = %.10g, want %.10g within %.1g", what, got, want, tolerance)
+	}
+}
+
+func reference(t *testing.T) classic.Reference {
+	t.Helper()
+	r, err := classic.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func series(t *testing.T, name string) forecast.Series {
+	t.Helper()
+	s, err := classic.Series(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func estimate(t *testing.T, model arima.ARIMA, s forecast.Series) *arima.Fitted {
+	t.Helper()
+	fitted, err := model.Estimate(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+// simulate draws an ARIMA(2,d,1) around a level of 50.
+func simulate(seed uint64, n, d int) []float64 {
+	random := rand.New(rand.NewPCG(seed, 1))
+	out := make([]float64, n)
+	var w1, w2, e1 float64
+	for t := range out {
+		e := random.NormFloat64()
+		w := 0.9*w1 - 0.3*w2 + e + 0.4*e1
+		w1, w2, e1 = w, w1, e
+		out[t] = w
+	}
+	for range d {
+		for t := 1; t < n; t++ {
+			out[t] += out[t-1]
+		}
+	}
+	for t := range out {
+		out[t] += 50
+	}
+	return out
+}
+
+// withGaps is a copy with about the share of the values missing.
+func withGaps(values []float64, seed uint64, share float64) []float64 {
+	random := rand.New(rand.NewPCG(seed, 2))
+	out := append([]float64(nil), values...)
+	for i := range out {
+		if i > 3 && random.Float64() < share {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+func TestClassicFits(t *testing.T) {
+	for _, r := range reference(t).ARIMA {
+		model := arima.ARIMA{P: r.Order[0], D: r.Order[1], Q: r.Order[2], Constant: r.Constant}
+		t.Run(r.Series+" "+model.Name(), func(t *testing.T) {
+			fitted := estimate(t, model, series(t, r.Series))
+			if got := fitted.LogLikelihood(); got < r.LogLikelihood-1e-3 {
+				t.Errorf("log-likelihood %.6f, R finds %.6f", got, r.LogLikelihood)
+			}
+			within(t, "AICc", fitted.AICc(), r.AICc, 2e-3)
+			within(t, "sigma2", fitted.Sigma2()/r.Sigma2, 1, 1e-3)
+			c := fitted.Coefficients()
+			got, want := append(c.AR, c.MA...), append(r.AR, r.MA...)
+			if r.Constant {
+				got, want = append(got, c.Constant), append(want, r.Mean)
+			}
+			for i := range want {
+				within(t, fmt.Sprintf("coefficient %d", i+1), got[i], want[i], math.Max(1e-3, 0.02*r.StandardErrors[i]))
+			}
+			next := fitted.Forecast(len(r.Forecast))
+			for i, want := range r.Forecast {
+				within(t, fmt.Sprintf("point %d", i+1), next.Point[i], want, 0.02*r.ForecastStdErr[i])
+				within(t, fmt.Sprintf("standard error %d", i+1), next.StdErr[i]/r.ForecastStdErr[i], 1, 0.01)
+			}
+		})
+	}
+}
+
+func fixedModel(r classic.ARIMA) arima.ARIMA {
+	return arima.ARIMA{
+		P: r.Order[0], D: r.Order[1], Q: r.Order[2], Constant: r.Constant,
+		Fixed: &arima.Coefficients{AR: r.AR, MA: r.MA, Constant: r.Mean},
+	}
+}
+
+func TestClassicLikelihoods(t *testing.T) {
+	for _, r := range reference(t).ARIMAFixed {
+		model := fixedModel(r)
+		t.Run(r.Series+" "+model.Name(), func(t *testing.T) {
+			fitted := estimate(t, model, series(t, r.Series))
+			// R starts differenced models from a diffuse prior, which is good to about 1e-6 of the variance.
+			tolerance := 1e-6
+			if r.Order[1] > 0 {
+				tolerance = 1e-4
+			}
+			within(t, "log-likelihood", fitted.LogLikelihood(), r.LogLikelihood, tolerance)
+			next := fitted.Forecast(len(r.Forecast))
+			for i, want := range r.Forecast {
+				within(t, "point", next.Point[i], want, 1e-5*r.ForecastStdErr[i])
+				within(t, "standard error", next.StdErr[i]/r.ForecastStdErr[i], 1, 1e-5)
+			}
+		})
+	}
+}
+
+func TestClassicOrders(t *testing.T) {
+	r := reference(t)
+	for _, want := range r.KPSS {
+		values := series(t, want.Series).Values
+		within(t, want.Series+" KPSS", arima.KPSS(values), want.Statistic, 1e-9)
+		if got := arima.Differences(values); got != want.Differences {
+			t.Errorf("%s: %d differences, R %d", want.Series, got, want.Differences)
+		}
+	}
+	for _, want := range r.Auto {
+		fitted, err := arima.Auto{}.Estimate(series(t, want.Series))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fitted.AICc() > want.AICc+1e-3 {
+			t.Errorf("%s: %s has AICc %.4f, R finds %s with %.4f",
+				want.Series, fitted.Order(), fitted.AICc(), want.Model, want.AICc)
+		}
+	}
+}
+
+func TestDifferencedModelIsThatOfTheDifferences(t *testing.T) {
+	values := series(t, "WWWusage").Values
+	differences := make([]float64, len(values)-1)
+	for i := range differences {
+		differences[i] = values[i+1] - values[i]
+	}
+	whole := estimate(t, arima.ARIMA{P: 1, D: 1, Q: 1, Constant: true}, daily(values))
+	inner := estimate(t, arima.ARIMA{P: 1, Q: 1, Constant: true}, daily(differences))
+	within(t, "log-likelihood", whole.LogLikelihood(), inner.LogLikelihood(), 1e-8)
+	within(t, "drift", whole.Coefficients().Constant, inner.Coefficients().Constant, 1e-5)
+	sum := values[len(values)-1]
+	points, steps := whole.Forecast(8).Point, inner.Forecast(8).Point
+	for i := range points {
+		sum += steps[i]
+		within(t, "point", points[i], sum, 1e-4)
+	}
+}
+
+// gaussian is the log-likelihood of a zero-mean Gaussian vector with its variance at its best, by a dense Cholesky: the
+// plain way to what the filter computes.
+func gaussian(values []float64, covariance func(i, j int) float64) float64 {
+	n := len(values)
+	lower := make([][]float64, n)
+	z := make([]float64, n)
+	logs, squares := 0.0, 0.0
+	for i := range n {
+		lower[i] = make([]float64, i+1)
+		for j := range i + 1 {
+			sum := covariance(i, j)
+			for k := range j {
+				sum -= lower[i][k] * lower[j][k]
+			}
+			if i == j {
+				lower[i][i] = math.Sqrt(sum)
+			} else {
+				lower[i][j] = sum / lower[j][j]
+			}
+		}
+		z[i] = values[i]
+		for k := range i {
+			z[i] -= lower[i][k] * z[k]
+		}
+		z[i] /= lower[i][i]
+		squares += z[i] * z[i]
+		logs += 2 * math.Log(lower[i][i])
+	}
+	size := float64(n)
+	return -0.5 * (size*(math.Log(2*math.Pi*squares/size)+1) + logs)
+}
+
+// TestLikelihoodAcrossGaps checks the filter on a differenced series with gaps, of which a random start is part of no
+// textbook's figure, against the dense Gaussian likelihood of what was observed.
+func TestLikelihoodAcrossGaps(t *testing.T) {
+	ar, ma := []float64{0.6, -0.2}, []float64{0.5}
+	psi := []float64{1}
+	for k := 1; k < 400; k++ {
+		v := 0.0
+		if k == 1 {
+			v = ma[0]
+		}
+		for j, a := range ar {
+			if k-1-j >= 0 {
+				v += a * psi[k-1-j]
+			}
+		}
+		psi = append(psi, v)
+	}
+	gamma := make([]float64, 200)
+	for lag := range gamma {
+		for k := 0; k+lag < len(psi); k++ {
+			gamma[lag] += psi[k] * psi[k+lag]
+		}
+	}
+	for d := range 3 {
+		values := withGaps(simulate(7, 60, d), 7, 0.3)
+		fitted := estimate(t, arima.ARIMA{P: 2, D: d, Q: 1, Fixed: &arima.Coefficients{AR: ar, MA: ma}}, daily(values))
+		// A value d steps and more after the start is a combination of the first d and of the differences w up to it.
+		weight := func(age int) float64 {
+			switch d {
+			case 0:
+				if age > 0 {
+					return 0
+				}
+				return 1
+			case 1:
+				return 1
+			default:
+				return float64(age + 1)
+			}
+		}
+		var rest []float64
+		var at []int
+		for i := d; i < len(values); i++ {
+			if math.IsNaN(values[i]) {
+				continue
+			}
+			base := 0.0
+			switch d {
+			case 1:
+				base = values[0]
+			case 2:
+				base = values[1] + float64(i-1)*(values[1]-values[0])
+			}
+			rest, at = append(rest, values[i]-base), append(at, i)
+		}
+		plain := gaussian(rest, func(i, j int) float64 {
+			sum := 0.0
+			for a := d; a <= at[i]; a++ {
+				for b := d; b <= at[j]; b++ {
+					sum += weight(at[i]-a) * weight(at[j]-b) * gamma[max(a-b, b-a)]
+				}
+			}
+			return sum
+		})
+		within(t, fmt.Sprintf("d = %d: log-likelihood", d), fitted.LogLikelihood(), plain, 1e-6)
+	}
+}
+
+func TestPartialsGoThereAndBack(t *testing.T) {
+	partials := []float64{0.8, -0.5, 0.3, 0.95, -0.99}
+	back, ok := arima.ToPartial(arima.FromPartial(partials))
+	if !ok {
+		t.Fatal("a stationary autoregression was refused")
+	}
+	for i := range partials {
+		within(t, "partial", back[i], partials[i], 1e-10)
+	}
+	if _, ok := arima.ToPartial([]float64{1.2}); ok {
+		t.Error("an explosive autoregression was taken")
+	}
+}
+
+// TestStartIsStationary checks that one step of the filter without an observation leaves the starting covariance.
+func TestStartIsStationary(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ar, ma []float64
+	}{
+		{"white noise", nil, nil},
+		{"moving average", nil, []float64{0.5, -0.3}},
+		{"autoregression", []float64{0.5, 0.2, -0.1}, nil},
+		{"more AR than MA", []float64{0.5, 0.2, -0.1}, []float64{0.7}},
+		{"more MA than AR", []float64{0.9}, []float64{0.7, 0.2, 0.1}},
+		{"near a unit root", []float64{0.9999}, []float64{-0.7}},
+		{"near two", []float64{1.98, -0.981}, []float64{0.4}},
+	} {
+		before, step := arima.StationaryCovariance(c.ar, c.ma)
+		after := step(before)
+		for i, row := range before {
+			for j, v := range row {
+				within(t, fmt.Sprintf("%s: element %d, %d", c.name, i, j), after[i][j], v, 1e-9*math.Abs(before[0][0]))
+			}
+		}
+	}
+}
+
+func TestUpdateIsRefit(t *testing.T) {
+	for d := range 3 {
+		for _, share := range []float64{0, 0.3} {
+			values := withGaps(simulate(uint64(d), 300, d), uint64(d), share)
+			model := arima.ARIMA{P: 2, D: d, Q: 1, Constant: d < 2, Fixed: &arima.Coefficients{
+				AR: []float64{0.9, -0.3}, MA: []float64{0.4}, Constant: 0.1,
+			}}
+			whole := estimate(t, model, daily(values))
+			stepped := estimate(t, model, daily(values[:100]))
+			for _, y := range values[100:] {
+				stepped.Update(y)
+			}
+			a, b := whole.Forecast(20), stepped.Forecast(20)
+			if !a.Start.Equal(b.Start) {
+				t.Errorf("d = %d: starts %v and %v", d, a.Start, b.Start)
+			}
+			for i := range a.Point {
+				within(t, fmt.Sprintf("d = %d, step %d", d, i+1), b.Point[i], a.Point[i], 1e-8*(1+math.Abs(a.Point[i])))
+				growth := b.StdErr[i] / math.Sqrt(stepped.Sigma2())
+				within(t, "standard error over sigma", growth, a.StdErr[i]/math.Sqrt(whole.Sigma2()), 1e-7*growth)
+			}
+		}
+	}
+}
+
+func TestScaleAndShift(t *testing.T) {
+	values := simulate(3, 200, 0)
+	base := estimate(t, arima.ARIMA{P: 2, Q: 1, Constant: true}, daily(values)).Forecast(5)
+	for _, scale := range []float64{1e-300, 1e-9, 3, 1e12, 1e140} {
+		changed := make([]float64, len(values))
+		for i, v := range values {
+			changed[i] = v * scale
+		}
+		got := estimate(t, arima.ARIMA{P: 2, Q: 1, Constant: true}, daily(changed)).Forecast(5)
+		for i := range base.Point {
+			within(t, fmt.Sprintf("scale %g: point", scale), got.Point[i]/scale, base.Point[i], 1e-4)
+			within(t, fmt.Sprintf("scale %g: standard error", scale), got.StdErr[i]/scale, base.StdErr[i], 1e-4)
+		}
+	}
+}
+
+func TestGapWidensAndHeals(t *testing.T) {
+	fitted := estimate(t, arima.ARIMA{P: 1, D: 1}, daily(simulate(5, 200, 1)))
+	before := fitted.Forecast(4)
+	fitted.Update(math.NaN())
+	after := fitted.Forecast(3)
+	for i := range after.Point {
+		within(t, "a gap's point is the former next one", after.Point[i], before.Point[i+1], 1e-9)
+		within(t, "and so its standard error", after.StdErr[i], before.StdErr[i+1], 1e-9)
+	}
+	fitted.Update(60)
+	fitted.Update(61)
+	fitted.Update(62)
+	within(t, "three observations later", fitted.Forecast(1).StdErr[0], before.StdErr[0], 1e-6)
+}
+
+func TestBadParameters(t *testing.T) {
+	s := daily(simulate(1, 50, 0))
+	for name, model := range map[string]forecast.Model{
+		"a negative order":        arima.ARIMA{P: -1},
+		"three differences":       arima.ARIMA{D: 3},
+		"a parabola":              arima.ARIMA{D: 2, Constant: true},
+		"too few fixed":           arima.ARIMA{P: 2, Fixed: &arima.Coefficients{AR: []float64{0.1}}},
+		"not stationary":          arima.ARIMA{P: 1, Fixed: &arima.Coefficients{AR: []float64{1.1}}},
+		"not a number":            arima.ARIMA{P: 1, Fixed: &arima.Coefficients{AR: []float64{math.NaN()}}},
+		"not a number as an MA":   arima.ARIMA{Q: 1, Fixed: &arima.Coefficients{MA: []float64{math.NaN()}}},
+		"an infinite constant":    arima.ARIMA{Constant: true, Fixed: &arima.Coefficients{Constant: math.Inf(1)}},
+		"a negative bound":        arima.Auto{MaxP: -1},
+		"more differences than 2": arima.Auto{MaxD: 3},
+	} {
+		if _, err := model.Fit(s); !errors.Is(err, forecast.ErrParameter) {
+			t.Errorf("%s: %v, want %v", name, err, forecast.ErrParameter)
+		}
+	}
+}
