@@ -142,6 +142,8 @@ func (v *view) candidates(s *inspect.OutlookStatus) error {
 			note = "serves"
 		case c.Free:
 			note = "stands by"
+		default:
+			note = unknown
 		}
 		median, upper := inWindow(c, s.Window.Duration, "0.5"), inWindow(c, s.Window.Duration, "0.95")
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Title, unknown), number(c.Loss),

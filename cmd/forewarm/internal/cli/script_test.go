@@ -1,0 +1,134 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+// The scripts run forewarm as a process; it says its exit code, so that they can tell codes apart.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"forewarm": func() {
+			code := cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
+			fmt.Fprintf(os.Stderr, "exit code %d\n", code)
+			os.Exit(code)
+		},
+	})
+}
+
+func TestScripts(t *testing.T) {
+	servers := map[string]http.Handler{
+		"SERVER":  outlooks(snapshottest.EveryState()...),
+		"HEALTHY": outlooks(snapshottest.Ready(snapshottest.Key("llama")), snapshottest.Outcome(snapshottest.Key("qwen"))),
+		"MANY":    outlooks(snapshottest.Many(1234)...),
+		"EMPTY":   outlooks(),
+		"HOSTILE": outlooks(hostile()),
+		"FOREIGN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"PLAIN":   http.NotFoundHandler(),
+		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
+		}),
+		"OTHER": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, &apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{}, "", "", 0, false).ErrStatus)
+		}),
+		"FORBIDDEN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, &apierrors.NewForbidden(schema.GroupResource{Resource: api.Resource}, "", fmt.Errorf("no role")).ErrStatus)
+		}),
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("TZ", "UTC")
+			for name, handler := range servers {
+				server := httptest.NewServer(handler)
+				env.Defer(server.Close)
+				env.Setenv(name, server.URL)
+			}
+			return nil
+		},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst},
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+	})
+}
+
+// envsubst writes a file of the script with its $VARIABLES filled in.
+func envsubst(ts *testscript.TestScript, _ bool, args []string) {
+	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
+func outlooks(entries ...*snapshot.Entry) http.Handler {
+	root := "/apis/" + api.GroupVersion().String()
+	board := snapshottest.Snapshot(entries...)
+	mux := http.NewServeMux()
+	list := func(w http.ResponseWriter, r *http.Request) {
+		answer(w, http.StatusOK, page(board.All(r.PathValue("namespace")), r))
+	}
+	mux.HandleFunc("GET "+root+"/outlooks", list)
+	mux.HandleFunc("GET "+root+"/namespaces/{namespace}/outlooks", list)
+	mux.HandleFunc("GET "+root+"/namespaces/{namespace}/outlooks/{name}", func(w http.ResponseWriter, r *http.Request) {
+		key := snapshot.Key{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
+		entry := board.Get(key)
+		if entry == nil {
+			refuse(w, &apierrors.NewNotFound(schema.GroupResource{Group: api.GroupName, Resource: api.Resource}, key.Name).ErrStatus)
+			return
+		}
+		answer(w, http.StatusOK, inspect.Outlook(entry, snapshottest.Now()))
+	})
+	return mux
+}
+
+// page is a part of a list, and where the next one begins.
+func page(entries []*snapshot.Entry, r *http.Request) api.OutlookList {
+	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	to := min(len(entries), from+limit)
+	list := api.OutlookList{TypeMeta: metav1.TypeMeta{APIVersion: api.GroupVersion().String(), Kind: "OutlookList"}}
+	if to < len(entries) {
+		list.Continue = strconv.Itoa(to)
+	}
+	for _, e := range entries[from:to] {
+		list.Items = append(list.Items, inspect.Outlook(e, snapshottest.Now()))
+	}
+	return list
+}
+
+// hostile is a Forecast whose texts would drive the terminal that shows them.
+func hostile() *snapshot.Entry {
+	e := snapshottest.Invalid(snapshottest.Key("hostile"))
+	e.Conditions[0].Message = "query \x1b]0;owned\a\x1b[2J and \u009b31m"
+	return e
+}
+
+func refuse(w http.ResponseWriter, status *metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	answer(w, int(status.Code), status)
+}
+
+func answer(w http.ResponseWriter, code int, object any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Date", snapshottest.Now().Format(http.TimeFormat))
+	w.WriteHeader(code)
+	if err := json.NewEncoder(w).Encode(object); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,55 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// Tenancy is how a namespace's own queries are held to what it may read.
+type Tenancy struct {
+	// Label that every selector of a query must carry with the namespace's name.
+	Label string
+	// Free are namespaces whose queries are not confined.
+	Free []string
+}
+
+// catalogue is package signal as package config wants it.
+type catalogue struct {
+	tenancy Tenancy
+}
+
+var _ config.Catalogue = catalogue{}
+
+// Presets implements config.Catalogue.
+func (catalogue) Presets() []string { return signal.Names() }
+
+// Render implements config.Catalogue.
+func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
+	p, err := signal.Lookup(preset)
+	if err != nil {
+		return config.Rendered{}, err
+	}
+	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name})
+	if err != nil {
+		return config.Rendered{}, err
+	}
+	return config.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate}, nil
+}
+
+// Confine implements config.Catalogue.
+func (c catalogue) Confine(query, namespace string) (config.Rendered, error) {
+	if slices.Contains(c.tenancy.Free, namespace) {
+		if err := signal.Check(query); err != nil {
+			return config.Rendered{}, err
+		}
+		return config.Rendered{Expr: query, Rate: signal.IsRate(query)}, nil
+	}
+	expr, err := signal.Confine(query, c.tenancy.Label, namespace)
+	if err != nil {
+		return config.Rendered{}, err
+	}
+	return config.Rendered{Expr: expr, Rate: signal.IsRate(expr)}, nil
+}
