@@ -84,7 +84,7 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 		s.Late = finite(&e.Policy.Late)
 	default:
 		level := e.Policy.Level()
-		s.Quantile = finite(e.Policy.Level())
+		s.Quantile = finite(&level)
 	}
 }
 
