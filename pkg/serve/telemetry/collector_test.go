@@ -1,0 +1,149 @@
+package telemetry_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/forewarm/forewarm/pkg/serve/telemetry"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+func registry(t testing.TB, board *snapshot.Board, now func() time.Time) *prometheus.Registry {
+	t.Helper()
+	r := prometheus.NewPedanticRegistry()
+	r.MustRegister(telemetry.New(board, now))
+	return r
+}
+
+func TestLint(t *testing.T) {
+	problems, err := testutil.GatherAndLint(
+		registry(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		// The lint reserves the label for summaries, which have one horizon and a sum; a forecast has neither, and
+		// "quantile" is what a reader looks for.
+		if p.Metric == "forewarm_forecast_value" && strings.Contains(p.Text, `"quantile" label`) {
+			continue
+		}
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+func TestNothingBeforeTheFirstSnapshot(t *testing.T) {
+	families, err := registry(t, &snapshot.Board{}, snapshottest.Now).Gather()
+	if err != nil || len(families) != 0 {
+		t.Errorf("%d families, error %v", len(families), err)
+	}
+}
+
+func compare(t *testing.T, r *prometheus.Registry, want string, names ...string) {
+	t.Helper()
+	if err := testutil.GatherAndCompare(r, strings.NewReader(want), names...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestValues(t *testing.T) {
+	r := registry(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
+	compare(t, r, `
+# HELP forewarm_data_age_seconds Age of the newest real sample.
+# TYPE forewarm_data_age_seconds gauge
+forewarm_data_age_seconds{forecast="falling-back",namespace="inference"} 240
+forewarm_data_age_seconds{forecast="outcome",namespace="inference"} 30
+forewarm_data_age_seconds{forecast="ready",namespace="inference"} 30
+forewarm_data_age_seconds{forecast="stale",namespace="inference"} 2520
+forewarm_data_age_seconds{forecast="warming",namespace="inference"} 30
+# HELP forewarm_forecasts Number of Forecasts by state.
+# TYPE forewarm_forecasts gauge
+forewarm_forecasts{state="FallingBack"} 1
+forewarm_forecasts{state="Invalid"} 1
+forewarm_forecasts{state="Pending"} 1
+forewarm_forecasts{state="Ready"} 2
+forewarm_forecasts{state="Stale"} 1
+forewarm_forecasts{state="Warming"} 1
+# HELP forewarm_skill_ratio 1 minus the loss over that of the last value, on the decision's own loss; above 0 is better than reacting.
+# TYPE forewarm_skill_ratio gauge
+forewarm_skill_ratio{forecast="falling-back",namespace="inference"} 0.184
+forewarm_skill_ratio{forecast="outcome",namespace="inference"} 0.184
+forewarm_skill_ratio{forecast="ready",namespace="inference"} 0.184
+forewarm_skill_ratio{forecast="stale",namespace="inference"} 0.184
+# HELP forewarm_source_queries_total Queries sent to the history source.
+# TYPE forewarm_source_queries_total counter
+forewarm_source_queries_total 960
+`, "forewarm_data_age_seconds", "forewarm_forecasts", "forewarm_skill_ratio", "forewarm_source_queries_total")
+}
+
+// Served is what an HPA would read at this moment: it vanishes when the data goes stale by the clock.
+func TestServedGoesWithTheClock(t *testing.T) {
+	board := snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready")))
+	count := func(now time.Time) int {
+		n, err := testutil.GatherAndCount(registry(t, board, func() time.Time { return now }), "forewarm_served_value")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if got := count(snapshottest.Now()); got != 1 {
+		t.Errorf("%d served while fresh, want 1", got)
+	}
+	later := snapshottest.Now().Add(11 * time.Minute)
+	if got := count(later); got != 0 {
+		t.Errorf("%d served while stale, want 0", got)
+	}
+	compare(t, registry(t, board, func() time.Time { return later }), `
+# HELP forewarm_forecast_state 1 for the state that the Forecast is in, 0 for the others.
+# TYPE forewarm_forecast_state gauge
+forewarm_forecast_state{forecast="ready",namespace="inference",state="FallingBack"} 0
+forewarm_forecast_state{forecast="ready",namespace="inference",state="Invalid"} 0
+forewarm_forecast_state{forecast="ready",namespace="inference",state="Pending"} 0
+forewarm_forecast_state{forecast="ready",namespace="inference",state="Ready"} 0
+forewarm_forecast_state{forecast="ready",namespace="inference",state="Stale"} 1
+forewarm_forecast_state{forecast="ready",namespace="inference",state="Warming"} 0
+`, "forewarm_forecast_state")
+}
+
+func TestForecastHasQuantileAndHorizon(t *testing.T) {
+	r := registry(t, snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready"))), snapshottest.Now)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]float64)
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if v := m.GetGauge().GetValue() + m.GetCounter().GetValue(); math.IsNaN(v) || math.IsInf(v, 0) {
+				t.Errorf("%s is %g", family.GetName(), v)
+			}
+			if family.GetName() != "forewarm_forecast_value" {
+				continue
+			}
+			var key []string
+			for _, l := range m.GetLabel() {
+				key = append(key, l.GetName()+"="+l.GetValue())
+			}
+			seen[strings.Join(key, ",")] = m.GetGauge().GetValue()
+		}
+	}
+	const at = "forecast=ready,horizon=375,namespace=inference,quantile="
+	if len(seen) != 24 || !(seen[at+"0.99"] > seen[at+"0.95"] && seen[at+"0.95"] > seen[at+"0.5"] && seen[at+"0.5"] > 0) {
+		t.Errorf("%d series: %v", len(seen), seen)
+	}
+}
+
+func BenchmarkCollectThousand(b *testing.B) {
+	r := registry(b, snapshottest.Board(snapshottest.Many(1000)...), snapshottest.Now)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Gather(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
