@@ -16,18 +16,21 @@ type Tenancy struct {
 	Free []string
 }
 
-// catalogue is package signal as package config wants it.
-type catalogue struct {
+// Catalogue is package signal as package config wants it.
+type Catalogue struct {
 	tenancy Tenancy
 }
 
-var _ config.Catalogue = catalogue{}
+var _ config.Catalogue = Catalogue{}
+
+// NewCatalogue makes a catalogue with all presets.
+func NewCatalogue(tenancy Tenancy) Catalogue { return Catalogue{tenancy: tenancy} }
 
 // Presets implements config.Catalogue.
-func (catalogue) Presets() []string { return signal.Names() }
+func (Catalogue) Presets() []string { return signal.Names() }
 
 // Render implements config.Catalogue.
-func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
+func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
 	p, err := signal.Lookup(preset)
 	if err != nil {
 		return config.Rendered{}, err
@@ -40,7 +43,7 @@ func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (co
 }
 
 // Confine implements config.Catalogue.
-func (c catalogue) Confine(query, namespace string) (config.Rendered, error) {
+func (c Catalogue) Confine(query, namespace string) (config.Rendered, error) {
 	if slices.Contains(c.tenancy.Free, namespace) {
 		if err := signal.Check(query); err != nil {
 			return config.Rendered{}, err

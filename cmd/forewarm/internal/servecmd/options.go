@@ -1,0 +1,135 @@
+package servecmd
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// Options are what the command line says. Add binds them to flags, Validate checks them all.
+type Options struct {
+	// Standalone serves plain HTTP on loopback, without a cluster.
+	Standalone bool
+	// Port of the standalone server.
+	Port int
+	// ConfigDir is the folder of Forecasts; empty means the cluster's.
+	ConfigDir string
+
+	// Prometheus is where history comes from; the embedded engine where its URL is empty.
+	Prometheus prometheus.Config
+	// DataDir, Retention and ScrapeConfig are the embedded engine's.
+	DataDir      string
+	Retention    model.Duration
+	ScrapeConfig string
+
+	Refresh refresh.Config
+	// TenantLabel and ClusterQueryNamespaces say what a namespace's own queries may read.
+	TenantLabel            string
+	ClusterQueryNamespaces []string
+
+	Log Log
+}
+
+// Defaults are the options of an empty command line.
+func Defaults() Options {
+	return Options{
+		Port: 8080, DataDir: "data", Retention: model.Duration(16 * 24 * time.Hour),
+		Refresh: refresh.Config{}.WithDefaults(), TenantLabel: "namespace", Log: DefaultLog(),
+	}
+}
+
+// Add binds the options to flags.
+func (o *Options) Add(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
+	flags.IntVar(&o.Port, "port", o.Port, "port of the standalone server")
+	flags.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir, "folder of Forecasts as YAML, instead of the cluster's")
+
+	p := &o.Prometheus
+	flags.StringVar(&p.URL, "prometheus-url", p.URL,
+		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from; without it the embedded engine scrapes and keeps it")
+	flags.StringVar(&p.BearerTokenFile, "prometheus-token-file", p.BearerTokenFile, "file with the bearer token for it")
+	flags.StringToStringVar(&p.Headers, "prometheus-header", p.Headers, "header to send to it, NAME=VALUE, repeatable")
+	flags.StringVar(&p.CAFile, "prometheus-ca-file", p.CAFile, "certificates that its own is checked against")
+	flags.StringVar(&p.CertFile, "prometheus-cert-file", p.CertFile, "client certificate for it")
+	flags.StringVar(&p.KeyFile, "prometheus-key-file", p.KeyFile, "key of the client certificate")
+	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback,
+		"how long a sample counts where none follows; two or three scrape intervals show short gaps (0: as the server has it)")
+
+	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of the embedded engine's data")
+	flags.Var(&o.Retention, "retention", "how long the embedded engine keeps samples, for example 16d")
+	flags.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig,
+		"file with scrape_configs in Prometheus' form for the embedded engine")
+
+	r := &o.Refresh
+	flags.DurationVar(&r.Refit, "refit", r.Refit, "how often models are fitted anew")
+	flags.DurationVar(&r.Timeout, "query-timeout", r.Timeout, "how long one query may take")
+	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries may run at once")
+	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace, "how many of them for one namespace")
+	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
+		"label that carries the namespace; a namespace's own queries are confined by it")
+	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
+		"namespaces whose queries may read all namespaces")
+	o.Log.Add(flags)
+}
+
+// Validate says everything that is wrong, each with what to write instead.
+func (o *Options) Validate() error {
+	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.history()}
+	if o.Port < 0 || o.Port > 65535 {
+		problems = append(problems, fmt.Errorf("--port %d is no port, write 1 to 65535, or 0 for any that is free", o.Port))
+	}
+	if o.Standalone && o.ConfigDir == "" {
+		problems = append(problems, errors.New("--standalone has no cluster to read Forecasts from: set --config-dir"))
+	}
+	if o.ConfigDir != "" {
+		problems = append(problems, isDir("--config-dir", o.ConfigDir))
+	}
+	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
+		problems = append(problems, fmt.Errorf("--tenant-label %.64q is no label, write for example namespace", o.TenantLabel))
+	}
+	return errors.Join(problems...)
+}
+
+// history checks that there is exactly one place for history to come from.
+func (o *Options) history() error {
+	if o.Prometheus.URL != "" {
+		problems := []error{o.Prometheus.Validate()}
+		if o.ScrapeConfig != "" {
+			problems = append(problems, errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"))
+		}
+		return errors.Join(problems...)
+	}
+	var problems []error
+	if o.ScrapeConfig == "" {
+		problems = append(problems,
+			errors.New("there is no history to read: set --prometheus-url, or --scrape-config for the embedded engine"))
+	}
+	if o.DataDir == "" {
+		problems = append(problems, errors.New("--data-dir is empty: the embedded engine needs a folder for its data"))
+	}
+	if u, _ := url.Parse(o.DataDir); u != nil && u.Host != "" {
+		problems = append(problems, fmt.Errorf("--data-dir %.200q is a folder on this machine", o.DataDir))
+	}
+	if time.Duration(o.Retention) < time.Hour {
+		problems = append(problems, fmt.Errorf("--retention %s is too short to forecast from, write for example 16d", o.Retention))
+	}
+	return errors.Join(problems...)
+}
+
+func isDir(flag, path string) error {
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", flag, err)
+	case !info.IsDir():
+		return fmt.Errorf("%s %s is a file, write the folder that it is in", flag, path)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package servecmd_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
+)
+
+func parse(t *testing.T, args ...string) servecmd.Options {
+	t.Helper()
+	options := servecmd.Defaults()
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	options.Add(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return options
+}
+
+func TestGoodOptions(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"--standalone", "--config-dir", dir, "--scrape-config", "scrape.yaml"},
+		{"--standalone", "--config-dir", dir, "--prometheus-url", "http://prometheus:9090", "--port", "0"},
+		{"--prometheus-url", "https://mimir/prometheus", "--prometheus-header", "X-Scope-OrgID=a"},
+	} {
+		options := parse(t, args...)
+		if err := options.Validate(); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+func TestFlagsReachTheOptions(t *testing.T) {
+	o := parse(t, "--retention", "30d", "--cluster-query-namespaces", "a,b", "--refit", "1h",
+		"--prometheus-header", "X-Scope-OrgID=a", "--log-level", "debug")
+	if o.Retention != model.Duration(30*24*time.Hour) || len(o.ClusterQueryNamespaces) != 2 || o.Refresh.Refit != time.Hour ||
+		o.Prometheus.Headers["X-Scope-OrgID"] != "a" || o.Log.Level != "debug" {
+		t.Errorf("options %+v", o)
+	}
+}
+
+func TestEveryProblemAtOnce(t *testing.T) {
+	o := parse(t, "--standalone", "--port", "70000", "--retention", "5m", "--data-dir", "", "--tenant-label", "a-b",
+		"--log-level", "loud", "--log-format", "xml", "--refit", "-1s", "--query-concurrency", "-1")
+	err := o.Validate()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"--port 70000", "--standalone has no cluster", "set --config-dir", "set --prometheus-url, or --scrape-config",
+		"--data-dir is empty", "--retention 5m", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
+		"refit -1s", "concurrency -1",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not among the problems:\n%v", want, err)
+		}
+	}
+}
+
+func TestContradictions(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "none")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"keep one", []string{"--prometheus-url", "http://p:9090", "--scrape-config", "x.yaml"}},
+		{"want http://HOST:PORT", []string{"--prometheus-url", "p:9090"}},
+		{"both or neither", []string{"--prometheus-url", "http://p:9090", "--prometheus-key-file", "k"}},
+		{"no such file", []string{"--prometheus-url", "http://p:9090", "--config-dir", file}},
+		{"is a file", []string{"--prometheus-url", "http://p:9090", "--config-dir", "options_test.go"}},
+		{"a folder on this machine", []string{"--scrape-config", "x.yaml", "--data-dir", "s3://bucket/x"}},
+	} {
+		o := parse(t, c.args...)
+		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
+		}
+	}
+}
+
+func TestKubernetesLibrariesLogThroughOurs(t *testing.T) {
+	for _, c := range []struct {
+		log  servecmd.Log
+		want []string
+		not  []string
+	}{
+		{servecmd.Log{Level: "info", Format: "text"}, []string{"msg=theirs-info component=kubernetes", "msg=ours"}, nil},
+		{servecmd.Log{Level: "debug", Format: "json"}, []string{`"msg":"theirs-info"`, `"component":"kubernetes"`}, nil},
+		{servecmd.Log{Level: "warn", Format: "text"}, []string{"msg=theirs-error"}, []string{"theirs-info", "ours"}},
+	} {
+		var out strings.Builder
+		log := c.log.New(&out)
+		log.Info("ours")
+		klog.InfoS("theirs-info")
+		klog.ErrorS(nil, "theirs-error")
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%+v: %q is not in:\n%s", c.log, want, out.String())
+			}
+		}
+		for _, not := range c.not {
+			if strings.Contains(out.String(), not) {
+				t.Errorf("%+v: %q is in:\n%s", c.log, not, out.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+)
+
+func wait(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}
+
+func TestPartsStopTogether(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name  string
+		end   time.Duration
+		parts []server.Part
+		want  string
+	}{
+		{"the context ends: no error", time.Second, []server.Part{{"a", wait}, {"b", wait}}, ""},
+		{
+			"a part's error while stopping is no failure", time.Second,
+			[]server.Part{{"a", func(ctx context.Context) error { <-ctx.Done(); return broken }}}, "",
+		},
+		{
+			"one fails: the others stop", time.Hour,
+			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return broken }}}, "b: broken",
+		},
+		{
+			"one ends: the others stop", time.Hour,
+			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return nil }}}, "b ended by itself",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), c.end)
+				defer cancel()
+				var text string
+				if err := server.RunParts(ctx, slog.New(slog.DiscardHandler), c.parts...); err != nil {
+					text = err.Error()
+				}
+				if text != c.want {
+					t.Errorf("error %q, want %q", text, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestClockWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var clock server.Clock
+		begun := clock.Now()
+		if err := clock.WaitUntil(t.Context(), begun.Add(time.Minute)); err != nil || clock.Now().Sub(begun) != time.Minute {
+			t.Errorf("waited %v (%v), want a minute", clock.Now().Sub(begun), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err := clock.WaitUntil(ctx, clock.Now().Add(time.Hour))
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v, want the context's", err)
+		}
+		if err := clock.WaitUntil(t.Context(), begun); err != nil {
+			t.Errorf("what is over gives %v", err)
+		}
+	})
+}
+
+func TestCatalogueConfines(t *testing.T) {
+	const query = `sum(rate(http_requests_total[1m]))`
+	catalogue := server.NewCatalogue(server.Tenancy{Label: "ns", Free: []string{"platform"}})
+	confined, err := catalogue.Confine(query, "team-a")
+	if err != nil || !strings.Contains(confined.Expr, `ns="team-a"`) || !confined.Rate {
+		t.Errorf("team-a asks %+v (%v), want its own namespace's rate", confined, err)
+	}
+	free, err := catalogue.Confine(query, "platform")
+	if err != nil || free.Expr != query || !free.Rate {
+		t.Errorf("platform asks %+v (%v), want the query as it is", free, err)
+	}
+	for _, namespace := range []string{"team-a", "platform"} {
+		if got, err := catalogue.Confine("sum(", namespace); err == nil {
+			t.Errorf("%s may ask %+v, want an error", namespace, got)
+		}
+	}
+}
