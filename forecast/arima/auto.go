@@ -14,6 +14,8 @@ import (
 const (
 	// finalists is how many of the screened orders are compared by exact likelihood.
 	finalists = 4
+	// screened is how many of the newest values orders are screened on: enough to tell them apart.
+	screened = 4000
 	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008).
 	margin = 1.01
 )
@@ -47,14 +49,16 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if err := units.Check(s, 3); err != nil {
 		return nil, fmt.Errorf("auto-ARIMA: %w", err)
 	}
-	d := differencesFor(scaled(s.Values), a.MaxD)
-	for ; d >= 0; d-- {
-		fitted, err := choose(s, a.screen(s, d))
+	recent := s
+	if n := s.Len(); n > screened && s.Slice(n-screened, n).Observed() > screened/2 {
+		recent = s.Slice(n-screened, n)
+	}
+	for d := differencesFor(scaled(s.Values), a.MaxD); ; d-- {
+		fitted, err := choose(s, a.screen(recent, d))
 		if err == nil || d == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
 		}
 	}
-	return nil, fmt.Errorf("auto-ARIMA: %w", forecast.ErrNoConvergence)
 }
 
 // filled puts the defaults in place.
@@ -79,7 +83,7 @@ func scaled(values []float64) []float64 {
 
 // candidate is an order with the point where conditional least squares left it, and its criterion there.
 type candidate struct {
-	evaluator *evaluator
+	order     Order
 	x         []float64
 	criterion float64
 }
@@ -105,8 +109,8 @@ func (a Auto) screen(s forecast.Series, d int) []candidate {
 	slices.SortStableFunc(out, func(x, y candidate) int {
 		return cmp.Or(
 			cmp.Compare(x.criterion, y.criterion),
-			cmp.Compare(x.evaluator.problem.order.parameters(), y.evaluator.problem.order.parameters()),
-			cmp.Compare(x.evaluator.problem.order.P, y.evaluator.problem.order.P),
+			cmp.Compare(x.order.parameters(), y.order.parameters()),
+			cmp.Compare(x.order.P, y.order.P),
 		)
 	})
 	return out
@@ -129,7 +133,7 @@ func screenOne(pr *problem, first *seed, p, q int) (candidate, bool) {
 		return candidate{}, false
 	}
 	if own.flat {
-		return candidate{evaluator: newEvaluator(&own), criterion: math.Inf(-1)}, p+q == 0
+		return candidate{order: own.order, criterion: math.Inf(-1)}, p+q == 0
 	}
 	e := newEvaluator(&own)
 	x := first.guess(p, q)
@@ -139,32 +143,24 @@ func screenOne(pr *problem, first *seed, p, q int) (candidate, bool) {
 		x, value = found.X, found.Value
 	}
 	logLikelihood := -float64(n) * (value + math.Log(own.scale))
-	return candidate{evaluator: e, x: x, criterion: aicc(logLikelihood, n, k)}, true
+	return candidate{order: own.order, x: x, criterion: aicc(logLikelihood, n, k)}, true
 }
 
 // choose compares the best of the screened orders by exact likelihood. An order with a root on the circle is passed
 // over as long as there is another.
 func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
-	if len(ranked) == 0 {
-		return nil, fmt.Errorf("auto-ARIMA: %d observations: %w", s.Observed(), forecast.ErrTooShort)
-	}
 	var best, spare *Fitted
+	var failure error
 	for i, c := range ranked {
 		if i >= finalists && best != nil {
 			break
 		}
-		if c.evaluator.flat {
-			return c.evaluator.fitFlat(s), nil
-		}
-		fitted, err := c.evaluator.fit(s, c.x)
-		if err != nil {
-			continue
-		}
+		fitted, err := c.fit(s)
 		switch {
+		case err != nil:
+			failure = err
 		case !fitted.inside(margin):
-			if spare == nil {
-				spare = fitted
-			}
+			spare = cmp.Or(spare, fitted)
 		case best == nil || fitted.AICc() < best.AICc():
 			best = fitted
 		}
@@ -172,7 +168,27 @@ func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	if best = cmp.Or(best, spare); best != nil {
 		return best, nil
 	}
-	return nil, fmt.Errorf("auto-ARIMA: none of %d orders: %w", len(ranked), forecast.ErrNoConvergence)
+	if failure == nil {
+		failure = fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
+	}
+	return nil, fmt.Errorf("auto-ARIMA: %w", failure)
+}
+
+// fit is the exact fit of the candidate, climbing from where the screening left it.
+func (c candidate) fit(s forecast.Series) (*Fitted, error) {
+	pr, err := prepare(s, c.order)
+	if err != nil {
+		return nil, err
+	}
+	e := newEvaluator(pr)
+	switch {
+	case pr.flat:
+		return e.fitFlat(s), nil
+	case c.x == nil:
+		return e.fit(s, make([]float64, c.order.P+c.order.Q))
+	default:
+		return e.fit(s, c.x)
+	}
 }
 
 // inside says whether all roots of both polynomials lie outside the circle of the radius.

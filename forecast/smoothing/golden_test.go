@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/smoothing"
@@ -82,17 +81,6 @@ func (d goldenData) series(name string) (forecast.Series, int) {
 		}
 	}
 	return daily(values), s.Frequency
-}
-
-func daily(values []float64) forecast.Series {
-	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour, Values: values}
-}
-
-func within(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if !(math.Abs(got-want) <= tolerance) {
-		t.Errorf("%s = %.10g, want %.10g within %.1g", what, got, want, tolerance)
-	}
 }
 
 // agree compares a fit whose parameters are R's with R's.
