@@ -1,0 +1,67 @@
+package demo
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/folder"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// resolve reads a manifest as the server does.
+func resolve(t *testing.T, manifest string) refresh.Target {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	resolver := config.NewResolver(server.NewCatalogue(server.Tenancy{Label: "namespace"}))
+	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := read.Targets()
+	if len(targets) != 1 {
+		t.Fatalf("%d Forecasts, want 1; problems: %v", len(targets), read.Problems())
+	}
+	if targets[0].Invalid != "" || len(read.Problems()) > 0 {
+		t.Fatalf("invalid: %s %v", targets[0].Invalid, read.Problems())
+	}
+	return targets[0]
+}
+
+func TestTheForecastsAreValid(t *testing.T) {
+	requests, busy := resolve(t, requestsManifest), resolve(t, gpuBusyManifest)
+	if requests.Key.String() != "demo/requests" || !requests.Rate || !requests.Policy.ByOutcome() {
+		t.Errorf("requests is %+v, want demo/requests, a rate with an objective", requests)
+	}
+	if busy.Key.String() != "demo/gpu-busy" || busy.Rate || busy.Policy.Quantile != 0.95 {
+		t.Errorf("gpu-busy is %+v, want demo/gpu-busy, a gauge at a quantile", busy)
+	}
+}
+
+func TestAnyTraceHasAValidForecast(t *testing.T) {
+	for _, c := range []struct {
+		name                      string
+		n                         int
+		step, wantStep, wantReach time.Duration
+	}{
+		{"an hour of 10 s: all of it, in its own steps", 360, 10 * time.Second, 10 * time.Second, 54 * time.Minute},
+		{"two weeks of minutes: nine tenths of them", 20160, time.Minute, time.Minute, 18144 * time.Minute},
+		{"months of half hours: two weeks, in twelfths of hours", 10320, 30 * time.Minute, 5 * time.Minute, 14 * day},
+		{"days of seconds: as many as may be asked", 500_000, time.Second, time.Second, 100_000 * time.Second},
+		{"a minute of seconds: more than there is", 60, time.Second, time.Second, 30 * time.Minute},
+		{"tenths of seconds", 6000, 100 * time.Millisecond, time.Second, 30 * time.Minute},
+		{"days", 400, day, 5 * time.Minute, 14 * day},
+	} {
+		target := resolve(t, traceForecast(play(t, ramp(c.n, c.step)), noon))
+		if target.Step != c.wantStep || target.History != c.wantReach {
+			t.Errorf("%s: step %v over %v, want %v over %v", c.name, target.Step, target.History, c.wantStep, c.wantReach)
+		}
+	}
+}
