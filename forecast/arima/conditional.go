@@ -15,7 +15,9 @@ func screening() optimise.QuasiNewton {
 // at 0 and stays there, a gap taking the value that was expected. It is what objective comes to on a long series, at a
 // fraction of the cost.
 func (e *evaluator) conditional(x []float64) float64 {
-	e.setPartial(e.squash(x))
+	if !e.setPartial(e.squash(x)) {
+		return math.Inf(1)
+	}
 	clear(e.state)
 	clear(e.unit)
 	var sum moment

@@ -149,7 +149,9 @@ func (e *evaluator) glideBoth(w []float64, sum *moment) {
 // objective is minus the log-likelihood of an observation, but for constants, with constant and variance at their best
 // for the partial autocorrelations tanh(x).
 func (e *evaluator) objective(x []float64) float64 {
-	e.setPartial(e.squash(x))
+	if !e.setPartial(e.squash(x)) {
+		return math.Inf(1)
+	}
 	return e.score(e.pass())
 }
 

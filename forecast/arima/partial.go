@@ -45,14 +45,20 @@ func stationary(coefficients []float64, radius float64) bool {
 	return toPartial(scaled, make([]float64, len(scaled)))
 }
 
-// autocovariances writes to dst the autocovariances at lags 0 … len(dst)−1 of the autoregression with unit innovations
-// that has the coefficients and the partials (Levinson 1947, run backwards). room is two slices' worth of len(partial).
-func autocovariances(coefficients, partial, dst, room []float64) {
-	p := len(partial)
+// spread is the variance of the autoregression with unit innovations that has the partials.
+func spread(partial []float64) float64 {
 	variance := 1.0
 	for _, r := range partial {
 		variance /= (1 - r) * (1 + r)
 	}
+	return variance
+}
+
+// autocovariances writes to dst the autocovariances at lags 0 … len(dst)−1 of the autoregression with unit innovations
+// that has the coefficients and the partials (Levinson 1947, run backwards). room is two slices' worth of len(partial).
+func autocovariances(coefficients, partial, dst, room []float64) {
+	p := len(partial)
+	variance := spread(partial)
 	dst[0] = variance
 	lower, work := room[:p], room[p:2*p]
 	remaining := variance

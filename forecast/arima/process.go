@@ -1,5 +1,9 @@
 package arima
 
+// widest bounds the variance of the autoregressive part in units of the innovations'. The filter subtracts numbers of
+// that size to arrive at 1, so six digits are left at the bound. An AR(1) reaches it at 1 − 5e-11.
+const widest = 1e10
+
 // process is an ARIMA in state-space form with unit innovations. Its state has r + d elements: Harvey's r = max(p, q+1)
 // elements of the ARMA w, of which the first is w itself, then the last d values of the series.
 type process struct {
@@ -31,21 +35,24 @@ func newProcess(order Order) *process {
 	return p
 }
 
-// setPartial sets the process to the partial autocorrelations of its AR part and of its inverted MA part.
-func (p *process) setPartial(partials []float64) {
+// setPartial sets the process to the partial autocorrelations of its AR part and of its inverted MA part. False says that
+// it is too near to a unit root to be computed with.
+func (p *process) setPartial(partials []float64) bool {
 	copy(p.partial, partials[:p.order.P])
 	fromPartial(p.partial, p.ar[:p.order.P], p.room)
 	fromPartial(partials[p.order.P:], p.ma[1:1+p.order.Q], p.room)
 	for i := 1; i <= p.order.Q; i++ {
 		p.ma[i] = -p.ma[i]
 	}
+	return spread(p.partial) <= widest
 }
 
-// setCoefficients sets the process to φ and θ. False says that φ is not stationary.
+// setCoefficients sets the process to φ and θ. False says that φ is not stationary, or too near to a unit root to be
+// computed with.
 func (p *process) setCoefficients(ar, ma []float64) bool {
 	copy(p.ar, ar)
 	copy(p.ma[1:], ma)
-	return toPartial(ar, p.partial)
+	return toPartial(ar, p.partial) && spread(p.partial) <= widest
 }
 
 // initialCovariance writes the stationary covariance of the state to cov (m × m): that of the ARMA part, with the last d

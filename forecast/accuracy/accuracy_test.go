@@ -1,0 +1,118 @@
+package accuracy_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/accuracy"
+)
+
+var nan = math.NaN()
+
+type measured struct {
+	value float64
+	err   error
+}
+
+func of(value float64, err error) measured { return measured{value, err} }
+
+func TestMeasures(t *testing.T) {
+	actual, point := []float64{1, 2, nan, 4, 8}, []float64{2, 2, 3, nan, 4}
+	lower, upper := []float64{0, 3, 0, 0, 9}, []float64{2, 4, 1, 1, 12}
+	train := []float64{1, 3, 2, 6, nan, 7}
+	for _, c := range []struct {
+		name string
+		got  measured
+		want float64
+	}{
+		{"MAE: errors 1, 0 and 4", of(accuracy.MAE(actual, point)), 5.0 / 3},
+		{"RMSE", of(accuracy.RMSE(actual, point)), math.Sqrt(17.0 / 3)},
+		{"RMSE of huge errors", of(accuracy.RMSE([]float64{1e300, 0}, []float64{0, 0})), 1e300 / math.Sqrt2},
+		{"RMSE of tiny errors", of(accuracy.RMSE([]float64{1e-300, 0}, []float64{0, 0})), 1e-300 / math.Sqrt2},
+		{"RMSE of none", of(accuracy.RMSE([]float64{3}, []float64{3})), 0},
+		{"MASE: the training steps are 2, 1 and 4", of(accuracy.MASE(actual, point, train, 1)), 5.0 / 7},
+		{"MASE of period 2: 1, 3", of(accuracy.MASE(actual, point, train, 2)), 5.0 / 3 * 3 / 5},
+		{"RMSSE", of(accuracy.RMSSE(actual, point, train, 1)), math.Sqrt(17.0 / 21)},
+		{"sMAPE: 1 of 3, 0 of 4, 4 of 12", of(accuracy.SMAPE(actual, point)), 400.0 / 9},
+		{"sMAPE of zeros", of(accuracy.SMAPE([]float64{0, 1}, []float64{0, 0})), 100},
+		{"pinball: 0.1, 0 and 3.6", of(accuracy.Pinball(actual, point, 0.9)), 3.7 / 3},
+		{"Winkler: widths 2, 1, 1, 3, misses 0, 1, 3, 1", of(accuracy.Winkler(actual, lower, upper, 0.2)), (7 + 10*5.0) / 4},
+		{"coverage: one of four", of(accuracy.Coverage(actual, lower, upper)), 0.25},
+		{"coverage counts the bounds", of(accuracy.Coverage([]float64{1, 2}, []float64{1, 1}, []float64{2, 2})), 1},
+	} {
+		if c.got.err != nil {
+			t.Errorf("%s: %v", c.name, c.got.err)
+		}
+		if math.Abs(c.got.value-c.want) > 1e-12*math.Abs(c.want) {
+			t.Errorf("%s = %v, want %v", c.name, c.got.value, c.want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	one, two := []float64{1}, []float64{1, 2}
+	for _, c := range []struct {
+		name string
+		got  measured
+		want error
+	}{
+		{"different lengths", of(accuracy.MAE(one, two)), forecast.ErrParameter},
+		{"nothing", of(accuracy.MAE(nil, nil)), forecast.ErrTooShort},
+		{"only gaps", of(accuracy.SMAPE([]float64{nan, 1}, []float64{1, nan})), forecast.ErrTooShort},
+		{"different lengths, squared", of(accuracy.RMSE(two, one)), forecast.ErrParameter},
+		{"no training", of(accuracy.MASE(one, one, one, 1)), forecast.ErrTooShort},
+		{"no period", of(accuracy.MASE(one, one, two, 0)), forecast.ErrParameter},
+		{"constant training", of(accuracy.RMSSE(one, one, []float64{3, 3}, 1)), forecast.ErrTooShort},
+		{"quantile 0", of(accuracy.Pinball(one, one, 0)), forecast.ErrParameter},
+		{"quantile NaN", of(accuracy.Pinball(one, one, nan)), forecast.ErrParameter},
+		{"alpha 1", of(accuracy.Winkler(one, one, one, 1)), forecast.ErrParameter},
+		{"three lengths", of(accuracy.Coverage(one, one, two)), forecast.ErrParameter},
+	} {
+		if !errors.Is(c.got.err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, c.got.err, c.want)
+		}
+	}
+}
+
+// The p-quantile of what came minimises the pinball loss.
+func TestPinballIsMinimalAtTheQuantile(t *testing.T) {
+	actual := make([]float64, 100)
+	for i := range actual {
+		actual[i] = float64(i)
+	}
+	best, at := math.Inf(1), 0.0
+	for q := range 100 {
+		quantile := make([]float64, len(actual))
+		for i := range quantile {
+			quantile[i] = float64(q)
+		}
+		loss, err := accuracy.Pinball(actual, quantile, 0.855)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loss < best {
+			best, at = loss, float64(q)
+		}
+	}
+	if at != 85 {
+		t.Errorf("the best constant is %v, want 85", at)
+	}
+}
+
+// A forecast of 12 where 10, 12 and nothing came, against the steps of 4 in the training series.
+func ExampleMASE() {
+	mase, err := accuracy.MASE([]float64{10, 12, math.NaN()}, []float64{12, 12, 12}, []float64{8, 12, 8, 12}, 1)
+	fmt.Println(mase, err)
+	// Output: 0.25 <nil>
+}
+
+// Missing the 90 % quantile from above costs nine times what missing it from below does.
+func ExamplePinball() {
+	above, _ := accuracy.Pinball([]float64{15}, []float64{10}, 0.9)
+	below, _ := accuracy.Pinball([]float64{5}, []float64{10}, 0.9)
+	fmt.Printf("%.1f %.1f\n", above, below)
+	// Output: 4.5 0.5
+}

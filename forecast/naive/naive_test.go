@@ -1,0 +1,213 @@
+package naive_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/accuracy"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/testdata/classic"
+)
+
+var nan = math.NaN()
+
+func daily(values ...float64) forecast.Series {
+	return forecast.Series{Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Step: 24 * time.Hour, Values: values}
+}
+
+func fit(t *testing.T, model forecast.Model, s forecast.Series) forecast.Fitted {
+	t.Helper()
+	fitted, err := model.Fit(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted
+}
+
+func same(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestLast(t *testing.T) {
+	// The steps are 2, −2 and, over a gap of two steps, 4: σ² = (4 + 4 + 16/2)/3.
+	fitted := fit(t, naive.Last{}, daily(1, 3, 1, nan, 5))
+	sigma := math.Sqrt(16.0 / 3)
+	next := fitted.Forecast(4)
+	same(t, "points", next.Point, []float64{5, 5, 5, 5})
+	same(t, "standard errors", next.StdErr, []float64{sigma, sigma * math.Sqrt2, sigma * math.Sqrt(3), 2 * sigma})
+	fitted.Update(nan)
+	same(t, "standard errors after a gap", fitted.Forecast(1).StdErr, []float64{sigma * math.Sqrt2})
+	fitted.Update(7)
+	next = fitted.Forecast(1)
+	same(t, "point after an update", next.Point, []float64{7})
+	same(t, "standard error after an update", next.StdErr, []float64{sigma})
+	if want := daily().TimeAt(7); !next.Start.Equal(want) {
+		t.Errorf("starts %v, want %v", next.Start, want)
+	}
+}
+
+func TestSeasonal(t *testing.T) {
+	// The seasonal differences are 2, −2 and 4.
+	fitted := fit(t, naive.Seasonal{Period: 3}, daily(1, 2, 3, 3, 0, 7))
+	sigma := math.Sqrt((4 + 4 + 16) / 3.0)
+	next := fitted.Forecast(7)
+	same(t, "points", next.Point, []float64{3, 0, 7, 3, 0, 7, 3})
+	two, three := sigma*math.Sqrt2, sigma*math.Sqrt(3)
+	same(t, "standard errors", next.StdErr, []float64{sigma, sigma, sigma, two, two, two, three})
+	fitted.Update(4)
+	same(t, "points after an update", fitted.Forecast(4).Point, []float64{0, 7, 4, 0})
+}
+
+func TestSeasonalFallsBack(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		values       []float64
+		point, steps []float64
+	}{
+		{"a gap takes the season before", []float64{1, 2, 3, 4, nan, 6}, []float64{4, 2, 6}, []float64{1, 2, 1}},
+		{"and the one before that", []float64{1, 2, 3, 4, nan, 6, 7, nan, 9}, []float64{7, 2, 9}, []float64{1, 3, 1}},
+		{"a slot never seen takes the last value", []float64{1, nan, 3, 4, nan, 6}, []float64{4, 6, 6}, []float64{1, 3, 1}},
+		{"a last season that is missing", []float64{1, 2, 3, 2, 3, 4, nan, nan, nan}, []float64{2, 3, 4}, []float64{2, 2, 2}},
+	} {
+		next := fit(t, naive.Seasonal{Period: 3}, daily(c.values...)).Forecast(3)
+		same(t, c.name, next.Point, c.point)
+		for i, seasons := range c.steps {
+			want := next.StdErr[0] * math.Sqrt(seasons/c.steps[0])
+			same(t, c.name+": standard error", next.StdErr[i:i+1], []float64{want})
+		}
+	}
+}
+
+func TestClassicSeasonalNaive(t *testing.T) {
+	all, err := classic.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := all.SeasonalNaive
+	s, err := classic.Series(r.Series)
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, test := s.Slice(0, r.Train), s.Slice(r.Train, s.Len())
+	points := fit(t, naive.Seasonal{Period: r.Period}, train).Forecast(test.Len()).Point
+	mae, err1 := accuracy.MAE(test.Values, points)
+	rmse, err2 := accuracy.RMSE(test.Values, points)
+	mase, err3 := accuracy.MASE(test.Values, points, train.Values, r.Period)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "MAE, RMSE and MASE", []float64{mae, rmse, mase}, []float64{r.MAE, r.RMSE, r.MASE})
+}
+
+func TestUpdateIsRefit(t *testing.T) {
+	values := []float64{1, 2, 3, nan, 0, 7, 4, nan, 8, 1, 2, nan, nan, nan}
+	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}} {
+		whole, stepped := fit(t, model, daily(values...)), fit(t, model, daily(values[:6]...))
+		for _, y := range values[6:] {
+			stepped.Update(y)
+		}
+		a, b := whole.Forecast(5), stepped.Forecast(5)
+		same(t, model.Name(), b.Point, a.Point)
+		for i := range a.StdErr {
+			same(t, model.Name()+": growth", []float64{b.StdErr[i] / b.StdErr[0]}, []float64{a.StdErr[i] / a.StdErr[0]})
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		model  forecast.Model
+		values []float64
+		want   error
+	}{
+		{"nothing", naive.Last{}, nil, forecast.ErrTooShort},
+		{"one observation", naive.Last{}, []float64{nan, 1, nan}, forecast.ErrTooShort},
+		{"infinite", naive.Last{}, []float64{1, math.Inf(1)}, forecast.ErrNotFinite},
+		{"too large", naive.Last{}, []float64{1, 1e200}, forecast.ErrNotFinite},
+		{"no period", naive.Seasonal{}, []float64{1, 2, 3}, forecast.ErrParameter},
+		{"one season", naive.Seasonal{Period: 3}, []float64{1, 2, 3}, forecast.ErrTooShort},
+		{"no pair", naive.Seasonal{Period: 2}, []float64{1, nan, nan, 2}, forecast.ErrTooShort},
+	} {
+		if _, err := c.model.Fit(daily(c.values...)); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+func TestNoAllocation(t *testing.T) {
+	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}} {
+		fitted := fit(t, model, daily(1, 2, 3, 4, 5, 6))
+		dst := make([]float64, 10)
+		if n := testing.AllocsPerRun(100, func() {
+			fitted.Update(3)
+			fitted.Update(nan)
+			fitted.PointsTo(dst)
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", model.Name(), n)
+		}
+	}
+}
+
+func FuzzFit(f *testing.F) {
+	f.Add(uint8(2), []byte("\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\x00@"))
+	f.Fuzz(func(t *testing.T, period uint8, raw []byte) {
+		var values []float64
+		for ; len(raw) >= 8 && len(values) < 100; raw = raw[8:] {
+			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
+		}
+		for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: int(period)}} {
+			fitted, err := model.Fit(daily(values...))
+			if err != nil {
+				continue
+			}
+			for _, y := range append([]float64{nan, math.Inf(1), 1e200}, values...) {
+				next := fitted.Forecast(4)
+				for i := range next.Point {
+					if bad := next.Point[i] - next.Point[i] + 0*next.StdErr[i]; bad != 0 {
+						t.Fatalf("%s: step %d is %v ± %v", model.Name(), i+1, next.Point[i], next.StdErr[i])
+					}
+				}
+				fitted.Update(y)
+			}
+		}
+	})
+}
+
+// The last value serves for every step; its standard error grows with the root of the horizon.
+func ExampleLast() {
+	fitted, err := naive.Last{}.Fit(daily(10, 12, 10, 12))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	next := fitted.Forecast(4)
+	fmt.Println(next.Point)
+	fmt.Printf("%.2f\n", next.StdErr)
+	// Output:
+	// [12 12 12 12]
+	// [2.00 2.83 3.46 4.00]
+}
+
+// What the same step of the last season was.
+func ExampleSeasonal() {
+	model := naive.Seasonal{Period: 4}
+	fitted, err := model.Fit(daily(1, 5, 9, 5, 2, 6, 8, 6))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Name(), fitted.Forecast(6).Point)
+	// Output: Seasonal naive(m=4) [2 6 8 6 2 6]
+}
