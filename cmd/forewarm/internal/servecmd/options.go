@@ -9,17 +9,19 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// Options are what the command line says. Add binds them to flags, Validate checks them all.
+// Options are what the command line says. Flags binds them, Validate checks them all.
 type Options struct {
-	// Standalone serves plain HTTP on loopback, without a cluster.
+	// Standalone serves plain HTTP on loopback, without a cluster, as Local says; else Cluster says how.
 	Standalone bool
-	// Port of the standalone server.
-	Port int
+	Local      apiserver.StandaloneOptions
+	Cluster    apiserver.ClusterOptions
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
 	ConfigDir string
 
@@ -41,50 +43,68 @@ type Options struct {
 // Defaults are the options of an empty command line.
 func Defaults() Options {
 	return Options{
-		Port: 8080, DataDir: "data", Retention: model.Duration(16 * 24 * time.Hour),
+		Local: apiserver.DefaultStandaloneOptions(), Cluster: apiserver.DefaultClusterOptions(), DataDir: "data", Retention: model.Duration(16 * 24 * time.Hour),
 		Refresh: refresh.Config{}.WithDefaults(), TenantLabel: "namespace", Log: DefaultLog(),
 	}
 }
 
-// Add binds the options to flags.
-func (o *Options) Add(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
-	flags.IntVar(&o.Port, "port", o.Port, "port of the standalone server")
-	flags.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir, "folder of Forecasts as YAML, instead of the cluster's")
+// Flags binds the options to flags, in the sections that the help shows.
+func (o *Options) Flags() *cliflag.NamedFlagSets {
+	var sections cliflag.NamedFlagSets
+	serving := sections.FlagSet("Serving")
+	serving.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
+	o.Local.AddFlags(serving)
+	o.Log.Add(serving)
 
+	forecasts := sections.FlagSet("Forecasts")
+	forecasts.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
+		"folder of Forecasts as YAML files, instead of the cluster's objects")
+	forecasts.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted anew")
+
+	o.prometheusFlags(sections.FlagSet("History from a Prometheus"))
+	o.embeddedFlags(sections.FlagSet("History from the embedded engine"))
+	o.queryFlags(sections.FlagSet("Queries"))
+	o.Cluster.AddFlags(sections.FlagSet("In a cluster"))
+	return &sections
+}
+
+func (o *Options) prometheusFlags(flags *pflag.FlagSet) {
 	p := &o.Prometheus
-	flags.StringVar(&p.URL, "prometheus-url", p.URL,
-		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from; without it the embedded engine scrapes and keeps it")
+	flags.StringVar(&p.URL, "prometheus-url", p.URL, "Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
 	flags.StringVar(&p.BearerTokenFile, "prometheus-token-file", p.BearerTokenFile, "file with the bearer token for it")
 	flags.StringToStringVar(&p.Headers, "prometheus-header", p.Headers, "header to send to it, NAME=VALUE, repeatable")
 	flags.StringVar(&p.CAFile, "prometheus-ca-file", p.CAFile, "certificates that its own is checked against")
 	flags.StringVar(&p.CertFile, "prometheus-cert-file", p.CertFile, "client certificate for it")
 	flags.StringVar(&p.KeyFile, "prometheus-key-file", p.KeyFile, "key of the client certificate")
-	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback,
-		"how long a sample counts where none follows; two or three scrape intervals show short gaps (0: as the server has it)")
+	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback, "how long a sample counts where none follows; "+
+		"two or three scrape intervals show short gaps (0: as the server has it)")
+}
 
-	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of the embedded engine's data")
-	flags.Var(&o.Retention, "retention", "how long the embedded engine keeps samples, for example 16d")
-	flags.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig,
-		"file with scrape_configs in Prometheus' form for the embedded engine")
+func (o *Options) embeddedFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
+	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
+	flags.Var(&o.Retention, "retention", "how long it keeps samples, for example 16d")
+}
 
+func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	r := &o.Refresh
-	flags.DurationVar(&r.Refit, "refit", r.Refit, "how often models are fitted anew")
 	flags.DurationVar(&r.Timeout, "query-timeout", r.Timeout, "how long one query may take")
 	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries may run at once")
-	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace, "how many of them for one namespace")
+	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
+		"how many of them may run for one namespace")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
 		"label that carries the namespace; a namespace's own queries are confined by it")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
 		"namespaces whose queries may read all namespaces")
-	o.Log.Add(flags)
 }
 
 // Validate says everything that is wrong, each with what to write instead.
 func (o *Options) Validate() error {
 	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.history()}
-	if o.Port < 0 || o.Port > 65535 {
-		problems = append(problems, fmt.Errorf("--port %d is no port, write 1 to 65535, or 0 for any that is free", o.Port))
+	if o.Standalone {
+		problems = append(problems, o.Local.Validate())
+	} else {
+		problems = append(problems, o.Cluster.Validate())
 	}
 	if o.Standalone && o.ConfigDir == "" {
 		problems = append(problems, errors.New("--standalone has no cluster to read Forecasts from: set --config-dir"))

@@ -17,7 +17,9 @@ func parse(t *testing.T, args ...string) servecmd.Options {
 	t.Helper()
 	options := servecmd.Defaults()
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	options.Add(flags)
+	for _, section := range options.Flags().FlagSets {
+		flags.AddFlagSet(section)
+	}
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,105 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
+)
+
+// Cluster is the server in a cluster: TLS, with authentication and authorization delegated to the cluster on every path.
+type Cluster struct {
+	server   *genericapiserver.GenericAPIServer
+	listener net.Listener
+	logger   *slog.Logger
+}
+
+// NewCluster opens the port and reads how the cluster authenticates. It fails where the identity may not delegate
+// (system:auth-delegator and extension-apiserver-authentication-reader are needed).
+func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
+	if err := options.Validate(); err != nil {
+		return nil, err
+	}
+	config, err := clusterConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	config.Authorization.Authorizer = withoutSelectors(config.Authorization.Authorizer)
+	server, err := build(&config.Config, config.SharedInformerFactory, options.Groups, deps)
+	if err != nil {
+		closeQuietly(config.SecureServing.Listener)
+		return nil, err
+	}
+	return &Cluster{server: server, listener: config.SecureServing.Listener, logger: deps.Logger}, nil
+}
+
+// clusterConfig applies the library's options to a configuration of the cluster's.
+func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig, error) {
+	client, err := clientcmd.BuildConfigFromFlags("", options.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to delegate to, set --kubeconfig or --standalone: %w", err)
+	}
+	clients, err := kubernetes.NewForConfig(client)
+	if err != nil {
+		return nil, fmt.Errorf("client of the cluster: %w", err)
+	}
+	library := *options.Library
+	if options.Kubeconfig != "" {
+		authentication, authorization := *library.Authentication, *library.Authorization
+		orElse(&authentication.RemoteKubeConfigFile, options.Kubeconfig)
+		orElse(&authorization.RemoteKubeConfigFile, options.Kubeconfig)
+		library.Authentication, library.Authorization = &authentication, &authorization
+	}
+	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
+	config.ClientConfig = client
+	config.SharedInformerFactory = informers.NewSharedInformerFactory(clients, 0)
+	if err := library.ApplyTo(config); err != nil {
+		return nil, fmt.Errorf("serve in the cluster: %w", err)
+	}
+	return config, nil
+}
+
+func orElse(value *string, fallback string) {
+	if *value == "" {
+		*value = fallback
+	}
+}
+
+// withoutSelectors hides selectors from the authorizer. A metric's selector would enter the SubjectAccessReview and the
+// key of its cache: one review for each selector. A selector only narrows what a grant allows, so leaving it out never
+// grants more than the user's rights without one. (A function, because embedding would leave an authorizer's other
+// methods unwrapped.)
+func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
+	return authorizer.AuthorizerFunc(
+		func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+			return next.Authorize(ctx, authorizer.AttributesRecord{
+				User: a.GetUser(), Verb: a.GetVerb(), Namespace: a.GetNamespace(),
+				APIGroup: a.GetAPIGroup(), APIVersion: a.GetAPIVersion(),
+				Resource: a.GetResource(), Subresource: a.GetSubresource(), Name: a.GetName(),
+				ResourceRequest: a.IsResourceRequest(), Path: a.GetPath(),
+			})
+		})
+}
+
+// Addr is where it listens.
+func (c *Cluster) Addr() net.Addr { return c.listener.Addr() }
+
+// Run serves until the context ends and then lets requests finish.
+func (c *Cluster) Run(ctx context.Context) error {
+	c.logger.InfoContext(ctx, "serving", slog.String("address", "https://"+c.Addr().String()))
+	if err := c.server.PrepareRun().RunWithContext(ctx); err != nil {
+		return fmt.Errorf("serve on %s: %w", c.Addr(), err)
+	}
+	return nil
+}
+
+func closeQuietly(listener net.Listener) {
+	_ = listener.Close() //nolint:errcheck // Another error is on its way.
+}

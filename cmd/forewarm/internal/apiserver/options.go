@@ -1,0 +1,105 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+	adapteroptions "sigs.k8s.io/custom-metrics-apiserver/pkg/cmd/options"
+)
+
+// Groups are the API groups to serve. A group whose APIService belongs to someone else should be switched off.
+type Groups struct {
+	// External is external.metrics.k8s.io.
+	External bool
+	// Custom is custom.metrics.k8s.io.
+	Custom bool
+	// Inspect is inspect.forewarm.dev.
+	Inspect bool
+}
+
+// AllGroups serves every group.
+func AllGroups() Groups { return Groups{External: true, Custom: true, Inspect: true} }
+
+// AddFlags binds the toggles.
+func (g *Groups) AddFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&g.External, "serve-external-metrics", g.External,
+		"serve external.metrics.k8s.io; switch off where KEDA or another adapter owns it")
+	flags.BoolVar(&g.Custom, "serve-custom-metrics", g.Custom,
+		"serve custom.metrics.k8s.io; switch off where another adapter owns it")
+	flags.BoolVar(&g.Inspect, "serve-inspect", g.Inspect, "serve inspect.forewarm.dev")
+}
+
+// ClusterOptions say how to serve in a cluster.
+type ClusterOptions struct {
+	Groups
+	// Kubeconfig of the cluster that authentication and authorization are delegated to; empty means the one around us.
+	Kubeconfig string
+	// Library has the options of TLS, authentication and authorization.
+	Library *adapteroptions.CustomMetricsAdapterServerOptions
+}
+
+// DefaultClusterOptions serve all groups on port 6443. An allowed request is remembered for 60 s, longer than the HPA's
+// sync period of 15 s, so that an HPA's next request needs no review; a denied one for 10 s.
+func DefaultClusterOptions() ClusterOptions {
+	library := adapteroptions.NewCustomMetricsAdapterServerOptions()
+	library.SecureServing.BindPort = 6443
+	library.SecureServing.ServerCert.CertDirectory = "" // A self-signed certificate stays in memory.
+	library.SecureServing.ServerCert.PairName = "forewarm"
+	library.Authorization.AllowCacheTTL = time.Minute
+	library.Authorization.DenyCacheTTL = 10 * time.Second
+	library.Features.EnableProfiling = false
+	library.EnableMetrics = false // /metrics is ours: it has both registries.
+	return ClusterOptions{Groups: AllGroups(), Library: library}
+}
+
+// AddFlags binds the options to flags. The names of the library's flags are those of every aggregated API server.
+func (o *ClusterOptions) AddFlags(flags *pflag.FlagSet) {
+	o.Groups.AddFlags(flags)
+	flags.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig,
+		"kubeconfig of the cluster; without it that of the pod's service account")
+	o.Library.SecureServing.AddFlags(flags)
+	o.Library.Authentication.AddFlags(flags)
+	o.Library.Authorization.AddFlags(flags)
+}
+
+// Validate says everything that is wrong.
+func (o *ClusterOptions) Validate() error {
+	if o.Library == nil {
+		return errors.New("cluster options: none of the library, begin with DefaultClusterOptions")
+	}
+	problems := o.Library.Validate()
+	if serving := o.Library.SecureServing; serving.BindPort == 0 && serving.Listener == nil {
+		problems = append(problems, errors.New("--secure-port is 0, write a port, for example 6443"))
+	}
+	authorization := o.Library.Authorization
+	if authorization.AllowCacheTTL < 0 || authorization.DenyCacheTTL < 0 {
+		problems = append(problems, fmt.Errorf(
+			"--authorization-webhook-cache-*-ttl are %s and %s, want 0 or more",
+			authorization.AllowCacheTTL, authorization.DenyCacheTTL))
+	}
+	return errors.Join(problems...)
+}
+
+// StandaloneOptions say how to serve without a cluster.
+type StandaloneOptions struct {
+	// Port on 127.0.0.1; 0 means any that is free.
+	Port int
+}
+
+// DefaultStandaloneOptions serve on port 8080.
+func DefaultStandaloneOptions() StandaloneOptions { return StandaloneOptions{Port: 8080} }
+
+// AddFlags binds the options to flags.
+func (o *StandaloneOptions) AddFlags(flags *pflag.FlagSet) {
+	flags.IntVar(&o.Port, "port", o.Port, "port of the standalone server on 127.0.0.1; 0 means any that is free")
+}
+
+// Validate says everything that is wrong.
+func (o *StandaloneOptions) Validate() error {
+	if o.Port < 0 || o.Port > 65535 {
+		return fmt.Errorf("--port %d is no port, write 1 to 65535, or 0 for any that is free", o.Port)
+	}
+	return nil
+}

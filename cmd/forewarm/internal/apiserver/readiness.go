@@ -1,0 +1,78 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"unicode"
+)
+
+// readyz is where readiness is asked.
+const readyz = "/readyz"
+
+// readiness answers /readyz with our checks and the API server's, each on a line, with the reason of what fails. (The
+// API server's own answer withholds reasons; ours are made to be read.)
+type readiness struct {
+	checks []Check
+}
+
+// before is the handler with readiness in front of it. It stands behind authorization, as all paths do.
+func (r *readiness) before(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if request.URL.Path != readyz {
+			api.ServeHTTP(w, request)
+			return
+		}
+		r.serve(w, request, api)
+	})
+}
+
+func (r *readiness) serve(w http.ResponseWriter, request *http.Request, api http.Handler) {
+	lines, ready := r.run()
+	theirs := httptest.NewRecorder()
+	verbose := request.Clone(request.Context())
+	verbose.URL.RawQuery = "verbose"
+	api.ServeHTTP(theirs, verbose)
+	if theirs.Code != http.StatusOK {
+		ready = false
+	}
+	for line := range strings.Lines(theirs.Body.String()) {
+		if strings.HasPrefix(line, "[") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if !ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		lines = append(lines, "readyz check failed")
+	} else {
+		lines = append(lines, "readyz check passed")
+	}
+	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n")) //nolint:errcheck // The client has gone.
+}
+
+// run is a line for each of our checks, and whether all hold.
+func (r *readiness) run() (lines []string, ready bool) {
+	ready = true
+	for _, check := range r.checks {
+		if err := check.Run(); err != nil {
+			ready = false
+			lines = append(lines, fmt.Sprintf("[-]%s failed: %s", check.Name, oneLine(err.Error())))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("[+]%s ok", check.Name))
+	}
+	return lines, ready
+}
+
+// oneLine keeps a reason on its line.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,220 @@
+package apiserver_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/pkg/serve/telemetry"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+// reviews is a cluster that only reviews: tokens name their user, and users named "allowed…" may do everything.
+type reviews struct {
+	mu     sync.Mutex
+	access []authorization.SubjectAccessReviewSpec
+}
+
+func (r *reviews) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case strings.HasSuffix(request.URL.Path, "/tokenreviews"):
+		var review authentication.TokenReview
+		if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		name, known := strings.CutPrefix(review.Spec.Token, "token-of-")
+		review.Status = authentication.TokenReviewStatus{
+			Authenticated: known, User: authentication.UserInfo{Username: name, Groups: []string{"system:authenticated"}},
+		}
+		_ = json.NewEncoder(w).Encode(review)
+	case strings.HasSuffix(request.URL.Path, "/subjectaccessreviews"):
+		var review authorization.SubjectAccessReview
+		if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		r.mu.Lock()
+		r.access = append(r.access, review.Spec)
+		r.mu.Unlock()
+		review.Status.Allowed = strings.HasPrefix(review.Spec.User, "allowed")
+		_ = json.NewEncoder(w).Encode(review)
+	default:
+		http.NotFound(w, request)
+	}
+}
+
+// take is the reviews of access since the last call.
+func (r *reviews) take() []authorization.SubjectAccessReviewSpec {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := r.access
+	r.access = nil
+	return out
+}
+
+// deps are those of a server over the board, with fixed time.
+func deps(board *snapshot.Board, checks ...apiserver.Check) apiserver.Deps {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(telemetry.New(board, snapshottest.Now))
+	return apiserver.Deps{
+		Board: board, Metrics: registry, Logger: slog.New(slog.DiscardHandler), Now: snapshottest.Now, Ready: checks,
+	}
+}
+
+// runner is a server of either kind.
+type runner interface {
+	Run(ctx context.Context) error
+}
+
+// run serves until the test ends, and then wants a stop without an error.
+func run(t testing.TB, server runner) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case err := <-stopped:
+			if err != nil {
+				t.Errorf("stop: %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("the server does not stop")
+		}
+	})
+}
+
+// onFreePort are the options of a server on loopback whose certificates stay in memory.
+func onFreePort(t testing.TB, kubeconfig string) apiserver.ClusterOptions {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := apiserver.DefaultClusterOptions()
+	options.Kubeconfig = kubeconfig
+	options.Library.SecureServing.Listener = listener
+	return options
+}
+
+// startCluster serves the board in cluster mode against the reviewing stub.
+func startCluster(t testing.TB, board *snapshot.Board, groups apiserver.Groups) (string, *reviews) {
+	t.Helper()
+	stub := &reviews{}
+	cluster := httptest.NewServer(stub)
+	t.Cleanup(cluster.Close)
+	options := onFreePort(t, kubeconfig(t, &rest.Config{Host: cluster.URL}))
+	options.Groups = groups
+	options.Library.Authentication.SkipInClusterLookup = true
+	server, err := apiserver.NewCluster(options, deps(board))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, server)
+	return "https://" + server.Addr().String(), stub
+}
+
+// kubeconfig writes the configuration to a file.
+func kubeconfig(t testing.TB, config *rest.Config) string {
+	t.Helper()
+	text, err := yaml.Marshal(clientcmdapi.Config{
+		Clusters: []clientcmdapi.NamedCluster{{Name: "c", Cluster: clientcmdapi.Cluster{
+			Server: config.Host, CertificateAuthorityData: config.CAData,
+		}}},
+		AuthInfos: []clientcmdapi.NamedAuthInfo{{Name: "u", AuthInfo: clientcmdapi.AuthInfo{
+			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
+		}}},
+		Contexts:       []clientcmdapi.NamedContext{{Name: "x", Context: clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}}},
+		CurrentContext: "x",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// insecure speaks HTTP/2 to a server whose certificate is its own.
+func insecure(t testing.TB) *http.Client {
+	t.Helper()
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8,
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 20 * time.Second}
+}
+
+// answer is what a request brought.
+type answer struct {
+	code   int
+	header http.Header
+	body   string
+}
+
+// get asks with headers given as "Name: value".
+func get(t testing.TB, client *http.Client, url string, headers ...string) answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return do(t, client, request, headers...)
+}
+
+func do(t testing.TB, client *http.Client, request *http.Request, headers ...string) answer {
+	t.Helper()
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if name == "Host" {
+			request.Host = value
+		}
+		request.Header.Set(name, value)
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+func token(user string) string { return "Authorization: Bearer token-of-" + user }
+
+func externalURL(base, namespace, metric, selector string) string {
+	url := fmt.Sprintf("%s/apis/external.metrics.k8s.io/v1beta1/namespaces/%s/%s", base, namespace, metric)
+	if selector != "" {
+		url += "?labelSelector=" + selector
+	}
+	return url
+}
