@@ -1,0 +1,116 @@
+// Package importlaw holds the test of the import law: what a layer may not depend on, however indirectly. The linter's
+// depguard sees direct imports only.
+package importlaw_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/forewarm/forewarm/"
+
+// layer is a set of packages and what must not stand in their dependencies.
+type layer struct {
+	packages  []string
+	forbidden []string
+	why       string
+}
+
+var (
+	outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
+	core    = []string{"pkg/series", "pkg/forecaster", "pkg/decide", "pkg/snapshot"}
+)
+
+func layers() map[string]layer {
+	return map[string]layer{
+		"forecast": {
+			packages:  []string{"forecast/..."},
+			forbidden: append([]string{module + "pkg/", "context", "log", "net", "os/exec"}, outside...),
+			why:       "the library is pure",
+		},
+		"core": {
+			packages:  core,
+			forbidden: append([]string{module + "pkg/refresh", module + "pkg/source", module + "pkg/serve"}, outside...),
+			why:       "the core is pure",
+		},
+		"loop": {
+			packages:  []string{"pkg/refresh"},
+			forbidden: append([]string{module + "pkg/source", module + "pkg/serve", module + "pkg/config"}, outside...),
+			why:       "the loop declares the interfaces it needs",
+		},
+		"faces": {
+			packages: []string{"pkg/serve/..."},
+			forbidden: []string{
+				module + "pkg/source", module + "pkg/refresh", module + "pkg/config", module + "pkg/forecaster",
+				module + "pkg/series",
+			},
+			why: "faces read the snapshot and nothing behind it",
+		},
+		"sources": {
+			packages:  []string{"pkg/source/..."},
+			forbidden: []string{module + "pkg/serve", module + "pkg/config"},
+			why:       "data flows one way",
+		},
+		"config": {
+			packages:  []string{"pkg/config/..."},
+			forbidden: []string{module + "pkg/serve", module + "pkg/source", module + "pkg/signal"},
+			why:       "siblings of the outer layer do not meet",
+		},
+	}
+}
+
+func TestImportLaw(t *testing.T) {
+	for name, l := range layers() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, dep := range dependencies(t, l.packages) {
+				for _, forbidden := range l.forbidden {
+					if within(dep, forbidden) {
+						t.Errorf("%v depends on %s: %s", l.packages, dep, l.why)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestForbiddenWordsExist keeps the fence itself honest: a package that was renamed would no longer be fenced off.
+func TestForbiddenWordsExist(t *testing.T) {
+	all := dependencies(t, []string{"..."})
+	for name, l := range layers() {
+		for _, forbidden := range l.forbidden {
+			found := false
+			for _, dep := range all {
+				found = found || within(dep, forbidden)
+			}
+			if !found && forbidden != "runtime/cgo" {
+				t.Errorf("%s: nothing in the module is called %s any more: mend the fence", name, forbidden)
+			}
+		}
+	}
+}
+
+// within says whether a package is, or lies below, a path; a path that ends with a slash is a prefix.
+func within(pkg, path string) bool {
+	if strings.HasSuffix(path, "/") {
+		return strings.HasPrefix(pkg, path)
+	}
+	return pkg == path || (strings.HasPrefix(path, module) && strings.HasPrefix(pkg, path+"/"))
+}
+
+func dependencies(t *testing.T, packages []string) []string {
+	t.Helper()
+	args := []string{"list", "-deps", "-f", "{{.ImportPath}}"}
+	for _, p := range packages {
+		args = append(args, module+p)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	// Without cgo: its own packages would hide a dependency of ours on it.
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.Fields(string(out))
+}

@@ -1,0 +1,85 @@
+package forecaster
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+)
+
+// The names of the candidates, as specs and selectors write them.
+const (
+	LastValue   = "last-value"
+	RunningMax  = "running-max"
+	LastSeason  = "last-season"
+	SES         = "ses"
+	Holt        = "holt"
+	HoltWinters = "holt-winters"
+	ARIMA       = "arima"
+)
+
+// blueprint says how a candidate is made.
+type blueprint struct {
+	name string
+	// free candidates cost nothing and are hard to beat; they always stand by and need no promotion.
+	free bool
+	// seasonal candidates need a day that is a whole number of steps.
+	seasonal bool
+	model    func(window, season int) forecast.Model
+}
+
+func blueprints() []blueprint {
+	return []blueprint{
+		{name: LastValue, free: true, model: func(int, int) forecast.Model { return naive.Last{} }},
+		{name: RunningMax, free: true, model: func(window, _ int) forecast.Model { return naive.Max{Window: window} }},
+		{name: LastSeason, free: true, seasonal: true, model: func(_, season int) forecast.Model {
+			return naive.Seasonal{Period: season}
+		}},
+		{name: SES, model: func(int, int) forecast.Model { return smoothing.SES{} }},
+		{name: Holt, model: func(int, int) forecast.Model { return smoothing.Holt{Damped: true} }},
+		{name: HoltWinters, seasonal: true, model: func(_, season int) forecast.Model {
+			return smoothing.HoltWinters{Period: season}
+		}},
+		{name: ARIMA, model: func(int, int) forecast.Model { return arima.Auto{} }},
+	}
+}
+
+// Names are those of all candidates, in a fixed order.
+func Names() []string {
+	var out []string
+	for _, b := range blueprints() {
+		out = append(out, b.name)
+	}
+	return out
+}
+
+// Canonical is the name of a candidate however it is spelled (HoltWinters, holt_winters, holt-winters); ok is false
+// where there is none.
+func Canonical(name string) (canonical string, ok bool) {
+	plain := func(s string) string {
+		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
+	}
+	i := slices.IndexFunc(Names(), func(n string) bool { return plain(n) == plain(name) })
+	if i < 0 {
+		return "", false
+	}
+	return Names()[i], true
+}
+
+func known(name string) bool {
+	_, ok := Canonical(name)
+	return ok
+}
+
+// chosen are the blueprints that take part: the free ones, and those named (all, where none is).
+func chosen(names []string) []blueprint {
+	return slices.DeleteFunc(blueprints(), func(b blueprint) bool {
+		return len(names) > 0 && !b.free && !slices.ContainsFunc(names, func(n string) bool {
+			canonical, _ := Canonical(n)
+			return canonical == b.name
+		})
+	})
+}

@@ -1,0 +1,84 @@
+package forecaster
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+)
+
+// Config is what a Forecaster needs to know beside the history.
+type Config struct {
+	// Step of the series, > 0.
+	Step time.Duration
+	// Window is the lead window W, at least one step: the maximum over it is what the decision is about.
+	Window time.Duration
+	// Rate says that samples are rates: demand is then their mean over the last minute, else the last sample.
+	Rate bool
+	// Models that may serve, by name (see Names); empty means all. The free ones are always among them.
+	Models []string
+	// Policy is applied at every step.
+	Policy decide.Policy
+}
+
+// The constants of calibration.
+const (
+	// day is the season that is looked for.
+	day = 24 * time.Hour
+	// reach is the longest horizon that can be asked for, where four lead windows are not longer.
+	reach = time.Hour
+	// replay is the part of the history, at its end, on which candidates are scored before they serve: a day, so that
+	// every hour is in it, and at most half of what there is.
+	replay = day
+	// scoreCount scores are kept for each candidate and horizon: a day of one every three minutes.
+	scoreCount = 480
+	// fewest scores with which a quantile is called calibrated.
+	fewest = 40
+	// rateWindow is what a rate's observed demand is averaged over.
+	rateWindow = time.Minute
+	// adaptRate is the step of the adaptive level (Gibbs & Candès 2021 advise about 0.005).
+	adaptRate = 0.005
+)
+
+// Validate returns every problem.
+func (c Config) Validate() error {
+	var problems []error
+	if c.Step <= 0 {
+		problems = append(problems, fmt.Errorf("step %s, want more than 0", c.Step))
+	}
+	if c.Window < c.Step {
+		problems = append(problems, fmt.Errorf("window %s, want at least the step %s", c.Window, c.Step))
+	}
+	for _, name := range c.Models {
+		if !known(name) {
+			problems = append(problems, fmt.Errorf("unknown model %q, valid are %v", name, Names()))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// stepsIn is d in steps, rounded up, at least one: a window that ends between two steps includes the later one.
+func (c Config) stepsIn(d time.Duration) int {
+	return max(1, int((d+c.Step-1)/c.Step))
+}
+
+// season is the number of steps in a day, 0 where a day is no whole number of them.
+func (c Config) season() int {
+	if day%c.Step != 0 || c.Step >= day {
+		return 0
+	}
+	return int(day / c.Step)
+}
+
+// horizons are the windows that are calibrated, in steps, ascending: around the lead window, from one step to the reach.
+func (c Config) horizons() []int {
+	w := c.stepsIn(c.Window)
+	out := []int{1}
+	for _, h := range []int{(w + 1) / 2, w, 2 * w, max(4*w, c.stepsIn(reach))} {
+		if h > out[len(out)-1] {
+			out = append(out, h)
+		}
+	}
+	return out
+}

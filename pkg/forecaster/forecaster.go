@@ -1,0 +1,219 @@
+package forecaster
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Forecaster is one series' model life. It is not safe for concurrent use.
+type Forecaster struct {
+	config   Config
+	horizons []int
+	members  []*member
+	own      int // index of the lead window among the horizons
+
+	demand demand
+	scales *ring // of the windows that are open
+	gate   gate
+	inputs []decide.Input
+	record record
+
+	next     int64 // index of the next step since the epoch
+	observed int   // samples seen that were no gaps
+	every    int64 // steps between two scores
+	decision decide.Decision
+
+	maxima []float64 // scratch
+	path   []float64 // scratch
+}
+
+// New fits every candidate on the first part of a history and replays the rest. The configuration must be valid. A
+// history that is too short for a model is that model's error, never New's: an empty history is a beginning, too.
+func New(config Config, history forecast.Series) *Forecaster {
+	history = begun(history)
+	split := len(history.Values) - min(config.stepsIn(replay), len(history.Values)/2)
+	train := history.Slice(0, split)
+	f := empty(config, history, mean(train.Values))
+	f.every = max(1, min(int64(config.stepsIn(replay)), int64(len(history.Values)-split))/scoreCount)
+	f.warm(&train)
+	for _, m := range f.members {
+		m.fit(config, train)
+	}
+	for _, sample := range history.Values[split:] {
+		f.Step(sample)
+	}
+	return f
+}
+
+// empty is a Forecaster at the beginning of a history.
+func empty(config Config, history forecast.Series, typical float64) *Forecaster {
+	horizons := config.horizons()
+	window := config.stepsIn(config.Window)
+	longest := horizons[len(horizons)-1]
+	f := &Forecaster{
+		config: config, horizons: horizons, gate: gate{serving: -1},
+		demand: newDemand(config, longest, typical), scales: newRing(longest),
+		record: newRecord(config.Step, len(history.Values), window),
+		next:   history.Start.UnixNano() / int64(config.Step),
+		maxima: make([]float64, len(horizons)), path: make([]float64, longest),
+	}
+	for _, b := range chosen(config.Models) {
+		f.members = append(f.members, newMember(b, config, horizons))
+	}
+	f.own = f.members[0].own
+	return f
+}
+
+// warm lets the scales and the record see the training part, and turns its samples into demand.
+func (f *Forecaster) warm(train *forecast.Series) {
+	values := make([]float64, len(train.Values))
+	for i, sample := range train.Values {
+		values[i] = f.watch(sample)
+		f.scales.push(f.demand.scale())
+	}
+	train.Values = values
+}
+
+// watch takes a sample into the demand and gives it; f.maxima are then those of the windows that end here.
+func (f *Forecaster) watch(sample float64) float64 {
+	index := f.next
+	f.next++
+	window := f.horizons[f.own]
+	before := math.NaN()
+	if f.demand.recent.len() >= window {
+		before = f.demand.recent.ago(window - 1)
+	}
+	now := f.demand.observe(sample)
+	f.demand.recent.maximaTo(f.maxima, f.horizons)
+	if move := math.Abs(f.maxima[f.own] - before); !math.IsNaN(move) {
+		f.demand.moves.add(move)
+	}
+	f.record.observe(index, now)
+	if !math.IsNaN(now) {
+		f.observed++
+	}
+	return now
+}
+
+// Step takes the next sample, NaN for a gap: scores what was forecast, forecasts anew, and decides.
+func (f *Forecaster) Step(sample float64) {
+	index := f.next
+	now := f.watch(sample)
+	f.record.resolve(index, f.maxima[f.own])
+	tick, scale := index%f.every == 0, f.demand.scale()
+	for _, m := range f.members {
+		if m.err == nil {
+			m.score(f.maxima, f.scales, tick)
+			m.advance(now, scale, f.path)
+		}
+	}
+	f.scales.push(scale)
+	f.gate.choose(f.members)
+	f.decide(scale)
+	f.record.serve(index, f.decision.Value)
+}
+
+// decide makes the decision from the member that serves; without one the value is NaN: the caller falls back.
+func (f *Forecaster) decide(scale float64) {
+	if f.gate.serving < 0 || math.IsNaN(f.demand.observed) {
+		f.inputs, f.decision = f.inputs[:0], decide.Decision{Value: math.NaN(), Observed: f.demand.observed}
+		return
+	}
+	f.inputs = append(f.inputs, decide.Input{
+		Observed: f.demand.observed,
+		Typical:  f.demand.level.mean(),
+		Window:   f.members[f.gate.serving].quantiles(f.own, scale),
+	})
+	if n := decide.Recall(f.config.Policy.Lead, f.config.Step); len(f.inputs) > n {
+		f.inputs = append(f.inputs[:0], f.inputs[len(f.inputs)-n:]...)
+	}
+	f.decision = decide.Decide(f.config.Policy, f.inputs)
+}
+
+// End is the time of the next sample.
+func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config.Step)).UTC() }
+
+// Observed is the demand at the newest sample, NaN before the first.
+func (f *Forecaster) Observed() float64 { return f.demand.observed }
+
+// Span is how long the samples seen, gaps left out, reach over.
+func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f.config.Step }
+
+// Decided says whether a candidate serves; without one the caller falls back.
+func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
+
+// Describe writes what the forecaster knows to an entry.
+func (f *Forecaster) Describe(e *snapshot.Entry) {
+	e.Window = time.Duration(f.horizons[f.own]) * f.config.Step
+	e.Observed = f.demand.observed
+	e.Decision = f.decision
+	e.Skill, e.Coverage = math.NaN(), f.record.covered.mean()
+	e.ModelReason = f.gate.reason(f.members)
+	e.Inputs = append([]decide.Input(nil), f.inputs...)
+	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
+	for _, m := range f.members {
+		e.Candidates = append(e.Candidates, f.candidate(m))
+	}
+	if f.gate.serving >= 0 {
+		m := f.members[f.gate.serving]
+		e.Model, e.Skill, e.Path = m.name, skill(m, f.members[0]), f.pathOf(m)
+	}
+}
+
+func (f *Forecaster) candidate(m *member) snapshot.Candidate {
+	c := snapshot.Candidate{Name: m.name, Title: m.title, Free: m.free, Loss: math.NaN(), Skill: math.NaN(), Coverage: math.NaN()}
+	if m.err != nil {
+		c.Error = m.err.Error()
+		return c
+	}
+	c.Loss, c.Skill, c.Coverage = loss(m), skill(m, f.members[0]), m.coverage.mean()
+	scale := f.demand.scale()
+	for i, h := range f.horizons {
+		if m.calibrated(i) {
+			horizon := time.Duration(h) * f.config.Step
+			c.Windows = append(c.Windows, decide.Window{Horizon: horizon, Quantiles: m.quantiles(i, scale)})
+		}
+	}
+	return c
+}
+
+// pathOf is a member's forecast step by step, up to the longest horizon.
+func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
+	forecasts := m.fitted.Forecast(f.horizons[len(f.horizons)-1])
+	out := make([]snapshot.PathStep, len(forecasts.Point))
+	for i := range out {
+		out[i] = snapshot.PathStep{Time: f.End().Add(time.Duration(i) * f.config.Step), Point: math.Max(0, forecasts.Point[i])}
+	}
+	for j, level := range snapshot.PathLevels() {
+		for i, v := range forecasts.Quantile(level) {
+			out[i].Quantiles[j] = math.Max(0, v)
+		}
+	}
+	return out
+}
+
+// begun is a series from its first sample on: what lies before is no outage, the workload was not there yet.
+func begun(s forecast.Series) forecast.Series {
+	for i, v := range s.Values {
+		if !math.IsNaN(v) {
+			return s.Slice(i, len(s.Values))
+		}
+	}
+	return s.Slice(len(s.Values), len(s.Values))
+}
+
+// mean is that of the values that are not gaps; 0 where all are.
+func mean(values []float64) float64 {
+	sum, n := 0.0, 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	return sum / math.Max(n, 1)
+}

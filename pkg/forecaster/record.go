@@ -1,0 +1,106 @@
+package forecaster
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// recordLength is how many points of the past are kept to be looked at: a day of five minutes each.
+const recordLength = 288
+
+// record keeps the recent past on a coarse grid, for eyes: what was observed, and what was served beside what came.
+type record struct {
+	step    time.Duration
+	stride  int // steps in a point
+	means   *ring
+	sum     float64
+	count   int
+	last    int64 // index of the newest step
+	past    []snapshot.Past
+	next    int
+	pending *ring // values served for the lead windows that are open
+	covered decayed
+}
+
+// newRecord chooses the stride so that the points reach over a history of n steps, or a day where it is longer.
+func newRecord(step time.Duration, n, window int) record {
+	longest := max(1, int(5*time.Minute/step))
+	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
+	return record{
+		step: step, stride: stride, means: newRing(recordLength), pending: newRing(window),
+		covered: newDecayed(scoreHalfLife, step),
+	}
+}
+
+// observe takes the demand at a step.
+func (r *record) observe(index int64, now float64) {
+	r.last = index
+	if !math.IsNaN(now) {
+		r.sum += now
+		r.count++
+	}
+	if r.tick(index) {
+		r.means.push(r.sum / float64(r.count)) // NaN where all was gap.
+		r.sum, r.count = 0, 0
+	}
+}
+
+// resolve takes the maximum that came over the lead window that ends at a step.
+func (r *record) resolve(index int64, came float64) {
+	window := len(r.pending.values)
+	if r.pending.len() < window {
+		return
+	}
+	served := r.pending.ago(window - 1)
+	if math.IsNaN(came) || math.IsNaN(served) {
+		return
+	}
+	r.covered.add(indicator(came <= served))
+	begun := r.time(index - int64(window))
+	for i := range r.past {
+		if r.past[i].Time.Equal(begun) {
+			r.past[i].Observed = came
+		}
+	}
+}
+
+// serve takes the value served at a step, NaN for none.
+func (r *record) serve(index int64, value float64) {
+	r.pending.push(value)
+	if !r.tick(index) || math.IsNaN(value) {
+		return
+	}
+	p := snapshot.Past{Time: r.time(index), Forecast: value, Observed: math.NaN()}
+	if len(r.past) < recordLength {
+		r.past = append(r.past, p)
+		return
+	}
+	r.past[r.next] = p
+	r.next = (r.next + 1) % recordLength
+}
+
+func (r *record) tick(index int64) bool { return index%int64(r.stride) == 0 }
+
+func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r.step)).UTC() }
+
+// recent is the observed demand, a mean for each point.
+func (r *record) recent() forecast.Series {
+	n := r.means.len()
+	stride := time.Duration(r.stride) * r.step
+	newest := r.last - r.last%int64(r.stride)
+	out := forecast.Series{Step: stride, Values: make([]float64, n)}
+	out.Start = r.time(newest).Add(-time.Duration(n-1) * stride)
+	for i := range out.Values {
+		out.Values[i] = r.means.ago(n - 1 - i)
+	}
+	return out
+}
+
+// forecasts are the values served beside what came, oldest first.
+func (r *record) forecasts() []snapshot.Past {
+	out := make([]snapshot.Past, 0, len(r.past))
+	return append(append(out, r.past[r.next:]...), r.past[:r.next]...)
+}

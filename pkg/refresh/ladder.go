@@ -1,0 +1,203 @@
+package refresh
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// seasoned is how much history makes a Forecast Ready: with less than a day it has not seen every hour.
+const seasoned = 24 * time.Hour
+
+// The newest sample may be this old before the fallback takes over: a few steps, so that one failed scrape changes
+// nothing.
+const (
+	lateSteps = 4
+	lateLeast = 2 * time.Minute
+)
+
+// describe is an entry of what the object says alone.
+func describe(t Target) *snapshot.Entry {
+	return &snapshot.Entry{
+		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
+		Lead: t.Lead, LeadSource: t.LeadSource, Window: Window(t.Lead), Policy: t.Policy,
+		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+	}
+}
+
+// view is what is known of a Forecast since its last query, before it ages.
+type view struct {
+	// attempted: a query was answered or failed; stored: one was answered.
+	attempted, stored bool
+	// err of the newest query.
+	err error
+	// entry as of the newest sample; nil while there is none.
+	entry *snapshot.Entry
+	// decided: a candidate serves. span is how much history it has seen.
+	decided bool
+	span    time.Duration
+	// highest is the running maximum of the observed demand over the lead window.
+	highest float64
+	dropped series.Dropped
+}
+
+// at is what is served at a time.
+func (v *view) at(t Target, now time.Time) *snapshot.Entry {
+	var e snapshot.Entry
+	if v.entry == nil {
+		e = *describe(t)
+		e.State = snapshot.Pending
+	} else {
+		e = *v.entry
+		v.ladder(&e, t, now)
+	}
+	e.Conditions = v.conditions(&e, t, now)
+	return &e
+}
+
+// ladder chooses the rung by the age of the newest sample: the model, the running maximum, nothing.
+func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
+	age := now.Sub(e.SampleTime)
+	switch {
+	case age >= t.StaleAfter:
+		e.State, e.Decision = snapshot.Stale, decide.Decision{}
+	case age > max(lateSteps*e.Step, lateLeast):
+		e.State = snapshot.FallingBack
+		v.fallBack(e)
+	case !v.decided:
+		e.State = snapshot.Warming
+		v.fallBack(e)
+	case v.span < seasoned:
+		e.State = snapshot.Warming
+	default:
+		e.State = snapshot.Ready
+	}
+}
+
+// fallBack serves the running maximum of the observed demand over the lead window, and the same time last season where
+// that has proved itself on this series.
+func (v *view) fallBack(e *snapshot.Entry) {
+	value := v.highest
+	reason := fmt.Sprintf("the running maximum of the observed demand over %s is %.6g", e.Window, value)
+	if q, ok := lastSeason(e); ok && q > value {
+		value = q
+		reason = fmt.Sprintf("the same time last season reached %.6g, above the running maximum of the last %s", q, e.Window)
+	}
+	observed := e.Observed
+	if math.IsNaN(observed) {
+		observed = v.highest
+	}
+	e.Decision = decide.Decision{Value: value, Observed: observed, Reason: reason}
+	if e.Policy.Mode == decide.Shadow {
+		e.Decision.Value = observed
+	}
+	e.Model, e.ModelReason, e.Inputs, e.Path = forecaster.RunningMax, reason, nil, nil
+}
+
+// lastSeason is the median of the window's maximum by the same time last season, where it beats the last value.
+func lastSeason(e *snapshot.Entry) (float64, bool) {
+	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == forecaster.LastSeason })
+	if i < 0 || !(e.Candidates[i].Skill > 0) {
+		return 0, false
+	}
+	q, ok := decide.AtHorizon(e.Candidates[i].Windows, e.Window)
+	return q.At(0.5), ok
+}
+
+// conditions say in words what is going on.
+func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot.Condition {
+	out := []snapshot.Condition{v.ready(e, t, now), v.source(e, t, now)}
+	if v.dropped.Any() {
+		out = append(out, snapshot.Condition{
+			Type: snapshot.ConditionData, Reason: "SamplesDropped", Message: v.dropped.String(),
+		})
+	}
+	if t.Uncalibrated != "" {
+		out = append(out, snapshot.Condition{
+			Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: t.Uncalibrated,
+		})
+	}
+	return out
+}
+
+func (v *view) ready(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
+	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
+	age := now.Sub(e.SampleTime).Round(time.Second)
+	switch e.State {
+	case snapshot.Ready:
+		c.True, c.Message = true, e.ModelReason
+	case snapshot.Warming:
+		c.True = true
+		c.Message = fmt.Sprintf("%s of history: less than a day gains little over a reactive rule; %s",
+			v.span.Round(time.Minute), e.ModelReason)
+	case snapshot.FallingBack:
+		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason)
+	case snapshot.Stale:
+		c.Message = fmt.Sprintf("the newest sample is %s old, more than %s: nothing is served, the HPA keeps what it has",
+			age, t.StaleAfter)
+	case snapshot.Pending, snapshot.Invalid:
+		c.Message = v.pending()
+	}
+	return c
+}
+
+func (v *view) pending() string {
+	switch {
+	case v.err != nil:
+		return v.err.Error()
+	case v.stored:
+		return "the query has a series, but no sample that is demand"
+	}
+	return "the history is being read"
+}
+
+func (v *view) source(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
+	c := snapshot.Condition{Type: snapshot.ConditionSource, True: true, Reason: "Answering", Message: "the newest query was answered"}
+	switch {
+	case v.err != nil:
+		c.True, c.Reason, c.Message = false, reasonOf(v.err), v.err.Error()
+	case e.SampleTime.Sub(now) > t.Step:
+		c.True, c.Reason = false, "ClockBehind"
+		c.Message = fmt.Sprintf("the newest sample is %s ahead of this machine's clock: set the clock; "+
+			"nothing new is asked for until it has caught up", e.SampleTime.Sub(now).Round(time.Second))
+	case !v.stored:
+		c.True, c.Reason, c.Message = false, "Pending", "no query was answered yet"
+	}
+	return c
+}
+
+// reasonOf is a fault in one CamelCase word.
+func reasonOf(err error) string {
+	for _, known := range []struct {
+		err    error
+		reason string
+	}{
+		{series.ErrNone, "NoSeries"},
+		{series.ErrMany, "SeveralSeries"},
+		{series.ErrQuery, "QueryRefused"},
+		{series.ErrTooLarge, "AnswerTooLarge"},
+		{series.ErrUnavailable, "Unavailable"},
+	} {
+		if errors.Is(err, known.err) {
+			return known.reason
+		}
+	}
+	return "QueryFailed"
+}
+
+// invalid is the entry of an object with errors.
+func invalid(t Target) *snapshot.Entry {
+	e := describe(t)
+	e.State = snapshot.Invalid
+	e.Conditions = []snapshot.Condition{{
+		Type: snapshot.ConditionReady, Reason: string(snapshot.Invalid), Message: t.Invalid,
+	}}
+	return e
+}

@@ -1,0 +1,216 @@
+package refresh
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime/debug"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Loop keeps the board up to date. Step and Run are not to be called at once.
+type Loop struct {
+	config  Config
+	source  Source
+	targets Targets
+	board   *snapshot.Board
+	log     *slog.Logger
+
+	workers map[snapshot.Key]*worker
+	busy    map[*worker]bool
+	done    chan *worker
+	slots   slots
+	stats   snapshot.LoopStats
+}
+
+// New makes a loop; the configuration's zero fields get their defaults, its errors are returned all at once.
+func New(config Config, source Source, targets Targets, board *snapshot.Board, log *slog.Logger) (*Loop, error) {
+	config = config.WithDefaults()
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	return &Loop{
+		config: config, source: source, targets: targets, board: board, log: log,
+		workers: make(map[snapshot.Key]*worker), busy: make(map[*worker]bool), done: make(chan *worker),
+		slots: newSlots(config.Concurrency, config.PerNamespace),
+	}, nil
+}
+
+// Step asks for what is new at a time, publishes a snapshot and returns it. Queries that outlast the grace go on under
+// ctx; their Forecasts are published as they were, and the next step takes what came.
+func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
+	targets := l.targets.Targets()
+	l.reconcile(targets)
+	for _, w := range l.workers {
+		if !l.busy[w] && w.due(now) {
+			l.start(ctx, w, now)
+		}
+	}
+	l.collect(ctx)
+	l.stats.Steps++
+	s := l.snapshot(targets, now)
+	l.board.Publish(s)
+	return s
+}
+
+// Run steps at every multiple of the smallest step until the context ends, then waits for the queries under way.
+func (l *Loop) Run(ctx context.Context, clock Clock) error {
+	defer l.drain()
+	for {
+		begun := clock.Now()
+		l.Step(ctx, begun)
+		now := clock.Now()
+		l.stats.StepSeconds = now.Sub(begun).Seconds()
+		if err := clock.WaitUntil(ctx, l.wake(now)); err != nil {
+			return nil //nolint:nilerr // The context ended: that is how Run ends.
+		}
+	}
+}
+
+// The pace of Run: at the smallest step of all Forecasts, within these bounds.
+const (
+	fastest = time.Second
+	slowest = 15 * time.Second
+	// pending is the pace while a history is being read, so that progress shows.
+	pendingPace = time.Second
+)
+
+func (l *Loop) wake(now time.Time) time.Time {
+	pace := slowest
+	for _, w := range l.workers {
+		pace = min(pace, w.target.Step)
+	}
+	if len(l.busy) > 0 {
+		pace = pendingPace
+	}
+	pace = max(pace, fastest)
+	return align(now, pace).Add(pace)
+}
+
+// reconcile makes a worker for each valid target and forgets those of others; a changed object begins anew.
+func (l *Loop) reconcile(targets []Target) {
+	wanted := make(map[snapshot.Key]bool, len(targets))
+	for _, t := range targets {
+		if t.Invalid != "" {
+			continue
+		}
+		wanted[t.Key] = true
+		before := l.workers[t.Key]
+		if before != nil && reflect.DeepEqual(before.target, t) {
+			continue
+		}
+		w := newWorker(t, l.config.Refit)
+		if before != nil && !l.busy[before] {
+			w.inherit(before)
+		}
+		l.workers[t.Key] = w
+	}
+	for key := range l.workers {
+		if !wanted[key] {
+			delete(l.workers, key)
+		}
+	}
+}
+
+// start runs a job; it owns the worker until it is done.
+func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
+	l.busy[w] = true
+	l.stats.Queries++
+	go func() {
+		defer func() { l.done <- w }()
+		release, err := l.slots.acquire(ctx, w.target.Key.Namespace)
+		if err != nil {
+			return
+		}
+		defer release()
+		defer l.contain(w, now)
+		fetch, cancel := context.WithTimeout(ctx, l.config.Timeout)
+		defer cancel()
+		w.advance(fetch, now, l.source)
+	}()
+}
+
+// contain makes a panic in one Forecast's job that Forecast's error: it must not take the metrics of a whole cluster with
+// it. The state that panicked is dropped, and built anew from the history with growing pauses.
+func (l *Loop) contain(w *worker, now time.Time) {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	l.log.Error("a refresh panicked; please report this", "forecast", w.target.Key.String(),
+		"fault", fault, "stack", string(debug.Stack()))
+	w.store, w.forecaster, w.fetched = nil, nil, time.Time{}
+	w.found = view{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
+	w.fail(now)
+}
+
+// collect waits for the jobs under way, no longer than the grace.
+func (l *Loop) collect(ctx context.Context) {
+	grace, cancel := context.WithTimeout(ctx, l.config.Grace)
+	defer cancel()
+	for len(l.busy) > 0 {
+		select {
+		case w := <-l.done:
+			l.finish(w)
+		case <-grace.Done():
+			return
+		}
+	}
+}
+
+func (l *Loop) drain() {
+	for len(l.busy) > 0 {
+		l.finish(<-l.done)
+	}
+}
+
+// finish takes what a job found.
+func (l *Loop) finish(w *worker) {
+	delete(l.busy, w)
+	before := w.shown.err
+	w.shown = w.found
+	l.stats.Rebuilds += w.rebuilds
+	w.rebuilds = 0
+	if w.shown.err != nil {
+		l.stats.QueryErrors++
+	}
+	l.report(w, before)
+}
+
+// report logs a fault when it begins or changes its kind, and when it ends: not at every step.
+func (l *Loop) report(w *worker, before error) {
+	now := w.shown.err
+	log := l.log.With("forecast", w.target.Key.String())
+	switch {
+	case now != nil && (before == nil || reasonOf(before) != reasonOf(now)):
+		log.Warn("query failed", "reason", reasonOf(now), "error", now)
+	case now == nil && before != nil:
+		log.Info("query answered again")
+	}
+}
+
+// snapshot puts the entries of all targets together.
+func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
+	entries := make(map[snapshot.Key]*snapshot.Entry, len(targets))
+	pending := 0
+	for _, t := range targets {
+		if t.Invalid != "" {
+			entries[t.Key] = invalid(t)
+			continue
+		}
+		w := l.workers[t.Key]
+		e := w.shown.at(w.target, now)
+		if e.State == snapshot.FallingBack {
+			w.fallbacks++
+		}
+		if !w.shown.attempted {
+			pending++
+		}
+		e.Fallbacks = w.fallbacks
+		entries[t.Key] = e
+	}
+	return snapshot.New(now, entries, pending, l.stats)
+}

@@ -1,0 +1,483 @@
+package refresh_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+const step = time.Minute
+
+var noon = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+
+// past is a source over a demand that is a function of time; fail, where set, answers instead.
+type past struct {
+	demand func(time.Time) float64
+	fail   func(refresh.Query) error
+
+	mu      sync.Mutex
+	queries []refresh.Query
+}
+
+func (p *past) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+	p.mu.Lock()
+	p.queries = append(p.queries, q)
+	p.mu.Unlock()
+	if p.fail != nil {
+		if err := p.fail(q); err != nil {
+			return forecast.Series{}, err
+		}
+	}
+	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
+	for i := range out.Values {
+		out.Values[i] = p.demand(out.TimeAt(i))
+	}
+	return out, nil
+}
+
+// daily is a day cycle with a deterministic ripple.
+func daily(t time.Time) float64 {
+	hours := float64(t.Unix()) / 3600
+	return 100 + 60*math.Sin(2*math.Pi*hours/24) + 7*math.Sin(hours*11) + 5*math.Sin(hours*37)
+}
+
+type fixed []refresh.Target
+
+func (f fixed) Targets() []refresh.Target { return f }
+
+func target(name string) refresh.Target {
+	return refresh.Target{
+		Key: snapshot.Key{Namespace: "inference", Name: name}, Generation: 1, Expr: "demand", Step: step,
+		History: 3 * 24 * time.Hour, Lead: 5 * time.Minute, LeadSource: "fixed", StaleAfter: 10 * time.Minute,
+		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+		// The loop is tested with the models that are quick to fit.
+		Models: []string{"ses", "holt-winters"},
+	}
+}
+
+func newLoop(t *testing.T, source refresh.Source, targets refresh.Targets) (*refresh.Loop, *snapshot.Board) {
+	t.Helper()
+	board := new(snapshot.Board)
+	loop, err := refresh.New(refresh.Config{Grace: 10 * time.Second}, source, targets, board, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loop, board
+}
+
+func entry(t *testing.T, s *snapshot.Snapshot, name string) *snapshot.Entry {
+	t.Helper()
+	e := s.Get(snapshot.Key{Namespace: "inference", Name: name})
+	if e == nil {
+		t.Fatalf("no entry for %s", name)
+	}
+	return e
+}
+
+func condition(t *testing.T, e *snapshot.Entry, kind string) snapshot.Condition {
+	t.Helper()
+	for _, c := range e.Conditions {
+		if c.Type == kind {
+			return c
+		}
+	}
+	t.Fatalf("no condition %s in %+v", kind, e.Conditions)
+	return snapshot.Condition{}
+}
+
+func TestStepServes(t *testing.T) {
+	loop, board := newLoop(t, &past{demand: daily}, fixed{target("llama")})
+	s := loop.Step(t.Context(), noon)
+	if board.Load() != s {
+		t.Error("the snapshot is not on the board")
+	}
+	e := entry(t, s, "llama")
+	if e.State != snapshot.Ready {
+		t.Fatalf("state %s: %s", e.State, e.Why())
+	}
+	newest := noon.Add(-step)
+	if !e.SampleTime.Equal(newest) || e.Observed != float64(float32(daily(newest))) {
+		t.Errorf("observed %v at %s, want %v at %s", e.Observed, e.SampleTime, daily(newest), newest)
+	}
+	if e.Decision.Value < e.Observed || e.Decision.Value > 250 {
+		t.Errorf("serves %v on %v observed", e.Decision.Value, e.Observed)
+	}
+	if len(e.Candidates) == 0 || len(e.Path) == 0 || e.Model == "" || math.IsNaN(e.Coverage) {
+		t.Errorf("the outlook is not whole: %d candidates, %d path steps, model %q, coverage %v",
+			len(e.Candidates), len(e.Path), e.Model, e.Coverage)
+	}
+}
+
+func TestStepAsksOnlyForWhatIsNew(t *testing.T) {
+	source := &past{demand: daily}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	for i := range 4 {
+		// Twice within a step: the second has nothing to ask for.
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*step+20*time.Second))
+	}
+	if len(source.queries) != 4 {
+		t.Fatalf("%d queries for 4 steps", len(source.queries))
+	}
+	if n := source.queries[0].Points(); n < 3*24*60 {
+		t.Errorf("the history has %d points", n)
+	}
+	for i, q := range source.queries[1:] {
+		want := noon.Add(time.Duration(i) * step)
+		if !q.From.Equal(want) || !q.To.Equal(want) {
+			t.Errorf("query %d asks for %s to %s, want %s alone", i+1, q.From, q.To, want)
+		}
+	}
+}
+
+// summary is what must be equal to the last bit wherever and whenever it is computed.
+func summary(e *snapshot.Entry) any {
+	return struct {
+		Decision   decide.Decision
+		Candidates []snapshot.Candidate
+		Path       []snapshot.PathStep
+		Model      string
+		Coverage   float64
+	}{e.Decision, e.Candidates, e.Path, e.Model, e.Coverage}
+}
+
+func TestReplicasAgreeToTheLastBit(t *testing.T) {
+	const hours = 14 // two anchors at least
+	all := target("llama")
+	all.Models = nil
+	run := func(from time.Time) *snapshot.Entry {
+		loop, _ := newLoop(t, &past{demand: daily}, fixed{all})
+		var s *snapshot.Snapshot
+		for now := from; !now.After(noon.Add(hours * time.Hour)); now = now.Add(step) {
+			s = loop.Step(t.Context(), now)
+		}
+		return entry(t, s, "llama")
+	}
+	old := run(noon)
+	for name, e := range map[string]*snapshot.Entry{
+		"restarted at the end":   run(noon.Add(hours * time.Hour)),
+		"restarted an hour ago":  run(noon.Add((hours - 1) * time.Hour)),
+		"restarted in the night": run(noon.Add(7*time.Hour + 13*time.Minute)),
+	} {
+		if diff := cmp.Diff(summary(old), summary(e), cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("%s (-since noon +restarted)\n%s", name, diff)
+		}
+	}
+}
+
+func TestYoungSeriesIsRebuiltAsItGrows(t *testing.T) {
+	born := noon.Add(-12 * time.Minute)
+	young := func(at time.Time) float64 {
+		if at.Before(born) {
+			return math.NaN()
+		}
+		return daily(at)
+	}
+	loop, _ := newLoop(t, &past{demand: young}, fixed{target("llama")})
+	states := map[snapshot.State]bool{}
+	var s *snapshot.Snapshot
+	for i := range 180 {
+		s = loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
+		e := entry(t, s, "llama")
+		states[e.State] = true
+		if !(e.Decision.Value >= e.Observed) {
+			t.Fatalf("minute %d: %v served below %v", i, e.Decision.Value, e.Observed)
+		}
+	}
+	e := entry(t, s, "llama")
+	if e.Model == "" || len(e.Path) == 0 {
+		t.Errorf("after three hours no model serves: %s", e.Why())
+	}
+	if len(states) != 1 || !states[snapshot.Warming] {
+		t.Errorf("states %v, want Warming throughout the first day", states)
+	}
+	if s.Loop.Rebuilds < 5 || s.Loop.Rebuilds > 12 {
+		t.Errorf("%d rebuilds in the first three hours", s.Loop.Rebuilds)
+	}
+}
+
+func TestLadder(t *testing.T) {
+	source := &past{demand: daily}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	loop.Step(t.Context(), noon)
+	source.fail = func(refresh.Query) error { return fmt.Errorf("%w: connection refused", series.ErrUnavailable) }
+
+	var highest float64 // over the last lead window, 5 min + 75 s in whole steps
+	for i := 1; i <= 8; i++ {
+		highest = math.Max(highest, daily(noon.Add(-time.Duration(i)*step)))
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		want  snapshot.State
+	}{
+		{time.Minute, snapshot.Ready},
+		{3 * time.Minute, snapshot.Ready},
+		{5 * time.Minute, snapshot.FallingBack},
+		{8 * time.Minute, snapshot.FallingBack},
+		{9 * time.Minute, snapshot.Stale}, // the newest sample was a minute old at noon
+		{time.Hour, snapshot.Stale},
+	} {
+		now := noon.Add(tt.after)
+		e := entry(t, loop.Step(t.Context(), now), "llama")
+		if e.State != tt.want {
+			t.Errorf("after %s: %s (%s), want %s", tt.after, e.State, e.Why(), tt.want)
+		}
+		answer, err := e.Answer(decide.Selection{}, now)
+		if tt.want == snapshot.Stale {
+			if !errors.Is(err, snapshot.ErrNotServing) {
+				t.Errorf("after %s: %v, %v; want no answer", tt.after, answer, err)
+			}
+			continue
+		}
+		if err != nil || answer.Value < e.Observed {
+			t.Errorf("after %s: %+v, %v", tt.after, answer, err)
+		}
+		if tt.want == snapshot.FallingBack && answer.Value != float64(float32(highest)) {
+			t.Errorf("after %s: falls back to %v, want the running maximum %v", tt.after, answer.Value, highest)
+		}
+		if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "Unavailable" || !strings.Contains(c.Message, "refused") {
+			t.Errorf("after %s: source condition %+v", tt.after, c)
+		}
+	}
+
+	source.fail = nil
+	back := noon.Add(time.Hour + step)
+	e := entry(t, loop.Step(t.Context(), back), "llama")
+	if e.State != snapshot.Ready || !e.SampleTime.Equal(back.Add(-step)) {
+		t.Errorf("when the source is back: %s, newest sample %s", e.Why(), e.SampleTime)
+	}
+	fresh, _ := newLoop(t, source, fixed{target("llama")})
+	want := entry(t, fresh.Step(t.Context(), back), "llama")
+	if diff := cmp.Diff(summary(want), summary(e), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("an outage of the source leaves traces (-fresh +after the outage)\n%s", diff)
+	}
+}
+
+// A series that vanishes from a source that answers is a gap: the same ladder.
+func TestVanishedSeriesIsAGap(t *testing.T) {
+	source := &past{demand: daily}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	loop.Step(t.Context(), noon)
+	source.fail = func(refresh.Query) error { return fmt.Errorf("%w over the range", series.ErrNone) }
+	e := entry(t, loop.Step(t.Context(), noon.Add(6*time.Minute)), "llama")
+	if c := condition(t, e, snapshot.ConditionSource); e.State != snapshot.FallingBack || c.Reason != "NoSeries" {
+		t.Errorf("%s, source %+v; want FallingBack for NoSeries", e.State, c)
+	}
+}
+
+func TestFaultsCostOneForecast(t *testing.T) {
+	faults := map[string]struct {
+		err    error
+		reason string
+	}{
+		"none":   {fmt.Errorf("%w", series.ErrNone), "NoSeries"},
+		"many":   {fmt.Errorf("%w: 7; aggregate with sum()", series.ErrMany), "SeveralSeries"},
+		"query":  {fmt.Errorf("%w: parse error", series.ErrQuery), "QueryRefused"},
+		"large":  {fmt.Errorf("%w: 10,000,000 points", series.ErrTooLarge), "AnswerTooLarge"},
+		"down":   {fmt.Errorf("%w: status 500", series.ErrUnavailable), "Unavailable"},
+		"other":  {errors.New("odd"), "QueryFailed"},
+		"panics": {nil, "QueryFailed"},
+	}
+	source := &past{demand: daily, fail: func(q refresh.Query) error {
+		if q.Expr == "panics" {
+			panic("a fault in the source")
+		}
+		return faults[q.Expr].err
+	}}
+	targets := fixed{target("good"), {Key: snapshot.Key{Namespace: "inference", Name: "invalid"}, Invalid: "spec.step: too short"}}
+	for name := range faults {
+		bad := target(name)
+		bad.Expr = name
+		targets = append(targets, bad)
+	}
+	loop, _ := newLoop(t, source, targets)
+	s := loop.Step(t.Context(), noon)
+	if e := entry(t, s, "good"); e.State != snapshot.Ready {
+		t.Errorf("the good one is %s", e.Why())
+	}
+	if e := entry(t, s, "invalid"); e.State != snapshot.Invalid || !strings.Contains(e.Why(), "too short") {
+		t.Errorf("the invalid one is %s", e.Why())
+	}
+	for name, fault := range faults {
+		e := entry(t, s, name)
+		if c := condition(t, e, snapshot.ConditionSource); e.State != snapshot.Pending || c.True || c.Reason != fault.reason {
+			t.Errorf("%s: %s, source %+v; want Pending for %s", name, e.State, c, fault.reason)
+		}
+		if _, err := e.Answer(decide.Selection{}, noon); !errors.Is(err, snapshot.ErrNotServing) {
+			t.Errorf("%s: answers with %v", name, err)
+		}
+	}
+}
+
+// A history that never came is asked for ever more rarely; one that came is asked for at every step.
+func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
+	source := &past{demand: daily, fail: func(refresh.Query) error { return series.ErrUnavailable }}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	for i := range 60 {
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
+	}
+	if n := len(source.queries); n < 12 || n > 16 {
+		t.Errorf("%d attempts in an hour, want pauses of 1, 2, 4, 5, 5 … minutes", n)
+	}
+}
+
+// blocking answers slow queries only when released.
+type blocking struct {
+	past
+	release chan struct{}
+}
+
+func (b *blocking) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	if q.Expr == "slow" {
+		select {
+		case <-b.release:
+		case <-ctx.Done():
+			return forecast.Series{}, fmt.Errorf("%w: %w", series.ErrUnavailable, ctx.Err())
+		}
+	}
+	return b.past.Fetch(ctx, q)
+}
+
+func TestSlowQueryDelaysOnlyItself(t *testing.T) {
+	source := &blocking{past: past{demand: daily}, release: make(chan struct{})}
+	slow := target("slow")
+	slow.Expr = "slow"
+	board := new(snapshot.Board)
+	loop, err := refresh.New(refresh.Config{Grace: 300 * time.Millisecond}, source, fixed{slow, target("quick")}, board,
+		slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := loop.Step(t.Context(), noon)
+	if got := entry(t, s, "slow").State; got != snapshot.Pending || s.Pending != 1 {
+		t.Errorf("the slow one is %s, %d pending", got, s.Pending)
+	}
+	if got := entry(t, s, "quick").State; got != snapshot.Ready {
+		t.Errorf("the quick one is %s", got)
+	}
+	close(source.release)
+	for i := 1; i < 100 && entry(t, board.Load(), "slow").State != snapshot.Ready; i++ {
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
+	}
+	if e := entry(t, board.Load(), "slow"); e.State != snapshot.Ready {
+		t.Errorf("once released: %s", e.Why())
+	}
+}
+
+func TestBadSamplesBecomeGapsWithACondition(t *testing.T) {
+	source := &past{demand: func(at time.Time) float64 {
+		switch at.Minute() % 10 {
+		case 3:
+			return math.Inf(1)
+		case 5:
+			return -4
+		case 7:
+			return 1e300
+		case 8:
+			return math.NaN()
+		}
+		return daily(at)
+	}}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	e := entry(t, loop.Step(t.Context(), noon), "llama")
+	if c := condition(t, e, snapshot.ConditionData); c.True || !strings.Contains(c.Message, "negative") {
+		t.Errorf("data condition %+v", c)
+	}
+	if v := e.Decision.Value; math.IsNaN(v) || math.IsInf(v, 0) || v < e.Observed || v > 400 {
+		t.Errorf("serves %v on %v observed: %s", v, e.Observed, e.Why())
+	}
+}
+
+func TestClockThatGoesBackwards(t *testing.T) {
+	source := &past{demand: daily}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	loop.Step(t.Context(), noon)
+	e := entry(t, loop.Step(t.Context(), noon.Add(-time.Hour)), "llama")
+	if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "ClockBehind" {
+		t.Errorf("source condition %+v, want ClockBehind", c)
+	}
+	if len(source.queries) != 1 {
+		t.Errorf("%d queries, want none into the past", len(source.queries))
+	}
+	e = entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
+	if e.State != snapshot.Ready || !condition(t, e, snapshot.ConditionSource).True {
+		t.Errorf("once the clock is right again: %+v", e.Conditions)
+	}
+}
+
+func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
+	source := &past{demand: daily}
+	targets := fixed{target("llama")}
+	loop, _ := newLoop(t, source, targets)
+	before := entry(t, loop.Step(t.Context(), noon), "llama")
+	targets[0].Generation, targets[0].Policy.Quantile = 2, 0.5
+	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
+	if after.Generation != 2 || after.Decision.Quantile != 0.5 || after.State != snapshot.Ready {
+		t.Errorf("after the change: generation %d, quantile %v, %s", after.Generation, after.Decision.Quantile, after.Why())
+	}
+	if after.Decision.Value >= before.Decision.Value && !after.Decision.Floored {
+		t.Errorf("the median serves %v, the 95 %% quantile served %v", after.Decision.Value, before.Decision.Value)
+	}
+	if len(source.queries) != 1 {
+		t.Errorf("%d queries: the history was read again", len(source.queries))
+	}
+	targets[0].Generation, targets[0].Expr = 3, "another"
+	loop.Step(t.Context(), noon.Add(2*time.Second))
+	if n := len(source.queries); n != 2 || source.queries[1].Points() < 3*24*60 {
+		t.Errorf("another query must read its own history: %d queries", n)
+	}
+}
+
+func TestDeletedForecastIsGone(t *testing.T) {
+	targets := fixed{target("a"), target("b")}
+	board := new(snapshot.Board)
+	var set refresh.Targets = targets
+	loop, err := refresh.New(refresh.Config{}, &past{demand: daily}, dynamic{&set}, board, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop.Step(t.Context(), noon)
+	set = targets[:1]
+	s := loop.Step(t.Context(), noon.Add(time.Second))
+	if keys := s.Keys(); len(keys) != 1 || keys[0].Name != "a" {
+		t.Errorf("left are %v, want a alone", keys)
+	}
+}
+
+type dynamic struct{ set *refresh.Targets }
+
+func (d dynamic) Targets() []refresh.Target { return (*d.set).Targets() }
+
+func TestShadowServesTheObserved(t *testing.T) {
+	shadow := target("llama")
+	shadow.Policy.Mode = decide.Shadow
+	loop, _ := newLoop(t, &past{demand: daily}, fixed{shadow})
+	e := entry(t, loop.Step(t.Context(), noon), "llama")
+	if e.Decision.Value != e.Observed {
+		t.Errorf("a shadow serves %v on %v observed", e.Decision.Value, e.Observed)
+	}
+}
+
+func TestConfigNamesEveryProblem(t *testing.T) {
+	_, err := refresh.New(refresh.Config{Refit: -1, Timeout: -1, Concurrency: -1}, nil, nil, nil, nil)
+	for _, want := range []string{"refit", "timeout", "concurrency"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v lacks %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/series"
+)
+
+// worker keeps one Forecast up to date. A job (advance) owns all of it but shown and fallbacks while it runs; between
+// jobs the loop does.
+type worker struct {
+	target     Target
+	anchors    anchors
+	store      *series.Store
+	forecaster *forecaster.Forecaster
+	anchor     time.Time
+	// first is the time of the first sample in the history's range.
+	first time.Time
+
+	fetched  time.Time // the last step that was asked for with success
+	retry    time.Time // not before then
+	failures int
+	rebuilds uint64
+
+	// found is what the last job found, shown what the loop shows: the same, but that a job under way does not touch it.
+	found, shown view
+	fallbacks    uint64
+}
+
+func newWorker(t Target, refit time.Duration) *worker {
+	return &worker{target: t, anchors: newAnchors(t.Key, refit, t.Step)}
+}
+
+// inherit takes over the samples of the worker before, so that a change of a Forecast that leaves its query alone takes
+// effect without reading the history again.
+func (w *worker) inherit(before *worker) {
+	old := before.target
+	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step && old.History >= w.target.History {
+		w.store = before.store
+	}
+	w.fallbacks = before.fallbacks
+}
+
+// newest is the newest step to ask for at a time: one behind it, because the samples of the running step may still come.
+func (w *worker) newest(now time.Time) time.Time {
+	return align(now, w.target.Step).Add(-w.target.Step)
+}
+
+// due says whether there is something new to ask for.
+func (w *worker) due(now time.Time) bool {
+	return w.newest(now).After(w.fetched) && !now.Before(w.retry)
+}
+
+// longestRetry bounds the pause between attempts to read a history that never came.
+const longestRetry = 5 * time.Minute
+
+// advance asks for what is new and steps through it; what it finds is in w.found.
+func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
+	q := w.query(now)
+	block, err := fetch(ctx, source, q)
+	w.found.attempted, w.found.err = true, err
+	if errors.Is(err, series.ErrNone) && w.store != nil {
+		// The series is gone for now: that is a gap, and the ladder's business.
+		block, err = gaps(q), nil
+	}
+	if err != nil {
+		w.fail(now)
+		return
+	}
+	w.failures, w.fetched = 0, q.To
+	w.take(block)
+}
+
+// fetch asks the source and keeps an answer that is not what was asked for out of the store.
+func fetch(ctx context.Context, source Source, q Query) (forecast.Series, error) {
+	if q.To.Before(q.From) {
+		return forecast.Series{Start: q.From, Step: q.Step}, nil
+	}
+	block, err := source.Fetch(ctx, q)
+	if err != nil {
+		return forecast.Series{}, err
+	}
+	if !block.Start.Equal(q.From) || block.Step != q.Step || len(block.Values) != q.Points() {
+		return forecast.Series{}, fmt.Errorf("%w: asked for %d points from %s, got %d from %s: the source is not on the grid",
+			series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
+	}
+	return block, nil
+}
+
+// fail puts the next attempt off: by a step, and ever longer while no history was read at all, because that query is long.
+func (w *worker) fail(now time.Time) {
+	pause := w.target.Step
+	if w.store == nil {
+		pause = min(w.target.Step<<min(w.failures, 10), longestRetry)
+	}
+	w.failures++
+	w.retry = now.Add(pause)
+}
+
+// query is the range that is missing: the whole history before the last anchor at first, then what came since.
+func (w *worker) query(now time.Time) Query {
+	to := w.newest(now)
+	from := align(w.anchors.regular(to).Add(-w.target.History), w.target.Step)
+	if w.store != nil && w.store.End().After(from) {
+		from = w.store.End()
+	}
+	return Query{Namespace: w.target.Key.Namespace, Expr: w.target.Expr, From: from, To: to, Step: w.target.Step}
+}
+
+func gaps(q Query) forecast.Series {
+	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
+	for i := range out.Values {
+		out.Values[i] = math.NaN()
+	}
+	return out
+}
+
+// take stores a block and brings the forecaster up to its end.
+func (w *worker) take(block forecast.Series) {
+	if w.store == nil {
+		steps := int((w.target.History+w.anchors.refit)/w.target.Step) + 2
+		w.store = series.NewStore(w.target.Step, steps)
+	}
+	dropped, err := w.store.Append(block)
+	if err != nil {
+		w.found.err = err
+		return
+	}
+	w.found.dropped = dropped
+	w.step()
+	w.look()
+}
+
+// step rebuilds the forecaster where an anchor has passed, then steps it to the end of the store.
+func (w *worker) step() {
+	end := w.store.End()
+	begin := align(w.anchors.regular(end).Add(-w.target.History), w.target.Step)
+	if w.first.Before(begin) {
+		w.first = firstSample(w.store.Range(begin, end))
+	}
+	if anchor := w.anchors.at(end, w.first); w.forecaster == nil || anchor.After(w.anchor) {
+		w.rebuild(anchor)
+	}
+	for _, sample := range w.store.Range(w.forecaster.End(), end).Values {
+		w.forecaster.Step(sample)
+	}
+}
+
+func (w *worker) rebuild(anchor time.Time) {
+	w.anchor = anchor
+	w.rebuilds++
+	history := w.store.Range(align(anchor.Add(-w.target.History), w.target.Step), anchor)
+	w.forecaster = forecaster.New(forecaster.Config{
+		Step: w.target.Step, Window: Window(w.target.Lead), Rate: w.target.Rate,
+		Models: w.target.Models, Policy: w.target.Policy,
+	}, history)
+}
+
+// firstSample is the time of the first sample that is no gap, the end where all are.
+func firstSample(s forecast.Series) time.Time {
+	for i, v := range s.Values {
+		if !math.IsNaN(v) {
+			return s.TimeAt(i)
+		}
+	}
+	return s.End()
+}
+
+// look takes down what is known now.
+func (w *worker) look() {
+	w.found.stored, w.found.entry = true, nil
+	newest, ok := w.store.NewestSample()
+	if !ok {
+		return
+	}
+	e := describe(w.target)
+	w.forecaster.Describe(e)
+	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
+	w.found.entry = e
+	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
+	w.found.highest = highest(w.store.Range(newest.Add(-e.Window), w.store.End()))
+}
+
+// highest is the maximum of the values that are not gaps; 0 where all are.
+func highest(s forecast.Series) float64 {
+	out := 0.0
+	for _, v := range s.Values {
+		if v > out {
+			out = v
+		}
+	}
+	return out
+}
