@@ -1,0 +1,251 @@
+package prometheus_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+func matrix(result string) string {
+	return `{"status":"success","data":{"resultType":"matrix","result":[` + result + `]}}`
+}
+
+func stream(labels string, samples ...string) string {
+	return `{"metric":{` + labels + `},"values":[` + strings.Join(samples, ",") + `]}`
+}
+
+// sample is the i-th step's sample.
+func sample(i int, v string) string {
+	return fmt.Sprintf(`[%d,%q]`, origin.Add(time.Duration(i)*step).Unix(), v)
+}
+
+func status(code int, kind, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(body))
+	})
+}
+
+func TestFetchBadAnswers(t *testing.T) {
+	tests := []struct {
+		name    string
+		handler http.Handler
+		want    error
+		says    []string
+	}{
+		{"no series", says(matrix("")), series.ErrNone, []string{"metric exists"}},
+		{"a series without samples", says(matrix(stream(`"a":"b"`))), nil, nil},
+		{"two series", says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
+			series.ErrMany, []string{`{pod="a"}, {pod="b"}`, "sum()"}},
+		{"five series", says(matrix(strings.Join([]string{
+			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
+		}, ","))), series.ErrMany, []string{`{p="3"} and more`}},
+		{"series cut off by the limit", says(strings.TrimSuffix(matrix(stream(`"p":"1"`)+","+stream(`"p":"2"`)), "}") +
+			`,"warnings":["results truncated due to limit"]}`), series.ErrMany, nil},
+		{"a query that does not parse", status(400, "application/json",
+			`{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}`),
+			series.ErrQuery, []string{"unclosed left parenthesis"}},
+		{"an execution error", status(422, "application/json",
+			`{"status":"error","errorType":"execution","error":"many-to-many matching not allowed"}`),
+			series.ErrQuery, []string{"many-to-many"}},
+		{"too many samples", status(422, "application/json",
+			`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`),
+			series.ErrTooLarge, []string{"recording rule"}},
+		{"native histograms", says(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
+			series.ErrQuery, []string{"histogram_count()"}},
+		{"a vector", says(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
+			series.ErrUnavailable, []string{"Vector"}},
+		{"an internal error", status(500, "text/plain", "boom"), series.ErrUnavailable, []string{"500", "boom"}},
+		{"overload", status(503, "text/html", "<html>later</html>"), series.ErrUnavailable, []string{"503"}},
+		{"no token", status(401, "text/plain", "no"), series.ErrUnavailable, []string{"401", "token"}},
+		{"a wrong path", status(404, "text/plain", "404 page not found"), series.ErrUnavailable, []string{"before /api/v1"}},
+		{"a bad request of a proxy", status(400, "text/html", "<html>"), series.ErrUnavailable, []string{"400"}},
+		{"a login page", status(200, "text/html; charset=utf-8", "<html><form>password"),
+			series.ErrUnavailable, []string{"login"}},
+		{"no JSON", says("hello"), series.ErrUnavailable, []string{"not an answer of the Prometheus API"}},
+		{"an empty answer", says(""), series.ErrUnavailable, nil},
+		{"null", says("null"), series.ErrUnavailable, nil},
+		{"a matrix of null", says(matrix("null")), series.ErrUnavailable, nil},
+		{"no data", says(`{"status":"success"}`), series.ErrUnavailable, nil},
+		{"truncated JSON", says(matrix(stream("", sample(0, "1")))[:60]), series.ErrUnavailable, nil},
+		{"a truncated body", truncated(), series.ErrUnavailable, []string{"EOF"}},
+		{"a value that is no number", says(matrix(stream("", sample(0, "abc")))), series.ErrUnavailable, nil},
+		{"a sample off the grid", says(matrix(stream("", `[1700000001.5,"1"]`))), series.ErrUnavailable, []string{"not what was"}},
+		{"samples out of order", says(matrix(stream("", sample(1, "1"), sample(0, "1")))), series.ErrUnavailable, nil},
+		{"a sample twice", says(matrix(stream("", sample(1, "1"), sample(1, "2")))), series.ErrUnavailable, nil},
+		{"a sample before the range", says(matrix(stream("", sample(-1, "1")))), series.ErrUnavailable, nil},
+		{"a sample after the range", says(matrix(stream("", sample(3, "1")))), series.ErrUnavailable, nil},
+		{"a time beyond all times", says(matrix(stream("", `[1e300,"1"]`))), series.ErrUnavailable, nil},
+		{"a partial answer", says(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
+			`,"warnings":["No StoreAPIs matched for this query"]}`), series.ErrUnavailable, []string{"incomplete"}},
+		{"a warning about the query", says(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
+			`,"warnings":["PromQL warning: encountered a mix"]}`), nil, nil},
+		{"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
+			series.ErrUnavailable, []string{"redirects to https://login.example/oauth:"}},
+		{"a hang-up", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
+			series.ErrUnavailable, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := source(t, tt.handler).Fetch(t.Context(), query(3))
+			if !errors.Is(err, tt.want) {
+				t.Fatalf("error %v, want %v", err, tt.want)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not say %q", err, want)
+				}
+			}
+			if err != nil && (len(err.Error()) > 800 || strings.Contains(err.Error(), "secret")) {
+				t.Errorf("error %q is long or tells a secret", err)
+			}
+		})
+	}
+}
+
+// truncated promises more bytes than it sends.
+func truncated() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100000")
+		_, _ = w.Write([]byte(`{"status":"success"`))
+	})
+}
+
+// The pieces of one range must be the same series: a pod that replaced another is two.
+func TestFetchSeriesThatChangesBetweenPieces(t *testing.T) {
+	n := 0
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n++
+		says(matrix(stream(fmt.Sprintf(`"pod":"p%d"`, n)))).ServeHTTP(w, r)
+	}))
+	if _, err := s.Fetch(t.Context(), query(20_000)); !errors.Is(err, series.ErrMany) {
+		t.Errorf("error %v, want ErrMany", err)
+	}
+}
+
+func TestFetchServerDown(t *testing.T) {
+	server := httptest.NewServer(says(""))
+	url := server.URL
+	server.Close()
+	s, err := prometheus.New(prometheus.Config{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Fetch(t.Context(), query(1)); !errors.Is(err, series.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "refused") {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
+// slow keeps every request until the client gives up. The server notices that only once it has read the request.
+func slow() http.Handler {
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.ParseForm() == nil {
+			<-r.Context().Done()
+		}
+	})
+}
+
+func TestFetchSlowServer(t *testing.T) {
+	s := source(t, slow(), func(c *prometheus.Config) { c.Timeout = 50 * time.Millisecond })
+	if _, err := s.Fetch(t.Context(), query(1)); !errors.Is(err, series.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Errorf("error %v, want ErrUnavailable that says 50ms", err)
+	}
+}
+
+// A body that drips keeps nobody waiting beyond the timeout.
+func TestFetchDrippingBody(t *testing.T) {
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ParseForm() != nil {
+			return
+		}
+		_, _ = w.Write([]byte(`{"status":`))
+		http.NewResponseController(w).Flush() //nolint:errcheck // The client may be gone, which is what the test is about.
+		<-r.Context().Done()
+	}), func(c *prometheus.Config) { c.Timeout = 50 * time.Millisecond })
+	if _, err := s.Fetch(t.Context(), query(1)); !errors.Is(err, series.ErrUnavailable) {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
+func TestFetchCancelledWhileWaitingForASlot(t *testing.T) {
+	s := source(t, slow(), func(c *prometheus.Config) { c.Concurrency = 1 })
+	first, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.Fetch(first, query(1))
+		done <- err
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := s.Fetch(ctx, query(1)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want the caller's deadline", err)
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that it was cancelled", err)
+	}
+}
+
+// Ten million points, whoever asked for them, do not come into memory.
+func TestFetchTenMillionPoints(t *testing.T) {
+	line := []byte(strings.Repeat(sample(0, "1")+",", 1000))
+	written := 0
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[`))
+		for range 10_000 {
+			n, err := w.Write(line)
+			written += n
+			if err != nil {
+				return
+			}
+		}
+	}), func(c *prometheus.Config) { c.MaxBytes = 1 << 20 })
+	_, err := s.Fetch(t.Context(), query(3))
+	if !errors.Is(err, series.ErrTooLarge) || !strings.Contains(err.Error(), "1048576 bytes") {
+		t.Errorf("error %v, want ErrTooLarge that says the limit", err)
+	}
+}
+
+// An answer that says beforehand that it is too long is not read at all.
+func TestFetchAnnouncedTooLarge(t *testing.T) {
+	s := source(t, says(matrix(string(bytes.Repeat([]byte(" "), 5000)))),
+		func(c *prometheus.Config) { c.MaxBytes = 1000 })
+	if _, err := s.Fetch(t.Context(), query(3)); !errors.Is(err, series.ErrTooLarge) {
+		t.Errorf("error %v, want ErrTooLarge", err)
+	}
+}
+
+func TestFetchRefusesImpossibleRanges(t *testing.T) {
+	s := source(t, says(matrix("")), func(c *prometheus.Config) { c.MaxPoints = 100 })
+	tests := []struct {
+		name   string
+		change func(*refresh.Query)
+		want   error
+	}{
+		{"no step", func(q *refresh.Query) { q.Step = 0 }, series.ErrQuery},
+		{"a step of microseconds", func(q *refresh.Query) { q.Step = time.Microsecond }, series.ErrQuery},
+		{"an end before the start", func(q *refresh.Query) { q.To = q.From.Add(-step) }, series.ErrQuery},
+		{"too many points", func(q *refresh.Query) { q.To = q.From.Add(100 * step) }, series.ErrTooLarge},
+	}
+	for _, tt := range tests {
+		q := query(3)
+		tt.change(&q)
+		if _, err := s.Fetch(t.Context(), q); !errors.Is(err, tt.want) {
+			t.Errorf("%s: error %v, want %v", tt.name, err, tt.want)
+		}
+	}
+}

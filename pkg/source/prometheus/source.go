@@ -1,0 +1,190 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+)
+
+const (
+	// maxPiece is the most points asked for at once: Prometheus refuses more than 11,000.
+	maxPiece = 10_000
+	// maxSeries is how many series the server is asked for: one too many to list, so that a query that forgot its
+	// sum() costs a few series and not thousands. Servers that do not know the limit ignore it.
+	maxSeries = 4
+)
+
+// Source reads history from one server. It is safe for concurrent use.
+type Source struct {
+	api   v1.API
+	cfg   Config
+	name  string
+	slots chan struct{}
+	close func()
+}
+
+var _ refresh.Source = (*Source)(nil)
+
+// New makes a source from a configuration. It does not connect: a server that is down is an error of Fetch.
+func New(cfg Config) (*Source, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	client, err := cfg.client()
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, fmt.Errorf("prometheus URL: %w", err)
+	}
+	u.RawQuery = ""
+	s := &Source{
+		api: v1.NewAPI(client), cfg: cfg, name: u.Redacted(), slots: make(chan struct{}, cfg.Concurrency), close: func() {},
+	}
+	if c, ok := client.(api.CloseIdler); ok {
+		s.close = c.CloseIdleConnections
+	}
+	return s, nil
+}
+
+// Close closes the connections that are kept open.
+func (s *Source) Close() { s.close() }
+
+// Fetch evaluates the query on its grid. The answer is one series over the whole range, values as they came (NaN for a
+// gap, infinite or negative ones too); errors wrap the sentinels of package series.
+func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	if err := s.check(q); err != nil {
+		return forecast.Series{}, err
+	}
+	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
+	for i := range out.Values {
+		out.Values[i] = math.NaN()
+	}
+	var seen model.Matrix
+	for from := 0; from < out.Len(); from += maxPiece {
+		piece := out.Slice(from, min(from+maxPiece, out.Len()))
+		matrix, err := s.request(ctx, q.Expr, piece)
+		if err != nil {
+			return forecast.Series{}, err
+		}
+		if seen = distinct(seen, matrix); len(seen) > 1 {
+			return forecast.Series{}, s.several(seen)
+		}
+		for _, stream := range matrix {
+			if err := s.fill(piece, stream); err != nil {
+				return forecast.Series{}, err
+			}
+		}
+	}
+	if len(seen) == 0 {
+		return forecast.Series{}, fmt.Errorf("%s: nothing from %s to %s: %w: check that the metric exists and its labels match",
+			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone)
+	}
+	return out, nil
+}
+
+// check refuses a query whose grid the API cannot express, or that is too long.
+func (s *Source) check(q refresh.Query) error {
+	switch {
+	case q.Step < time.Millisecond || q.Step%time.Millisecond != 0:
+		return fmt.Errorf("%s: step %v, want whole milliseconds: %w", s.name, q.Step, series.ErrQuery)
+	case q.To.Before(q.From):
+		return fmt.Errorf("%s: range ends at %v, before its start %v: %w", s.name, q.To, q.From, series.ErrQuery)
+	case q.Points() > s.cfg.MaxPoints:
+		return fmt.Errorf("%s: %d points, at most %d are allowed: %w: use a longer step or less history",
+			s.name, q.Points(), s.cfg.MaxPoints, series.ErrTooLarge)
+	}
+	return nil
+}
+
+// request asks for one piece.
+func (s *Source) request(ctx context.Context, expr string, piece forecast.Series) (model.Matrix, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, s.explain(ctx, ctx.Err())
+	}
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(maxSeries)}
+	if s.cfg.Lookback > 0 {
+		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
+	}
+	value, warnings, _, err := s.api.QueryRange(limited, expr,
+		v1.Range{Start: piece.Start, End: piece.TimeAt(piece.Len() - 1), Step: piece.Step}, options...)
+	if err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	matrix, ok := value.(model.Matrix)
+	if !ok || slices.Contains(matrix, nil) {
+		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
+	}
+	return matrix, s.complete(matrix, warnings)
+}
+
+// complete refuses an answer that warns of a failed part: its total would be too low. Warnings about the query's own
+// meaning ("PromQL warning: …") hold for every answer to it and are the author's to heed; several series have their own
+// error.
+func (s *Source) complete(matrix model.Matrix, warnings v1.Warnings) error {
+	if len(matrix) > 1 {
+		return nil
+	}
+	for _, w := range warnings {
+		if !strings.HasPrefix(w, "PromQL ") {
+			return s.unavailable("the answer may be incomplete (%s)", clip(w))
+		}
+	}
+	return nil
+}
+
+// distinct adds the series that are not among the seen ones.
+func distinct(seen, found model.Matrix) model.Matrix {
+	for _, stream := range found {
+		known := false
+		for _, old := range seen {
+			known = known || old.Metric.Equal(stream.Metric)
+		}
+		if !known {
+			seen = append(seen, stream)
+		}
+	}
+	return seen
+}
+
+var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +
+	"histogram_sum() or histogram_quantile()")
+
+// fill writes the samples to their places on the grid. Times that are not on it, or not in order, are no answer to the
+// question that was asked.
+func (s *Source) fill(piece forecast.Series, stream *model.SampleStream) error {
+	if len(stream.Histograms) > 0 {
+		return fmt.Errorf("%s: %w: %w", s.name, errHistogram, series.ErrQuery)
+	}
+	start, step, previous := piece.Start.UnixMilli(), piece.Step.Milliseconds(), int64(-1)
+	for _, sample := range stream.Values {
+		offset := int64(sample.Timestamp) - start
+		i := offset / step
+		if offset%step != 0 || i <= previous || i >= int64(piece.Len()) {
+			return s.unavailable("the answer has a sample at %s, which is not what was asked for",
+				sample.Timestamp.Time().UTC().Format(time.RFC3339Nano))
+		}
+		piece.Values[i], previous = float64(sample.Value), i
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package prometheus_test
+
+import (
+	"encoding/json"
+	"encoding/pem"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const step = 30 * time.Second
+
+var origin = time.Unix(1_700_000_010, 0).UTC().Truncate(step)
+
+func query(points int) refresh.Query {
+	return refresh.Query{
+		Namespace: "ai", Expr: "sum(x)", From: origin, To: origin.Add(time.Duration(points-1) * step), Step: step,
+	}
+}
+
+// source makes a Source on a server that answers with the handler.
+func source(t testing.TB, handler http.Handler, configure ...func(*prometheus.Config)) *prometheus.Source {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	cfg := prometheus.Config{URL: server.URL}
+	for _, c := range configure {
+		c(&cfg)
+	}
+	s, err := prometheus.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// says is a server that answers every request with that body.
+func says(body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(body)) // The client may have hung up; the test is about what it then says.
+	})
+}
+
+// engine answers range queries as Prometheus does: value(i) for the step i since origin, nothing where it is missing;
+// more than 11,000 points are refused.
+func engine(t testing.TB, value func(i int) (float64, bool)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start, end, stride := seconds(t, r, "start"), seconds(t, r, "end"), seconds(t, r, "step")
+		if (end-start)/stride > 11_000 {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"status":"error","errorType":"bad_data","error":"exceeded maximum resolution"}`))
+			return
+		}
+		samples := [][2]any{}
+		for at := start; at <= end; at += stride {
+			if v, ok := value(int(math.Round((at - float64(origin.Unix())) / step.Seconds()))); ok {
+				samples = append(samples, [2]any{at, strconv.FormatFloat(v, 'g', -1, 64)})
+			}
+		}
+		result := []any{}
+		if len(samples) > 0 {
+			result = append(result, map[string]any{"metric": map[string]string{}, "values": samples})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"status": "success", "data": map[string]any{"resultType": "matrix", "result": result},
+		})
+	})
+}
+
+func seconds(t testing.TB, r *http.Request, name string) float64 {
+	v, err := strconv.ParseFloat(r.FormValue(name), 64)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	return v
+}
+
+func TestFetchAlignsAndKeepsGaps(t *testing.T) {
+	nan := math.NaN()
+	values := []float64{1, nan, 3, math.Inf(1), -5, 0}
+	s := source(t, engine(t, func(i int) (float64, bool) { return values[i], i != 1 }))
+	got, err := s.Fetch(t.Context(), query(len(values)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := forecast.Series{Start: origin, Step: step, Values: values}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// 14 days at 30 s are 40,321 points: more than a server gives at once. The pieces join without a seam.
+func TestFetchLongRangeInPieces(t *testing.T) {
+	requests := 0
+	answer := engine(t, func(i int) (float64, bool) { return float64(i), true })
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		answer.ServeHTTP(w, r)
+	}))
+	got, err := s.Fetch(t.Context(), query(40_321))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got.Values {
+		if v != float64(i) {
+			t.Fatalf("value %d is %v", i, v)
+		}
+	}
+	if requests != 5 {
+		t.Errorf("%d requests, want 5", requests)
+	}
+}
+
+// A series that begins late has nothing in its first pieces: a gap, not an error.
+func TestFetchEmptyPiecesAreGaps(t *testing.T) {
+	s := source(t, engine(t, func(i int) (float64, bool) { return 1, i >= 15_000 }))
+	got, err := s.Fetch(t.Context(), query(20_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := got.Observed(); n != 5_000 {
+		t.Errorf("%d values, want 5000", n)
+	}
+}
+
+func TestFetchSendsCredentialsHeadersAndLookback(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	write(t, token, "first")
+	var seen []string
+	answer := engine(t, func(int) (float64, bool) { return 1, true })
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, strings.Join([]string{
+			r.Header.Get("Authorization"), r.Header.Get("X-Scope-OrgID"), r.FormValue("lookback_delta"),
+			r.URL.Query().Get("partial_response"), r.URL.Path,
+		}, " "))
+		answer.ServeHTTP(w, r)
+	}), func(c *prometheus.Config) {
+		c.URL += "/prometheus/?partial_response=false"
+		c.BearerTokenFile, c.Headers, c.Lookback = token, map[string]string{"X-Scope-OrgID": "team-a"}, time.Minute
+	})
+	for _, text := range []string{"first", "second"} { // The token is rotated under a running server.
+		write(t, token, text)
+		if _, err := s.Fetch(t.Context(), query(2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const rest = " team-a 1m0s false /prometheus/api/v1/query_range"
+	if diff := cmp.Diff([]string{"Bearer first" + rest, "Bearer second" + rest}, seen); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+func TestFetchOverTLS(t *testing.T) {
+	server := httptest.NewTLSServer(engine(t, func(int) (float64, bool) { return 1, true }))
+	t.Cleanup(server.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	write(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	for file, trusted := range map[string]bool{ca: true, "": false} {
+		s, err := prometheus.New(prometheus.Config{URL: server.URL, CAFile: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		if _, err := s.Fetch(t.Context(), query(1)); (err == nil) != trusted {
+			t.Errorf("CA file %q: error %v", file, err)
+		}
+	}
+}
+
+func TestConfigReportsEveryProblem(t *testing.T) {
+	_, err := prometheus.New(prometheus.Config{
+		URL: "prometheus:9090", CertFile: "cert.pem", Timeout: -1, Headers: map[string]string{"authorization": "Bearer x"},
+	})
+	for _, want := range []string{"want http://HOST:PORT", "both or neither", "not be negative", `"authorization"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func BenchmarkFetch14Days(b *testing.B) {
+	s := source(b, engine(b, func(i int) (float64, bool) { return float64(i) / 7, true }))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Fetch(b.Context(), query(40_320)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
