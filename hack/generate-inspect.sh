@@ -12,4 +12,5 @@ go tool -modfile=hack/tools/go.mod openapi-gen \
     --output-dir "$out" --output-pkg github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1 \
     --output-file zz_generated.openapi.go --output-model-name-file zz_generated.model_name.go \
     --go-header-file /dev/null --report-filename /dev/null \
-    ./pkg/api/inspect/v1alpha1
+    --readonly-pkg k8s.io/apimachinery/pkg/apis/meta/v1 \
+    ./pkg/api/inspect/v1alpha1 k8s.io/apimachinery/pkg/apis/meta/v1
