@@ -1,0 +1,232 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+const (
+	// maxRows is the longest trace: four years of minutes.
+	maxRows = 2_100_000
+	// maxPoints is the longest grid, gaps included; missing rows cost memory too.
+	maxPoints = 4 * maxRows
+	// maxBytes is the largest file after decompression.
+	maxBytes = 256 << 20
+	// maxLine is the longest line in bytes.
+	maxLine = 64 << 10
+	// maxColumns is the widest row.
+	maxColumns = 1000
+	// minRows is how many rows make a step.
+	minRows = 2
+	// maxSeconds is 9999-12-31, beyond which seconds are no time but something else (milliseconds, an id).
+	maxSeconds = 253_402_300_799
+)
+
+// Columns lists the names of the value columns, in their order; the time column is not among them.
+func Columns(r io.Reader) ([]string, error) {
+	_, columns, err := header(r)
+	return columns, err
+}
+
+// Read reads one column of a trace by its name. NaN marks a gap. The error of an unknown column lists those there are;
+// errors about a row name its line.
+func Read(r io.Reader, column string) (forecast.Series, error) {
+	rows, columns, err := header(r)
+	if err != nil {
+		return forecast.Series{}, err
+	}
+	i := slices.Index(columns, column)
+	if i < 0 {
+		return forecast.Series{}, fmt.Errorf("trace: no column %q; the value columns are %s", column,
+			strings.Join(columns, ", "))
+	}
+	samples, err := readColumn(rows, i+1, column)
+	if err != nil {
+		return forecast.Series{}, err
+	}
+	return grid(samples)
+}
+
+// header reads the first row.
+func header(r io.Reader) (*csv.Reader, []string, error) {
+	rows := csv.NewReader(&bounded{from: r, left: maxBytes})
+	rows.ReuseRecord = true
+	rows.TrimLeadingSpace = true
+	first, err := rows.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, errors.New("trace: the file is empty, want a header such as t,value")
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("trace: %w", err)
+	}
+	if len(first) < 2 || len(first) > maxColumns {
+		return nil, nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values", len(first), maxColumns-1)
+	}
+	names := slices.Clone(first)
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+	}
+	names[0] = strings.TrimPrefix(names[0], "\ufeff") // Spreadsheets begin UTF-8 with a byte order mark.
+	if _, err := instant(names[0]); err == nil {
+		return nil, nil, fmt.Errorf("trace: line 1 begins with the time %s, want a header such as t,value", clip(names[0]))
+	}
+	for i, name := range names[1:] {
+		if name == "" || slices.Contains(names[1:i+1], name) {
+			return nil, nil, fmt.Errorf("trace: line 1: column %d is called %q, want a name of its own", i+2, clip(name))
+		}
+	}
+	return rows, names[1:], nil
+}
+
+// sample is one row: a time in milliseconds since the epoch, a value (NaN for a blank), and the line for errors.
+type sample struct {
+	at    int64
+	value float64
+	line  int
+}
+
+func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
+	var samples []sample
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return samples, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+		line, _ := rows.FieldPos(0)
+		at, err := instant(row[0])
+		if err != nil {
+			return nil, fmt.Errorf("trace: line %d, column 1: %w", line, err)
+		}
+		value, err := number(row[column])
+		if err != nil {
+			return nil, fmt.Errorf("trace: line %d, column %s: %w", line, name, err)
+		}
+		if n := len(samples); n > 0 && at <= samples[n-1].at {
+			return nil, fmt.Errorf("trace: line %d: time %s is not after that of line %d; sort the rows and keep one of each time",
+				line, clip(row[0]), samples[n-1].line)
+		}
+		if len(samples) == maxRows {
+			return nil, fmt.Errorf("trace: line %d: more than %d rows", line, maxRows)
+		}
+		samples = append(samples, sample{at: at, value: value, line: line})
+	}
+}
+
+// instant reads a time as milliseconds since the epoch: what finer clocks say is rounded to these.
+func instant(text string) (int64, error) {
+	text = strings.TrimSpace(text)
+	if s, err := strconv.ParseFloat(text, 64); err == nil {
+		if !(s >= 0 && s <= maxSeconds) {
+			return 0, fmt.Errorf("time %s: want seconds from 0 to %d", clip(text), int64(maxSeconds))
+		}
+		return int64(math.Round(s * 1000)), nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || t.Unix() < 0 {
+		return 0, fmt.Errorf("time %q: want seconds or RFC 3339 such as 2026-01-02T15:04:05Z", clip(text))
+	}
+	return t.UnixMilli(), nil
+}
+
+// number reads a value: demand, and so finite and not negative; blank is NaN.
+func number(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return math.NaN(), nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap", clip(text))
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("value %s: want a finite number, or nothing for a gap", clip(text))
+	case v < 0:
+		return 0, fmt.Errorf("value %s: demand cannot be negative", clip(text))
+	}
+	return v, nil
+}
+
+// grid lays the rows on an even grid whose step is their median distance.
+func grid(samples []sample) (forecast.Series, error) {
+	if len(samples) < minRows {
+		return forecast.Series{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", len(samples), minRows)
+	}
+	step, start := median(samples), samples[0].at
+	points := (samples[len(samples)-1].at-start)/step + 1
+	if points > maxPoints {
+		return forecast.Series{}, fmt.Errorf("trace: %d steps of %v from the first row to the last, at most %d are allowed",
+			points, time.Duration(step)*time.Millisecond, maxPoints)
+	}
+	values := make([]float64, points)
+	for i := range values {
+		values[i] = math.NaN()
+	}
+	for _, s := range samples {
+		if (s.at-start)%step != 0 {
+			return forecast.Series{}, fmt.Errorf("trace: line %d: %v after the first row, which is no multiple of the step %v; "+
+				"resample the trace to an even step", s.line, time.Duration(s.at-start)*time.Millisecond,
+				time.Duration(step)*time.Millisecond)
+		}
+		values[(s.at-start)/step] = s.value
+	}
+	return forecast.Series{
+		Start: time.UnixMilli(start).UTC(), Step: time.Duration(step) * time.Millisecond, Values: values,
+	}, nil
+}
+
+// median is the median distance between rows in milliseconds, at least 1 as times rise.
+func median(samples []sample) int64 {
+	gaps := make([]int64, len(samples)-1)
+	for i := range gaps {
+		gaps[i] = samples[i+1].at - samples[i].at
+	}
+	slices.Sort(gaps)
+	return gaps[(len(gaps)-1)/2]
+}
+
+// bounded is an io.LimitReader whose end is an error, for half a trace is no trace; it bounds the lines too, which the
+// CSV reader would keep in memory whole.
+type bounded struct {
+	from io.Reader
+	left int64
+	line int
+}
+
+// Read reads up to the limits.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("more than %d bytes", int64(maxBytes))
+	}
+	n, err := b.from.Read(p[:min(int64(len(p)), b.left, maxLine)])
+	b.left -= int64(n)
+	if end := bytes.LastIndexByte(p[:n], '\n'); end >= 0 {
+		b.line = n - end - 1
+	} else {
+		b.line += n
+	}
+	if b.line > maxLine {
+		return 0, fmt.Errorf("a line of more than %d bytes", maxLine)
+	}
+	return n, err
+}
+
+func clip(s string) string {
+	const limit = 40
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

@@ -1,0 +1,254 @@
+package trace_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+func at(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
+
+func TestRead(t *testing.T) {
+	nan := math.NaN()
+	want := forecast.Series{Start: at(0), Step: time.Minute, Values: []float64{1, nan, 3.5, nan, 5}}
+	tests := []struct{ name, text string }{
+		{"a blank and a missing row are gaps", "t,a,b\n0,9,1\n60,9,\n120,9,3.5\n240,9,5\n"},
+		{"RFC 3339", "time,b\n1970-01-01T00:00:00Z,1\n1970-01-01T00:01:00Z,\n1970-01-01T01:02:00+01:00,3.5\n" +
+			"1970-01-01T00:04:00.000Z,5"},
+		{"a spreadsheet's marks", "\ufefft, b \r\n0, 1 \r\n60,\"\"\r\n120,3.5e0\r\n240,5\r\n"},
+		{"seconds with decimals", "t,b\n0.0,1\n60.0,\n1.2e2,3.5\n240,5\n"},
+	}
+	for _, tt := range tests {
+		got, err := trace.Read(strings.NewReader(tt.text), "b")
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("%s: want -, got +:\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	tests := []struct{ name, text, says string }{
+		{"empty", "", "the file is empty"},
+		{"one column", "t\n0\n", "1 columns"},
+		{"no header", "0,5\n60,6\n", "want a header"},
+		{"a column twice", "t,b,b\n0,1,1\n", `column 3 is called "b"`},
+		{"a column without a name", "t,b,\n0,1,1\n", `column 3 is called ""`},
+		{"unknown column", "t,requests,tokens\n0,1,1\n", `no column "b"; the value columns are requests, tokens`},
+		{"one row", "t,b\n0,1\n", "1 rows"},
+		{"garbage", "t,b\n0,1\n60,many\n", `line 3, column b: value "many"`},
+		{"a comma for a point", "t,b\n0,1\n60,\"1,5\"\n", `line 3, column b: value "1,5"`},
+		{"infinite", "t,b\n0,1\n60,+Inf\n", "line 3, column b: value +Inf"},
+		{"overflow", "t,b\n0,1\n60,1e999\n", "line 3, column b"},
+		{"NaN in words", "t,b\n0,1\n60,NaN\n", "nothing for a gap"},
+		{"negative", "t,b\n0,1\n60,-1\n", "line 3, column b: value -1: demand cannot be negative"},
+		{"a time that is none", "t,b\n0,1\nyesterday,1\n", `line 3, column 1: time "yesterday"`},
+		{"milliseconds", "t,b\n1700000000000,1\n1700000060000,1\n", "line 2, column 1"},
+		{"a negative time", "t,b\n-60,1\n0,1\n", "line 2, column 1"},
+		{"the same time", "t,b\n0,1\n60,1\n60,2\n", "line 4: time 60 is not after that of line 3"},
+		{"not sorted", "t,b\n0,1\n120,1\n60,2\n", "line 4: time 60"},
+		{"irregular", "t,b\n0,1\n60,1\n120,1\n150,2\n210,2\n", "line 5: 2m30s after the first row"},
+		{"a row too short", "t,b\n0,1\n60\n", "line 3"},
+		{"a quote left open", "t,b\n0,\"1\n60,2\n", "line"},
+		{"a hole of ages", "t,b\n0,1\n1,1\n2,1\n250000000000,1\n", "steps of 1s"},
+	}
+	for _, tt := range tests {
+		_, err := trace.Read(strings.NewReader(tt.text), "b")
+		if err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: error %v, want one that says %q", tt.name, err, tt.says)
+		}
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write([]byte("t,b\n0,1\n60,2\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"plain.csv": []byte("t,b\n0,1\n60,2\n"), "zipped.csv.gz": zipped.Bytes(), "zipped.csv": zipped.Bytes(),
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := trace.Open(path, "b")
+		if err != nil || !cmp.Equal(got.Values, []float64{1, 2}) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+		if columns, err := trace.ColumnsOf(path); err != nil || !cmp.Equal(columns, []string{"b"}) {
+			t.Errorf("%s: columns %v, %v", name, columns, err)
+		}
+	}
+	broken := filepath.Join(dir, "broken.csv.gz")
+	if err := os.WriteFile(broken, zipped.Bytes()[:zipped.Len()-6], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{broken, filepath.Join(dir, "missing.csv"), dir} {
+		if _, err := trace.Open(path, "b"); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: error %v, want one that names the file", path, err)
+		}
+	}
+}
+
+// A line without an end, as a gzip bomb may hold, ends at the limit.
+func TestReadBounded(t *testing.T) {
+	_, err := trace.Read(endless(strings.Repeat("0,", 4096)), "b")
+	if err == nil || !strings.Contains(err.Error(), "a line of more than") {
+		t.Errorf("error %v, want one that says the limit", err)
+	}
+}
+
+type endless string
+
+func (e endless) Read(p []byte) (int, error) { return copy(p, e), nil }
+
+// The recorded traces, all of them, by what their README says of each.
+func TestRecordedTraces(t *testing.T) {
+	dir := os.Getenv("FOREWARM_DATA")
+	if dir == "" {
+		t.Skip("FOREWARM_DATA is not set: the recorded traces are not at hand")
+	}
+	tests := []struct {
+		file, column string
+		step         time.Duration
+		points       int
+	}{
+		{"azure2023_conv_10s", "requests", 10 * time.Second, 351},
+		{"azure2023_conv_10s", "output_tokens", 10 * time.Second, 351},
+		{"nab_Twitter_volume_AMZN", "value", 5 * time.Minute, 15831},
+		{"nab_ec2_cpu_utilization_ac20cd", "value", 5 * time.Minute, 4037},
+		{"nab_elb_request_count_8c0756", "value", 5 * time.Minute, 4040},
+		{"nab_nyc_taxi", "value", 30 * time.Minute, 10320},
+		{"servegen_m-small_rate_10min", "m-small", 10 * time.Minute, 2016},
+		{"servegen_m-small_requests_per_minute_resampled", "requests", time.Minute, 20160},
+		{"servegen_mm-image_requests_per_minute_resampled", "requests", time.Minute, 1440},
+		{"worldcup98_requests_per_minute_first_60000", "requests", time.Minute, 60000},
+	}
+	read := map[string]bool{}
+	for _, tt := range tests {
+		path := filepath.Join(dir, "traces", tt.file+".csv.gz")
+		read[path] = true
+		got, err := trace.Open(path, tt.column)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got.Step != tt.step || got.Len() != tt.points {
+			t.Errorf("%s: %d points by %v, want %d by %v", tt.file, got.Len(), got.Step, tt.points, tt.step)
+		}
+	}
+	all, err := filepath.Glob(filepath.Join(dir, "traces", "*.csv.gz"))
+	if err != nil || len(all) != len(read) {
+		t.Errorf("read %d traces of %d (%v)", len(read), len(all), err)
+	}
+}
+
+func TestSource(t *testing.T) {
+	nan := math.NaN()
+	s := trace.NewSource(trace.Shift(forecast.Series{Step: time.Minute, Values: []float64{1, 2, nan, 4}}, at(6000)))
+	query := refresh.Query{From: at(5970), To: at(6270), Step: 30 * time.Second}
+	if _, err := s.Fetch(t.Context(), query); !errors.Is(err, series.ErrNone) {
+		t.Errorf("before its beginning: error %v, want ErrNone", err)
+	}
+	for _, tt := range []struct {
+		now  int64
+		want []float64
+	}{
+		{6061, []float64{nan, 1, 1, 2, nan, nan, nan, nan, nan, nan, nan}},
+		{6060, []float64{nan, 1, 1, nan, nan, nan, nan, nan, nan, nan, nan}},
+		{9000, []float64{nan, 1, 1, 2, 2, nan, nan, 4, 4, nan, nan}},
+	} {
+		s.SetNow(at(tt.now))
+		got, err := s.Fetch(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := forecast.Series{Start: query.From, Step: query.Step, Values: tt.want}
+		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("at %d: want -, got +:\n%s", tt.now, diff)
+		}
+	}
+	for _, q := range []refresh.Query{
+		{From: at(60), To: at(0), Step: time.Minute}, {From: at(0), To: at(60)},
+	} {
+		if _, err := s.Fetch(t.Context(), q); !errors.Is(err, series.ErrQuery) {
+			t.Errorf("%v: error %v, want ErrQuery", q, err)
+		}
+	}
+	if _, err := s.Fetch(t.Context(), refresh.Query{From: at(0), To: at(1e9), Step: time.Second}); !errors.Is(err,
+		series.ErrTooLarge) {
+		t.Errorf("error %v, want ErrTooLarge", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		"t,b\n0,1\n60,2\n", "t,b\n1970-01-01T00:00:00Z,1\n1970-01-01T00:01:00Z,\n", "\"t\",b\n0,\"\"\n1,1e300\n",
+		"t,b\n0,1\n0.001,2\n9000,3", "\ufefft,b,c\r\n0,1,2\r\n", "t,b\n0,0x1p-2\n1,1_000\n", "t,b\n\n0,1\n\n1,1",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := trace.Read(strings.NewReader(text), "b")
+		if err != nil {
+			return
+		}
+		if s.Step < time.Millisecond || s.Len() < 2 || s.Start.Unix() < 0 {
+			t.Fatalf("%q became a series of %d by %v from %v", text, s.Len(), s.Step, s.Start)
+		}
+		for i, v := range s.Values {
+			if math.IsInf(v, 0) || v < 0 {
+				t.Fatalf("%q: value %d is %v", text, i, v)
+			}
+		}
+	})
+}
+
+func BenchmarkFetch14Days(b *testing.B) {
+	s := trace.NewSource(forecast.Series{Start: at(0), Step: 30 * time.Second, Values: make([]float64, 40_320)})
+	s.SetNow(at(1e9))
+	query := refresh.Query{From: at(0), To: at(40_319 * 30), Step: 30 * time.Second}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Fetch(b.Context(), query); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	var sb strings.Builder
+	sb.WriteString("t,b\n")
+	for i := range 20_160 {
+		sb.WriteString(time.Unix(int64(i)*60, 0).UTC().Format(time.RFC3339) + ",12.5\n")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := trace.Read(strings.NewReader(sb.String()), "b"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
