@@ -2,7 +2,7 @@ package forecast
 
 // Model is a forecasting method before it has seen data.
 type Model interface {
-	// Name is the method in the field's words, with its structure: "HoltWinters(m=24)", "ARIMA(1,1,1)".
+	// Name is the method in the field's words, with its structure: "Holt-Winters(m=24)", "ARIMA(1,1,1)".
 	Name() string
 	// Fit estimates parameters and state from the series. The series is not kept. Errors wrap this package's sentinels.
 	Fit(Series) (Fitted, error)

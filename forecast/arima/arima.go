@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/optimise"
+	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
 // ARIMA is an autoregressive integrated moving average of given order.
@@ -54,7 +55,7 @@ func (a ARIMA) Estimate(s forecast.Series) (*Fitted, error) {
 	case a.Fixed != nil:
 		return e.fitFixed(s, *a.Fixed)
 	case pr.flat:
-		return e.fitFlat(s), nil
+		return e.fitFlat(s)
 	default:
 		return e.fit(s, newSeed(pr).guess(a.P, a.Q))
 	}
@@ -84,11 +85,7 @@ func (e *evaluator) fit(s forecast.Series, guess []float64) (*Fitted, error) {
 	}
 	e.setPartial(e.squash(found))
 	m := e.pass()
-	constant := 0.0
-	if e.order.Constant {
-		constant = m.constant()
-	}
-	return e.finish(s, m, constant), nil
+	return e.finish(s, m, e.best(m))
 }
 
 // fitFixed takes the coefficients as they are given and estimates the variance.
@@ -103,38 +100,40 @@ func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error)
 		if e.order.D == 0 {
 			constant -= e.location
 		}
-		constant /= e.scale
+		constant = constant/e.scale - e.level
 	}
-	return e.finish(s, e.pass(), constant), nil
+	return e.finish(s, e.pass(), constant)
 }
 
 // fitFlat is the fit to a series whose differences are all alike: they go on, without an error.
-func (e *evaluator) fitFlat(s forecast.Series) *Fitted {
-	constant := 0.0
-	if e.order.Constant {
-		constant, _ = moments(e.differenced)
-	}
-	return e.finish(s, moment{}, constant)
-}
+func (e *evaluator) fitFlat(s forecast.Series) (*Fitted, error) { return e.finish(s, moment{}, 0) }
 
-// finish runs the filter to the end of the series once more, with the constant in place, and keeps what a forecast
-// needs.
-func (e *evaluator) finish(s forecast.Series, m moment, constant float64) *Fitted {
+// finish runs the filter to the end of the series once more, with the constant in place at its distance from the level,
+// and keeps what a forecast needs.
+func (e *evaluator) finish(s forecast.Series, m moment, distance float64) (*Fitted, error) {
 	n := float64(e.used)
-	variance := m.deviance(constant) / n
+	variance := m.deviance(distance) / n
+	if !units.Observed(variance) {
+		return nil, fmt.Errorf("%s: the errors cannot be computed: %w", e.order, forecast.ErrNoConvergence)
+	}
 	f := &Fitted{
 		order: e.order, filter: e.filter, state: e.state, ahead: e.unit,
-		constant: constant, deviation: math.Sqrt(variance), location: e.location, scale: e.scale,
+		constant: e.level + distance, deviation: math.Sqrt(variance), location: e.location, scale: e.scale,
 		used: e.used, next: s.End(), step: s.Step,
 	}
 	f.logLikelihood = -0.5*(n*(math.Log(2*math.Pi*variance)+1)+m.logs) - n*math.Log(e.scale)
 	e.begin()
 	for _, y := range e.values[e.first:] {
 		if math.IsNaN(y) {
-			f.filter.miss(f.state, constant)
+			f.filter.miss(f.state, f.constant)
 		} else {
-			f.filter.take(f.state, y, constant)
+			f.filter.take(f.state, y, f.constant)
 		}
 	}
-	return f
+	for _, v := range f.state {
+		if !units.Observed(v) {
+			return nil, fmt.Errorf("%s: the state has lost its digits: %w", e.order, forecast.ErrNoConvergence)
+		}
+	}
+	return f, nil
 }

@@ -183,7 +183,7 @@ func (c candidate) fit(s forecast.Series) (*Fitted, error) {
 	e := newEvaluator(pr)
 	switch {
 	case pr.flat:
-		return e.fitFlat(s), nil
+		return e.fitFlat(s)
 	case c.x == nil:
 		return e.fit(s, make([]float64, c.order.P+c.order.Q))
 	default:

@@ -73,9 +73,29 @@ func (f *filter) advance() {
 		}
 		f.cov, f.work = f.work, f.cov
 	}
+	f.temper()
 	for i, a := range f.ma {
 		for j, b := range f.ma {
 			f.cov[i*m+j] += a * b
+		}
+	}
+}
+
+// temper undoes what rounding did to the covariance where it cannot be one: a variance below 0, a covariance beyond the
+// two variances. Both arise near a unit root of the moving average, where a variance falls from 1e8 to 10 within a step,
+// and left alone they grow without bound.
+func (f *filter) temper() {
+	m := f.m
+	for i := range m {
+		f.cov[i*m+i] = math.Max(f.cov[i*m+i], 0)
+	}
+	for i := range m {
+		for j := range i {
+			v, bound := f.cov[i*m+j], f.cov[i*m+i]*f.cov[j*m+j]
+			if v*v > bound {
+				v = math.Copysign(math.Sqrt(bound), v)
+			}
+			f.cov[i*m+j], f.cov[j*m+i] = v, v
 		}
 	}
 }

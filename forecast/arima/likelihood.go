@@ -5,6 +5,9 @@ import "math"
 // leastVariance keeps the logarithm of the innovations' variance finite where a model reproduces the scaled series.
 const leastVariance = 1e-18
 
+// cancelled is the share of a sum below which a difference of sums is rounding.
+const cancelled = 1e-12
+
 // moment is what a pass over the series leaves of it: with v the innovations of the series and u those of a constant 1,
 // both divided by the innovations' standard deviation, the sums of v², vu and u², and that of the log variances.
 type moment struct {
@@ -13,15 +16,20 @@ type moment struct {
 
 // constant is the generalised least-squares estimate of the constant.
 func (m moment) constant() float64 {
-	if m.uu <= 0 {
+	if !(m.uu > 0) {
 		return 0
 	}
 	return m.vu / m.uu
 }
 
-// deviance is the sum of the squared innovations once the constant is taken out.
+// deviance is the sum of the squared innovations once the constant is taken out, or NaN where nothing but rounding
+// would be left of it.
 func (m moment) deviance(constant float64) float64 {
-	return math.Max(m.vv-constant*(2*m.vu-constant*m.uu), 0)
+	rest := m.vv - constant*(2*m.vu-constant*m.uu)
+	if rest < cancelled*m.vv {
+		return math.NaN()
+	}
+	return rest
 }
 
 // evaluator passes the problem's series through a filter, again and again as the search asks.
@@ -71,7 +79,7 @@ func (e *evaluator) pass() moment {
 func (e *evaluator) stepOn(t int, sum *moment) {
 	y := e.values[t]
 	if math.IsNaN(y) {
-		e.miss(e.state, 0)
+		e.miss(e.state, e.level)
 		e.shift(e.unit, e.expected(e.unit)-1)
 		return
 	}
@@ -79,7 +87,7 @@ func (e *evaluator) stepOn(t int, sum *moment) {
 		e.thaw()
 	}
 	e.weigh()
-	v, u := y-e.expected(e.state), 1-e.expected(e.unit)
+	v, u := y-e.level-e.expected(e.state), 1-e.expected(e.unit)
 	sum.vv += v * v / e.variance
 	sum.vu += v * u / e.variance
 	sum.uu += u * u / e.variance
@@ -155,18 +163,22 @@ func (e *evaluator) objective(x []float64) float64 {
 	return e.score(e.pass())
 }
 
+// score is NaN where the pass lost its digits; the search takes that for outside the domain.
 func (e *evaluator) score(m moment) float64 {
-	n := float64(e.used)
-	return 0.5 * (math.Log(e.varianceOf(m)) + m.logs/n)
+	return 0.5 * (math.Log(e.varianceOf(m)) + m.logs/float64(e.used))
 }
 
 // varianceOf is the estimate of the innovations' variance, in scaled units.
 func (e *evaluator) varianceOf(m moment) float64 {
-	constant := 0.0
-	if e.order.Constant {
-		constant = m.constant()
+	return math.Max(m.deviance(e.best(m))/float64(e.used), leastVariance)
+}
+
+// best is the estimate of the constant's distance from the level.
+func (e *evaluator) best(m moment) float64 {
+	if !e.order.Constant {
+		return 0
 	}
-	return math.Max(m.deviance(constant)/float64(e.used), leastVariance)
+	return m.constant()
 }
 
 // farthest bounds the search: tanh(7) leaves 1.7e-6 to a unit root.

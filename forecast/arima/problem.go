@@ -18,7 +18,10 @@ type problem struct {
 	// A value y of the series is values = (y − location)/scale here.
 	location, scale float64
 	values          []float64
-	// differenced are the d-th differences of values, NaN where one of their values is missing.
+	// level is the mean of the differences of values where there is a constant, else 0: the constant is estimated as
+	// the distance from it.
+	level float64
+	// differenced are the d-th differences of values less the level, NaN where one of their values is missing.
 	differenced []float64
 	// first is the first step after the d known values with which the filter starts.
 	first int
@@ -88,7 +91,9 @@ func (pr *problem) standardise() {
 	}
 	pr.differenced = differences(pr.values, pr.order.D)
 	mean, deviation := moments(pr.differenced)
-	if !pr.order.Constant {
+	if pr.order.Constant {
+		pr.level = mean
+	} else {
 		deviation = math.Hypot(mean, deviation)
 	}
 	pr.location *= pr.scale
@@ -97,9 +102,10 @@ func (pr *problem) standardise() {
 		return
 	}
 	pr.scale *= deviation
+	pr.level /= deviation
 	for i := range pr.values {
 		pr.values[i] /= deviation
-		pr.differenced[i] /= deviation
+		pr.differenced[i] = pr.differenced[i]/deviation - pr.level
 	}
 }
 

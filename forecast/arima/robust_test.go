@@ -13,8 +13,14 @@ import (
 
 func models() []forecast.Model {
 	return []forecast.Model{
-		arima.ARIMA{}, arima.ARIMA{Constant: true}, arima.ARIMA{D: 1, Constant: true}, arima.ARIMA{P: 2, Q: 1, Constant: true},
-		arima.ARIMA{P: 1, D: 1, Q: 1}, arima.ARIMA{P: 1, D: 2, Q: 2}, arima.ARIMA{P: 3, Q: 3}, arima.Auto{},
+		arima.ARIMA{},
+		arima.ARIMA{Constant: true},
+		arima.ARIMA{D: 1, Constant: true},
+		arima.ARIMA{P: 2, Q: 1, Constant: true},
+		arima.ARIMA{P: 1, D: 1, Q: 1},
+		arima.ARIMA{P: 1, D: 2, Q: 2},
+		arima.ARIMA{P: 3, Q: 3},
+		arima.Auto{},
 	}
 }
 

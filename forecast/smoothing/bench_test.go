@@ -10,7 +10,9 @@ import (
 func BenchmarkFit(b *testing.B) {
 	s := daily(seasonal(1, 20160, 1440))
 	for _, model := range []forecast.Model{
-		smoothing.SES{}, smoothing.Holt{Damped: true}, smoothing.HoltWinters{Period: 1440},
+		smoothing.SES{},
+		smoothing.Holt{Damped: true},
+		smoothing.HoltWinters{Period: 1440},
 		smoothing.HoltWinters{Period: 1440, Trend: smoothing.DampedTrend},
 		smoothing.HoltWinters{Period: 2880, Trend: smoothing.NoTrend},
 	} {

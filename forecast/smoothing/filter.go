@@ -65,7 +65,9 @@ type responses struct {
 	power, sum   float64
 }
 
-func newResponses(g gains, period int) responses { return responses{gains: g, period: period, power: 1} }
+func newResponses(g gains, period int) responses {
+	return responses{gains: g, period: period, power: 1}
+}
 
 // next is the response one step further on.
 func (r *responses) next() float64 {

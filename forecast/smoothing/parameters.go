@@ -58,7 +58,7 @@ const (
 // newVariables says which parameters of a structure are free.
 func newVariables(s structure) variables {
 	v := variables{base: Parameters{Phi: 1}}
-	add := func(p freeParameter, wanted bool, given *float64, at *float64) {
+	add := func(p freeParameter, wanted bool, given, at *float64) {
 		switch {
 		case !wanted:
 		case given != nil:
