@@ -9,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
 )
 
 const about = `Forewarm scales GPU inference on Kubernetes before the load arrives: it reads the history of a workload's
@@ -38,7 +39,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
-	root.AddCommand(inspectcmd.New(), version())
+	root.AddCommand(servecmd.New(), inspectcmd.New(), version())
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -12,6 +14,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -22,6 +25,8 @@ type Options struct {
 	Standalone bool
 	Local      apiserver.StandaloneOptions
 	Cluster    apiserver.ClusterOptions
+	// Lease is what replicas elect the writer of statuses by.
+	Lease cluster.LeaseConfig
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
 	ConfigDir string
 
@@ -43,9 +48,24 @@ type Options struct {
 // Defaults are the options of an empty command line.
 func Defaults() Options {
 	return Options{
+		Lease: ownLease(),
 		Local: apiserver.DefaultStandaloneOptions(), Cluster: apiserver.DefaultClusterOptions(), DataDir: "data", Retention: model.Duration(16 * 24 * time.Hour),
 		Refresh: refresh.Config{}.WithDefaults(), TenantLabel: "namespace", Log: DefaultLog(),
 	}
+}
+
+// ownLease is in the namespace of the pod that this runs in, and carries the pod's name, which is its host's.
+func ownLease() cluster.LeaseConfig {
+	lease := cluster.LeaseConfig{Namespace: "forewarm-system", Name: "forewarm"}
+	if own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
+		lease.Namespace = strings.TrimSpace(string(own))
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	lease.Identity = fmt.Sprintf("%s_%d", host, os.Getpid())
+	return lease
 }
 
 // Flags binds the options to flags, in the sections that the help shows.
@@ -64,8 +84,22 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	o.prometheusFlags(sections.FlagSet("History from a Prometheus"))
 	o.embeddedFlags(sections.FlagSet("History from the embedded engine"))
 	o.queryFlags(sections.FlagSet("Queries"))
-	o.Cluster.AddFlags(sections.FlagSet("In a cluster"))
+	o.clusterFlags(sections.FlagSet("In a cluster"))
 	return &sections
+}
+
+// shown are the flags of an aggregated API server that most need; the others work, and are left out of the help.
+var shown = []string{ //nolint:gochecknoglobals // A constant table.
+	"kubeconfig", "secure-port", "bind-address", "tls-cert-file", "tls-private-key-file",
+	"serve-external-metrics", "serve-custom-metrics", "serve-inspect",
+}
+
+func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
+	o.Cluster.AddFlags(inCluster)
+	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shown, flag.Name) })
+	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
+		"namespace of the lease by which replicas elect the one that writes statuses")
+	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
 }
 
 func (o *Options) prometheusFlags(flags *pflag.FlagSet) {
