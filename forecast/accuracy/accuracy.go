@@ -1,8 +1,8 @@
 // Package accuracy measures how well forecasts met what came: points by their errors, quantiles and intervals by proper
 // scores and by their coverage.
 //
-// Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN). Slices
-// of different length are an error (forecast.ErrParameter), and so is a comparison of which nothing is left
+// Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN).
+// Slices of different length are an error (forecast.ErrParameter), and so is a comparison of which nothing is left
 // (forecast.ErrTooShort): a score of nothing is not 0. Smaller is better for all but Coverage.
 package accuracy
 
@@ -59,8 +59,8 @@ func RMSSE(actual, point, train []float64, period int) (float64, error) {
 	return value / scale, err
 }
 
-// SMAPE is the symmetric mean absolute percentage error 200·|y−f|/(|y|+|f|), from 0 to 200, as the M4 competition had it
-// (Makridakis 1993; Makridakis, Spiliotis & Assimakopoulos 2020). A step where both are 0 counts as 0.
+// SMAPE is the symmetric mean absolute percentage error 200·|y−f|/(|y|+|f|), from 0 to 200, as the M4 competition had
+// it (Makridakis 1993; Makridakis, Spiliotis & Assimakopoulos 2020). A step where both are 0 counts as 0.
 func SMAPE(actual, point []float64) (float64, error) {
 	return mean("sMAPE", actual, point, func(y, f float64) float64 {
 		if y == f {
@@ -79,8 +79,8 @@ func Pinball(actual, quantile []float64, p float64) (float64, error) {
 	return mean("pinball", actual, quantile, func(y, q float64) float64 { return math.Max(p*(y-q), (p-1)*(y-q)) })
 }
 
-// Winkler is the mean interval score of central intervals with coverage 1−alpha, 0 < alpha < 1 (Winkler 1972; Gneiting &
-// Raftery 2007): the width, and 2/alpha per unit that the observation lies outside.
+// Winkler is the mean interval score of central intervals with coverage 1−alpha, 0 < alpha < 1 (Winkler 1972; Gneiting
+// & Raftery 2007): the width, and 2/alpha per unit that the observation lies outside.
 func Winkler(actual, lower, upper []float64, alpha float64) (float64, error) {
 	if !(alpha > 0 && alpha < 1) {
 		return 0, fmt.Errorf("winkler: alpha = %v, want it between 0 and 1: %w", alpha, forecast.ErrParameter)

@@ -91,7 +91,7 @@ func (e *evaluator) fit(s forecast.Series, guess []float64) (*Fitted, error) {
 // fitFixed takes the coefficients as they are given and estimates the variance.
 func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error) {
 	if !e.setCoefficients(c.AR, c.MA) {
-		return nil, fmt.Errorf("%s: the fixed AR coefficients %v are not stationary, or not far enough from a unit root: %w",
+		return nil, fmt.Errorf("%s: the fixed AR coefficients %v are explosive, or too near to a unit root: %w",
 			e.order, c.AR, forecast.ErrParameter)
 	}
 	constant := 0.0

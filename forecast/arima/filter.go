@@ -82,8 +82,8 @@ func (f *filter) advance() {
 }
 
 // temper undoes what rounding did to the covariance where it cannot be one: a variance below 0, a covariance beyond the
-// two variances. Both arise near a unit root of the moving average, where a variance falls from 1e8 to 10 within a step,
-// and left alone they grow without bound.
+// two variances. Both arise near a unit root of the moving average, where a variance falls from 1e8 to 10 within a
+// step, and left alone they grow without bound.
 func (f *filter) temper() {
 	m := f.m
 	for i := range m {

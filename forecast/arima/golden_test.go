@@ -251,7 +251,8 @@ func TestAutoAgainstR(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %s, AICc %.4f; R %s, AICc %.4f", name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)
+		t.Logf("%s: %s, AICc %.4f; R %s, AICc %.4f",
+			name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)
 		if fitted.AICc() > r.Default.AICc+1e-3 {
 			t.Errorf("%s: %s has AICc %.4f, R finds %s with %.4f",
 				name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)

@@ -49,7 +49,8 @@ func (o Order) validate() error {
 	case o.D < 0 || o.D > maxDifference:
 		return fmt.Errorf("%s: want d from 0 to %d: %w", o, maxDifference, forecast.ErrParameter)
 	case o.D == maxDifference && o.Constant:
-		return fmt.Errorf("%s: a constant after two differences is a parabola; leave it out: %w", o, forecast.ErrParameter)
+		return fmt.Errorf("%s: a constant after two differences is a parabola; leave it out: %w",
+			o, forecast.ErrParameter)
 	default:
 		return nil
 	}
@@ -66,14 +67,16 @@ type Coefficients struct {
 // invertible, but no invertible one has Σ|θ| above 2^q − 1.
 func (c Coefficients) validate(o Order) error {
 	if len(c.AR) != o.P || len(c.MA) != o.Q {
-		return fmt.Errorf("%s: %d AR and %d MA coefficients are fixed: %w", o, len(c.AR), len(c.MA), forecast.ErrParameter)
+		return fmt.Errorf("%s: %d AR and %d MA coefficients are fixed: %w",
+			o, len(c.AR), len(c.MA), forecast.ErrParameter)
 	}
 	sum := 0.0
 	for _, theta := range c.MA {
 		sum += math.Abs(theta)
 	}
 	if !(sum <= math.Ldexp(1, o.Q)-1) {
-		return fmt.Errorf("%s: the fixed MA coefficients %v are far from invertible: %w", o, c.MA, forecast.ErrParameter)
+		return fmt.Errorf("%s: the fixed MA coefficients %v are far from invertible: %w",
+			o, c.MA, forecast.ErrParameter)
 	}
 	if !units.Observed(c.Constant) {
 		return fmt.Errorf("%s: the fixed constant is %v: %w", o, c.Constant, forecast.ErrParameter)

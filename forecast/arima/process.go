@@ -35,8 +35,8 @@ func newProcess(order Order) *process {
 	return p
 }
 
-// setPartial sets the process to the partial autocorrelations of its AR part and of its inverted MA part. False says that
-// it is too near to a unit root to be computed with.
+// setPartial sets the process to the partial autocorrelations of its AR part and of its inverted MA part. False says
+// that it is too near to a unit root to be computed with.
 func (p *process) setPartial(partials []float64) bool {
 	copy(p.partial, partials[:p.order.P])
 	fromPartial(p.partial, p.ar[:p.order.P], p.room)
@@ -55,8 +55,8 @@ func (p *process) setCoefficients(ar, ma []float64) bool {
 	return toPartial(ar, p.partial) && spread(p.partial) <= widest
 }
 
-// initialCovariance writes the stationary covariance of the state to cov (m × m): that of the ARMA part, with the last d
-// values known.
+// initialCovariance writes the stationary covariance of the state to cov (m × m): that of the ARMA part, with the last
+// d values known.
 //
 // With φ(B)x = ε the ARMA is w = θ(B)x, and element i of the state is Σⱼ M[i][j]·x(t−j), where M[i][j] is the
 // coefficient of B^(i+j) in φ≤i(B)·θ(B) − θ<i(B)·φ(B), the polynomials being cut off after degree i and before it. So

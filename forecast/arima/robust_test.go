@@ -28,7 +28,8 @@ func models() []forecast.Model {
 func hostile() map[string][]float64 {
 	nan := math.NaN()
 	out := map[string][]float64{
-		"nothing": nil, "only gaps": {nan, nan, nan, nan, nan, nan}, "infinite": {1, 2, math.Inf(1), 3, 4, 5, 6, 7, 8, 9},
+		"nothing": nil, "only gaps": {nan, nan, nan, nan, nan, nan},
+		"infinite":  {1, 2, math.Inf(1), 3, 4, 5, 6, 7, 8, 9},
 		"too large": {1, 2, 1e200, 3, 4, 5, 6, 7, 8, 9},
 	}
 	for n := 1; n <= 6; n++ {

@@ -15,8 +15,8 @@ type Last struct{}
 // Name is "Last value".
 func (Last) Name() string { return "Last value" }
 
-// Fit keeps the last observation and measures the steps between neighbours. It wants two observations. A step over a gap
-// of k values counts as k steps.
+// Fit keeps the last observation and measures the steps between neighbours. It wants two observations. A step over a
+// gap of k values counts as k steps.
 func (m Last) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if err := units.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)

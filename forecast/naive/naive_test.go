@@ -77,8 +77,8 @@ func TestSeasonalFallsBack(t *testing.T) {
 	}{
 		{"a gap takes the season before", []float64{1, 2, 3, 4, nan, 6}, []float64{4, 2, 6}, []float64{1, 2, 1}},
 		{"and the one before that", []float64{1, 2, 3, 4, nan, 6, 7, nan, 9}, []float64{7, 2, 9}, []float64{1, 3, 1}},
-		{"a slot never seen takes the last value", []float64{1, nan, 3, 4, nan, 6}, []float64{4, 6, 6}, []float64{1, 3, 1}},
-		{"a last season that is missing", []float64{1, 2, 3, 2, 3, 4, nan, nan, nan}, []float64{2, 3, 4}, []float64{2, 2, 2}},
+		{"a slot never seen: the last value", []float64{1, nan, 3, 4, nan, 6}, []float64{4, 6, 6}, []float64{1, 3, 1}},
+		{"no last season", []float64{1, 2, 3, 2, 3, 4, nan, nan, nan}, []float64{2, 3, 4}, []float64{2, 2, 2}},
 	} {
 		next := fit(t, naive.Seasonal{Period: 3}, daily(c.values...)).Forecast(3)
 		same(t, c.name, next.Point, c.point)

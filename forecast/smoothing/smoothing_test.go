@@ -109,8 +109,8 @@ func TestClassicHoltWinters(t *testing.T) {
 	}
 }
 
-// TestClassicSES checks simple smoothing of the Nile. The reference chose its starting level; put before the series, that
-// level becomes the start by convention.
+// TestClassicSES checks simple smoothing of the Nile. The reference chose its starting level; put before the series,
+// that level becomes the start by convention.
 func TestClassicSES(t *testing.T) {
 	for _, r := range reference(t).SES {
 		s := series(t, r.Series)

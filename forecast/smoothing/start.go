@@ -43,8 +43,8 @@ func startSeason(values []float64, first, period, seasons int) (state, int) {
 	return state{level: intercept, trend: slope, season: season}, first + period
 }
 
-// movingAverage is the centred mean over a period; the first element belongs to step period/2. An even period takes half
-// the weight at either end.
+// movingAverage is the centred mean over a period; the first element belongs to step period/2. An even period takes
+// half the weight at either end.
 func movingAverage(values []float64, period int) []float64 {
 	even := period%2 == 0
 	width := period
