@@ -203,10 +203,12 @@ type Scaling struct {
 	Target resource.Quantity `json:"target"`
 	// MinReplicas is the least that the workload is scaled to. Default 1.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 	// MaxReplicas is the most that the workload is scaled to. Default: no bound.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 }

@@ -1,0 +1,239 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/internal/testcluster"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+var _ refresh.Targets = (*cluster.Objects)(nil)
+
+// TestCluster runs every test of this package on one control plane, one after the other; each clears up.
+func TestCluster(t *testing.T) {
+	c := testcluster.Start(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *testcluster.Cluster)
+	}{
+		{"Schema", testSchema},
+		{"ObjectsComeChangeAndGo", testObjects},
+		{"StatusIsWritten", testStatus},
+		{"OneOfTwoWrites", testLeadership},
+		{"ThreeHundredAtOnce", testMany},
+		{"MissingResource", testMissingResource},
+		{"ForeignSchema", testForeignSchema},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Cleanup(func() { c.MustKubectl(t, "", "delete", "--all", "--ignore-not-found", "forecasts") })
+			test.run(t, c)
+		})
+	}
+}
+
+// catalogue takes every query and knows one preset.
+type catalogue struct{}
+
+func (catalogue) Presets() []string { return []string{"vllm/inflight"} }
+
+func (catalogue) Render(string, string, v1alpha1.TargetRef) (config.Rendered, error) {
+	return config.Rendered{Expr: "inflight"}, nil
+}
+
+func (catalogue) Confine(query, _ string) (config.Rendered, error) {
+	if query == "broken" {
+		return config.Rendered{}, errors.New("does not parse")
+	}
+	return config.Rendered{Expr: query}, nil
+}
+
+func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// watch runs Objects for as long as the test.
+func watch(t *testing.T, config_ *rest.Config) *cluster.Objects {
+	t.Helper()
+	objects, err := cluster.NewObjects(config_, config.NewResolver(catalogue{}), quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if err := objects.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-over })
+	return objects
+}
+
+// eventually waits until a check is empty, which says what is still missing.
+func eventually(t *testing.T, check func() string) {
+	t.Helper()
+	missing := ""
+	for range 400 {
+		if missing = check(); missing == "" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("after 20 s still: %s", missing)
+}
+
+// describe writes targets as name=query or name!problem.
+func describe(targets []refresh.Target) []string {
+	out := []string{}
+	for _, t := range targets {
+		if t.Invalid != "" {
+			out = append(out, t.Key.Name+"!"+t.Invalid)
+		} else {
+			out = append(out, t.Key.Name+"="+t.Expr)
+		}
+	}
+	return out
+}
+
+func expectTargets(t *testing.T, objects *cluster.Objects, want ...string) {
+	t.Helper()
+	eventually(t, func() string { return cmp.Diff(append([]string{}, want...), describe(objects.Targets())) })
+}
+
+func forecast(name, query string) string {
+	return fmt.Sprintf(good, name, "signal: {query: "+query+"}")
+}
+
+func testObjects(t *testing.T, c *testcluster.Cluster) {
+	objects := watch(t, c.Config)
+	if objects.Check() == nil && len(objects.Targets()) > 0 {
+		t.Error("targets before there are any")
+	}
+	c.MustKubectl(t, forecast("a", "x")+"---"+forecast("b", "z1")+"---"+forecast("c", "broken"), "apply", "-f", "-")
+	problem := `c!spec.signal.query: Invalid value: "broken": does not parse`
+	expectTargets(t, objects, "a=x", "b=z1", problem)
+	if err := objects.Check(); err != nil {
+		t.Errorf("synced, yet %v", err)
+	}
+	before := objects.Targets()
+	c.MustKubectl(t, "", "annotate", "forecast", "a", "note=1")
+	c.MustKubectl(t, forecast("b", "z2"), "apply", "-f", "-")
+	expectTargets(t, objects, "a=x", "b=z2", problem)
+	after := objects.Targets()
+	if diff := cmp.Diff(before[0], after[0]); diff != "" {
+		t.Errorf("an annotation changed a target: %s", diff)
+	}
+	if after[1].Generation != before[1].Generation+1 || before[1].Expr != "z1" {
+		t.Errorf("generation %d after %d; the old slice says %q", after[1].Generation, before[1].Generation, before[1].Expr)
+	}
+	c.MustKubectl(t, forecast("c", "w"), "apply", "-f", "-")
+	c.MustKubectl(t, "", "delete", "forecast", "a")
+	expectTargets(t, objects, "b=z2", "c=w")
+}
+
+// testMissingResource shows what is said where the CRD is not there, and that the watch finds it when it comes.
+func testMissingResource(t *testing.T, c *testcluster.Cluster) {
+	c.MustKubectl(t, "", "delete", "-f", "deploy/crds/forewarm.dev_forecasts.yaml", "--wait")
+	objects := watch(t, c.Config)
+	eventually(t, func() string {
+		if err := objects.Check(); err == nil || !strings.Contains(err.Error(), "apply deploy/crds") {
+			return fmt.Sprintf("the check says %v", err)
+		}
+		return ""
+	})
+	c.MustKubectl(t, "", "create", "-f", "deploy/crds/forewarm.dev_forecasts.yaml")
+	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/forecasts.forewarm.dev")
+	c.MustKubectl(t, forecast("late", "x"), "create", "-f", "-")
+	expectTargets(t, objects, "late=x")
+	if err := objects.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// testForeignSchema stores what the schema would refuse: it costs that object and not the list.
+func testForeignSchema(t *testing.T, c *testcluster.Cluster) {
+	c.MustKubectl(t, "", "patch", "crd", "forecasts.forewarm.dev", "--type=json", "-p", `[{"op": "replace",
+		"path": "/spec/versions/0/schema/openAPIV3Schema",
+		"value": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}]`)
+	c.MustKubectl(t, forecast("fine", "x"), "create", "-f", "-")
+	// The API server takes a moment to forget the schema.
+	eventually(t, func() string {
+		output, err := c.Kubectl(t, `{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast",
+			"metadata": {"name": "poison", "namespace": "default"},
+			"spec": {"models": {"a": 1}, "scaling": {"target": true}}, "status": []}`, "create", "--validate=false", "-f", "-")
+		if err != nil {
+			return output
+		}
+		return ""
+	})
+	// A new watch lists them all.
+	objects := watch(t, c.Config)
+	eventually(t, func() string {
+		targets := objects.Targets()
+		if len(targets) != 2 || describe(targets)[0] != "fine=x" ||
+			!strings.Contains(targets[1].Invalid, "is not a Forecast of forewarm.dev/v1alpha1") {
+			return fmt.Sprint(describe(targets))
+		}
+		return ""
+	})
+}
+
+// testMany creates three hundred objects at once and waits for their targets.
+func testMany(t *testing.T, c *testcluster.Cluster) {
+	const count = 300
+	objects := watch(t, c.Config)
+	client := forecasts(t, c.Config)
+	done := make(chan error, count)
+	slots := make(chan struct{}, 16)
+	for i := range count {
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			object := &unstructured.Unstructured{Object: map[string]any{
+				"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast",
+				"metadata": map[string]any{"name": fmt.Sprintf("f-%03d", i)},
+				"spec": map[string]any{
+					"targetRef": map[string]any{"kind": "Deployment", "name": "d"},
+					"signal":    map[string]any{"query": "x"},
+				},
+			}}
+			_, err := client.Create(t.Context(), object, createOptions())
+			done <- err
+		}()
+	}
+	for range count {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, func() string {
+		if n := len(objects.Targets()); n != count {
+			return fmt.Sprintf("%d targets of %d", n, count)
+		}
+		return ""
+	})
+	paceOfMany(t, objects, client)
+}
+
+func forecasts(t *testing.T, config_ *rest.Config) dynamic.ResourceInterface {
+	t.Helper()
+	client, err := dynamic.NewForConfig(config_)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace("default")
+}

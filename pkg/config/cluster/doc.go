@@ -1,0 +1,7 @@
+// Package cluster reads Forecast objects from the Kubernetes API, follows their changes, and writes back what became of
+// them.
+//
+// Objects watches and resolves: it is the refresh loop's set of targets. StatusWriter puts the newest snapshot into each
+// object's status, as often as a reader would notice and no oftener. Leadership makes sure that of several replicas one
+// writes; losing it stops the writing and nothing else.
+package cluster

@@ -1,0 +1,199 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Objects are the Forecasts of a cluster. Each is decoded by itself, so that one that does not fit its type (stored under
+// an older or a foreign schema) costs itself and not the list.
+type Objects struct {
+	resolver *config.Resolver
+	log      *slog.Logger
+	client   dynamic.NamespaceableResourceInterface
+	informer cache.SharedIndexInformer
+	// resolving is the hand-over from the watch to resolved.
+	resolving cache.ResourceEventHandlerRegistration
+	// fault is why the newest attempt to list or watch failed, nil once the list was read.
+	fault atomic.Pointer[error]
+
+	mu       sync.Mutex
+	resolved map[snapshot.Key]resolution
+	// sorted is made of resolved when it is asked for; nil after a change. Those who got one keep it.
+	sorted []refresh.Target
+}
+
+// resolution is a target and what it was resolved from.
+type resolution struct {
+	uid        types.UID
+	generation int64
+	target     refresh.Target
+}
+
+// NewObjects prepares to watch the Forecasts of all namespaces. Nothing is asked before Run.
+func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logger) (*Objects, error) {
+	own := rest.CopyConfig(cluster)
+	// The status writer has its own limit; the client's default of 5 requests/s would be a second, hidden one.
+	own.QPS = -1
+	client, err := dynamic.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for Forecasts: %w", err)
+	}
+	o := &Objects{
+		resolver: resolver, log: log, client: client.Resource(resource()),
+		informer: dynamicinformer.NewFilteredDynamicInformer(
+			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
+		resolved: map[snapshot.Key]resolution{},
+	}
+	if err := o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
+		return nil, fmt.Errorf("watch Forecasts: %w", err)
+	}
+	o.resolving, err = o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    o.upsert,
+		UpdateFunc: func(_, after any) { o.upsert(after) },
+		DeleteFunc: o.remove,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("watch Forecasts: %w", err)
+	}
+	return o, nil
+}
+
+func resource() schema.GroupVersionResource {
+	return v1alpha1.GroupVersion().WithResource("forecasts")
+}
+
+// Run watches until the context ends. A cluster that does not answer, or does not know the objects yet, is asked again
+// with growing pauses; see Check.
+func (o *Objects) Run(ctx context.Context) error {
+	o.informer.RunWithContext(ctx)
+	return nil
+}
+
+// Check is nil once the Forecasts have been read; else it says what is in the way.
+func (o *Objects) Check() error {
+	if o.resolving.HasSynced() {
+		return nil
+	}
+	if fault := o.fault.Load(); fault != nil {
+		return *fault
+	}
+	return errors.New("the Forecasts have not been read yet")
+}
+
+// Targets are the Forecasts of all namespaces, in the order of their namespaces and names.
+func (o *Objects) Targets() []refresh.Target {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.sorted == nil {
+		o.sorted = make([]refresh.Target, 0, len(o.resolved))
+		for _, r := range o.resolved {
+			o.sorted = append(o.sorted, r.target)
+		}
+		slices.SortFunc(o.sorted, func(a, b refresh.Target) int {
+			return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
+		})
+	}
+	return o.sorted
+}
+
+// list is every Forecast as the watch last saw it. Read only.
+func (o *Objects) list() []*unstructured.Unstructured {
+	stored := o.informer.GetStore().List()
+	out := make([]*unstructured.Unstructured, 0, len(stored))
+	for _, item := range stored {
+		if object, ok := item.(*unstructured.Unstructured); ok {
+			out = append(out, object)
+		}
+	}
+	return out
+}
+
+// upsert resolves an object whose spec is new; a new status alone changes no generation.
+func (o *Objects) upsert(item any) {
+	object, ok := item.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	key := keyOf(object)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before, known := o.resolved[key]
+	if known && before.uid == object.GetUID() && before.generation == object.GetGeneration() {
+		return
+	}
+	target := o.resolve(key, object)
+	if target.Invalid != "" {
+		o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", target.Invalid)
+	}
+	o.resolved[key] = resolution{uid: object.GetUID(), generation: object.GetGeneration(), target: target}
+	o.sorted = nil
+}
+
+func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) refresh.Target {
+	forecast := &v1alpha1.Forecast{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast); err != nil {
+		return refresh.Target{
+			Key: key, Generation: object.GetGeneration(),
+			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),
+		}
+	}
+	target, _ := o.resolver.Resolve(forecast)
+	return target
+}
+
+func (o *Objects) remove(item any) {
+	if tombstone, ok := item.(cache.DeletedFinalStateUnknown); ok {
+		item = tombstone.Obj
+	}
+	object, ok := item.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.resolved, keyOf(object))
+	o.sorted = nil
+}
+
+func keyOf(object *unstructured.Unstructured) snapshot.Key {
+	return snapshot.Key{Namespace: object.GetNamespace(), Name: object.GetName()}
+}
+
+// watchFailed keeps the reason for Check and logs it; the informer tries again by itself.
+func (o *Objects) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
+	fault := fmt.Errorf("watch the Forecasts: %w", err)
+	switch {
+	case apierrors.IsNotFound(err):
+		fault = fmt.Errorf("the cluster does not know %s: apply deploy/crds: %w", resource().GroupResource(), err)
+	case apierrors.IsForbidden(err):
+		fault = fmt.Errorf("the Forecasts must not be read: apply deploy/rbac: %w", err)
+	}
+	before := o.fault.Swap(&fault)
+	if before == nil || (*before).Error() != fault.Error() {
+		o.log.WarnContext(ctx, "the Forecasts cannot be watched, trying again", "error", fault)
+	}
+}

@@ -1,0 +1,191 @@
+package cluster
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// maxMessage bounds a condition's message, in bytes; the API allows 32 KiB, a reader less.
+const maxMessage = 2048
+
+// statusOf is an entry for people: rounded, in words. Conditions keep the time of their last transition from the status
+// before; those that are new or changed sides did so at the time of the snapshot.
+func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
+	status := v1alpha1.ForecastStatus{
+		ObservedGeneration: e.Generation,
+		State:              string(e.State),
+		Conditions:         conditionsOf(e, before.Conditions, at),
+		Unit:               e.Unit,
+		Model:              e.Model,
+		ModelReason:        clip(e.ModelReason),
+		LeadTimeSource:     clip(e.LeadSource),
+		Skill:              percent(e.Skill),
+		Coverage:           percent(e.Coverage),
+	}
+	if e.Lead > 0 {
+		status.LeadTime, status.Window = duration(e.Lead), duration(e.Window)
+	}
+	if !e.SampleTime.IsZero() {
+		status.Observed = quantity(e.Observed)
+		status.SampleTime = &metav1.Time{Time: e.SampleTime.Truncate(time.Second)}
+	}
+	if e.State.Serves() {
+		status.Served = quantity(e.Decision.Value)
+	}
+	return status
+}
+
+func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []metav1.Condition {
+	var out []metav1.Condition
+	for _, c := range e.Conditions {
+		if old := meta.FindStatusCondition(before, c.Type); old != nil {
+			out = append(out, *old)
+		}
+		status := metav1.ConditionFalse
+		if c.True {
+			status = metav1.ConditionTrue
+		}
+		reason := c.Reason
+		if reason == "" {
+			reason = string(e.State)
+		}
+		meta.SetStatusCondition(&out, metav1.Condition{
+			Type: c.Type, Status: status, Reason: reason, Message: clip(c.Message),
+			ObservedGeneration: e.Generation, LastTransitionTime: metav1.NewTime(at.Truncate(time.Second)),
+		})
+	}
+	return out
+}
+
+// clip keeps a text within maxMessage.
+func clip(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + " …"
+}
+
+// quantity writes a number with four digits, or all of those before the point: 0.01234, 12.35, 123456.
+func quantity(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return ""
+	case math.Abs(v) >= 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v == 0:
+		return "0"
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) //nolint:errcheck // Written just now.
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// percent writes a share; nothing where it is not known.
+func percent(share float64) string {
+	if math.IsNaN(share) || math.IsInf(share, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(share*100), 'f', 0, 64) + "%"
+}
+
+func duration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }
+
+// news is how much a reader would notice of a change.
+type news int
+
+const (
+	// silent: nothing but noise in the digits.
+	silent news = iota
+	// ordinary: a number moved, a text says something else.
+	ordinary
+	// urgent: a condition or the state is another one, or the status is about an older spec.
+	urgent
+)
+
+// What counts as a move of a number.
+const (
+	// step of a quantity that is noticed, as a share.
+	noticedShare = 0.05
+	// step of a percentage that is noticed, in points.
+	noticedPoints = 2
+	// noticedAge is how much newer the newest sample must be to be news by itself: SampleTime is shown as an age.
+	noticedAge = 5 * time.Minute
+)
+
+// compare says how much news there is between two states of a status.
+func compare(before, after *v1alpha1.ForecastStatus) news {
+	switch {
+	case before.ObservedGeneration != after.ObservedGeneration,
+		before.State != after.State,
+		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
+		return urgent
+	case !slices.Equal(words(before), words(after)),
+		moved(before.Observed, after.Observed, noticedShare),
+		moved(before.Served, after.Served, noticedShare),
+		movedPoints(before.Skill, after.Skill),
+		movedPoints(before.Coverage, after.Coverage),
+		aged(before.SampleTime, after.SampleTime):
+		return ordinary
+	}
+	return silent
+}
+
+func sameCondition(a, b metav1.Condition) bool {
+	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason
+}
+
+// words are the texts of a status. Their digits are left out: a message that counts seconds is not news each second.
+func words(s *v1alpha1.ForecastStatus) []string {
+	out := []string{s.Unit, s.Model, s.LeadTime, s.Window, digitless(s.LeadTimeSource), digitless(s.ModelReason)}
+	for _, c := range s.Conditions {
+		out = append(out, digitless(c.Message))
+	}
+	return out
+}
+
+// digitless is a text without its digits and the points between them.
+func digitless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) || r == '.' {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// moved says whether two quantities differ by more than a share of the larger, or in whether they are known.
+func moved(before, after string, share float64) bool {
+	a, errA := strconv.ParseFloat(before, 64)
+	b, errB := strconv.ParseFloat(after, 64)
+	if errA != nil || errB != nil {
+		return before != after
+	}
+	return math.Abs(a-b) > share*max(math.Abs(a), math.Abs(b))
+}
+
+// movedPoints says whether two percentages differ noticeably, or in whether they are known.
+func movedPoints(before, after string) bool {
+	a, errA := strconv.ParseFloat(strings.TrimSuffix(before, "%"), 64)
+	b, errB := strconv.ParseFloat(strings.TrimSuffix(after, "%"), 64)
+	if errA != nil || errB != nil {
+		return before != after
+	}
+	return math.Abs(a-b) >= noticedPoints
+}
+
+func aged(before, after *metav1.Time) bool {
+	if before == nil || after == nil {
+		return before != after
+	}
+	return after.Sub(before.Time) >= noticedAge
+}

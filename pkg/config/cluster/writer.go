@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// The pace of writing. A thousand Forecasts whose numbers all move are written once in 100 s each; a condition that
+// changes goes first.
+const (
+	// pace is how often Run looks at the snapshot.
+	pace = 2 * time.Second
+	// writesPerSecond bounds all writes together; burst is what may go at once after a rest.
+	writesPerSecond = 10
+	burst           = 50
+	// gap and urgentGap are the least times between two writes of one Forecast.
+	gap       = 30 * time.Second
+	urgentGap = 5 * time.Second
+	// patience with one write.
+	patience = 10 * time.Second
+)
+
+// StatusWriter writes the newest snapshot into the status of the objects. Only the leader may run it.
+type StatusWriter struct {
+	objects *Objects
+	board   *snapshot.Board
+	log     *slog.Logger
+	limiter *rate.Limiter
+	tried   map[types.UID]time.Time
+}
+
+// NewStatusWriter makes a writer for the objects that a watch sees.
+func NewStatusWriter(objects *Objects, board *snapshot.Board, log *slog.Logger) *StatusWriter {
+	return &StatusWriter{
+		objects: objects, board: board, log: log,
+		limiter: rate.NewLimiter(writesPerSecond, burst), tried: map[types.UID]time.Time{},
+	}
+}
+
+// Run writes until the context ends. What another replica wrote is taken as it stands: what is compared is the status in
+// the cluster.
+func (w *StatusWriter) Run(ctx context.Context, clock refresh.Clock) {
+	before := ""
+	for {
+		_, err := w.Step(ctx, clock.Now())
+		text := fmt.Sprint(err)
+		if err != nil && text != before && ctx.Err() == nil {
+			w.log.WarnContext(ctx, "statuses cannot be written, trying again", "error", err)
+		}
+		before = text
+		if err := clock.WaitUntil(ctx, clock.Now().Add(pace)); err != nil {
+			return
+		}
+	}
+}
+
+// Step writes what is due at a time, the urgent first and then what waited longest, as far as the rate allows. It says
+// how many it wrote. The error is one that would meet every write; the rest is tried at the next step.
+func (w *StatusWriter) Step(ctx context.Context, now time.Time) (written int, err error) {
+	for _, d := range w.due(now) {
+		if ctx.Err() != nil || !w.limiter.AllowN(now, 1) {
+			return written, nil
+		}
+		w.tried[d.object.GetUID()] = now
+		switch err := w.write(ctx, d); {
+		case err == nil:
+			written++
+		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+			// The object changed or went since the watch saw it; the next step sees it as it is.
+		case apierrors.IsInvalid(err):
+			w.log.WarnContext(ctx, "the API server refuses a status", "forecast", keyOf(d.object).String(), "error", err)
+		default:
+			return written, fmt.Errorf("write the status of %s: %w", keyOf(d.object), err)
+		}
+	}
+	return written, nil
+}
+
+// draft is a status that is to be written.
+type draft struct {
+	object *unstructured.Unstructured
+	status v1alpha1.ForecastStatus
+	news   news
+	tried  time.Time
+}
+
+// due are the statuses to write at a time, in their order.
+func (w *StatusWriter) due(now time.Time) []draft {
+	newest := w.board.Load()
+	if newest == nil {
+		return nil
+	}
+	var drafts []draft
+	tried := make(map[types.UID]time.Time, len(w.tried))
+	for _, object := range w.objects.list() {
+		last, again := w.tried[object.GetUID()]
+		if again {
+			tried[object.GetUID()] = last
+		}
+		entry := newest.Get(keyOf(object))
+		if entry == nil || entry.Generation != object.GetGeneration() {
+			// The loop has not come to this object, or to its newest spec.
+			continue
+		}
+		before := statusIn(object)
+		d := draft{object: object, status: statusOf(entry, &before, newest.Time), tried: last}
+		d.news = compare(&before, &d.status)
+		if d.news == silent || again && now.Sub(last) < d.news.gap() {
+			continue
+		}
+		drafts = append(drafts, d)
+	}
+	w.tried = tried
+	slices.SortStableFunc(drafts, func(a, b draft) int {
+		return cmp.Or(cmp.Compare(b.news, a.news), a.tried.Compare(b.tried))
+	})
+	return drafts
+}
+
+func (n news) gap() time.Duration {
+	if n == urgent {
+		return urgentGap
+	}
+	return gap
+}
+
+// statusIn is the status that an object has; one that does not fit its type counts as none, and is replaced.
+func statusIn(object *unstructured.Unstructured) v1alpha1.ForecastStatus {
+	var status v1alpha1.ForecastStatus
+	content, found, err := unstructured.NestedMap(object.Object, "status")
+	if err != nil || !found {
+		return status
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &status); err != nil {
+		return v1alpha1.ForecastStatus{}
+	}
+	return status
+}
+
+// write replaces the status of the object as the watch saw it: where it has changed since, the API server refuses, and so
+// it does for a leader of the past.
+func (w *StatusWriter) write(ctx context.Context, d draft) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&d.status)
+	if err != nil {
+		return fmt.Errorf("convert: %w", err)
+	}
+	object := d.object.DeepCopy()
+	object.Object["status"] = content
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err = w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{
+		FieldManager: "forewarm",
+	})
+	return err
+}
