@@ -30,7 +30,7 @@ func build(
 	health := &readiness{checks: deps.Ready}
 	chain := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
-		return chain(health.before(api), c)
+		return chain(health.before(plainDiscovery(api)), c)
 	}
 	metrics := metricsapi.New(deps.Board, deps.Now)
 	library := adapter.Config{GenericConfig: config}

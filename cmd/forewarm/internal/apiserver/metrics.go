@@ -8,11 +8,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
+	endpointmetrics "k8s.io/apiserver/pkg/endpoints/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
 // metricsHandler serves our metrics, and those of the API server's libraries that ours do not have already.
 func metricsHandler(deps Deps) http.Handler {
+	endpointmetrics.Register()
 	return promhttp.HandlerFor(
 		firstWins{deps.Metrics, legacyregistry.DefaultGatherer},
 		promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(deps.Logger.Handler(), slog.LevelError)},

@@ -218,3 +218,16 @@ func externalURL(base, namespace, metric, selector string) string {
 	}
 	return url
 }
+
+// startFixed is a TLS server, HTTP/2 as well, that writes one answer of the size of a metric's.
+func startFixed(t testing.TB) string {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"kind":"ExternalMetricValueList","items":[{"metricName":"ready","value":"139237m"}]}`)
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.URL
+}

@@ -21,6 +21,11 @@ import (
 // unknown stands for a number that the server does not know.
 const unknown = "-"
 
+// Table writes one line for each outlook, for people; now is the time by which the age of data is told.
+func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
+	return newView(out).table(outlooks, now)
+}
+
 // view writes outlooks for people. What comes from the server goes to text, which lets no terminal codes through; charts
 // of our own go to out.
 type view struct {

@@ -1,0 +1,92 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// announcer tells the user what has become true.
+type announcer struct {
+	out   io.Writer
+	clock server.Clock
+	begun time.Time
+}
+
+// say prints one fact.
+func (a *announcer) say(verb, format string, args ...any) {
+	fmt.Fprintf(a.out, "%-10s %s\n", verb, fmt.Sprintf(format, args...))
+}
+
+// whenReady waits until the server answers that it is ready, tells what is served and what to try, and returns when the
+// context ends.
+func (a *announcer) whenReady(ctx context.Context, url string, board *snapshot.Board) error {
+	const pause = 100 * time.Millisecond
+	for !answersReady(ctx, url+"/readyz") {
+		if err := a.clock.WaitUntil(ctx, a.clock.Now().Add(pause)); err != nil {
+			return nil //nolint:nilerr // The context ended before anything was ready.
+		}
+	}
+	now := a.clock.Now()
+	var outlooks []api.Outlook
+	for _, entry := range board.Load().All("") {
+		outlooks = append(outlooks, inspect.Outlook(entry, now))
+	}
+	a.say("Serving", "%s, %.1f s after the start\n", url, now.Sub(a.begun).Seconds())
+	if err := inspectcmd.Table(a.out, outlooks, now); err != nil {
+		return err
+	}
+	a.invite(url, outlooks)
+	<-ctx.Done()
+	return nil
+}
+
+// invite says what is not served and why, and what to try on the first Forecast that is.
+func (a *announcer) invite(url string, outlooks []api.Outlook) {
+	fmt.Fprintln(a.out)
+	tried := false
+	for i := range outlooks {
+		switch o := &outlooks[i]; {
+		case o.Status.Served == nil:
+			fmt.Fprintf(a.out, "%s/%s is not served: %s\n", o.Namespace, o.Name, o.Status.Reason)
+		case !tried:
+			tried = true
+			fmt.Fprintf(a.out, invitation, url, o.Namespace, o.Name)
+		}
+	}
+	fmt.Fprint(a.out, "\nCtrl-C ends the demo and removes its data.\n")
+}
+
+const invitation = `Try, from another terminal:
+
+  # The metric as an HPA reads it, and another view of it by a selector
+  curl -s %[1]s/apis/external.metrics.k8s.io/v1beta1/namespaces/%[2]s/%[3]s
+  curl -sG %[1]s/apis/external.metrics.k8s.io/v1beta1/namespaces/%[2]s/%[3]s --data-urlencode labelSelector=quantile=0.99,horizon=10m
+
+  # Everything that is known about it, as JSON, and as text with a chart
+  curl -s %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s
+  forewarm inspect --server %[1]s %[2]s/%[3]s
+
+  # The same in a browser
+  %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s/page
+`
+
+func answersReady(ctx context.Context, url string) bool {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
+}
