@@ -10,6 +10,9 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 )
 
+// version is set by the linker: -X main.version=v1.2.3.
+var version string //nolint:gochecknoglobals // The linker sets variables only.
+
 func main() { os.Exit(run()) }
 
 // run lets the first signal end the command in good order, and a second one at once.
@@ -17,5 +20,5 @@ func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
-	return cli.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	return cli.Program{Version: version}.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }

@@ -23,9 +23,15 @@ and, while that runs, look from another terminal:
 
   forewarm inspect --server http://127.0.0.1:8080`
 
+// Program is forewarm's command line.
+type Program struct {
+	// Version of the binary; empty means what the go command stamped into it.
+	Version string
+}
+
 // Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words
 // about the work to stderr.
-func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "forewarm",
 		Short:         "Scale before the load arrives",
@@ -39,7 +45,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
-	root.AddCommand(servecmd.New(), inspectcmd.New(), version())
+	root.AddCommand(servecmd.New(), inspectcmd.New(), version(p.Version))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)

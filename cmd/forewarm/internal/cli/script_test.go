@@ -26,7 +26,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"forewarm": func() {
-			code := cli.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
+			code := cli.Program{Version: "v0.0.0-test"}.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
 			fmt.Fprintf(os.Stderr, "exit code %d\n", code)
 			os.Exit(code)
 		},
