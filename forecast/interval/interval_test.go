@@ -140,7 +140,12 @@ func TestAdaptiveLevelIsMonotoneAndIdentityAtRest(t *testing.T) {
 			}
 		}
 		if p > 0.5 && !(missing.Level(p) > p && hitting.Level(p) < p) {
-			t.Errorf("p=%v: misses must raise the level and hits lower it: %v, %v", p, missing.Level(p), hitting.Level(p))
+			t.Errorf(
+				"p=%v: misses must raise the level and hits lower it: %v, %v",
+				p,
+				missing.Level(p),
+				hitting.Level(p),
+			)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var (
 func (m Max) Name() string { return fmt.Sprintf("Max(w=%d)", m.Window) }
 
 // Fit needs one observation. Errors: forecast.ErrParameter, forecast.ErrTooShort, forecast.ErrNotFinite.
-func (m Max) Fit(s forecast.Series) (forecast.Fitted, error) { //nolint:ireturn // forecast.Model asks for it.
+func (m Max) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Window < 1 {
 		return nil, fmt.Errorf("%s: window %d, want 1 or more: %w", m.Name(), m.Window, forecast.ErrParameter)
 	}

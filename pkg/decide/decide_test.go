@@ -40,14 +40,44 @@ func TestDecide(t *testing.T) {
 		want    float64
 		floored bool
 	}{
-		"a quantile serves that quantile":           {quantile, []decide.Input{input(80, 100, 120)}, 120, false},
-		"the observed demand is a floor":            {quantile, []decide.Input{input(150, 100, 120)}, 150, true},
-		"without the floor it is not":               {with(quantile, decide.Forecast), []decide.Input{input(150, 100, 120)}, 120, false},
-		"a shadow serves the observed":              {with(quantile, decide.Shadow), []decide.Input{input(80, 100, 120)}, 80, false},
-		"a quantile looks at the newest input only": {quantile, []decide.Input{input(80, 900, 990), input(80, 100, 120)}, 120, false},
-		"an objective adds k spreads to the median": {objective, []decide.Input{input(80, 100, 120)}, 100 + 1.3*20, false},
-		"an objective holds for half the lead time": {objective, []decide.Input{input(80, 200, 220), input(80, 100, 120)}, 200 + 1.3*20, false},
-		"quantiles that collapse keep a margin":     {objective, []decide.Input{input(100, 100, 100)}, 100 + 1.3*0.005*100, false},
+		"a quantile serves that quantile": {quantile, []decide.Input{input(80, 100, 120)}, 120, false},
+		"the observed demand is a floor":  {quantile, []decide.Input{input(150, 100, 120)}, 150, true},
+		"without the floor it is not": {
+			with(quantile, decide.Forecast),
+			[]decide.Input{input(150, 100, 120)},
+			120,
+			false,
+		},
+		"a shadow serves the observed": {
+			with(quantile, decide.Shadow),
+			[]decide.Input{input(80, 100, 120)},
+			80,
+			false,
+		},
+		"a quantile looks at the newest input only": {
+			quantile,
+			[]decide.Input{input(80, 900, 990), input(80, 100, 120)},
+			120,
+			false,
+		},
+		"an objective adds k spreads to the median": {
+			objective,
+			[]decide.Input{input(80, 100, 120)},
+			100 + 1.3*20,
+			false,
+		},
+		"an objective holds for half the lead time": {
+			objective,
+			[]decide.Input{input(80, 200, 220), input(80, 100, 120)},
+			200 + 1.3*20,
+			false,
+		},
+		"quantiles that collapse keep a margin": {
+			objective,
+			[]decide.Input{input(100, 100, 100)},
+			100 + 1.3*0.005*100,
+			false,
+		},
 		"an objective without a target is the default quantile": {
 			decide.Policy{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
 		},
@@ -60,7 +90,14 @@ func TestDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := decide.Decide(tt.policy, tt.inputs)
 			if math.Abs(got.Value-tt.want) > 1e-9 || got.Floored != tt.floored {
-				t.Errorf("serves %v (floored %v), want %v (%v): %s", got.Value, got.Floored, tt.want, tt.floored, got.Reason)
+				t.Errorf(
+					"serves %v (floored %v), want %v (%v): %s",
+					got.Value,
+					got.Floored,
+					tt.want,
+					tt.floored,
+					got.Reason,
+				)
 			}
 			if got.Reason == "" {
 				t.Error("no reason")
@@ -73,7 +110,11 @@ func TestDecide(t *testing.T) {
 func TestFloorHolds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
-		policy := decide.Policy{Late: 0.001 + 0.1*rng.Float64(), Target: float64(rng.IntN(2)), Lead: time.Duration(rng.IntN(1200)) * time.Second}
+		policy := decide.Policy{
+			Late:   0.001 + 0.1*rng.Float64(),
+			Target: float64(rng.IntN(2)),
+			Lead:   time.Duration(rng.IntN(1200)) * time.Second,
+		}
 		if rng.IntN(2) == 0 {
 			policy.Quantile = decide.Lowest + rng.Float64()*(decide.Highest-decide.Lowest)
 		}

@@ -24,11 +24,11 @@ var ErrSelection = errors.New("selector")
 
 // selectors reads one key's value into a selection.
 var selectors = map[string]func(*Selection, string) error{ //nolint:gochecknoglobals // A constant table.
-	"horizon":  (*Selection).setHorizon,
-	"late":     (*Selection).setLate,
-	"model":    (*Selection).setModel,
-	"quantile": (*Selection).setQuantile,
-	"serve":    (*Selection).setServe,
+	"horizon":  setHorizon,
+	"late":     setLate,
+	"model":    setModel,
+	"quantile": setQuantile,
+	"serve":    setServe,
 }
 
 // ParseSelection reads the pairs of a selector. Every problem is in the error, which wraps ErrSelection and lists the
@@ -77,7 +77,7 @@ func (s Selection) Apply(p Policy) Policy {
 	return p
 }
 
-func (s *Selection) setHorizon(value string) error {
+func setHorizon(s *Selection, value string) error {
 	d, err := time.ParseDuration(value)
 	if err != nil || d <= 0 {
 		return fmt.Errorf("horizon=%.64q is not a duration, write for example 5m or 1h30m", value)
@@ -86,16 +86,21 @@ func (s *Selection) setHorizon(value string) error {
 	return nil
 }
 
-func (s *Selection) setQuantile(value string) error {
+func setQuantile(s *Selection, value string) error {
 	q, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(q >= Lowest && q <= Highest) {
-		return fmt.Errorf("quantile=%.64q is not a number from %v to %v, write for example 0.95", value, Lowest, Highest)
+		return fmt.Errorf(
+			"quantile=%.64q is not a number from %v to %v, write for example 0.95",
+			value,
+			Lowest,
+			Highest,
+		)
 	}
 	s.Quantile = q
 	return nil
 }
 
-func (s *Selection) setLate(value string) error {
+func setLate(s *Selection, value string) error {
 	late, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(late > 0 && late < 1) {
 		return fmt.Errorf("late=%.64q is not a share between 0 and 1, write for example 0.01 for 1 %%", value)
@@ -104,7 +109,7 @@ func (s *Selection) setLate(value string) error {
 	return nil
 }
 
-func (s *Selection) setModel(value string) error {
+func setModel(s *Selection, value string) error {
 	if value == "" {
 		return errors.New("model is empty, write for example arima")
 	}
@@ -112,7 +117,7 @@ func (s *Selection) setModel(value string) error {
 	return nil
 }
 
-func (s *Selection) setServe(value string) error {
+func setServe(s *Selection, value string) error {
 	for _, mode := range []Mode{Floor, Forecast, Shadow} {
 		if strings.EqualFold(value, string(mode)) {
 			s.Mode = mode

@@ -6,7 +6,9 @@ import (
 )
 
 // levels are the probabilities at which a window's maximum is tabulated. Dense where a decision lives, in the upper tail.
-var levels = [...]float64{0.05, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995} //nolint:gochecknoglobals // A constant table.
+var levels = [...]float64{ //nolint:gochecknoglobals // A constant table.
+	0.05, 0.25, 0.5, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995,
+}
 
 // Lowest and Highest are the ends of the range in which a quantile may be asked for.
 const (

@@ -165,7 +165,14 @@ func (f *Forecaster) Describe(e *snapshot.Entry) {
 }
 
 func (f *Forecaster) candidate(m *member) snapshot.Candidate {
-	c := snapshot.Candidate{Name: m.name, Title: m.title, Free: m.free, Loss: math.NaN(), Skill: math.NaN(), Coverage: math.NaN()}
+	c := snapshot.Candidate{
+		Name:     m.name,
+		Title:    m.title,
+		Free:     m.free,
+		Loss:     math.NaN(),
+		Skill:    math.NaN(),
+		Coverage: math.NaN(),
+	}
 	if m.err != nil {
 		c.Error = m.err.Error()
 		return c
@@ -186,7 +193,10 @@ func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
 	forecasts := m.fitted.Forecast(f.horizons[len(f.horizons)-1])
 	out := make([]snapshot.PathStep, len(forecasts.Point))
 	for i := range out {
-		out[i] = snapshot.PathStep{Time: f.End().Add(time.Duration(i) * f.config.Step), Point: math.Max(0, forecasts.Point[i])}
+		out[i] = snapshot.PathStep{
+			Time:  f.End().Add(time.Duration(i) * f.config.Step),
+			Point: math.Max(0, forecasts.Point[i]),
+		}
 	}
 	for j, level := range snapshot.PathLevels() {
 		for i, v := range forecasts.Quantile(level) {

@@ -76,7 +76,9 @@ func TestTheSeasonServesSeasonalDemand(t *testing.T) {
 	}
 }
 
-func seasonal(model string) bool { return model == forecaster.HoltWinters || model == forecaster.LastSeason }
+func seasonal(model string) bool {
+	return model == forecaster.HoltWinters || model == forecaster.LastSeason
+}
 
 // On a random walk nothing beats the last value but by luck, and luck does not last.
 func TestNoSkillOnARandomWalk(t *testing.T) {
@@ -207,7 +209,8 @@ func checkEntry(t *testing.T, name string, e *snapshot.Entry, f *forecaster.Fore
 	for _, c := range e.Candidates {
 		for _, w := range c.Windows {
 			q := w.Quantiles[:]
-			if !slices.IsSorted(q) || q[0] < 0 || slices.ContainsFunc(q, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+			if !slices.IsSorted(q) || q[0] < 0 ||
+				slices.ContainsFunc(q, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 				t.Fatalf("%s: %s at %s: %v", name, c.Name, w.Horizon, q)
 			}
 		}
@@ -229,7 +232,13 @@ func TestGapsLeaveScoresAlone(t *testing.T) {
 	}
 	after := candidate(t, describe(f), forecaster.LastValue)
 	if before.Loss != after.Loss || before.Coverage != after.Coverage {
-		t.Errorf("loss %v became %v, coverage %v became %v over gaps alone", before.Loss, after.Loss, before.Coverage, after.Coverage)
+		t.Errorf(
+			"loss %v became %v, coverage %v became %v over gaps alone",
+			before.Loss,
+			after.Loss,
+			before.Coverage,
+			after.Coverage,
+		)
 	}
 }
 
@@ -257,7 +266,13 @@ func TestModelsThatMayServe(t *testing.T) {
 	for _, candidate := range e.Candidates {
 		names = append(names, candidate.Name)
 	}
-	want := []string{forecaster.LastValue, forecaster.RunningMax, forecaster.LastSeason, forecaster.HoltWinters, forecaster.ARIMA}
+	want := []string{
+		forecaster.LastValue,
+		forecaster.RunningMax,
+		forecaster.LastSeason,
+		forecaster.HoltWinters,
+		forecaster.ARIMA,
+	}
 	if !slices.Equal(names, want) {
 		t.Errorf("candidates %v, want %v", names, want)
 	}

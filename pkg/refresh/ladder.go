@@ -88,7 +88,11 @@ func (v *view) fallBack(e *snapshot.Entry) {
 	reason := fmt.Sprintf("the running maximum of the observed demand over %s is %.6g", e.Window, value)
 	if q, ok := lastSeason(e); ok && q > value {
 		value = q
-		reason = fmt.Sprintf("the same time last season reached %.6g, above the running maximum of the last %s", q, e.Window)
+		reason = fmt.Sprintf(
+			"the same time last season reached %.6g, above the running maximum of the last %s",
+			q,
+			e.Window,
+		)
 	}
 	observed := e.Observed
 	if math.IsNaN(observed) {
@@ -140,8 +144,11 @@ func (v *view) ready(e *snapshot.Entry, t Target, now time.Time) snapshot.Condit
 	case snapshot.FallingBack:
 		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason)
 	case snapshot.Stale:
-		c.Message = fmt.Sprintf("the newest sample is %s old, more than %s: nothing is served, the HPA keeps what it has",
-			age, t.StaleAfter)
+		c.Message = fmt.Sprintf(
+			"the newest sample is %s old, more than %s: nothing is served, the HPA keeps what it has",
+			age,
+			t.StaleAfter,
+		)
 	case snapshot.Pending, snapshot.Invalid:
 		c.Message = v.pending()
 	}
@@ -159,7 +166,12 @@ func (v *view) pending() string {
 }
 
 func (v *view) source(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
-	c := snapshot.Condition{Type: snapshot.ConditionSource, True: true, Reason: "Answering", Message: "the newest query was answered"}
+	c := snapshot.Condition{
+		Type:    snapshot.ConditionSource,
+		True:    true,
+		Reason:  "Answering",
+		Message: "the newest query was answered",
+	}
 	switch {
 	case v.err != nil:
 		c.True, c.Reason, c.Message = false, reasonOf(v.err), v.err.Error()

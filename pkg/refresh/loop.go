@@ -64,8 +64,8 @@ func (l *Loop) Run(ctx context.Context, clock Clock) error {
 		l.Step(ctx, begun)
 		now := clock.Now()
 		l.stats.StepSeconds = now.Sub(begun).Seconds()
-		if err := clock.WaitUntil(ctx, l.wake(now)); err != nil {
-			return nil //nolint:nilerr // The context ended: that is how Run ends.
+		if clock.WaitUntil(ctx, l.wake(now)) != nil {
+			return nil // The context ended: that is how Run ends.
 		}
 	}
 }

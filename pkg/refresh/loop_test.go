@@ -73,7 +73,13 @@ func target(name string) refresh.Target {
 func newLoop(t *testing.T, source refresh.Source, targets refresh.Targets) (*refresh.Loop, *snapshot.Board) {
 	t.Helper()
 	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: 10 * time.Second}, source, targets, board, slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(
+		refresh.Config{Grace: 10 * time.Second},
+		source,
+		targets,
+		board,
+		slog.New(slog.DiscardHandler),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +256,12 @@ func TestLadder(t *testing.T) {
 		if tt.want == snapshot.FallingBack && answer.Value != float64(float32(highest)) {
 			t.Errorf("after %s: falls back to %v, want the running maximum %v", tt.after, answer.Value, highest)
 		}
-		if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "Unavailable" || !strings.Contains(c.Message, "refused") {
+		if c := condition(
+			t,
+			e,
+			snapshot.ConditionSource,
+		); c.True || c.Reason != "Unavailable" ||
+			!strings.Contains(c.Message, "refused") {
 			t.Errorf("after %s: source condition %+v", tt.after, c)
 		}
 	}
@@ -280,146 +291,7 @@ func TestVanishedSeriesIsAGap(t *testing.T) {
 	}
 }
 
-func TestFaultsCostOneForecast(t *testing.T) {
-	faults := map[string]struct {
-		err    error
-		reason string
-	}{
-		"none":   {fmt.Errorf("%w", series.ErrNone), "NoSeries"},
-		"many":   {fmt.Errorf("%w: 7; aggregate with sum()", series.ErrMany), "SeveralSeries"},
-		"query":  {fmt.Errorf("%w: parse error", series.ErrQuery), "QueryRefused"},
-		"large":  {fmt.Errorf("%w: 10,000,000 points", series.ErrTooLarge), "AnswerTooLarge"},
-		"down":   {fmt.Errorf("%w: status 500", series.ErrUnavailable), "Unavailable"},
-		"other":  {errors.New("odd"), "QueryFailed"},
-		"panics": {nil, "QueryFailed"},
-	}
-	source := &past{demand: daily, fail: func(q refresh.Query) error {
-		if q.Expr == "panics" {
-			panic("a fault in the source")
-		}
-		return faults[q.Expr].err
-	}}
-	targets := fixed{target("good"), {Key: snapshot.Key{Namespace: "inference", Name: "invalid"}, Invalid: "spec.step: too short"}}
-	for name := range faults {
-		bad := target(name)
-		bad.Expr = name
-		targets = append(targets, bad)
-	}
-	loop, _ := newLoop(t, source, targets)
-	s := loop.Step(t.Context(), noon)
-	if e := entry(t, s, "good"); e.State != snapshot.Ready {
-		t.Errorf("the good one is %s", e.Why())
-	}
-	if e := entry(t, s, "invalid"); e.State != snapshot.Invalid || !strings.Contains(e.Why(), "too short") {
-		t.Errorf("the invalid one is %s", e.Why())
-	}
-	for name, fault := range faults {
-		e := entry(t, s, name)
-		if c := condition(t, e, snapshot.ConditionSource); e.State != snapshot.Pending || c.True || c.Reason != fault.reason {
-			t.Errorf("%s: %s, source %+v; want Pending for %s", name, e.State, c, fault.reason)
-		}
-		if _, err := e.Answer(decide.Selection{}, noon); !errors.Is(err, snapshot.ErrNotServing) {
-			t.Errorf("%s: answers with %v", name, err)
-		}
-	}
-}
-
 // A history that never came is asked for ever more rarely; one that came is asked for at every step.
-func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
-	source := &past{demand: daily, fail: func(refresh.Query) error { return series.ErrUnavailable }}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
-	for i := range 60 {
-		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
-	}
-	if n := len(source.queries); n < 12 || n > 16 {
-		t.Errorf("%d attempts in an hour, want pauses of 1, 2, 4, 5, 5 … minutes", n)
-	}
-}
-
-// blocking answers slow queries only when released.
-type blocking struct {
-	past
-	release chan struct{}
-}
-
-func (b *blocking) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	if q.Expr == "slow" {
-		select {
-		case <-b.release:
-		case <-ctx.Done():
-			return forecast.Series{}, fmt.Errorf("%w: %w", series.ErrUnavailable, ctx.Err())
-		}
-	}
-	return b.past.Fetch(ctx, q)
-}
-
-func TestSlowQueryDelaysOnlyItself(t *testing.T) {
-	source := &blocking{past: past{demand: daily}, release: make(chan struct{})}
-	slow := target("slow")
-	slow.Expr = "slow"
-	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: 300 * time.Millisecond}, source, fixed{slow, target("quick")}, board,
-		slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := loop.Step(t.Context(), noon)
-	if got := entry(t, s, "slow").State; got != snapshot.Pending || s.Pending != 1 {
-		t.Errorf("the slow one is %s, %d pending", got, s.Pending)
-	}
-	if got := entry(t, s, "quick").State; got != snapshot.Ready {
-		t.Errorf("the quick one is %s", got)
-	}
-	close(source.release)
-	for i := 1; i < 100 && entry(t, board.Load(), "slow").State != snapshot.Ready; i++ {
-		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
-	}
-	if e := entry(t, board.Load(), "slow"); e.State != snapshot.Ready {
-		t.Errorf("once released: %s", e.Why())
-	}
-}
-
-func TestBadSamplesBecomeGapsWithACondition(t *testing.T) {
-	source := &past{demand: func(at time.Time) float64 {
-		switch at.Minute() % 10 {
-		case 3:
-			return math.Inf(1)
-		case 5:
-			return -4
-		case 7:
-			return 1e300
-		case 8:
-			return math.NaN()
-		}
-		return daily(at)
-	}}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
-	e := entry(t, loop.Step(t.Context(), noon), "llama")
-	if c := condition(t, e, snapshot.ConditionData); c.True || !strings.Contains(c.Message, "negative") {
-		t.Errorf("data condition %+v", c)
-	}
-	if v := e.Decision.Value; math.IsNaN(v) || math.IsInf(v, 0) || v < e.Observed || v > 400 {
-		t.Errorf("serves %v on %v observed: %s", v, e.Observed, e.Why())
-	}
-}
-
-func TestClockThatGoesBackwards(t *testing.T) {
-	source := &past{demand: daily}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
-	loop.Step(t.Context(), noon)
-	e := entry(t, loop.Step(t.Context(), noon.Add(-time.Hour)), "llama")
-	if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "ClockBehind" {
-		t.Errorf("source condition %+v, want ClockBehind", c)
-	}
-	if len(source.queries) != 1 {
-		t.Errorf("%d queries, want none into the past", len(source.queries))
-	}
-	e = entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
-	if e.State != snapshot.Ready || !condition(t, e, snapshot.ConditionSource).True {
-		t.Errorf("once the clock is right again: %+v", e.Conditions)
-	}
-}
-
 func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	source := &past{demand: daily}
 	targets := fixed{target("llama")}
@@ -428,7 +300,12 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	targets[0].Generation, targets[0].Policy.Quantile = 2, 0.5
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
 	if after.Generation != 2 || after.Decision.Quantile != 0.5 || after.State != snapshot.Ready {
-		t.Errorf("after the change: generation %d, quantile %v, %s", after.Generation, after.Decision.Quantile, after.Why())
+		t.Errorf(
+			"after the change: generation %d, quantile %v, %s",
+			after.Generation,
+			after.Decision.Quantile,
+			after.Why(),
+		)
 	}
 	if after.Decision.Value >= before.Decision.Value && !after.Decision.Floored {
 		t.Errorf("the median serves %v, the 95 %% quantile served %v", after.Decision.Value, before.Decision.Value)
@@ -447,7 +324,13 @@ func TestDeletedForecastIsGone(t *testing.T) {
 	targets := fixed{target("a"), target("b")}
 	board := new(snapshot.Board)
 	var set refresh.Targets = targets
-	loop, err := refresh.New(refresh.Config{}, &past{demand: daily}, dynamic{&set}, board, slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(
+		refresh.Config{},
+		&past{demand: daily},
+		dynamic{&set},
+		board,
+		slog.New(slog.DiscardHandler),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -480,4 +363,17 @@ func TestConfigNamesEveryProblem(t *testing.T) {
 			t.Errorf("error %v lacks %s", err, want)
 		}
 	}
+}
+
+// forgetful is a source that keeps no record of its queries.
+type forgetful struct {
+	demand func(time.Time) float64
+}
+
+func (f *forgetful) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
+	for i := range out.Values {
+		out.Values[i] = f.demand(out.TimeAt(i))
+	}
+	return out, nil
 }

@@ -41,7 +41,8 @@ func newWorker(t Target, refit time.Duration) *worker {
 // effect without reading the history again.
 func (w *worker) inherit(before *worker) {
 	old := before.target
-	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step && old.History >= w.target.History {
+	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step &&
+		old.History >= w.target.History {
 		w.store = before.store
 	}
 	w.fallbacks = before.fallbacks
@@ -87,8 +88,14 @@ func fetch(ctx context.Context, source Source, q Query) (forecast.Series, error)
 		return forecast.Series{}, err
 	}
 	if !block.Start.Equal(q.From) || block.Step != q.Step || len(block.Values) != q.Points() {
-		return forecast.Series{}, fmt.Errorf("%w: asked for %d points from %s, got %d from %s: the source is not on the grid",
-			series.ErrUnavailable, q.Points(), q.From, len(block.Values), block.Start)
+		return forecast.Series{}, fmt.Errorf(
+			"%w: asked for %d points from %s, got %d from %s: the source is not on the grid",
+			series.ErrUnavailable,
+			q.Points(),
+			q.From,
+			len(block.Values),
+			block.Start,
+		)
 	}
 	return block, nil
 }

@@ -70,7 +70,7 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 		if block.TimeAt(i).Before(s.end) {
 			continue
 		}
-		s.push(dropped.clean(v))
+		s.push(clean(v, &dropped))
 	}
 	return dropped, nil
 }
@@ -96,7 +96,8 @@ func (s *Store) push(v float32) {
 	s.end = s.end.Add(s.step)
 }
 
-func (d *Dropped) clean(v float64) float32 {
+// clean is a sample as it is stored: NaN, and counted, where it cannot be demand.
+func clean(v float64, d *Dropped) float32 {
 	switch {
 	case math.IsInf(v, 0):
 		d.Infinite++
@@ -126,18 +127,18 @@ func (s *Store) Range(from, to time.Time) forecast.Series {
 
 // steps is d in steps, rounded up, so that a time between two steps begins with the later one.
 func steps(d, step time.Duration) int {
-	n := d / step
-	if d > n*step {
+	n := int(d / step)
+	if d%step > 0 {
 		n++
 	}
-	return int(n)
+	return n
 }
 
 // NewestSample is the time of the newest step that is not a gap; ok is false where all are gaps.
 func (s *Store) NewestSample() (at time.Time, ok bool) {
-	for i := len(s.ring) - 1; i >= 0; i-- {
-		if v := s.ring[(s.oldest+i)%len(s.ring)]; v == v { //nolint:gocritic // NaN alone differs from itself.
-			return s.Start().Add(time.Duration(i) * s.step), true
+	for back := 1; back <= len(s.ring); back++ {
+		if v := s.ring[(s.oldest+len(s.ring)-back)%len(s.ring)]; !math.IsNaN(float64(v)) {
+			return s.end.Add(-time.Duration(back) * s.step), true
 		}
 	}
 	return time.Time{}, false

@@ -83,7 +83,7 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	}
 	q, ok := decide.AtHorizon(c.Windows, window)
 	if !ok {
-		return decide.Decision{}, 0, e.unknownHorizon(c, window)
+		return decide.Decision{}, 0, unknownHorizon(c, window)
 	}
 	input := decide.Input{Observed: e.Observed, Window: q}
 	if n := len(e.Inputs); n > 0 {
@@ -103,7 +103,7 @@ func (e *Entry) unknownModel(name string) error {
 	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelection, name, strings.Join(names, ", "))
 }
 
-func (e *Entry) unknownHorizon(c *Candidate, horizon time.Duration) error {
+func unknownHorizon(c *Candidate, horizon time.Duration) error {
 	if len(c.Windows) == 0 {
 		return fmt.Errorf("%w: model %s has no distribution yet", ErrNotServing, c.Name)
 	}

@@ -1,0 +1,58 @@
+# Forewarm's build. `make` alone explains the targets.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+LINT_MODULE := hack/lint/go.mod
+
+# The race detector needs a C compiler; without one the tests run without it, and say so.
+CC_FOUND := $(shell command -v $(shell go env CC) 2>/dev/null)
+RACE := $(if $(CC_FOUND),-race,)
+
+.PHONY: help
+help: ## this text
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: build
+build: ## bin/forewarm, a static binary
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/forewarm ./cmd/forewarm
+
+.PHONY: demo
+demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
+	exec bin/forewarm demo $(if $(PORT),--port $(PORT))
+
+.PHONY: test
+test: ## all tests that need only Go (and a C compiler, for the race detector)
+	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector")
+	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on ./...
+
+.PHONY: test-cluster
+test-cluster: ## the tests that need a real etcd and kube-apiserver, built from source first (minutes, once)
+	KUBEBUILDER_ASSETS=$$(hack/kubernetes/build.sh | tail -1) CGO_ENABLED=0 \
+		go test -count=1 -shuffle=on $(CLUSTER_PACKAGES)
+
+# The packages whose tests run against a real control plane.
+CLUSTER_PACKAGES := ./pkg/config/... ./pkg/internal/... ./cmd/forewarm/...
+
+.PHONY: lint
+lint: ## golangci-lint, pinned and built from source (minutes, once)
+	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint run
+
+.PHONY: format
+format: ## gofumpt, import order and line length, by the linter's own formatters
+	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint fmt
+
+.PHONY: bench
+bench: ## what serving and refreshing cost: requests, reviews, a thousand Forecasts
+	CGO_ENABLED=0 go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
+	CGO_ENABLED=0 go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
+
+.PHONY: generate
+generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, the project's own traces
+	hack/generate.sh
+	go run ./hack/tracegen
+
+.PHONY: verify
+verify: ## fail where a generated file is stale
+	hack/verify.sh

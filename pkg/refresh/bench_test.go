@@ -1,0 +1,75 @@
+package refresh_test
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates.
+const fleetSize = 1000
+
+func fleet() fixed {
+	targets := make(fixed, fleetSize)
+	for i := range targets {
+		t := target(fmt.Sprintf("model-%04d", i))
+		t.History, t.Models = 14*24*time.Hour, nil
+		targets[i] = t
+	}
+	return targets
+}
+
+// noisy is a day cycle with bursts and noise that depend on the time alone.
+func noisy(t time.Time) float64 {
+	minute := float64(t.Unix() / 60)
+	hash := math.Mod(math.Abs(math.Sin(minute*12.9898))*43758.5453, 1)
+	burst := math.Max(0, math.Sin(minute/97)-0.9) * 600
+	return math.Max(0, 100+60*math.Sin(2*math.Pi*minute/1440)+burst+20*(hash-0.5))
+}
+
+// BenchmarkFleet measures one core: the start with a thousand histories, then incremental steps, the memory that stays,
+// and what the source itself costs.
+func BenchmarkFleet(b *testing.B) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	before := liveBytes()
+	board := new(snapshot.Board)
+	loop, err := refresh.New(
+		refresh.Config{Grace: time.Hour},
+		&forgetful{noisy},
+		fleet(),
+		board,
+		slog.New(slog.DiscardHandler),
+	)
+	if err != nil {
+		b.Fatal(err)
+	}
+	begun := time.Now()
+	now := noon
+	loop.Step(b.Context(), now)
+	b.ReportMetric(time.Since(begun).Seconds(), "s/start")
+	b.ReportMetric(float64(liveBytes()-before)/fleetSize/1000, "kB/Forecast")
+	rebuilds := board.Load().Loop.Rebuilds
+	steps := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(step)
+		loop.Step(b.Context(), now)
+		steps++
+	}
+	b.ReportMetric(float64(board.Load().Loop.Rebuilds-rebuilds)/float64(steps), "rebuilds/op")
+	runtime.KeepAlive(loop)
+}
+
+func liveBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
