@@ -1,0 +1,297 @@
+// Package deploy_test applies the manifests of deploy/ to a real API server.
+package deploy_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/internal/testcluster"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+const account = "system:serviceaccount:forewarm-system:forewarm"
+
+func TestDeploy(t *testing.T) {
+	c := testcluster.Start(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *testcluster.Cluster)
+	}{
+		{"EverythingApplies", testApply},
+		{"TheAccountMayDoItsWork", testWork},
+		{"AndNothingElse", testRights},
+		{"PeopleMayLook", testPeople},
+		{"BesideKEDA", testBesideKEDA},
+		{"WithCertManager", testCertManager},
+		{"ItGoesAway", testRemoval},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
+	}
+}
+
+func testApply(t *testing.T, c *testcluster.Cluster) {
+	apply := func(args ...string) {
+		t.Helper()
+		output := c.MustKubectl(t, "", append([]string{"apply", "--server-side", "--validate=strict"}, args...)...)
+		if strings.Contains(output, "Warning") {
+			t.Errorf("the API server warns: %s", output)
+		}
+	}
+	// Twice: a second time must change nothing.
+	apply("-k", "deploy/default")
+	apply("-k", "deploy/default")
+	c.MustKubectl(t, "", "create", "namespace", "inference")
+	apply("-f", "deploy/samples/forecast.yaml", "-f", "deploy/samples/hpa.yaml")
+	apply("-f", "deploy/samples/hpa-object.yaml", "--force-conflicts")
+	services := c.MustKubectl(t, "", "get", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm", "-o", "name")
+	if n := strings.Count(services, "\n"); n != 3 {
+		t.Errorf("%d APIServices, want 3:\n%s", n, services)
+	}
+}
+
+// catalogue takes everything.
+type catalogue struct{}
+
+func (catalogue) Presets() []string { return []string{"vllm/inflight"} }
+
+func (catalogue) Render(string, string, v1alpha1.TargetRef) (config.Rendered, error) {
+	return config.Rendered{Expr: "x"}, nil
+}
+
+func (catalogue) Confine(query, _ string) (config.Rendered, error) {
+	return config.Rendered{Expr: query}, nil
+}
+
+// clock is the machine's.
+type clock struct{}
+
+func (clock) Now() time.Time { return time.Now() }
+
+func (clock) WaitUntil(ctx context.Context, t time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(t)):
+		return nil
+	}
+}
+
+// testWork watches, leads and writes a status with the rights of the Deployment's account alone.
+func testWork(t *testing.T, c *testcluster.Cluster) {
+	as := rest.CopyConfig(c.Config)
+	as.Impersonate.UserName = account
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	objects, err := cluster.NewObjects(as, config.NewResolver(catalogue{}), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leadership, err := cluster.NewLeadership(as, cluster.LeaseConfig{
+		Namespace: "forewarm-system", Name: "forewarm", Identity: "test",
+	}, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	board := &snapshot.Board{}
+	entry := &snapshot.Entry{
+		Key: snapshot.Key{Namespace: "inference", Name: "llama-inflight"}, Generation: 1, State: snapshot.Pending,
+		Conditions: []snapshot.Condition{{Type: snapshot.ConditionReady, Reason: "Pending", Message: "the sample's status"}},
+	}
+	board.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.Entry{entry.Key: entry}, 1, snapshot.LoopStats{}))
+	writer := cluster.NewStatusWriter(objects, board, log)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 2)
+	go func() { over <- objects.Run(ctx) }()
+	go func() { over <- leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, clock{}) }) }()
+	c.MustKubectl(t, "", "wait", "--namespace=inference", "--for=jsonpath={.status.state}=Pending", "--timeout=20s",
+		"forecast/llama-inflight")
+	cancel()
+	for range 2 {
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	}
+	table := c.MustKubectl(t, "", "get", "forewarm", "-A", "-o", "wide")
+	if !strings.Contains(table, "the sample's status") {
+		t.Errorf("the condition is not in the wide table:\n%s", table)
+	}
+	holder := c.MustKubectl(t, "", "get", "lease", "-n", "forewarm-system", "forewarm", "-o", "jsonpath={.spec.holderIdentity}")
+	if holder != "" {
+		t.Errorf("the lease was not given back: %q holds it", holder)
+	}
+}
+
+// may asks the API server's own authorizer.
+func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.ResourceAttributes) bool {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	review, err := client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorization.SubjectAccessReview{
+		Spec: authorization.SubjectAccessReviewSpec{User: who, ResourceAttributes: &ask},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return review.Status.Allowed
+}
+
+func testRights(t *testing.T, c *testcluster.Cluster) {
+	type ask = authorization.ResourceAttributes
+	for _, q := range []struct {
+		ask  ask
+		want bool
+	}{
+		{ask{Verb: "list", Group: "forewarm.dev", Resource: "forecasts"}, true},
+		{ask{Verb: "update", Group: "forewarm.dev", Resource: "forecasts", Subresource: "status"}, true},
+		{ask{Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}, true},
+		{ask{Verb: "update", Group: "forewarm.dev", Resource: "forecasts"}, false},
+		{ask{Verb: "create", Group: "forewarm.dev", Resource: "forecasts"}, false},
+		{ask{Verb: "delete", Group: "forewarm.dev", Resource: "forecasts"}, false},
+		{ask{Verb: "get", Resource: "secrets", Namespace: "forewarm-system"}, false},
+		{ask{Verb: "get", Resource: "configmaps", Namespace: "kube-system"}, false},
+		{ask{Verb: "list", Resource: "pods"}, false},
+		{ask{Verb: "update", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
+		{ask{Verb: "update", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
+		{lease("update", "forewarm-system", "forewarm"), true},
+		{lease("update", "forewarm-system", "other"), false},
+		{lease("delete", "forewarm-system", "forewarm"), false},
+		{lease("create", "inference", "forewarm"), false},
+	} {
+		if got := may(t, c, account, q.ask); got != q.want {
+			t.Errorf("the account may %+v: %v", q.ask, got)
+		}
+	}
+}
+
+func lease(verb, namespace, name string) authorization.ResourceAttributes {
+	return authorization.ResourceAttributes{
+		Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Namespace: namespace, Name: name,
+	}
+}
+
+// testPeople binds the roles by hand: the controller that adds them to view and edit does not run here.
+func testPeople(t *testing.T, c *testcluster.Cluster) {
+	c.MustKubectl(t, "", "create", "rolebinding", "v", "-n", "inference", "--clusterrole=forewarm:view", "--user=viewer")
+	c.MustKubectl(t, "", "create", "rolebinding", "e", "-n", "inference", "--clusterrole=forewarm:edit", "--user=editor")
+	for _, q := range []struct {
+		who, verb, group, resource, subresource string
+		want                                    bool
+	}{
+		{"viewer", "list", "forewarm.dev", "forecasts", "", true},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "", true},
+		{"viewer", "list", "inspect.forewarm.dev", "outlooks", "", true},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "page", true},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "plot", true},
+		{"viewer", "list", "external.metrics.k8s.io", "llama-inflight", "", true},
+		{"viewer", "get", "custom.metrics.k8s.io", "forecasts.forewarm.dev", "demand", true},
+		{"viewer", "get", "custom.metrics.k8s.io", "pods", "memory", false},
+		{"viewer", "create", "forewarm.dev", "forecasts", "", false},
+		{"editor", "create", "forewarm.dev", "forecasts", "", true},
+		{"editor", "update", "forewarm.dev", "forecasts", "status", false},
+	} {
+		ask := authorization.ResourceAttributes{
+			Namespace: "inference", Verb: q.verb, Group: q.group, Resource: q.resource, Subresource: q.subresource,
+		}
+		if got := may(t, c, q.who, ask); got != q.want {
+			t.Errorf("%s may %+v: %v", q.who, ask, got)
+		}
+		ask.Namespace = "default"
+		if may(t, c, q.who, ask) {
+			t.Errorf("%s may do so in another namespace: %+v", q.who, ask)
+		}
+	}
+}
+
+// object is what the tests ask of a rendered manifest.
+type object struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name        string            `json:"name"`
+		Annotations map[string]string `json:"annotations"`
+	} `json:"metadata"`
+	Spec struct {
+		InsecureSkipTLSVerify bool     `json:"insecureSkipTLSVerify"`
+		DNSNames              []string `json:"dnsNames"`
+	} `json:"spec"`
+}
+
+func render(t *testing.T, c *testcluster.Cluster, folder string) []object {
+	t.Helper()
+	var out []object
+	for _, document := range strings.Split(c.MustKubectl(t, "", "kustomize", "deploy/"+folder), "\n---\n") {
+		var o object
+		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func testBesideKEDA(t *testing.T, c *testcluster.Cluster) {
+	for _, o := range render(t, c, "beside-keda") {
+		if strings.Contains(o.Metadata.Name, "external.metrics") {
+			t.Errorf("%s %s is KEDA's", o.Kind, o.Metadata.Name)
+		}
+	}
+	c.MustKubectl(t, "", "apply", "--server-side", "--dry-run=server", "-k", "deploy/beside-keda")
+}
+
+// testCertManager renders only: cert-manager's own kinds are not there.
+func testCertManager(t *testing.T, c *testcluster.Cluster) {
+	services, names := 0, ""
+	for _, o := range render(t, c, "with-cert-manager") {
+		switch o.Kind {
+		case "APIService":
+			services++
+			if o.Spec.InsecureSkipTLSVerify || o.Metadata.Annotations["cert-manager.io/inject-ca-from"] != "forewarm-system/forewarm" {
+				t.Errorf("%s is not checked: %+v", o.Metadata.Name, o)
+			}
+		case "Certificate":
+			names = fmt.Sprint(o.Spec.DNSNames)
+		}
+	}
+	if services != 3 || names != "[forewarm.forewarm-system.svc]" {
+		t.Errorf("%d APIServices, a certificate for %s", services, names)
+	}
+}
+
+func testRemoval(t *testing.T, c *testcluster.Cluster) {
+	c.MustKubectl(t, "", "delete", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm")
+	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
+}
+
+// TestNothingIsForgotten holds every folder of manifests against what is applied or rendered above.
+func TestNothingIsForgotten(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join(testcluster.Root(t), "deploy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	applied := map[string]bool{
+		"apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true, "rbac": true,
+		"samples": true, "server": true, "with-cert-manager": true,
+	}
+	for _, e := range entries {
+		if e.IsDir() && !applied[e.Name()] {
+			t.Errorf("no test applies %s", filepath.Join("deploy", e.Name()))
+		}
+	}
+}
