@@ -1,0 +1,125 @@
+package snapshot_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+func TestAnswer(t *testing.T) {
+	e := snapshottest.Ready(snapshottest.Key("llama"))
+	own := e.Decision.Value
+	of := func(s decide.Selection) float64 {
+		t.Helper()
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !answer.Time.Equal(e.SampleTime) {
+			t.Errorf("time %s, want that of the sample, %s", answer.Time, e.SampleTime)
+		}
+		return answer.Value
+	}
+	if got := of(decide.Selection{}); got != own {
+		t.Errorf("without a selector %v, want the Forecast's own %v", got, own)
+	}
+	if got := of(decide.Selection{Quantile: e.Policy.Quantile}); got != own {
+		t.Errorf("its own quantile %v, want %v", got, own)
+	}
+	if got := of(decide.Selection{Horizon: e.Window}); got != own {
+		t.Errorf("its own horizon %v, want %v", got, own)
+	}
+	if got := of(decide.Selection{Model: e.Model}); got != own {
+		t.Errorf("its own model %v, want %v", got, own)
+	}
+	if got := of(decide.Selection{Mode: decide.Shadow}); got != e.Observed {
+		t.Errorf("a shadow %v, want the observed %v", got, e.Observed)
+	}
+	if low, high := of(decide.Selection{Quantile: 0.8}), of(decide.Selection{Quantile: 0.99}); !(low < own && own < high) {
+		t.Errorf("quantiles 0.8, 0.95, 0.99 serve %v, %v, %v", low, own, high)
+	}
+	longest := e.Candidates[0].Windows[len(e.Candidates[0].Windows)-1].Horizon
+	if far := of(decide.Selection{Horizon: longest}); far <= own {
+		t.Errorf("over %s %v, over the lead window %v: the longer maximum is no lower", longest, far, own)
+	}
+	if a, b := of(decide.Selection{Model: "LAST-VALUE"}), of(decide.Selection{Model: "last-value"}); a != b || a == own {
+		t.Errorf("the last value in capitals %v, in lower case %v, the Forecast's own %v", a, b, own)
+	}
+}
+
+// Whatever is selected, the value is finite, not negative, and with the floor not below the observed.
+func TestAnswerIsAlwaysAQuantity(t *testing.T) {
+	for _, e := range snapshottest.EveryState() {
+		for _, model := range []string{"", "arima", "last-value", "holt-winters"} {
+			for _, horizon := range []time.Duration{0, time.Minute, 7 * time.Minute, time.Hour} {
+				for _, quantile := range []float64{0, decide.Lowest, 0.5, decide.Highest} {
+					s := decide.Selection{Model: model, Horizon: horizon, Quantile: quantile}
+					answer, err := e.Answer(s, snapshottest.Now())
+					if err != nil {
+						continue
+					}
+					if v := answer.Value; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v < e.Decision.Observed {
+						t.Errorf("%s with %+v: %v on %v observed", e.Key, s, v, e.Decision.Observed)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAnswerRefuses(t *testing.T) {
+	ready := snapshottest.Ready(snapshottest.Key("llama"))
+	now := snapshottest.Now()
+	for name, tt := range map[string]struct {
+		entry     *snapshot.Entry
+		selection decide.Selection
+		now       time.Time
+		err       error
+		want      string
+	}{
+		"an unknown model":       {ready, decide.Selection{Model: "prophet"}, now, decide.ErrSelection, "arima"},
+		"a horizon out of reach": {ready, decide.Selection{Horizon: 99 * time.Hour}, now, decide.ErrSelection, "valid are"},
+		"a state without data":   {snapshottest.Pending(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
+		"an invalid object":      {snapshottest.Invalid(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
+		"a stale one":            {snapshottest.Stale(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
+		// The loop may be stuck: then nobody marks the entry as stale, and the clock of the request must tell.
+		"a snapshot nobody renews": {ready, decide.Selection{}, ready.StaleAt, snapshot.ErrNotServing, "old"},
+	} {
+		_, err := tt.entry.Answer(tt.selection, tt.now)
+		if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %v with %q", name, err, tt.err, tt.want)
+		}
+	}
+}
+
+// While the fallback serves it serves everybody: it knows no models and no quantiles.
+func TestFallbackAnswersEverySelection(t *testing.T) {
+	e := snapshottest.FallingBack(snapshottest.Key("llama"))
+	for _, s := range []decide.Selection{{}, {Model: "arima"}, {Quantile: 0.5}, {Horizon: time.Minute}} {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil || answer.Value != e.Decision.Value {
+			t.Errorf("%+v: %+v, %v; want %v", s, answer, err, e.Decision.Value)
+		}
+	}
+}
+
+func TestSnapshotKeepsOrder(t *testing.T) {
+	entries := map[snapshot.Key]*snapshot.Entry{}
+	for _, k := range []snapshot.Key{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "z"}, {Namespace: "a", Name: "b"}} {
+		entries[k] = &snapshot.Entry{Key: k}
+	}
+	s := snapshot.New(snapshottest.Now(), entries, 0, snapshot.LoopStats{})
+	var got []string
+	for _, e := range s.All("") {
+		got = append(got, e.Key.String())
+	}
+	if strings.Join(got, " ") != "a/b a/z b/a" || len(s.All("a")) != 2 || len(s.All("c")) != 0 {
+		t.Errorf("all are %v, of a %d, of c %d", got, len(s.All("a")), len(s.All("c")))
+	}
+}
