@@ -1,0 +1,96 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// Config says where history is kept, for how long, what is scraped and what a query may cost. The zero value of every
+// field but Dir is its default.
+type Config struct {
+	// Dir is the directory of the storage; it is made where it is missing, and belongs to one process at a time.
+	Dir string
+	// Retention is how long samples are kept after their time; default 30 days. Keep it longer than the longest history
+	// of a Forecast. Samples go a block at a time, so somewhat more is kept.
+	Retention time.Duration
+	// MaxBytes bounds the blocks and the write-ahead log on disk: the oldest blocks go first. Default 0 is no bound.
+	MaxBytes int64
+
+	// ScrapeFile is a Prometheus configuration whose scrape_configs are scraped (static_configs and file_sd_configs,
+	// with relabelling); its other sections are ignored with a warning. Empty for none.
+	ScrapeFile string
+	// Jobs are scraped beside those of the file.
+	Jobs []Job
+
+	// Lookback is how long a sample counts after its time where none follows. Default 0 is twice the longest scrape
+	// interval, at least a minute. It must be longer than the step of what is backfilled.
+	Lookback time.Duration
+	// QueryTimeout bounds one query; default 30 s.
+	QueryTimeout time.Duration
+	// MaxSamples bounds the samples that one query holds in memory, 16 bytes each; default 20,000,000.
+	MaxSamples int
+	// MaxPoints is the longest range of one Fetch in steps; default 1,000,000.
+	MaxPoints int
+	// Concurrency is the number of queries at a time; default 4.
+	Concurrency int
+}
+
+const (
+	defaultRetention    = 30 * 24 * time.Hour
+	defaultQueryTimeout = 30 * time.Second
+	defaultMaxSamples   = 20_000_000
+	defaultMaxPoints    = 1_000_000
+	defaultConcurrency  = 4
+
+	// minRetention is the length of the storage's shortest block; less cannot be kept apart.
+	minRetention = 2 * time.Hour
+	minLookback  = time.Minute
+)
+
+// Validate reports every problem of the configuration that can be seen without reading the scrape file.
+func (c Config) Validate() error {
+	var problems []error
+	if c.Dir == "" {
+		problems = append(problems, errors.New("embedded engine: no directory for its data"))
+	}
+	if c.Retention != 0 && c.Retention < minRetention {
+		problems = append(problems, fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention))
+	}
+	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 || c.Concurrency < 0 {
+		problems = append(problems, errors.New("embedded engine: times and limits must not be negative"))
+	}
+	for _, job := range c.Jobs {
+		problems = append(problems, job.validate())
+	}
+	return errors.Join(problems...)
+}
+
+func (c Config) withDefaults() Config {
+	c.Retention = or(c.Retention, defaultRetention)
+	c.QueryTimeout = or(c.QueryTimeout, defaultQueryTimeout)
+	c.MaxSamples = or(c.MaxSamples, defaultMaxSamples)
+	c.MaxPoints = or(c.MaxPoints, defaultMaxPoints)
+	c.Concurrency = or(c.Concurrency, defaultConcurrency)
+	return c
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// blockRange is the longest block that a retention allows: the storage joins blocks threefold from two hours on, up to
+// a tenth of the retention, so that what expires goes in small portions. In milliseconds.
+func (c Config) blockRange() int64 {
+	longest := c.Retention.Milliseconds() / 10
+	r := minRetention.Milliseconds()
+	for r <= math.MaxInt64/3 && r*3 <= longest {
+		r *= 3
+	}
+	return r
+}

@@ -1,0 +1,170 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	promconfig "github.com/prometheus/prometheus/config"
+	"github.com/prometheus/prometheus/discovery"
+	"github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/prometheus/prometheus/scrape"
+	"github.com/prometheus/prometheus/tsdb"
+	"github.com/prometheus/prometheus/util/compression"
+)
+
+// Engine is the open storage with its query engine and scraper. It is safe for concurrent use.
+type Engine struct {
+	cfg      Config
+	logger   *slog.Logger
+	registry *prometheus.Registry
+	db       *tsdb.DB
+	promql   *promql.Engine
+	scraper  *scrape.Manager
+	slots    chan struct{}
+
+	mu        sync.Mutex // guards what follows
+	scraped   *promconfig.Config
+	lookback  time.Duration
+	discovery *discovery.Manager
+	running   bool
+}
+
+// Open opens the storage, replaying its write-ahead log, and reads the scrape configuration. A log that was damaged is
+// cut off where it cannot be read, with a warning. Nothing is scraped before Run. The caller closes the engine.
+func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	scraped, err := scrapeConfig(cfg.ScrapeFile, cfg.Jobs, logger)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		cfg: cfg, logger: logger, registry: prometheus.NewRegistry(), slots: make(chan struct{}, cfg.Concurrency),
+	}
+	if e.db, err = openStorage(cfg, logger, e.registry); err != nil {
+		return nil, err
+	}
+	if err := e.start(scraped); err != nil {
+		return nil, errors.Join(err, e.db.Close())
+	}
+	return e, nil
+}
+
+// start makes the parts that stand on the storage.
+func (e *Engine) start(scraped *promconfig.Config) (err error) {
+	e.promql = promql.NewEngine(promql.EngineOpts{
+		Logger:                   e.logger,
+		Reg:                      e.registry,
+		MaxSamples:               e.cfg.MaxSamples,
+		Timeout:                  e.cfg.QueryTimeout,
+		LookbackDelta:            minLookback,
+		NoStepSubqueryIntervalFn: func(int64) int64 { return time.Minute.Milliseconds() },
+		EnableAtModifier:         true,
+		Parser:                   parser.NewParser(parser.Options{}),
+	})
+	options := &scrape.Options{DiscoveryReloadInterval: model.Duration(time.Second), DiscoveryReloadOnStartup: true}
+	e.scraper, err = scrape.NewManager(options, e.logger.With("component", "scrape"), nil, nil, e.db, e.registry)
+	if err != nil {
+		return fmt.Errorf("embedded engine: %w", err)
+	}
+	return e.apply(scraped)
+}
+
+func openStorage(cfg Config, logger *slog.Logger, registry *prometheus.Registry) (*tsdb.DB, error) {
+	const private = 0o750
+	if err := os.MkdirAll(cfg.Dir, private); err != nil {
+		return nil, fmt.Errorf("embedded engine: %w", err)
+	}
+	options := tsdb.DefaultOptions()
+	options.RetentionDuration = cfg.Retention.Milliseconds()
+	options.MaxBytes = cfg.MaxBytes
+	options.MinBlockDuration = minRetention.Milliseconds()
+	options.MaxBlockDuration = cfg.blockRange()
+	options.WALCompression = compression.Snappy
+	db, err := tsdb.Open(cfg.Dir, logger.With("component", "tsdb"), registry, options, nil)
+	if errors.Is(err, syscall.EAGAIN) {
+		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop that one, or choose another directory: %w",
+			cfg.Dir, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("embedded engine: open %s: %w", cfg.Dir, err)
+	}
+	// What a backfill that was cut short left behind was never part of the history.
+	if err := os.RemoveAll(filepath.Join(cfg.Dir, stagingDir)); err != nil {
+		return nil, errors.Join(fmt.Errorf("embedded engine: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// Run scrapes the targets until the context ends, and returns when the last scrape has. It may be called once.
+func (e *Engine) Run(ctx context.Context) error {
+	found, err := e.discover(ctx)
+	if err != nil {
+		return err
+	}
+	var parts sync.WaitGroup
+	failed := make(chan error, 1)
+	parts.Go(func() {
+		if err := found.Run(); err != nil && ctx.Err() == nil {
+			failed <- fmt.Errorf("embedded engine: discovery: %w", err)
+		}
+	})
+	parts.Go(func() {
+		if err := e.scraper.Run(found.SyncCh()); err != nil {
+			failed <- fmt.Errorf("embedded engine: scraper: %w", err)
+		}
+	})
+	<-ctx.Done()
+	e.scraper.Stop()
+	parts.Wait()
+	select {
+	case err := <-failed:
+		return err
+	default:
+		return nil
+	}
+}
+
+// discover makes the discovery of targets, which lives as long as the context.
+func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running {
+		return nil, errors.New("embedded engine: it runs already")
+	}
+	metrics, err := discovery.CreateAndRegisterSDMetrics(e.registry)
+	if err != nil {
+		return nil, fmt.Errorf("embedded engine: %w", err)
+	}
+	found := discovery.NewManager(ctx, e.logger.With("component", "discovery"), e.registry, metrics,
+		discovery.Updatert(time.Second))
+	if found == nil { // It has logged why.
+		return nil, errors.New("embedded engine: discovery cannot start")
+	}
+	e.running, e.discovery = true, found
+	return found, found.ApplyConfig(discoveries(e.scraped))
+}
+
+// Close writes what is in memory and releases the directory. Run must have returned, if it was called.
+func (e *Engine) Close() error {
+	if err := errors.Join(e.promql.Close(), e.db.Close()); err != nil {
+		return fmt.Errorf("embedded engine: close: %w", err)
+	}
+	return nil
+}
+
+// Registry holds the metrics of the storage, the query engine and the scraper under Prometheus's own names
+// (prometheus_tsdb_…), for whoever wants to expose them.
+func (e *Engine) Registry() *prometheus.Registry { return e.registry }

@@ -1,0 +1,354 @@
+package embedded_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var origin = time.Unix(1_700_000_000, 0).UTC().Truncate(time.Hour)
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func open(t testing.TB, cfg embedded.Config) *embedded.Engine {
+	t.Helper()
+	if cfg.Dir == "" {
+		cfg.Dir = t.TempDir()
+	}
+	e, err := embedded.Open(cfg, discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() }) // A test that closes it itself has looked at the error.
+	return e
+}
+
+func reopen(t *testing.T, e *embedded.Engine, cfg embedded.Config) *embedded.Engine {
+	t.Helper()
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, cfg)
+}
+
+// past is a series x from origin on.
+func past(step time.Duration, values ...float64) embedded.Past {
+	return embedded.Past{
+		Labels: map[string]string{"__name__": "x", "job": "test"},
+		Series: forecast.Series{Start: origin, Step: step, Values: values},
+	}
+}
+
+func rising(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = float64(i)
+	}
+	return out
+}
+
+func backfill(t testing.TB, e *embedded.Engine, all ...embedded.Past) {
+	t.Helper()
+	b := embedded.Backlog{Series: slices.Values(all), Before: time.Now()}
+	if err := e.Backfill(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func over(expr string, points int, step time.Duration) refresh.Query {
+	return refresh.Query{Expr: expr, From: origin, To: origin.Add(time.Duration(points-1) * step), Step: step}
+}
+
+func fetch(t *testing.T, e *embedded.Engine, q refresh.Query) []float64 {
+	t.Helper()
+	got, err := e.Fetch(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Start.Equal(q.From) || got.Step != q.Step || got.Len() != q.Points() {
+		t.Fatalf("answer from %v by %v, %d points; asked from %v by %v, %d", got.Start, got.Step, got.Len(), q.From, q.Step,
+			q.Points())
+	}
+	return got.Values
+}
+
+func equal(t *testing.T, want, got []float64) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// Twenty days of minutes come back, also after a restart, and their gaps are gaps.
+func TestBackfillReadsBack(t *testing.T) {
+	values := rising(20 * 1440)
+	for i := 7000; i < 7500; i++ {
+		values[i] = math.NaN()
+	}
+	cfg := embedded.Config{Dir: t.TempDir()}
+	e := open(t, cfg)
+	progress := []int{}
+	err := e.Backfill(t.Context(), embedded.Backlog{
+		Series: slices.Values([]embedded.Past{past(time.Minute, values...)}), Before: time.Now(),
+		Progress: func(done, total int) {
+			if total != len(values) {
+				t.Errorf("progress of %d, want %d", total, len(values))
+			}
+			progress = append(progress, done)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(progress); n < 5 || progress[n-1] != len(values) || !slices.IsSorted(progress) {
+		t.Errorf("progress %v", progress)
+	}
+	q := over("sum(x)", len(values), time.Minute)
+	equal(t, values, fetch(t, e, q))
+	e = reopen(t, e, cfg)
+	equal(t, values, fetch(t, e, q))
+}
+
+// A gap begins with its first missing step, whatever the lookback.
+func TestGapsOnAFinerGrid(t *testing.T) {
+	nan := math.NaN()
+	e := open(t, embedded.Config{Lookback: 5 * time.Minute})
+	backfill(t, e, past(time.Minute, 1, 2, nan, nan, 5))
+	equal(t, []float64{1, 1, 2, 2, nan, nan, nan, nan, 5, 5}, fetch(t, e, over("x", 10, 30*time.Second)))
+}
+
+// The lookback is a minute where nothing else is said: what ended is a gap soon.
+func TestLookback(t *testing.T) {
+	nan := math.NaN()
+	e := open(t, embedded.Config{})
+	backfill(t, e, past(time.Minute, 1, 2))
+	equal(t, []float64{1, 1, 2, 2, nan, nan}, fetch(t, e, over("x", 6, 30*time.Second)))
+}
+
+// A counter that restarts gives a rate that is never negative.
+func TestCounterReset(t *testing.T) {
+	e := open(t, embedded.Config{})
+	backfill(t, e, past(15*time.Second, 0, 15, 30, 45, 60, 5, 20, 35, 50, 65, 80, 95))
+	for i, v := range fetch(t, e, over("rate(x[1m])", 12, 15*time.Second)) {
+		if v < 0 || v > 2 {
+			t.Errorf("rate at step %d is %v", i, v)
+		}
+	}
+}
+
+func TestBackfillRefusesOverlap(t *testing.T) {
+	cfg := embedded.Config{Dir: t.TempDir()}
+	e := open(t, cfg)
+	backfill(t, e, past(time.Minute, rising(100)...))
+	again := embedded.Backlog{Series: slices.Values([]embedded.Past{past(time.Minute, 7, 7, 7)}), Before: time.Now()}
+	err := e.Backfill(t.Context(), again)
+	if !errors.Is(err, embedded.ErrOverlap) || !strings.Contains(err.Error(), "empty directory") {
+		t.Errorf("error %v, want ErrOverlap", err)
+	}
+	equal(t, rising(100), fetch(t, e, over("x", 100, time.Minute)))
+	later := past(time.Minute, 8, 9)
+	later.Series.Start = origin.Add(100 * time.Minute)
+	backfill(t, e, later)
+	equal(t, append(rising(100), 8, 9), fetch(t, e, over("x", 102, time.Minute)))
+	earlier := past(time.Minute, 6)
+	earlier.Series.Start = origin.Add(-time.Minute)
+	backfill(t, e, earlier)
+	equal(t, append(rising(100), 8, 9), fetch(t, e, over("x", 102, time.Minute)))
+}
+
+func TestBackfillRefusesNonsense(t *testing.T) {
+	e := open(t, embedded.Config{})
+	future := past(time.Minute, 1)
+	future.Series.Start = time.Now().Add(time.Hour)
+	noName, badLabel, noStep := past(time.Minute, 1), past(time.Minute, 1), past(0, 1)
+	noName.Labels = map[string]string{"a": "b"}
+	badLabel.Labels = map[string]string{"__name__": "x", "": "b"}
+	for says, p := range map[string]embedded.Past{
+		"not before": future, "want a name": noName, "not valid": badLabel, "step 0s": noStep,
+	} {
+		err := e.Backfill(t.Context(), embedded.Backlog{Series: slices.Values([]embedded.Past{p}), Before: time.Now()})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one that says %q", err, says)
+		}
+	}
+	if err := e.Backfill(t.Context(), embedded.Backlog{Series: slices.Values([]embedded.Past{})}); err != nil {
+		t.Errorf("nothing to backfill: %v", err)
+	}
+}
+
+// A backfill that is cut short leaves nothing, and the next one works.
+func TestBackfillCancelled(t *testing.T) {
+	dir := t.TempDir()
+	e := open(t, embedded.Config{Dir: dir})
+	ctx, cancel := context.WithCancel(t.Context())
+	b := embedded.Backlog{
+		Series: slices.Values([]embedded.Past{past(time.Minute, rising(20*1440)...)}), Before: time.Now(),
+		Progress: func(int, int) { cancel() },
+	}
+	if err := e.Backfill(ctx, b); !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want that it was cancelled", err)
+	}
+	if _, err := e.Fetch(t.Context(), over("x", 10, time.Minute)); !errors.Is(err, series.ErrNone) {
+		t.Errorf("error %v, want ErrNone", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "backfill")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the staging directory is there: %v", err)
+	}
+	backfill(t, e, past(time.Minute, rising(10)...))
+	equal(t, rising(10), fetch(t, e, over("x", 10, time.Minute)))
+}
+
+func TestRetention(t *testing.T) {
+	e := open(t, embedded.Config{Retention: 72 * time.Hour})
+	backfill(t, e, past(time.Minute, rising(10*1440)...))
+	got := fetch(t, e, over("x", 10*1440, time.Minute))
+	if !math.IsNaN(got[6*1440]) || math.IsNaN(got[8*1440]) {
+		t.Errorf("after six days %v, after eight %v; want only the latter", got[6*1440], got[8*1440])
+	}
+	if h := e.Health(); h.To.Sub(h.From) > 80*time.Hour {
+		t.Errorf("%v are kept, want about 72h", h.To.Sub(h.From))
+	}
+}
+
+func TestRetentionBySize(t *testing.T) {
+	e := open(t, embedded.Config{MaxBytes: 120_000})
+	noise := rising(20 * 1440)
+	for i := range noise {
+		noise[i] = math.Sin(float64(i * i))
+	}
+	backfill(t, e, past(time.Minute, noise...))
+	got, err := e.Fetch(t.Context(), over("x", len(noise), time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := got.Observed(); n == 0 || n == len(noise) {
+		t.Errorf("%d of %d samples are kept, want some", n, len(noise))
+	}
+}
+
+func TestTwoProcessesOnOneDirectory(t *testing.T) {
+	dir := t.TempDir()
+	open(t, embedded.Config{Dir: dir})
+	_, err := embedded.Open(embedded.Config{Dir: dir}, discard())
+	if err == nil || !strings.Contains(err.Error(), "in use by another process") || !strings.Contains(err.Error(), dir) {
+		t.Errorf("error %v, want that the directory is in use", err)
+	}
+}
+
+func TestConfigReportsEveryProblem(t *testing.T) {
+	_, err := embedded.Open(embedded.Config{Retention: time.Minute, MaxPoints: -1, Jobs: []embedded.Job{{}}}, discard())
+	for _, want := range []string{"no directory", "retention 1m0s", "negative", "no name"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v does not say %q", err, want)
+		}
+	}
+}
+
+func TestFetchErrors(t *testing.T) {
+	e := open(t, embedded.Config{MaxSamples: 5000, MaxPoints: 100_000})
+	two := past(time.Minute, rising(10)...)
+	two.Labels = map[string]string{"__name__": "x", "job": "other"}
+	backfill(t, e, past(time.Minute, rising(10)...), two)
+	backward := over("x", 10, time.Minute)
+	backward.To = backward.From.Add(-time.Minute)
+	tests := []struct {
+		name string
+		q    refresh.Query
+		want error
+		says string
+	}{
+		{"no series", over("y", 10, time.Minute), series.ErrNone, "scraped"},
+		{"two series", over("x", 10, time.Minute), series.ErrMany, `job="other"`},
+		{"no PromQL", over("sum(", 10, time.Minute), series.ErrQuery, "parse error"},
+		{"a range vector", over("x[5m]", 10, time.Minute), series.ErrQuery, "range vector"},
+		{"a match that is not one to one", over("x + on () x", 10, time.Minute), series.ErrQuery, "match"},
+		{"a function that is not known", over("info(x)", 10, time.Minute), series.ErrQuery, "info"},
+		{"a look into the future", over("sum(x offset -5m)", 10, time.Minute), series.ErrQuery, "negative offset"},
+		{"no step", over("sum(x)", 10, 0), series.ErrQuery, "step"},
+		{"backward", backward, series.ErrQuery, "before its start"},
+		{"too many points", over("sum(x)", 100_001, time.Second), series.ErrTooLarge, "100001 points"},
+		{"too many samples", over("vector(1)", 60_000, time.Second), series.ErrTooLarge, "too many samples"},
+	}
+	for _, tt := range tests {
+		_, err := e.Fetch(t.Context(), tt.q)
+		if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%s: error %v, want %v that says %q", tt.name, err, tt.want, tt.says)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Fetch(cancelled, over("sum(x)", 10, time.Minute)); !errors.Is(err, series.ErrUnavailable) {
+		t.Errorf("cancelled: error %v, want ErrUnavailable", err)
+	}
+}
+
+func TestFetchTimeout(t *testing.T) {
+	e := open(t, embedded.Config{QueryTimeout: time.Nanosecond})
+	backfill(t, e, past(time.Minute, rising(10)...))
+	if _, err := e.Fetch(t.Context(), over("x", 10, time.Minute)); !errors.Is(err, series.ErrUnavailable) ||
+		!strings.Contains(err.Error(), "timed out") {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
+// memory is a log that a test can read while it is written.
+type memory struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (m *memory) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.text.Write(p)
+}
+
+func (m *memory) String() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.text.String()
+}
+
+var _ io.Writer = (*memory)(nil)
+
+func BenchmarkFetch14Days(b *testing.B) {
+	e := open(b, embedded.Config{})
+	backfill(b, e, past(30*time.Second, rising(40_320)...))
+	for name, expr := range map[string]string{"sum": "sum(x)", "rate": "sum(rate(x[2m]))"} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := e.Fetch(b.Context(), over(expr, 40_320, 30*time.Second)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkBackfill14Days(b *testing.B) {
+	for b.Loop() {
+		backfill(b, open(b, embedded.Config{}), past(time.Minute, rising(14*1440)...))
+	}
+}

@@ -1,0 +1,124 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/prometheus/prometheus/promql"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+)
+
+var _ refresh.Source = (*Engine)(nil)
+
+// Fetch evaluates the query at every time of its grid. The answer is one series over the whole range, values as they
+// are (NaN for a gap, infinite or negative ones too); errors wrap the sentinels of package series.
+func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	if err := e.check(q); err != nil {
+		return forecast.Series{}, err
+	}
+	select {
+	case e.slots <- struct{}{}:
+		defer func() { <-e.slots }()
+	case <-ctx.Done():
+		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", context.Cause(ctx), series.ErrUnavailable)
+	}
+	e.mu.Lock()
+	options := promql.NewPrometheusQueryOpts(false, e.lookback)
+	e.mu.Unlock()
+	prepared, err := e.promql.NewRangeQuery(ctx, e.db, options, q.Expr, q.From, q.To, q.Step)
+	if err != nil {
+		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
+	}
+	defer prepared.Close()
+	result := prepared.Exec(ctx)
+	if result.Err != nil {
+		return forecast.Series{}, e.explain(result.Err)
+	}
+	matrix, err := result.Matrix()
+	if err != nil {
+		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
+	}
+	return lay(q, matrix)
+}
+
+// check refuses a query whose grid the engine cannot express, or that is too long.
+func (e *Engine) check(q refresh.Query) error {
+	switch {
+	case q.Step < time.Millisecond || q.Step%time.Millisecond != 0:
+		return fmt.Errorf("embedded engine: step %v, want whole milliseconds: %w", q.Step, series.ErrQuery)
+	case q.To.Before(q.From):
+		return fmt.Errorf("embedded engine: range ends at %v, before its start %v: %w", q.To, q.From, series.ErrQuery)
+	case q.Points() > e.cfg.MaxPoints:
+		return fmt.Errorf("embedded engine: %d points, at most %d are allowed: %w: use a longer step or less history",
+			q.Points(), e.cfg.MaxPoints, series.ErrTooLarge)
+	}
+	return nil
+}
+
+// explain says what a failed evaluation means. What is neither a limit nor the storage's is the query's: operands that
+// do not match one to one, a function on the wrong kind of data.
+func (e *Engine) explain(err error) error {
+	var (
+		large    promql.ErrTooManySamples
+		slow     promql.ErrQueryTimeout
+		canceled promql.ErrQueryCanceled
+		storage  promql.ErrStorage
+	)
+	switch {
+	case errors.As(err, &large):
+		return fmt.Errorf("embedded engine: %w (%d): %w: select fewer series, or use a longer step or less history",
+			err, e.cfg.MaxSamples, series.ErrTooLarge)
+	case errors.As(err, &slow):
+		return fmt.Errorf("embedded engine: %w after %v: %w: make the query cheaper", err, e.cfg.QueryTimeout,
+			series.ErrUnavailable)
+	case errors.As(err, &canceled), errors.As(err, &storage):
+		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrUnavailable)
+	default:
+		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
+	}
+}
+
+// lay puts the one series of an answer on the query's grid.
+func lay(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
+	switch {
+	case len(matrix) == 0:
+		return forecast.Series{}, fmt.Errorf("embedded engine: nothing from %s to %s: %w: "+
+			"check that the metric is scraped and its labels match",
+			q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone)
+	case len(matrix) > 1:
+		return forecast.Series{}, several(matrix)
+	case len(matrix[0].Histograms) > 0:
+		return forecast.Series{}, fmt.Errorf("embedded engine: the query yields native histograms, want plain numbers: "+
+			"apply histogram_count(), histogram_sum() or histogram_quantile(): %w", series.ErrQuery)
+	}
+	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
+	for i := range out.Values {
+		out.Values[i] = math.NaN()
+	}
+	start, step := q.From.UnixMilli(), q.Step.Milliseconds()
+	for _, p := range matrix[0].Floats {
+		out.Values[(p.T-start)/step] = p.F
+	}
+	return out, nil
+}
+
+// several says which series came, up to three of them.
+func several(matrix promql.Matrix) error {
+	const show = 3
+	names := make([]string, 0, show)
+	for _, s := range matrix[:min(show, len(matrix))] {
+		names = append(names, s.Metric.String())
+	}
+	if len(matrix) > show {
+		names = append(names, fmt.Sprintf("and %d more", len(matrix)-show))
+	}
+	return fmt.Errorf("embedded engine: %s: %w: aggregate the query to its total with sum()",
+		strings.Join(names, ", "), series.ErrMany)
+}
