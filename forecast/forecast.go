@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"math"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -28,14 +27,4 @@ func (f Forecast) Quantile(p float64) []float64 {
 		out[i] = point + z*f.StdErr[i]
 	}
 	return out
-}
-
-// NonNegative is the forecast of a quantity that cannot be negative: points below 0 become 0.
-func (f Forecast) NonNegative() Forecast {
-	point := make([]float64, len(f.Point))
-	for i, v := range f.Point {
-		point[i] = math.Max(v, 0)
-	}
-	f.Point = point
-	return f
 }

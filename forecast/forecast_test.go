@@ -1,0 +1,94 @@
+package forecast_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+)
+
+var (
+	start = time.Date(2026, time.November, 2, 8, 0, 0, 0, time.UTC)
+	gap   = math.NaN()
+)
+
+func hourly(values ...float64) forecast.Series {
+	return forecast.Series{Start: start, Step: time.Hour, Values: values}
+}
+
+// A model is fitted, asked, and moved on with what came.
+func Example() {
+	demand := hourly(20, 22, 21, math.NaN(), 23, 22, 24, 23)
+	fitted, err := smoothing.SES{}.Fit(demand)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	next := fitted.Forecast(2)
+	upper := next.Quantile(0.95)
+	for i, point := range next.Point {
+		fmt.Printf("%s %.1f, below %.1f with 95 %%\n", next.TimeAt(i).Format("15:04"), point, upper[i])
+	}
+	fitted.Update(30)
+	fmt.Printf("after 30 came: %.1f\n", fitted.Forecast(1).Point[0])
+	// Output:
+	// 16:00 23.1, below 25.6 with 95 %
+	// 17:00 23.1, below 26.1 with 95 %
+	// after 30 came: 27.5
+}
+
+func TestSeries(t *testing.T) {
+	s := hourly(1, gap, 3, 4)
+	if s.Len() != 4 || s.Observed() != 3 {
+		t.Errorf("%d steps, %d observed; want 4, 3", s.Len(), s.Observed())
+	}
+	if want := start.Add(4 * time.Hour); !s.End().Equal(want) {
+		t.Errorf("ends at %s, want %s", s.End(), want)
+	}
+	want := forecast.Series{Start: start.Add(time.Hour), Step: time.Hour, Values: []float64{gap, 3}}
+	part := s.Slice(1, 3)
+	if diff := cmp.Diff(want, part, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("slice (-want +got)\n%s", diff)
+	}
+	if grown := append(part.Values, 99); s.Values[3] != 4 { //nolint:gocritic // The append is what is tested.
+		t.Errorf("appending to a slice wrote %v into the series", grown[2])
+	}
+}
+
+func TestSeriesCheck(t *testing.T) {
+	for name, tt := range map[string]struct {
+		series forecast.Series
+		want   int
+		err    error
+	}{
+		"enough":              {hourly(1, gap, 3), 2, nil},
+		"gaps do not count":   {hourly(1, gap, 3), 3, forecast.ErrTooShort},
+		"infinite":            {hourly(1, math.Inf(-1)), 1, forecast.ErrNotFinite},
+		"a step of zero":      {forecast.Series{Values: []float64{1}}, 1, forecast.ErrParameter},
+		"empty, none is fine": {hourly(), 0, nil},
+	} {
+		if err := tt.series.Check(tt.want); !errors.Is(err, tt.err) {
+			t.Errorf("%s: %v, want %v", name, err, tt.err)
+		}
+	}
+}
+
+func TestForecastQuantile(t *testing.T) {
+	f := forecast.Forecast{Start: start, Step: time.Hour, Point: []float64{10, 20}, StdErr: []float64{1, 2}}
+	// The 97.5 % point of the standard normal distribution is 1.959964.
+	for i, want := range []float64{10 + 1.959964, 20 + 2*1.959964} {
+		if got := f.Quantile(0.975)[i]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("step %d: %v, want %v", i, got, want)
+		}
+		if got := f.Quantile(0.5)[i]; got != f.Point[i] {
+			t.Errorf("step %d: the median is %v, the point %v", i, got, f.Point[i])
+		}
+	}
+}
