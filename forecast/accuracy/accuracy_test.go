@@ -111,8 +111,12 @@ func ExampleMASE() {
 
 // Missing the 90 % quantile from above costs nine times what missing it from below does.
 func ExamplePinball() {
-	above, _ := accuracy.Pinball([]float64{15}, []float64{10}, 0.9)
-	below, _ := accuracy.Pinball([]float64{5}, []float64{10}, 0.9)
+	above, err1 := accuracy.Pinball([]float64{15}, []float64{10}, 0.9)
+	below, err2 := accuracy.Pinball([]float64{5}, []float64{10}, 0.9)
+	if err := errors.Join(err1, err2); err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Printf("%.1f %.1f\n", above, below)
 	// Output: 4.5 0.5
 }

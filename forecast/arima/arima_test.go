@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -102,7 +103,7 @@ func TestClassicFits(t *testing.T) {
 			within(t, "AICc", fitted.AICc(), r.AICc, 2e-3)
 			within(t, "sigma2", fitted.Sigma2()/r.Sigma2, 1, 1e-3)
 			c := fitted.Coefficients()
-			got, want := append(c.AR, c.MA...), append(r.AR, r.MA...)
+			got, want := slices.Concat(c.AR, c.MA), slices.Concat(r.AR, r.MA)
 			if r.Constant {
 				got, want = append(got, c.Constant), append(want, r.Mean)
 			}

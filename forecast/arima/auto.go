@@ -42,7 +42,7 @@ func (a Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 
 // Estimate is Fit with the concrete type, which shows the order that was chosen.
 func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
-	a, err := a.filled()
+	bounds, err := a.filled()
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if n := s.Len(); n > screened && s.Slice(n-screened, n).Observed() > screened/2 {
 		recent = s.Slice(n-screened, n)
 	}
-	for d := differencesFor(scaled(s.Values), a.MaxD); ; d-- {
-		fitted, err := choose(s, a.screen(recent, d))
+	for d := differencesFor(scaled(s.Values), bounds.MaxD); ; d-- {
+		fitted, err := choose(s, bounds.screen(recent, d))
 		if err == nil || d == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
 		}
@@ -67,9 +67,9 @@ func (a Auto) filled() (Auto, error) {
 		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; want p and q from 0 to %d, d at most %d: %w",
 			a.MaxP, a.MaxQ, a.MaxD, maxLag, maxDifference, forecast.ErrParameter)
 	}
-	a.MaxP, a.MaxQ = cmp.Or(a.MaxP, 3), cmp.Or(a.MaxQ, 3)
-	a.MaxD = max(cmp.Or(a.MaxD, maxDifference), 0)
-	return a, nil
+	return Auto{
+		MaxP: cmp.Or(a.MaxP, 3), MaxQ: cmp.Or(a.MaxQ, 3), MaxD: max(cmp.Or(a.MaxD, maxDifference), 0),
+	}, nil
 }
 
 func scaled(values []float64) []float64 {
@@ -165,8 +165,8 @@ func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 			best = fitted
 		}
 	}
-	if best = cmp.Or(best, spare); best != nil {
-		return best, nil
+	if chosen := cmp.Or(best, spare); chosen != nil {
+		return chosen, nil
 	}
 	if failure == nil {
 		failure = fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)

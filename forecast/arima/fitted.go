@@ -85,7 +85,10 @@ func (f *Fitted) Coefficients() Coefficients {
 }
 
 // Sigma2 is the maximum-likelihood estimate of the innovations' variance.
-func (f *Fitted) Sigma2() float64 { return math.Pow(f.scale*f.deviation, 2) }
+func (f *Fitted) Sigma2() float64 {
+	deviation := f.scale * f.deviation
+	return deviation * deviation
+}
 
 // LogLikelihood is the exact Gaussian log-likelihood of the series given its first D observations. It is +Inf where the
 // model reproduces the series without an error.

@@ -1,6 +1,7 @@
 package arima_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -86,23 +87,22 @@ func golden(t *testing.T) goldenData {
 		t.Skip("FOREWARM_DATA is unset: it names the folder with golden/golden.json.gz")
 	}
 	var data goldenData
-	file, err := os.Open(filepath.Join(dir, "golden", "golden.json.gz"))
+	first, err := os.ReadFile(filepath.Join(dir, "golden", "golden.json.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = file.Close() }()
-	unzipped, err := gzip.NewReader(file)
+	unzipped, err := gzip.NewReader(bytes.NewReader(first))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.NewDecoder(unzipped).Decode(&data); err != nil {
+	if err = json.NewDecoder(unzipped).Decode(&data); err != nil {
 		t.Fatal(err)
 	}
 	second, err := os.ReadFile(filepath.Join(dir, "golden", "golden2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(second, &data); err != nil {
+	if err = json.Unmarshal(second, &data); err != nil {
 		t.Fatal(err)
 	}
 	return data

@@ -91,7 +91,7 @@ func (p *process) stateWeight(i, degree int) float64 {
 	return sum
 }
 
-// arPolynomial is the coefficient of B^k in φ(B) = 1 − φ₁B − …
+// arPolynomial is the coefficient of B^k in φ(B) = 1 − φ₁B − … − φₚBᵖ.
 func (p *process) arPolynomial(k int) float64 {
 	switch {
 	case k == 0:

@@ -92,6 +92,26 @@ func (s *seed) regress(p, q int) ([]float64, bool) {
 // solve solves a symmetric positive system given by its lower triangle, in place, by Cholesky. False says that it is
 // not positive.
 func solve(a [][]float64, b []float64) bool {
+	if !factor(a) {
+		return false
+	}
+	for i, row := range a {
+		for k := range i {
+			b[i] -= row[k] * b[k]
+		}
+		b[i] /= row[i]
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for k := i + 1; k < len(a); k++ {
+			b[i] -= a[k][i] * b[k]
+		}
+		b[i] /= a[i][i]
+	}
+	return true
+}
+
+// factor replaces a lower triangle by its Cholesky factor.
+func factor(a [][]float64) bool {
 	for i, row := range a {
 		for j := range i + 1 {
 			sum := row[j]
@@ -107,16 +127,6 @@ func solve(a [][]float64, b []float64) bool {
 			}
 			row[i] = math.Sqrt(sum)
 		}
-		for k := range i {
-			b[i] -= row[k] * b[k]
-		}
-		b[i] /= row[i]
-	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for k := i + 1; k < len(a); k++ {
-			b[i] -= a[k][i] * b[k]
-		}
-		b[i] /= a[i][i]
 	}
 	return true
 }

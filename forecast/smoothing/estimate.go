@@ -103,21 +103,18 @@ func (s structure) begin(values []float64, first int) *search {
 	return out
 }
 
-// pass smooths the values and returns where it ends and the sum of the squared surprises. The state's season is room of
-// the search, good until the next pass.
-func (s *search) pass(p Parameters) (state, float64) {
+// pass smooths the values and returns the sum of the squared surprises.
+func (s *search) pass(p Parameters) float64 {
 	end := s.start
 	end.season = s.season
 	copy(end.season, s.start.season)
-	sum := end.run(p.gains(), s.values)
-	return end, sum
+	return end.run(p.gains(), s.values)
 }
 
 // objective is the sum of the squared surprises, rising outside the unit cube so that the search comes back.
 func (s *search) objective(x []float64) float64 {
 	p, outside := s.at(x)
-	_, sum := s.pass(p)
-	return sum * (1 + outside)
+	return s.pass(p) * (1 + outside)
 }
 
 const (
@@ -159,7 +156,7 @@ func (s *search) minimise() Parameters {
 // finish makes the fitted model of the best parameters, in the units of the series.
 func (s structure) finish(search *search, scale float64) *Fitted {
 	p := search.minimise()
-	_, sum := search.pass(p)
+	sum := search.pass(p)
 	freedom := search.count - len(search.free)
 	if freedom <= 0 {
 		freedom = search.count

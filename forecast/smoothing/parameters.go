@@ -2,6 +2,7 @@ package smoothing
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 )
@@ -98,19 +99,21 @@ func (v variables) at(x []float64) (p Parameters, outside float64) {
 func (v variables) grid() [][]float64 {
 	points := [][]float64{{}}
 	for _, name := range v.free {
-		values := []float64{0.05, 0.3, 0.8}
+		var values []float64
 		switch name {
 		case freeAlpha:
 			values = []float64{0.1, 0.3, 0.6, 0.9}
 		case freeBeta:
 			values = []float64{0.01, 0.1, 0.5}
+		case freeGamma:
+			values = []float64{0.05, 0.3, 0.8}
 		case freePhi:
 			values = []float64{0.6}
 		}
 		var longer [][]float64
 		for _, point := range points {
 			for _, u := range values {
-				longer = append(longer, append(point[:len(point):len(point)], u))
+				longer = append(longer, append(slices.Clip(point), u))
 			}
 		}
 		points = longer
