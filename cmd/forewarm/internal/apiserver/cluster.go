@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -32,6 +33,7 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 		return nil, err
 	}
 	config.Authorization.Authorizer = withoutSelectors(config.Authorization.Authorizer)
+	deps.Ready = append([]Check{trustCheck(&config.Config)}, deps.Ready...)
 	server, err := build(&config.Config, config.SharedInformerFactory, options.Groups, deps)
 	if err != nil {
 		closeQuietly(config.SecureServing.Listener)
@@ -86,6 +88,18 @@ func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
 				ResourceRequest: a.IsResourceRequest(), Path: a.GetPath(),
 			})
 		})
+}
+
+// trustCheck holds once the authority of the cluster's front proxy is known, which is read in the background. Until then
+// the aggregator's requests would pass for anonymous ones and be refused.
+func trustCheck(config *genericapiserver.Config) Check {
+	return Check{Name: "front-proxy-ca", Run: func() error {
+		proxy := config.Authentication.RequestHeaderConfig
+		if proxy != nil && len(proxy.CAContentProvider.CurrentCABundleContent()) == 0 {
+			return errors.New("the cluster's front proxy certificate authority has not been read yet")
+		}
+		return nil
+	}}
 }
 
 // Addr is where it listens.

@@ -1,0 +1,212 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+// grant lets the user "viewer" see the outlooks and read the metrics of one namespace, and nothing else.
+const grant = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: inference}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: viewer, namespace: inference}
+rules:
+- {apiGroups: [inspect.forewarm.dev], resources: [outlooks], verbs: [get, list]}
+- {apiGroups: [external.metrics.k8s.io], resources: [ready], verbs: [list]}
+- {apiGroups: [custom.metrics.k8s.io], resources: [forecasts.forewarm.dev/demand], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: viewer, namespace: inference}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: viewer}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
+`
+
+// startReal serves in cluster mode beside a real kube-apiserver.
+func startReal(t *testing.T, cluster *controlPlane) string {
+	t.Helper()
+	options := onFreePort(t, kubeconfig(t, cluster.admin))
+	server, err := apiserver.NewCluster(options, deps(snapshottest.Board(snapshottest.EveryState()...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, server)
+	base := "https://" + server.Addr().String()
+	waitReady(t, insecure(t), base)
+	return base
+}
+
+// as is a client with the user's certificate, which does not check the server's.
+func as(t *testing.T, config *rest.Config) *http.Client {
+	t.Helper()
+	client, err := rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{
+		Insecure: true, CertData: config.CertData, KeyData: config.KeyData,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// waitTrusted waits until the server has read the cluster's client authority, which it does in the background.
+func waitTrusted(t *testing.T, admin *http.Client, base string) {
+	t.Helper()
+	began := time.Now()
+	for range 100 {
+		admin.CloseIdleConnections()
+		if get(t, admin, base+"/metrics").code == http.StatusOK {
+			t.Logf("trusted after %s", time.Since(began))
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("the administrator's certificate is not trusted")
+}
+
+func TestRealClusterDecides(t *testing.T) {
+	cluster := startControlPlane(t)
+	cluster.mustKubectl(t, grant, "apply", "-f", "-")
+	base := startReal(t, cluster)
+	waitTrusted(t, as(t, cluster.admin), base)
+	viewer, stranger := as(t, cluster.user(t, "viewer")), as(t, cluster.user(t, "stranger"))
+	const (
+		external  = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/"
+		elsewhere = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/elsewhere/outlooks"
+	)
+	tests := []struct {
+		name   string
+		client *http.Client
+		path   string
+		code   int
+	}{
+		{"anonymous", insecure(t), external + "ready", 403},
+		{"a user without rights", stranger, external + "ready", 403},
+		{"a user without rights reads no outlook", stranger, outlooksPath, 403},
+		{"granted: the metric", viewer, external + "ready", 200},
+		{"granted: the metric with a selector", viewer, external + "ready?labelSelector=quantile%3D0.9", 200},
+		{"not granted: another metric", viewer, external + "outcome", 403},
+		{"granted: the Object metric", viewer, objectPath + "/ready/demand", 200},
+		{"granted: outlooks", viewer, outlooksPath, 200},
+		{"granted: one outlook", viewer, outlooksPath + "/ready", 200},
+		{"not granted: a sub-resource", viewer, outlooksPath + "/ready/page", 403},
+		{"not granted: another namespace", viewer, elsewhere, 403},
+		{"not granted: all namespaces", viewer, "/apis/inspect.forewarm.dev/v1alpha1/outlooks", 403},
+		{"not granted: telemetry", viewer, "/metrics", 403},
+		{"an administrator: telemetry", as(t, cluster.admin), "/metrics", 200},
+		{"health is for all", insecure(t), "/readyz", 200},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := get(t, test.client, base+test.path); got.code != test.code {
+				t.Errorf("%d, want %d: %.300s", got.code, test.code, got.body)
+			}
+		})
+	}
+	t.Run("headers of the front proxy with a user's certificate", func(t *testing.T) {
+		got := get(t, stranger, base+outlooksPath, "X-Remote-User: viewer", "X-Remote-Group: system:masters")
+		if got.code != http.StatusForbidden {
+			t.Errorf("%d, want 403", got.code)
+		}
+	})
+}
+
+// service puts the server, which listens on the machine itself, behind the aggregator.
+const service = `
+apiVersion: v1
+kind: Service
+metadata: {name: forewarm, namespace: default}
+spec: {type: ExternalName, externalName: localhost, ports: [{port: %[1]s}]}
+%[2]s`
+
+const apiService = `
+---
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: %[1]s.%[2]s}
+spec:
+  group: %[2]s
+  version: %[1]s
+  groupPriorityMinimum: 100
+  versionPriority: 100
+  insecureSkipTLSVerify: true
+  service: {name: forewarm, namespace: default, port: %[3]s}
+`
+
+// The way of an HPA and of kubectl: through the kube-apiserver, which vouches for the user.
+func TestRealAggregator(t *testing.T) {
+	cluster := startControlPlane(t)
+	cluster.mustKubectl(t, grant, "apply", "-f", "-")
+	base := startReal(t, cluster)
+	port := base[strings.LastIndex(base, ":")+1:]
+	var services strings.Builder
+	groups := map[string]string{
+		"external.metrics.k8s.io": "v1beta1", "custom.metrics.k8s.io": "v1beta2", "inspect.forewarm.dev": "v1alpha1",
+	}
+	for group, version := range groups {
+		fmt.Fprintf(&services, apiService, version, group, port)
+	}
+	cluster.mustKubectl(t, fmt.Sprintf(service, port, services.String()), "apply", "-f", "-")
+	for group, version := range groups {
+		cluster.mustKubectl(t, "", "wait", "--for=condition=Available", "apiservice/"+version+"."+group, "--timeout=60s")
+	}
+	waitDiscovered(t, cluster)
+	tests := []struct {
+		args  []string
+		words []string
+	}{
+		{[]string{"get", "outlooks", "-A"}, []string{"139.2", "FallingBack"}},
+		{[]string{"explain", "outlooks.status.late"}, []string{"share of demand"}},
+		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},
+		{[]string{"get", "--raw", externalURL("", "inference", "ready", "horizon%3D5m")}, []string{`"window":300`}},
+		{[]string{"get", "--raw", objectPath + "/ready/demand"}, []string{"139237m"}},
+		{[]string{"auth", "can-i", "get", "outlooks", "--subresource=page", "-n", "inference", "--as=viewer"}, nil},
+		{[]string{"get", "outlooks", "-n", "inference", "--as=viewer"}, []string{"139.2"}},
+	}
+	for _, test := range tests {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			out, err := cluster.kubectl("", test.args...)
+			for tries := 0; err != nil && test.words != nil && tries < 40; tries++ {
+				time.Sleep(500 * time.Millisecond) // The kube-apiserver fetches OpenAPI documents in its own time.
+				out, err = cluster.kubectl("", test.args...)
+			}
+			if (err != nil) != (test.words == nil) {
+				t.Fatalf("error %v\n%s", err, out)
+			}
+			for _, word := range test.words {
+				if !strings.Contains(out, word) {
+					t.Errorf("%q is not in\n%.1500s", word, out)
+				}
+			}
+		})
+	}
+	out, err := cluster.kubectl("", "get", "outlooks", "-n", "inference", "--as=stranger")
+	if err == nil || !strings.Contains(out, "forbidden") {
+		t.Errorf("a stranger sees: %v\n%s", err, out)
+	}
+}
+
+// waitDiscovered waits until the aggregated discovery of the kube-apiserver knows the groups, external metrics by name.
+func waitDiscovered(t *testing.T, cluster *controlPlane) {
+	t.Helper()
+	var out string
+	for range 60 {
+		out, _ = cluster.kubectl("", "api-resources", "--cached=false")
+		if strings.Contains(out, "outlooks") && strings.Contains(out, "external.metrics.k8s.io/v1beta1") {
+			return
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+	t.Errorf("discovery is not whole:\n%s", out)
+}
