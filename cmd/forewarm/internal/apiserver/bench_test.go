@@ -37,11 +37,11 @@ func resident() float64 {
 	return float64(pages*os.Getpagesize()) / (1 << 20)
 }
 
-// BenchmarkServe is an HPA's request through TLS, authentication, authorization and the metrics library, with 2,000
+// BenchmarkServe is an HPA's request through TLS, authentication, authorization and the metrics library, with 50
 // Forecasts and a different selector each time. The client lives in the same process: BenchmarkServeFloor measures it
 // alone against a server that does nothing, and is to be taken off.
 func BenchmarkServe(b *testing.B) {
-	base, stub := startCluster(b, snapshottest.Board(snapshottest.Many(2000)...), apiserver.AllGroups())
+	base, stub := startCluster(b, snapshottest.Board(snapshottest.Many(50)...), apiserver.AllGroups())
 	client := insecure(b)
 	waitReady(b, client, base)
 	urls := make([]string, 300)
