@@ -11,14 +11,14 @@ import (
 )
 
 // waitReady asks until the server has all its paths.
-func waitReady(t testing.TB, client *http.Client, base string) {
-	t.Helper()
+func waitReady(tb testing.TB, client *http.Client, base string) {
+	tb.Helper()
 	for range 200 {
-		if get(t, client, base+"/readyz").code == http.StatusOK {
+		if get(tb, client, base+"/readyz").code == http.StatusOK {
 			return
 		}
 	}
-	t.Fatalf("not ready: %s", get(t, client, base+"/readyz").body)
+	tb.Fatalf("not ready: %s", get(tb, client, base+"/readyz").body)
 }
 
 func TestDelegatedAuthentication(t *testing.T) {
@@ -36,7 +36,8 @@ func TestDelegatedAuthentication(t *testing.T) {
 		{"an unknown token is refused", []string{"Authorization: Bearer forged"}, http.StatusUnauthorized},
 		{
 			"headers of the front proxy without its certificate are anonymous",
-			[]string{"X-Remote-User: allowed", "X-Remote-Group: system:masters"}, http.StatusForbidden,
+			[]string{"X-Remote-User: allowed", "X-Remote-Group: system:masters"},
+			http.StatusForbidden,
 		},
 	}
 	paths := []string{
@@ -123,7 +124,12 @@ func TestGroupsAreToggles(t *testing.T) {
 			t.Errorf("%s is served: %s", off, body)
 		}
 	}
-	if got := get(t, client, externalURL(base, "inference", "ready", ""), token("allowed")); got.code != http.StatusNotFound {
+	if got := get(
+		t,
+		client,
+		externalURL(base, "inference", "ready", ""),
+		token("allowed"),
+	); got.code != http.StatusNotFound {
 		t.Errorf("external metrics answer %d", got.code)
 	}
 }

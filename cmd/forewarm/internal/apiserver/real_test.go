@@ -159,7 +159,14 @@ func TestRealAggregator(t *testing.T) {
 	}
 	cluster.mustKubectl(t, fmt.Sprintf(service, port, services.String()), "apply", "-f", "-")
 	for group, version := range groups {
-		cluster.mustKubectl(t, "", "wait", "--for=condition=Available", "apiservice/"+version+"."+group, "--timeout=60s")
+		cluster.mustKubectl(
+			t,
+			"",
+			"wait",
+			"--for=condition=Available",
+			"apiservice/"+version+"."+group,
+			"--timeout=60s",
+		)
 	}
 	waitDiscovered(t, cluster)
 	tests := []struct {
@@ -202,8 +209,9 @@ func waitDiscovered(t *testing.T, cluster *controlPlane) {
 	t.Helper()
 	var out string
 	for range 60 {
-		out, _ = cluster.kubectl("", "api-resources", "--cached=false")
-		if strings.Contains(out, "outlooks") && strings.Contains(out, "external.metrics.k8s.io/v1beta1") {
+		var err error
+		out, err = cluster.kubectl("", "api-resources", "--cached=false")
+		if err == nil && strings.Contains(out, "outlooks") && strings.Contains(out, "external.metrics.k8s.io/v1beta1") {
 			return
 		}
 		time.Sleep(500 * time.Millisecond)

@@ -53,7 +53,9 @@ func standaloneConfig(address net.Addr) *genericapiserver.Config {
 	config.LoopbackClientConfig = &rest.Config{}
 	config.Authentication.Authenticator = authenticator.RequestFunc(
 		func(*http.Request) (*authenticator.Response, bool, error) {
-			return &authenticator.Response{User: &user.DefaultInfo{Name: "local", Groups: []string{user.AllAuthenticated}}}, true, nil
+			return &authenticator.Response{
+				User: &user.DefaultInfo{Name: "local", Groups: []string{user.AllAuthenticated}},
+			}, true, nil
 		})
 	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 	return config

@@ -3,7 +3,6 @@ package apiserver_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -26,34 +25,34 @@ import (
 )
 
 // startStandalone serves the board on a free port.
-func startStandalone(t testing.TB, board *snapshot.Board, checks ...apiserver.Check) string {
-	t.Helper()
+func startStandalone(tb testing.TB, board *snapshot.Board, checks ...apiserver.Check) string {
+	tb.Helper()
 	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(board, checks...))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	run(t, server)
-	waitLive(t, server.URL())
+	run(tb, server)
+	waitLive(tb, server.URL())
 	return server.URL()
 }
 
 // waitLive asks until an unknown path is 404: until then the API server does not know all of its own.
-func waitLive(t testing.TB, base string) {
-	t.Helper()
-	client := plain(t)
+func waitLive(tb testing.TB, base string) {
+	tb.Helper()
+	client := plain(tb)
 	for range 200 {
-		if get(t, client, base+"/unknown").code == http.StatusNotFound {
+		if get(tb, client, base+"/unknown").code == http.StatusNotFound {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatal("the server does not come up")
+	tb.Fatal("the server does not come up")
 }
 
-func plain(t testing.TB) *http.Client {
-	t.Helper()
+func plain(tb testing.TB) *http.Client {
+	tb.Helper()
 	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
+	tb.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: 20 * time.Second}
 }
 
@@ -70,18 +69,34 @@ func TestStandaloneAnswers(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{external + "/ready", 200, []string{`"metricName":"ready"`, `"value":"139237m"`, `"window":375`, "2026-03-04T14:29:30Z"}},
+		{
+			external + "/ready",
+			200,
+			[]string{`"metricName":"ready"`, `"value":"139237m"`, `"window":375`, "2026-03-04T14:29:30Z"},
+		},
 		{external + "/ready?labelSelector=horizon%3D1h,quantile%3D0.99", 200, []string{`"window":3600`}},
 		{external + "/ready?labelSelector=model+in+(holt-winters)", 200, []string{`"items"`}},
-		{external + "/ready?labelSelector=quantil%3D0.9", 400, []string{"valid keys are horizon, late, model, quantile, serve"}},
+		{
+			external + "/ready?labelSelector=quantil%3D0.9",
+			400,
+			[]string{"valid keys are horizon, late, model, quantile, serve"},
+		},
 		{external + "/ready?labelSelector=%21%21", 400, []string{"Status"}},
 		{external + "/nobody", 404, []string{"not found"}},
 		{external + "/nobody?labelSelector=bad%3D1", 404, []string{"not found"}},
 		{external + "/stale", 503, []string{"the newest sample is 42m old"}},
 		{"/apis/custom.metrics.k8s.io/v1beta2", 200, []string{`"forecasts.forewarm.dev/demand"`}},
 		{"/apis/external.metrics.k8s.io/v1beta1", 200, []string{`"ready"`, `"stale"`}},
-		{objectPath + "/ready/demand", 200, []string{`"value":"139237m"`, `"kind":"Forecast"`, `"apiVersion":"forewarm.dev/v1alpha1"`}},
-		{objectPath + "/ready/demand?metricLabelSelector=quantile%3D0.99", 200, []string{`"matchLabels":{"quantile":"0.99"}`}},
+		{
+			objectPath + "/ready/demand",
+			200,
+			[]string{`"value":"139237m"`, `"kind":"Forecast"`, `"apiVersion":"forewarm.dev/v1alpha1"`},
+		},
+		{
+			objectPath + "/ready/demand?metricLabelSelector=quantile%3D0.99",
+			200,
+			[]string{`"matchLabels":{"quantile":"0.99"}`},
+		},
 		{objectPath + "/ready/demand?metricLabelSelector=quantil%3D0.9", 400, []string{"valid keys"}},
 		{objectPath + "/ready/latency", 400, []string{"the only one is"}},
 		{objectPath + "/nobody/demand", 404, []string{"not found"}},
@@ -124,7 +139,12 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready", objectPath + "/ready/demand", outlooksPath,
 		outlooksPath + "/ready", outlooksPath + "/ready/page",
 	} {
-		if got := get(t, client, base+path); got.code != http.StatusServiceUnavailable || !strings.Contains(got.body, "no data yet") {
+		if got := get(
+			t,
+			client,
+			base+path,
+		); got.code != http.StatusServiceUnavailable ||
+			!strings.Contains(got.body, "no data yet") {
 			t.Errorf("%s: %d %s", path, got.code, got.body)
 		}
 	}
@@ -133,7 +153,12 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 		t.Errorf("readyz: %d %s", got.code, got.body)
 	}
 	board.Publish(snapshottest.Snapshot(snapshottest.Ready(snapshottest.Key("ready"))))
-	if got := get(t, client, base+"/readyz"); got.code != http.StatusOK || !strings.Contains(got.body, "[+]snapshot ok") {
+	if got := get(
+		t,
+		client,
+		base+"/readyz",
+	); got.code != http.StatusOK ||
+		!strings.Contains(got.body, "[+]snapshot ok") {
 		t.Errorf("readyz with data: %d %s", got.code, got.body)
 	}
 }
@@ -187,10 +212,23 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := do(t, client, request, "Sec-Fetch-Site: cross-site", "Origin: https://evil.example"); got.code != http.StatusForbidden {
+	if got := do(
+		t,
+		client,
+		request,
+		"Sec-Fetch-Site: cross-site",
+		"Origin: https://evil.example",
+	); got.code != http.StatusForbidden {
 		t.Errorf("a post from another site: %d, want 403", got.code)
 	}
-	if got := get(t, client, base+outlooksPath, "Origin: https://evil.example"); got.header.Get("Access-Control-Allow-Origin") != "" {
+	if got := get(
+		t,
+		client,
+		base+outlooksPath,
+		"Origin: https://evil.example",
+	); got.header.Get(
+		"Access-Control-Allow-Origin",
+	) != "" {
 		t.Error("another site may read the answer")
 	}
 }
@@ -218,7 +256,12 @@ func TestStandaloneListensOnLoopbackOnly(t *testing.T) {
 func TestOnlyReading(t *testing.T) {
 	base := startStandalone(t, snapshottest.Board(snapshottest.EveryState()...))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		request, err := http.NewRequestWithContext(t.Context(), method, base+outlooksPath+"/ready", strings.NewReader("{}"))
+		request, err := http.NewRequestWithContext(
+			t.Context(),
+			method,
+			base+outlooksPath+"/ready",
+			strings.NewReader("{}"),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +315,10 @@ func kubectl(t *testing.T, base string, args ...string) string {
 		t.Skip("KUBEBUILDER_ASSETS is unset: run with KUBEBUILDER_ASSETS=$(hack/kubernetes/build.sh | tail -1)")
 	}
 	home := t.TempDir()
-	command := exec.CommandContext(t.Context(), filepath.Join(assets, "kubectl"), append([]string{"--server", base}, args...)...)
+	command := exec.CommandContext(
+		t.Context(),
+		filepath.Join(assets, "kubectl"),
+		append([]string{"--server", base}, args...)...)
 	command.Env = []string{"HOME=" + home, "KUBECONFIG=" + filepath.Join(home, "none"), "PATH=" + os.Getenv("PATH")}
 	out, err := command.CombinedOutput()
 	if err != nil {
@@ -293,8 +339,22 @@ func TestKubectl(t *testing.T) {
 		{[]string{"get", "forewarm", "-A"}, []string{"falling-back"}},
 		{[]string{"get", "outlooks", "-A", "-l", "inspect.forewarm.dev/state=Stale"}, []string{"42m"}},
 		{[]string{"get", "outlooks", "-A", "--sort-by=.status.observed"}, []string{"120.3"}},
-		{[]string{"get", "outlook", "ready", "-n", "inference", "-o", "jsonpath={.status.path[0].quantiles['0\\.95']}"}, []string{"1"}},
-		{[]string{"get", "outlook", "ready", "-n", "inference", "-o", "yaml"}, []string{"modelReason: best of 4", "window: 6m15s"}},
+		{
+			[]string{
+				"get",
+				"outlook",
+				"ready",
+				"-n",
+				"inference",
+				"-o",
+				"jsonpath={.status.path[0].quantiles['0\\.95']}",
+			},
+			[]string{"1"},
+		},
+		{
+			[]string{"get", "outlook", "ready", "-n", "inference", "-o", "yaml"},
+			[]string{"modelReason: best of 4", "window: 6m15s"},
+		},
 		{[]string{"explain", "outlooks.status.path"}, []string{"quantiles", "map[string]number", "step by step"}},
 		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},
 	}
@@ -313,14 +373,14 @@ func TestKubectl(t *testing.T) {
 func TestFurtherPaths(t *testing.T) {
 	d := deps(snapshottest.Board())
 	d.Handle = map[string]http.Handler{"/demo": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprint(w, "further")
+		w.WriteHeader(http.StatusTeapot)
 	})}
 	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, server)
-	if got := get(t, plain(t), server.URL()+"/demo"); got.body != "further" {
+	if got := get(t, plain(t), server.URL()+"/demo"); got.code != http.StatusTeapot {
 		t.Errorf("%d %s", got.code, got.body)
 	}
 }

@@ -47,9 +47,10 @@ func (r *reviews) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}
 		name, known := strings.CutPrefix(review.Spec.Token, "token-of-")
 		review.Status = authentication.TokenReviewStatus{
-			Authenticated: known, User: authentication.UserInfo{Username: name, Groups: []string{"system:authenticated"}},
+			Authenticated: known,
+			User:          authentication.UserInfo{Username: name, Groups: []string{"system:authenticated"}},
 		}
-		_ = json.NewEncoder(w).Encode(review)
+		reply(w, review)
 	case strings.HasSuffix(request.URL.Path, "/subjectaccessreviews"):
 		var review authorization.SubjectAccessReview
 		if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
@@ -60,9 +61,15 @@ func (r *reviews) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.access = append(r.access, review.Spec)
 		r.mu.Unlock()
 		review.Status.Allowed = strings.HasPrefix(review.Spec.User, "allowed")
-		_ = json.NewEncoder(w).Encode(review)
+		reply(w, review)
 	default:
 		http.NotFound(w, request)
+	}
+}
+
+func reply(w http.ResponseWriter, review any) {
+	if err := json.NewEncoder(w).Encode(review); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 	}
 }
 
@@ -90,30 +97,30 @@ type runner interface {
 }
 
 // run serves until the test ends, and then wants a stop without an error.
-func run(t testing.TB, server runner) {
-	t.Helper()
+func run(tb testing.TB, server runner) {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Run(ctx) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		select {
 		case err := <-stopped:
 			if err != nil {
-				t.Errorf("stop: %v", err)
+				tb.Errorf("stop: %v", err)
 			}
 		case <-time.After(20 * time.Second):
-			t.Error("the server does not stop")
+			tb.Error("the server does not stop")
 		}
 	})
 }
 
 // onFreePort are the options of a server on loopback whose certificates stay in memory.
-func onFreePort(t testing.TB, kubeconfig string) apiserver.ClusterOptions {
-	t.Helper()
+func onFreePort(tb testing.TB, kubeconfig string) apiserver.ClusterOptions {
+	tb.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	options := apiserver.DefaultClusterOptions()
 	options.Kubeconfig = kubeconfig
@@ -122,25 +129,25 @@ func onFreePort(t testing.TB, kubeconfig string) apiserver.ClusterOptions {
 }
 
 // startCluster serves the board in cluster mode against the reviewing stub.
-func startCluster(t testing.TB, board *snapshot.Board, groups apiserver.Groups) (string, *reviews) {
-	t.Helper()
+func startCluster(tb testing.TB, board *snapshot.Board, groups apiserver.Groups) (string, *reviews) {
+	tb.Helper()
 	stub := &reviews{}
 	cluster := httptest.NewServer(stub)
-	t.Cleanup(cluster.Close)
-	options := onFreePort(t, kubeconfig(t, &rest.Config{Host: cluster.URL}))
+	tb.Cleanup(cluster.Close)
+	options := onFreePort(tb, kubeconfig(tb, &rest.Config{Host: cluster.URL}))
 	options.Groups = groups
 	options.Library.Authentication.SkipInClusterLookup = true
 	server, err := apiserver.NewCluster(options, deps(board))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	run(t, server)
+	run(tb, server)
 	return "https://" + server.Addr().String(), stub
 }
 
 // kubeconfig writes the configuration to a file.
-func kubeconfig(t testing.TB, config *rest.Config) string {
-	t.Helper()
+func kubeconfig(tb testing.TB, config *rest.Config) string {
+	tb.Helper()
 	text, err := yaml.Marshal(clientcmdapi.Config{
 		Clusters: []clientcmdapi.NamedCluster{{Name: "c", Cluster: clientcmdapi.Cluster{
 			Server: config.Host, CertificateAuthorityData: config.CAData,
@@ -148,26 +155,28 @@ func kubeconfig(t testing.TB, config *rest.Config) string {
 		AuthInfos: []clientcmdapi.NamedAuthInfo{{Name: "u", AuthInfo: clientcmdapi.AuthInfo{
 			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
 		}}},
-		Contexts:       []clientcmdapi.NamedContext{{Name: "x", Context: clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}}},
+		Contexts: []clientcmdapi.NamedContext{
+			{Name: "x", Context: clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}},
+		},
 		CurrentContext: "x",
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "kubeconfig")
+	file := filepath.Join(tb.TempDir(), "kubeconfig")
 	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return file
 }
 
 // insecure speaks HTTP/2 to a server whose certificate is its own.
-func insecure(t testing.TB) *http.Client {
-	t.Helper()
+func insecure(tb testing.TB) *http.Client {
+	tb.Helper()
 	transport := &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8,
 	}
-	t.Cleanup(transport.CloseIdleConnections)
+	tb.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: 20 * time.Second}
 }
 
@@ -179,17 +188,17 @@ type answer struct {
 }
 
 // get asks with headers given as "Name: value".
-func get(t testing.TB, client *http.Client, url string, headers ...string) answer {
-	t.Helper()
+func get(tb testing.TB, client *http.Client, url string, headers ...string) answer {
+	tb.Helper()
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return do(t, client, request, headers...)
+	return do(tb, client, request, headers...)
 }
 
-func do(t testing.TB, client *http.Client, request *http.Request, headers ...string) answer {
-	t.Helper()
+func do(tb testing.TB, client *http.Client, request *http.Request, headers ...string) answer {
+	tb.Helper()
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -199,12 +208,12 @@ func do(t testing.TB, client *http.Client, request *http.Request, headers ...str
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer func() { _ = response.Body.Close() }()
+	defer response.Body.Close() //nolint:errcheck // Read only.
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return answer{response.StatusCode, response.Header, string(body)}
 }
@@ -220,14 +229,17 @@ func externalURL(base, namespace, metric, selector string) string {
 }
 
 // startFixed is a TLS server, HTTP/2 as well, that writes one answer of the size of a metric's.
-func startFixed(t testing.TB) string {
-	t.Helper()
+func startFixed(tb testing.TB) string {
+	tb.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"ExternalMetricValueList","items":[{"metricName":"ready","value":"139237m"}]}`)
+		_, _ = io.WriteString(
+			w,
+			`{"kind":"ExternalMetricValueList","items":[{"metricName":"ready","value":"139237m"}]}`,
+		)
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	return server.URL
 }

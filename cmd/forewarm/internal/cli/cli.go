@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
@@ -45,7 +46,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
-	root.AddCommand(servecmd.New(), inspectcmd.New(), version(p.Version))
+	root.AddCommand(demo.New(), servecmd.New(), inspectcmd.New(), version(p.Version))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
@@ -19,6 +20,8 @@ type announcer struct {
 	out   io.Writer
 	clock server.Clock
 	begun time.Time
+	// program is how the user called forewarm.
+	program string
 }
 
 // say prints one fact.
@@ -40,6 +43,8 @@ func (a *announcer) whenReady(ctx context.Context, url string, board *snapshot.B
 	for _, entry := range board.Load().All("") {
 		outlooks = append(outlooks, inspect.Outlook(entry, now))
 	}
+	// The requests before the GPUs: what everybody knows first.
+	slices.Reverse(outlooks)
 	a.say("Serving", "%s, %.1f s after the start\n", url, now.Sub(a.begun).Seconds())
 	if err := inspectcmd.Table(a.out, outlooks, now); err != nil {
 		return err
@@ -59,7 +64,7 @@ func (a *announcer) invite(url string, outlooks []api.Outlook) {
 			fmt.Fprintf(a.out, "%s/%s is not served: %s\n", o.Namespace, o.Name, o.Status.Reason)
 		case !tried:
 			tried = true
-			fmt.Fprintf(a.out, invitation, url, o.Namespace, o.Name)
+			fmt.Fprintf(a.out, invitation, url, o.Namespace, o.Name, a.program)
 		}
 	}
 	fmt.Fprint(a.out, "\nCtrl-C ends the demo and removes its data.\n")
@@ -73,7 +78,7 @@ const invitation = `Try, from another terminal:
 
   # Everything that is known about it, as JSON, and as text with a chart
   curl -s %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s
-  forewarm inspect --server %[1]s %[2]s/%[3]s
+  %[4]s inspect --server %[1]s %[2]s/%[3]s
 
   # The same in a browser
   %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s/page

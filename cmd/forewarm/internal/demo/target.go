@@ -40,6 +40,9 @@ func listen(ctx context.Context, metrics []metric, now func() time.Time) (*targe
 // address is the host and port of the page.
 func (t *target) address() string { return t.listener.Addr().String() }
 
+// close gives the port back where serve was never called.
+func (t *target) close() error { return t.listener.Close() }
+
 // serve answers until the context ends.
 func (t *target) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = t.server.Close() })

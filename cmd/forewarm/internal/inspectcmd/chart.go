@@ -60,7 +60,7 @@ func (v *view) chart(s *inspect.OutlookStatus, now time.Time) string {
 	}
 	options := []asciigraph.Option{
 		asciigraph.Height(chartHeight), asciigraph.LowerBound(0), asciigraph.SeriesChars(chars...),
-		asciigraph.YAxisValueFormatter(func(y float64) string { return number(&y) }),
+		asciigraph.YAxisValueFormatter(rounded),
 		asciigraph.XAxisRange(0, axis.to.Sub(axis.from).Seconds()),
 		asciigraph.XAxisValueFormatter(axis.clock),
 	}
@@ -68,6 +68,15 @@ func (v *view) chart(s *inspect.OutlookStatus, now time.Time) string {
 		options = append(options, asciigraph.SeriesColors(colors...))
 	}
 	return asciigraph.PlotMany(values, options...) + "\n" + legend
+}
+
+// rounded labels the vertical axis; its zero comes as the rest of a subtraction.
+func rounded(y float64) string {
+	const least = 1e-9
+	if math.Abs(y) < least {
+		y = 0
+	}
+	return number(&y)
 }
 
 func known(v float64) bool { return !math.IsNaN(v) }

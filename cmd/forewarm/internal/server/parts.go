@@ -18,9 +18,17 @@ type Part struct {
 // error of the first that failed. A part that ends early without an error has failed too: what depends on it would wait
 // for it in vain.
 func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var running sync.WaitGroup
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var (
+		running sync.WaitGroup
+		once    sync.Once
+		failure error
+	)
+	fail := func(err error) {
+		once.Do(func() { failure = err })
+		stop()
+	}
 	for _, p := range parts {
 		running.Go(func() {
 			err := p.Run(ctx)
@@ -29,15 +37,12 @@ func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 				log.WarnContext(ctx, "stopping", "part", p.Name, "error", err)
 			case ctx.Err() != nil:
 			case err != nil:
-				cancel(fmt.Errorf("%s: %w", p.Name, err))
+				fail(fmt.Errorf("%s: %w", p.Name, err))
 			default:
-				cancel(fmt.Errorf("%s ended by itself", p.Name))
+				fail(fmt.Errorf("%s ended by itself", p.Name))
 			}
 		})
 	}
 	running.Wait()
-	if cause := context.Cause(ctx); cause != ctx.Err() { //nolint:errorlint // Identity: the context's own end is no failure.
-		return cause
-	}
-	return nil
+	return failure
 }

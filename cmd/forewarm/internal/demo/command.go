@@ -1,0 +1,49 @@
+package demo
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
+)
+
+const about = `Demo runs forewarm on this machine, without a cluster and without any set-up, against a workload that it plays
+itself: two weeks of recorded load, of which nine tenths lie behind now and the rest goes on live, and after its
+end again from the same time of day.
+
+The past is backfilled into the embedded engine, which scrapes the workload from then on. Two Forecasts in the
+namespace demo are served: the request rate of a service, and the busy GPUs of a model server. With --trace it
+plays a series of yours instead, as the Forecast demo/trace: a CSV file, plain or gzipped, whose first row names
+the columns and whose first column is the time (seconds, or RFC 3339).
+
+Its data lies in a temporary folder that is removed at the end.`
+
+// New is the command "demo".
+func New() *cobra.Command {
+	options := Options{Port: apiserver.DefaultStandaloneOptions().Port, Program: os.Args[0]}
+	log := servecmd.Log{Level: "error", Format: "text"}
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "See forewarm work on this machine, without a cluster",
+		Long:  about,
+		Example: `  forewarm demo
+  forewarm demo --trace load.csv.gz --column requests --port 8090`,
+		Args: exit.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(options.Validate(), log.Validate()); err != nil {
+				return exit.Usage(err)
+			}
+			return Run(cmd.Context(), options, cmd.OutOrStdout(), log.New(cmd.ErrOrStderr()))
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces")
+	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed where it has only one")
+	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any that is free")
+	log.Add(flags)
+	return cmd
+}
