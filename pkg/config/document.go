@@ -123,7 +123,8 @@ func marks(line []byte, marker string) bool {
 // parseDocument reads one part; empty says that it holds nothing but comments.
 func parseDocument(file string, p part) (document Document, empty bool) {
 	if len(p.text) > MaxDocument {
-		return broken(file, p.line, fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)), false
+		text := fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)
+		return broken(file, p.line, text), false
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(directives.ReplaceAll(p.text, nil), &root); err != nil {
@@ -150,15 +151,15 @@ func parseDocument(file string, p part) (document Document, empty bool) {
 }
 
 // directives are YAML's own, such as %YAML 1.2; they say nothing that matters here.
-var directives = regexp.MustCompile(`(?m)^%[^\n]*$`) //nolint:gochecknoglobals // A constant pattern.
+var directives = regexp.MustCompile(`(?m)^%[^\n]*$`)
 
 // yamlLine is how the parser begins its messages.
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`) //nolint:gochecknoglobals // A constant pattern.
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // syntaxError is the line, from 1, and the text of the parser's error.
 func syntaxError(err error) (line int, text string) {
 	line = 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil && m[1] != "" {
+	if m := yamlLine.FindStringSubmatch(err.Error()); len(m) > 1 && m[1] != "" {
 		line, _ = strconv.Atoi(m[1]) //nolint:errcheck // The pattern admits digits only.
 	}
 	return max(line, 1), "is not YAML: " + yamlLine.ReplaceAllString(err.Error(), "")

@@ -100,7 +100,11 @@ func TestParseProblems(t *testing.T) {
 
 func TestParseDocuments(t *testing.T) {
 	text := "%YAML 1.2\n--- # first\n" + header + small + "...\n# nothing\n---\n---\r\n" +
-		strings.ReplaceAll("apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: b}\n"+small, "\n", "\r\n")
+		strings.ReplaceAll(
+			"apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: b}\n"+small,
+			"\n",
+			"\r\n",
+		)
 	documents := config.Parse("f.yaml", []byte(text))
 	var keys []snapshot.Key
 	for _, d := range documents {
@@ -110,8 +114,10 @@ func TestParseDocuments(t *testing.T) {
 		keys = append(keys, d.Key, snapshot.Key{Namespace: d.Object.Namespace, Name: d.Object.Name})
 	}
 	want := []snapshot.Key{
-		{Namespace: "inference", Name: "llama"}, {Namespace: "inference", Name: "llama"},
-		{Namespace: "default", Name: "b"}, {Namespace: "default", Name: "b"},
+		{Namespace: "inference", Name: "llama"},
+		{Namespace: "inference", Name: "llama"},
+		{Namespace: "default", Name: "b"},
+		{Namespace: "default", Name: "b"},
 	}
 	if diff := cmp.Diff(want, keys); diff != "" {
 		t.Error(diff)
@@ -167,7 +173,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(header + small))
 	f.Add([]byte(header + "spec: {models: &m [*m]}\n--- {}\n...\n- a: b"))
 	f.Add([]byte(header + "spec: {<<: {step: 1s}, scaling: {target: 1e999}}"))
-	f.Add([]byte(`{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast", "metadata": {"name": .nan, "labels": {"a": 1}}}`))
+	f.Add(
+		[]byte(
+			`{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast", "metadata": {"name": .nan, "labels": {"a": 1}}}`,
+		),
+	)
 	f.Add([]byte(header + "status: {sampleTime: 2026-01-01, conditions: [{lastTransitionTime: x}]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, d := range config.Parse("f.yaml", data) {

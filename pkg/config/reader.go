@@ -123,7 +123,8 @@ func (r *reader) leadTime(
 	switch lead.Mode {
 	case v1alpha1.LeadTimeAuto:
 		if lead.Duration != "" {
-			r.add(field.Forbidden(path.Child("duration"), "is for mode Fixed: add mode: Fixed, or write fallback instead"))
+			r.add(field.Forbidden(path.Child("duration"),
+				"is for mode Fixed: add mode: Fixed, or write fallback instead"))
 		}
 		source = "fallback %s (no starts measured yet)"
 	case v1alpha1.LeadTimeFixed:
@@ -155,8 +156,14 @@ func (r *reader) window(path *field.Path, text v1alpha1.Duration, window, step t
 		r.add(field.Invalid(path, text, fmt.Sprintf(
 			"the lead window %s is shorter than the step %s: write a shorter step", say(window), say(step))))
 	case window > MaxWindowSteps*step:
-		r.add(field.Invalid(path, text, fmt.Sprintf("the lead window %s is %d steps of %s, more than %d: write a longer step",
-			say(window), window/step, say(step), MaxWindowSteps)))
+		r.add(
+			field.Invalid(
+				path,
+				text,
+				fmt.Sprintf("the lead window %s is %d steps of %s, more than %d: write a longer step",
+					say(window), window/step, say(step), MaxWindowSteps),
+			),
+		)
 	}
 }
 
@@ -170,8 +177,10 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	least := max(MinPoints*target.Step, 2*refresh.Window(target.Lead))
 	switch {
 	case points > MaxPoints:
-		r.add(field.Invalid(path, text, fmt.Sprintf("is %d steps of %s, more than %d: write at most %s, or a longer step",
-			points, say(target.Step), MaxPoints, say(MaxPoints*target.Step))))
+		r.add(
+			field.Invalid(path, text, fmt.Sprintf("is %d steps of %s, more than %d: write at most %s, or a longer step",
+				points, say(target.Step), MaxPoints, say(MaxPoints*target.Step))),
+		)
 	case history < least:
 		r.add(field.Invalid(path, text, fmt.Sprintf(
 			"write at least %s: %d steps and two lead windows", say(least), MinPoints)))
@@ -250,7 +259,9 @@ func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float6
 	number, isPercentage := strings.CutSuffix(o.Late, "%")
 	percent, ok := decimal(number)
 	if !isPercentage || !ok || !(percent > 0 && percent < 100) {
-		r.add(field.Invalid(path.Child("late"), o.Late, "write a percentage above 0% and below 100%, for example \"1%\""))
+		r.add(
+			field.Invalid(path.Child("late"), o.Late, "write a percentage above 0% and below 100%, for example \"1%\""),
+		)
 		return 0, wait
 	}
 	return percent / 100, wait

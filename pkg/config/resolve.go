@@ -86,8 +86,8 @@ const studyWait = 30 * time.Second
 // uncalibrated says how an objective is served while the workload's own outcome does not calibrate it.
 func uncalibrated(policy decide.Policy, wait time.Duration) string {
 	if !policy.ByOutcome() {
-		return fmt.Sprintf("late %.4g%% needs the demand that one replica sustains: set spec.scaling.target; until then "+
-			"the %v quantile of the window's maximum is served", policy.Late*100, policy.Level())
+		return fmt.Sprintf("late %.4g%% needs the demand that one replica sustains: set spec.scaling.target; "+
+			"until then the %v quantile of the window's maximum is served", policy.Late*100, policy.Level())
 	}
 	text := fmt.Sprintf("late %.4g%% is served with the margin k = %.3g that kept it on other workloads with a lead "+
 		"time of %s; it is not yet calibrated by this workload's own outcome",

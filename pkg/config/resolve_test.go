@@ -57,11 +57,16 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := refresh.Target{
-		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Generation: 7,
-		Workload: "Deployment/llama",
-		Expr:     `vllm/arrivals{namespace="inference",Deployment="llama"}`, Unit: "requests", Rate: true,
-		Step: 30 * time.Second, History: 14 * 24 * time.Hour,
-		Lead: 5 * time.Minute, LeadSource: "fallback 5m (no starts measured yet)",
+		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
+		Generation: 7,
+		Workload:   "Deployment/llama",
+		Expr:       `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		Unit:       "requests",
+		Rate:       true,
+		Step:       30 * time.Second,
+		History:    14 * 24 * time.Hour,
+		Lead:       5 * time.Minute,
+		LeadSource: "fallback 5m (no starts measured yet)",
 		StaleAfter: 10 * time.Minute,
 		Policy:     decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor},
 		Uncalibrated: "late 1% needs the demand that one replica sustains: set spec.scaling.target; until then the 0.95 " +
@@ -92,12 +97,16 @@ func TestEverythingSet(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := refresh.Target{
-		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Workload: "StatefulSet/llama",
-		Expr: "sum(rate(x[1m]))@inference",
-		Step: 15 * time.Second, History: 7 * 24 * time.Hour,
-		Lead: 12 * time.Minute, LeadSource: "fixed 12m",
-		StaleAfter: 12*time.Minute + 75*time.Second, Models: []string{"holt-winters", "arima"},
-		Policy: decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
+		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
+		Workload:   "StatefulSet/llama",
+		Expr:       "sum(rate(x[1m]))@inference",
+		Step:       15 * time.Second,
+		History:    7 * 24 * time.Hour,
+		Lead:       12 * time.Minute,
+		LeadSource: "fixed 12m",
+		StaleAfter: 12*time.Minute + 75*time.Second,
+		Models:     []string{"holt-winters", "arima"},
+		Policy:     decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
 		Uncalibrated: "late 0.5% is served with the margin k = 2.6 that kept it on other workloads with a lead time of 12m; " +
 			"it is not yet calibrated by this workload's own outcome; the margin was measured for a wait of 30s, not 1m",
 	}
@@ -137,12 +146,24 @@ func faults() []struct{ name, change, want string } {
 		{"a history that overflows", "history: 300y", "spec.history: Invalid value"},
 		{"a mode that does not exist", "leadTime: {mode: Guess}", `spec.leadTime.mode: Unsupported value: "Guess"`},
 		{"fixed without a duration", "leadTime: {mode: Fixed}", "spec.leadTime.duration: Required value"},
-		{"fixed with a fallback", "leadTime: {mode: Fixed, duration: 4m, fallback: 3m}", "spec.leadTime.fallback: Forbidden"},
+		{
+			"fixed with a fallback",
+			"leadTime: {mode: Fixed, duration: 4m, fallback: 3m}",
+			"spec.leadTime.fallback: Forbidden",
+		},
 		{"a duration without a mode", "leadTime: {duration: 4m}", "add mode: Fixed"},
 		{"a lead time of a day", "leadTime: {fallback: 1d}", "write a duration from 1s to 2h"},
-		{"a window of too many steps", "{leadTime: {fallback: 1h}, step: 2s, history: 1d}", "is 1837 steps of 2s, more than 1000"},
+		{
+			"a window of too many steps",
+			"{leadTime: {fallback: 1h}, step: 2s, history: 1d}",
+			"is 1837 steps of 2s, more than 1000",
+		},
 		{"a way to serve that does not exist", "serve: floor", `supported values: "Floor", "Forecast", "Shadow"`},
-		{"an unknown model", "models: [ARIMA, Prophet]", "spec.models[1]: Unsupported value: \"Prophet\": supported values: \"last-value\""},
+		{
+			"an unknown model",
+			"models: [ARIMA, Prophet]",
+			"spec.models[1]: Unsupported value: \"Prophet\": supported values: \"last-value\"",
+		},
 		{"a model twice", "models: [arima, ARIMA]", "spec.models[1]: Duplicate value"},
 		{"a quantile of 1", `quantile: "1"`, "write a number from 0.05 to 0.995"},
 		{"a quantile that is no number", `quantile: NaN`, "write a number from 0.05 to 0.995"},
@@ -191,11 +212,11 @@ func spec(change string) string {
 	}
 	name, _, _ := strings.Cut(changed, ":")
 	delete(fields, name)
-	out := "spec: {" + changed
+	out := []string{changed}
 	for name, value := range fields {
-		out += ", " + name + ": " + value
+		out = append(out, name+": "+value)
 	}
-	return out + "}\n"
+	return "spec: {" + strings.Join(out, ", ") + "}\n"
 }
 
 func TestEveryProblemAtOnce(t *testing.T) {

@@ -35,7 +35,8 @@ func (s *strict) add(n *yaml.Node, path, problem string) {
 
 // check compares a node with the type that it is to become. Null is as good as absent, as in the Kubernetes API.
 func (s *strict) check(path string, n *yaml.Node, t reflect.Type) {
-	if s.nodes++; s.nodes > maxNodes {
+	s.nodes++
+	if s.nodes > maxNodes {
 		if s.nodes == maxNodes+1 {
 			s.add(n, path, fmt.Sprintf("more than %d values with aliases followed: write fewer", maxNodes))
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -40,9 +40,19 @@ func TestCluster(t *testing.T) {
 		{"ForeignSchema", testForeignSchema},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Cleanup(func() { c.MustKubectl(t, "", "delete", "--all", "--ignore-not-found", "forecasts") })
+			t.Cleanup(func() { deleteAll(t, c) })
 			test.run(t, c)
 		})
+	}
+}
+
+// deleteAll deletes all Forecasts at once; kubectl would delete five a second.
+func deleteAll(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	err := forecasts(t, c.Config).DeleteCollection(context.WithoutCancel(t.Context()),
+		metav1.DeleteOptions{}, metav1.ListOptions{})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -62,12 +72,12 @@ func (catalogue) Confine(query, _ string) (config.Rendered, error) {
 	return config.Rendered{Expr: query}, nil
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // watch runs Objects for as long as the test.
-func watch(t *testing.T, config_ *rest.Config) *cluster.Objects {
+func watch(t *testing.T, access *rest.Config) *cluster.Objects {
 	t.Helper()
-	objects, err := cluster.NewObjects(config_, config.NewResolver(catalogue{}), quiet())
+	objects, err := cluster.NewObjects(access, config.NewResolver(catalogue{}), quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +129,7 @@ func forecast(name, query string) string {
 }
 
 func testObjects(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	objects := watch(t, c.Config)
 	if objects.Check() == nil && len(objects.Targets()) > 0 {
 		t.Error("targets before there are any")
@@ -138,7 +149,8 @@ func testObjects(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("an annotation changed a target: %s", diff)
 	}
 	if after[1].Generation != before[1].Generation+1 || before[1].Expr != "z1" {
-		t.Errorf("generation %d after %d; the old slice says %q", after[1].Generation, before[1].Generation, before[1].Expr)
+		t.Errorf("generation %d after %d; the old slice says %q",
+			after[1].Generation, before[1].Generation, before[1].Expr)
 	}
 	c.MustKubectl(t, forecast("c", "w"), "apply", "-f", "-")
 	c.MustKubectl(t, "", "delete", "forecast", "a")
@@ -147,6 +159,7 @@ func testObjects(t *testing.T, c *testcluster.Cluster) {
 
 // testMissingResource shows what is said where the CRD is not there, and that the watch finds it when it comes.
 func testMissingResource(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	c.MustKubectl(t, "", "delete", "-f", "deploy/crds/forewarm.dev_forecasts.yaml", "--wait")
 	objects := watch(t, c.Config)
 	eventually(t, func() string {
@@ -166,6 +179,7 @@ func testMissingResource(t *testing.T, c *testcluster.Cluster) {
 
 // testForeignSchema stores what the schema would refuse: it costs that object and not the list.
 func testForeignSchema(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	c.MustKubectl(t, "", "patch", "crd", "forecasts.forewarm.dev", "--type=json", "-p", `[{"op": "replace",
 		"path": "/spec/versions/0/schema/openAPIV3Schema",
 		"value": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}]`)
@@ -194,6 +208,7 @@ func testForeignSchema(t *testing.T, c *testcluster.Cluster) {
 
 // testMany creates three hundred objects at once and waits for their targets.
 func testMany(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	const count = 300
 	objects := watch(t, c.Config)
 	client := forecasts(t, c.Config)
@@ -211,7 +226,7 @@ func testMany(t *testing.T, c *testcluster.Cluster) {
 					"signal":    map[string]any{"query": "x"},
 				},
 			}}
-			_, err := client.Create(t.Context(), object, createOptions())
+			_, err := client.Create(t.Context(), object, metav1.CreateOptions{})
 			done <- err
 		}()
 	}
@@ -229,9 +244,9 @@ func testMany(t *testing.T, c *testcluster.Cluster) {
 	paceOfMany(t, objects, client)
 }
 
-func forecasts(t *testing.T, config_ *rest.Config) dynamic.ResourceInterface {
+func forecasts(t *testing.T, access *rest.Config) dynamic.ResourceInterface {
 	t.Helper()
-	client, err := dynamic.NewForConfig(config_)
+	client, err := dynamic.NewForConfig(access)
 	if err != nil {
 		t.Fatal(err)
 	}

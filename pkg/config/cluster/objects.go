@@ -68,7 +68,7 @@ func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logge
 			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
 		resolved: map[snapshot.Key]resolution{},
 	}
-	if err := o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
+	if err = o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
 		return nil, fmt.Errorf("watch Forecasts: %w", err)
 	}
 	o.resolving, err = o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{

@@ -22,6 +22,7 @@ spec:
 // testSchema shows that the API server refuses by the CRD's schema alone what can be judged alone, with a text that says
 // what to write, and takes what is right.
 func testSchema(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	const signal = "signal: {query: x}\n  "
 	for _, f := range []struct{ name, fields, want string }{
 		{"no signal", "step: 30s", "spec.signal: Required value"},
@@ -59,7 +60,11 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		{"more replicas than an int32", signal + "scaling: {target: 1, maxReplicas: 3000000000}", "spec.scaling.maxReplicas"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
-			fields := strings.ReplaceAll(f.fields, "{quantile: \"0.9\", objective: {}}", "quantile: \"0.9\"\n  objective: {}")
+			fields := strings.ReplaceAll(
+				f.fields,
+				"{quantile: \"0.9\", objective: {}}",
+				"quantile: \"0.9\"\n  objective: {}",
+			)
 			output, err := c.Kubectl(t, fmt.Sprintf(good, "bad", fields), "create", "--validate=strict", "-f", "-")
 			if err == nil || !strings.Contains(output, f.want) {
 				t.Errorf("%v, %q does not say %q", err, output, f.want)
@@ -85,6 +90,12 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.MustKubectl(t, strings.Replace(string(sample), "namespace: inference", "namespace: default", 1), "create", "-f", "-")
+	c.MustKubectl(
+		t,
+		strings.Replace(string(sample), "namespace: inference", "namespace: default", 1),
+		"create",
+		"-f",
+		"-",
+	)
 	c.MustKubectl(t, "", "delete", "forecasts", "--all")
 }

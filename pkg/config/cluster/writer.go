@@ -71,19 +71,22 @@ func (w *StatusWriter) Run(ctx context.Context, clock refresh.Clock) {
 
 // Step writes what is due at a time, the urgent first and then what waited longest, as far as the rate allows. It says
 // how many it wrote. The error is one that would meet every write; the rest is tried at the next step.
-func (w *StatusWriter) Step(ctx context.Context, now time.Time) (written int, err error) {
+func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
+	written := 0
 	for _, d := range w.due(now) {
-		if ctx.Err() != nil || !w.limiter.AllowN(now, 1) {
+		if !w.limiter.AllowN(now, 1) {
 			return written, nil
 		}
 		w.tried[d.object.GetUID()] = now
-		switch err := w.write(ctx, d); {
+		err := w.write(ctx, d)
+		switch {
 		case err == nil:
 			written++
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 			// The object changed or went since the watch saw it; the next step sees it as it is.
 		case apierrors.IsInvalid(err):
-			w.log.WarnContext(ctx, "the API server refuses a status", "forecast", keyOf(d.object).String(), "error", err)
+			w.log.WarnContext(ctx, "the API server refuses a status",
+				"forecast", keyOf(d.object).String(), "error", err)
 		default:
 			return written, fmt.Errorf("write the status of %s: %w", keyOf(d.object), err)
 		}

@@ -25,23 +25,36 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-func createOptions() metav1.CreateOptions { return metav1.CreateOptions{} }
-
 // noon is when the stories begin.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 // entry is a healthy one.
 func entry(name string, at time.Time) *snapshot.Entry {
 	return &snapshot.Entry{
-		Key: snapshot.Key{Namespace: "default", Name: name}, Generation: 1, State: snapshot.Ready,
+		Key:        snapshot.Key{Namespace: "default", Name: name},
+		Generation: 1,
+		State:      snapshot.Ready,
 		Conditions: []snapshot.Condition{
-			{Type: snapshot.ConditionReady, True: true, Reason: "Ready", Message: "serves arima, 12 s after the sample"},
+			{
+				Type:    snapshot.ConditionReady,
+				True:    true,
+				Reason:  "Ready",
+				Message: "serves arima, 12 s after the sample",
+			},
 			{Type: snapshot.ConditionUncalibrated, True: true, Reason: "NoOutcome", Message: "not yet"},
 		},
-		Unit: "requests", Lead: 5 * time.Minute, LeadSource: "fallback 5m (no starts measured yet)",
-		Window: 375 * time.Second, SampleTime: at.Add(-12 * time.Second), StaleAt: at.Add(time.Minute),
-		Observed: 123.456, Decision: decide.Decision{Value: 2345.6}, Model: "arima", ModelReason: "loss 1.2 against 1.5",
-		Skill: 0.2, Coverage: math.NaN(),
+		Unit:        "requests",
+		Lead:        5 * time.Minute,
+		LeadSource:  "fallback 5m (no starts measured yet)",
+		Window:      375 * time.Second,
+		SampleTime:  at.Add(-12 * time.Second),
+		StaleAt:     at.Add(time.Minute),
+		Observed:    123.456,
+		Decision:    decide.Decision{Value: 2345.6},
+		Model:       "arima",
+		ModelReason: "loss 1.2 against 1.5",
+		Skill:       0.2,
+		Coverage:    math.NaN(),
 	}
 }
 
@@ -54,7 +67,11 @@ func publish(board *snapshot.Board, at time.Time, entries ...*snapshot.Entry) {
 }
 
 // stored is the status of an object in the cluster.
-func stored(t *testing.T, client dynamic.ResourceInterface, name string) (status v1alpha1.ForecastStatus, version string) {
+func stored(
+	t *testing.T,
+	client dynamic.ResourceInterface,
+	name string,
+) (status v1alpha1.ForecastStatus, version string) {
 	t.Helper()
 	object, err := client.Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
@@ -88,9 +105,10 @@ func (s *scene) step(at time.Time, e *snapshot.Entry, want int) {
 }
 
 // settle gives the watch time to see the newest write.
-func (s *scene) settle() { time.Sleep(200 * time.Millisecond) }
+func (*scene) settle() { time.Sleep(200 * time.Millisecond) }
 
 func testStatus(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	s := &scene{T: t, client: forecasts(t, c.Config), objects: watch(t, c.Config), board: &snapshot.Board{}}
 	s.writer = cluster.NewStatusWriter(s.objects, s.board, quiet())
 	if n, err := s.writer.Step(t.Context(), noon()); n != 0 || err != nil {
@@ -136,7 +154,8 @@ func testStatus(t *testing.T, c *testcluster.Cluster) {
 	e.Observed = 150
 	s.step(later, e, 1)
 	second, _ := stored(t, s.client, "a")
-	if second.Observed != "150" || !second.Conditions[0].LastTransitionTime.Equal(&first.Conditions[0].LastTransitionTime) {
+	if second.Observed != "150" ||
+		!second.Conditions[0].LastTransitionTime.Equal(&first.Conditions[0].LastTransitionTime) {
 		t.Errorf("observed %s, conditions %v", second.Observed, second.Conditions)
 	}
 
@@ -182,6 +201,7 @@ func testStatus(t *testing.T, c *testcluster.Cluster) {
 
 // paceOfMany writes the first status of three hundred objects: the burst at once, then ten a second.
 func paceOfMany(t *testing.T, objects *cluster.Objects, client dynamic.ResourceInterface) {
+	t.Helper()
 	board := &snapshot.Board{}
 	writer := cluster.NewStatusWriter(objects, board, quiet())
 	var entries []*snapshot.Entry
@@ -285,6 +305,7 @@ func start(t *testing.T, c *testcluster.Cluster, name string, both *atomic.Bool,
 // testLeadership runs two writers that disagree. The leader writes; cut off from the cluster it stops by itself and the
 // other takes over; that one gives the lease back when it ends.
 func testLeadership(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	client := forecasts(t, c.Config)
 	writes := func(name string) {

@@ -76,7 +76,7 @@ func (f *Folder) Run(ctx context.Context, clock refresh.Clock) error {
 		if text := fmt.Sprint(err); text != before {
 			before = text
 			if err != nil {
-				f.log.WarnContext(ctx, "the folder of Forecasts cannot be read, its objects stay as they were", "error", err)
+				f.log.WarnContext(ctx, "the folder of Forecasts cannot be read, all stays as it was", "error", err)
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -51,7 +50,7 @@ type story struct {
 func open(t *testing.T) *story {
 	t.Helper()
 	s := &story{T: t, dir: t.TempDir()}
-	f, err := folder.Open(s.dir, config.NewResolver(catalogue{}), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	f, err := folder.Open(s.dir, config.NewResolver(catalogue{}), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +223,7 @@ func TestTheGenerationFollowsTheSpec(t *testing.T) {
 }
 
 func TestTheFolderItself(t *testing.T) {
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	_, err := folder.Open("/does/not/exist", config.NewResolver(catalogue{}), log)
 	if !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing folder gives %v", err)

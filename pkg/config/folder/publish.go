@@ -91,7 +91,7 @@ func generation(object *v1alpha1.Forecast) int64 {
 		panic(fmt.Sprintf("write the spec of %s as JSON: %v", object.Name, err))
 	}
 	hash := fnv.New64a()
-	hash.Write(data) //nolint:errcheck // A hash takes everything.
+	hash.Write(data)
 	return int64(hash.Sum64() >> 1)
 }
 

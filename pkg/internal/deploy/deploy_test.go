@@ -4,7 +4,6 @@ package deploy_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -46,6 +45,7 @@ func TestDeploy(t *testing.T) {
 }
 
 func testApply(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	apply := func(args ...string) {
 		t.Helper()
 		output := c.MustKubectl(t, "", append([]string{"apply", "--server-side", "--validate=strict"}, args...)...)
@@ -94,9 +94,10 @@ func (clock) WaitUntil(ctx context.Context, t time.Time) error {
 
 // testWork watches, leads and writes a status with the rights of the Deployment's account alone.
 func testWork(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	as := rest.CopyConfig(c.Config)
 	as.Impersonate.UserName = account
-	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	log := slog.New(slog.DiscardHandler)
 	objects, err := cluster.NewObjects(as, config.NewResolver(catalogue{}), log)
 	if err != nil {
 		t.Fatal(err)
@@ -109,8 +110,12 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	}
 	board := &snapshot.Board{}
 	entry := &snapshot.Entry{
-		Key: snapshot.Key{Namespace: "inference", Name: "llama-inflight"}, Generation: 1, State: snapshot.Pending,
-		Conditions: []snapshot.Condition{{Type: snapshot.ConditionReady, Reason: "Pending", Message: "the sample's status"}},
+		Key:        snapshot.Key{Namespace: "inference", Name: "llama-inflight"},
+		Generation: 1,
+		State:      snapshot.Pending,
+		Conditions: []snapshot.Condition{
+			{Type: snapshot.ConditionReady, Reason: "Pending", Message: "the sample's status"},
+		},
 	}
 	board.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.Entry{entry.Key: entry}, 1, snapshot.LoopStats{}))
 	writer := cluster.NewStatusWriter(objects, board, log)
@@ -131,7 +136,17 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "the sample's status") {
 		t.Errorf("the condition is not in the wide table:\n%s", table)
 	}
-	holder := c.MustKubectl(t, "", "get", "lease", "-n", "forewarm-system", "forewarm", "-o", "jsonpath={.spec.holderIdentity}")
+	holder := c.MustKubectl(
+		t,
+		"",
+		"get",
+		"lease",
+		"-n",
+		"forewarm-system",
+		"forewarm",
+		"-o",
+		"jsonpath={.spec.holderIdentity}",
+	)
 	if holder != "" {
 		t.Errorf("the lease was not given back: %q holds it", holder)
 	}
@@ -144,9 +159,11 @@ func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.Res
 	if err != nil {
 		t.Fatal(err)
 	}
-	review, err := client.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorization.SubjectAccessReview{
-		Spec: authorization.SubjectAccessReviewSpec{User: who, ResourceAttributes: &ask},
-	}, metav1.CreateOptions{})
+	review, err := client.AuthorizationV1().
+		SubjectAccessReviews().
+		Create(t.Context(), &authorization.SubjectAccessReview{
+			Spec: authorization.SubjectAccessReviewSpec{User: who, ResourceAttributes: &ask},
+		}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +171,7 @@ func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.Res
 }
 
 func testRights(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	type ask = authorization.ResourceAttributes
 	for _, q := range []struct {
 		ask  ask
@@ -189,8 +207,29 @@ func lease(verb, namespace, name string) authorization.ResourceAttributes {
 
 // testPeople binds the roles by hand: the controller that adds them to view and edit does not run here.
 func testPeople(t *testing.T, c *testcluster.Cluster) {
-	c.MustKubectl(t, "", "create", "rolebinding", "v", "-n", "inference", "--clusterrole=forewarm:view", "--user=viewer")
-	c.MustKubectl(t, "", "create", "rolebinding", "e", "-n", "inference", "--clusterrole=forewarm:edit", "--user=editor")
+	t.Helper()
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"rolebinding",
+		"v",
+		"-n",
+		"inference",
+		"--clusterrole=forewarm:view",
+		"--user=viewer",
+	)
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"rolebinding",
+		"e",
+		"-n",
+		"inference",
+		"--clusterrole=forewarm:edit",
+		"--user=editor",
+	)
 	for _, q := range []struct {
 		who, verb, group, resource, subresource string
 		want                                    bool
@@ -236,7 +275,7 @@ type object struct {
 func render(t *testing.T, c *testcluster.Cluster, folder string) []object {
 	t.Helper()
 	var out []object
-	for _, document := range strings.Split(c.MustKubectl(t, "", "kustomize", "deploy/"+folder), "\n---\n") {
+	for document := range strings.SplitSeq(c.MustKubectl(t, "", "kustomize", "deploy/"+folder), "\n---\n") {
 		var o object
 		if err := yaml.Unmarshal([]byte(document), &o); err != nil {
 			t.Fatal(err)
@@ -247,6 +286,7 @@ func render(t *testing.T, c *testcluster.Cluster, folder string) []object {
 }
 
 func testBesideKEDA(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	for _, o := range render(t, c, "beside-keda") {
 		if strings.Contains(o.Metadata.Name, "external.metrics") {
 			t.Errorf("%s %s is KEDA's", o.Kind, o.Metadata.Name)
@@ -257,12 +297,14 @@ func testBesideKEDA(t *testing.T, c *testcluster.Cluster) {
 
 // testCertManager renders only: cert-manager's own kinds are not there.
 func testCertManager(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	services, names := 0, ""
 	for _, o := range render(t, c, "with-cert-manager") {
 		switch o.Kind {
 		case "APIService":
 			services++
-			if o.Spec.InsecureSkipTLSVerify || o.Metadata.Annotations["cert-manager.io/inject-ca-from"] != "forewarm-system/forewarm" {
+			if o.Spec.InsecureSkipTLSVerify ||
+				o.Metadata.Annotations["cert-manager.io/inject-ca-from"] != "forewarm-system/forewarm" {
 				t.Errorf("%s is not checked: %+v", o.Metadata.Name, o)
 			}
 		case "Certificate":
@@ -275,6 +317,7 @@ func testCertManager(t *testing.T, c *testcluster.Cluster) {
 }
 
 func testRemoval(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
 	c.MustKubectl(t, "", "delete", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
 }
