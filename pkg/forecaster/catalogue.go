@@ -41,10 +41,24 @@ func blueprints() []blueprint {
 		{name: SES, model: func(int, int) forecast.Model { return smoothing.SES{} }},
 		{name: Holt, model: func(int, int) forecast.Model { return smoothing.Holt{Damped: true} }},
 		{name: HoltWinters, seasonal: true, model: func(_, season int) forecast.Model {
-			return smoothing.HoltWinters{Period: season}
+			return smoothing.HoltWinters{Period: season, Trend: smoothing.DampedTrend}
 		}},
-		{name: ARIMA, model: func(int, int) forecast.Model { return arima.Auto{} }},
+		{name: ARIMA, model: func(int, int) forecast.Model { return newest{arima.Auto{}, arimaReach} }},
 	}
+}
+
+// arimaReach is how many of the newest steps an ARIMA is fitted on: a day of minutes settles its few parameters, and the
+// search for its order costs in proportion.
+const arimaReach = 1440
+
+// newest is a model that is fitted on the newest steps of a series alone.
+type newest struct {
+	forecast.Model
+	steps int
+}
+
+func (n newest) Fit(s forecast.Series) (forecast.Fitted, error) {
+	return n.Model.Fit(s.Slice(max(0, s.Len()-n.steps), s.Len()))
 }
 
 // Names are those of all candidates, in a fixed order.

@@ -10,7 +10,7 @@ import (
 // Config of the loop. The zero value of a field means its default.
 type Config struct {
 	// Refit is how often models are fitted anew; default 6 h. Shorter follows a change of pattern sooner and costs more
-	// CPU: about 50 ms for each Forecast of 14 days of minutes.
+	// CPU: about 100 ms for each Forecast of 14 days of minutes.
 	Refit time.Duration
 	// Concurrency is how many queries may be under way at once; default 16. PerNamespace bounds those of one namespace,
 	// so that one tenant's slow queries leave room for the others; default half of Concurrency.
