@@ -36,20 +36,20 @@ type store interface {
 	rest.Lister
 }
 
-func storages(t testing.TB, board *snapshot.Board) map[string]rest.Storage {
-	t.Helper()
+func storages(tb testing.TB, board *snapshot.Board) map[string]rest.Storage {
+	tb.Helper()
 	scheme, err := inspect.Scheme()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return inspect.Group(scheme, board, snapshottest.Now).VersionedResourcesStorageMap["v1alpha1"]
 }
 
-func outlooks(t testing.TB, board *snapshot.Board) store {
-	t.Helper()
-	s, ok := storages(t, board)["outlooks"].(store)
+func outlooks(tb testing.TB, board *snapshot.Board) store { //nolint:ireturn // The storage has no exported type.
+	tb.Helper()
+	s, ok := storages(tb, board)["outlooks"].(store)
 	if !ok {
-		t.Fatal("outlooks are neither got nor listed")
+		tb.Fatal("outlooks are neither got nor listed")
 	}
 	return s
 }
@@ -57,7 +57,7 @@ func outlooks(t testing.TB, board *snapshot.Board) store {
 func everyState() *snapshot.Board { return snapshottest.Board(snapshottest.EveryState()...) }
 
 // browse fetches a sub-resource of a Forecast in namespace "inference" as a browser would.
-func browse(t *testing.T, board *snapshot.Board, name, sub string) *http.Response {
+func browse(t *testing.T, board *snapshot.Board, name, sub string) *httptest.ResponseRecorder {
 	t.Helper()
 	connecter, ok := storages(t, board)["outlooks/"+sub].(rest.Connecter)
 	if !ok {
@@ -68,18 +68,8 @@ func browse(t *testing.T, board *snapshot.Board, name, sub string) *http.Respons
 		t.Fatal(err)
 	}
 	recorder := httptest.NewRecorder()
-	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/", nil))
-	return recorder.Result()
-}
-
-func body(t *testing.T, response *http.Response) string {
-	t.Helper()
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	return recorder
 }
 
 func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
@@ -87,7 +77,13 @@ func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
 	o := inspect.Outlook(entry, snapshottest.Now())
 	s := o.Status
 	if s.Served == nil || *s.Served != entry.Decision.Value || s.Reason != entry.Decision.Reason {
-		t.Errorf("served %v because %q, want %g because %q", s.Served, s.Reason, entry.Decision.Value, entry.Decision.Reason)
+		t.Errorf(
+			"served %v because %q, want %g because %q",
+			s.Served,
+			s.Reason,
+			entry.Decision.Value,
+			entry.Decision.Reason,
+		)
 	}
 	if s.Quantile == nil || *s.Quantile != 0.95 || s.Late != nil {
 		t.Errorf("quantile %v, late %v; want 0.95 and none", s.Quantile, s.Late)
@@ -257,7 +253,11 @@ func TestListSelectors(t *testing.T) {
 	if len(stale.Items) != 1 || stale.Items[0].Name != "stale" {
 		t.Errorf("stale: %d items", len(stale.Items))
 	}
-	named := list(t, s, &internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "ready")})
+	named := list(
+		t,
+		s,
+		&internalversion.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "ready")},
+	)
 	if len(named.Items) != 1 || named.Items[0].Name != "ready" {
 		t.Errorf("named: %d items", len(named.Items))
 	}
@@ -274,11 +274,10 @@ func TestBrowserHeaders(t *testing.T) {
 		for name, want := range map[string]string{
 			"Content-Type": contentType, "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
 		} {
-			if got := response.Header.Get(name); got != want {
+			if got := response.Header().Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", sub, name, got, want)
 			}
 		}
-		_ = response.Body.Close()
 	}
 }
 
@@ -335,7 +334,7 @@ func TestPlotOfEverything(t *testing.T) {
 	board := snapshottest.Board(entries...)
 	for _, e := range entries {
 		t.Run(e.Key.Name, func(t *testing.T) {
-			svg := body(t, browse(t, board, e.Key.Name, "plot"))
+			svg := browse(t, board, e.Key.Name, "plot").Body.String()
 			wellFormed(t, svg)
 			for _, want := range []string{"time of day (UTC)", "demand", ">15:00<"} {
 				if e.Recent.Len() == 288 && !strings.Contains(svg, want) {
@@ -345,7 +344,7 @@ func TestPlotOfEverything(t *testing.T) {
 			if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
 				t.Error("the plot holds a coordinate that is no number")
 			}
-			if page := body(t, browse(t, board, e.Key.Name, "page")); !strings.Contains(page, "</html>") {
+			if page := browse(t, board, e.Key.Name, "page").Body.String(); !strings.Contains(page, "</html>") {
 				t.Error("the page is cut short")
 			}
 		})
@@ -362,9 +361,9 @@ func TestHostileStringsAreEscaped(t *testing.T) {
 	e.Candidates[0].Title, e.Candidates[0].Name, e.Candidates[3].Error = attack, attack, attack
 	e.Key.Name = "hostile"
 	board := snapshottest.Board(e)
-	plot := body(t, browse(t, board, "hostile", "plot"))
+	plot := browse(t, board, "hostile", "plot").Body.String()
 	wellFormed(t, plot)
-	page := body(t, browse(t, board, "hostile", "page"))
+	page := browse(t, board, "hostile", "page").Body.String()
 	for name, text := range map[string]string{"plot": plot, "page": page} {
 		for _, markup := range []string{"<script", "<img"} {
 			if strings.Contains(text, markup) {
@@ -375,13 +374,13 @@ func TestHostileStringsAreEscaped(t *testing.T) {
 	if !strings.Contains(page, "&lt;script&gt;") {
 		t.Error("the page does not show the text at all")
 	}
-	if labels := inspect.Outlook(e, snapshottest.Now()).Labels; labels[v1alpha1.LabelModel] != "" {
-		t.Errorf("a model that is no label value is one: %v", labels)
+	if own := inspect.Outlook(e, snapshottest.Now()).Labels; own[v1alpha1.LabelModel] != "" {
+		t.Errorf("a model that is no label value is one: %v", own)
 	}
 }
 
 func TestPageNeedsNothingFromOutside(t *testing.T) {
-	page := body(t, browse(t, everyState(), "ready", "page"))
+	page := browse(t, everyState(), "ready", "page").Body.String()
 	page = strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, "")
 	for _, outside := range []string{"http://", "https://", "<script", "<link", "@import", "url(", "src="} {
 		if strings.Contains(page, outside) {
@@ -430,6 +429,6 @@ func BenchmarkPage(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", http.NoBody))
 	}
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"image/color"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -137,8 +138,8 @@ func addBand(p *plot.Plot, low, high plotter.XYs, ink color.Color) error {
 		return nil
 	}
 	ring := append(plotter.XYs{}, low...)
-	for i := len(high) - 1; i >= 0; i-- {
-		ring = append(ring, high[i])
+	for _, point := range slices.Backward(high) {
+		ring = append(ring, point)
 	}
 	band, err := plotter.NewPolygon(ring)
 	if err != nil {

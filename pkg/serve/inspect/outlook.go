@@ -105,8 +105,17 @@ func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
 		out[i] = v1alpha1.Candidate{
-			Name: c.Name, Title: c.Title, Chosen: c.Name == e.Model, Free: c.Free, Error: c.Error,
-			Loss: finite(&c.Loss), Skill: finite(&c.Skill), Coverage: finite(&c.Coverage), Windows: windows(levels, c.Windows),
+			Name:   c.Name,
+			Title:  c.Title,
+			Chosen: c.Name == e.Model,
+			Free:   c.Free,
+			Error:  c.Error,
+			Loss: finite(
+				&c.Loss,
+			),
+			Skill:    finite(&c.Skill),
+			Coverage: finite(&c.Coverage),
+			Windows:  windows(levels, c.Windows),
 		}
 	}
 	return out
@@ -130,7 +139,11 @@ func path(in []snapshot.PathStep) []v1alpha1.PathStep {
 	for i := range in {
 		p := &in[i]
 		out[i] = v1alpha1.PathStep{
-			Time: metav1.Time{Time: p.Time.UTC()}, Point: finite(&p.Point), Quantiles: quantiles(levels, p.Quantiles[:]),
+			Time: metav1.Time{
+				Time: p.Time.UTC(),
+			},
+			Point:     finite(&p.Point),
+			Quantiles: quantiles(levels, p.Quantiles[:]),
 		}
 	}
 	return out

@@ -77,12 +77,22 @@ func panels(s *v1alpha1.OutlookStatus, now time.Time, top float64) (before, ahea
 // dress makes gonum's document fit for a page: no prologue, so that it can stand inline; a width that gives way; a title
 // for those who cannot see it; and sans-serif fonts of the same metrics where Liberation is not installed.
 func dress(svg string, o *v1alpha1.Outlook, size vg.Point) []byte {
-	_, content, _ := strings.Cut(svg[strings.Index(svg, "<svg"):], ">")
+	_, content, _ := strings.Cut(svg, "<svg")
+	_, content, _ = strings.Cut(content, ">")
 	content = strings.ReplaceAll(content,
 		"font-family:Liberation Sans", "font-family:'Liberation Sans',Arimo,Arial,Helvetica,sans-serif")
 	title := html.EscapeString(plain(o.Namespace + "/" + o.Name + ": " + headline(&o.Status)))
-	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%g" height="%g" viewBox="0 0 %g %g">`+
-		"\n<title>%s</title>%s", size.X.Points()*4/3, size.Y.Points()*4/3, size.X.Points(), size.Y.Points(), title, content)
+	return fmt.Appendf(
+		nil,
+		`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%g" height="%g" viewBox="0 0 %g %g">`+
+			"\n<title>%s</title>%s",
+		size.X.Points()*4/3,
+		size.Y.Points()*4/3,
+		size.X.Points(),
+		size.Y.Points(),
+		title,
+		content,
+	)
 }
 
 // headline is the outlook in a line.

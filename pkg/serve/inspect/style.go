@@ -10,7 +10,9 @@ import (
 )
 
 // The palette: dark on light, told apart by lightness as well as by hue.
-var ( //nolint:gochecknoglobals // Constant colours.
+//
+//nolint:gochecknoglobals // Constant colours.
+var (
 	paper    = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 	ink      = color.NRGBA{R: 0x1b, G: 0x26, B: 0x31, A: 0xff}
 	soft     = color.NRGBA{R: 0x52, G: 0x60, B: 0x6d, A: 0xff}
@@ -80,8 +82,10 @@ func legend() []mark {
 func drawFanKey(c draw.Canvas, at vg.Point, width vg.Length) {
 	box := func(ink color.Color, bottom, top vg.Length) {
 		c.FillPolygon(ink, []vg.Point{
-			{X: at.X, Y: at.Y + bottom}, {X: at.X + width, Y: at.Y + bottom},
-			{X: at.X + width, Y: at.Y + top}, {X: at.X, Y: at.Y + top},
+			{X: at.X, Y: at.Y + bottom},
+			{X: at.X + width, Y: at.Y + bottom},
+			{X: at.X + width, Y: at.Y + top},
+			{X: at.X, Y: at.Y + top},
 		})
 	}
 	box(fanOuter, -4, 4)

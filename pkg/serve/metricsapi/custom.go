@@ -35,7 +35,11 @@ func (p *Provider) GetMetricByName(
 // Forecasts that serve none are left out, as are those for which a metric selector is not answered. Forecasts cannot be
 // chosen by their labels: the metrics hold none.
 func (p *Provider) GetMetricBySelector(
-	_ context.Context, namespace string, objects labels.Selector, info provider.CustomMetricInfo, metric labels.Selector,
+	_ context.Context,
+	namespace string,
+	objects labels.Selector,
+	info provider.CustomMetricInfo,
+	metric labels.Selector,
 ) (*custom_metrics.MetricValueList, error) {
 	if err := checkInfo(info); err != nil {
 		return nil, err

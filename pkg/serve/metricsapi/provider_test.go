@@ -102,7 +102,13 @@ func TestExternalErrorsSayWhatToDo(t *testing.T) {
 			[]string{`"quantil"`, "horizon, late, model, quantile, serve"},
 		},
 		{"an unknown value", "ready", "quantile=2", 400, []string{"0.05", "0.995"}},
-		{"an unknown model lists the valid", "ready", "model=prophet", 400, []string{"arima, holt-winters, last-value"}},
+		{
+			"an unknown model lists the valid",
+			"ready",
+			"model=prophet",
+			400,
+			[]string{"arima, holt-winters, last-value"},
+		},
 		{"a horizon out of reach", "ready", "horizon=9h", 400, []string{"30s to 1h"}},
 		{"not equal", "ready", "quantile!=0.9", 400, []string{"quantile!=0.9", "write for example"}},
 		{"exists", "ready", "quantile", 400, []string{"picks no single value"}},
@@ -239,7 +245,8 @@ func TestCustomIsTheSameValueAsExternal(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"quantile": "0.99"}, value.Metric.Selector.MatchLabels); diff != "" {
 		t.Error(diff)
 	}
-	if o := value.DescribedObject; o.Kind != "Forecast" || o.APIVersion != "forewarm.dev/v1alpha1" || o.Name != "ready" {
+	if o := value.DescribedObject; o.Kind != "Forecast" || o.APIVersion != "forewarm.dev/v1alpha1" ||
+		o.Name != "ready" {
 		t.Errorf("described object %+v", o)
 	}
 }
@@ -289,13 +296,13 @@ func TestCustomOfAllForecasts(t *testing.T) {
 }
 
 // requests are what an HPA may send: without a selector, with one and with two pairs.
-func requests(t testing.TB) map[string]labels.Selector {
-	t.Helper()
+func requests(tb testing.TB) map[string]labels.Selector {
+	tb.Helper()
 	out := make(map[string]labels.Selector)
 	for _, s := range []string{"", "quantile=0.99", "horizon=5m,quantile=0.99"} {
 		parsed, err := labels.Parse(s)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		out["selector="+s] = parsed
 	}

@@ -2,6 +2,7 @@ package metricsapi
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -25,7 +26,13 @@ func parse(selector labels.Selector) (decide.Selection, error) {
 			return decide.Selection{}, err
 		}
 		if other, twice := pairs[key]; twice && other != value {
-			return decide.Selection{}, fmt.Errorf("%w: %.64s is both %.64q and %.64q", decide.ErrSelection, key, other, value)
+			return decide.Selection{}, fmt.Errorf(
+				"%w: %.64s is both %.64q and %.64q",
+				decide.ErrSelection,
+				key,
+				other,
+				value,
+			)
 		}
 		pairs[key] = value
 	}
@@ -34,11 +41,9 @@ func parse(selector labels.Selector) (decide.Selection, error) {
 
 func pair(r *labels.Requirement) (key, value string, err error) {
 	values := r.ValuesUnsorted()
-	switch r.Operator() {
-	case selection.Equals, selection.DoubleEquals, selection.In:
-		if len(values) == 1 {
-			return r.Key(), values[0], nil
-		}
+	one := []selection.Operator{selection.Equals, selection.DoubleEquals, selection.In}
+	if len(values) == 1 && slices.Contains(one, r.Operator()) {
+		return r.Key(), values[0], nil
 	}
 	return "", "", fmt.Errorf("%w: %.128q picks no single value, write for example quantile=0.95 (matchLabels)",
 		decide.ErrSelection, r.String())

@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
-func registry(t testing.TB, board *snapshot.Board, now func() time.Time) *prometheus.Registry {
-	t.Helper()
+func registry(tb testing.TB, board *snapshot.Board, now func() time.Time) *prometheus.Registry {
+	tb.Helper()
 	r := prometheus.NewPedanticRegistry()
 	r.MustRegister(telemetry.New(board, now))
 	return r
@@ -133,7 +133,8 @@ func TestForecastHasQuantileAndHorizon(t *testing.T) {
 		}
 	}
 	const at = "forecast=ready,horizon=375,namespace=inference,quantile="
-	if len(seen) != 24 || !(seen[at+"0.99"] > seen[at+"0.95"] && seen[at+"0.95"] > seen[at+"0.5"] && seen[at+"0.5"] > 0) {
+	if len(seen) != 24 ||
+		!(seen[at+"0.99"] > seen[at+"0.95"] && seen[at+"0.95"] > seen[at+"0.5"] && seen[at+"0.5"] > 0) {
 		t.Errorf("%d series: %v", len(seen), seen)
 	}
 }

@@ -18,9 +18,12 @@ var allStates = []snapshot.State{ //nolint:gochecknoglobals // A constant table.
 //
 //nolint:gochecknoglobals // Constant tables.
 var (
-	forecastDemand = perForecast("forecast_value",
+	forecastDemand = perForecast(
+		"forecast_value",
 		"Quantile of the maximum of demand from now to the horizon (seconds), by the model that serves, in the demand's unit.",
-		"quantile", "horizon")
+		"quantile",
+		"horizon",
+	)
 	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
 	servedDemand   = perForecast("served_value",
 		"Value that the metrics APIs answer now, in the demand's unit; absent while nothing is served.")
@@ -34,8 +37,16 @@ var (
 		"Share of past windows whose maximum stayed within the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
 		"Steps served by the running maximum because the newest samples were missing.")
-	forecastState   = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.", "state")
-	candidateLoss   = perForecast("candidate_loss_value", "Trailing mean pinball loss of a model at the served level.", "model")
+	forecastState = perForecast(
+		"forecast_state",
+		"1 for the state that the Forecast is in, 0 for the others.",
+		"state",
+	)
+	candidateLoss = perForecast(
+		"candidate_loss_value",
+		"Trailing mean pinball loss of a model at the served level.",
+		"model",
+	)
 	candidateChosen = perForecast("candidate_chosen", "1 for the model that serves, 0 for the others.", "model")
 
 	forecasts    = describe("forecasts", "Number of Forecasts by state.", "state")

@@ -58,7 +58,12 @@ func windows(observed, rise float64) []decide.Window {
 func candidates(observed float64) []snapshot.Candidate {
 	return []snapshot.Candidate{
 		{
-			Name: "arima", Title: "ARIMA(1,1,1)", Windows: windows(observed, 9), Loss: 0.71, Skill: 0.184, Coverage: 0.953,
+			Name:     "arima",
+			Title:    "ARIMA(1,1,1)",
+			Windows:  windows(observed, 9),
+			Loss:     0.71,
+			Skill:    0.184,
+			Coverage: 0.953,
 		},
 		{
 			Name: "holt-winters", Title: "HoltWinters(m=2880)", Windows: windows(observed, 12),
@@ -69,8 +74,13 @@ func candidates(observed float64) []snapshot.Candidate {
 			Loss: 0.87, Skill: 0, Coverage: 0.948,
 		},
 		{
-			Name: "same-time-last-week", Title: "SeasonalNaive(m=20160)", Free: true,
-			Loss: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(), Error: "8640 observations, want 20161: too short",
+			Name:     "same-time-last-week",
+			Title:    "SeasonalNaive(m=20160)",
+			Free:     true,
+			Loss:     math.NaN(),
+			Skill:    math.NaN(),
+			Coverage: math.NaN(),
+			Error:    "8640 observations, want 20161: too short",
 		},
 	}
 }

@@ -77,7 +77,11 @@ func FallingBack(key snapshot.Key) *snapshot.Entry {
 	e.State = snapshot.FallingBack
 	e.Conditions = append(
 		conditions(true, string(snapshot.FallingBack), "the newest sample is 4m old; the running maximum serves"),
-		snapshot.Condition{Type: snapshot.ConditionSource, Reason: "Unavailable", Message: "query: 503 from the source"},
+		snapshot.Condition{
+			Type:    snapshot.ConditionSource,
+			Reason:  "Unavailable",
+			Message: "query: 503 from the source",
+		},
 	)
 	e.SampleTime = Now().Add(-4 * time.Minute)
 	e.Model, e.ModelReason = "running max", "the newest samples are missing"
@@ -101,11 +105,19 @@ func Stale(key snapshot.Key) *snapshot.Entry {
 // Pending is a Forecast whose first query is under way: no numbers at all.
 func Pending(key snapshot.Key) *snapshot.Entry {
 	return &snapshot.Entry{
-		Key: key, Generation: 1, State: snapshot.Pending,
+		Key:        key,
+		Generation: 1,
+		State:      snapshot.Pending,
 		Conditions: conditions(false, string(snapshot.Pending), "the first query is under way"),
-		Workload:   "Deployment/" + key.Name, Step: step, Lead: lead, LeadSource: "spec.leadTime.fallback", Window: window,
-		Policy:   decide.Policy{Quantile: 0.95, Lead: lead},
-		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+		Workload:   "Deployment/" + key.Name,
+		Step:       step,
+		Lead:       lead,
+		LeadSource: "spec.leadTime.fallback",
+		Window:     window,
+		Policy:     decide.Policy{Quantile: 0.95, Lead: lead},
+		Observed:   math.NaN(),
+		Skill:      math.NaN(),
+		Coverage:   math.NaN(),
 	}
 }
 
@@ -118,7 +130,10 @@ func Invalid(key snapshot.Key) *snapshot.Entry {
 	}
 }
 
-func conditions(ready bool, reason, message string) []snapshot.Condition { //nolint:revive // The condition's own status.
+func conditions(
+	ready bool,
+	reason, message string,
+) []snapshot.Condition {
 	return []snapshot.Condition{{Type: snapshot.ConditionReady, True: ready, Reason: reason, Message: message}}
 }
 
@@ -152,7 +167,7 @@ func EveryState() []*snapshot.Entry {
 	}
 }
 
-// Many is n Forecasts that are ready, ten to a namespace: team-0/model-0, team-0/model-1 …
+// Many is n Forecasts that are ready, ten to a namespace: team-0/model-0, team-0/model-1 and so on.
 func Many(n int) []*snapshot.Entry {
 	out := make([]*snapshot.Entry, n)
 	for i := range out {

@@ -233,10 +233,7 @@ func startFixed(tb testing.TB) string {
 	tb.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(
-			w,
-			`{"kind":"ExternalMetricValueList","items":[{"metricName":"ready","value":"139237m"}]}`,
-		)
+		reply(w, map[string]any{"kind": "ExternalMetricValueList", "items": []any{map[string]any{"value": "139237m"}}})
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()

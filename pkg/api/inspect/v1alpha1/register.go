@@ -18,7 +18,9 @@ const (
 )
 
 // GroupVersion is the group and version of this package's kinds.
-func GroupVersion() schema.GroupVersion { return schema.GroupVersion{Group: GroupName, Version: Version} }
+func GroupVersion() schema.GroupVersion {
+	return schema.GroupVersion{Group: GroupName, Version: Version}
+}
 
 // AddToScheme registers the kinds of this package, so that a client can decode them.
 func AddToScheme(scheme *runtime.Scheme) error {
