@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -17,9 +18,9 @@ import (
 // that read series behind the selectors' back (info), and every construct that is not understood. Errors wrap
 // series.ErrQuery and say what to write instead.
 func Confine(expr, label, namespace string) (string, error) {
-	if label == "" || label == labels.MetricName || namespace == "" {
+	if label == "" || label == model.MetricNameLabel || namespace == "" {
 		return "", fmt.Errorf("query: cannot confine to %s=%q: a label other than %s and a namespace are needed: %w",
-			label, namespace, labels.MetricName, series.ErrQuery)
+			label, namespace, model.MetricNameLabel, series.ErrQuery)
 	}
 	root, err := parse(expr)
 	if err != nil {
@@ -72,8 +73,13 @@ func require(s *parser.VectorSelector, own *labels.Matcher) error {
 			continue
 		}
 		if m.Type != labels.MatchEqual || m.Value != own.Value {
-			return refuse(s, "the matcher %s is not allowed: queries are confined to %s; leave it out, or ask the operator "+
-				"to list the namespace in --cluster-query-namespaces", clip(m.String()), own)
+			return refuse(
+				s,
+				"the matcher %s is not allowed: queries are confined to %s; leave it out, or ask the operator "+
+					"to list the namespace in --cluster-query-namespaces",
+				clip(m.String()),
+				own,
+			)
 		}
 		present = true
 	}

@@ -285,7 +285,11 @@ func requires(matchers []*labels.Matcher, namespace string) bool {
 
 func BenchmarkConfine(b *testing.B) {
 	for b.Loop() {
-		if _, err := signal.Confine(`sum(rate(http_requests_total{job="api",code!~"5.."}[5m])) / 60`, "namespace", "a"); err != nil {
+		if _, err := signal.Confine(
+			`sum(rate(http_requests_total{job="api",code!~"5.."}[5m])) / 60`,
+			"namespace",
+			"a",
+		); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,13 +2,15 @@ package signal
 
 // dcgm is the presets on NVIDIA's dcgm-exporter.
 func dcgm() []Preset {
-	return []Preset{{
-		Name: "dcgm/gpu-busy",
-		Summary: "GPUs kept busy by the target's pods: the sum of the share of time in which each GPU (or MIG instance) " +
-			"had work. Saturates at the GPUs allotted; not for GPUs shared by time-slicing or MPS.",
-		Unit:     "GPUs",
-		template: gpuBusy,
-	}}
+	return []Preset{
+		{
+			Name: "dcgm/gpu-busy",
+			Summary: "GPUs kept busy by the target's pods: the sum of the share of time in which each GPU (or MIG instance) " +
+				"had work. Saturates at the GPUs allotted; not for GPUs shared by time-slicing or MPS.",
+			Unit:     "GPUs",
+			template: gpuBusy,
+		},
+	}
 }
 
 // gpuBusy takes the graphics engine's activity, a ratio 0 … 1: on by default in the exporter and, unlike

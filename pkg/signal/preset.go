@@ -49,7 +49,14 @@ func (p Preset) Render(namespace string, target Target) (string, error) {
 	}
 	expr := strings.Join(strings.Fields(p.template(scope{namespace: namespace, target: target})), " ")
 	if _, err := parser.NewParser(parser.Options{}).ParseExpr(expr); err != nil {
-		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w", p.Name, target.Kind, target.Name, namespace, err)
+		return "", fmt.Errorf(
+			"preset %s for %s %q in namespace %q: %w",
+			p.Name,
+			target.Kind,
+			target.Name,
+			namespace,
+			err,
+		)
 	}
 	return expr, nil
 }

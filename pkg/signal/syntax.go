@@ -26,7 +26,7 @@ const (
 
 // parse reads an expression and refuses what no Forecast may ask. The parser knows no experimental function (info
 // among them) and no experimental syntax.
-func parse(expr string) (parser.Expr, error) {
+func parse(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's own sum type.
 	if len(expr) > maxExpr {
 		return nil, fmt.Errorf("query: %d bytes, at most %d are allowed: use a recording rule: %w",
 			len(expr), maxExpr, series.ErrQuery)
@@ -106,7 +106,11 @@ func allowed(node parser.Expr) error {
 // experimental already; this fence stays when an option opens the parser's.
 func allowedCall(call *parser.Call) error {
 	if call.Func.Name == "info" || call.Func.Experimental {
-		return refuse(call, "the function %s is not allowed; join the series that you need by an operator", call.Func.Name)
+		return refuse(
+			call,
+			"the function %s is not allowed; join the series that you need by an operator",
+			call.Func.Name,
+		)
 	}
 	return nil
 }
@@ -123,7 +127,12 @@ func allowedSubquery(n *parser.SubqueryExpr) error {
 		step = defaultSubqueryStep
 	}
 	if steps := n.Range / step; steps > maxSubquerySteps {
-		return refuse(n, "the sub-query has %d steps, at most %d are allowed: use a longer step", steps, maxSubquerySteps)
+		return refuse(
+			n,
+			"the sub-query has %d steps, at most %d are allowed: use a longer step",
+			steps,
+			maxSubquerySteps,
+		)
 	}
 	return allowedRange(n, n.Range)
 }
@@ -132,7 +141,10 @@ func allowedSubquery(n *parser.SubqueryExpr) error {
 // after it: the value at t must be the same in every query, now and later.
 func allowedTime(n parser.Expr, startOrEnd parser.ItemType, offset time.Duration) error {
 	if startOrEnd != 0 {
-		return refuse(n, "@ start() and @ end() are not allowed: the value at a time must not depend on the range asked for")
+		return refuse(
+			n,
+			"@ start() and @ end() are not allowed: the value at a time must not depend on the range asked for",
+		)
 	}
 	if offset < 0 {
 		return refuse(n, "a negative offset is not allowed: it reads what comes after the time that it is asked for")
@@ -149,7 +161,12 @@ func allowedRange(n parser.Expr, reach time.Duration) error {
 
 // refuse says what is wrong with a part of the query and where that part stands.
 func refuse(node parser.Node, format string, args ...any) error {
-	return fmt.Errorf("query at %s: %s: %w", position(node.PositionRange()), fmt.Sprintf(format, args...), series.ErrQuery)
+	return fmt.Errorf(
+		"query at %s: %s: %w",
+		position(node.PositionRange()),
+		fmt.Sprintf(format, args...),
+		series.ErrQuery,
+	)
 }
 
 func position(r posrange.PositionRange) string {

@@ -54,18 +54,18 @@ func (e *Engine) Backfill(ctx context.Context, b Backlog) error {
 	if span.total == 0 {
 		return nil
 	}
-	if err := e.free(span); err != nil {
+	if err = e.free(span); err != nil {
 		return fmt.Errorf("backfill: %w", err)
 	}
 	staging := filepath.Join(e.cfg.Dir, stagingDir)
-	if err := os.Mkdir(staging, 0o750); err != nil {
+	if err = os.Mkdir(staging, 0o750); err != nil {
 		return fmt.Errorf("backfill: is another one under way? %w", err)
 	}
 	err = e.stage(ctx, b, span, staging)
 	if err == nil {
 		err = e.publish(staging, span)
 	}
-	if err := errors.Join(err, os.RemoveAll(staging)); err != nil {
+	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return fmt.Errorf("backfill: %w", err)
 	}
 	return nil
@@ -81,7 +81,7 @@ type span struct {
 func measure(b Backlog) (span, error) {
 	s := span{first: math.MaxInt64, last: math.MinInt64}
 	for past := range b.Series {
-		name := past.Labels[labels.MetricName]
+		name := past.Labels[model.MetricNameLabel]
 		if past.Series.Len() == 0 {
 			continue
 		}
@@ -89,7 +89,7 @@ func measure(b Backlog) (span, error) {
 			return s, fmt.Errorf("series %s: step %v, want at least 1ms", name, past.Series.Step)
 		}
 		if !model.UTF8Validation.IsValidMetricName(name) {
-			return s, fmt.Errorf("series %v: want a name under %s", past.Labels, labels.MetricName)
+			return s, fmt.Errorf("series %v: want a name under %s", past.Labels, model.MetricNameLabel)
 		}
 		for label := range maps.Keys(past.Labels) {
 			if !model.UTF8Validation.IsValidLabelName(label) {
@@ -162,12 +162,12 @@ func (e *Engine) block(ctx context.Context, b Backlog, w window, dir string) (st
 	samples := 0
 	for past := range b.Series {
 		appender := writer.Appender(ctx)
-		n, written, err := appendPart(appender, past, w)
-		if err != nil {
-			return 0, errors.Join(err, appender.Rollback())
+		n, written, failed := appendPart(appender, past, w)
+		if failed != nil {
+			return 0, errors.Join(failed, appender.Rollback())
 		}
-		if err := appender.Commit(); err != nil {
-			return 0, fmt.Errorf("series %s: %w", past.Labels[labels.MetricName], err)
+		if failed = appender.Commit(); failed != nil {
+			return 0, fmt.Errorf("series %s: %w", past.Labels[model.MetricNameLabel], failed)
 		}
 		steps, samples = steps+n, samples+written
 	}

@@ -56,9 +56,13 @@ func (c Config) Validate() error {
 		problems = append(problems, errors.New("embedded engine: no directory for its data"))
 	}
 	if c.Retention != 0 && c.Retention < minRetention {
-		problems = append(problems, fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention))
+		problems = append(
+			problems,
+			fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention),
+		)
 	}
-	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 || c.Concurrency < 0 {
+	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 ||
+		c.Concurrency < 0 {
 		problems = append(problems, errors.New("embedded engine: times and limits must not be negative"))
 	}
 	for _, job := range c.Jobs {

@@ -95,8 +95,11 @@ func openStorage(cfg Config, logger *slog.Logger, registry *prometheus.Registry)
 	options.WALCompression = compression.Snappy
 	db, err := tsdb.Open(cfg.Dir, logger.With("component", "tsdb"), registry, options, nil)
 	if errors.Is(err, syscall.EAGAIN) {
-		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop that one, or choose another directory: %w",
-			cfg.Dir, err)
+		return nil, fmt.Errorf(
+			"embedded engine: %s is in use by another process: stop that one, or choose another directory: %w",
+			cfg.Dir,
+			err,
+		)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("embedded engine: open %s: %w", cfg.Dir, err)
@@ -154,7 +157,10 @@ func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 		return nil, errors.New("embedded engine: discovery cannot start")
 	}
 	e.running, e.discovery = true, found
-	return found, found.ApplyConfig(discoveries(e.scraped))
+	if err := found.ApplyConfig(discoveries(e.scraped)); err != nil {
+		return nil, fmt.Errorf("embedded engine: %w", err)
+	}
+	return found, nil
 }
 
 // Close writes what is in memory and releases the directory. Run must have returned, if it was called.

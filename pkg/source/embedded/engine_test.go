@@ -31,17 +31,23 @@ var origin = time.Unix(1_700_000_000, 0).UTC().Truncate(time.Hour)
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func open(t testing.TB, cfg embedded.Config) *embedded.Engine {
-	t.Helper()
+func open(tb testing.TB, cfg embedded.Config) *embedded.Engine {
+	tb.Helper()
 	if cfg.Dir == "" {
-		cfg.Dir = t.TempDir()
+		cfg.Dir = tb.TempDir()
 	}
 	e, err := embedded.Open(cfg, discard())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() }) // A test that closes it itself has looked at the error.
+	closeAfter(tb, e)
 	return e
+}
+
+// closeAfter closes the engine after the test; one that closes it itself has looked at the error.
+func closeAfter(tb testing.TB, e *embedded.Engine) {
+	tb.Helper()
+	tb.Cleanup(func() { e.Close() }) //nolint:errcheck // See above.
 }
 
 func reopen(t *testing.T, e *embedded.Engine, cfg embedded.Config) *embedded.Engine {
@@ -68,11 +74,11 @@ func rising(n int) []float64 {
 	return out
 }
 
-func backfill(t testing.TB, e *embedded.Engine, all ...embedded.Past) {
-	t.Helper()
+func backfill(tb testing.TB, e *embedded.Engine, all ...embedded.Past) {
+	tb.Helper()
 	b := embedded.Backlog{Series: slices.Values(all), Before: time.Now()}
-	if err := e.Backfill(t.Context(), b); err != nil {
-		t.Fatal(err)
+	if err := e.Backfill(tb.Context(), b); err != nil {
+		tb.Fatal(err)
 	}
 }
 
@@ -87,8 +93,15 @@ func fetch(t *testing.T, e *embedded.Engine, q refresh.Query) []float64 {
 		t.Fatal(err)
 	}
 	if !got.Start.Equal(q.From) || got.Step != q.Step || got.Len() != q.Points() {
-		t.Fatalf("answer from %v by %v, %d points; asked from %v by %v, %d", got.Start, got.Step, got.Len(), q.From, q.Step,
-			q.Points())
+		t.Fatalf(
+			"answer from %v by %v, %d points; asked from %v by %v, %d",
+			got.Start,
+			got.Step,
+			got.Len(),
+			q.From,
+			q.Step,
+			q.Points(),
+		)
 	}
 	return got.Values
 }
@@ -251,7 +264,8 @@ func TestTwoProcessesOnOneDirectory(t *testing.T) {
 	dir := t.TempDir()
 	open(t, embedded.Config{Dir: dir})
 	_, err := embedded.Open(embedded.Config{Dir: dir}, discard())
-	if err == nil || !strings.Contains(err.Error(), "in use by another process") || !strings.Contains(err.Error(), dir) {
+	if err == nil || !strings.Contains(err.Error(), "in use by another process") ||
+		!strings.Contains(err.Error(), dir) {
 		t.Errorf("error %v, want that the directory is in use", err)
 	}
 }

@@ -47,7 +47,11 @@ func (e *Engine) Health() Health {
 	for job, targets := range e.scraper.TargetsActive() {
 		for _, t := range targets {
 			h.Targets = append(h.Targets, TargetHealth{
-				Job: job, URL: t.URL().String(), Scraped: t.Health() != scrape.HealthUnknown, Err: t.LastError(), At: t.LastScrape(),
+				Job:     job,
+				URL:     t.URL().String(),
+				Scraped: t.Health() != scrape.HealthUnknown,
+				Err:     t.LastError(),
+				At:      t.LastScrape(),
 			})
 		}
 	}

@@ -35,7 +35,8 @@ func startExporter(t *testing.T) *exporter {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		_, _ = fmt.Fprint(w, "# TYPE busy gauge\nbusy{gpu=\"0\",namespace=\"own\"} 0.5\nbusy{gpu=\"1\"} 0.25\n")
+		//nolint:errcheck // The engine hangs up when it stops.
+		fmt.Fprint(w, "# TYPE busy gauge\nbusy{gpu=\"0\",namespace=\"own\"} 0.5\nbusy{gpu=\"1\"} 0.25\n")
 	}))
 	t.Cleanup(x.Close)
 	return x
@@ -181,7 +182,7 @@ func TestScrapeFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close() })
+	closeAfter(t, e)
 	run(t, e)
 	eventually(t, "the static target, relabelled", func() bool {
 		return latest(t, e, `sum(busy{job="vllm",pod="llama-0",namespace="prod"})`) == 0.5
@@ -238,7 +239,7 @@ func TestCorruptedLog(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a damaged log: %v", err)
 	}
-	t.Cleanup(func() { _ = e.Close() })
+	closeAfter(t, e)
 	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "repair") {
 		t.Errorf("the log does not warn of the repair:\n%s", log)
 	}

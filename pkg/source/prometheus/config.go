@@ -93,7 +93,7 @@ func (c Config) withDefaults() Config {
 }
 
 // client is the API's HTTP client: credentials inside, limits on what comes back outside of them.
-func (c Config) client() (api.Client, error) {
+func (c Config) client() (api.Client, error) { //nolint:ireturn // The library's own constructor returns it.
 	settings := promconfig.HTTPClientConfig{
 		TLSConfig: promconfig.TLSConfig{
 			CAFile: c.CAFile, CertFile: c.CertFile, KeyFile: c.KeyFile, MinVersion: promconfig.TLSVersions["TLS12"],

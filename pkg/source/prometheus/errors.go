@@ -50,7 +50,11 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 	case e.Type == v1.ErrBadResponse:
 		return s.unavailable("not an answer of the Prometheus API (%s): want the URL before /api/v1", message)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
-		return s.unavailable("%s: the server wants a token, a client certificate or a tenant header%s", message, tail(e))
+		return s.unavailable(
+			"%s: the server wants a token, a client certificate or a tenant header%s",
+			message,
+			tail(e),
+		)
 	case strings.HasSuffix(e.Msg, " 404"):
 		return s.unavailable("%s: want the URL before /api/v1 (Mimir's ends in /prometheus)%s", message, tail(e))
 	default:

@@ -33,7 +33,7 @@ func status(code int, kind, body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
 		w.WriteHeader(code)
-		_, _ = w.Write([]byte(body))
+		send(w, body)
 	})
 }
 
@@ -46,33 +46,64 @@ func TestFetchBadAnswers(t *testing.T) {
 	}{
 		{"no series", says(matrix("")), series.ErrNone, []string{"metric exists"}},
 		{"a series without samples", says(matrix(stream(`"a":"b"`))), nil, nil},
-		{"two series", says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
-			series.ErrMany, []string{`{pod="a"}, {pod="b"}`, "sum()"}},
+		{
+			"two series", says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
+			series.ErrMany,
+			[]string{`{pod="a"}, {pod="b"}`, "sum()"},
+		},
 		{"five series", says(matrix(strings.Join([]string{
 			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
 		}, ","))), series.ErrMany, []string{`{p="3"} and more`}},
 		{"series cut off by the limit", says(strings.TrimSuffix(matrix(stream(`"p":"1"`)+","+stream(`"p":"2"`)), "}") +
 			`,"warnings":["results truncated due to limit"]}`), series.ErrMany, nil},
-		{"a query that does not parse", status(400, "application/json",
-			`{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}`),
-			series.ErrQuery, []string{"unclosed left parenthesis"}},
-		{"an execution error", status(422, "application/json",
-			`{"status":"error","errorType":"execution","error":"many-to-many matching not allowed"}`),
-			series.ErrQuery, []string{"many-to-many"}},
-		{"too many samples", status(422, "application/json",
-			`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`),
-			series.ErrTooLarge, []string{"recording rule"}},
-		{"native histograms", says(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
-			series.ErrQuery, []string{"histogram_count()"}},
-		{"a vector", says(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
-			series.ErrUnavailable, []string{"Vector"}},
+		{
+			"a query that does not parse", status(400, "application/json",
+				`{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}`),
+			series.ErrQuery,
+			[]string{"unclosed left parenthesis"},
+		},
+		{
+			"an execution error", status(422, "application/json",
+				`{"status":"error","errorType":"execution","error":"many-to-many matching not allowed"}`),
+			series.ErrQuery,
+			[]string{"many-to-many"},
+		},
+		{
+			"too many samples",
+			status(
+				422,
+				"application/json",
+				`{"status":"error","errorType":"execution","error":"query processing would load too many samples into memory"}`,
+			),
+			series.ErrTooLarge,
+			[]string{"recording rule"},
+		},
+		{
+			"native histograms",
+			says(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
+			series.ErrQuery,
+			[]string{"histogram_count()"},
+		},
+		{
+			"a vector", says(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
+			series.ErrUnavailable,
+			[]string{"Vector"},
+		},
 		{"an internal error", status(500, "text/plain", "boom"), series.ErrUnavailable, []string{"500", "boom"}},
 		{"overload", status(503, "text/html", "<html>later</html>"), series.ErrUnavailable, []string{"503"}},
 		{"no token", status(401, "text/plain", "no"), series.ErrUnavailable, []string{"401", "token"}},
-		{"a wrong path", status(404, "text/plain", "404 page not found"), series.ErrUnavailable, []string{"before /api/v1"}},
+		{
+			"a wrong path",
+			status(404, "text/plain", "404 page not found"),
+			series.ErrUnavailable,
+			[]string{"before /api/v1"},
+		},
 		{"a bad request of a proxy", status(400, "text/html", "<html>"), series.ErrUnavailable, []string{"400"}},
-		{"a login page", status(200, "text/html; charset=utf-8", "<html><form>password"),
-			series.ErrUnavailable, []string{"login"}},
+		{
+			"a login page", status(200, "text/html; charset=utf-8", "<html><form>password"),
+			series.ErrUnavailable,
+			[]string{"login"},
+		},
 		{"no JSON", says("hello"), series.ErrUnavailable, []string{"not an answer of the Prometheus API"}},
 		{"an empty answer", says(""), series.ErrUnavailable, nil},
 		{"null", says("null"), series.ErrUnavailable, nil},
@@ -81,7 +112,12 @@ func TestFetchBadAnswers(t *testing.T) {
 		{"truncated JSON", says(matrix(stream("", sample(0, "1")))[:60]), series.ErrUnavailable, nil},
 		{"a truncated body", truncated(), series.ErrUnavailable, []string{"EOF"}},
 		{"a value that is no number", says(matrix(stream("", sample(0, "abc")))), series.ErrUnavailable, nil},
-		{"a sample off the grid", says(matrix(stream("", `[1700000001.5,"1"]`))), series.ErrUnavailable, []string{"not what was"}},
+		{
+			"a sample off the grid",
+			says(matrix(stream("", `[1700000001.5,"1"]`))),
+			series.ErrUnavailable,
+			[]string{"not what was"},
+		},
 		{"samples out of order", says(matrix(stream("", sample(1, "1"), sample(0, "1")))), series.ErrUnavailable, nil},
 		{"a sample twice", says(matrix(stream("", sample(1, "1"), sample(1, "2")))), series.ErrUnavailable, nil},
 		{"a sample before the range", says(matrix(stream("", sample(-1, "1")))), series.ErrUnavailable, nil},
@@ -91,10 +127,15 @@ func TestFetchBadAnswers(t *testing.T) {
 			`,"warnings":["No StoreAPIs matched for this query"]}`), series.ErrUnavailable, []string{"incomplete"}},
 		{"a warning about the query", says(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
 			`,"warnings":["PromQL warning: encountered a mix"]}`), nil, nil},
-		{"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
-			series.ErrUnavailable, []string{"redirects to https://login.example/oauth:"}},
-		{"a hang-up", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
-			series.ErrUnavailable, nil},
+		{
+			"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
+			series.ErrUnavailable,
+			[]string{"redirects to https://login.example/oauth:"},
+		},
+		{
+			"a hang-up", http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }),
+			series.ErrUnavailable, nil,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +159,7 @@ func TestFetchBadAnswers(t *testing.T) {
 func truncated() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100000")
-		_, _ = w.Write([]byte(`{"status":"success"`))
+		send(w, `{"status":"success"`)
 	})
 }
 
@@ -171,8 +212,10 @@ func TestFetchDrippingBody(t *testing.T) {
 		if r.ParseForm() != nil {
 			return
 		}
-		_, _ = w.Write([]byte(`{"status":`))
-		http.NewResponseController(w).Flush() //nolint:errcheck // The client may be gone, which is what the test is about.
+		send(w, `{"status":`)
+		if http.NewResponseController(w).Flush() != nil {
+			return
+		}
 		<-r.Context().Done()
 	}), func(c *prometheus.Config) { c.Timeout = 50 * time.Millisecond })
 	if _, err := s.Fetch(t.Context(), query(1)); !errors.Is(err, series.ErrUnavailable) {
@@ -205,7 +248,7 @@ func TestFetchTenMillionPoints(t *testing.T) {
 	written := 0
 	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[`))
+		send(w, `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[`)
 		for range 10_000 {
 			n, err := w.Write(line)
 			written += n

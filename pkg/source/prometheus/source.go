@@ -54,7 +54,13 @@ func New(cfg Config) (*Source, error) {
 	}
 	u.RawQuery = ""
 	s := &Source{
-		api: v1.NewAPI(client), cfg: cfg, name: u.Redacted(), slots: make(chan struct{}, cfg.Concurrency), close: func() {},
+		api: v1.NewAPI(
+			client,
+		),
+		cfg:   cfg,
+		name:  u.Redacted(),
+		slots: make(chan struct{}, cfg.Concurrency),
+		close: func() {},
 	}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
@@ -92,8 +98,13 @@ func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 		}
 	}
 	if len(seen) == 0 {
-		return forecast.Series{}, fmt.Errorf("%s: nothing from %s to %s: %w: check that the metric exists and its labels match",
-			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone)
+		return forecast.Series{}, fmt.Errorf(
+			"%s: nothing from %s to %s: %w: check that the metric exists and its labels match",
+			s.name,
+			q.From.UTC().Format(time.RFC3339),
+			q.To.UTC().Format(time.RFC3339),
+			series.ErrNone,
+		)
 	}
 	return out, nil
 }

@@ -3,6 +3,7 @@ package prometheus_test
 import (
 	"encoding/json"
 	"encoding/pem"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -35,19 +36,19 @@ func query(points int) refresh.Query {
 }
 
 // source makes a Source on a server that answers with the handler.
-func source(t testing.TB, handler http.Handler, configure ...func(*prometheus.Config)) *prometheus.Source {
-	t.Helper()
+func source(tb testing.TB, handler http.Handler, configure ...func(*prometheus.Config)) *prometheus.Source {
+	tb.Helper()
 	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
+	tb.Cleanup(server.Close)
 	cfg := prometheus.Config{URL: server.URL}
 	for _, c := range configure {
 		c(&cfg)
 	}
 	s, err := prometheus.New(cfg)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(s.Close)
+	tb.Cleanup(s.Close)
 	return s
 }
 
@@ -55,18 +56,24 @@ func source(t testing.TB, handler http.Handler, configure ...func(*prometheus.Co
 func says(body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(body)) // The client may have hung up; the test is about what it then says.
+		send(w, body)
 	})
+}
+
+// send writes what it can: the client may have hung up, and the test is about what it then says.
+func send(w io.Writer, body string) {
+	io.WriteString(w, body) //nolint:errcheck // See above.
 }
 
 // engine answers range queries as Prometheus does: value(i) for the step i since origin, nothing where it is missing;
 // more than 11,000 points are refused.
-func engine(t testing.TB, value func(i int) (float64, bool)) http.Handler {
+func engine(tb testing.TB, value func(i int) (float64, bool)) http.Handler {
+	tb.Helper()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start, end, stride := seconds(t, r, "start"), seconds(t, r, "end"), seconds(t, r, "step")
+		start, end, stride := seconds(tb, r, "start"), seconds(tb, r, "end"), seconds(tb, r, "step")
 		if (end-start)/stride > 11_000 {
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write([]byte(`{"status":"error","errorType":"bad_data","error":"exceeded maximum resolution"}`))
+			send(w, `{"status":"error","errorType":"bad_data","error":"exceeded maximum resolution"}`)
 			return
 		}
 		samples := [][2]any{}
@@ -80,16 +87,21 @@ func engine(t testing.TB, value func(i int) (float64, bool)) http.Handler {
 			result = append(result, map[string]any{"metric": map[string]string{}, "values": samples})
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{
+		body, err := json.Marshal(map[string]any{
 			"status": "success", "data": map[string]any{"resultType": "matrix", "result": result},
 		})
+		if err != nil {
+			tb.Error(err)
+		}
+		send(w, string(body))
 	})
 }
 
-func seconds(t testing.TB, r *http.Request, name string) float64 {
+func seconds(tb testing.TB, r *http.Request, name string) float64 {
+	tb.Helper()
 	v, err := strconv.ParseFloat(r.FormValue(name), 64)
 	if err != nil {
-		t.Errorf("%s: %v", name, err)
+		tb.Errorf("%s: %v", name, err)
 	}
 	return v
 }
@@ -188,7 +200,10 @@ func TestFetchOverTLS(t *testing.T) {
 
 func TestConfigReportsEveryProblem(t *testing.T) {
 	_, err := prometheus.New(prometheus.Config{
-		URL: "prometheus:9090", CertFile: "cert.pem", Timeout: -1, Headers: map[string]string{"authorization": "Bearer x"},
+		URL:      "prometheus:9090",
+		CertFile: "cert.pem",
+		Timeout:  -1,
+		Headers:  map[string]string{"authorization": "Bearer x"},
 	})
 	for _, want := range []string{"want http://HOST:PORT", "both or neither", "not be negative", `"authorization"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -70,7 +70,11 @@ func header(r io.Reader) (*csv.Reader, []string, error) {
 		return nil, nil, fmt.Errorf("trace: %w", err)
 	}
 	if len(first) < 2 || len(first) > maxColumns {
-		return nil, nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values", len(first), maxColumns-1)
+		return nil, nil, fmt.Errorf(
+			"trace: line 1 has %d columns, want a time and 1 to %d values",
+			len(first),
+			maxColumns-1,
+		)
 	}
 	names := slices.Clone(first)
 	for i, name := range names {
@@ -78,11 +82,18 @@ func header(r io.Reader) (*csv.Reader, []string, error) {
 	}
 	names[0] = strings.TrimPrefix(names[0], "\ufeff") // Spreadsheets begin UTF-8 with a byte order mark.
 	if _, err := instant(names[0]); err == nil {
-		return nil, nil, fmt.Errorf("trace: line 1 begins with the time %s, want a header such as t,value", clip(names[0]))
+		return nil, nil, fmt.Errorf(
+			"trace: line 1 begins with the time %s, want a header such as t,value",
+			clip(names[0]),
+		)
 	}
 	for i, name := range names[1:] {
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, nil, fmt.Errorf("trace: line 1: column %d is called %q, want a name of its own", i+2, clip(name))
+			return nil, nil, fmt.Errorf(
+				"trace: line 1: column %d is called %q, want a name of its own",
+				i+2,
+				clip(name),
+			)
 		}
 	}
 	return rows, names[1:], nil
@@ -115,8 +126,12 @@ func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
 			return nil, fmt.Errorf("trace: line %d, column %s: %w", line, name, err)
 		}
 		if n := len(samples); n > 0 && at <= samples[n-1].at {
-			return nil, fmt.Errorf("trace: line %d: time %s is not after that of line %d; sort the rows and keep one of each time",
-				line, clip(row[0]), samples[n-1].line)
+			return nil, fmt.Errorf(
+				"trace: line %d: time %s is not after that of line %d; sort the rows and keep one of each time",
+				line,
+				clip(row[0]),
+				samples[n-1].line,
+			)
 		}
 		if len(samples) == maxRows {
 			return nil, fmt.Errorf("trace: line %d: more than %d rows", line, maxRows)
@@ -167,8 +182,12 @@ func grid(samples []sample) (forecast.Series, error) {
 	step, start := median(samples), samples[0].at
 	points := (samples[len(samples)-1].at-start)/step + 1
 	if points > maxPoints {
-		return forecast.Series{}, fmt.Errorf("trace: %d steps of %v from the first row to the last, at most %d are allowed",
-			points, time.Duration(step)*time.Millisecond, maxPoints)
+		return forecast.Series{}, fmt.Errorf(
+			"trace: %d steps of %v from the first row to the last, at most %d are allowed",
+			points,
+			time.Duration(step)*time.Millisecond,
+			maxPoints,
+		)
 	}
 	values := make([]float64, points)
 	for i := range values {
@@ -176,9 +195,13 @@ func grid(samples []sample) (forecast.Series, error) {
 	}
 	for _, s := range samples {
 		if (s.at-start)%step != 0 {
-			return forecast.Series{}, fmt.Errorf("trace: line %d: %v after the first row, which is no multiple of the step %v; "+
-				"resample the trace to an even step", s.line, time.Duration(s.at-start)*time.Millisecond,
-				time.Duration(step)*time.Millisecond)
+			return forecast.Series{}, fmt.Errorf(
+				"trace: line %d: %v after the first row, which is no multiple of the step %v; "+
+					"resample the trace to an even step",
+				s.line,
+				time.Duration(s.at-start)*time.Millisecond,
+				time.Duration(step)*time.Millisecond,
+			)
 		}
 		values[(s.at-start)/step] = s.value
 	}
