@@ -55,11 +55,14 @@ type Document struct {
 	Object   *v1alpha1.Forecast
 	Problems []Problem
 
-	lines map[string]int
+	// foreign documents are known to be something else.
+	foreign bool
+	lines   map[string]int
 }
 
-// Unreadable says that it is not known which object the document was to be.
-func (d *Document) Unreadable() bool { return d.Key.Name == "" }
+// Unreadable says that it is not known which object the document was to be: a syntax error, or no name. A document of
+// another kind is not unreadable; it has no key, but it hides nothing.
+func (d *Document) Unreadable() bool { return d.Key.Name == "" && !d.foreign }
 
 // Parse reads the Forecasts of a file, YAML or JSON, several documents apart by ---. It is strict: a field that does not
 // exist or is given twice is a problem of its document, with its line. A document with problems does not stop the
@@ -139,6 +142,7 @@ func parseDocument(file string, p part) (document Document, empty bool) {
 	document = Document{File: file, Line: s.line(content), Key: keyOf(content), lines: s.lines}
 	if problem := wrongKind(content); problem != "" {
 		document.Key = snapshot.Key{}
+		document.foreign = text(child(content, "apiVersion")) != "" && text(child(content, "kind")) != ""
 		document.Problems = []Problem{{File: file, Line: document.Line, Text: problem}}
 		return document, false
 	}

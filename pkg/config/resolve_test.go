@@ -3,6 +3,7 @@ package config_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,21 @@ func TestEverythingSet(t *testing.T) {
 			"it is not yet calibrated by this workload's own outcome; the margin was measured for a wait of 30s, not 1m",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheSampleIsRight(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/samples/forecast.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, problems := config.NewResolver(catalogue{}).Resolve(object(t, string(text)))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
+	if diff := cmp.Diff(want, got.Policy); diff != "" {
 		t.Error(diff)
 	}
 }

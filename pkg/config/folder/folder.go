@@ -150,14 +150,16 @@ func (f *Folder) read(name string, before *file) *file {
 		return before
 	}
 	after := &file{content: content}
+	unreadable := false
 	for _, d := range config.Parse(name, content) {
-		if d.Unreadable() {
+		if d.Key.Name == "" {
 			after.problems = append(after.problems, d.Problems...)
+			unreadable = unreadable || d.Unreadable()
 		} else {
 			after.documents = append(after.documents, d)
 		}
 	}
-	if before != nil && len(after.problems) > 0 {
+	if before != nil && unreadable {
 		after.keep(before)
 	}
 	return after

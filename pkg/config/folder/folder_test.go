@@ -144,6 +144,17 @@ func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
 	s.expectProblems()
 }
 
+func TestAForeignDocumentKeepsNothing(t *testing.T) {
+	s := open(t)
+	foreign := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"
+	s.write("f.yaml", forecast("a", "x")+forecast("b", "y")+foreign)
+	s.expect("a=x", "b=y")
+	s.write("f.yaml", forecast("a", "x")+foreign)
+	s.expect("a=x")
+	s.expectProblems(`f.yaml:6: apiVersion "autoscaling/v2", kind "HorizontalPodAutoscaler" is not read here: ` +
+		"write apiVersion: forewarm.dev/v1alpha1, kind: Forecast")
+}
+
 func TestAnUnreadableFileKeepsItsObjects(t *testing.T) {
 	s := open(t)
 	s.write("f.yaml", forecast("a", "x"))

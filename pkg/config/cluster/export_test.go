@@ -1,0 +1,15 @@
+package cluster
+
+import "github.com/forewarm/forewarm/pkg/api/v1alpha1"
+
+// The pure part of the status, for tests that need no cluster.
+var (
+	StatusOf = statusOf
+	Quantity = quantity
+	Percent  = percent
+)
+
+// Noticed says in a word how much news there is between two statuses.
+var Noticed = func(before, after *v1alpha1.ForecastStatus) string {
+	return map[news]string{silent: "silent", ordinary: "ordinary", urgent: "urgent"}[compare(before, after)]
+}
