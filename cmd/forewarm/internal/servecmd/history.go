@@ -2,26 +2,49 @@ package servecmd
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
 // history is the source, what has to run for it, and its end.
 type history struct {
 	source refresh.Source
-
-	parts []server.Part
-	close func()
+	parts  []server.Part
+	close  func() error
 }
 
 // openHistory prepares the Prometheus, or opens the embedded engine's data.
 func openHistory(o Options, log *slog.Logger) (*history, error) {
+	if o.Prometheus.URL == "" {
+		return openEngine(o, log)
+	}
 	source, err := prometheus.New(o.Prometheus)
 	if err != nil {
 		return nil, err
 	}
-	log.Info("history comes from a Prometheus")
-	return &history{source: source, close: source.Close}, nil
+	return &history{source: source, close: func() error { source.Close(); return nil }}, nil
+}
+
+func openEngine(o Options, log *slog.Logger) (*history, error) {
+	engine, err := embedded.Open(o.engine(), log)
+	if err != nil {
+		return nil, err
+	}
+	found := engine.Health()
+	log.Info("embedded engine", "data", o.DataDir, "blocks", found.Blocks, "from", found.From, "to", found.To)
+	return &history{
+		source: engine, parts: []server.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
+	}, nil
+}
+
+// engine is the configuration of the embedded engine; the loop bounds how many queries run at once.
+func (o Options) engine() embedded.Config {
+	return embedded.Config{
+		Dir: o.DataDir, Retention: time.Duration(o.Retention), ScrapeFile: o.ScrapeConfig,
+		QueryTimeout: o.Refresh.Timeout, Concurrency: o.Refresh.Concurrency,
+	}
 }

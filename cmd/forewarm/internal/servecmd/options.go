@@ -3,7 +3,6 @@ package servecmd
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -166,15 +165,10 @@ func (o *Options) history() error {
 		problems = append(problems,
 			errors.New("there is no history to read: set --prometheus-url, or --scrape-config for the embedded engine"))
 	}
-	if o.DataDir == "" {
-		problems = append(problems, errors.New("--data-dir is empty: the embedded engine needs a folder for its data"))
+	if strings.Contains(o.DataDir, "://") {
+		problems = append(problems, fmt.Errorf("--data-dir %.200q: write a folder of this machine", o.DataDir))
 	}
-	if u, _ := url.Parse(o.DataDir); u != nil && u.Host != "" {
-		problems = append(problems, fmt.Errorf("--data-dir %.200q is a folder on this machine", o.DataDir))
-	}
-	if time.Duration(o.Retention) < time.Hour {
-		problems = append(problems, fmt.Errorf("--retention %s is too short to forecast from, write for example 16d", o.Retention))
-	}
+	problems = append(problems, o.engine().Validate())
 	return errors.Join(problems...)
 }
 

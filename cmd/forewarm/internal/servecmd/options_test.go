@@ -58,7 +58,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"--port 70000", "--standalone has no cluster", "set --config-dir", "set --prometheus-url, or --scrape-config",
-		"--data-dir is empty", "--retention 5m", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
+		"no directory for its data", "retention 5m0s", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
 		"refit -1s", "concurrency -1",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -78,7 +78,7 @@ func TestContradictions(t *testing.T) {
 		{"both or neither", []string{"--prometheus-url", "http://p:9090", "--prometheus-key-file", "k"}},
 		{"no such file", []string{"--prometheus-url", "http://p:9090", "--config-dir", file}},
 		{"is a file", []string{"--prometheus-url", "http://p:9090", "--config-dir", "options_test.go"}},
-		{"a folder on this machine", []string{"--scrape-config", "x.yaml", "--data-dir", "s3://bucket/x"}},
+		{"a folder of this machine", []string{"--scrape-config", "x.yaml", "--data-dir", "s3://bucket/x"}},
 	} {
 		o := parse(t, c.args...)
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {

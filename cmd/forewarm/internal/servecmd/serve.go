@@ -2,7 +2,9 @@ package servecmd
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
@@ -12,7 +14,7 @@ import (
 )
 
 // run serves until the context ends.
-func run(ctx context.Context, o Options, log *slog.Logger) error {
+func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	board := &snapshot.Board{}
 	deps, err := server.Deps(board, log)
 	if err != nil {
@@ -27,7 +29,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	defer past.close()
+	defer func() { err = errors.Join(err, past.close()) }()
 	loop, err := refresh.New(o.Refresh, past.source, objects.targets, board, log)
 	if err != nil {
 		return err
@@ -36,16 +38,15 @@ func run(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	parts := append(objects.parts, past.parts...)
-	return server.RunParts(ctx, log, append(parts,
-		server.Part{Name: "refresh", Run: func(ctx context.Context) error {
+	return server.RunParts(ctx, log, slices.Concat(objects.parts, past.parts, []server.Part{
+		{Name: "server", Run: face.Run},
+		{Name: "refresh", Run: func(ctx context.Context) error {
 			if err := await(ctx, objects.check); err != nil {
 				return nil //nolint:nilerr // The context ended before there was anything to refresh.
 			}
 			return loop.Run(ctx, server.Clock{})
 		}},
-		server.Part{Name: "server", Run: face.Run},
-	)...)
+	})...)
 }
 
 // face is a server of the snapshots.
