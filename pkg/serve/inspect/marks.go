@@ -172,11 +172,11 @@ func addServed(p *plot.Plot, s *v1alpha1.OutlookStatus) error {
 		return err
 	}
 	line.LineStyle = servedLine()
-	p.Add(line, note{at: plotter.XY{X: p.X.Min, Y: *s.Served}, text: number(s.Served)})
+	p.Add(line, note{at: plotter.XY{X: 0, Y: *s.Served}, text: number(s.Served)})
 	return nil
 }
 
-// note is a number at the left border of the panel with a thin leader to its line.
+// note is a number just above the line that it belongs to.
 type note struct {
 	at   plotter.XY
 	text string
@@ -187,9 +187,5 @@ func (n note) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	style := bold(11)
 	style.Color = served
-	at := vg.Point{X: x(n.at.X) + 4, Y: y(n.at.Y)}
-	right := at.X + style.Width(n.text) + 5
-	c.StrokeLine2(draw.LineStyle{Color: served, Width: 0.8, Dashes: []vg.Length{2, 2}}, right, at.Y, x(0), at.Y)
-	style.YAlign = draw.YCenter
-	c.FillText(style, at, n.text)
+	c.FillText(style, vg.Point{X: x(n.at.X) + 4, Y: y(n.at.Y) + 4.5}, n.text)
 }

@@ -17,11 +17,11 @@ type axis struct{ now time.Time }
 func (a axis) at(t time.Time) float64 { return t.Sub(a.now).Seconds() }
 
 // pastPanel is the last day: the observed demand, what was served, and the maximum that came.
-func pastPanel(s *v1alpha1.OutlookStatus, now time.Time, top float64) (*plot.Plot, error) {
+func pastPanel(s *v1alpha1.OutlookStatus, now time.Time) (*plot.Plot, error) {
 	a := axis{now}
-	p := panel(now, top)
+	p := panel(now, pastTop(s))
 	p.X.Min, p.X.Max = a.earliest(s), 0
-	p.X.Label.Text = "time of day (UTC), the last " + span((-time.Duration(p.X.Min) * time.Second).Round(time.Minute))
+	p.X.Label.Text = "time of day (UTC), the last " + hours(-p.X.Min)
 	p.Y.Label.Text = yLabel(s)
 	promise, arrived := make(plotter.XYs, 0, len(s.Past)), make(plotter.XYs, 0, len(s.Past))
 	for _, forecast := range s.Past {
@@ -52,26 +52,42 @@ func (a axis) earliest(s *v1alpha1.OutlookStatus) float64 {
 }
 
 // aheadPanel is now and what comes: the end of the observed demand, the fan of the path and the value served.
-func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time, top float64) (*plot.Plot, error) {
+func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) (*plot.Plot, error) {
 	a := axis{now}
+	reach := a.reach(s)
+	recent := clip(a.recent(s), -reach/2, reach)
+	top := aheadTop(s, recent)
 	p := panel(now, top)
-	reach := s.Window.Duration.Seconds()
-	if n := len(s.Path); n > 0 {
-		reach = math.Max(reach, a.at(s.Path[n-1].Time.Time))
-	}
-	reach = math.Max(reach, time.Minute.Seconds())
 	p.X.Min, p.X.Max = -reach/2, reach
 	p.X.Label.Text = "time of day (UTC), now and ahead"
 	if err := addFan(p, a, s.Path); err != nil {
 		return nil, err
 	}
-	if err := addRuns(p, a.recent(s), observedLine()); err != nil {
+	if err := addRuns(p, recent, observedLine()); err != nil {
 		return nil, err
 	}
 	if err := addNow(p, top); err != nil {
 		return nil, err
 	}
 	return p, addServed(p, s)
+}
+
+// reach is how far ahead the panel looks: to the end of the path and of the window, a minute at least.
+func (a axis) reach(s *v1alpha1.OutlookStatus) float64 {
+	reach := math.Max(s.Window.Duration.Seconds(), time.Minute.Seconds())
+	if n := len(s.Path); n > 0 {
+		reach = math.Max(reach, a.at(s.Path[n-1].Time.Time))
+	}
+	return reach
+}
+
+// hours is a length of the past in words, in whole hours where it is several.
+func hours(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	if d > 2*time.Hour {
+		return span(d.Round(time.Hour))
+	}
+	return span(d.Round(time.Minute))
 }
 
 // panel is an empty plot in the house's style, from 0 to top.
@@ -106,31 +122,51 @@ func yLabel(s *v1alpha1.OutlookStatus) string {
 	return "demand, " + plain(s.Unit)
 }
 
-// ceiling is the top of both panels: a little above the highest mark, and 1 where all is zero or nothing is known.
-func ceiling(s *v1alpha1.OutlookStatus) float64 {
-	highest := 0.0
-	see := func(v *float64) {
-		if v != nil {
-			highest = math.Max(highest, *v)
-		}
+// highest finds the top of a panel: a little above its highest mark, and 1 where all is zero or nothing is known.
+type highest float64
+
+func (h *highest) see(v *float64) {
+	if v != nil {
+		*h = highest(math.Max(float64(*h), *v))
 	}
-	see(s.Observed)
-	see(s.Served)
-	for i := range s.Recent {
-		see(s.Recent[i].Observed)
-	}
-	for i := range s.Past {
-		see(s.Past[i].Forecast)
-		see(s.Past[i].Observed)
-	}
-	for i := range s.Path {
-		see(s.Path[i].Point)
-		for _, v := range s.Path[i].Quantiles {
-			highest = math.Max(highest, v)
-		}
-	}
-	if highest == 0 {
+}
+
+func (h *highest) top(room float64) float64 {
+	if *h == 0 {
 		return 1
 	}
-	return highest * 1.06
+	return float64(*h) * room
+}
+
+func pastTop(s *v1alpha1.OutlookStatus) float64 {
+	var h highest
+	h.see(s.Observed)
+	for i := range s.Recent {
+		h.see(s.Recent[i].Observed)
+	}
+	for i := range s.Past {
+		h.see(s.Past[i].Forecast)
+		h.see(s.Past[i].Observed)
+	}
+	return h.top(1.06)
+}
+
+// aheadTop looks only at what its panel shows, so that a peak of last night does not flatten the next hour. It leaves
+// room for the number above the value served.
+func aheadTop(s *v1alpha1.OutlookStatus, recent plotter.XYs) float64 {
+	var h highest
+	h.see(s.Observed)
+	h.see(s.Served)
+	for i := range recent {
+		if !math.IsNaN(recent[i].Y) {
+			h.see(&recent[i].Y)
+		}
+	}
+	for i := range s.Path {
+		h.see(s.Path[i].Point)
+		for _, v := range s.Path[i].Quantiles {
+			h.see(&v)
+		}
+	}
+	return h.top(1.12)
 }

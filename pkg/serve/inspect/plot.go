@@ -16,7 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
-// The sheet in points: a heading, two panels side by side on one scale, and the legend below them.
+// The sheet in points: a heading, two panels side by side, and the legend below them.
 const (
 	sheetWidth   vg.Length = 960
 	panelHeight  vg.Length = 328
@@ -45,8 +45,7 @@ func drawing(o *v1alpha1.Outlook, now time.Time, head vg.Length) ([]byte, error)
 		sheet.Min, {X: sheet.Max.X, Y: sheet.Min.Y}, sheet.Max, {X: sheet.Min.X, Y: sheet.Max.Y},
 	})
 	body := draw.Crop(sheet, margin, -margin, legendHeight, -max(head, margin))
-	top := ceiling(&o.Status)
-	before, ahead, err := panels(&o.Status, now, top)
+	before, ahead, err := panels(&o.Status, now)
 	if err != nil {
 		return nil, fmt.Errorf("plot of %s/%s: %w", o.Namespace, o.Name, err)
 	}
@@ -65,12 +64,12 @@ func drawing(o *v1alpha1.Outlook, now time.Time, head vg.Length) ([]byte, error)
 	return dress(out.String(), o, sheet.Max), nil
 }
 
-func panels(s *v1alpha1.OutlookStatus, now time.Time, top float64) (before, ahead *plot.Plot, err error) {
-	before, err = pastPanel(s, now, top)
+func panels(s *v1alpha1.OutlookStatus, now time.Time) (before, ahead *plot.Plot, err error) {
+	before, err = pastPanel(s, now)
 	if err != nil {
 		return nil, nil, err
 	}
-	ahead, err = aheadPanel(s, now, top)
+	ahead, err = aheadPanel(s, now)
 	return before, ahead, err
 }
 
