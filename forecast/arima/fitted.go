@@ -66,6 +66,9 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 	return out
 }
 
+// Name is that of the model with the order that was chosen: "ARIMA(1,1,1)".
+func (f *Fitted) Name() string { return f.order.String() }
+
 // Order is the structure of the model, as it was given or chosen.
 func (f *Fitted) Order() Order { return f.order }
 

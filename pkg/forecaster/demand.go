@@ -24,9 +24,9 @@ type demand struct {
 const (
 	levelHalfLife = 12 * time.Hour
 	movesHalfLife = 2 * time.Hour
-	// leastMove is the least scale of scores, as a share of the typical level. Without it a quiet stretch would divide
-	// by next to nothing, and the scores of its end would explode.
-	leastMove = 0.05
+	// leastMove is the least move, as a share of the typical level. Without it a quiet stretch would divide by next to
+	// nothing, and the scores of its end would explode.
+	leastMove = 0.01
 )
 
 func newDemand(c Config, reach int, typical float64) demand {
@@ -55,13 +55,15 @@ func (d *demand) observe(sample float64) float64 {
 	return now
 }
 
-// scale is the unit of scores at this step: how far the demand moves within a window these hours.
+// scale is the unit of scores at this step: the geometric mean of how far the demand moves within a window these hours
+// and of its typical level. Moves alone would answer one burst with hours of far too much (on recorded request rates the
+// mean of the two loses 1 to 4 % less in four of six cases, 4 to 7 % more in two), the level alone would not answer.
 func (d *demand) scale() float64 {
 	typical := math.Max(d.typical, d.level.mean())
 	if !(typical > 0) {
 		typical = 1 // Nothing but zeros: any unit will do, and 1 keeps the first burst's score bounded.
 	}
-	return math.Max(d.moves.mean(), leastMove*typical)
+	return math.Sqrt(typical * math.Max(d.moves.mean(), leastMove*typical))
 }
 
 // ring is a bounded window of the newest values.

@@ -266,6 +266,9 @@ func TestModelsThatMayServe(t *testing.T) {
 	for _, candidate := range e.Candidates {
 		names = append(names, candidate.Name)
 	}
+	if title := candidate(t, e, forecaster.ARIMA).Title; !strings.HasPrefix(title, "ARIMA(") {
+		t.Errorf("an automatic model is called %q, want the order it chose", title)
+	}
 	want := []string{
 		forecaster.LastValue,
 		forecaster.RunningMax,
