@@ -1,0 +1,224 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+)
+
+// screen is what the user sees, written and read at once.
+type screen struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// start runs a demo until the test ends, and returns its address and screen once it says that it serves.
+func start(t *testing.T, o Options) (string, *screen) {
+	t.Helper()
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	ctx, cancel := context.WithCancel(t.Context())
+	out, done := &screen{}, make(chan error, 1)
+	go func() { done <- Run(ctx, o, out, slog.New(slog.DiscardHandler)) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the demo ended with: %v", err)
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("the demo left %v behind (%v)", left, err)
+		}
+	})
+	serving := regexp.MustCompile(`(?m)^Serving +(http://\S+), `)
+	deadline := time.After(time.Minute)
+	for {
+		select {
+		case err := <-done:
+			done <- nil
+			t.Fatalf("the demo ended: %v\n%s", err, out)
+		case <-deadline:
+			t.Fatalf("the demo does not serve:\n%s", out)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if found := serving.FindStringSubmatch(out.String()); found != nil && strings.Contains(out.String(), "Ctrl-C") {
+			return found[1], out
+		}
+	}
+}
+
+// get is the answer of a path and its status.
+func get(t *testing.T, address, path string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// metric is the one value of an external metric, in thousandths.
+func external(t *testing.T, address, name, selector string) int {
+	t.Helper()
+	code, body := get(t, address, "/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/"+name+
+		"?labelSelector="+url.QueryEscape(selector))
+	var list struct {
+		Items []struct{ Value string }
+	}
+	if err := json.Unmarshal([]byte(body), &list); err != nil || code != http.StatusOK || len(list.Items) != 1 {
+		t.Fatalf("%s{%s}: status %d, %v: %s", name, selector, code, err, body)
+	}
+	whole, milli := strings.CutSuffix(list.Items[0].Value, "m")
+	value, err := strconv.Atoi(whole)
+	if err != nil {
+		t.Fatalf("%s{%s} is %q: %v", name, selector, list.Items[0].Value, err)
+	}
+	if !milli {
+		value *= 1000
+	}
+	return value
+}
+
+// smallTrace is ten hours of minutes: a wave with a ripple, around 100.
+func smallTrace(t *testing.T) string {
+	t.Helper()
+	text := strings.Builder{}
+	text.WriteString("t,load\n")
+	for i := range 600 {
+		value := 100 + 30*math.Sin(float64(i)/40) + 5*math.Sin(float64(i)*2.7)
+		text.WriteString(strconv.Itoa(i*60) + "," + strconv.FormatFloat(value, 'f', 2, 64) + "\n")
+	}
+	return write(t, text.String())
+}
+
+func TestDemoOfATrace(t *testing.T) {
+	address, out := start(t, Options{Trace: smallTrace(t), Program: "forewarm"})
+	for _, want := range []string{"Loaded     load.csv (load): 10 hours", "Backfilled ", "demo        trace", "/page"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q was not said:\n%s", want, out)
+		}
+	}
+	own := external(t, address, "trace", "")
+	median := external(t, address, "trace", "quantile=0.5")
+	high := external(t, address, "trace", "quantile=0.99,horizon=10m")
+	if own < 50_000 || own > 300_000 || median > high || own > high {
+		t.Errorf("served %d, median %d, 0.99 over 10m %d: want near 100,000, in order", own, median, high)
+	}
+	if code, body := get(t, address, "/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/trace?labelSelector=colour%3Dred"); code !=
+		http.StatusBadRequest || !strings.Contains(body, "valid keys are horizon") {
+		t.Errorf("an unknown key answers %d: %s", code, body)
+	}
+
+	const outlook = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/trace"
+	_, body := get(t, address, outlook)
+	var o api.Outlook
+	if err := json.Unmarshal([]byte(body), &o); err != nil || o.Status.Observed == nil || len(o.Status.Recent) == 0 {
+		t.Fatalf("outlook: %v: %s", err, body)
+	}
+	if observed := *o.Status.Observed; observed < 60 || observed > 140 {
+		t.Errorf("observed %v, want what the trace plays: 65 to 135", observed)
+	}
+	for path, want := range map[string]string{
+		outlook + "/plot": "<svg", outlook + "/page": "<html", "/metrics": `forewarm_`, "/readyz": "[+]history ok", "/livez": "ok",
+	} {
+		if code, body := get(t, address, path); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s answers %d without %q:\n%.300s", path, code, want, body)
+		}
+	}
+}
+
+func TestDemoOfTheOwnTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits models on two weeks of minutes")
+	}
+	address, out := start(t, Options{Program: "forewarm"})
+	if requests := external(t, address, "requests", ""); requests < 20_000 || requests > 500_000 {
+		t.Errorf("requests are %d/1000 a second, want some 65\n%s", requests, out)
+	}
+	if busy := external(t, address, "gpu-busy", ""); busy < 500 || busy > 7_000 {
+		t.Errorf("%d/1000 GPUs are busy, want up to 6\n%s", busy, out)
+	}
+	code, body := get(t, address, "/apis/inspect.forewarm.dev/v1alpha1/outlooks")
+	if code != http.StatusOK || strings.Count(body, `"state":"Ready"`)+strings.Count(body, `"state": "Ready"`) != 2 {
+		t.Errorf("not both Forecasts are Ready (status %d):\n%.2000s", code, body)
+	}
+}
+
+func TestATakenPortIsSaidAtOnce(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, text, _ := net.SplitHostPort(listener.Addr().String())
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	var out strings.Builder
+	err = Run(t.Context(), Options{Port: port, Trace: smallTrace(t)}, &out, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "port "+text+" is taken") || !strings.Contains(err.Error(), "--port") {
+		t.Errorf("error %v, want one that names the port and what to do", err)
+	}
+	if out.Len() > 0 {
+		t.Errorf("said before it failed:\n%s", out.String())
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left %v behind (%v)", left, err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	if err := (Options{Port: 8080, Trace: "x", Column: "y"}).Validate(); err != nil {
+		t.Error(err)
+	}
+	err := Options{Port: -1, Column: "y"}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "--port -1") || !strings.Contains(err.Error(), "add --trace") {
+		t.Errorf("error %v, want both problems", err)
+	}
+}
+
+// The generic API server has no end: what it starts goes with the process.
+func TestMain(m *testing.M) {
+	const server = "k8s.io/apiserver/pkg/server.preparedGenericAPIServer.RunWithContext"
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(server), goleak.IgnoreAnyFunction(server+".func5"),
+		goleak.IgnoreAnyFunction("k8s.io/apimachinery/pkg/util/wait.Forever"))
+}
