@@ -28,7 +28,7 @@ func (e *Entry) Answer(selection decide.Selection, now time.Time) (Answer, error
 	if !e.State.Serves() {
 		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.Why())
 	}
-	if !now.Before(e.StaleAt) {
+	if e.StateAt(now) == Stale {
 		age := now.Sub(e.SampleTime).Round(time.Second)
 		return Answer{}, fmt.Errorf("%w: %s: the newest sample is %s old", ErrNotServing, Stale, age)
 	}
@@ -37,6 +37,14 @@ func (e *Entry) Answer(selection decide.Selection, now time.Time) (Answer, error
 		return Answer{}, err
 	}
 	return Answer{Value: decision.Value, Time: e.SampleTime, Window: window}, nil
+}
+
+// StateAt is the entry's state, or Stale where its data has grown too old since the snapshot was made.
+func (e *Entry) StateAt(now time.Time) State {
+	if e.State.Serves() && !now.Before(e.StaleAt) {
+		return Stale
+	}
+	return e.State
 }
 
 // Why is the message of the Ready condition: the state in a sentence.

@@ -24,7 +24,7 @@ func Outlook(e *snapshot.Entry, now time.Time) v1alpha1.Outlook {
 }
 
 func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
-	labels := map[string]string{v1alpha1.LabelState: string(stateAt(e, now))}
+	labels := map[string]string{v1alpha1.LabelState: string(e.StateAt(now))}
 	model := strings.ReplaceAll(e.Model, " ", "-")
 	if model != "" && len(validation.IsValidLabelValue(model)) == 0 {
 		labels[v1alpha1.LabelModel] = model
@@ -34,17 +34,9 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 	}
 }
 
-// stateAt is the entry's state, or Stale where its data has grown too old since the snapshot was made.
-func stateAt(e *snapshot.Entry, now time.Time) snapshot.State {
-	if e.State.Serves() && !now.Before(e.StaleAt) {
-		return snapshot.Stale
-	}
-	return e.State
-}
-
 func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 	s := v1alpha1.OutlookStatus{
-		State:       string(stateAt(e, now)),
+		State:       string(e.StateAt(now)),
 		Conditions:  conditions(e.Conditions),
 		Observed:    finite(&e.Observed),
 		Unit:        e.Unit,

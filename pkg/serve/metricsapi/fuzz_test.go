@@ -30,7 +30,12 @@ func FuzzSelector(f *testing.F) {
 		entry := snapshottest.Ready(snapshottest.Key("ready"))
 		entry.Decision.Value, entry.Observed = value, value
 		p := metricsapi.New(snapshottest.Board(entry), snapshottest.Now)
-		list, err := p.GetExternalMetric(t.Context(), "inference", selector, provider.ExternalMetricInfo{Metric: "ready"})
+		list, err := p.GetExternalMetric(
+			t.Context(),
+			"inference",
+			selector,
+			provider.ExternalMetricInfo{Metric: "ready"},
+		)
 		if err != nil {
 			var status apierrors.APIStatus
 			if !errors.As(err, &status) {

@@ -41,7 +41,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	collectLoop(out, newest, now)
 	states := make(map[snapshot.State]int, len(allStates))
 	for _, e := range newest.All("") {
-		state := stateAt(e, now)
+		state := e.StateAt(now)
 		states[state]++
 		labels := []string{e.Key.Namespace, e.Key.Name}
 		collectEntry(out, e, now, labels)
@@ -124,12 +124,4 @@ func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, value float64, labe
 
 func counter(out chan<- prometheus.Metric, d *prometheus.Desc, value uint64, labels ...string) {
 	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
-}
-
-// stateAt is the entry's state, or Stale where its data has grown too old since the snapshot was made.
-func stateAt(e *snapshot.Entry, now time.Time) snapshot.State {
-	if e.State.Serves() && !now.Before(e.StaleAt) {
-		return snapshot.Stale
-	}
-	return e.State
 }
