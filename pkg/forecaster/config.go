@@ -31,7 +31,8 @@ const (
 	// replay is the part of the history, at its end, on which candidates are scored before they serve: a day, so that
 	// every hour is in it, and at most half of what there is.
 	replay = day
-	// scoreCount scores are kept for each candidate and horizon: a day of one every three minutes.
+	// scoreCount scores are kept for each candidate over the lead window: a day of one every three minutes. Half of that
+	// serves the other horizons, of which there are several.
 	scoreCount = 480
 	// fewest scores with which a quantile is called calibrated.
 	fewest = 40
@@ -71,11 +72,11 @@ func (c Config) season() int {
 	return int(day / c.Step)
 }
 
-// horizons are the windows that are calibrated, in steps, ascending: around the lead window, from one step to the reach.
+// horizons are the windows that are calibrated, in steps, ascending: one step, the lead window, twice that, the reach.
 func (c Config) horizons() []int {
 	w := c.stepsIn(c.Window)
 	out := []int{1}
-	for _, h := range []int{(w + 1) / 2, w, 2 * w, max(4*w, c.stepsIn(reach))} {
+	for _, h := range []int{w, 2 * w, max(4*w, c.stepsIn(reach))} {
 		if h > out[len(out)-1] {
 			out = append(out, h)
 		}

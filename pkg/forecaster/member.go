@@ -45,10 +45,11 @@ func newMember(b blueprint, c Config, horizons []int) *member {
 		loss:     newDecayed(scoreHalfLife, c.Step), coverage: newDecayed(scoreHalfLife, c.Step),
 	}
 	for i, h := range horizons {
-		m.views[i] = view{steps: h, issued: newRing(h), scores: interval.NewScores(scoreCount)}
+		count := scoreCount / 2
 		if h == c.stepsIn(c.Window) {
-			m.own = i
+			m.own, count = i, scoreCount
 		}
+		m.views[i] = view{steps: h, issued: newRing(h), scores: interval.NewScores(count)}
 	}
 	m.bounds = newRing(m.views[m.own].steps)
 	return m

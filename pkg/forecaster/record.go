@@ -19,10 +19,16 @@ type record struct {
 	sum     float64
 	count   int
 	last    int64 // index of the newest step
-	past    []snapshot.Past
+	past    []outcome
 	next    int
 	pending *ring // values served for the lead windows that are open
 	covered decayed
+}
+
+// outcome is a value that was served at a step, and the maximum that came over its window, NaN while it is open.
+type outcome struct {
+	index        int64
+	served, came float64
 }
 
 // newRecord chooses the stride so that the points reach over a history of n steps, or a day where it is longer.
@@ -59,10 +65,10 @@ func (r *record) resolve(index int64, came float64) {
 		return
 	}
 	r.covered.add(indicator(came <= served))
-	begun := r.time(index - int64(window))
+	begun := index - int64(window)
 	for i := range r.past {
-		if r.past[i].Time.Equal(begun) {
-			r.past[i].Observed = came
+		if r.past[i].index == begun {
+			r.past[i].came = came
 		}
 	}
 }
@@ -73,7 +79,7 @@ func (r *record) serve(index int64, value float64) {
 	if !r.tick(index) || math.IsNaN(value) {
 		return
 	}
-	p := snapshot.Past{Time: r.time(index), Forecast: value, Observed: math.NaN()}
+	p := outcome{index: index, served: value, came: math.NaN()}
 	if len(r.past) < recordLength {
 		r.past = append(r.past, p)
 		return
@@ -101,6 +107,10 @@ func (r *record) recent() forecast.Series {
 
 // forecasts are the values served beside what came, oldest first.
 func (r *record) forecasts() []snapshot.Past {
-	out := make([]snapshot.Past, 0, len(r.past))
-	return append(append(out, r.past[r.next:]...), r.past[:r.next]...)
+	out := make([]snapshot.Past, len(r.past))
+	for i := range out {
+		o := r.past[(r.next+i)%len(r.past)]
+		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.served, Observed: o.came}
+	}
+	return out
 }

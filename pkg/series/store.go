@@ -66,6 +66,7 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 		s.end = block.Start
 	}
 	s.skipTo(block.Start)
+	s.grow(len(block.Values))
 	for i, v := range block.Values {
 		if block.TimeAt(i).Before(s.end) {
 			continue
@@ -73,6 +74,16 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 		s.push(clean(v, &dropped))
 	}
 	return dropped, nil
+}
+
+// grow makes room for n more samples, no more than the store may hold: append alone would take up to twice of that.
+func (s *Store) grow(n int) {
+	wanted := min(len(s.ring)+n, s.size)
+	if wanted <= cap(s.ring) {
+		return
+	}
+	room := min(max(wanted, len(s.ring)+len(s.ring)/8), s.size)
+	s.ring = append(make([]float32, 0, room), s.ring...)
 }
 
 // skipTo fills with gaps up to t; a hole longer than the store empties it.
