@@ -11,7 +11,7 @@ import (
 )
 
 // version is set by the linker: -X main.version=v1.2.3.
-var version string //nolint:gochecknoglobals // The linker sets variables only.
+var version string
 
 func main() { os.Exit(run()) }
 

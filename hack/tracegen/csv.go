@@ -62,7 +62,11 @@ func read(path string) (s forecast.Series, err error) {
 		return s, fmt.Errorf("read %s: %w", path, err)
 	}
 	if len(rows) < 3 || len(rows[0]) < 2 {
-		return s, fmt.Errorf("read %s: %d lines, want a header and at least two rows of time and value", path, len(rows))
+		return s, fmt.Errorf(
+			"read %s: %d lines, want a header and at least two rows of time and value",
+			path,
+			len(rows),
+		)
 	}
 	if s, err = parse(rows[1:]); err != nil {
 		return s, fmt.Errorf("read %s: %w", path, err)
@@ -76,13 +80,8 @@ func parse(rows [][]string) (forecast.Series, error) {
 	step := math.Inf(1)
 	for i, row := range rows {
 		var err error
-		if times[i], err = strconv.ParseFloat(row[0], 64); err != nil {
+		if times[i], values[i], err = sample(row); err != nil {
 			return forecast.Series{}, err
-		}
-		if values[i] = math.NaN(); row[1] != "" {
-			if values[i], err = strconv.ParseFloat(row[1], 64); err != nil {
-				return forecast.Series{}, err
-			}
 		}
 		if i > 0 && times[i] > times[i-1] {
 			step = min(step, times[i]-times[i-1])
@@ -100,4 +99,16 @@ func parse(rows [][]string) (forecast.Series, error) {
 	}
 	start := time.Unix(int64(times[0]), 0).UTC()
 	return forecast.Series{Start: start, Step: time.Duration(step * float64(time.Second)), Values: grid}, nil
+}
+
+// sample is the time and the value of a row; a blank value is NaN.
+func sample(row []string) (at, value float64, err error) {
+	if at, err = strconv.ParseFloat(row[0], 64); err != nil {
+		return 0, 0, err
+	}
+	if row[1] == "" {
+		return at, math.NaN(), nil
+	}
+	value, err = strconv.ParseFloat(row[1], 64)
+	return at, value, err
 }

@@ -82,7 +82,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
 	path := filepath.Join(t.TempDir(), "load.csv.gz")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
+	if err = os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := read(path)

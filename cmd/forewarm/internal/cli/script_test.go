@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -35,8 +36,11 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	servers := map[string]http.Handler{
-		"SERVER":  outlooks(snapshottest.EveryState()...),
-		"HEALTHY": outlooks(snapshottest.Ready(snapshottest.Key("llama")), snapshottest.Outcome(snapshottest.Key("qwen"))),
+		"SERVER": outlooks(snapshottest.EveryState()...),
+		"HEALTHY": outlooks(
+			snapshottest.Ready(snapshottest.Key("llama")),
+			snapshottest.Outcome(snapshottest.Key("qwen")),
+		),
 		"MANY":    outlooks(snapshottest.Many(1234)...),
 		"EMPTY":   outlooks(),
 		"HOSTILE": outlooks(hostile()),
@@ -46,10 +50,20 @@ func TestScripts(t *testing.T) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
 		"OTHER": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			refuse(w, &apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{}, "", "", 0, false).ErrStatus)
+			refuse(
+				w,
+				&apierrors.NewGenericServerResponse(404, "get", schema.GroupResource{}, "", "", 0, false).ErrStatus,
+			)
 		}),
 		"FORBIDDEN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			refuse(w, &apierrors.NewForbidden(schema.GroupResource{Resource: api.Resource}, "", fmt.Errorf("no role")).ErrStatus)
+			refuse(
+				w,
+				&apierrors.NewForbidden(
+					schema.GroupResource{Resource: api.Resource},
+					"",
+					errors.New("no role"),
+				).ErrStatus,
+			)
 		}),
 	}
 	testscript.Run(t, testscript.Params{
@@ -89,7 +103,13 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 		key := snapshot.Key{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
 		entry := board.Get(key)
 		if entry == nil {
-			refuse(w, &apierrors.NewNotFound(schema.GroupResource{Group: api.GroupName, Resource: api.Resource}, key.Name).ErrStatus)
+			refuse(
+				w,
+				&apierrors.NewNotFound(
+					schema.GroupResource{Group: api.GroupName, Resource: api.Resource},
+					key.Name,
+				).ErrStatus,
+			)
 			return
 		}
 		answer(w, http.StatusOK, inspect.Outlook(entry, snapshottest.Now()))
@@ -99,8 +119,7 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 
 // page is a part of a list, and where the next one begins.
 func page(entries []*snapshot.Entry, r *http.Request) api.OutlookList {
-	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	from, limit := count(r, "continue"), count(r, "limit")
 	to := min(len(entries), from+limit)
 	list := api.OutlookList{TypeMeta: metav1.TypeMeta{APIVersion: api.GroupVersion().String(), Kind: "OutlookList"}}
 	if to < len(entries) {
@@ -110,6 +129,15 @@ func page(entries []*snapshot.Entry, r *http.Request) api.OutlookList {
 		list.Items = append(list.Items, inspect.Outlook(e, snapshottest.Now()))
 	}
 	return list
+}
+
+// count is a number of the query, 0 where it is none.
+func count(r *http.Request, name string) int {
+	n, err := strconv.Atoi(r.URL.Query().Get(name))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // hostile is a Forecast whose texts would drive the terminal that shows them.

@@ -50,20 +50,24 @@ func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err e
 	if err != nil {
 		return err
 	}
+	err = probe(ctx, o.Port)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "forewarm-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	if err := probe(ctx, o.Port); err != nil {
-		return err
-	}
 	for _, sentence := range s.loaded {
 		tell.say("Loaded", "%s", sentence)
 	}
 	st, err := s.build(ctx, dir, tell, log)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil // Interrupted while the past was being written: that is no failure.
+	case err != nil:
 		return err
 	}
 	defer func() { err = errors.Join(err, st.engine.Close()) }()
@@ -79,12 +83,14 @@ func (o Options) scene(now time.Time) (*scene, error) {
 
 // probe fails where the port is in use, before anything is done that takes time.
 func probe(ctx context.Context, port int) error {
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("port %d is taken, perhaps by another demo: end that, or choose a port with --port (0 is any): %w",
-			port, err)
+		return fmt.Errorf(
+			"port %d is taken, perhaps by another demo: end that, or choose a port with --port (0 is any): %w",
+			port,
+			err,
+		)
 	case err != nil:
 		return err
 	}
@@ -109,7 +115,8 @@ func (st *stage) play(ctx context.Context, o Options, tell *announcer, log *slog
 	if err != nil {
 		return errors.Join(err, st.page.close())
 	}
-	face, err := apiserver.NewStandalone(apiserver.StandaloneOptions{Port: o.Port}, deps)
+	face, err := apiserver.NewStandalone( //nolint:contextcheck // It opens the port and waits for nothing.
+		apiserver.StandaloneOptions{Port: o.Port}, deps)
 	if err != nil {
 		return errors.Join(err, st.page.close())
 	}

@@ -1,4 +1,4 @@
-package demo
+package demo //nolint:testpackage // What the demo plays is nobody else's.
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func get(t *testing.T, address, path string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // Read only.
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -140,8 +140,13 @@ func TestDemoOfATrace(t *testing.T) {
 	if own < 50_000 || own > 300_000 || median > high || own > high {
 		t.Errorf("served %d, median %d, 0.99 over 10m %d: want near 100,000, in order", own, median, high)
 	}
-	if code, body := get(t, address, "/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/trace?labelSelector=colour%3Dred"); code !=
-		http.StatusBadRequest || !strings.Contains(body, "valid keys are horizon") {
+	if code, body := get(
+		t,
+		address,
+		"/apis/external.metrics.k8s.io/v1beta1/namespaces/demo/trace?labelSelector=colour%3Dred",
+	); code !=
+		http.StatusBadRequest ||
+		!strings.Contains(body, "valid keys are horizon") {
 		t.Errorf("an unknown key answers %d: %s", code, body)
 	}
 
@@ -185,8 +190,11 @@ func TestATakenPortIsSaidAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	_, text, _ := net.SplitHostPort(listener.Addr().String())
+	defer listener.Close() //nolint:errcheck // Nothing came in.
+	_, text, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
 	port, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +203,8 @@ func TestATakenPortIsSaidAtOnce(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	var out strings.Builder
 	err = Run(t.Context(), Options{Port: port, Trace: smallTrace(t)}, &out, slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(err.Error(), "port "+text+" is taken") || !strings.Contains(err.Error(), "--port") {
+	if err == nil || !strings.Contains(err.Error(), "port "+text+" is taken") ||
+		!strings.Contains(err.Error(), "--port") {
 		t.Errorf("error %v, want one that names the port and what to do", err)
 	}
 	if out.Len() > 0 {

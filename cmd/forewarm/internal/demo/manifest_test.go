@@ -1,4 +1,4 @@
-package demo
+package demo //nolint:testpackage // What the demo plays is nobody else's.
 
 import (
 	"log/slog"
@@ -61,7 +61,14 @@ func TestAnyTraceHasAValidForecast(t *testing.T) {
 	} {
 		target := resolve(t, traceForecast(play(t, ramp(c.n, c.step)), noon))
 		if target.Step != c.wantStep || target.History != c.wantReach {
-			t.Errorf("%s: step %v over %v, want %v over %v", c.name, target.Step, target.History, c.wantStep, c.wantReach)
+			t.Errorf(
+				"%s: step %v over %v, want %v over %v",
+				c.name,
+				target.Step,
+				target.History,
+				c.wantStep,
+				c.wantReach,
+			)
 		}
 	}
 }

@@ -41,8 +41,8 @@ func NewPlayback(trace forecast.Series, now time.Time) (*Playback, error) {
 		back:    n,
 		counted: make([]float64, n+1),
 	}
-	if days := time.Duration(n) * trace.Step / day; days > 0 && day%trace.Step == 0 {
-		p.back = int(days * day / trace.Step)
+	if perDay := int(day / trace.Step); n >= perDay && day%trace.Step == 0 {
+		p.back = n / perDay * perDay
 	}
 	for i, v := range trace.Values {
 		p.counted[i+1] = p.counted[i]

@@ -1,4 +1,4 @@
-package demo
+package demo //nolint:testpackage // What the demo plays is nobody else's.
 
 import (
 	"math"

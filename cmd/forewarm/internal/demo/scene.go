@@ -76,7 +76,11 @@ func userScene(path, column string, now time.Time) (*scene, error) {
 			return nil, err
 		}
 		if len(columns) > 1 {
-			return nil, fmt.Errorf("%s has several columns, choose one with --column: %s", path, strings.Join(columns, ", "))
+			return nil, fmt.Errorf(
+				"%s has several columns, choose one with --column: %s",
+				path,
+				strings.Join(columns, ", "),
+			)
 		}
 		column = columns[0]
 	}

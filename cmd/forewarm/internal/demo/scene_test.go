@@ -1,4 +1,4 @@
-package demo
+package demo //nolint:testpackage // What the demo plays is nobody else's.
 
 import (
 	"os"
@@ -41,8 +41,16 @@ func TestOwnSceneHasBothWorkloads(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("series %v, want %v", names, want)
 	}
-	if reach := noon.Sub(s.from); reach < 12*day || reach > 13*day || s.backfill != 30*time.Second || s.interval != 15*time.Second {
-		t.Errorf("%v of the past every %v, scraped every %v, want 12.6 days, 30s and 15s", reach, s.backfill, s.interval)
+	if reach := noon.Sub(
+		s.from,
+	); reach < 12*day || reach > 13*day || s.backfill != 30*time.Second ||
+		s.interval != 15*time.Second {
+		t.Errorf(
+			"%v of the past every %v, scraped every %v, want 12.6 days, 30s and 15s",
+			reach,
+			s.backfill,
+			s.interval,
+		)
 	}
 }
 
@@ -82,7 +90,12 @@ func TestTracesWithProblems(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
-	if _, err := userScene(filepath.Join(t.TempDir(), "none.csv"), "", noon); err == nil || !strings.Contains(err.Error(), "none.csv") {
+	if _, err := userScene(
+		filepath.Join(t.TempDir(), "none.csv"),
+		"",
+		noon,
+	); err == nil ||
+		!strings.Contains(err.Error(), "none.csv") {
 		t.Errorf("a file that is not there: error %v, want one that names it", err)
 	}
 }

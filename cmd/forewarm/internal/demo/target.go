@@ -45,7 +45,7 @@ func (t *target) close() error { return t.listener.Close() }
 
 // serve answers until the context ends.
 func (t *target) serve(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = t.server.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = t.server.Close() }) //nolint:errcheck // It ends here.
 	defer stop()
 	if err := t.server.Serve(t.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("the demo's workload: %w", err)

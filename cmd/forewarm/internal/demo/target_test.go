@@ -1,4 +1,4 @@
-package demo
+package demo //nolint:testpackage // What the demo plays is nobody else's.
 
 import (
 	"context"
@@ -42,8 +42,8 @@ func scrape(t *testing.T, metrics []metric, now time.Time) string {
 	go func() { done <- page.serve(ctx) }()
 	defer func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("serving ended with: %v", err)
+		if ended := <-done; ended != nil {
+			t.Errorf("serving ended with: %v", ended)
 		}
 	}()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+page.address()+"/metrics", http.NoBody)
@@ -54,7 +54,7 @@ func scrape(t *testing.T, metrics []metric, now time.Time) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // Read only.
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatalf("status %d, error %v", response.StatusCode, err)

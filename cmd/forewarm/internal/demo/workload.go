@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,7 +34,7 @@ func requests(p *Playback) metric {
 	}
 	for i, share := range []float64{0.5, 0.3, 0.2} {
 		m.series = append(m.series, timeSeries{
-			values: []string{namespace, fmt.Sprintf("api-6f7c9d5b48-%s", podSuffix(i)), "200"},
+			values: []string{namespace, "api-6f7c9d5b48-" + podSuffix(i), "200"},
 			at: func(t time.Time) (float64, bool) {
 				count, ok := p.Count(t)
 				return math.Floor(count * share), ok
@@ -68,7 +69,7 @@ func gpuBusy(p *Playback) []metric {
 		pod := replicaSet + "-" + podSuffix(i)
 		busy.series = append(busy.series, timeSeries{
 			values: []string{
-				fmt.Sprint(i), fmt.Sprintf("GPU-%08x", 0x5eed+i), "NVIDIA H100 80GB HBM3", "demo-node",
+				strconv.Itoa(i), fmt.Sprintf("GPU-%08x", 0x5eed+i), "NVIDIA H100 80GB HBM3", "demo-node",
 				"gpu-operator", "dcgm-exporter-x7k2p", "exporter", namespace, pod, "server",
 			},
 			at: func(t time.Time) (float64, bool) {

@@ -52,7 +52,11 @@ func connect(c connection) (*client, error) {
 	config.Timeout = c.timeout
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("--server %.200q is not a URL, write for example http://127.0.0.1:8080: %w", c.server, err)
+		return nil, fmt.Errorf(
+			"--server %.200q is not a URL, write for example http://127.0.0.1:8080: %w",
+			c.server,
+			err,
+		)
 	}
 	doer, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -125,7 +129,10 @@ func (c *client) get(ctx context.Context, into any, query url.Values, path ...st
 		return time.Time{}, fmt.Errorf("%w; is forewarm running there?", err)
 	}
 	defer response.Body.Close() //nolint:errcheck // Read only.
-	now, _ := http.ParseTime(response.Header.Get("Date"))
+	now, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		now = time.Time{} // Unknown, and so are ages.
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:

@@ -70,7 +70,13 @@ func New() *cobra.Command {
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace to show")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "show all namespaces")
 	flags.BoolVar(&o.json, "json", false, "print the objects as JSON")
-	flags.StringVarP(&o.server, "server", "s", "", "address of a standalone forewarm, for example http://127.0.0.1:8080")
+	flags.StringVarP(
+		&o.server,
+		"server",
+		"s",
+		"",
+		"address of a standalone forewarm, for example http://127.0.0.1:8080",
+	)
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&o.context, "context", "", "context of the kubeconfig to use")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for an answer")
@@ -83,8 +89,14 @@ func (o *options) validate(args []string) error {
 	if o.server != "" && (o.kubeconfig != "" || o.context != "") {
 		problems = append(problems, errors.New("--server excludes --kubeconfig and --context, keep one"))
 	}
-	if u, err := url.Parse(o.server); o.server != "" && (err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
-		problems = append(problems, fmt.Errorf("--server %.200q is no address, write for example http://127.0.0.1:8080", o.server))
+	if u, err := url.Parse(
+		o.server,
+	); o.server != "" &&
+		(err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
+		problems = append(
+			problems,
+			fmt.Errorf("--server %.200q is no address, write for example http://127.0.0.1:8080", o.server),
+		)
 	}
 	if o.all && o.namespace != "" {
 		problems = append(problems, errors.New("--all-namespaces excludes --namespace, keep one"))

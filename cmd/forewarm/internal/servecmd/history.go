@@ -42,7 +42,7 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 }
 
 // engine is the configuration of the embedded engine; the loop bounds how many queries run at once.
-func (o Options) engine() embedded.Config {
+func (o *Options) engine() embedded.Config {
 	return embedded.Config{
 		Dir: o.DataDir, Retention: time.Duration(o.Retention), ScrapeFile: o.ScrapeConfig,
 		QueryTimeout: o.Refresh.Timeout, Concurrency: o.Refresh.Concurrency,

@@ -47,9 +47,14 @@ type Options struct {
 // Defaults are the options of an empty command line.
 func Defaults() Options {
 	return Options{
-		Lease: ownLease(),
-		Local: apiserver.DefaultStandaloneOptions(), Cluster: apiserver.DefaultClusterOptions(), DataDir: "data", Retention: model.Duration(16 * 24 * time.Hour),
-		Refresh: refresh.Config{}.WithDefaults(), TenantLabel: "namespace", Log: DefaultLog(),
+		Lease:       ownLease(),
+		Local:       apiserver.DefaultStandaloneOptions(),
+		Cluster:     apiserver.DefaultClusterOptions(),
+		DataDir:     "data",
+		Retention:   model.Duration(16 * 24 * time.Hour),
+		Refresh:     refresh.Config{}.WithDefaults(),
+		TenantLabel: "namespace",
+		Log:         DefaultLog(),
 	}
 }
 
@@ -103,7 +108,12 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 
 func (o *Options) prometheusFlags(flags *pflag.FlagSet) {
 	p := &o.Prometheus
-	flags.StringVar(&p.URL, "prometheus-url", p.URL, "Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
+	flags.StringVar(
+		&p.URL,
+		"prometheus-url",
+		p.URL,
+		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from",
+	)
 	flags.StringVar(&p.BearerTokenFile, "prometheus-token-file", p.BearerTokenFile, "file with the bearer token for it")
 	flags.StringToStringVar(&p.Headers, "prometheus-header", p.Headers, "header to send to it, NAME=VALUE, repeatable")
 	flags.StringVar(&p.CAFile, "prometheus-ca-file", p.CAFile, "certificates that its own is checked against")
@@ -146,7 +156,10 @@ func (o *Options) Validate() error {
 		problems = append(problems, isDir("--config-dir", o.ConfigDir))
 	}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
-		problems = append(problems, fmt.Errorf("--tenant-label %.64q is no label, write for example namespace", o.TenantLabel))
+		problems = append(
+			problems,
+			fmt.Errorf("--tenant-label %.64q is no label, write for example namespace", o.TenantLabel),
+		)
 	}
 	return errors.Join(problems...)
 }
@@ -156,7 +169,10 @@ func (o *Options) history() error {
 	if o.Prometheus.URL != "" {
 		problems := []error{o.Prometheus.Validate()}
 		if o.ScrapeConfig != "" {
-			problems = append(problems, errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"))
+			problems = append(
+				problems,
+				errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"),
+			)
 		}
 		return errors.Join(problems...)
 	}

@@ -43,8 +43,10 @@ func TestGoodOptions(t *testing.T) {
 func TestFlagsReachTheOptions(t *testing.T) {
 	o := parse(t, "--retention", "30d", "--cluster-query-namespaces", "a,b", "--refit", "1h",
 		"--prometheus-header", "X-Scope-OrgID=a", "--log-level", "debug")
-	if o.Retention != model.Duration(30*24*time.Hour) || len(o.ClusterQueryNamespaces) != 2 || o.Refresh.Refit != time.Hour ||
-		o.Prometheus.Headers["X-Scope-OrgID"] != "a" || o.Log.Level != "debug" {
+	if o.Retention != model.Duration(30*24*time.Hour) || len(o.ClusterQueryNamespaces) != 2 ||
+		o.Refresh.Refit != time.Hour ||
+		o.Prometheus.Headers["X-Scope-OrgID"] != "a" ||
+		o.Log.Level != "debug" {
 		t.Errorf("options %+v", o)
 	}
 }

@@ -34,7 +34,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	face, err := openFace(o, deps)
+	face, err := openFace(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
 	if err != nil {
 		return err
 	}

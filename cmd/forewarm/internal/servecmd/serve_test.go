@@ -1,4 +1,4 @@
-package servecmd
+package servecmd //nolint:testpackage // The server without the command line, on a port of its own.
 
 import (
 	"context"
@@ -57,7 +57,10 @@ spec:
 func options(t *testing.T) Options {
 	t.Helper()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "load{namespace=\"team\",pod=\"a\"} 40\nload{namespace=\"team\",pod=\"b\"} 2\nload{namespace=\"other\"} 9\n")
+		fmt.Fprint(
+			w,
+			"load{namespace=\"team\",pod=\"a\"} 40\nload{namespace=\"team\",pod=\"b\"} 2\nload{namespace=\"other\"} 9\n",
+		)
 	}))
 	t.Cleanup(page.Close)
 	dir := t.TempDir()
@@ -74,7 +77,16 @@ func options(t *testing.T) Options {
 	}
 	o := Defaults()
 	o.Standalone, o.Local.Port = true, 0
-	o.ConfigDir, o.ScrapeConfig, o.DataDir = filepath.Join(dir, "objects"), filepath.Join(dir, "scrape.yaml"), filepath.Join(dir, "data")
+	o.ConfigDir, o.ScrapeConfig, o.DataDir = filepath.Join(
+		dir,
+		"objects",
+	), filepath.Join(
+		dir,
+		"scrape.yaml",
+	), filepath.Join(
+		dir,
+		"data",
+	)
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +141,7 @@ func get(t *testing.T, url string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // Read only.
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +163,11 @@ func TestStandaloneFromScrapeToMetric(t *testing.T) {
 	if code, body := get(t, address+"/readyz"); code != http.StatusOK || !strings.Contains(body, "[+]forecasts ok") {
 		t.Errorf("readyz answers %d: %s", code, body)
 	}
-	if code, body := get(t, address+external+"broken"); code == http.StatusOK || !strings.Contains(body, "dcgm/gpu-busy") {
+	if code, body := get(
+		t,
+		address+external+"broken",
+	); code == http.StatusOK ||
+		!strings.Contains(body, "dcgm/gpu-busy") {
 		t.Errorf("a Forecast with an unknown preset answers %d without the known ones: %s", code, body)
 	}
 	stop()

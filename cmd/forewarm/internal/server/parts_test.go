@@ -28,15 +28,18 @@ func TestPartsStopTogether(t *testing.T) {
 		{"the context ends: no error", time.Second, []server.Part{{"a", wait}, {"b", wait}}, ""},
 		{
 			"a part's error while stopping is no failure", time.Second,
-			[]server.Part{{"a", func(ctx context.Context) error { <-ctx.Done(); return broken }}}, "",
+			[]server.Part{{"a", func(ctx context.Context) error { <-ctx.Done(); return broken }}},
+			"",
 		},
 		{
 			"one fails: the others stop", time.Hour,
-			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return broken }}}, "b: broken",
+			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return broken }}},
+			"b: broken",
 		},
 		{
 			"one ends: the others stop", time.Hour,
-			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return nil }}}, "b ended by itself",
+			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return nil }}},
+			"b ended by itself",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,7 +62,11 @@ func TestClockWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock server.Clock
 		begun := clock.Now()
-		if err := clock.WaitUntil(t.Context(), begun.Add(time.Minute)); err != nil || clock.Now().Sub(begun) != time.Minute {
+		if err := clock.WaitUntil(
+			t.Context(),
+			begun.Add(time.Minute),
+		); err != nil ||
+			clock.Now().Sub(begun) != time.Minute {
 			t.Errorf("waited %v (%v), want a minute", clock.Now().Sub(begun), err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
