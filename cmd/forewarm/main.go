@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 )
@@ -15,10 +16,14 @@ var version string
 
 func main() { os.Exit(run()) }
 
-// run lets the first signal end the command in good order, and a second one at once.
+// patience is how long a second signal is taken for the first: timeout(1), for one, sends it to the process and to its
+// group at once.
+const patience = time.Second
+
+// run lets the first signal end the command in good order, and a later one at once.
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	defer context.AfterFunc(ctx, stop)()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, stop) })()
 	return cli.Program{Version: version}.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
 )
 
 const about = `Demo runs forewarm on this machine, without a cluster and without any set-up, against a workload that it plays
@@ -25,7 +25,7 @@ Its data lies in a temporary folder that is removed at the end.`
 // New is the command "demo".
 func New() *cobra.Command {
 	options := Options{Port: apiserver.DefaultStandaloneOptions().Port, Program: os.Args[0]}
-	log := servecmd.Log{Level: "error", Format: "text"}
+	log := logs.Options{Level: "error", Format: "text"}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See forewarm work on this machine, without a cluster",

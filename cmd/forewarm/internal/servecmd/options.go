@@ -13,6 +13,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
@@ -41,7 +42,7 @@ type Options struct {
 	TenantLabel            string
 	ClusterQueryNamespaces []string
 
-	Log Log
+	Log logs.Options
 }
 
 // Defaults are the options of an empty command line.
@@ -54,7 +55,7 @@ func Defaults() Options {
 		Retention:   model.Duration(16 * 24 * time.Hour),
 		Refresh:     refresh.Config{}.WithDefaults(),
 		TenantLabel: "namespace",
-		Log:         DefaultLog(),
+		Log:         logs.Defaults(),
 	}
 }
 

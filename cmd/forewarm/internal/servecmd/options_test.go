@@ -8,7 +8,6 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
-	"k8s.io/klog/v2"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
 )
@@ -85,34 +84,6 @@ func TestContradictions(t *testing.T) {
 		o := parse(t, c.args...)
 		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
-		}
-	}
-}
-
-func TestKubernetesLibrariesLogThroughOurs(t *testing.T) {
-	for _, c := range []struct {
-		log  servecmd.Log
-		want []string
-		not  []string
-	}{
-		{servecmd.Log{Level: "info", Format: "text"}, []string{"msg=theirs-info component=kubernetes", "msg=ours"}, nil},
-		{servecmd.Log{Level: "debug", Format: "json"}, []string{`"msg":"theirs-info"`, `"component":"kubernetes"`}, nil},
-		{servecmd.Log{Level: "warn", Format: "text"}, []string{"msg=theirs-error"}, []string{"theirs-info", "ours"}},
-	} {
-		var out strings.Builder
-		log := c.log.New(&out)
-		log.Info("ours")
-		klog.InfoS("theirs-info")
-		klog.ErrorS(nil, "theirs-error")
-		for _, want := range c.want {
-			if !strings.Contains(out.String(), want) {
-				t.Errorf("%+v: %q is not in:\n%s", c.log, want, out.String())
-			}
-		}
-		for _, not := range c.not {
-			if strings.Contains(out.String(), not) {
-				t.Errorf("%+v: %q is in:\n%s", c.log, not, out.String())
-			}
 		}
 	}
 }

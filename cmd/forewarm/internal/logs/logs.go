@@ -1,4 +1,5 @@
-package servecmd
+// Package logs makes the program's one logger from its flags.
+package logs
 
 import (
 	"errors"
@@ -10,25 +11,25 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Log says what is logged and how.
-type Log struct {
+// Options say what is logged and how.
+type Options struct {
 	// Level is debug, info, warn or error.
 	Level string
 	// Format is text or json.
 	Format string
 }
 
-// DefaultLog is what is logged unless flags say otherwise.
-func DefaultLog() Log { return Log{Level: "info", Format: "text"} }
+// Defaults are what is logged unless flags say otherwise.
+func Defaults() Options { return Options{Level: "info", Format: "text"} }
 
 // Add binds the flags.
-func (l *Log) Add(flags *pflag.FlagSet) {
+func (l *Options) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&l.Level, "log-level", l.Level, "what to log: debug, info, warn or error")
 	flags.StringVar(&l.Format, "log-format", l.Format, "how to log: text or json")
 }
 
 // Validate says everything that is wrong.
-func (l *Log) Validate() error {
+func (l *Options) Validate() error {
 	var problems []error
 	if err := new(slog.Level).UnmarshalText([]byte(l.Level)); err != nil {
 		problems = append(problems,
@@ -41,7 +42,7 @@ func (l *Log) Validate() error {
 }
 
 // New is the logger. Kubernetes' own libraries, which log by klog, log by it too; klog calls its warnings infos there.
-func (l *Log) New(out io.Writer) *slog.Logger {
+func (l *Options) New(out io.Writer) *slog.Logger {
 	var level slog.Level
 	if level.UnmarshalText([]byte(l.Level)) != nil {
 		level = slog.LevelInfo
