@@ -69,10 +69,20 @@ func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 		{"Now", number(s.Observed), unit(s, s.Observed), "observed, " + age(s, now) + " ago"},
 		{"Lead time", span(s.LeadTime.Duration.Duration), "", orUnknown(s.LeadTime.Source)},
 		{"Window", span(s.Window.Duration), "", "how far the value looks ahead"},
-		{"Model", orUnknown(s.Model), "", orUnknown(s.ModelReason)},
+		{"Model", orUnknown(s.Model), "", chosenTitle(s)},
 		{"Skill", percent(s.Skill), "", "better than the last value, on the decision's own loss"},
-		{"Coverage", percent(s.Coverage), "", "of past windows stayed within the served quantile"},
+		{"Coverage", percent(s.Coverage), "", "of past windows stayed within the served value"},
 	}
+}
+
+// chosenTitle is the chosen model in the field's words; the fallback has none.
+func chosenTitle(s *v1alpha1.OutlookStatus) string {
+	for _, c := range s.Candidates {
+		if c.Chosen {
+			return c.Title
+		}
+	}
+	return ""
 }
 
 // unit of a number that is known.
