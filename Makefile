@@ -48,6 +48,10 @@ bench: ## what serving and refreshing cost: requests, reviews, a thousand Foreca
 	CGO_ENABLED=0 go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
 	CGO_ENABLED=0 go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
 
+.PHONY: bench-start
+bench-start: build ## the start with a thousand Forecasts beside a real Prometheus (needs one on PATH; minutes)
+	go run ./hack/startbench
+
 .PHONY: generate
 generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, the project's own traces
 	hack/generate.sh

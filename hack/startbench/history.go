@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
+)
+
+// metric is the name of the series; the label model tells them apart.
+const metric = "demand"
+
+// writeHistory writes the storage that Prometheus then opens: forewarm's embedded engine has the same format.
+func writeHistory(ctx context.Context, dir string, o options) error {
+	now := time.Now().Truncate(time.Minute)
+	start := now.Add(-time.Duration(o.days) * 24 * time.Hour)
+	engine, err := embedded.Open(embedded.Config{Dir: dir}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	err = engine.Backfill(ctx, embedded.Backlog{Series: histories(start, now, o.forecasts), Before: now})
+	if closed := engine.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+func histories(start, end time.Time, n int) iter.Seq[embedded.Past] {
+	return func(yield func(embedded.Past) bool) {
+		for i := range n {
+			labels := map[string]string{"__name__": metric, "model": strconv.Itoa(i)}
+			if !yield(embedded.Past{Labels: labels, Series: demand(start, end, uint64(i))}) {
+				return
+			}
+		}
+	}
+}
+
+// demand is a day cycle with bursts and counting noise, of its own for each seed.
+func demand(start, end time.Time, seed uint64) forecast.Series {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	s := forecast.Series{Start: start, Step: time.Minute}
+	level, burst := 20+200*rng.Float64(), 0.0
+	for i := range int(end.Sub(start) / time.Minute) {
+		burst *= 0.93
+		if rng.Float64() < 0.001 {
+			burst += level * rng.ExpFloat64()
+		}
+		mean := level*(1+0.5*math.Sin(2*math.Pi*float64(i)/1440)) + burst
+		s.Values = append(s.Values, math.Max(0, math.Round(mean+math.Sqrt(mean)*rng.NormFloat64())))
+	}
+	return s
+}
+
+// writeForecasts writes one file with a Forecast for each series.
+func writeForecasts(dir string, o options) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	var out strings.Builder
+	for i := range o.forecasts {
+		fmt.Fprintf(&out, `---
+apiVersion: forewarm.dev/v1alpha1
+kind: Forecast
+metadata: {name: model-%d, namespace: bench}
+spec:
+  targetRef: {kind: Deployment, name: model-%d}
+  signal: {query: 'sum(%s{model="%d"})'}
+  quantile: "0.95"
+  history: %dd
+  step: 1m
+  leadTime: {mode: Fixed, duration: 5m}
+`, i, i, metric, i, o.days)
+	}
+	return os.WriteFile(filepath.Join(dir, "forecasts.yaml"), []byte(out.String()), 0o600)
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// options are those of the command line.
+type options struct {
+	forecasts int
+	days      int
+	binary    string
+	watch     time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "startbench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	var o options
+	flags := pflag.NewFlagSet("startbench", pflag.ContinueOnError)
+	flags.IntVar(&o.forecasts, "forecasts", 1000, "how many Forecasts, each with a series of its own")
+	flags.IntVar(&o.days, "days", 14, "length of the history, in days of one-minute samples")
+	flags.StringVar(&o.binary, "binary", "bin/forewarm", "the forewarm to start")
+	flags.DurationVar(&o.watch, "watch", 3*time.Minute, "how long to watch the steps after the start")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	dir, err := os.MkdirTemp("", "startbench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // A temporary folder.
+	return measure(ctx, o, dir, out)
+}
+
+func measure(ctx context.Context, o options, dir string, out io.Writer) error {
+	begun := time.Now()
+	if err := writeHistory(ctx, filepath.Join(dir, "data"), o); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%-12s %d series of %d days by the minute, in %s\n", "history", o.forecasts, o.days, since(begun))
+	prometheus, err := startPrometheus(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer prometheus.stop()
+	if err := writeForecasts(filepath.Join(dir, "forecasts"), o); err != nil {
+		return err
+	}
+	forewarm, err := startForewarm(ctx, o, dir, prometheus.url)
+	if err != nil {
+		return err
+	}
+	defer forewarm.stop()
+	return report(ctx, o, forewarm, prometheus, out)
+}
+
+// report follows the start and the steps after it.
+func report(ctx context.Context, o options, forewarm, prometheus *process, out io.Writer) error {
+	begun := time.Now()
+	last := ""
+	err := forewarm.await(ctx, 10*time.Minute, func(readyz string) {
+		if line := waitsFor(readyz); line != last && time.Since(begun) > time.Second {
+			fmt.Fprintf(out, "%-12s %s\n", since(begun), line)
+			last = line
+		}
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%-12s after %s\n", "ready", since(begun))
+	start := forewarm.usage()
+	fmt.Fprintf(out, "%-12s forewarm %s, prometheus %s\n", "start cost", start, prometheus.usage())
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(o.watch):
+	}
+	end := forewarm.usage()
+	steps := o.watch.Minutes()
+	fmt.Fprintf(out, "%-12s %.2f s CPU for each minute's step of %d Forecasts, rebuilds included; %d MiB resident\n",
+		"steps", (end.cpu-start.cpu).Seconds()/steps, o.forecasts, end.resident>>20)
+	return nil
+}
+
+func since(t time.Time) string { return time.Since(t).Round(100 * time.Millisecond).String() }
+
+// waitsFor is the first check that fails.
+func waitsFor(readyz string) string {
+	for line := range strings.Lines(readyz) {
+		if strings.HasPrefix(line, "[-]") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return "no check fails"
+}
