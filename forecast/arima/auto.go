@@ -14,6 +14,8 @@ import (
 const (
 	// finalists is how many of the screened orders are compared by exact likelihood.
 	finalists = 4
+	// overtime is how many are, where each of the finalists has a root on the circle.
+	overtime = 8
 	// screened is how many of the newest values orders are screened on: enough to tell them apart.
 	screened = 4000
 	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008).
@@ -152,7 +154,7 @@ func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	var best, spare *Fitted
 	var failure error
 	for i, c := range ranked {
-		if i >= finalists && best != nil {
+		if i >= finalists && best != nil || i >= overtime && spare != nil {
 			break
 		}
 		fitted, err := c.fit(s)

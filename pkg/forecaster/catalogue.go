@@ -43,7 +43,7 @@ func blueprints() []blueprint {
 		{name: HoltWinters, seasonal: true, model: func(_, season int) forecast.Model {
 			return smoothing.HoltWinters{Period: season, Trend: smoothing.DampedTrend}
 		}},
-		{name: ARIMA, model: func(int, int) forecast.Model { return newest{arima.Auto{}, arimaReach} }},
+		{name: ARIMA, model: func(int, int) forecast.Model { return newest{arima.Auto{MaxD: 1}, arimaReach} }},
 	}
 }
 
