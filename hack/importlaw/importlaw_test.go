@@ -30,9 +30,11 @@ func layers() map[string]layer {
 			why:       "the library is pure",
 		},
 		"core": {
-			packages:  core,
-			forbidden: append([]string{module + "pkg/refresh", module + "pkg/source", module + "pkg/serve"}, outside...),
-			why:       "the core is pure",
+			packages: core,
+			forbidden: append(
+				[]string{module + "pkg/refresh", module + "pkg/source", module + "pkg/serve"},
+				outside...),
+			why: "the core is pure",
 		},
 		"loop": {
 			packages:  []string{"pkg/refresh"},
@@ -61,6 +63,7 @@ func layers() map[string]layer {
 }
 
 func TestImportLaw(t *testing.T) {
+	t.Parallel()
 	for name, l := range layers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

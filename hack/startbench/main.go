@@ -65,7 +65,7 @@ func measure(ctx context.Context, o options, dir string, out io.Writer) error {
 		return err
 	}
 	defer prometheus.stop()
-	if err := writeForecasts(filepath.Join(dir, "forecasts"), o); err != nil {
+	if err = writeForecasts(filepath.Join(dir, "forecasts"), o); err != nil {
 		return err
 	}
 	forewarm, err := startForewarm(ctx, o, dir, prometheus.url)

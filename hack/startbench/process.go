@@ -29,10 +29,10 @@ func startPrometheus(ctx context.Context, dir string) (*process, error) {
 		return nil, errors.New("no prometheus on PATH: install one, on Debian by `apt-get install prometheus`")
 	}
 	config := filepath.Join(dir, "prometheus.yml")
-	if err := os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
+	if err = os.WriteFile(config, []byte("{}\n"), 0o600); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +43,15 @@ func startPrometheus(ctx context.Context, dir string) (*process, error) {
 		return nil, err
 	}
 	p.url, p.ready = "http://127.0.0.1:"+port, "/-/ready"
-	return p, p.await(ctx, time.Minute, func(string) {})
+	if err = p.await(ctx, time.Minute, func(string) {}); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
 }
 
 func startForewarm(ctx context.Context, o options, dir, prometheus string) (*process, error) {
-	port, err := freePort()
+	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +82,8 @@ func start(ctx context.Context, dir, name, path string, args ...string) (*proces
 }
 
 // freePort is a port that was free a moment ago.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

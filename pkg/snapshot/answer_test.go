@@ -41,14 +41,23 @@ func TestAnswer(t *testing.T) {
 	if got := of(decide.Selection{Mode: decide.Shadow}); got != e.Observed {
 		t.Errorf("a shadow %v, want the observed %v", got, e.Observed)
 	}
-	if low, high := of(decide.Selection{Quantile: 0.8}), of(decide.Selection{Quantile: 0.99}); !(low < own && own < high) {
+	if low, high := of(
+		decide.Selection{Quantile: 0.8},
+	), of(
+		decide.Selection{Quantile: 0.99},
+	); !(low < own && own < high) {
 		t.Errorf("quantiles 0.8, 0.95, 0.99 serve %v, %v, %v", low, own, high)
 	}
 	longest := e.Candidates[0].Windows[len(e.Candidates[0].Windows)-1].Horizon
 	if far := of(decide.Selection{Horizon: longest}); far <= own {
 		t.Errorf("over %s %v, over the lead window %v: the longer maximum is no lower", longest, far, own)
 	}
-	if a, b := of(decide.Selection{Model: "LAST-VALUE"}), of(decide.Selection{Model: "last-value"}); a != b || a == own {
+	if a, b := of(
+		decide.Selection{Model: "LAST-VALUE"},
+	), of(
+		decide.Selection{Model: "last-value"},
+	); a != b ||
+		a == own {
 		t.Errorf("the last value in capitals %v, in lower case %v, the Forecast's own %v", a, b, own)
 	}
 }

@@ -50,7 +50,7 @@ func (r *readiness) serve(w http.ResponseWriter, request *http.Request, api http
 	} else {
 		lines = append(lines, "readyz check passed")
 	}
-	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n")) //nolint:errcheck // The client has gone.
+	fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
 // run is a line for each of our checks, and whether all hold.
