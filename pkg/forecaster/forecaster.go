@@ -188,20 +188,26 @@ func (f *Forecaster) candidate(m *member) snapshot.Candidate {
 	return c
 }
 
-// pathOf is a member's forecast step by step, up to the longest horizon.
+// pathOf is a member's forecast step by step, up to the longest horizon. The quantiles of the first step are calibrated
+// by what came; from there on they widen as the model's own standard errors do. (Those errors themselves are not taken at
+// their word: one outage in the history inflates them for good.)
 func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
 	forecasts := m.fitted.Forecast(f.horizons[len(f.horizons)-1])
 	out := make([]snapshot.PathStep, len(forecasts.Point))
-	for i := range out {
-		out[i] = snapshot.PathStep{
-			Time:  f.End().Add(time.Duration(i) * f.config.Step),
-			Point: math.Max(0, forecasts.Point[i]),
+	first, scale := forecasts.StdErr[0], f.demand.scale()
+	for j, level := range snapshot.PathLevels() {
+		spread := scale * m.views[0].scores.Quantile(m.adaptive.Level(level))
+		for i, point := range forecasts.Point {
+			widening := 1.0
+			if first > 0 {
+				widening = forecasts.StdErr[i] / first
+			}
+			out[i].Quantiles[j] = math.Max(0, point+spread*widening)
 		}
 	}
-	for j, level := range snapshot.PathLevels() {
-		for i, v := range forecasts.Quantile(level) {
-			out[i].Quantiles[j] = math.Max(0, v)
-		}
+	for i, point := range forecasts.Point {
+		out[i].Time = f.End().Add(time.Duration(i) * f.config.Step)
+		out[i].Point = math.Max(0, point)
 	}
 	return out
 }

@@ -111,7 +111,8 @@ type Candidate struct {
 	Error string
 }
 
-// PathStep is the demand at one step ahead: the model's own (uncalibrated) mean and quantiles.
+// PathStep is the demand at one step ahead: the model's mean, and quantiles that are calibrated at the first step and
+// widen as the model's errors do.
 type PathStep struct {
 	Time  time.Time
 	Point float64
