@@ -127,7 +127,8 @@ type TargetRef struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type Signal struct {
-	// Preset is the name of a query that forewarm knows, for example vllm/inflight; `forewarm presets` lists them.
+	// Preset is the name of a query that forewarm knows, for example vllm/inflight; an unknown name is answered
+	// with those that there are.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +optional

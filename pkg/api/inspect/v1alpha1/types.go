@@ -169,7 +169,8 @@ type Window struct {
 	Quantiles map[string]float64 `json:"quantiles"`
 }
 
-// PathStep is the demand at one step ahead, as the model itself says it (not calibrated).
+// PathStep is the demand at one step ahead: its quantiles are calibrated at the first step and widen as the errors of the
+// model do.
 type PathStep struct {
 	// Time of the step.
 	Time metav1.Time `json:"time"`

@@ -601,7 +601,7 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PathStep is the demand at one step ahead, as the model itself says it (not calibrated).",
+				Description: "PathStep is the demand at one step ahead: its quantiles are calibrated at the first step and widen as the errors of the model do.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
