@@ -31,16 +31,18 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if s.Len() <= m.Period {
 		return nil, fmt.Errorf("%s: %d steps, want more than %d: %w", m.Name(), s.Len(), m.Period, forecast.ErrTooShort)
 	}
-	f := &seasonal{slots: make([]slot, m.Period), next: s.End(), step: s.Step}
-	for i := range f.slots {
-		f.slots[i].value = math.NaN()
+	f := &seasonal{
+		values: make([]float64, m.Period), ages: make([]uint16, m.Period), next: s.End(), step: s.Step,
+	}
+	for i := range f.values {
+		f.values[i] = math.NaN()
 	}
 	scale := units.Scale(s.Values)
 	squares, count := 0.0, 0
 	for _, y := range s.Values {
-		if at := f.slots[f.at]; !math.IsNaN(y) && !math.IsNaN(at.value) {
-			d := (y - at.value) / scale
-			squares += d * d / float64(at.age+1)
+		if before := f.values[f.at]; !math.IsNaN(y) && !math.IsNaN(before) {
+			d := (y - before) / scale
+			squares += d * d / (float64(f.ages[f.at]) + 1)
 			count++
 		}
 		f.observe(y)
@@ -52,16 +54,13 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	return f, nil
 }
 
-// slot is one step of the season: its newest observation, NaN where there never was one, and how many seasons ago
-// beyond the last that was.
-type slot struct {
-	value float64
-	age   int
-}
-
-// seasonal is a seasonal random walk at its origin; at is the slot of the coming step.
+// seasonal is a seasonal random walk at its origin.
 type seasonal struct {
-	slots     []slot
+	// values are the newest observations of the season's steps, NaN where there never was one; ages are how many seasons
+	// ago beyond the last they were made. Two slices hold them in less memory than one of pairs.
+	values []float64
+	ages   []uint16
+	// at is the season's step that comes next.
 	at        int
 	last      float64
 	deviation float64
@@ -76,25 +75,25 @@ func (f *seasonal) Update(y float64) {
 }
 
 func (f *seasonal) observe(y float64) {
-	s := &f.slots[f.at]
-	s.age++
-	if units.Observed(y) {
-		f.last = y
-		*s = slot{value: y}
+	switch {
+	case units.Observed(y):
+		f.last, f.values[f.at], f.ages[f.at] = y, y, 0
+	case f.ages[f.at] < math.MaxUint16:
+		f.ages[f.at]++
 	}
-	f.at = (f.at + 1) % len(f.slots)
+	f.at = (f.at + 1) % len(f.values)
 }
 
 // PointsTo writes the last season, over and over.
 func (f *seasonal) PointsTo(dst []float64) {
 	at := f.at
 	for i := range dst {
-		dst[i] = f.slots[at].value
+		dst[i] = f.values[at]
 		if math.IsNaN(dst[i]) {
 			dst[i] = f.last
 		}
 		at++
-		if at == len(f.slots) {
+		if at == len(f.values) {
 			at = 0
 		}
 	}
@@ -108,7 +107,7 @@ func (f *seasonal) Forecast(h int) forecast.Forecast {
 	}
 	f.PointsTo(out.Point)
 	for i := range out.StdErr {
-		seasons := i/len(f.slots) + 1 + f.slots[(f.at+i)%len(f.slots)].age
+		seasons := i/len(f.values) + 1 + int(f.ages[(f.at+i)%len(f.values)])
 		out.StdErr[i] = f.deviation * math.Sqrt(float64(seasons))
 	}
 	return out

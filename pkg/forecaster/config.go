@@ -31,9 +31,9 @@ const (
 	// replay is the part of the history, at its end, on which candidates are scored before they serve: a day, so that
 	// every hour is in it, and at most half of what there is.
 	replay = day
-	// scoreCount scores are kept for each candidate over the lead window: a day of one every three minutes. Half of that
-	// serves the other horizons, of which there are several.
-	scoreCount = 480
+	// scoreCount scores are kept for each candidate over the lead window: a day of one every four minutes. A third of
+	// that serves the other horizons, of which there are several.
+	scoreCount = 360
 	// fewest scores with which a quantile is called calibrated.
 	fewest = 40
 	// rateWindow is what a rate's observed demand is averaged over.

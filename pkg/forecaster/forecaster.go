@@ -24,7 +24,6 @@ type Forecaster struct {
 
 	next     int64 // index of the next step since the epoch
 	observed int   // samples seen that were no gaps
-	every    int64 // steps between two scores
 	decision decide.Decision
 
 	maxima []float64 // scratch
@@ -38,7 +37,6 @@ func New(config Config, history forecast.Series) *Forecaster {
 	split := len(history.Values) - min(config.stepsIn(replay), len(history.Values)/2)
 	train := history.Slice(0, split)
 	f := empty(config, history, mean(train.Values))
-	f.every = max(1, min(int64(config.stepsIn(replay)), int64(len(history.Values)-split))/scoreCount)
 	f.warm(&train)
 	for _, m := range f.members {
 		m.fit(config, train)
@@ -54,6 +52,7 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 	horizons := config.horizons()
 	window := config.stepsIn(config.Window)
 	longest := horizons[len(horizons)-1]
+	every := max(1, min(config.stepsIn(replay), len(history.Values)/2)/scoreCount)
 	f := &Forecaster{
 		config: config, horizons: horizons, gate: gate{serving: -1},
 		demand: newDemand(config, longest, typical), scales: newRing(longest),
@@ -62,7 +61,7 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 		maxima: make([]float64, len(horizons)), path: make([]float64, longest),
 	}
 	for _, b := range chosen(config.Models) {
-		f.members = append(f.members, newMember(b, config, horizons))
+		f.members = append(f.members, newMember(b, config, horizons, every))
 	}
 	f.own = f.members[0].own
 	return f
@@ -104,10 +103,10 @@ func (f *Forecaster) Step(sample float64) {
 	index := f.next
 	now := f.watch(sample)
 	f.record.resolve(index, f.maxima[f.own])
-	tick, scale := index%f.every == 0, f.demand.scale()
+	scale := f.demand.scale()
 	for _, m := range f.members {
 		if m.err == nil {
-			m.score(f.maxima, f.scales, tick)
+			m.score(index, f.maxima, f.scales)
 			m.advance(now, scale, f.path)
 		}
 	}

@@ -29,6 +29,7 @@ type member struct {
 // view is one horizon of a member.
 type view struct {
 	steps   int
+	every   int64   // steps between two scores that are kept
 	maximum float64 // of the points over the horizon, as forecast now
 	issued  *ring   // maxima forecast for the windows that are open
 	scores  *interval.Scores
@@ -38,18 +39,22 @@ type view struct {
 // that a change of load has outdated.
 const scoreHalfLife = day
 
-func newMember(b blueprint, c Config, horizons []int) *member {
+// newMember keeps a score every so many steps, one in three of them beside the lead window.
+func newMember(b blueprint, c Config, horizons []int, every int) *member {
 	m := &member{
 		blueprint: b, level: c.Policy.Level(), views: make([]view, len(horizons)),
 		adaptive: interval.NewAdaptive(c.Policy.Level(), adaptRate),
 		loss:     newDecayed(scoreHalfLife, c.Step), coverage: newDecayed(scoreHalfLife, c.Step),
 	}
 	for i, h := range horizons {
-		count := scoreCount / 2
+		share := 3
 		if h == c.stepsIn(c.Window) {
-			m.own, count = i, scoreCount
+			m.own, share = i, 1
 		}
-		m.views[i] = view{steps: h, issued: newRing(h), scores: interval.NewScores(count)}
+		m.views[i] = view{steps: h, every: 1, issued: newRing(h), scores: interval.NewScores(scoreCount / share)}
+		if every > 1 { // A young series needs all the scores that it has.
+			m.views[i].every = int64(every * share)
+		}
 	}
 	m.bounds = newRing(m.views[m.own].steps)
 	return m
@@ -66,11 +71,11 @@ func (m *member) fit(c Config, train forecast.Series) {
 }
 
 // score takes the maxima that came over the windows that end now (NaN: not known), and the scales of their beginnings.
-// Scores are kept only at ticks, so that they reach back a day.
-func (m *member) score(maxima []float64, scales *ring, tick bool) {
+// Not every score is kept, so that those that are reach back a day.
+func (m *member) score(index int64, maxima []float64, scales *ring) {
 	for i := range m.views {
 		v := &m.views[i]
-		if !tick || v.issued.len() < v.steps {
+		if index%v.every != 0 || v.issued.len() < v.steps {
 			continue
 		}
 		v.scores.Add((maxima[i] - v.issued.ago(v.steps-1)) / scales.ago(v.steps-1))
