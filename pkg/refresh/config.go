@@ -15,7 +15,7 @@ type Config struct {
 	// Concurrency is how many queries may be under way at once; default 16. PerNamespace bounds those of one namespace,
 	// so that one tenant's slow queries leave room for the others; default half of Concurrency.
 	Concurrency, PerNamespace int
-	// Timeout of one query; default 30 s.
+	// Timeout of a query, for every 10,000 points of its range; default 30 s.
 	Timeout time.Duration
 	// Grace is how long a step waits for its queries before it publishes what there is; default 5 s. What comes later
 	// is published by the next step.

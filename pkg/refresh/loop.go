@@ -127,9 +127,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 		}
 		defer release()
 		defer l.contain(w, now)
-		fetch, cancel := context.WithTimeout(ctx, l.config.Timeout)
-		defer cancel()
-		w.advance(fetch, now, l.source)
+		w.advance(ctx, now, bounded{l.source, l.config.Timeout})
 	}()
 }
 

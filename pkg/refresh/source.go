@@ -26,5 +26,20 @@ type Query struct {
 	Step     time.Duration
 }
 
+// bounded gives a query a time that grows with its range.
+type bounded struct {
+	source  Source
+	timeout time.Duration
+}
+
+// piece is the range that a query of one timeout may cover; Prometheus answers 11,000 points at most at a time.
+const piece = 10_000
+
+func (b bounded) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout*time.Duration(1+q.Points()/piece))
+	defer cancel()
+	return b.source.Fetch(ctx, q)
+}
+
 // Points is the number of steps that the query covers.
 func (q Query) Points() int { return int(q.To.Sub(q.From)/q.Step) + 1 }
