@@ -80,6 +80,24 @@ func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
 	}
 }
 
+// A series that is not there yet is asked for at every step: its first sample is to be seen when it comes.
+func TestSeriesThatComesLate(t *testing.T) {
+	source := &past{demand: daily, fail: func(q refresh.Query) error {
+		if q.To.Before(noon.Add(20 * time.Minute)) {
+			return series.ErrNone
+		}
+		return nil
+	}}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	for i := range 22 {
+		now := noon.Add(time.Duration(i) * step)
+		e := entry(t, loop.Step(t.Context(), now), "llama")
+		if served, there := e.State.Serves(), i > 20; served != there {
+			t.Errorf("minute %d: %s", i, e.Why())
+		}
+	}
+}
+
 // blocking answers slow queries only when released.
 type blocking struct {
 	past

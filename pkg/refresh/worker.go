@@ -100,10 +100,11 @@ func fetch(ctx context.Context, source Source, q Query) (forecast.Series, error)
 	return block, nil
 }
 
-// fail puts the next attempt off: by a step, and ever longer while no history was read at all, because that query is long.
+// fail puts the next attempt off: by a step, and ever longer while no history was read at all, because that query is
+// long. (Not where there is no series yet: that is cheap to ask, and the first sample should be seen when it comes.)
 func (w *worker) fail(now time.Time) {
 	pause := w.target.Step
-	if w.store == nil {
+	if w.store == nil && !errors.Is(w.found.err, series.ErrNone) {
 		pause = min(w.target.Step<<min(w.failures, 10), longestRetry)
 	}
 	w.failures++
