@@ -1,17 +1,14 @@
 package arima_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/testdata/golden"
 )
 
 // numbers is a list in which null is a gap.
@@ -79,32 +76,11 @@ type goldenData struct {
 	AutoARIMA  map[string]json.RawMessage `json:"auto_arima"`
 }
 
-// golden reads R's figures from the folder that FOREWARM_DATA names.
-func golden(t *testing.T) goldenData {
+// figures are R's, from the folder that FOREWARM_DATA names.
+func figures(t *testing.T) goldenData {
 	t.Helper()
-	dir := os.Getenv("FOREWARM_DATA")
-	if dir == "" {
-		t.Skip("FOREWARM_DATA is unset: it names the folder with golden/golden.json.gz")
-	}
 	var data goldenData
-	first, err := os.ReadFile(filepath.Join(dir, "golden", "golden.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(first))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = json.NewDecoder(unzipped).Decode(&data); err != nil {
-		t.Fatal(err)
-	}
-	second, err := os.ReadFile(filepath.Join(dir, "golden", "golden2.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = json.Unmarshal(second, &data); err != nil {
-		t.Fatal(err)
-	}
+	golden.Load(t, &data)
 	return data
 }
 
@@ -146,7 +122,7 @@ func named(order arima.Order, c arima.Coefficients) (names []string, values []fl
 }
 
 func TestMaximumLikelihoodAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	for _, spec := range data.ARIMAFixed {
 		if spec.Seasonal != [3]int{} || spec.XReg != nil {
 			continue
@@ -186,7 +162,7 @@ func TestMaximumLikelihoodAgainstR(t *testing.T) {
 }
 
 func TestExactLikelihoodAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	names := map[string]string{
 		"lh_ar3": "lh", "lakehuron_arma11": "LakeHuron", "www_311": "WWWusage", "nile_011": "Nile",
 		"presidents_missing_ar3": "presidents", "near_unit_root": "Nile",
@@ -222,7 +198,7 @@ func TestExactLikelihoodAgainstR(t *testing.T) {
 }
 
 func TestKPSSAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	for name, r := range data.Tests {
 		s := data.series(t, name)
 		// Where R chose the same lag by its rule, the statistic must agree.
@@ -236,7 +212,7 @@ func TestKPSSAgainstR(t *testing.T) {
 }
 
 func TestAutoAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	for _, name := range []string{"lynx", "WWWusage", "LakeHuron", "Nile", "lh", "sunspot_year"} {
 		var r struct {
 			Default struct {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
 // Max forecasts, for every step ahead, the maximum of the last Window observations: what came lately may come again. A
@@ -28,10 +29,10 @@ func (m Max) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if m.Window < 1 {
 		return nil, fmt.Errorf("%s: window %d, want 1 or more: %w", m.Name(), m.Window, forecast.ErrParameter)
 	}
-	if err := s.Check(1); err != nil {
+	if err := units.Check(s, 1); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	f := &FittedMax{next: s.Start, step: s.Step, ring: make([]float64, m.Window)}
+	f := &FittedMax{next: s.Start, step: s.Step, ring: make([]float64, m.Window), last: math.NaN()}
 	for i := range f.ring {
 		f.ring[i] = math.NaN()
 	}
@@ -47,15 +48,19 @@ type FittedMax struct {
 	step time.Duration
 	ring []float64
 	at   int
-	// last is the newest maximum: it holds on where the whole window is a gap.
+	// last is the newest maximum, NaN before the first: it holds on where the whole window is a gap.
 	last float64
 	// squares and count are those of the one-step errors.
 	squares float64
 	count   int
 }
 
-// Update takes the next observation; a gap leaves the window one observation poorer.
+// Update takes the next observation; a gap leaves the window one observation poorer. A value that is not finite, or
+// beyond 1e150, counts as missing.
 func (f *FittedMax) Update(y float64) {
+	if !units.Observed(y) {
+		y = math.NaN()
+	}
 	if e := y - f.last; !math.IsNaN(e) {
 		f.squares += e * e
 		f.count++
@@ -84,7 +89,12 @@ func (f *FittedMax) PointsTo(dst []float64) {
 // Forecast is the maximum for every step, its standard error that of one step at every horizon: the maximum is a bound
 // by experience, not a model whose errors add up.
 func (f *FittedMax) Forecast(h int) forecast.Forecast {
-	out := forecast.Forecast{Start: f.next, Step: f.step, Point: make([]float64, h), StdErr: make([]float64, h)}
+	out := forecast.Forecast{
+		Start:  f.next,
+		Step:   f.step,
+		Point:  make([]float64, max(h, 0)),
+		StdErr: make([]float64, max(h, 0)),
+	}
 	f.PointsTo(out.Point)
 	for i := range out.StdErr {
 		out.StdErr[i] = math.Sqrt(f.squares / math.Max(float64(f.count), 1))

@@ -1,9 +1,7 @@
 package naive_test
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/accuracy"
+	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/testdata/classic"
 )
@@ -136,6 +135,7 @@ func TestErrors(t *testing.T) {
 		{"one observation", naive.Last{}, []float64{nan, 1, nan}, forecast.ErrTooShort},
 		{"infinite", naive.Last{}, []float64{1, math.Inf(1)}, forecast.ErrNotFinite},
 		{"too large", naive.Last{}, []float64{1, 1e200}, forecast.ErrNotFinite},
+		{"no window", naive.Max{}, []float64{1}, forecast.ErrParameter},
 		{"no period", naive.Seasonal{}, []float64{1, 2, 3}, forecast.ErrParameter},
 		{"one season", naive.Seasonal{Period: 3}, []float64{1, 2, 3}, forecast.ErrTooShort},
 		{"no pair", naive.Seasonal{Period: 2}, []float64{1, nan, nan, 2}, forecast.ErrTooShort},
@@ -146,68 +146,43 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestNoAllocation(t *testing.T) {
-	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}} {
-		fitted := fit(t, model, daily(1, 2, 3, 4, 5, 6))
-		dst := make([]float64, 10)
-		if n := testing.AllocsPerRun(100, func() {
-			fitted.Update(3)
-			fitted.Update(nan)
-			fitted.PointsTo(dst)
-		}); n != 0 {
-			t.Errorf("%s: %v allocations", model.Name(), n)
+func TestHostileSeries(t *testing.T) {
+	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}, naive.Max{Window: 4}} {
+		modeltest.Test(t, model)
+	}
+}
+
+func TestMax(t *testing.T) {
+	fitted := fit(t, naive.Max{Window: 3}, daily(9, 1, 5, 2))
+	for _, step := range []struct {
+		name string
+		y    float64
+		want float64
+	}{
+		{"the largest of the last three leaves", 3, 5},
+		{"a gap takes a place in the window", nan, 3},
+		{"and another", nan, 3},
+		{"where all are gaps the last maximum holds", nan, 3},
+		{"infinite is a gap", math.Inf(1), 3},
+		{"a new one rises above", 8, 8},
+	} {
+		fitted.Update(step.y)
+		if got := fitted.Forecast(2).Point; got[0] != step.want || got[1] != step.want {
+			t.Errorf("%s: %v, want %v", step.name, got, step.want)
 		}
 	}
 }
 
 func FuzzFit(f *testing.F) {
-	f.Add(uint8(2), []byte("\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\x00@"))
+	for _, values := range modeltest.Hostile() {
+		f.Add(uint8(2), modeltest.Fuzz(values))
+	}
 	f.Fuzz(func(t *testing.T, period uint8, raw []byte) {
-		var values []float64
-		for ; len(raw) >= 8 && len(values) < 100; raw = raw[8:] {
-			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(raw)))
-		}
-		for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: int(period)}} {
-			fitted, err := model.Fit(daily(values...))
-			if err != nil {
-				continue
-			}
-			for _, y := range append([]float64{nan, math.Inf(1), 1e200}, values...) {
-				next := fitted.Forecast(4)
-				for i := range next.Point {
-					if bad := next.Point[i] - next.Point[i] + 0*next.StdErr[i]; bad != 0 {
-						t.Fatalf("%s: step %d is %v ± %v", model.Name(), i+1, next.Point[i], next.StdErr[i])
-					}
-				}
-				fitted.Update(y)
-			}
+		values := modeltest.Values(raw)
+		for _, model := range []forecast.Model{
+			naive.Last{}, naive.Seasonal{Period: int(period)}, naive.Max{Window: int(period)},
+		} {
+			modeltest.Check(t, model, values)
 		}
 	})
-}
-
-// The last value serves for every step; its standard error grows with the root of the horizon.
-func ExampleLast() {
-	fitted, err := naive.Last{}.Fit(daily(10, 12, 10, 12))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	next := fitted.Forecast(4)
-	fmt.Println(next.Point)
-	fmt.Printf("%.2f\n", next.StdErr)
-	// Output:
-	// [12 12 12 12]
-	// [2.00 2.83 3.46 4.00]
-}
-
-// What the same step of the last season was.
-func ExampleSeasonal() {
-	model := naive.Seasonal{Period: 4}
-	fitted, err := model.Fit(daily(1, 5, 9, 5, 2, 6, 8, 6))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(model.Name(), fitted.Forecast(6).Point)
-	// Output: Seasonal naive(m=4) [2 6 8 6 2 6]
 }

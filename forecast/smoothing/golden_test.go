@@ -1,18 +1,14 @@
 package smoothing_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/testdata/golden"
 )
 
 type goldenHoltWinters struct {
@@ -42,32 +38,11 @@ type goldenData struct {
 	} `json:"holt_fixed"`
 }
 
-// golden reads R's figures from the folder that FOREWARM_DATA names.
-func golden(t *testing.T) goldenData {
+// figures are R's, from the folder that FOREWARM_DATA names.
+func figures(t *testing.T) goldenData {
 	t.Helper()
-	dir := os.Getenv("FOREWARM_DATA")
-	if dir == "" {
-		t.Skip("FOREWARM_DATA is unset: it names the folder with golden/golden.json.gz")
-	}
 	var data goldenData
-	first, err := os.ReadFile(filepath.Join(dir, "golden", "golden.json.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(first))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = json.NewDecoder(unzipped).Decode(&data); err != nil {
-		t.Fatal(err)
-	}
-	second, err := os.ReadFile(filepath.Join(dir, "golden", "golden2.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err = json.Unmarshal(second, &data); err != nil {
-		t.Fatal(err)
-	}
+	golden.Load(t, &data)
 	return data
 }
 
@@ -106,7 +81,7 @@ func agree(t *testing.T, fitted *smoothing.Fitted, r goldenHoltWinters) {
 }
 
 func TestHoltWintersFixedAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	cases := map[string]goldenHoltWinters{"co2, fixed": data.Fixed}
 	for name, r := range data.HoltWinters {
 		series, found := strings.CutSuffix(name, "|additive")
@@ -130,7 +105,7 @@ func TestHoltWintersFixedAgainstR(t *testing.T) {
 }
 
 func TestHoltWintersSearchAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	for name, r := range data.HoltWinters {
 		base, found := strings.CutSuffix(name, "|additive")
 		if !found {
@@ -152,7 +127,7 @@ func TestHoltWintersSearchAgainstR(t *testing.T) {
 }
 
 func TestFixedSmoothingAgainstR(t *testing.T) {
-	data := golden(t)
+	data := figures(t)
 	ses, err := smoothing.SES{Alpha: &data.SES.Alpha}.Estimate(daily(data.SES.X))
 	if err != nil {
 		t.Fatal(err)

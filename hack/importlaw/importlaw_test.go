@@ -4,6 +4,7 @@ package importlaw_test
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -102,12 +103,20 @@ func within(pkg, path string) bool {
 	return pkg == path || (strings.HasPrefix(path, module) && strings.HasPrefix(pkg, path+"/"))
 }
 
+// dependencies are those of packages; what is there for tests alone may depend on package testing, and so on anything.
 func dependencies(t *testing.T, packages []string) []string {
 	t.Helper()
-	args := []string{"list", "-deps", "-f", "{{.ImportPath}}"}
-	for _, p := range packages {
-		args = append(args, module+p)
+	patterns := make([]string, len(packages))
+	for i, p := range packages {
+		patterns[i] = module + p
 	}
+	product := slices.DeleteFunc(list(t, patterns...), func(pkg string) bool { return strings.HasSuffix(pkg, "test") })
+	return list(t, append([]string{"-deps"}, product...)...)
+}
+
+func list(t *testing.T, args ...string) []string {
+	t.Helper()
+	args = append([]string{"list", "-f", "{{.ImportPath}}"}, args...)
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	// Without cgo: its own packages would hide a dependency of ours on it.
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")

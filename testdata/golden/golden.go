@@ -1,0 +1,42 @@
+// Package golden reads R's figures for classic series from the folder that FOREWARM_DATA names, for tests. They are too
+// many to stand in the repository; package classic has a few that do.
+package golden
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Load reads golden/golden.json.gz and golden/golden2.json into v, a pointer to a struct of what the test needs. It skips
+// the test where FOREWARM_DATA is unset.
+func Load(t *testing.T, v any) {
+	t.Helper()
+	dir := os.Getenv("FOREWARM_DATA")
+	if dir == "" {
+		t.Skip("FOREWARM_DATA is unset: it names the folder with golden/golden.json.gz")
+	}
+	first := open(t, filepath.Join(dir, "golden", "golden.json.gz"))
+	unzipped, err := gzip.NewReader(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, filepath.Join(dir, "golden", "golden2.json"))
+	for _, decoder := range []*json.Decoder{json.NewDecoder(unzipped), json.NewDecoder(second)} {
+		if err := decoder.Decode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func open(t *testing.T, path string) *os.File {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() }) //nolint:errcheck // Read only.
+	return file
+}
