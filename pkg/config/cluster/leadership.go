@@ -21,8 +21,8 @@ type LeaseConfig struct {
 	Namespace, Name string
 	// Identity of this replica, different from that of every other: its pod's name.
 	Identity string
-	// Duration after which a leader that is not heard of is replaced; default 15 s. It is renewed at a fifth of that, and
-	// given up when it could not be renewed for two thirds.
+	// Duration after which a leader that is not heard of is replaced; default 15 s. It is renewed every sixth of that, and
+	// given up two thirds after its last renewal at the latest, so that a third is left for a leader that stalls.
 	Duration time.Duration
 }
 
@@ -67,8 +67,9 @@ func (c LeaseConfig) validate() error {
 }
 
 // Run campaigns until the context ends, and runs the work whenever this replica leads. The work's context ends with the
-// term; the work has returned before another term begins and before the lease is given back, so that two replicas never
-// work at once.
+// term; the work has returned before another term begins and before the lease is given back. A lease is no fence: two
+// replicas may work at once where one stalls for longer than a third of the lease's duration, so the work must bear that
+// (a status is written against the resource version it was read at).
 func (l *Leadership) Run(ctx context.Context, work func(context.Context)) error {
 	for ctx.Err() == nil {
 		if err := l.term(ctx, work); err != nil {
@@ -89,8 +90,8 @@ func (l *Leadership) term(ctx context.Context, work func(context.Context)) error
 		Lock:            l.lock,
 		Name:            l.config.Name,
 		LeaseDuration:   l.config.Duration,
-		RenewDeadline:   l.config.Duration * 2 / 3,
-		RetryPeriod:     l.config.Duration / 5,
+		RenewDeadline:   l.config.Duration / 2, // It starts to run with the first renewal that is due.
+		RetryPeriod:     l.config.Duration / 6,
 		ReleaseOnCancel: true,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(term context.Context) { elected <- term },
