@@ -1,0 +1,140 @@
+package hpa
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrNoPods says that a Value target found no pod to multiply.
+var ErrNoPods = errors.New("no pods under the target's selector")
+
+// Observed is what the controller reads at one sync.
+type Observed struct {
+	// Replicas is spec.replicas of the target's scale sub-resource: what was asked for last.
+	Replicas int32
+	// Existing is status.replicas of the scale sub-resource: what is there, ready or not.
+	Existing int32
+	// Pods under the target's selector, and those of them that are running and ready. Only Value targets look at them.
+	Pods, Ready int32
+	// Readings, one for each metric of the Spec, in its order.
+	Readings []Reading
+}
+
+// Reading is what the metrics API answered for one metric.
+type Reading struct {
+	// Values in milli-units: the items of an External metric, which are summed, or the one value of an Object metric.
+	Values []int64
+	// Err says why there is no answer.
+	Err error
+}
+
+// Proposal is the number of replicas that one metric asks for.
+type Proposal struct {
+	// Replicas is meaningless with an error.
+	Replicas int32
+	// Total is what the metric summed to, in milli-units.
+	Total int64
+	// Ratio of the metric to its target: 1 is exactly right; within the tolerance around 1 nothing changes.
+	Ratio float64
+	// Within says that the ratio was within the tolerance, and the replicas therefore are those that are there.
+	Within bool
+	Err    error
+}
+
+// Propose computes what one metric asks for.
+func (s *Spec) Propose(m Metric, o Observed, r Reading) Proposal {
+	if r.Err != nil {
+		return Proposal{Err: r.Err}
+	}
+	total, err := m.total(r.Values)
+	if err != nil {
+		return Proposal{Err: err}
+	}
+	if m.Type == AverageValue {
+		return s.proposeAverage(m, o, total)
+	}
+	return s.proposeValue(m, o, total)
+}
+
+// total sums the items of a metric, which overflow to the largest number.
+func (m *Metric) total(values []int64) (int64, error) {
+	if m.Source == Object {
+		if len(values) != 1 {
+			return 0, fmt.Errorf("object metric %s: %d values, want 1", m.Name, len(values))
+		}
+		return values[0], nil
+	}
+	total := int64(0)
+	for _, v := range values {
+		if v > 0 && total > math.MaxInt64-v {
+			return math.MaxInt64, nil
+		}
+		total += v
+		// With an AverageValue target the controller takes any negative sum for an overflow: an adapter that answers a
+		// negative number has the workload scaled to its maximum.
+		if m.Type == AverageValue && total < 0 {
+			return math.MaxInt64, nil
+		}
+	}
+	return total, nil
+}
+
+// proposeAverage: 10,500 requests over a target of 2,000 are 6 replicas, were 1 or 9 of them ready.
+func (s *Spec) proposeAverage(m Metric, o Observed, total int64) Proposal {
+	// Without a replica the ratio is infinite, or not a number where the metric is 0 as well: outside any tolerance.
+	ratio := float64(total) / (float64(m.Target) * float64(o.Existing))
+	p := Proposal{Replicas: o.Existing, Total: total, Ratio: ratio, Within: s.within(ratio)}
+	if !p.Within {
+		p.Replicas = ceil(float64(total) / float64(m.Target))
+	}
+	return p
+}
+
+// proposeValue: a queue of 30 against a target of 20 makes 3 replicas of 2 that are ready, and 1 of 0 or 5 of 3.
+func (s *Spec) proposeValue(m Metric, o Observed, total int64) Proposal {
+	ratio := float64(total) / float64(m.Target)
+	p := Proposal{Replicas: o.Replicas, Total: total, Ratio: ratio}
+	switch {
+	case o.Replicas == 0:
+		p.Replicas = ceil(ratio)
+	case s.within(ratio):
+		p.Within = true
+	case o.Pods == 0:
+		p.Err = ErrNoPods
+	default:
+		p.Replicas = ceil(ratio * float64(o.Ready))
+	}
+	return p
+}
+
+// within says whether a ratio is too near to 1 for a change.
+func (s *Spec) within(ratio float64) bool {
+	up, down := s.Tolerances()
+	return 1-down <= ratio && ratio <= 1+up
+}
+
+// Tolerances are those of the two directions: the behavior's, or else the cluster's.
+func (s *Spec) Tolerances() (up, down float64) {
+	up, down = s.Cluster.Tolerance, s.Cluster.Tolerance
+	if s.Behavior != nil && s.Behavior.Up.Tolerance != nil {
+		up = *s.Behavior.Up.Tolerance
+	}
+	if s.Behavior != nil && s.Behavior.Down.Tolerance != nil {
+		down = *s.Behavior.Down.Tolerance
+	}
+	return up, down
+}
+
+// ceil rounds up to a number of replicas. Beyond the type's range (where the controller's own Object arithmetic is
+// undefined) it is the nearest that there is.
+func ceil(x float64) int32 {
+	switch x = math.Ceil(x); {
+	case x >= math.MaxInt32:
+		return math.MaxInt32
+	case x <= math.MinInt32:
+		return math.MinInt32
+	default:
+		return int32(x)
+	}
+}

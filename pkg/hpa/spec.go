@@ -1,0 +1,215 @@
+package hpa
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// The bounds that the API server puts on a behavior.
+const (
+	maxPeriod        = 30 * time.Minute
+	maxStabilization = time.Hour
+)
+
+// Spec is what of an HPA, and of the flags of the controller that runs it, decides on replicas.
+type Spec struct {
+	// Min is minReplicas, 1 where the HPA leaves it out. 0 needs Cluster.ScaleToZero and an External or Object metric.
+	Min int32
+	// Max is maxReplicas, at least 1 and at least Min.
+	Max int32
+	// Metrics, at least one: the largest proposal wins.
+	Metrics []Metric
+	// Behavior is nil where the HPA has none. That is another algorithm, not the default behavior: at most a doubling a
+	// sync (4 replicas at least), and scale-down stabilization by the cluster's window.
+	Behavior *Behavior
+	// Cluster holds the controller-manager's flags.
+	Cluster Cluster
+}
+
+// Cluster holds the flags of the kube-controller-manager that count for every HPA.
+type Cluster struct {
+	// Tolerance is --horizontal-pod-autoscaler-tolerance: within it around 1, the ratio of a metric to its target
+	// changes nothing.
+	Tolerance float64
+	// DownscaleStabilization is --horizontal-pod-autoscaler-downscale-stabilization.
+	DownscaleStabilization time.Duration
+	// ScaleToZero is the feature gate HPAScaleToZero: off up to 1.36, on from 1.37.
+	ScaleToZero bool
+}
+
+// DefaultCluster is a controller-manager without flags: tolerance 0.1, stabilization of 5 minutes.
+func DefaultCluster() Cluster {
+	return Cluster{Tolerance: 0.1, DownscaleStabilization: 5 * time.Minute}
+}
+
+// Source says where a metric comes from.
+type Source string
+
+// The sources that an adapter serves.
+const (
+	External Source = "External"
+	Object   Source = "Object"
+)
+
+// TargetType says what a target is compared with.
+type TargetType string
+
+// The types of a target.
+const (
+	// AverageValue compares with the metric over the pods that exist: ceil(metric / target) replicas, whatever is ready.
+	AverageValue TargetType = "AverageValue"
+	// Value compares with the metric itself and multiplies the pods that are ready by the ratio.
+	Value TargetType = "Value"
+)
+
+// Metric is one entry of an HPA's metrics.
+type Metric struct {
+	// Name is for people only.
+	Name   string
+	Source Source
+	Type   TargetType
+	// Target in milli-units, above 0.
+	Target int64
+}
+
+// Behavior is an HPA's behavior. A direction that the HPA leaves out has DefaultScaleUp or DefaultScaleDown; within one,
+// the API server fills what is left out.
+type Behavior struct {
+	Up, Down Rules
+}
+
+// Rules limit one direction.
+type Rules struct {
+	// Stabilization holds the scale at the most careful recommendation of that time; at most an hour. A negative one
+	// (scale-down only) stands for the cluster's.
+	Stabilization time.Duration
+	// Select says which of the policies counts.
+	Select Select
+	// Policies limit the change within a period.
+	Policies []Policy
+	// Tolerance of this direction; nil stands for the cluster's.
+	Tolerance *float64
+}
+
+// Select says which of several policies counts.
+type Select string
+
+// The choices of selectPolicy.
+const (
+	SelectMax      Select = "Max"      // the one that allows the largest change
+	SelectMin      Select = "Min"      // the one that allows the smallest change
+	SelectDisabled Select = "Disabled" // no change in this direction
+)
+
+// PolicyType is the unit of a policy's value.
+type PolicyType string
+
+// The types of a policy.
+const (
+	Pods    PolicyType = "Pods"
+	Percent PolicyType = "Percent"
+)
+
+// Policy allows a change of Value (above 0) within Period (above 0, at most 30 minutes).
+type Policy struct {
+	Type   PolicyType
+	Value  int32
+	Period time.Duration
+}
+
+// DefaultScaleUp is what the API server fills in: 4 pods or a doubling within 15 s, whichever is more, at once.
+func DefaultScaleUp() Rules {
+	return Rules{Select: SelectMax, Policies: []Policy{
+		{Type: Pods, Value: 4, Period: 15 * time.Second},
+		{Type: Percent, Value: 100, Period: 15 * time.Second},
+	}}
+}
+
+// DefaultScaleDown is what the API server fills in: everything within 15 s, stabilized by the cluster's window.
+func DefaultScaleDown() Rules {
+	return Rules{Stabilization: -1, Select: SelectMax, Policies: []Policy{
+		{Type: Percent, Value: 100, Period: 15 * time.Second},
+	}}
+}
+
+// Validate returns everything that is wrong with a Spec, as the API server would.
+func (s *Spec) Validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if s.Min < 0 || s.Min == 0 && !s.Cluster.ScaleToZero {
+		wrong("minReplicas %d: want at least 1 (0 needs the feature gate HPAScaleToZero)", s.Min)
+	}
+	if s.Max < 1 || s.Max < s.Min {
+		wrong("maxReplicas %d: want at least 1 and at least minReplicas %d", s.Max, s.Min)
+	}
+	if len(s.Metrics) == 0 {
+		wrong("no metric: want at least one")
+	}
+	for i := range s.Metrics {
+		problems = append(problems, s.Metrics[i].validate(i))
+	}
+	if !validTolerance(s.Cluster.Tolerance) {
+		wrong("the cluster's tolerance %g: want 0 or more", s.Cluster.Tolerance)
+	}
+	if s.Cluster.DownscaleStabilization < 0 {
+		wrong("the cluster's scale-down stabilization %s: want 0 or more", s.Cluster.DownscaleStabilization)
+	}
+	if s.Behavior != nil {
+		problems = append(problems, s.Behavior.Up.validate("scaleUp"), s.Behavior.Down.validate("scaleDown"))
+		if s.Behavior.Up.Stabilization < 0 {
+			wrong("scaleUp: stabilization %s: want 0 or more", s.Behavior.Up.Stabilization)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (m *Metric) validate(i int) error {
+	var problems []error
+	wrong := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("metric %d (%s): "+format, append([]any{i, m.Name}, args...)...))
+	}
+	if m.Source != External && m.Source != Object {
+		wrong("source %q: want External or Object", m.Source)
+	}
+	if m.Type != AverageValue && m.Type != Value {
+		wrong("target type %q: want AverageValue or Value", m.Type)
+	}
+	if m.Target <= 0 {
+		wrong("target %dm: want more than 0", m.Target)
+	}
+	return errors.Join(problems...)
+}
+
+func (r *Rules) validate(direction string) error {
+	var problems []error
+	wrong := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf(direction+": "+format, args...))
+	}
+	if r.Stabilization > maxStabilization {
+		wrong("stabilization %s: want at most %s", r.Stabilization, maxStabilization)
+	}
+	if r.Tolerance != nil && !validTolerance(*r.Tolerance) {
+		wrong("tolerance %g: want 0 or more", *r.Tolerance)
+	}
+	switch r.Select {
+	case SelectMax, SelectMin, SelectDisabled:
+	default:
+		wrong("selectPolicy %q: want Max, Min or Disabled", r.Select)
+	}
+	if len(r.Policies) == 0 {
+		wrong("no policy: want at least one")
+	}
+	for _, p := range r.Policies {
+		if p.Type != Pods && p.Type != Percent {
+			wrong("policy type %q: want Pods or Percent", p.Type)
+		}
+		if p.Value <= 0 || p.Period <= 0 || p.Period > maxPeriod {
+			wrong("policy of %d in %s: want more than 0 in at most %s", p.Value, p.Period, maxPeriod)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func validTolerance(t float64) bool { return t >= 0 && !math.IsInf(t, 1) }
