@@ -19,7 +19,7 @@ import (
 )
 
 // drain is how long requests may take to finish once the server is asked to stop.
-const drain = 5 * time.Second
+const drain = 10 * time.Second
 
 // Standalone is the server without a cluster: plain HTTP on 127.0.0.1, open to whoever may use this machine.
 type Standalone struct {
@@ -77,13 +77,16 @@ func (s *Standalone) Run(ctx context.Context) error {
 			s.logger.ErrorContext(ctx, "generic API server", slog.Any("error", err))
 		}
 	}()
+	var idle unused
 	server := &http.Server{
 		Handler:           localOnly(prepared.Handler),
+		ConnState:         idle.follow,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
+	server.RegisterOnShutdown(idle.close)
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()

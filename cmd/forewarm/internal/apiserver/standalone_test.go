@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -250,6 +251,33 @@ func TestStandaloneListensOnLoopbackOnly(t *testing.T) {
 	_, err = apiserver.NewStandalone(apiserver.StandaloneOptions{Port: 70000}, deps(snapshottest.Board()))
 	if err == nil || !strings.Contains(err.Error(), "--port 70000") {
 		t.Errorf("no port: %v", err)
+	}
+}
+
+// A browser that has dialled in advance and asked nothing does not hold up the end.
+func TestUnusedConnectionsDoNotDelayTheStop(t *testing.T) {
+	server, err := apiserver.NewStandalone(apiserver.StandaloneOptions{}, deps(snapshottest.Board()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- server.Run(ctx) }()
+	waitLive(t, server.URL())
+	conn, err := net.Dial("tcp", server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	get(t, plain(t), server.URL()+"/livez") // A connection that came later is answered, so this one has been taken, too.
+	cancel()
+	select {
+	case err := <-stopped:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(4 * time.Second): // http.Server would wait for five.
+		t.Fatal("a connection without a request holds up the stop")
 	}
 }
 
