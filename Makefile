@@ -28,12 +28,13 @@ test: ## all tests that need only Go (and a C compiler, for the race detector)
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on ./...
 
 .PHONY: test-cluster
-test-cluster: ## the tests that need a real etcd and kube-apiserver, built from source first (minutes, once)
-	KUBEBUILDER_ASSETS=$$(hack/kubernetes/build.sh | tail -1) CGO_ENABLED=0 \
+test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
+	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) CGO_ENABLED=0 \
 		go test -count=1 -shuffle=on $(CLUSTER_PACKAGES)
+	cd hack/components/kubernetes && CGO_ENABLED=0 go test ./...
 
-# The packages whose tests run against a real control plane.
-CLUSTER_PACKAGES := ./pkg/config/... ./pkg/internal/... ./cmd/forewarm/...
+# The packages whose tests run against a real etcd and kube-apiserver.
+CLUSTER_PACKAGES := ./pkg/config/... ./deploy/... ./cmd/forewarm/...
 
 .PHONY: lint
 lint: ## golangci-lint, pinned and built from source (minutes, once)

@@ -10,6 +10,6 @@
 //	         ──> replicas (controller.go)
 //
 // It follows the controller of Kubernetes 1.36 to the digit, also where that one is odd: every such place says so. The
-// module in hack/kubernetes runs it side by side with the real controller on generated cases. What is left out: Pods and
+// module in hack/components/kubernetes runs it side by side with the real controller on generated cases. What is left out: Pods and
 // Resource metrics, which read single pods.
 package hpa

@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
-// recording is what the real controller of Kubernetes 1.36 did with generated HPAs; hack/kubernetes/hpacases makes it
+// recording is what the real controller of Kubernetes 1.36 did with generated HPAs; hack/components/kubernetes/hpacases makes it
 // and documents its fields.
 const recording = "testdata/controller.jsonl.gz"
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/pkg/internal/testcluster"
+	"github.com/forewarm/forewarm/hack/testcluster"
 )
 
 const good = `

@@ -1,8 +1,8 @@
 package apiserver_test
 
 import (
-	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
@@ -35,9 +36,9 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
 `
 
 // startReal serves in cluster mode beside a real kube-apiserver.
-func startReal(t *testing.T, cluster *controlPlane) string {
+func startReal(t *testing.T, cluster *testcluster.Cluster) string {
 	t.Helper()
-	options := onFreePort(t, kubeconfig(t, cluster.admin))
+	options := onFreePort(t, testcluster.Kubeconfig(t, cluster.Config))
 	server, err := apiserver.NewCluster(options, deps(snapshottest.Board(snapshottest.EveryState()...)))
 	if err != nil {
 		t.Fatal(err)
@@ -76,11 +77,11 @@ func waitTrusted(t *testing.T, admin *http.Client, base string) {
 }
 
 func TestRealClusterDecides(t *testing.T) {
-	cluster := startControlPlane(t)
-	cluster.mustKubectl(t, grant, "apply", "-f", "-")
+	cluster := testcluster.Start(t)
+	cluster.MustKubectl(t, grant, "apply", "-f", "-")
 	base := startReal(t, cluster)
-	waitTrusted(t, as(t, cluster.admin), base)
-	viewer, stranger := as(t, cluster.user(t, "viewer")), as(t, cluster.user(t, "stranger"))
+	waitTrusted(t, as(t, cluster.Config), base)
+	viewer, stranger := as(t, cluster.User(t, "viewer")), as(t, cluster.User(t, "stranger"))
 	const (
 		external  = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/"
 		elsewhere = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/elsewhere/outlooks"
@@ -104,7 +105,7 @@ func TestRealClusterDecides(t *testing.T) {
 		{"not granted: another namespace", viewer, elsewhere, 403},
 		{"not granted: all namespaces", viewer, "/apis/inspect.forewarm.dev/v1alpha1/outlooks", 403},
 		{"not granted: telemetry", viewer, "/metrics", 403},
-		{"an administrator: telemetry", as(t, cluster.admin), "/metrics", 200},
+		{"an administrator: telemetry", as(t, cluster.Config), "/metrics", 200},
 		{"health is for all", insecure(t), "/readyz", 200},
 	}
 	for _, test := range tests {
@@ -122,53 +123,23 @@ func TestRealClusterDecides(t *testing.T) {
 	})
 }
 
-// service puts the server, which listens on the machine itself, behind the aggregator.
-const service = `
-apiVersion: v1
-kind: Service
-metadata: {name: forewarm, namespace: default}
-spec: {type: ExternalName, externalName: localhost, ports: [{port: %[1]s}]}
-%[2]s`
-
-const apiService = `
----
-apiVersion: apiregistration.k8s.io/v1
-kind: APIService
-metadata: {name: %[1]s.%[2]s}
-spec:
-  group: %[2]s
-  version: %[1]s
-  groupPriorityMinimum: 100
-  versionPriority: 100
-  insecureSkipTLSVerify: true
-  service: {name: forewarm, namespace: default, port: %[3]s}
-`
+// port is that of a URL.
+func port(t *testing.T, base string) int {
+	t.Helper()
+	port, err := strconv.Atoi(base[strings.LastIndex(base, ":")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
 
 // The way of an HPA and of kubectl: through the kube-apiserver, which vouches for the user.
 func TestRealAggregator(t *testing.T) {
-	cluster := startControlPlane(t)
-	cluster.mustKubectl(t, grant, "apply", "-f", "-")
+	cluster := testcluster.Start(t)
+	cluster.MustKubectl(t, grant, "apply", "-f", "-")
 	base := startReal(t, cluster)
-	port := base[strings.LastIndex(base, ":")+1:]
-	var services strings.Builder
-	groups := map[string]string{
-		"external.metrics.k8s.io": "v1beta1", "custom.metrics.k8s.io": "v1beta2", "inspect.forewarm.dev": "v1alpha1",
-	}
-	for group, version := range groups {
-		fmt.Fprintf(&services, apiService, version, group, port)
-	}
-	cluster.mustKubectl(t, fmt.Sprintf(service, port, services.String()), "apply", "-f", "-")
-	for group, version := range groups {
-		cluster.mustKubectl(
-			t,
-			"",
-			"wait",
-			"--for=condition=Available",
-			"apiservice/"+version+"."+group,
-			"--timeout=60s",
-		)
-	}
-	waitDiscovered(t, cluster)
+	cluster.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
+	cluster.Route(t, "forewarm-system", "forewarm", port(t, base))
 	tests := []struct {
 		args  []string
 		words []string
@@ -183,10 +154,10 @@ func TestRealAggregator(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
-			out, err := cluster.kubectl("", test.args...)
+			out, err := cluster.Kubectl(t, "", test.args...)
 			for tries := 0; err != nil && test.words != nil && tries < 40; tries++ {
 				time.Sleep(500 * time.Millisecond) // The kube-apiserver fetches OpenAPI documents in its own time.
-				out, err = cluster.kubectl("", test.args...)
+				out, err = cluster.Kubectl(t, "", test.args...)
 			}
 			if (err != nil) != (test.words == nil) {
 				t.Fatalf("error %v\n%s", err, out)
@@ -198,23 +169,8 @@ func TestRealAggregator(t *testing.T) {
 			}
 		})
 	}
-	out, err := cluster.kubectl("", "get", "outlooks", "-n", "inference", "--as=stranger")
+	out, err := cluster.Kubectl(t, "", "get", "outlooks", "-n", "inference", "--as=stranger")
 	if err == nil || !strings.Contains(out, "forbidden") {
 		t.Errorf("a stranger sees: %v\n%s", err, out)
 	}
-}
-
-// waitDiscovered waits until the aggregated discovery of the kube-apiserver knows the groups, external metrics by name.
-func waitDiscovered(t *testing.T, cluster *controlPlane) {
-	t.Helper()
-	var out string
-	for range 60 {
-		var err error
-		out, err = cluster.kubectl("", "api-resources", "--cached=false")
-		if err == nil && strings.Contains(out, "outlooks") && strings.Contains(out, "external.metrics.k8s.io/v1beta1") {
-			return
-		}
-		time.Sleep(500 * time.Millisecond)
-	}
-	t.Errorf("discovery is not whole:\n%s", out)
 }

@@ -268,8 +268,12 @@ func TestUnusedConnectionsDoNotDelayTheStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	get(t, plain(t), server.URL()+"/livez") // A connection that came later is answered, so this one has been taken, too.
+	defer conn.Close() //nolint:errcheck // Nothing was written.
+	get(
+		t,
+		plain(t),
+		server.URL()+"/livez",
+	) // A connection that came later is answered, so this one has been taken, too.
 	cancel()
 	select {
 	case err := <-stopped:
@@ -340,7 +344,7 @@ func kubectl(t *testing.T, base string, args ...string) string {
 	t.Helper()
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
-		t.Skip("KUBEBUILDER_ASSETS is unset: run with KUBEBUILDER_ASSETS=$(hack/kubernetes/build.sh | tail -1)")
+		t.Skip("KUBEBUILDER_ASSETS is unset: make test-cluster builds what it names, and sets it")
 	}
 	home := t.TempDir()
 	command := exec.CommandContext(

@@ -10,8 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,10 +19,9 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
@@ -134,7 +131,7 @@ func startCluster(tb testing.TB, board *snapshot.Board, groups apiserver.Groups)
 	stub := &reviews{}
 	cluster := httptest.NewServer(stub)
 	tb.Cleanup(cluster.Close)
-	options := onFreePort(tb, kubeconfig(tb, &rest.Config{Host: cluster.URL}))
+	options := onFreePort(tb, testcluster.Kubeconfig(tb, &rest.Config{Host: cluster.URL}))
 	options.Groups = groups
 	options.Library.Authentication.SkipInClusterLookup = true
 	server, err := apiserver.NewCluster(options, deps(board))
@@ -143,31 +140,6 @@ func startCluster(tb testing.TB, board *snapshot.Board, groups apiserver.Groups)
 	}
 	run(tb, server)
 	return "https://" + server.Addr().String(), stub
-}
-
-// kubeconfig writes the configuration to a file.
-func kubeconfig(tb testing.TB, config *rest.Config) string {
-	tb.Helper()
-	text, err := yaml.Marshal(clientcmdapi.Config{
-		Clusters: []clientcmdapi.NamedCluster{{Name: "c", Cluster: clientcmdapi.Cluster{
-			Server: config.Host, CertificateAuthorityData: config.CAData,
-		}}},
-		AuthInfos: []clientcmdapi.NamedAuthInfo{{Name: "u", AuthInfo: clientcmdapi.AuthInfo{
-			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
-		}}},
-		Contexts: []clientcmdapi.NamedContext{
-			{Name: "x", Context: clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}},
-		},
-		CurrentContext: "x",
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	file := filepath.Join(tb.TempDir(), "kubeconfig")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return file
 }
 
 // insecure speaks HTTP/2 to a server whose certificate is its own.

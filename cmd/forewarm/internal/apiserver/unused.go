@@ -27,11 +27,11 @@ func (u *unused) follow(conn net.Conn, state http.ConnState) {
 	u.conns[conn] = struct{}{}
 }
 
-// close ends them. The error of one that the client has closed already is no news.
+// close ends them.
 func (u *unused) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for conn := range u.conns {
-		_ = conn.Close()
+		_ = conn.Close() //nolint:errcheck // The client may have closed it already.
 	}
 }

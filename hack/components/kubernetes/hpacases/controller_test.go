@@ -116,9 +116,23 @@ func record(t *testing.T, seed uint64, syncs int) Case {
 		client := fake.NewSimpleClientset(hpa)
 		factory := informers.NewSharedInformerFactory(client, 0)
 		pods := factory.Core().V1().Pods()
-		controller := podautoscaler.NewHorizontalController(ctx, client.CoreV1(), w.scales(), client.AutoscalingV2(), mapper(), w,
-			factory.Autoscaling().V2().HorizontalPodAutoscalers(), pods,
-			time.Duration(out.Spec.Every)*time.Second, time.Duration(out.Spec.Stabilization)*time.Second, out.Spec.Tolerance, 0, 0)
+		controller := podautoscaler.NewHorizontalController(
+			ctx,
+			client.CoreV1(),
+			w.scales(),
+			client.AutoscalingV2(),
+			mapper(),
+			w,
+			factory.Autoscaling().V2().HorizontalPodAutoscalers(),
+			pods,
+			time.Duration(
+				out.Spec.Every,
+			)*time.Second,
+			time.Duration(out.Spec.Stabilization)*time.Second,
+			out.Spec.Tolerance,
+			0,
+			0,
+		)
 		start := time.Now()
 		factory.Start(ctx.Done())
 		over := make(chan struct{})
@@ -136,7 +150,13 @@ func record(t *testing.T, seed uint64, syncs int) Case {
 
 // sync sets the scene, waits until the controller has looked at it, and writes down what it did.
 func (w *world) sync(
-	ctx context.Context, t *testing.T, demand *load, spec Spec, pods cache.Indexer, client *fake.Clientset, start time.Time,
+	ctx context.Context,
+	t *testing.T,
+	demand *load,
+	spec Spec,
+	pods cache.Indexer,
+	client *fake.Clientset,
+	start time.Time,
 ) Sync {
 	t.Helper()
 	// Half a period after the last sync, half before the next.
@@ -228,16 +248,23 @@ func (s Spec) object(t *testing.T) *autoscalingv2.HorizontalPodAutoscaler {
 	hpa := &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: target},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: target},
-			MinReplicas:    &s.Min,
-			MaxReplicas:    s.Max,
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+				APIVersion: "apps/v1",
+				Kind:       "Deployment",
+				Name:       target,
+			},
+			MinReplicas: &s.Min,
+			MaxReplicas: s.Max,
 		},
 	}
 	for i, m := range s.Metrics {
 		hpa.Spec.Metrics = append(hpa.Spec.Metrics, m.object(strconv.Itoa(i)))
 	}
 	if s.Up != nil || s.Down != nil {
-		hpa.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: s.Up.object(), ScaleDown: s.Down.object()}
+		hpa.Spec.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{
+			ScaleUp:   s.Up.object(),
+			ScaleDown: s.Down.object(),
+		}
 	}
 	autoscalingv2defaults.SetDefaults_HorizontalPodAutoscaler(hpa)
 	return hpa

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Builds what the tests on a real control plane run, from source and once.
+#
+#   build.sh COMPONENT [BINARY …]
+#
+# A component is a folder beside this script: a Go module of its own (Kubernetes and KEDA pin versions that the product
+# must not inherit), a file `binaries` with a name and a package to a line, and possibly a file `ldflags`. The binaries
+# (all, or those named) lie in a cache folder that is named by the module and the Go version; its path is the last line
+# of output. It may run several times at once.
+set -euo pipefail
+component=${1:?which component? one of: $(cd "$(dirname "$0")" && echo */ | tr -d /)}
+shift
+cd "$(dirname "$0")/$component"
+key=$({ cat go.mod go.sum binaries; cat ldflags 2>/dev/null || true; go version; } | sha256sum | cut -c1-16)
+cache=${FOREWARM_COMPONENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/forewarm}/$component/$key
+mkdir -p "$cache"
+while read -r name package; do
+    if [ -x "$cache/$name" ] || { [ $# -gt 0 ] && [[ " $* " != *" $name "* ]]; }; then
+        continue
+    fi
+    echo "building $name (minutes, once) …" >&2
+    part=$(mktemp "$cache/.part-XXXXXX")
+    trap 'rm -f "$part"' EXIT
+    CGO_ENABLED=0 go build -ldflags "-s -w $(cat ldflags 2>/dev/null || true)" -o "$part" "$package"
+    chmod 755 "$part"
+    mv "$part" "$cache/$name"
+done <binaries
+echo "$cache"
