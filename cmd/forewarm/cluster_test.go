@@ -1,0 +1,417 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+)
+
+// asForewarm makes this test's own program behave as forewarm.
+const asForewarm = "FOREWARM_TEST_AS_FOREWARM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asForewarm) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+const (
+	system  = "forewarm-system"
+	account = "system:serviceaccount:forewarm-system:forewarm"
+	metric  = "/apis/external.metrics.k8s.io/v1beta1/namespaces/team/load"
+	object  = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/team/forecasts.forewarm.dev/load/demand"
+)
+
+// forecast is one over the waves that every query answers with.
+func forecast(name, signal, quantile string) string {
+	return fmt.Sprintf(`
+apiVersion: forewarm.dev/v1alpha1
+kind: Forecast
+metadata: {name: %s, namespace: team}
+spec:
+  targetRef: {kind: Deployment, name: llama}
+  signal: {%s}
+  quantile: %q
+  step: 1s
+  history: 10m
+  leadTime: {mode: Fixed, duration: 5s}
+`, name, signal, quantile)
+}
+
+// waves answers every range query with one series, the same to whoever asks: 100 ± 20 in waves of five minutes.
+func waves(w http.ResponseWriter, r *http.Request) {
+	start, err1 := strconv.ParseFloat(r.FormValue("start"), 64)
+	end, err2 := strconv.ParseFloat(r.FormValue("end"), 64)
+	step, err3 := strconv.ParseFloat(r.FormValue("step"), 64)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var points []string
+	for at := start; at <= end; at += step {
+		points = append(points, fmt.Sprintf(`[%.3f,"%.3f"]`, at, 100+20*math.Sin(at*2*math.Pi/300)))
+	}
+	fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[%s]}]}}`,
+		strings.Join(points, ","))
+}
+
+// replica is a process of forewarm.
+type replica struct {
+	command *exec.Cmd
+	url     string
+	log     string
+	client  *http.Client
+}
+
+// start runs forewarm with the rights of its own account, and returns when it is ready.
+func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
+	t.Helper()
+	port := freePort(t)
+	token := strings.TrimSpace(c.MustKubectl(t, "", "create", "token", "forewarm", "-n", system))
+	kubeconfig := testcluster.Kubeconfig(t, &rest.Config{
+		Host: c.Config.Host, TLSClientConfig: rest.TLSClientConfig{CAData: c.Config.CAData}, BearerToken: token,
+	})
+	r := &replica{
+		url: fmt.Sprintf(
+			"https://127.0.0.1:%d",
+			port,
+		),
+		log:    filepath.Join(t.TempDir(), "log"),
+		client: admin(t, c.Config),
+	}
+	log, err := os.Create(r.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.command = exec.Command(os.Args[0], "serve", "--kubeconfig="+kubeconfig, "--prometheus-url="+history,
+		"--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port), "--log-format=json")
+	r.command.Env = append(os.Environ(), asForewarm+"=1")
+	r.command.Stdout, r.command.Stderr = log, log
+	if err := r.command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if r.command.ProcessState == nil {
+			r.stop(t)
+		}
+		if t.Failed() {
+			t.Logf("%s said:\n%s", r.url, r.said(t))
+		}
+	})
+	eventually(t, func() string {
+		if code, body := r.get(t, "/readyz"); code != http.StatusOK {
+			return body
+		}
+		return ""
+	})
+	return r
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener := httptest.NewUnstartedServer(nil).Listener
+	defer listener.Close() //nolint:errcheck // The port is wanted, not the listener.
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
+// stop is what a kubelet does first.
+func (r *replica) stop(t *testing.T) {
+	t.Helper()
+	if err := r.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	over := make(chan error, 1)
+	go func() { over <- r.command.Wait() }()
+	select {
+	case err := <-over:
+		if err != nil {
+			t.Errorf("after SIGTERM forewarm ended with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("forewarm does not end on SIGTERM", r.command.Process.Kill())
+	}
+}
+
+func (r *replica) said(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(r.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// get asks it past the aggregator.
+func (r *replica) get(t *testing.T, path string) (code int, body string) {
+	t.Helper()
+	response, err := r.client.Get(r.url + path)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	var text strings.Builder
+	if _, err := fmt.Fprint(&text, response.Status, " "); err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, text.String()
+}
+
+// admin is a client with the administrator's certificate, to servers whose own is of their own making.
+func admin(t *testing.T, config *rest.Config) *http.Client {
+	t.Helper()
+	own := rest.CopyConfig(config)
+	own.CAData, own.Insecure = nil, true
+	client, err := rest.HTTPClientFor(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Timeout = 10 * time.Second
+	return client
+}
+
+// eventually waits until nothing is wrong any more.
+func eventually(t *testing.T, wrong func() string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		text := wrong()
+		if text == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("after a minute still: ", text)
+		}
+	}
+}
+
+// scene is two replicas in a cluster.
+type scene struct {
+	*testcluster.Cluster
+	replicas []*replica
+}
+
+// wrong is what is wrong with a metric that the kube-apiserver passes on; nothing where it is one item with a value.
+func (s *scene) wrong(t *testing.T, path string) string {
+	t.Helper()
+	out, err := s.Kubectl(t, "", "get", "--raw", path)
+	if err != nil {
+		return out
+	}
+	var list struct {
+		Items []struct {
+			Value string `json:"value"`
+		} `json:"items"`
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Items[0].Value == "" {
+		return fmt.Sprintf("one item with a value is wanted (%v): %s", err, out)
+	}
+	return ""
+}
+
+// serves waits until a metric has a value.
+func (s *scene) serves(t *testing.T, path string) {
+	t.Helper()
+	eventually(t, func() string { return s.wrong(t, path) })
+}
+
+func TestServeInACluster(t *testing.T) {
+	s := &scene{Cluster: testcluster.Start(t)}
+	history := httptest.NewServer(http.HandlerFunc(waves))
+	t.Cleanup(history.Close)
+	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
+	s.MustKubectl(t, "", "create", "namespace", "team")
+	s.MustKubectl(t, forecast("load", "query: up", "0.9"), "apply", "-f", "-")
+	s.replicas = append(s.replicas, start(t, s.Cluster, history.URL), start(t, s.Cluster, history.URL))
+	port, err := strconv.Atoi(s.replicas[1].url[strings.LastIndex(s.replicas[1].url, ":")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Route(t, system, "forewarm", port)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *scene)
+	}{
+		{"MetricsThroughTheAggregator", metrics},
+		{"SelectorsCostNoReview", selectors},
+		{"ReplicasAgree", agreement},
+		{"ObjectsComeChangeAndGo", objects},
+		{"TheLeaderGivesItsLeaseBack", succession},
+		{"TheLogIsQuiet", quiet},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, s) })
+	}
+}
+
+func metrics(t *testing.T, s *scene) {
+	t.Helper()
+	s.serves(t, metric)
+	s.serves(t, object)
+	s.serves(t, metric+"?labelSelector=quantile%3D0.99,horizon%3D30s")
+	for _, c := range []struct {
+		name, word string
+		args       []string
+	}{
+		{"a table of outlooks", "load", []string{"get", "outlooks", "-n", "team"}},
+		{"a page", "<svg", []string{"get", "--raw", "/apis/inspect.forewarm.dev/v1alpha1/namespaces/team/outlooks/load/page"}},
+		{"a selector of no known key", "horizon", []string{"get", "--raw", metric + "?labelSelector=color%3Dred"}},
+		{"a metric that nobody forecasts", "NotFound", []string{"get", "--raw", metric + "s"}},
+		{"a stranger", "Forbidden", []string{"get", "--raw", metric, "--as=stranger"}},
+	} {
+		if out, err := s.Kubectl(t, "", c.args...); !strings.Contains(out, c.word) {
+			t.Errorf("%s: %q is not in\n%.1000s (%v)", c.name, c.word, out, err)
+		}
+	}
+}
+
+// selectors: an allowed reader is allowed whatever the selector, without the kube-apiserver being asked again.
+func selectors(t *testing.T, s *scene) {
+	t.Helper()
+	reviews := func() (n int) {
+		for _, event := range s.Audit(t) {
+			if event.User.Username == account && strings.Contains(event.RequestURI, "subjectaccessreviews") {
+				n++
+			}
+		}
+		return n
+	}
+	s.serves(t, metric)
+	before := reviews()
+	if before == 0 {
+		t.Fatal("the audit log shows no review at all")
+	}
+	for i := range 30 {
+		s.serves(t, fmt.Sprintf("%s?labelSelector=quantile%%3D0.%d", metric, 60+i))
+	}
+	if n := reviews() - before; n > 1 { // The one that was remembered may end in between.
+		t.Errorf("%d reviews for 30 selectors", n)
+	}
+}
+
+func agreement(t *testing.T, s *scene) {
+	t.Helper()
+	const path = metric + "?labelSelector=quantile%3D0.987"
+	eventually(t, func() string {
+		item := func(r *replica) string {
+			_, body := r.get(t, path)
+			_, item, _ := strings.Cut(body, `"items":`)
+			return item
+		}
+		if one, other := item(s.replicas[0]), item(s.replicas[1]); one != other || one == "" {
+			return fmt.Sprintf("the replicas say %s and %s", one, other)
+		}
+		return ""
+	})
+}
+
+// status is a part of a Forecast's status, by JSON path.
+func (s *scene) status(t *testing.T, name, path string) string {
+	t.Helper()
+	return s.MustKubectl(t, "", "get", "forecast", name, "-n", "team", "-o", "jsonpath={.status."+path+"}")
+}
+
+func objects(t *testing.T, s *scene) {
+	t.Helper()
+	s.MustKubectl(t, forecast("wrong", "preset: no/such", "0.9"), "apply", "-f", "-")
+	eventually(t, func() string {
+		if text := s.status(t, "wrong", "conditions"); !strings.Contains(text, "vllm/inflight") {
+			return "the status does not name the known presets: " + text
+		}
+		return ""
+	})
+	if text := s.status(t, "load", "state"); text != "Ready" && text != "Warming" {
+		t.Errorf("beside a wrong one, a right Forecast is %q", text)
+	}
+	s.MustKubectl(t, forecast("load", "query: up", "0.55"), "apply", "-f", "-")
+	eventually(t, func() string {
+		generations := s.MustKubectl(t, "", "get", "forecast", "load", "-n", "team",
+			"-o", "jsonpath={.metadata.generation} {.status.observedGeneration}")
+		if generations != "2 2" {
+			return "generation and observed generation: " + generations
+		}
+		return ""
+	})
+	s.MustKubectl(t, "", "delete", "forecast", "wrong", "-n", "team")
+	eventually(t, func() string {
+		if text := s.wrong(t, strings.TrimSuffix(metric, "load")+"wrong"); !strings.Contains(text, "NotFound") {
+			return "a deleted Forecast answers " + text
+		}
+		return ""
+	})
+}
+
+// succession: whoever leads is asked to end; the other leads at once, and not only when the lease has run out.
+func succession(t *testing.T, s *scene) {
+	t.Helper()
+	holder := func() string {
+		return s.MustKubectl(t, "", "get", "lease", "forewarm", "-n", system, "-o", "jsonpath={.spec.holderIdentity}")
+	}
+	leader, other := s.replicas[0], s.replicas[1]
+	if strings.HasSuffix(holder(), fmt.Sprintf("_%d", other.command.Process.Pid)) {
+		leader, other = other, leader
+	}
+	leader.stop(t)
+	if still := holder(); strings.HasSuffix(still, fmt.Sprintf("_%d", leader.command.Process.Pid)) {
+		t.Errorf("the lease is still held by %s, which has ended", still)
+	}
+	eventually(t, func() string {
+		if next := holder(); !strings.HasSuffix(next, fmt.Sprintf("_%d", other.command.Process.Pid)) {
+			return "the lease is held by " + next
+		}
+		return ""
+	})
+	written := s.status(t, "load", "observed")
+	eventually(t, func() string {
+		if now := s.status(t, "load", "observed"); now == written {
+			return "the status stays as it was at " + written
+		}
+		return ""
+	})
+}
+
+// quiet: in all of this there was nothing to worry anybody with, but for the wrong object.
+func quiet(t *testing.T, s *scene) {
+	t.Helper()
+	for _, r := range s.replicas {
+		for line := range strings.Lines(r.said(t)) {
+			var entry struct {
+				Level     string `json:"level"`
+				Message   string `json:"msg"`
+				Component string `json:"component"`
+			}
+			if err := json.Unmarshal([]byte(line), &entry); err != nil {
+				t.Errorf("a log line that is no JSON: %s", line)
+				continue
+			}
+			if entry.Level != "INFO" && !strings.Contains(line, "no/such") {
+				t.Errorf("log: %s", line)
+			}
+		}
+	}
+}
