@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,10 +55,14 @@ type Document struct {
 	// Object is nil where there are problems.
 	Object   *v1alpha1.Forecast
 	Problems []Problem
+	// Rest is what can be read of an object with problems, for further problems to be found in it; it may be nil.
+	Rest *v1alpha1.Forecast
 
 	// foreign documents are known to be something else.
 	foreign bool
 	lines   map[string]int
+	// bad are the paths of the fields that Rest has not, because they have problems.
+	bad []string
 }
 
 // Unreadable says that it is not known which object the document was to be: a syntax error, or no name. A document of
@@ -147,10 +152,8 @@ func parseDocument(file string, p part) (document Document, empty bool) {
 		return document, false
 	}
 	s.check("", content, reflect.TypeFor[v1alpha1.Forecast]())
-	document.Problems = s.problems
-	if len(s.problems) == 0 {
-		document.decode(content)
-	}
+	document.Problems, document.bad = s.problems, s.bad
+	document.decode(content)
 	return document, false
 }
 
@@ -169,16 +172,23 @@ func syntaxError(err error) (line int, text string) {
 	return max(line, 1), "is not YAML: " + yamlLine.ReplaceAllString(err.Error(), "")
 }
 
-// decode makes the object of a document that was found to have the right shape.
+// decode makes the object of a document, or the rest of one that has problems already.
 func (d *Document) decode(content *yaml.Node) {
 	object := &v1alpha1.Forecast{}
 	err := decode(content, object)
+	if err != nil && len(d.Problems) > 0 {
+		return
+	}
 	if err != nil {
 		d.Problems = append(d.Problems, Problem{File: d.File, Line: d.Line, Text: err.Error()})
 		return
 	}
 	if object.Namespace == "" {
 		object.Namespace = DefaultNamespace
+	}
+	if len(d.Problems) > 0 {
+		d.Rest = object
+		return
 	}
 	d.Object = object
 }
@@ -252,6 +262,19 @@ func (d *Document) Locate(problems field.ErrorList) []Problem {
 		out[i] = Problem{File: d.File, Line: d.lineOf(p.Field), Text: p.Error()}
 	}
 	return out
+}
+
+// Further locates the problems of the rest of an object, except where they follow from those that are known.
+func (d *Document) Further(problems field.ErrorList) []Problem {
+	return d.Locate(slices.DeleteFunc(problems, func(p *field.Error) bool {
+		return slices.ContainsFunc(d.bad, func(bad string) bool { return under(p.Field, bad) || under(bad, p.Field) })
+	}))
+}
+
+// under says whether a path is that of a field or of something in it.
+func under(path, of string) bool {
+	rest, found := strings.CutPrefix(path, of)
+	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // lineOf is the line of a field or, where it is not written, of the nearest field around it.

@@ -62,29 +62,45 @@ func (r *reader) signal(
 ) {
 	path := field.NewPath("spec", "signal")
 	preset, query := spec.Signal.Preset, spec.Signal.Query
-	var (
-		rendered Rendered
-		err      error
-	)
 	switch {
 	case preset == "" && query == "":
 		r.add(field.Required(path, "set preset (one of "+strings.Join(catalogue.Presets(), ", ")+") or query"))
 	case preset != "" && query != "":
 		r.add(field.Forbidden(path, "preset and query exclude each other, keep one"))
-	case len(query) > MaxQuery:
-		r.add(field.TooLong(path.Child("query"), query, MaxQuery))
-	case query != "":
-		if rendered, err = catalogue.Confine(query, namespace); err != nil {
-			r.add(field.Invalid(path.Child("query"), query, err.Error()))
-		}
-	case !slices.Contains(catalogue.Presets(), preset):
-		r.add(field.NotSupported(path.Child("preset"), preset, catalogue.Presets()))
-	default:
-		if rendered, err = catalogue.Render(preset, namespace, spec.TargetRef); err != nil {
-			r.add(field.Invalid(path.Child("preset"), preset, err.Error()))
-		}
+	}
+	var rendered Rendered
+	if query != "" {
+		rendered = r.query(path.Child("query"), catalogue, namespace, query)
+	}
+	if preset != "" {
+		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
+}
+
+func (r *reader) query(path *field.Path, catalogue Catalogue, namespace, query string) Rendered {
+	if len(query) > MaxQuery {
+		r.add(field.TooLong(path, query, MaxQuery))
+		return Rendered{}
+	}
+	rendered, err := catalogue.Confine(query, namespace)
+	if err != nil {
+		r.add(field.Invalid(path, query, err.Error()))
+	}
+	return rendered
+}
+
+func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec) Rendered {
+	preset := spec.Signal.Preset
+	if !slices.Contains(catalogue.Presets(), preset) {
+		r.add(field.NotSupported(path, preset, catalogue.Presets()))
+		return Rendered{}
+	}
+	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef)
+	if err != nil {
+		r.add(field.Invalid(path, preset, err.Error()))
+	}
+	return rendered
 }
 
 // duration reads a Prometheus duration from low to high.

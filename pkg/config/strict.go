@@ -15,18 +15,22 @@ import (
 const maxNodes = 20_000
 
 // strict walks a document beside the Go type that it is to become. It finds fields that do not exist, fields given
-// twice and values of the wrong kind, all of them, and remembers on which line each field stands.
+// twice and values of the wrong kind, all of them, takes them out of the document, so that the rest can be looked at,
+// and remembers on which line each field stands.
 type strict struct {
 	file     string
 	offset   int
 	lines    map[string]int
 	problems []Problem
-	nodes    int
+	// bad are the paths of the problems.
+	bad   []string
+	nodes int
 }
 
 func (s *strict) line(n *yaml.Node) int { return s.offset + n.Line }
 
 func (s *strict) add(n *yaml.Node, path, problem string) {
+	s.bad = append(s.bad, path)
 	if path == "" {
 		path = "the object"
 	}
@@ -68,10 +72,12 @@ func (s *strict) checkKind(path string, n *yaml.Node, t reflect.Type) {
 	case reflect.String:
 		if s.scalar(path, n) && n.Tag != "!!str" {
 			s.add(n, path, fmt.Sprintf("is not text: put it in quotes, %q", n.Value))
+			clearNode(n)
 		}
 	case reflect.Int32, reflect.Int64:
 		if s.scalar(path, n) && n.Tag != "!!int" {
 			s.add(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
+			clearNode(n)
 		}
 	default:
 		// Other kinds occur only inside of metadata; the decoder judges them.
@@ -83,12 +89,14 @@ func (s *strict) scalar(path string, n *yaml.Node) bool {
 		return true
 	}
 	s.add(n, path, "is a "+kindOf(n)+": write a single value")
+	clearNode(n)
 	return false
 }
 
 func (s *strict) sequence(path string, n *yaml.Node, t reflect.Type) {
 	if n.Kind != yaml.SequenceNode {
 		s.add(n, path, "is a "+kindOf(n)+": write a list")
+		clearNode(n)
 		return
 	}
 	for i, item := range n.Content {
@@ -99,9 +107,10 @@ func (s *strict) sequence(path string, n *yaml.Node, t reflect.Type) {
 func (s *strict) mapping(path string, n *yaml.Node, t reflect.Type) {
 	if n.Kind != yaml.MappingNode {
 		s.add(n, path, "is a "+kindOf(n)+": write fields with values")
+		clearNode(n)
 		return
 	}
-	first := map[string]*yaml.Node{}
+	first, good := map[string]*yaml.Node{}, []*yaml.Node(nil)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		at := strings.TrimPrefix(path+"."+key.Value, ".")
@@ -115,12 +124,20 @@ func (s *strict) mapping(path string, n *yaml.Node, t reflect.Type) {
 			continue
 		}
 		first[key.Value] = key
-		if known, ok := memberOf(t, key.Value); ok {
-			s.check(at, value, known)
-		} else {
+		known, ok := memberOf(t, key.Value)
+		if !ok {
 			s.add(key, at, "unknown field, known are "+strings.Join(slices.Sorted(maps.Keys(fields(t))), ", "))
+			continue
 		}
+		s.check(at, value, known)
+		good = append(good, key, value)
 	}
+	n.Content = good
+}
+
+// clearNode makes a value as good as absent.
+func clearNode(n *yaml.Node) {
+	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
 }
 
 func kindOf(n *yaml.Node) string {

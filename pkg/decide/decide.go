@@ -80,7 +80,7 @@ func byMargin(policy Policy, inputs []Input) Decision {
 		d.Value = value
 		held := ""
 		if i < len(inputs)-1 {
-			held = fmt.Sprintf(", held from %d steps ago", len(inputs)-1-i)
+			held = fmt.Sprintf(", the highest of the last %d steps", len(inputs))
 		}
 		d.Reason = fmt.Sprintf("median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s",
 			median, k, spread, held)

@@ -128,6 +128,23 @@ func TestAnInvalidObjectSaysSoAndStopsNobody(t *testing.T) {
 	s.expect("bad!"+problem, "good=x")
 }
 
+func TestAllProblemsAreToldAtOnce(t *testing.T) {
+	s := open(t)
+	spec := "spec: {stepp: 1, step: 0s, quantile: 2, staleAfter: soon, targetRef: 5, "
+	s.write("a.yaml", strings.Replace(forecast("bad", "x"), "spec: {targetRef: {kind: Deployment, name: d}, ", spec, 1))
+	if err := s.folder.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	s.expectProblems(
+		`a.yaml:4: spec.quantile: is not text: put it in quotes, "2"`,
+		`a.yaml:4: spec.staleAfter: Invalid value: "soon": is not a duration, write for example 30s, 5m, 1h30m or 14d`,
+		`a.yaml:4: spec.step: Invalid value: "0s": write a duration from 1s to 2h`,
+		"a.yaml:4: spec.stepp: unknown field, known are history, leadTime, models, objective, quantile, scaling, "+
+			"serve, signal, staleAfter, step, targetRef",
+		"a.yaml:4: spec.targetRef: is a single value: write fields with values",
+	)
+}
+
 func TestAHalfWrittenFileKeepsItsObjects(t *testing.T) {
 	s := open(t)
 	whole := forecast("a", "x") + forecast("b", "y")

@@ -47,7 +47,8 @@ func (f *Folder) resolve(key snapshot.Key, documents []*config.Document) (refres
 	}
 	d := documents[0]
 	if d.Object == nil {
-		return refresh.Target{Key: key, Invalid: join(d.Problems)}, d.Problems
+		problems := slices.Concat(d.Problems, f.further(d))
+		return refresh.Target{Key: key, Invalid: join(problems)}, problems
 	}
 	object := d.Object.DeepCopy()
 	object.Generation = generation(object)
@@ -57,6 +58,15 @@ func (f *Folder) resolve(key snapshot.Key, documents []*config.Document) (refres
 		target.Invalid = join(located)
 	}
 	return target, located
+}
+
+// further looks for problems in what can be read of an object that has some, so that all are told at once.
+func (f *Folder) further(d *config.Document) []config.Problem {
+	if d.Rest == nil {
+		return nil
+	}
+	_, problems := f.resolver.Resolve(d.Rest)
+	return d.Further(problems)
 }
 
 // twice refuses a name that stands in several places.
