@@ -8,11 +8,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-// Young series are rebuilt more often than the refit interval: first when they have seen youngest, then whenever they
-// have grown by half.
+// Young series are rebuilt more often than the refit interval: first when they have seen so many steps (no later than
+// after so much time), then whenever they have grown by half.
 const (
-	youngest = 10 * time.Minute
-	growth   = 1.5
+	youngestSteps = 20
+	youngestTime  = 10 * time.Minute
+	growth        = 1.5
 )
 
 // anchors are the moments at which a Forecast is rebuilt from its history: multiples of the refit interval, moved by an
@@ -38,7 +39,7 @@ func (a anchors) regular(t time.Time) time.Time {
 // one of its youth.
 func (a anchors) at(t, first time.Time) time.Time {
 	anchor := a.regular(t)
-	age := t.Sub(first)
+	age, youngest := t.Sub(first), min(youngestSteps*a.step, youngestTime)
 	if age < youngest {
 		return anchor
 	}

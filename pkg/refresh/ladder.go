@@ -98,7 +98,7 @@ func (v *view) fallBack(e *snapshot.Entry) {
 	if math.IsNaN(observed) {
 		observed = v.highest
 	}
-	e.Decision = decide.Decision{Value: value, Observed: observed, Reason: reason}
+	e.Decision, e.Fallback = decide.Decision{Value: value, Observed: observed, Reason: reason}, true
 	if e.Policy.Mode == decide.Shadow {
 		e.Decision.Value = observed
 	}

@@ -204,6 +204,9 @@ func TestYoungSeriesIsRebuiltAsItGrows(t *testing.T) {
 		if !(e.Decision.Value >= e.Observed) {
 			t.Fatalf("minute %d: %v served below %v", i, e.Decision.Value, e.Observed)
 		}
+		if _, err := e.Answer(decide.Selection{Quantile: 0.9}, s.Time); err != nil {
+			t.Fatalf("minute %d: another quantile: %v", i, err)
+		}
 	}
 	e := entry(t, s, "llama")
 	if e.Model == "" || len(e.Path) == 0 {

@@ -60,8 +60,15 @@ func (e *Entry) Why() string {
 // decide applies a selection. Without one, and while the fallback serves (which knows no models and no quantiles), it
 // is the Forecast's own decision.
 func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, error) {
-	if s == (decide.Selection{}) || e.State == FallingBack {
+	if s == (decide.Selection{}) {
 		return e.Decision, e.Window, nil
+	}
+	if e.Fallback {
+		d := e.Decision
+		if s.Mode == decide.Shadow {
+			d.Value = d.Observed
+		}
+		return d, e.Window, nil
 	}
 	name := s.Model
 	if name == "" {

@@ -118,6 +118,24 @@ func TestFallbackAnswersEverySelection(t *testing.T) {
 	}
 }
 
+// A series that has just begun has candidates that are not fitted yet: their errors are no answer to a selection.
+func TestABeginningAnswersEverySelection(t *testing.T) {
+	e := snapshottest.FallingBack(snapshottest.Key("llama"))
+	e.State = snapshot.Warming
+	for i := range e.Candidates {
+		e.Candidates[i].Error, e.Candidates[i].Windows = "0 observations, want 1", nil
+	}
+	for selection, want := range map[decide.Selection]float64{
+		{}: e.Decision.Value, {Quantile: 0.5}: e.Decision.Value, {Horizon: time.Minute}: e.Decision.Value,
+		{Mode: decide.Shadow}: e.Observed,
+	} {
+		answer, err := e.Answer(selection, snapshottest.Now())
+		if err != nil || answer.Value != want {
+			t.Errorf("%+v: %+v, %v; want %v", selection, answer, err, want)
+		}
+	}
+}
+
 func TestSnapshotKeepsOrder(t *testing.T) {
 	entries := map[snapshot.Key]*snapshot.Entry{}
 	for _, k := range []snapshot.Key{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "z"}, {Namespace: "a", Name: "b"}} {

@@ -72,6 +72,8 @@ type Entry struct {
 
 	// What is served, with the Forecast's own settings. Meaningful where State.Serves().
 	Decision decide.Decision
+	// Fallback: no model serves but the ladder's next rung, the running maximum, which knows no quantiles and horizons.
+	Fallback bool
 	// Model is the name of the chosen candidate (or "running max" while falling back); ModelReason says why.
 	Model       string
 	ModelReason string

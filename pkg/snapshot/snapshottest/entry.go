@@ -84,7 +84,7 @@ func FallingBack(key snapshot.Key) *snapshot.Entry {
 		},
 	)
 	e.SampleTime = Now().Add(-4 * time.Minute)
-	e.Model, e.ModelReason = "running max", "the newest samples are missing"
+	e.Fallback, e.Model, e.ModelReason = true, "running max", "the newest samples are missing"
 	e.Decision = decide.Decision{
 		Value: 121.5, Observed: e.Observed, Reason: "the maximum observed over the last 6m15s is 121.5",
 	}
