@@ -14,6 +14,9 @@ type Config struct {
 	Step time.Duration
 	// Window is the lead window W, at least one step: the maximum over it is what the decision is about.
 	Window time.Duration
+	// Season is the cycle in which demand comes again, and the time over which candidates are judged, so that all of the
+	// cycle is in it; 0 means Day.
+	Season time.Duration
 	// Rate says that samples are rates: demand is then their mean over the last minute, else the last sample.
 	Rate bool
 	// Models that may serve, by name (see Names); empty means all. The free ones are always among them.
@@ -22,16 +25,14 @@ type Config struct {
 	Policy decide.Policy
 }
 
+// Day is the season of what people do.
+const Day = 24 * time.Hour
+
 // The constants of calibration.
 const (
-	// day is the season that is looked for.
-	day = 24 * time.Hour
 	// reach is the longest horizon that can be asked for, where four lead windows are not longer.
 	reach = time.Hour
-	// replay is the part of the history, at its end, on which candidates are scored before they serve: a day, so that
-	// every hour is in it, and at most half of what there is.
-	replay = day
-	// scoreCount scores are kept for each candidate over the lead window: a day of one every four minutes. A third of
+	// scoreCount scores are kept for each candidate over the lead window: of a day one every four minutes. A third of
 	// that serves the other horizons, of which there are several.
 	scoreCount = 360
 	// fewest scores with which a quantile is called calibrated.
@@ -45,6 +46,9 @@ const (
 // Validate returns every problem.
 func (c Config) Validate() error {
 	var problems []error
+	if c.Season < 0 {
+		problems = append(problems, fmt.Errorf("season %s, want more than 0", c.Season))
+	}
 	if c.Step <= 0 {
 		problems = append(problems, fmt.Errorf("step %s, want more than 0", c.Step))
 	}
@@ -64,13 +68,26 @@ func (c Config) stepsIn(d time.Duration) int {
 	return max(1, int((d+c.Step-1)/c.Step))
 }
 
-// season is the number of steps in a day, 0 where a day is no whole number of them.
+// cycle is the season with its default.
+func (c Config) cycle() time.Duration {
+	if c.Season == 0 {
+		return Day
+	}
+	return c.Season
+}
+
+// season is the number of steps in a season, 0 where it is no whole number of them.
 func (c Config) season() int {
-	if day%c.Step != 0 || c.Step >= day {
+	cycle := c.cycle()
+	if cycle%c.Step != 0 || c.Step >= cycle {
 		return 0
 	}
-	return int(day / c.Step)
+	return int(cycle / c.Step)
 }
+
+// replay is how many steps of a history, at its end, candidates are scored on before they serve: a season, and at most
+// half of what there is.
+func (c Config) replay(history int) int { return min(c.stepsIn(c.cycle()), history/2) }
 
 // horizons are the windows that are calibrated, in steps, ascending: one step, the lead window, twice that, the reach.
 func (c Config) horizons() []int {

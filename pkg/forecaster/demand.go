@@ -22,8 +22,9 @@ type demand struct {
 }
 
 const (
-	levelHalfLife = 12 * time.Hour
-	movesHalfLife = 2 * time.Hour
+	// levelHalfLife and movesHalfLife are in parts of a season: half a day, and two hours of it.
+	levelHalfLife = 2
+	movesHalfLife = 12
 	// leastMove is the least move, as a share of the typical level. Without it a quiet stretch would divide by next to
 	// nothing, and the scores of its end would explode.
 	leastMove = 0.01
@@ -36,7 +37,7 @@ func newDemand(c Config, reach int, typical float64) demand {
 	}
 	return demand{
 		step: c.Step, raw: newRing(average), recent: newRing(reach), observed: math.NaN(), typical: typical,
-		level: newDecayed(levelHalfLife, c.Step), moves: newDecayed(movesHalfLife, c.Step),
+		level: newDecayed(c.cycle()/levelHalfLife, c.Step), moves: newDecayed(c.cycle()/movesHalfLife, c.Step),
 	}
 }
 

@@ -34,7 +34,7 @@ type Forecaster struct {
 // history that is too short for a model is that model's error, never New's: an empty history is a beginning, too.
 func New(config Config, history forecast.Series) *Forecaster {
 	history = begun(history)
-	split := len(history.Values) - min(config.stepsIn(replay), len(history.Values)/2)
+	split := len(history.Values) - config.replay(len(history.Values))
 	train := history.Slice(0, split)
 	f := empty(config, history, mean(train.Values))
 	f.warm(&train)
@@ -52,11 +52,11 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 	horizons := config.horizons()
 	window := config.stepsIn(config.Window)
 	longest := horizons[len(horizons)-1]
-	every := max(1, min(config.stepsIn(replay), len(history.Values)/2)/scoreCount)
+	every := max(1, config.replay(len(history.Values))/scoreCount)
 	f := &Forecaster{
 		config: config, horizons: horizons, gate: gate{serving: -1},
 		demand: newDemand(config, longest, typical), scales: newRing(longest),
-		record: newRecord(config.Step, len(history.Values), window),
+		record: newRecord(config, len(history.Values), window),
 		next:   history.Start.UnixNano() / int64(config.Step),
 		maxima: make([]float64, len(horizons)), path: make([]float64, longest),
 	}
@@ -148,6 +148,7 @@ func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
 // Describe writes what the forecaster knows to an entry.
 func (f *Forecaster) Describe(e *snapshot.Entry) {
 	e.Window = time.Duration(f.horizons[f.own]) * f.config.Step
+	e.Reach = time.Duration(f.horizons[len(f.horizons)-1]) * f.config.Step
 	e.Observed = f.demand.observed
 	e.Decision = f.decision
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.mean()

@@ -35,16 +35,13 @@ type view struct {
 	scores  *interval.Scores
 }
 
-// scoreHalfLife is how fast old losses are forgotten: long enough to hold a day's cycle, short enough to demote a model
-// that a change of load has outdated.
-const scoreHalfLife = day
-
 // newMember keeps a score every so many steps, one in three of them beside the lead window.
 func newMember(b blueprint, c Config, horizons []int, every int) *member {
 	m := &member{
 		blueprint: b, level: c.Policy.Level(), views: make([]view, len(horizons)),
 		adaptive: interval.NewAdaptive(c.Policy.Level(), adaptRate),
-		loss:     newDecayed(scoreHalfLife, c.Step), coverage: newDecayed(scoreHalfLife, c.Step),
+		// A season's half-life is long enough to hold all of a cycle, short enough to demote a model that has stopped.
+		loss: newDecayed(c.cycle(), c.Step), coverage: newDecayed(c.cycle(), c.Step),
 	}
 	for i, h := range horizons {
 		share := 3
@@ -71,7 +68,7 @@ func (m *member) fit(c Config, train forecast.Series) {
 }
 
 // score takes the maxima that came over the windows that end now (NaN: not known), and the scales of their beginnings.
-// Not every score is kept, so that those that are reach back a day.
+// Not every score is kept, so that those that are reach back a season.
 func (m *member) score(index int64, maxima []float64, scales *ring) {
 	for i := range m.views {
 		v := &m.views[i]

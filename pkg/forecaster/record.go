@@ -32,12 +32,12 @@ type outcome struct {
 }
 
 // newRecord chooses the stride so that the points reach over a history of n steps, or a day where it is longer.
-func newRecord(step time.Duration, n, window int) record {
-	longest := max(1, int(5*time.Minute/step))
+func newRecord(c Config, n, window int) record {
+	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
-		step: step, stride: stride, means: newRing(recordLength), pending: newRing(window),
-		covered: newDecayed(scoreHalfLife, step),
+		step: c.Step, stride: stride, means: newRing(recordLength), pending: newRing(window),
+		covered: newDecayed(c.cycle(), c.Step),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/forecaster"
 )
 
 // Config of the loop. The zero value of a field means its default.
@@ -12,6 +14,8 @@ type Config struct {
 	// Refit is how often models are fitted anew; default 6 h. Shorter follows a change of pattern sooner and costs more
 	// CPU: about 100 ms for each Forecast of 14 days of minutes.
 	Refit time.Duration
+	// Season is the cycle in which demand comes again, over which models are judged; default 24 h.
+	Season time.Duration
 	// Concurrency is how many queries may be under way at once; default 16. PerNamespace bounds those of one namespace,
 	// so that one tenant's slow queries leave room for the others; default half of Concurrency.
 	Concurrency, PerNamespace int
@@ -30,6 +34,7 @@ func (c Config) WithDefaults() Config {
 		}
 	}
 	set(&c.Refit, 6*time.Hour)
+	set(&c.Season, forecaster.Day)
 	set(&c.Timeout, 30*time.Second)
 	set(&c.Grace, 5*time.Second)
 	if c.Concurrency == 0 {
@@ -44,7 +49,9 @@ func (c Config) WithDefaults() Config {
 // Validate returns every problem of a configuration with its defaults.
 func (c Config) Validate() error {
 	var problems []error
-	for name, d := range map[string]time.Duration{"refit": c.Refit, "timeout": c.Timeout, "grace": c.Grace} {
+	for name, d := range map[string]time.Duration{
+		"refit": c.Refit, "season": c.Season, "timeout": c.Timeout, "grace": c.Grace,
+	} {
 		if d <= 0 {
 			problems = append(problems, fmt.Errorf("%s %s, want more than 0", name, d))
 		}

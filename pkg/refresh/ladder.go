@@ -13,9 +13,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-// seasoned is how much history makes a Forecast Ready: with less than a day it has not seen every hour.
-const seasoned = 24 * time.Hour
-
 // The newest sample may be this old before the fallback takes over: a few steps, so that one failed scrape changes
 // nothing.
 const (
@@ -40,9 +37,9 @@ type view struct {
 	err error
 	// entry as of the newest sample; nil while there is none.
 	entry *snapshot.Entry
-	// decided: a candidate serves. span is how much history it has seen.
-	decided bool
-	span    time.Duration
+	// decided: a candidate serves. span is how much history it has seen; young: less than a season, so not every hour.
+	decided, young bool
+	span           time.Duration
 	// highest is the running maximum of the observed demand over the lead window.
 	highest float64
 	dropped series.Dropped
@@ -74,7 +71,7 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 	case !v.decided:
 		e.State = snapshot.Warming
 		v.fallBack(e)
-	case v.span < seasoned:
+	case v.young:
 		e.State = snapshot.Warming
 	default:
 		e.State = snapshot.Ready
@@ -139,7 +136,7 @@ func (v *view) ready(e *snapshot.Entry, t Target, now time.Time) snapshot.Condit
 		c.True, c.Message = true, e.ModelReason
 	case snapshot.Warming:
 		c.True = true
-		c.Message = fmt.Sprintf("%s of history: less than a day gains little over a reactive rule; %s",
+		c.Message = fmt.Sprintf("%s of history: less than a season gains little over a reactive rule; %s",
 			v.span.Round(time.Minute), e.ModelReason)
 	case snapshot.FallingBack:
 		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason)

@@ -102,7 +102,7 @@ func (l *Loop) reconcile(targets []Target) {
 		if before != nil && reflect.DeepEqual(before.target, t) {
 			continue
 		}
-		w := newWorker(t, l.config.Refit)
+		w := newWorker(t, l.config)
 		if before != nil && !l.busy[before] {
 			w.inherit(before)
 		}

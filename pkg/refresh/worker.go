@@ -17,6 +17,7 @@ import (
 type worker struct {
 	target     Target
 	anchors    anchors
+	season     time.Duration
 	store      *series.Store
 	forecaster *forecaster.Forecaster
 	anchor     time.Time
@@ -33,8 +34,8 @@ type worker struct {
 	fallbacks    uint64
 }
 
-func newWorker(t Target, refit time.Duration) *worker {
-	return &worker{target: t, anchors: newAnchors(t.Key, refit, t.Step)}
+func newWorker(t Target, c Config) *worker {
+	return &worker{target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), season: c.Season}
 }
 
 // inherit takes over the samples of the worker before, so that a change of a Forecast that leaves its query alone takes
@@ -165,7 +166,7 @@ func (w *worker) rebuild(anchor time.Time) {
 	w.rebuilds++
 	history := w.store.Range(align(anchor.Add(-w.target.History), w.target.Step), anchor)
 	w.forecaster = forecaster.New(forecaster.Config{
-		Step: w.target.Step, Window: Window(w.target.Lead), Rate: w.target.Rate,
+		Step: w.target.Step, Window: Window(w.target.Lead), Season: w.season, Rate: w.target.Rate,
 		Models: w.target.Models, Policy: w.target.Policy,
 	}, history)
 }
@@ -192,6 +193,7 @@ func (w *worker) look() {
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	w.found.entry = e
 	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
+	w.found.young = w.found.span < w.season
 	w.found.highest = highest(w.store.Range(newest.Add(-e.Window), w.store.End()))
 }
 

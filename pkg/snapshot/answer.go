@@ -96,9 +96,14 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	if c.Name == e.Model && window == e.Window {
 		return decide.Decide(policy, e.Inputs), window, nil
 	}
+	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.Reach {
+		// A young series has no such windows yet: the longest there is says more than nothing, and the answer says its
+		// length.
+		window = c.Windows[n-1].Horizon
+	}
 	q, ok := decide.AtHorizon(c.Windows, window)
 	if !ok {
-		return decide.Decision{}, 0, unknownHorizon(c, window)
+		return decide.Decision{}, 0, e.unknownHorizon(c, window)
 	}
 	input := decide.Input{Observed: e.Observed, Window: q}
 	if n := len(e.Inputs); n > 0 {
@@ -118,10 +123,10 @@ func (e *Entry) unknownModel(name string) error {
 	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelection, name, strings.Join(names, ", "))
 }
 
-func unknownHorizon(c *Candidate, horizon time.Duration) error {
+func (e *Entry) unknownHorizon(c *Candidate, horizon time.Duration) error {
 	if len(c.Windows) == 0 {
 		return fmt.Errorf("%w: model %s has no distribution yet", ErrNotServing, c.Name)
 	}
 	return fmt.Errorf("%w: horizon %s is out of reach, valid are %s to %s",
-		decide.ErrSelection, horizon, c.Windows[0].Horizon, c.Windows[len(c.Windows)-1].Horizon)
+		decide.ErrSelection, horizon, c.Windows[0].Horizon, max(e.Reach, c.Windows[len(c.Windows)-1].Horizon))
 }

@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"errors"
+	"slices"
 	"math"
 	"strings"
 	"testing"
@@ -133,6 +134,25 @@ func TestABeginningAnswersEverySelection(t *testing.T) {
 		if err != nil || answer.Value != want {
 			t.Errorf("%+v: %+v, %v; want %v", selection, answer, err, want)
 		}
+	}
+}
+
+// Later this horizon will be calibrated; until then the longest that is serves, under its own length.
+func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
+	e := snapshottest.Ready(snapshottest.Key("llama"))
+	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == e.Model })
+	windows := e.Candidates[i].Windows
+	longest := windows[len(windows)-1].Horizon
+	e.Reach = 2 * longest
+	want, err := e.Answer(decide.Selection{Horizon: longest}, snapshottest.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Answer(decide.Selection{Horizon: e.Reach}, snapshottest.Now()); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := e.Answer(decide.Selection{Horizon: e.Reach + 1}, snapshottest.Now()); !errors.Is(err, decide.ErrSelection) {
+		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelection)
 	}
 }
 

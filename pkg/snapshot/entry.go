@@ -63,6 +63,8 @@ type Entry struct {
 	LeadSource string
 	// Window is the lead window W: lead time, HPA sync, one step and metric lag.
 	Window time.Duration
+	// Reach is the longest horizon that may be asked for.
+	Reach  time.Duration
 	Policy decide.Policy
 
 	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.

@@ -85,6 +85,8 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	forecasts.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
 		"folder of Forecasts as YAML files, instead of the cluster's objects")
 	forecasts.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted anew")
+	forecasts.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
+		"the cycle in which demand comes again, over which models are judged")
 
 	o.prometheusFlags(sections.FlagSet("History from a Prometheus"))
 	o.embeddedFlags(sections.FlagSet("History from the embedded engine"))
