@@ -36,9 +36,22 @@ test-cluster: ## the tests that need parts of Kubernetes, built from source firs
 # The packages whose tests run against a real etcd and kube-apiserver.
 CLUSTER_PACKAGES := ./pkg/config/... ./deploy/... ./cmd/forewarm/...
 
+.PHONY: components
+components: ## build what the cluster tests run: Kubernetes, kwok, KEDA (20 minutes and more, once)
+	for c in kubernetes kwok keda; do hack/components/build.sh $$c; done
+
+.PHONY: e2e
+e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
+	cd hack/e2e && FOREWARM_E2E=1 CGO_ENABLED=0 go test -count=1 -timeout 20m -v .
+
+.PHONY: cluster
+cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)
+	cd hack/e2e && go run ./up $(if $(KEDA),-keda)
+
 .PHONY: lint
 lint: ## golangci-lint, pinned and built from source (minutes, once)
 	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint run
+	cd hack/e2e && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format
 format: ## gofumpt, import order and line length, by the linter's own formatters

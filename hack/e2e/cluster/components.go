@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Components is where the binaries lie that a cluster is made of.
+type Components struct {
+	// Kubernetes, Kwok and KEDA are folders of binaries.
+	Kubernetes, Kwok, KEDA string
+	// KEDASource is the folder of its module, which holds its manifests.
+	KEDASource string
+	// Forewarm and Prometheus are binaries.
+	Forewarm, Prometheus string
+	// Root of the repository.
+	Root string
+}
+
+// Build builds what is not built yet, which takes minutes the first time, and says so on stderr.
+func Build(ctx context.Context, root string) (Components, error) {
+	c := Components{Root: root, Forewarm: filepath.Join(root, "bin", "forewarm")}
+	var err error
+	for name, folder := range map[string]*string{"kubernetes": &c.Kubernetes, "kwok": &c.Kwok, "keda": &c.KEDA} {
+		if *folder, err = output(ctx, root, filepath.Join("hack", "components", "build.sh"), name); err != nil {
+			return c, err
+		}
+	}
+	keda := filepath.Join(root, "hack", "components", "keda")
+	c.KEDASource, err = output(ctx, keda, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2")
+	if err != nil {
+		return c, err
+	}
+	if _, err = output(ctx, root, "make", "build"); err != nil {
+		return c, err
+	}
+	if c.Prometheus, err = exec.LookPath("prometheus"); err != nil {
+		return c, fmt.Errorf("find Prometheus (Debian: apt-get install prometheus): %w", err)
+	}
+	return c, nil
+}
+
+// output runs a command in a folder and returns the last line that it writes.
+func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, name, args...)
+	if strings.ContainsRune(name, filepath.Separator) {
+		command.Path = filepath.Join(dir, name)
+	}
+	command.Dir, command.Stderr = dir, os.Stderr
+	out, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	return string(lines[len(lines)-1]), nil
+}
+
+// Root finds the root of the repository above the working directory.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the repository: %w", err)
+	}
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "hack", "components")); err == nil {
+			return at, nil
+		}
+	}
+	return "", fmt.Errorf("find the repository: no folder above %s has hack/components", dir)
+}

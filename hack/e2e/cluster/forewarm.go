@@ -1,0 +1,119 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	system  = "forewarm-system"
+	service = "forewarm"
+)
+
+// installation is what the replicas of forewarm share.
+type installation struct {
+	kubeconfig string
+	serving    pair
+	balancer   *balancer
+}
+
+// RotateForewarm gives the replicas a new serving certificate.
+func (c *Cluster) RotateForewarm() error {
+	_, err := c.issueForewarm()
+	return err
+}
+
+func (c *Cluster) issueForewarm() (pair, error) {
+	name := service + "." + system + ".svc"
+	return c.authority.issue("forewarm", name, nil, name)
+}
+
+// Replica is a running forewarm.
+type Replica struct {
+	*Process
+	URL string
+
+	program program
+	cluster *Cluster
+}
+
+// Install applies forewarm's manifests (a folder of deploy, such as deploy/default) and leads its Service to the
+// replicas. The pods of its Deployment are only played; the replicas are processes with the same rights.
+func (c *Cluster) Install(ctx context.Context, folder string) error {
+	if _, err := c.Kubectl(ctx, "", "apply", "--server-side", "-k", folder); err != nil {
+		return err
+	}
+	var err error
+	if c.forewarm.kubeconfig, err = c.account(ctx, system, "forewarm"); err != nil {
+		return err
+	}
+	if c.forewarm.serving, err = c.issueForewarm(); err != nil {
+		return err
+	}
+	if c.forewarm.balancer, err = newBalancer(ctx); err != nil {
+		return err
+	}
+	services, err := c.Kubectl(ctx, "", "get", "apiservices", "-l", "app.kubernetes.io/part-of=forewarm", "-o", "name")
+	if err != nil {
+		return err
+	}
+	return c.route(ctx, system, service, c.forewarm.balancer.port, strings.Fields(services)...)
+}
+
+// StartForewarm runs one more replica on a history source and returns when it is ready: when it has read the histories.
+func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string) (*Replica, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replica{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), program: program{
+		name: name, binary: c.Components.Forewarm, args: append([]string{
+			"serve", "--kubeconfig=" + c.forewarm.kubeconfig,
+			"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
+			"--tls-cert-file=" + c.forewarm.serving.certificate, "--tls-private-key-file=" + c.forewarm.serving.key,
+		}, args...),
+	}}
+	if err := r.Start(ctx); err != nil {
+		return nil, err
+	}
+	c.forewarm.balancer.add(strings.TrimPrefix(r.URL, "https://"))
+	return r, nil
+}
+
+// Start runs it, also again after a Stop or Kill, at the same address.
+func (r *Replica) Start(ctx context.Context) error {
+	var err error
+	if r.Process, err = r.cluster.run(r.program); err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: r.cluster.Trust(), DisableKeepAlives: true}}
+	return r.await(ctx, func(ctx context.Context) error { return healthy(ctx, client, r.URL+"/readyz") })
+}
+
+// Available waits until the kube-apiserver has found forewarm's APIs and the HPA controller may, too.
+func (c *Cluster) Available(ctx context.Context) error {
+	_, err := c.Kubectl(ctx, "", "wait", "apiservices", "-l", "app.kubernetes.io/part-of=forewarm",
+		"--for=condition=Available", "--timeout="+patience.String())
+	return err
+}
+
+// Eventually repeats a check until it is nil, for at most a time.
+func Eventually(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("after %s still: %w", limit, err)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}

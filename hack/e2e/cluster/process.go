@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// grace is how long a process may take to end by itself.
+const grace = 15 * time.Second
+
+// Process is a running program whose output goes to a log file.
+type Process struct {
+	Name string
+	// Log is the file with what it wrote.
+	Log string
+
+	command *exec.Cmd
+	over    chan struct{}
+	err     error
+}
+
+// program says what to run.
+type program struct {
+	name   string
+	binary string
+	args   []string
+	env    []string
+}
+
+// start runs a program; its log is in the folder, under its name.
+func (p program) start(dir string) (*Process, error) {
+	log := filepath.Join(dir, p.name+".log")
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
+	}
+	defer file.Close()                           //nolint:errcheck // The process has its own descriptor.
+	command := exec.Command(p.binary, p.args...) //nolint:noctx // It outlives whoever starts it: Stop ends it.
+	command.Dir, command.Stdout, command.Stderr = dir, file, file
+	command.Env = append(os.Environ(), p.env...)
+	// Should this process be killed, its children end as well. And ^C on the terminal is this process's to handle.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", p.name, err)
+	}
+	out := &Process{Name: p.name, Log: log, command: command, over: make(chan struct{})}
+	go func() {
+		defer close(out.over)
+		out.err = command.Wait()
+	}()
+	return out, nil
+}
+
+// Running says whether it has not ended yet.
+func (p *Process) Running() bool {
+	select {
+	case <-p.over:
+		return false
+	default:
+		return true
+	}
+}
+
+// Stop ends it in order, or by force where it takes too long; that is an error.
+func (p *Process) Stop() error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.over:
+		return nil
+	case <-time.After(grace):
+		p.Kill()
+		return fmt.Errorf("%s did not end within %s", p.Name, grace)
+	}
+}
+
+// Kill ends it at once, and returns when it is gone.
+func (p *Process) Kill() {
+	_ = p.command.Process.Kill() //nolint:errcheck // It may have ended.
+	<-p.over
+}
+
+// Signal sends it a signal; it is none's error that the process has ended.
+func (p *Process) Signal(s os.Signal) error {
+	if err := p.command.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("signal %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// Exit waits for its end and returns how it ended.
+func (p *Process) Exit(ctx context.Context) error {
+	select {
+	case <-p.over:
+		return p.err
+	case <-ctx.Done():
+		return fmt.Errorf("%s goes on: %w", p.Name, ctx.Err())
+	}
+}
+
+// ResidentMiB is how much memory it holds; 0 where that cannot be read.
+func (p *Process) ResidentMiB() int {
+	var pages, resident int
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.command.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	if _, err := fmt.Sscan(string(statm), &pages, &resident); err != nil {
+		return 0
+	}
+	return resident * os.Getpagesize() >> 20
+}
+
+// await asks until the answer is nil, the process has ended, or the time is over.
+func (p *Process) await(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := ask(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.over:
+			return fmt.Errorf("%s ended: %w\n%s", p.Name, p.err, p.tail())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready after %s: %w\n%s", p.Name, patience, err, p.tail())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// tail is the end of its log.
+func (p *Process) tail() []byte {
+	const most = 3000
+	text, err := os.ReadFile(p.Log)
+	if err != nil {
+		return []byte(err.Error())
+	}
+	if len(text) <= most {
+		return text
+	}
+	text = text[len(text)-most:]
+	return text[bytes.IndexByte(text, '\n')+1:]
+}
+
+// listen finds a port of loopback that nobody listens on.
+func listen(ctx context.Context) (listener net.Listener, port int, err error) {
+	if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
+		return nil, 0, fmt.Errorf("find a free port: %w", err)
+	}
+	return listener, listener.Addr().(*net.TCPAddr).Port, nil //nolint:errcheck // A TCP listener has a TCP address.
+}
+
+// freePort finds a port for another process to listen on.
+func freePort(ctx context.Context) (int, error) {
+	listener, port, err := listen(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return port, listener.Close()
+}
+
+// PID is its number.
+func (p *Process) PID() int { return p.command.Process.Pid }

@@ -1,0 +1,69 @@
+package e2e_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// demand is what workloads are asked for, by namespace and name: the gauge inflight of an exporter.
+type demand struct {
+	address string
+
+	mu     sync.Mutex
+	values map[workloadKey]func() float64
+}
+
+type workloadKey struct{ namespace, name string }
+
+func newDemand(t *testing.T) *demand {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &demand{address: listener.Addr().String(), values: map[workloadKey]func() float64{}}
+	server := &http.Server{Handler: d, ReadHeaderTimeout: time.Second}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func (d *demand) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for key, value := range d.values {
+		fmt.Fprintf(w, "inflight{namespace=%q,app=%q} %g\n", key.namespace, key.name, value())
+	}
+}
+
+// set makes the demand for a workload an even one.
+func (d *demand) set(namespace, name string, value float64) {
+	d.follow(namespace, name, func() float64 { return value })
+}
+
+// follow makes it what a function says at each scrape.
+func (d *demand) follow(namespace, name string, value func() float64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.values[workloadKey{namespace, name}] = value
+}
+
+// end takes a workload's series away.
+func (d *demand) end(namespace, name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.values, workloadKey{namespace, name})
+}

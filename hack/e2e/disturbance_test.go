@@ -1,0 +1,130 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+// TestDisturbance is the shortest way through everything, from the scrape to ready pods, and then takes away, one after
+// the other, the history source, the leader and both replicas. The HPA goes on with what it has: it never scales on a
+// wrong value and never loses capacity.
+func TestDisturbance(t *testing.T) {
+	t.Parallel()
+	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	s.demand.set("calm", "llama", 25)
+	s.observe(t)
+	s.forewarm(t, "deploy/default", 2)
+	s.apply(t, namespace("calm"), workload("calm", "llama", "1s", 1),
+		// Data is too old after 15 s here and after ten minutes in life: the source is away for so much shorter.
+		forecastOf("calm", "llama", "staleAfter: 15s"), hpa("calm", "llama", "llama", external("llama", "")))
+	s.scaled(t, "calm", "llama", 3)
+	s.demand.set("calm", "llama", 45)
+	s.scaled(t, "calm", "llama", 5)
+
+	// From here on the demand is even, so that every change of the scale would be a wrong one.
+	stop := s.guard(t, "calm", "llama", "5")
+	defer stop()
+	s.replicasAgree(t)
+	s.sourceAway(t)
+	s.leaderKilled(t)
+	s.allKilled(t)
+}
+
+// guard watches that a scale stays as it is.
+func (s *stage) guard(t *testing.T, namespace, name, want string) (stop func()) {
+	t.Helper()
+	quit, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		for {
+			got, err := s.Kubectl(t.Context(), "", "get", "deployment", name, "-n", namespace, "-o",
+				"jsonpath={.spec.replicas}")
+			if err == nil && got != want {
+				t.Errorf("the HPA scaled to %s", got)
+				return
+			}
+			select {
+			case <-quit:
+				return
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	}()
+	return func() { close(quit); <-over }
+}
+
+// sourceAway: the last value falls back, then nothing is served, which the HPA shows and sits out; and all is well again.
+func (s *stage) sourceAway(t *testing.T) {
+	t.Helper()
+	before := s.state(t, "calm", "llama")
+	s.prometheus.Kill()
+	s.active(t, "calm", "llama", missing)
+	state := func(t *testing.T) string { t.Helper(); return s.state(t, "calm", "llama") }
+	expect(t, "state", state, "Stale")
+	if message := s.condition(t, "calm", "llama", "message"); !strings.Contains(message, "Stale") {
+		t.Errorf("the HPA does not say why: %s", message)
+	}
+	time.Sleep(20 * time.Second) // Longer than anything that may still be remembered.
+	if err := s.prometheus.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.active(t, "calm", "llama", found)
+	expect(t, "state", state, before)
+}
+
+// leaderKilled: the other serves on without a gap and takes the statuses over.
+func (s *stage) leaderKilled(t *testing.T) {
+	t.Helper()
+	holder := func() string {
+		return s.get(t, "lease", "forewarm", "-n", "forewarm-system", "-o", "jsonpath={.spec.holderIdentity}")
+	}
+	before := holder()
+	leader := s.replicas[0]
+	if !strings.HasSuffix(before, fmt.Sprintf("_%d", leader.PID())) {
+		leader = s.replicas[1]
+	}
+	leader.Kill()
+	eventually(t, func() string {
+		if now := holder(); now == before || now == "" {
+			return "the lease is held by " + now
+		}
+		return ""
+	})
+	if err := leader.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.replicasAgree(t)
+}
+
+// allKilled: nothing answers, the HPA holds still; the replicas come back and know everything again.
+func (s *stage) allKilled(t *testing.T) {
+	t.Helper()
+	for _, r := range s.replicas {
+		r.Kill()
+	}
+	s.active(t, "calm", "llama", missing)
+	for _, r := range s.replicas {
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.active(t, "calm", "llama", found)
+	s.replicasAgree(t)
+}
+
+// replicasAgree asks both for the same and compares the answers to the last digit.
+func (s *stage) replicasAgree(t *testing.T) {
+	t.Helper()
+	path := metric("calm", "llama", "quantile=0.987")
+	eventually(t, func() string {
+		one, other := s.ask(t, 0, path), s.ask(t, 1, path)
+		if one != other || milliOf(strings.ReplaceAll(one, " ", "")) <= 0 {
+			return fmt.Sprintf("the replicas say %s and %s", one, other)
+		}
+		return ""
+	})
+}

@@ -1,0 +1,326 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+// TestPlatform is what a platform team's tenants do beside each other on one forewarm.
+func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios take turns: two cores carry no more at once.
+	t.Parallel()
+	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	s.writePast(t, workloadKey{"views", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
+	s.observe(t)
+	s.forewarm(t, "deploy/default", 2)
+	for _, scenario := range []struct {
+		name string
+		run  func(*testing.T, *stage)
+	}{
+		{"Selectors", selectors}, {"Objects", objects}, {"Tenants", tenants}, {"Rotation", rotation}, {"Fleet", fleet},
+	} {
+		t.Run(scenario.name, func(t *testing.T) { scenario.run(t, s) })
+	}
+}
+
+// waves are 50 ± 30 in a minute or so, by the second.
+func waves(from time.Time, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = 50 + 30*math.Sin(float64(from.UnixMilli())/10_000+float64(i)/10)
+	}
+	return out
+}
+
+// selectors: two HPAs see one Forecast by different horizons and quantiles; a third one's mistake is in its condition.
+func selectors(t *testing.T, s *stage) {
+	t.Helper()
+	s.demand.follow("views", "llama", func() float64 { return waves(time.Now(), 1)[0] })
+	s.apply(t, namespace("views"), workload("views", "near", "1s", 1), workload("views", "far", "1s", 1),
+		workload("views", "wrong", "1s", 1),
+		forecastOf("views", "llama", "targetRef: {kind: Deployment, name: near}"),
+		hpa("views", "near", "near", external("llama", `horizon: 3s, quantile: "0.5"`)),
+		hpa("views", "far", "far", external("llama", `horizon: 5m, quantile: "0.99"`)),
+		hpa("views", "wrong", "wrong", external("llama", `colour: red`)))
+	s.active(t, "views", "near", found)
+	s.active(t, "views", "far", found)
+	current := func(hpa string) int64 {
+		return milliOf(`"value":"` + s.get(t, "hpa", hpa, "-n", "views", "-o",
+			"jsonpath={.status.currentMetrics[0].external.current.averageValue}") + `"`)
+	}
+	eventually(t, func() string {
+		near := current("near") * int64(s.wanted(t, "near"))
+		far := current("far") * int64(s.wanted(t, "far"))
+		if far <= near {
+			return fmt.Sprintf("in total the far view has %dm, the near one %dm", far, near)
+		}
+		return ""
+	})
+	s.active(t, "views", "wrong", missing)
+	for _, word := range []string{"colour", "horizon, late, model, quantile, serve"} {
+		if message := s.condition(t, "views", "wrong", "message"); !strings.Contains(message, word) {
+			t.Errorf("%q is not in the HPA's condition: %s", word, message)
+		}
+	}
+}
+
+// wanted is how many replicas the HPA counted on when it last looked.
+func (s *stage) wanted(t *testing.T, hpa string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscan(
+		s.get(t, "hpa", hpa, "-n", "views", "-o", "jsonpath={.status.currentReplicas}"),
+		&n,
+	); err != nil {
+		return 0
+	}
+	return n
+}
+
+// objects: what cannot be is refused or says so in its status, what changes takes effect, what goes is gone.
+func objects(t *testing.T, s *stage) {
+	t.Helper()
+	s.apply(t, namespace("objects"))
+	s.demand.set("objects", "llama", 35)
+	for _, c := range []struct{ line, word string }{
+		{`quantile: "high"`, "quantile"},
+		{"step: soon", "step"},
+		{"serve: Sometimes", "serve"},
+		{"signal: {query: up, preset: vllm/inflight}", "exactly one"},
+	} {
+		refusal := s.refused(t, forecastOf("objects", "llama", c.line), "apply", "--server-side", "-f", "-")
+		if !strings.Contains(refusal, c.word) {
+			t.Errorf("%s: the refusal does not say %q: %s", c.line, c.word, refusal)
+		}
+	}
+	s.apply(t, workload("objects", "llama", "1s", 1), forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
+		hpa("objects", "llama", "llama", external("llama", "")))
+	state := func(t *testing.T) string { t.Helper(); return s.state(t, "objects", "llama") }
+	expect(t, "state", state, "Invalid")
+	s.apply(t, forecastOf("objects", "llama", "serve: Shadow"))
+	s.active(t, "objects", "llama", found)
+	s.scaled(t, "objects", "llama", 4)
+	if v := s.value(t, "objects", "llama", ""); v != 35_000 {
+		t.Errorf("in the shadow %dm is served, want the observed 35", v)
+	}
+	s.apply(t, forecastOf("objects", "llama", "serve: Shadow", "signal: {query: '2 * sum(inflight{app=\"llama\"})'}"))
+	changed := time.Now()
+	eventually(t, func() string {
+		if v := s.value(t, "objects", "llama", ""); v != 70_000 {
+			return fmt.Sprintf("another query: %dm is served, want 70", v)
+		}
+		return ""
+	})
+	t.Logf("another query served after %.1f s", time.Since(changed).Seconds())
+	s.scaled(t, "objects", "llama", 7)
+	if _, err := s.Kubectl(t.Context(), "", "delete", "forecast", "llama", "-n", "objects"); err != nil {
+		t.Fatal(err)
+	}
+	s.active(t, "objects", "llama", missing)
+	if refusal := s.refused(
+		t,
+		"",
+		"get",
+		"--raw",
+		metric("objects", "llama", ""),
+	); !strings.Contains(
+		refusal,
+		"NotFound",
+	) {
+		t.Errorf("a deleted Forecast's metric: %s", refusal)
+	}
+	s.scaled(t, "objects", "llama", 7)
+}
+
+// tenants see their own and nothing else, neither by asking nor by a query.
+func tenants(t *testing.T, s *stage) {
+	t.Helper()
+	s.demand.set("mine", "llama", 11)
+	s.demand.set("theirs", "llama", 666)
+	s.apply(t, namespace("mine"), namespace("theirs"), workload("mine", "llama", "1s", 1),
+		forecastOf("mine", "llama", "signal: {query: sum(inflight)}", "serve: Shadow"), forecastOf("theirs", "llama"),
+		forecastOf("mine", "greedy", `signal: {query: 'sum(inflight{namespace="theirs"})'}`), `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: tenant, namespace: mine}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
+`)
+	if v := s.value(t, "mine", "llama", ""); v != 11_000 {
+		t.Errorf("a query of a tenant's has %dm, want its own 11: another namespace's are in it", v)
+	}
+	conditions := func() string {
+		return s.get(t, "forecast", "greedy", "-n", "mine", "-o", "jsonpath={.status.conditions}")
+	}
+	eventually(t, func() string {
+		if text := conditions(); !strings.Contains(text, "--cluster-query-namespaces") {
+			return "a query of another namespace is not refused: " + text
+		}
+		return ""
+	})
+	const tenant = "--as=system:serviceaccount:mine:default"
+	outlook := func(namespace string) string {
+		return "/apis/inspect.forewarm.dev/v1alpha1/namespaces/" + namespace + "/outlooks/llama"
+	}
+	for _, path := range []string{metric("mine", "llama", ""), outlook("mine"), outlook("mine") + "/page"} {
+		eventually(t, func() string {
+			if _, err := s.Kubectl(t.Context(), "", "get", "--raw", path, tenant); err != nil {
+				return err.Error()
+			}
+			return ""
+		})
+	}
+	for _, path := range []string{
+		metric("theirs", "llama", ""), outlook("theirs"), outlook("theirs") + "/plot",
+		"/apis/inspect.forewarm.dev/v1alpha1/outlooks",
+		"/apis/custom.metrics.k8s.io/v1beta2/namespaces/theirs/forecasts.forewarm.dev/llama/demand",
+	} {
+		if refusal := s.refused(t, "", "get", "--raw", path, tenant); !strings.Contains(refusal, "Forbidden") {
+			t.Errorf("%s as another's tenant: %s", path, refusal)
+		}
+		if code := s.anonymous(t, s.Config.Host+path); code != http.StatusUnauthorized && code != http.StatusForbidden {
+			t.Errorf("%s as nobody, by the kube-apiserver: %d", path, code)
+		}
+		if code := s.anonymous(
+			t,
+			s.replicas[0].URL+path,
+		); code != http.StatusUnauthorized &&
+			code != http.StatusForbidden {
+			t.Errorf("%s as nobody, past it: %d", path, code)
+		}
+	}
+}
+
+// anonymous asks without saying who asks.
+func (s *stage) anonymous(t *testing.T, url string) int {
+	t.Helper()
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: s.Trust()}}
+	defer client.CloseIdleConnections()
+	response, err := client.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := response.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	return response.StatusCode
+}
+
+// rotation: both replicas get new serving certificates while HPAs run, and no request fails.
+func rotation(t *testing.T, s *stage) {
+	t.Helper()
+	s.demand.set("rotation", "llama", 25)
+	s.apply(t, namespace("rotation"), workload("rotation", "llama", "1s", 1), forecastOf("rotation", "llama"),
+		hpa("rotation", "llama", "llama", external("llama", "")))
+	s.active(t, "rotation", "llama", found)
+	before := s.serial(t)
+	quit, over := make(chan struct{}), make(chan int)
+	go func() {
+		asked := 0
+		defer func() { over <- asked }()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			asked++
+			if _, err := s.Kubectl(t.Context(), "", "get", "--raw", metric("rotation", "llama", "")); err != nil {
+				t.Errorf("while certificates change: %v", err)
+			}
+		}
+	}()
+	if err := s.RotateForewarm(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() string {
+		if now := s.serial(t); now == before {
+			return "the certificate served is still " + now
+		}
+		return ""
+	})
+	time.Sleep(3 * time.Second) // Some more HPA syncs.
+	close(quit)
+	t.Logf("%d requests while the certificates changed", <-over)
+	s.active(t, "rotation", "llama", found)
+	events := s.get(t, "events", "-n", "rotation", "--field-selector=reason="+missing, "-o", "name")
+	first := s.get(t, "hpa", "llama", "-n", "rotation", "-o", "jsonpath={.metadata.creationTimestamp}")
+	if late := s.get(t, "events", "-n", "rotation", "--field-selector=reason="+missing, "-o",
+		"jsonpath={.items[*].lastTimestamp}"); events != "" {
+		t.Logf("the HPA of %s failed before its Forecast was ready: %s", first, late)
+	}
+}
+
+// serial is that of the certificate that a replica serves.
+func (s *stage) serial(t *testing.T) string {
+	t.Helper()
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		TLSClientConfig: s.Trust(), DisableKeepAlives: true,
+	}}
+	response, err := client.Get(s.replicas[0].URL + "/livez")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close() //nolint:errcheck // Not read.
+	return response.TLS.PeerCertificates[0].SerialNumber.String()
+}
+
+// fleet is 500 Forecasts and HPAs at once.
+func fleet(t *testing.T, s *stage) {
+	t.Helper()
+	const n = 500
+	begin := time.Now()
+	var kinds [3][]string
+	for i := range n {
+		name := fmt.Sprintf("model-%d", i)
+		s.demand.set("fleet", name, float64(5+10*(i%2)))
+		// No GPU: a fleet has more than the eight nodes.
+		deployment := strings.Replace(workload("fleet", name, "1s", 1), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
+		for kind, manifest := range []string{
+			deployment, forecastOf("fleet", name, "step: 15s"), hpa("fleet", name, name, external(name, "")),
+		} {
+			kinds[kind] = append(kinds[kind], manifest)
+		}
+	}
+	s.apply(t, namespace("fleet"))
+	var creating sync.WaitGroup
+	for _, manifests := range kinds {
+		creating.Go(func() {
+			if _, err := s.Kubectl(t.Context(), strings.Join(manifests, "\n---\n"), "create", "-f", "-"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	creating.Wait()
+	t.Logf("%d of each created after %.1f s", n, time.Since(begin).Seconds())
+	const reason = `jsonpath={range .items[*]}{.status.conditions[?(@.type=="ScalingActive")].reason} {end}`
+	eventually(t, func() string {
+		if got := strings.Count(s.get(t, "hpa", "-n", "fleet", "-o", reason), found); got != n {
+			return fmt.Sprintf("%d of %d HPAs have their metric", got, n)
+		}
+		return ""
+	})
+	eventually(t, func() string {
+		replicas := s.get(
+			t,
+			"deployments",
+			"-n",
+			"fleet",
+			"-o",
+			"jsonpath={range .items[*]}{.status.readyReplicas} {end}",
+		)
+		if one, two := strings.Count(replicas, "1 "), strings.Count(replicas+" ", "2 "); one+two != n || two != n/2 {
+			return fmt.Sprintf("%d Deployments with one ready replica and %d with two, want half and half", one, two)
+		}
+		return ""
+	})
+	t.Logf("%d HPAs scaled after %.1f s", n, time.Since(begin).Seconds())
+	for i, r := range s.replicas {
+		t.Logf("replica %d holds %d MiB", i, r.ResidentMiB())
+	}
+}

@@ -1,0 +1,120 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+// recording is a trace that the scenarios replay.
+type recording struct{ forecast.Series }
+
+// openRecording reads a real trace where it is at hand, else the project's own. Of the real ones it is that whose largest
+// rise is a rise: in others it is the end of an outage, which nothing foresees.
+func openRecording(t *testing.T) recording {
+	t.Helper()
+	path := filepath.Join("..", "..", "testdata", "traces", "requests_14d.csv.gz")
+	if data := os.Getenv("FOREWARM_DATA"); data != "" {
+		path = filepath.Join(data, "traces", "worldcup98_requests_per_minute_first_60000.csv.gz")
+	}
+	columns, err := trace.ColumnsOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := columns[0]
+	series, err := trace.Open(path, column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("trace: %s, column %s, %d steps of %s", filepath.Base(path), column, len(series.Values), series.Step)
+	return recording{series}
+}
+
+// largestRise is where, in the last day, the mean of five minutes rises most within ten: the index at which it begins.
+func (r recording) largestRise() int {
+	minutes := func(n int) int { return int(time.Duration(n) * time.Minute / r.Step) }
+	mean := func(from int) float64 {
+		sum := 0.0
+		for _, v := range r.Values[from : from+minutes(5)] {
+			sum += v
+		}
+		return sum / float64(minutes(5))
+	}
+	best, at := math.Inf(-1), 0
+	for i := len(r.Values) - minutes(24*60); i+minutes(45) < len(r.Values); i++ {
+		if rise := mean(i+minutes(10)) - mean(i); rise > best {
+			best, at = rise, i
+		}
+	}
+	return at
+}
+
+// at is the demand at a position in steps, between two of them on the line.
+func (r recording) at(position float64) float64 {
+	i := min(max(int(position), 0), len(r.Values)-2)
+	share := min(position-float64(i), 1)
+	return r.Values[i]*(1-share) + r.Values[i+1]*share
+}
+
+// writePast puts the newest steps of a series of the demand, the last of which is now, into the data of a Prometheus that
+// does not run yet.
+func (s *stage) writePast(t *testing.T, key workloadKey, step time.Duration, values []float64) {
+	t.Helper()
+	text := bytes.NewBufferString("# TYPE inflight gauge\n")
+	begin := time.Now().Add(-time.Duration(len(values)) * step)
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			fmt.Fprintf(
+				text,
+				"inflight{namespace=%q,app=%q,job=\"demand\",instance=%q} %g %.3f\n",
+				key.namespace,
+				key.name,
+				s.demand.address,
+				v,
+				float64(begin.Add(time.Duration(i)*step).UnixMilli())/1000,
+			)
+		}
+	}
+	text.WriteString("# EOF\n")
+	file := filepath.Join(s.Dir, key.name+".om")
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	promtool := exec.CommandContext(t.Context(), "promtool", "tsdb", "create-blocks-from", "openmetrics", file,
+		s.PrometheusData())
+	if out, err := promtool.CombinedOutput(); err != nil {
+		t.Fatalf("promtool: %v\n%s", err, out)
+	}
+}
+
+// replay moves the demand along a course until it is over, and tells every tick of it.
+func (s *stage) replay(t *testing.T, course func(time.Duration) float64, length time.Duration,
+	tick func(elapsed time.Duration, demand float64),
+) {
+	t.Helper()
+	start := time.Now()
+	ticker := time.NewTicker(500 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		elapsed := time.Since(start)
+		if elapsed > length {
+			return
+		}
+		value := course(elapsed)
+		s.demand.set("rise", "demand", value)
+		tick(elapsed, value)
+		select {
+		case <-ticker.C:
+		case <-t.Context().Done():
+			t.Fatal(t.Context().Err())
+		}
+	}
+}

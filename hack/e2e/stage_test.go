@@ -1,0 +1,187 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")
+
+// stage is a cluster with a Prometheus, and a demand that it scrapes.
+type stage struct {
+	*cluster.Cluster
+	begin      time.Time
+	demand     *demand
+	prometheus *cluster.Prometheus
+	replicas   []*cluster.Replica
+}
+
+// components are built once for all tests.
+var components = sync.OnceValues(func() (cluster.Components, error) {
+	root, err := cluster.Root()
+	if err != nil {
+		return cluster.Components{}, err
+	}
+	return cluster.Build(context.Background(), root)
+})
+
+// setUp brings a stage up that ends with its test. Where the test fails, the ends of all logs are printed.
+func setUp(t *testing.T, o cluster.Options) *stage {
+	t.Helper()
+	if os.Getenv("FOREWARM_E2E") == "" {
+		t.Skip("FOREWARM_E2E is unset: run `make e2e`")
+	}
+	begin := time.Now()
+	var err error
+	if o.Components, err = components(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("components after %.1f s", time.Since(begin).Seconds())
+	if o.Dir, err = os.MkdirTemp("", "forewarm-e2e-"); err != nil { //nolint:usetesting // -keep keeps it.
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { clearUp(t, o.Dir) })
+	c, err := cluster.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, p := range c.Processes() {
+			t.Logf("%s held %d MiB", p.Name, p.ResidentMiB())
+		}
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("control plane after %.1f s", time.Since(begin).Seconds())
+	return &stage{Cluster: c, begin: begin, demand: newDemand(t)}
+}
+
+// clearUp removes a stage's folder, or says where it is kept.
+func clearUp(t *testing.T, dir string) {
+	t.Helper()
+	if *keep {
+		t.Logf("kept: %s", dir)
+		return
+	}
+	if t.Failed() {
+		logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, log := range logs {
+			t.Logf("%s:\n%s", filepath.Base(log), tail(log))
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func tail(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-4000):])
+}
+
+// observe runs a Prometheus that scrapes the demand.
+func (s *stage) observe(t *testing.T) {
+	t.Helper()
+	var err error
+	s.prometheus, err = s.StartPrometheus(t.Context(), fmt.Sprintf(`
+global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+  - job_name: demand
+    honor_labels: true
+    static_configs: [{targets: [%q]}]
+`, s.demand.address))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forewarm installs it from a folder of deploy and runs replicas until the aggregator has found them.
+func (s *stage) forewarm(t *testing.T, folder string, replicas int, args ...string) {
+	t.Helper()
+	if err := s.Install(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	for i := range replicas {
+		r, err := s.StartForewarm(t.Context(), fmt.Sprintf("forewarm-%d", i),
+			append(args, "--prometheus-url="+s.prometheus.URL)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.replicas = append(s.replicas, r)
+	}
+	if err := s.Available(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("forewarm after %.1f s", time.Since(s.begin).Seconds())
+}
+
+// apply applies manifests, which must be right.
+func (s *stage) apply(t *testing.T, manifests ...string) {
+	t.Helper()
+	if err := s.Apply(t.Context(), strings.Join(manifests, "\n---\n")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// get reads something by kubectl, which must work.
+func (s *stage) get(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := s.Kubectl(t.Context(), "", append([]string{"get"}, args...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+// refused is what kubectl says of something that must not work.
+func (s *stage) refused(t *testing.T, input string, args ...string) string {
+	t.Helper()
+	out, err := s.Kubectl(t.Context(), input, args...)
+	if err == nil {
+		t.Errorf("kubectl %s works: %s", strings.Join(args, " "), out)
+		return ""
+	}
+	return err.Error()
+}
+
+// eventually waits, at most a minute, until a check is empty, which says what is still missing.
+func eventually(t *testing.T, check func() string) {
+	t.Helper()
+	err := cluster.Eventually(t.Context(), time.Minute, func(context.Context) error {
+		if missing := check(); missing != "" {
+			return errors.New(missing)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect waits until something is read as it is wanted.
+func expect(t *testing.T, what string, read func(*testing.T) string, want string) {
+	t.Helper()
+	eventually(t, func() string {
+		if got := read(t); got != want {
+			return fmt.Sprintf("%s: %s, want %s", what, got, want)
+		}
+		return ""
+	})
+}

@@ -1,0 +1,87 @@
+// Command up brings a cluster up with forewarm in it and keeps it until it is interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+func main() {
+	keda := flag.Bool("keda", false, "with KEDA, which then owns external.metrics.k8s.io")
+	flag.Parse()
+	if err := run(*keda); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// scrape lets Prometheus know of itself, so that there is something to forecast.
+const scrape = `
+global: {scrape_interval: 5s, scrape_timeout: 5s}
+scrape_configs: [{job_name: prometheus, static_configs: [{targets: [SELF]}]}]
+`
+
+func run(keda bool) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root, err := cluster.Root()
+	if err != nil {
+		return err
+	}
+	components, err := cluster.Build(ctx, root)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "forewarm-e2e-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the cluster: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	c, err := cluster.Start(ctx, cluster.Options{
+		Dir: dir, Components: components, KEDA: keda,
+		Progress: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) },
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Stop()) }()
+	if err := install(ctx, c); err != nil {
+		return err
+	}
+	fmt.Printf(`
+export KUBECONFIG=%s PATH=%s:$PATH
+
+Nodes, GPUs and pods are only played: a pod becomes ready after its annotation start.e2e/delay. The logs are in %s.
+Ctrl-C ends everything.
+`, c.Kubeconfig, components.Kubernetes, filepath.Dir(c.Kubeconfig))
+	<-ctx.Done()
+	return nil
+}
+
+// install runs a Prometheus and forewarm on it.
+func install(ctx context.Context, c *cluster.Cluster) error {
+	c.Progress("starting Prometheus and forewarm")
+	prometheus, err := c.StartPrometheus(ctx, scrape)
+	if err != nil {
+		return err
+	}
+	folder := "deploy/default"
+	if c.KEDA {
+		folder = "deploy/beside-keda"
+	}
+	if err := c.Install(ctx, folder); err != nil {
+		return err
+	}
+	if _, err := c.StartForewarm(ctx, "forewarm", "--prometheus-url="+prometheus.URL); err != nil {
+		return err
+	}
+	return c.Available(ctx)
+}
