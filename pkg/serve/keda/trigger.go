@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -161,12 +162,15 @@ func (t *trigger) carries(newest *snapshot.Snapshot) (float64, error) {
 	if err != nil || t.target > 0 {
 		return t.target, err
 	}
-	target := thousandths(entry.Policy.Target)
+	target := math.Round(entry.Policy.Target*1000) / 1000
 	switch {
 	case target > 0 && carriable(target) == nil:
 		return target, nil
 	case entry.State == snapshot.Invalid:
 		return 0, status.Errorf(codes.Unavailable, "forecast %s: %s", t.forecast, entry.Why())
+	case entry.Policy.Target != 0:
+		return 0, status.Errorf(codes.InvalidArgument, "forecast %s: scaling.target %g is no target of a metric, which is from "+
+			"0.001 to %.3g: state the demand in another unit", t.forecast, entry.Policy.Target, float64(most))
 	}
 	return 0, status.Errorf(codes.InvalidArgument, "forecast %s says not what one replica carries: set %s in the trigger's "+
 		"metadata, or scaling.target in the Forecast", t.forecast, keyTarget)
