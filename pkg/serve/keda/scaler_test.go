@@ -22,14 +22,23 @@ import (
 )
 
 // dial serves the board, and is a client of it.
-func dial(t *testing.T, board *snapshot.Board, now func() time.Time) pb.ExternalScalerClient {
+func dial(
+	t *testing.T,
+	board *snapshot.Board,
+	now func() time.Time,
+) pb.ExternalScalerClient { //nolint:ireturn // As generated.
 	t.Helper()
 	listener, server := bufconn.Listen(1<<16), grpc.NewServer()
 	pb.RegisterExternalScalerServer(server, keda.New(board, now))
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
-	conn, err := grpc.NewClient("passthrough:memory", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	conn, err := grpc.NewClient(
+		"passthrough:memory",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(
+			func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) },
+		),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +54,7 @@ func dial(t *testing.T, board *snapshot.Board, now func() time.Time) pb.External
 	return pb.NewExternalScalerClient(conn)
 }
 
-func everyState(t *testing.T) pb.ExternalScalerClient {
+func everyState(t *testing.T) pb.ExternalScalerClient { //nolint:ireturn // As generated.
 	t.Helper()
 	return dial(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
 }
@@ -191,7 +200,10 @@ func TestErrorsOfValuesAndActivity(t *testing.T) {
 			checkError(t, err, test.code, test.words...)
 		})
 	}
-	_, err := client.GetMetrics(t.Context(), &pb.GetMetricsRequest{ScaledObjectRef: ref("forecast", "ready"), MetricName: "x"})
+	_, err := client.GetMetrics(
+		t.Context(),
+		&pb.GetMetricsRequest{ScaledObjectRef: ref("forecast", "ready"), MetricName: "x"},
+	)
 	checkError(t, err, codes.InvalidArgument, `metric "x"`, `"ready"`)
 	_, err = client.GetMetrics(t.Context(), &pb.GetMetricsRequest{})
 	checkError(t, err, codes.InvalidArgument, "names no namespace", "forecast is missing")
@@ -233,7 +245,7 @@ func TestNoNamespaceIsCrossed(t *testing.T) {
 	_, err := value(t, client, ref("forecast", "secret"))
 	checkError(t, err, codes.NotFound, "namespace inference")
 	for _, name := range []string{"other/secret", "../other/secret", "other%2Fsecret", "/secret", "secret ", "other\x00secret"} {
-		_, err := value(t, client, ref("forecast", name))
+		_, err = value(t, client, ref("forecast", name))
 		checkError(t, err, codes.InvalidArgument, "is not a name")
 	}
 	_, err = value(t, client, ref("forecast", "secret", "namespace", "other"))
@@ -313,7 +325,13 @@ func TestTheSpec(t *testing.T) {
 			}
 			s := got.GetMetricSpecs()[0]
 			if s.GetTargetSize() != test.whole || s.GetTargetSizeFloat() != test.float {
-				t.Errorf("targets %d and %g, want %d and %g", s.GetTargetSize(), s.GetTargetSizeFloat(), test.whole, test.float)
+				t.Errorf(
+					"targets %d and %g, want %d and %g",
+					s.GetTargetSize(),
+					s.GetTargetSizeFloat(),
+					test.whole,
+					test.float,
+				)
 			}
 			if want := test.ref.GetScalerMetadata()["forecast"]; s.GetMetricName() != want {
 				t.Errorf("metric %q, want %q", s.GetMetricName(), want)

@@ -115,7 +115,9 @@ func isOwn(key string) bool { return key == keyForecast || key == keyTarget || k
 
 // isKEDAs says whether KEDA reads a key itself. It hands on all metadata, those that tell it how to call included; what
 // comes from a TriggerAuthentication (certificates and keys) stays with it.
-func isKEDAs(key string) bool { return key == "scalerAddress" || key == "enableTLS" || key == "unsafeSsl" }
+func isKEDAs(key string) bool {
+	return key == "scalerAddress" || key == "enableTLS" || key == "unsafeSsl"
+}
 
 // explain is what is wrong with a selection, with the keys of a trigger in place of those of a selector.
 func explain(asked map[string]string) error {
@@ -129,7 +131,10 @@ func explain(asked map[string]string) error {
 	if unknown := slices.Sorted(maps.Keys(asked)); len(known) < len(asked) {
 		unknown = slices.DeleteFunc(unknown, func(key string) bool { return slices.Contains(valid, key) })
 		all := slices.Sorted(slices.Values(append(valid, keyForecast, keyTarget, keyActivation)))
-		problems = append(problems, fmt.Errorf("unknown key %s, valid keys are %s", some(unknown), strings.Join(all, ", ")))
+		problems = append(
+			problems,
+			fmt.Errorf("unknown key %s, valid keys are %s", some(unknown), strings.Join(all, ", ")),
+		)
 	}
 	lines := make([]string, len(problems))
 	for i, err := range problems {
@@ -169,9 +174,20 @@ func (t *trigger) carries(newest *snapshot.Snapshot) (float64, error) {
 	case entry.State == snapshot.Invalid:
 		return 0, status.Errorf(codes.Unavailable, "forecast %s: %s", t.forecast, entry.Why())
 	case entry.Policy.Target != 0:
-		return 0, status.Errorf(codes.InvalidArgument, "forecast %s: scaling.target %g is no target of a metric, which is from "+
-			"0.001 to %.3g: state the demand in another unit", t.forecast, entry.Policy.Target, float64(most))
+		return 0, status.Errorf(
+			codes.InvalidArgument,
+			"forecast %s: scaling.target %g is no target of a metric, which is from "+
+				"0.001 to %.3g: state the demand in another unit",
+			t.forecast,
+			entry.Policy.Target,
+			float64(most),
+		)
 	}
-	return 0, status.Errorf(codes.InvalidArgument, "forecast %s says not what one replica carries: set %s in the trigger's "+
-		"metadata, or scaling.target in the Forecast", t.forecast, keyTarget)
+	return 0, status.Errorf(
+		codes.InvalidArgument,
+		"forecast %s says not what one replica carries: set %s in the trigger's "+
+			"metadata, or scaling.target in the Forecast",
+		t.forecast,
+		keyTarget,
+	)
 }

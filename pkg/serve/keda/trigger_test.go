@@ -3,6 +3,7 @@ package keda_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,14 +47,16 @@ func TestFaultsOfTheMetadata(t *testing.T) {
 		{"a quantile in percent", []string{"forecast", "ready", "quantile", "95%"}, []string{"quantile", "0.05 to 0.995"}},
 		{"an exclusion", []string{"forecast", "ready", "quantile", "0.9", "late", "0.1"}, []string{"exclude each other"}},
 		{
-			"a misspelt key", []string{"forecast", "ready", "activationTarget", "5"},
+			"a misspelt key",
+			[]string{"forecast", "ready", "activationTarget", "5"},
 			[]string{`unknown key "activationTarget"`, "valid keys are activation, forecast, horizon, late, model, quantile, serve, target"},
 		},
 		{"the case of a key counts", []string{"Forecast", "ready"}, []string{"forecast is missing", `unknown key "Forecast"`}},
 		{"what belongs into a TriggerAuthentication", []string{"forecast", "ready", "caCert", "x"}, []string{`unknown key "caCert"`}},
 		{"a thousand keys", many, []string{`"key-0000", "key-0001", "key-0002", "key-0003" and 996 more`}},
 		{
-			"everything at once", []string{"target", "x", "activation", "y", "horizon", "z", "quantile", "2", "zone", "a"},
+			"everything at once",
+			[]string{"target", "x", "activation", "y", "horizon", "z", "quantile", "2", "zone", "a"},
 			[]string{"forecast is missing", `target="x"`, `activation="y"`, `horizon="z"`, `quantile="2"`, `unknown key "zone"`},
 		},
 	} {
@@ -98,7 +101,7 @@ func FuzzMetadata(f *testing.F) {
 		r := ref("forecast", forecast, "activation", activation, key, text)
 		named := r.GetScalerMetadata()["forecast"]
 		metrics, err := scaler.GetMetrics(t.Context(), &pb.GetMetricsRequest{ScaledObjectRef: r, MetricName: named})
-		checkAnswer(t, err, codes.InvalidArgument, codes.NotFound, codes.Unavailable)
+		checkAnswer(t, err)
 		if err == nil {
 			v := metrics.GetMetricValues()[0]
 			if !(v.GetMetricValueFloat() >= 0 && v.GetMetricValueFloat() < 1e6) || v.GetMetricValue() < 0 {
@@ -109,7 +112,7 @@ func FuzzMetadata(f *testing.F) {
 			}
 		}
 		specs, err := scaler.GetMetricSpec(t.Context(), r)
-		checkAnswer(t, err, codes.InvalidArgument, codes.NotFound, codes.Unavailable)
+		checkAnswer(t, err)
 		if err == nil {
 			s := specs.GetMetricSpecs()[0]
 			if !(s.GetTargetSizeFloat() >= 0.001) || s.GetTargetSize() < 1 ||
@@ -120,17 +123,12 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-func checkAnswer(t *testing.T, err error, codes ...codes.Code) {
+func checkAnswer(t *testing.T, err error) {
 	t.Helper()
-	if err == nil {
-		return
+	sound := []codes.Code{codes.OK, codes.InvalidArgument, codes.NotFound, codes.Unavailable}
+	if !slices.Contains(sound, status.Code(err)) || len(status.Convert(err).Message()) > 2048 {
+		t.Errorf("error %.200v", err)
 	}
-	for _, code := range codes {
-		if status.Code(err) == code && len(err.Error()) < 2048 {
-			return
-		}
-	}
-	t.Errorf("error %.200v", err)
 }
 
 // requests are what KEDA sends for a plain trigger, and for one with everything.

@@ -27,7 +27,12 @@ func parse(t *testing.T, args ...string) kedaserver.Options {
 // flagsOf are those that name the files.
 func flagsOf(o kedaserver.Options) []string {
 	return []string{
-		"--keda-tls-cert-file", o.CertFile, "--keda-tls-private-key-file", o.KeyFile, "--keda-client-ca-file", o.ClientCAFile,
+		"--keda-tls-cert-file",
+		o.CertFile,
+		"--keda-tls-private-key-file",
+		o.KeyFile,
+		"--keda-client-ca-file",
+		o.ClientCAFile,
 	}
 }
 
@@ -64,7 +69,8 @@ func TestOptions(t *testing.T) {
 			[]string{"--keda-plaintext contradicts"},
 		},
 		{
-			"the certificate alone", []string{"--keda-address", ":9090", "--keda-tls-cert-file", good.CertFile},
+			"the certificate alone",
+			[]string{"--keda-address", ":9090", "--keda-tls-cert-file", good.CertFile},
 			[]string{"set --keda-tls-private-key-file and --keda-client-ca-file"},
 		},
 		{"no such files, and no port", append(flagsOf(none), "--keda-address", ":x"), []string{"none", "nowhere", "HOST:PORT"}},
@@ -94,7 +100,13 @@ func TestOptions(t *testing.T) {
 func TestATakenPort(t *testing.T) {
 	r := plain(t, snapshottest.Board())
 	o := kedaserver.Options{Address: r.address}
-	_, err := kedaserver.Open(context.Background(), o, snapshottest.Board(), snapshottest.Now, slog.New(slog.DiscardHandler))
+	_, err := kedaserver.Open(
+		context.Background(),
+		o,
+		snapshottest.Board(),
+		snapshottest.Now,
+		slog.New(slog.DiscardHandler),
+	)
 	if err == nil || !strings.Contains(err.Error(), "choose another --keda-address") {
 		t.Errorf("a taken port: %v", err)
 	}

@@ -34,7 +34,13 @@ type Server struct {
 }
 
 // Open reads the certificates and opens the port; now is the clock against which the age of data is judged.
-func Open(ctx context.Context, o Options, board *snapshot.Board, now func() time.Time, log *slog.Logger) (*Server, error) {
+func Open(
+	ctx context.Context,
+	o Options,
+	board *snapshot.Board,
+	now func() time.Time,
+	log *slog.Logger,
+) (*Server, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}

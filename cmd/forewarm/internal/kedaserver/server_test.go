@@ -81,10 +81,14 @@ func (r *running) dial(config *tls.Config) *grpc.ClientConn {
 }
 
 // client is a client whose connection ends with the test.
-func (r *running) client(config *tls.Config) pb.ExternalScalerClient {
+func (r *running) client(config *tls.Config) pb.ExternalScalerClient { //nolint:ireturn // As generated.
 	r.t.Helper()
 	conn := r.dial(config)
-	r.t.Cleanup(func() { _ = conn.Close() })
+	r.t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			r.t.Error(err)
+		}
+	})
 	return pb.NewExternalScalerClient(conn)
 }
 
@@ -151,6 +155,7 @@ func TestAChangeReachesTheClientAtOnce(t *testing.T) {
 // The streams end without an error, so that KEDA comes back soon; a client that never asked anything, and one that
 // watches the health, hold up nothing.
 func TestTheStopEndsStreams(t *testing.T) {
+	t.Parallel() // An unused connection has five seconds.
 	r := plain(t, ready())
 	client := r.client(nil)
 	active, err := client.StreamIsActive(t.Context(), ref("ready"))
@@ -167,21 +172,23 @@ func TestTheStopEndsStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, recv := range map[string]func() error{
-		"activity": func() error { _, err := active.Recv(); return err },
-		"spec":     func() error { _, err := spec.Recv(); return err },
-		"health":   func() error { _, err := watch.Recv(); return err },
-	} {
-		if err := recv(); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	if _, err = active.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = spec.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = watch.Recv(); err != nil {
+		t.Fatal(err)
 	}
 	raw, err := net.Dial("tcp", r.address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close() //nolint:errcheck // Nothing was written.
-	if err := ask(r.client(nil)); err != nil { // A connection that came later is answered, so that one has been taken, too.
+	if err := ask(
+		r.client(nil),
+	); err != nil { // A connection that came later is answered, so that one has been taken, too.
 		t.Fatal(err)
 	}
 	r.stop()
@@ -232,15 +239,19 @@ func TestHealthMeansThatThereIsASnapshot(t *testing.T) {
 	board := &snapshot.Board{}
 	conn := plain(t, board).dial(nil)
 	defer conn.Close() //nolint:errcheck // Read only.
+	var watches []healthpb.Health_WatchClient
 	for _, service := range []string{"", "externalscaler.ExternalScaler"} {
 		watch, err := healthpb.NewHealthClient(conn).Watch(t.Context(), &healthpb.HealthCheckRequest{Service: service})
 		if err != nil {
 			t.Fatal(err)
 		}
 		await(t, watch, healthpb.HealthCheckResponse_NOT_SERVING)
-		defer await(t, watch, healthpb.HealthCheckResponse_SERVING)
+		watches = append(watches, watch)
 	}
 	board.Publish(demand(1))
+	for _, watch := range watches {
+		await(t, watch, healthpb.HealthCheckResponse_SERVING)
+	}
 }
 
 func await(
@@ -277,16 +288,14 @@ func TestRequestsAreCounted(t *testing.T) {
 			t.Errorf("%s is no metric of forewarm", family.GetName())
 		}
 		for _, m := range family.GetMetric() {
-			labels := ""
+			of := make(map[string]string)
 			for _, l := range m.GetLabel() {
-				if l.GetName() == "grpc_method" || l.GetName() == "grpc_code" {
-					labels += " " + l.GetValue()
-				}
+				of[l.GetName()] = l.GetValue()
 			}
-			counted[family.GetName()+labels] = m.GetCounter().GetValue()
+			counted[family.GetName()+" "+of["grpc_method"]+" "+of["grpc_code"]] = m.GetCounter().GetValue()
 		}
 	}
-	for _, want := range []string{"OK IsActive", "Unavailable IsActive"} {
+	for _, want := range []string{"IsActive OK", "IsActive Unavailable"} {
 		if got := counted["forewarm_keda_grpc_server_handled_total "+want]; got != 1 {
 			t.Errorf("%s: counted %g of 1; all: %v", want, got, counted)
 		}
