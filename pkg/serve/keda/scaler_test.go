@@ -21,12 +21,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
+type clock = func() time.Time
+
 // dial serves the board, and is a client of it.
-func dial(
-	t *testing.T,
-	board *snapshot.Board,
-	now func() time.Time,
-) pb.ExternalScalerClient { //nolint:ireturn // As generated.
+func dial(t *testing.T, board *snapshot.Board, now clock) pb.ExternalScalerClient { //nolint:ireturn // As generated.
 	t.Helper()
 	listener, server := bufconn.Listen(1<<16), grpc.NewServer()
 	pb.RegisterExternalScalerServer(server, keda.New(board, now))
