@@ -54,7 +54,7 @@ bench-start: build ## the start with a thousand Forecasts beside a real Promethe
 	go run ./hack/startbench
 
 .PHONY: generate
-generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, the project's own traces
+generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces
 	hack/generate.sh
 	go run ./hack/tracegen
 
