@@ -332,7 +332,7 @@ func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
 			} `json:"triggers"`
 		} `json:"spec"`
 	}
-	if err := yaml.Unmarshal([]byte(document), &sample); err != nil {
+	if err = yaml.Unmarshal([]byte(document), &sample); err != nil {
 		t.Fatal(err)
 	}
 	trigger := sample.Spec.Triggers[0]

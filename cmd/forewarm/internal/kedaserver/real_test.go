@@ -41,7 +41,17 @@ func TestKEDA(t *testing.T) {
 
 	deployment := replicas{t: t, c: c, log: log}
 	deployment.become(0, time.Minute)
-	hpa := c.MustKubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-llama", "-o", "jsonpath={.spec.metrics[0].external}")
+	hpa := c.MustKubectl(
+		t,
+		"",
+		"get",
+		"hpa",
+		"-n",
+		"inference",
+		"keda-hpa-llama",
+		"-o",
+		"jsonpath={.spec.metrics[0].external}",
+	)
 	for _, word := range []string{`"averageValue":"64"`, `"name":"s0-llama-inflight"`} {
 		if !strings.Contains(hpa, word) {
 			t.Errorf("%s is not in the HPA that KEDA made: %s", word, hpa)
@@ -91,16 +101,28 @@ func startSecured(t *testing.T, servers, clients *authority, board *snapshot.Boa
 // prepare writes the Deployment, and KEDA's certificate into KEDA's namespace, under the names of the sample.
 func prepare(t *testing.T, c *testcluster.Cluster, servers, clients *authority) {
 	t.Helper()
-	crds, err := exec.CommandContext(t.Context(), "go", "list", "-C", filepath.Join(testcluster.Root(t), "hack/components/keda"),
-		"-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2").Output()
+	crds, err := exec.CommandContext(t.Context(), "go", "list", "-C", filepath.Join(testcluster.Root(t), "hack", "components", "keda"),
+		"-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2").
+		Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.MustKubectl(t, "", "apply", "--server-side", "-f", filepath.Join(strings.TrimSpace(string(crds)), "config/crd/bases"))
-	eventually(t, "the API server knows KEDA's kinds", func() bool { // kubectl wait fails where there is no condition yet.
-		_, err := c.Kubectl(t, "", "wait", "--for=condition=Established", "--all", "crd")
-		return err == nil
-	})
+	c.MustKubectl(
+		t,
+		"",
+		"apply",
+		"--server-side",
+		"-f",
+		filepath.Join(strings.TrimSpace(string(crds)), "config", "crd", "bases"),
+	)
+	eventually(
+		t,
+		"the API server knows KEDA's kinds",
+		func() bool { // kubectl wait fails where there is no condition yet.
+			_, err := c.Kubectl(t, "", "wait", "--for=condition=Established", "--all", "crd")
+			return err == nil
+		},
+	)
 	for _, namespace := range []string{"keda", "inference"} {
 		c.MustKubectl(t, "", "create", "namespace", namespace)
 	}
@@ -118,12 +140,15 @@ func prepare(t *testing.T, c *testcluster.Cluster, servers, clients *authority) 
 // sample is that of deploy/samples, with this server's address and with waits for a test.
 func sample(t *testing.T, address string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(testcluster.Root(t), "deploy/samples/scaledobject.yaml"))
+	text, err := os.ReadFile(filepath.Join(testcluster.Root(t), "deploy", "samples", "scaledobject.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	changed := strings.NewReplacer(
-		"forewarm.forewarm-system.svc:9090", address, "cooldownPeriod: 300", "cooldownPeriod: 1\n  pollingInterval: 300",
+		"forewarm.forewarm-system.svc:9090",
+		address,
+		"cooldownPeriod: 300",
+		"cooldownPeriod: 1\n  pollingInterval: 300",
 	).Replace(string(text))
 	for document := range strings.SplitSeq(changed, "\n---\n") {
 		if err := yaml.Unmarshal([]byte(document), new(map[string]any)); err != nil {
@@ -147,8 +172,14 @@ func operate(t *testing.T, c *testcluster.Cluster, folder string) string {
 	command := exec.CommandContext(context.Background(), filepath.Join(folder, "keda-operator"),
 		"--cert-dir="+own.dir, "--enable-prometheus-metrics=false", "--health-probe-bind-address=0",
 		"--metrics-service-bind-address=127.0.0.1:0", "--zap-log-level=info")
-	command.Env = append(os.Environ(), "KUBECONFIG="+testcluster.Kubeconfig(t, rest.CopyConfig(c.Config)), "WATCH_NAMESPACE=",
-		"POD_NAMESPACE=keda", "POD_NAME=keda", "KEDA_CLUSTER_OBJECT_NAMESPACE=keda")
+	command.Env = append(
+		os.Environ(),
+		"KUBECONFIG="+testcluster.Kubeconfig(t, rest.CopyConfig(c.Config)),
+		"WATCH_NAMESPACE=",
+		"POD_NAMESPACE=keda",
+		"POD_NAME=keda",
+		"KEDA_CLUSTER_OBJECT_NAMESPACE=keda",
+	)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

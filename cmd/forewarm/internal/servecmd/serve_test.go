@@ -227,9 +227,9 @@ func TestKEDAIsServedBeside(t *testing.T) {
 		if stream, err = client.StreamIsActive(t.Context(), ref); err != nil {
 			return err.Error()
 		}
-		first, err := stream.Recv()
-		if err != nil || !first.GetResult() {
-			return fmt.Sprintf("the first state is %v (%v)", first.GetResult(), err)
+		first, broken := stream.Recv()
+		if broken != nil || !first.GetResult() {
+			return fmt.Sprintf("the first state is %v (%v)", first.GetResult(), broken)
 		}
 		return ""
 	})
