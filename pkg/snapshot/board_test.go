@@ -92,6 +92,27 @@ func TestNoNewsIsLost(t *testing.T) {
 	}
 }
 
+// The first snapshot may come while the first watchers look at the empty board: none of them takes it down.
+func TestFirstWatchersTakeNothingDown(t *testing.T) {
+	for range 3000 {
+		var (
+			board   snapshot.Board
+			started sync.WaitGroup
+			all     sync.WaitGroup
+		)
+		started.Add(1)
+		for range 4 {
+			all.Go(func() { started.Wait(); board.Watch() })
+		}
+		all.Go(func() { started.Wait(); board.Publish(numbered(1)) })
+		started.Done()
+		all.Wait()
+		if newest, replaced := board.Watch(); newest == nil || !open(replaced) {
+			t.Fatal("the first snapshot is gone")
+		}
+	}
+}
+
 func TestLoadingAllocatesNothing(t *testing.T) {
 	var board snapshot.Board
 	board.Publish(numbered(1))

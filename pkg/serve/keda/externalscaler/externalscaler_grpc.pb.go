@@ -38,7 +38,8 @@ const (
 type ExternalScalerClient interface {
 	// IsActive says whether the workload is to be awake. KEDA asks at every polling interval, and with every metric.
 	IsActive(ctx context.Context, in *ScaledObjectRef, opts ...grpc.CallOption) (*IsActiveResponse, error)
-	// StreamIsActive sends the same at once and whenever it changes. KEDA opens it for external-push and keeps it open.
+	// StreamIsActive sends the same at once and whenever it changes. KEDA opens it for external-push and keeps it open. It
+	// acts on true at once, and leaves false to its polling.
 	StreamIsActive(ctx context.Context, in *ScaledObjectRef, opts ...grpc.CallOption) (grpc.ServerStreamingClient[IsActiveResponse], error)
 	// GetMetricSpec names the trigger's metrics and their targets; KEDA writes them into the HorizontalPodAutoscaler.
 	GetMetricSpec(ctx context.Context, in *ScaledObjectRef, opts ...grpc.CallOption) (*GetMetricSpecResponse, error)
@@ -132,7 +133,8 @@ type ExternalScaler_StreamMetricSpecClient = grpc.ServerStreamingClient[GetMetri
 type ExternalScalerServer interface {
 	// IsActive says whether the workload is to be awake. KEDA asks at every polling interval, and with every metric.
 	IsActive(context.Context, *ScaledObjectRef) (*IsActiveResponse, error)
-	// StreamIsActive sends the same at once and whenever it changes. KEDA opens it for external-push and keeps it open.
+	// StreamIsActive sends the same at once and whenever it changes. KEDA opens it for external-push and keeps it open. It
+	// acts on true at once, and leaves false to its polling.
 	StreamIsActive(*ScaledObjectRef, grpc.ServerStreamingServer[IsActiveResponse]) error
 	// GetMetricSpec names the trigger's metrics and their targets; KEDA writes them into the HorizontalPodAutoscaler.
 	GetMetricSpec(context.Context, *ScaledObjectRef) (*GetMetricSpecResponse, error)
