@@ -29,7 +29,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Address, "keda-address", o.Address,
 		"address of KEDA's external scaler (gRPC), for example :9090; without one it is off")
 	flags.StringVar(&o.CertFile, "keda-tls-cert-file", o.CertFile,
-		"its certificate; this and the next two are read again when they change")
+		"its certificate; read again when it changes, as its key and the authorities are")
 	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of its certificate")
 	flags.StringVar(&o.ClientCAFile, "keda-client-ca-file", o.ClientCAFile,
 		"certificate authorities that KEDA's own certificate is checked against; others are turned away")
