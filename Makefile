@@ -33,6 +33,12 @@ test-cluster: ## the tests that need parts of Kubernetes, built from source firs
 		go test -count=1 -shuffle=on $(CLUSTER_PACKAGES)
 	cd hack/components/kubernetes && CGO_ENABLED=0 go test ./...
 
+.PHONY: test-keda
+test-keda: ## the external scaler with KEDA's own operator, built from source first (many minutes, once)
+	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
+		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) CGO_ENABLED=0 \
+		go test -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver
+
 # The packages whose tests run against a real etcd and kube-apiserver.
 CLUSTER_PACKAGES := ./pkg/config/... ./deploy/... ./cmd/forewarm/...
 
@@ -67,7 +73,7 @@ bench-start: build ## the start with a thousand Forecasts beside a real Promethe
 	go run ./hack/startbench
 
 .PHONY: generate
-generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, the project's own traces
+generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces
 	hack/generate.sh
 	go run ./hack/tracegen
 

@@ -21,7 +21,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/serve/keda"
+	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 const account = "system:serviceaccount:forewarm-system:forewarm"
@@ -37,6 +40,7 @@ func TestDeploy(t *testing.T) {
 		{"AndNothingElse", testRights},
 		{"PeopleMayLook", testPeople},
 		{"BesideKEDA", testBesideKEDA},
+		{"WithKEDAScaler", testKEDAScaler},
 		{"WithCertManager", testCertManager},
 		{"ItGoesAway", testRemoval},
 	} {
@@ -295,6 +299,60 @@ func testBesideKEDA(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "apply", "--server-side", "--dry-run=server", "-k", "deploy/beside-keda")
 }
 
+// testKEDAScaler looks at the whole of what is applied: arguments, port and Secret must come together.
+func testKEDAScaler(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	rendered := c.MustKubectl(t, "", "kustomize", "deploy/with-keda-scaler")
+	for _, word := range []string{
+		"--keda-address=:9090", "--keda-client-ca-file=/etc/forewarm/keda/ca.crt", "mountPath: /etc/forewarm/keda",
+		"secretName: forewarm-keda-tls", "containerPort: 9090", "targetPort: keda", "--secure-port=6443", "targetPort: https",
+	} {
+		if !strings.Contains(rendered, word) {
+			t.Errorf("%q is not in what deploy/with-keda-scaler renders", word)
+		}
+	}
+	c.MustKubectl(t, "", "apply", "--server-side", "--dry-run=server", "-k", "deploy/with-keda-scaler")
+}
+
+// TestTheScaledObjectOfTheSamplesIsUnderstood asks the scaler what the sample's trigger asks, of the sample's Forecast.
+func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("samples", "scaledobject.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, _, _ := strings.Cut(string(text), "\n---\n")
+	var sample struct {
+		Metadata struct {
+			Name, Namespace string
+		} `json:"metadata"`
+		Spec struct {
+			Triggers []struct {
+				Type     string            `json:"type"`
+				Metadata map[string]string `json:"metadata"`
+			} `json:"triggers"`
+		} `json:"spec"`
+	}
+	if err = yaml.Unmarshal([]byte(document), &sample); err != nil {
+		t.Fatal(err)
+	}
+	trigger := sample.Spec.Triggers[0]
+	if trigger.Type != "external-push" {
+		t.Errorf("a trigger of type %s", trigger.Type)
+	}
+	key := snapshot.Key{Namespace: "inference", Name: "llama-inflight"}
+	scaler := keda.New(snapshottest.Board(snapshottest.Ready(key)), snapshottest.Now)
+	ref := &externalscaler.ScaledObjectRef{
+		Name: sample.Metadata.Name, Namespace: sample.Metadata.Namespace, ScalerMetadata: trigger.Metadata,
+	}
+	spec, err := scaler.GetMetricSpec(t.Context(), ref)
+	if err != nil || spec.GetMetricSpecs()[0].GetTargetSizeFloat() != 64 {
+		t.Errorf("the spec is %v (%v), want a target of 64", spec, err)
+	}
+	if active, err := scaler.IsActive(t.Context(), ref); err != nil || !active.GetResult() {
+		t.Errorf("active %v (%v), want true", active.GetResult(), err)
+	}
+}
+
 // testCertManager renders only: cert-manager's own kinds are not there.
 func testCertManager(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
@@ -330,7 +388,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	applied := map[string]bool{
 		"apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true, "rbac": true,
-		"samples": true, "server": true, "with-cert-manager": true,
+		"samples": true, "server": true, "with-cert-manager": true, "keda-scaler": true, "with-keda-scaler": true,
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

@@ -31,6 +31,9 @@ var selectors = map[string]func(*Selection, string) error{ //nolint:gochecknoglo
 	"serve":    setServe,
 }
 
+// SelectionKeys are the keys that ParseSelection knows, sorted.
+func SelectionKeys() []string { return slices.Sorted(maps.Keys(selectors)) }
+
 // ParseSelection reads the pairs of a selector. Every problem is in the error, which wraps ErrSelection and lists the
 // valid keys or values.
 func ParseSelection(pairs map[string]string) (Selection, error) {
@@ -46,7 +49,7 @@ func ParseSelection(pairs map[string]string) (Selection, error) {
 	for _, key := range keys {
 		set, known := selectors[key]
 		if !known {
-			valid := strings.Join(slices.Sorted(maps.Keys(selectors)), ", ")
+			valid := strings.Join(SelectionKeys(), ", ")
 			problems = append(problems, fmt.Sprintf("unknown key %.64q, valid keys are %s", key, valid))
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -68,14 +67,3 @@ func (s *Snapshot) All(namespace string) []*Entry {
 	}
 	return out
 }
-
-// Board is where the newest snapshot hangs. The zero Board is ready to use and empty.
-type Board struct {
-	newest atomic.Pointer[Snapshot]
-}
-
-// Publish replaces the newest snapshot.
-func (b *Board) Publish(s *Snapshot) { b.newest.Store(s) }
-
-// Load is the newest snapshot, nil before the first.
-func (b *Board) Load() *Snapshot { return b.newest.Load() }

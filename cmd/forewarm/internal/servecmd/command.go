@@ -15,6 +15,7 @@ const about = `Serve reads the history of each Forecast's demand, forecasts it, 
   external.metrics.k8s.io  for HorizontalPodAutoscalers (metric type External)
   custom.metrics.k8s.io    for HorizontalPodAutoscalers (metric type Object)
   inspect.forewarm.dev     outlooks, for kubectl, 'forewarm inspect' and the browser
+  externalscaler (gRPC)    for KEDA's triggers external and external-push, with --keda-address
   /metrics                 for Prometheus
   /livez, /readyz          which say what fails, and how far the start is
 

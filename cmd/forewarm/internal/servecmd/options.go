@@ -13,6 +13,7 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -25,6 +26,8 @@ type Options struct {
 	Standalone bool
 	Local      apiserver.StandaloneOptions
 	Cluster    apiserver.ClusterOptions
+	// KEDA says whether and how to serve KEDA's external scaler, in either mode.
+	KEDA kedaserver.Options
 	// Lease is what replicas elect the writer of statuses by.
 	Lease cluster.LeaseConfig
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
@@ -91,6 +94,7 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	o.prometheusFlags(sections.FlagSet("History from a Prometheus"))
 	o.embeddedFlags(sections.FlagSet("History from the embedded engine"))
 	o.queryFlags(sections.FlagSet("Queries"))
+	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
 	o.clusterFlags(sections.FlagSet("In a cluster"))
 	return &sections
 }
@@ -146,7 +150,7 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 
 // Validate says everything that is wrong, each with what to write instead.
 func (o *Options) Validate() error {
-	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.history()}
+	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.history(), o.KEDA.Validate()}
 	if o.Standalone {
 		problems = append(problems, o.Local.Validate())
 	} else {

@@ -31,6 +31,7 @@ func TestGoodOptions(t *testing.T) {
 		{"--standalone", "--config-dir", dir, "--scrape-config", "scrape.yaml"},
 		{"--standalone", "--config-dir", dir, "--prometheus-url", "http://prometheus:9090", "--port", "0"},
 		{"--prometheus-url", "https://mimir/prometheus", "--prometheus-header", "X-Scope-OrgID=a"},
+		{"--prometheus-url", "http://prometheus:9090", "--keda-address", "127.0.0.1:9090"},
 	} {
 		options := parse(t, args...)
 		if err := options.Validate(); err != nil {
@@ -52,7 +53,8 @@ func TestFlagsReachTheOptions(t *testing.T) {
 
 func TestEveryProblemAtOnce(t *testing.T) {
 	o := parse(t, "--standalone", "--port", "70000", "--retention", "5m", "--data-dir", "", "--tenant-label", "a-b",
-		"--log-level", "loud", "--log-format", "xml", "--refit", "-1s", "--query-concurrency", "-1")
+		"--log-level", "loud", "--log-format", "xml", "--refit", "-1s", "--query-concurrency", "-1",
+		"--keda-address", ":9090")
 	err := o.Validate()
 	if err == nil {
 		t.Fatal("no error")
@@ -60,7 +62,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	for _, want := range []string{
 		"--port 70000", "--standalone has no cluster", "set --config-dir", "set --prometheus-url, or --scrape-config",
 		"no directory for its data", "retention 5m0s", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
-		"refit -1s", "concurrency -1",
+		"refit -1s", "concurrency -1", "--keda-address :9090 is open to others",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not among the problems:\n%v", want, err)

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -34,12 +37,11 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	face, err := openFace(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
+	faces, err := openFaces(ctx, o, deps)
 	if err != nil {
 		return err
 	}
-	return server.RunParts(ctx, log, slices.Concat(objects.parts, past.parts, []server.Part{
-		{Name: "server", Run: face.Run},
+	return server.RunParts(ctx, log, slices.Concat(objects.parts, past.parts, faces, []server.Part{
 		{Name: "refresh", Run: func(ctx context.Context) error {
 			if err := await(ctx, objects.check); err != nil {
 				return nil //nolint:nilerr // The context ended before there was anything to refresh.
@@ -49,13 +51,33 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	})...)
 }
 
-// face is a server of the snapshots.
-type face interface {
+// openFaces opens the ports: that of the Kubernetes APIs, and KEDA's where it is asked for.
+func openFaces(ctx context.Context, o Options, deps apiserver.Deps) ([]server.Part, error) {
+	if !o.KEDA.Enabled() {
+		apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
+		if err != nil {
+			return nil, err
+		}
+		return []server.Part{{Name: "server", Run: apis.Run}}, nil
+	}
+	scaler, err := kedaserver.Open(ctx, o.KEDA, deps.Board, deps.Now, deps.Logger)
+	if err != nil {
+		return nil, err
+	}
+	deps.Metrics = prometheus.Gatherers{deps.Metrics, scaler.Metrics()}
+	apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
+	if err != nil {
+		return nil, errors.Join(err, scaler.Close())
+	}
+	return []server.Part{{Name: "server", Run: apis.Run}, {Name: "KEDA's scaler", Run: scaler.Run}}, nil
+}
+
+// apis is a server of the Kubernetes APIs.
+type apis interface {
 	Run(ctx context.Context) error
 }
 
-// openFace opens the port.
-func openFace(o Options, deps apiserver.Deps) (face, error) { //nolint:ireturn // One of two.
+func openAPIs(o Options, deps apiserver.Deps) (apis, error) { //nolint:ireturn // One of two.
 	if o.Standalone {
 		return apiserver.NewStandalone(o.Local, deps)
 	}

@@ -2,6 +2,7 @@ package servecmd //nolint:testpackage // The server without the command line, on
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,11 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
 // lines is a log that is written and read at once.
@@ -96,18 +102,32 @@ func options(t *testing.T) Options {
 // serve runs the server until the returned function is called, and returns its address.
 func serve(t *testing.T, o Options) (address string, stop func()) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	log, done := &lines{}, make(chan error, 1)
-	go func() { done <- run(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
-	serving := regexp.MustCompile(`msg=serving address=(http://\S+)`)
+	log, stop := begin(t, o)
+	return logged(t, log, `msg=serving address=(http://\S+)`), stop
+}
+
+// logged waits for a line in the log, and is what its pattern captures.
+func logged(t *testing.T, log *lines, pattern string) (captured string) {
+	t.Helper()
+	line := regexp.MustCompile(pattern)
 	eventually(t, func() string {
-		if found := serving.FindStringSubmatch(log.String()); found != nil {
-			address = found[1]
+		if found := line.FindStringSubmatch(log.String()); found != nil {
+			captured = found[1]
 			return ""
 		}
 		return "no address in the log:\n" + log.String()
 	})
-	return address, func() {
+	return captured
+}
+
+// begin runs the server until the returned function is called.
+func begin(t *testing.T, o Options) (log *lines, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	log = &lines{}
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
+	return log, func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("the server ended with: %v\n%s", err, log)
@@ -184,6 +204,52 @@ func TestStandaloneFromScrapeToMetric(t *testing.T) {
 	})
 }
 
+// KEDA's face stands beside the others: it pushes the same value's activity as soon as there is one, its requests are
+// counted on /metrics, and its stream ends with the server.
+func TestKEDAIsServedBeside(t *testing.T) {
+	o := options(t)
+	o.KEDA.Address = "127.0.0.1:0"
+	log, stop := begin(t, o)
+	address := logged(t, log, `msg=serving address=(http://\S+)`)
+	conn, err := grpc.NewClient(logged(t, log, `msg="serving KEDA" address=(\S+)`),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // The server ends it.
+	client := pb.NewExternalScalerClient(conn)
+	ref := &pb.ScaledObjectRef{
+		Name: "web", Namespace: "team",
+		ScalerMetadata: map[string]string{"forecast": "load", "target": "10", "activation": "41"},
+	}
+	var stream grpc.ServerStreamingClient[pb.IsActiveResponse]
+	eventually(t, func() string { // The Forecasts may not have been read when the first is opened.
+		if stream, err = client.StreamIsActive(t.Context(), ref); err != nil {
+			return err.Error()
+		}
+		first, broken := stream.Recv()
+		if broken != nil || !first.GetResult() {
+			return fmt.Sprintf("the first state is %v (%v)", first.GetResult(), broken)
+		}
+		return ""
+	})
+	got, err := client.GetMetrics(t.Context(), &pb.GetMetricsRequest{ScaledObjectRef: ref, MetricName: "load"})
+	if err != nil || got.GetMetricValues()[0].GetMetricValueFloat() != 42 {
+		t.Errorf("the metric is %v (%v), want 42", got, err)
+	}
+	const counted = `forewarm_keda_grpc_server_handled_total{grpc_code="OK",grpc_method="GetMetrics"`
+	if _, body := get(t, address+"/metrics"); !strings.Contains(body, counted) {
+		t.Error("the request is not counted on /metrics")
+	}
+	stop()
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Errorf("the stream ended with %v, want its end", err)
+	}
+}
+
 func TestWhatCannotBeOpenedEndsTheServer(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -192,6 +258,9 @@ func TestWhatCannotBeOpenedEndsTheServer(t *testing.T) {
 		{"a scrape file that is not there", "none.yaml", func(o *Options) { o.ScrapeConfig = "none.yaml" }},
 		{"a folder that is not there", "none", func(o *Options) { o.ConfigDir = "none" }},
 		{"data in a file", "not a directory", func(o *Options) { o.DataDir = filepath.Join(o.ScrapeConfig, "file") }},
+		{"an address of KEDA's that is not here", "--keda-address", func(o *Options) {
+			o.KEDA.Address, o.KEDA.Plaintext = "192.0.2.1:9090", true
+		}},
 		{"no cluster", "--kubeconfig", func(o *Options) { o.Standalone, o.ConfigDir = false, "" }},
 	} {
 		o := options(t)

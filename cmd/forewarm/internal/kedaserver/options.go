@@ -1,0 +1,137 @@
+package kedaserver
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Options say where and to whom to serve.
+type Options struct {
+	// Address is HOST:PORT or :PORT; empty means not to serve.
+	Address string
+	// CertFile, KeyFile and ClientCAFile are all there, or none is: then the server is plain.
+	CertFile, KeyFile, ClientCAFile string
+	// Plaintext allows a plain server beyond this machine.
+	Plaintext bool
+}
+
+// AddFlags binds the options to flags.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.Address, "keda-address", o.Address,
+		"address of KEDA's external scaler (gRPC), for example :9090; without one it is off")
+	flags.StringVar(&o.CertFile, "keda-tls-cert-file", o.CertFile,
+		"its certificate; read again when it changes, as its key and the authorities are")
+	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of its certificate")
+	flags.StringVar(&o.ClientCAFile, "keda-client-ca-file", o.ClientCAFile,
+		"certificate authorities that KEDA's own certificate is checked against; others are turned away")
+	flags.BoolVar(&o.Plaintext, "keda-plaintext", o.Plaintext,
+		"serve it without TLS beyond this machine: whoever reaches the port may read the demand of every namespace")
+}
+
+// Enabled says whether there is anything to serve.
+func (o *Options) Enabled() bool { return o.Address != "" }
+
+// encrypted says whether the options ask for TLS.
+func (o *Options) encrypted() bool {
+	return o.CertFile != "" || o.KeyFile != "" || o.ClientCAFile != ""
+}
+
+// Validate says everything that is wrong, the files' contents included.
+func (o *Options) Validate() error {
+	if !o.Enabled() {
+		if o.encrypted() || o.Plaintext {
+			return errors.New("the options of KEDA's scaler have no effect without its address, " +
+				"write for example --keda-address=:9090")
+		}
+		return nil
+	}
+	var problems []error
+	host, err := splitAddress(o.Address)
+	if err != nil {
+		problems = append(problems, err)
+	}
+	switch {
+	case o.encrypted() && o.Plaintext:
+		problems = append(
+			problems,
+			errors.New("--keda-plaintext contradicts the certificates of --keda-*-file: keep one"),
+		)
+	case o.encrypted():
+		problems = append(problems, o.checkFiles())
+	case err == nil && !o.Plaintext && !isLoopback(host):
+		problems = append(
+			problems,
+			fmt.Errorf("--keda-address %s is open to others, who could read the demand of every "+
+				"namespace: set --keda-tls-cert-file, --keda-tls-private-key-file and --keda-client-ca-file, or serve on "+
+				"127.0.0.1, or allow it by --keda-plaintext", o.Address),
+		)
+	}
+	return errors.Join(problems...)
+}
+
+// splitAddress is the host of an address whose port is a number.
+func splitAddress(address string) (host string, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return "", fmt.Errorf(
+			"--keda-address %.64q is no HOST:PORT, write for example :9090 or 127.0.0.1:9090",
+			address,
+		)
+	}
+	return host, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback()
+}
+
+// checkFiles reads what is to be served, so that a wrong file is an error of the command line, beside the others.
+func (o *Options) checkFiles() error {
+	var missing []string
+	for _, f := range []struct{ flag, file string }{
+		{"--keda-tls-cert-file", o.CertFile},
+		{"--keda-tls-private-key-file", o.KeyFile},
+		{"--keda-client-ca-file", o.ClientCAFile},
+	} {
+		if f.file == "" {
+			missing = append(missing, f.flag)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf(
+			"mutual TLS for KEDA's scaler needs a certificate, its key and the authority of its clients: set %s",
+			strings.Join(missing, " and "),
+		)
+	}
+	var problems []error
+	if _, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile); err != nil {
+		problems = append(problems, fmt.Errorf("--keda-tls-cert-file and --keda-tls-private-key-file: %w", err))
+	}
+	bundle, err := os.ReadFile(o.ClientCAFile)
+	switch {
+	case err != nil:
+		problems = append(problems, fmt.Errorf("--keda-client-ca-file: %w", err))
+	case !x509.NewCertPool().AppendCertsFromPEM(bundle):
+		problems = append(
+			problems,
+			fmt.Errorf("--keda-client-ca-file %s: it holds no certificate in PEM", o.ClientCAFile),
+		)
+	}
+	return errors.Join(problems...)
+}

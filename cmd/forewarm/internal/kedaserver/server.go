@@ -1,0 +1,129 @@
+package kedaserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/forewarm/forewarm/pkg/serve/keda"
+	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// drain is how long requests may take to finish once the server is asked to stop.
+const drain = 10 * time.Second
+
+// Server answers KEDA on a port.
+type Server struct {
+	board        *snapshot.Board
+	scaler       *keda.Scaler
+	listener     net.Listener
+	certificates *certificates // nil: plain.
+	registry     *prometheus.Registry
+	requests     *grpcprom.ServerMetrics
+	log          *slog.Logger
+}
+
+// Open reads the certificates and opens the port; now is the clock against which the age of data is judged.
+func Open(
+	ctx context.Context,
+	o Options,
+	board *snapshot.Board,
+	now func() time.Time,
+	log *slog.Logger,
+) (*Server, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		board: board, scaler: keda.New(board, now), log: log,
+		registry: prometheus.NewRegistry(), requests: grpcprom.NewServerMetrics(),
+	}
+	if err := prometheus.WrapRegistererWithPrefix("forewarm_keda_", s.registry).Register(s.requests); err != nil {
+		return nil, fmt.Errorf("metrics of KEDA's scaler: %w", err)
+	}
+	var err error
+	if o.encrypted() {
+		if s.certificates, err = openCertificates(o); err != nil {
+			return nil, err
+		}
+	}
+	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Address); err != nil {
+		return nil, fmt.Errorf("listen on %s, choose another --keda-address: %w", o.Address, err)
+	}
+	return s, nil
+}
+
+// Addr is where it listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Close gives the port back where Run is never called.
+func (s *Server) Close() error { return s.listener.Close() }
+
+// Metrics count the requests by method and code.
+func (s *Server) Metrics() prometheus.Gatherer { return s.registry } //nolint:ireturn // For those of others.
+
+// Run serves until the context ends, then ends the streams and lets requests finish.
+func (s *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready := health.NewServer()
+	server := grpc.NewServer(s.options(ctx)...)
+	pb.RegisterExternalScalerServer(server, s.scaler)
+	healthpb.RegisterHealthServer(server, ready)
+
+	var running sync.WaitGroup
+	running.Go(func() { s.announce(ctx, ready) })
+	if s.certificates != nil {
+		running.Go(func() { s.certificates.follow(ctx) })
+	}
+	running.Go(func() {
+		<-ctx.Done()
+		stop(server)
+	})
+	s.log.InfoContext(ctx, "serving KEDA", slog.String("address", s.Addr().String()),
+		slog.Bool("tls", s.certificates != nil))
+	err := server.Serve(s.listener)
+	cancel() // Where it ended by itself, the others must not go on.
+	running.Wait()
+	if err != nil {
+		return fmt.Errorf("serve KEDA on %s: %w", s.Addr(), err)
+	}
+	return nil
+}
+
+// announce tells gRPC's health checks that there is something to serve, from the first snapshot until the context ends.
+func (s *Server) announce(ctx context.Context, ready *health.Server) {
+	defer ready.Shutdown()
+	say := func(status healthpb.HealthCheckResponse_ServingStatus) {
+		ready.SetServingStatus("", status)
+		ready.SetServingStatus(pb.ExternalScaler_ServiceDesc.ServiceName, status)
+	}
+	say(healthpb.HealthCheckResponse_NOT_SERVING)
+	newest, first := s.board.Watch()
+	if newest == nil {
+		select {
+		case <-first:
+		case <-ctx.Done():
+			return
+		}
+	}
+	say(healthpb.HealthCheckResponse_SERVING)
+	<-ctx.Done()
+}
+
+// stop lets requests finish, and ends those that take too long. The streams are ended by endWith.
+func stop(server *grpc.Server) {
+	late := time.AfterFunc(drain, server.Stop)
+	defer late.Stop()
+	server.GracefulStop()
+}

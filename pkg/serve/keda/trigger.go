@@ -1,0 +1,193 @@
+package keda
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// The keys of a trigger's metadata, beside those of a selection.
+const (
+	keyForecast   = "forecast"
+	keyTarget     = "target"
+	keyActivation = "activation"
+)
+
+// trigger is what a ScaledObject's trigger asks for.
+type trigger struct {
+	// forecast is in the ScaledObject's namespace, whatever the metadata say.
+	forecast  snapshot.Key
+	selection decide.Selection
+	// target is what one replica carries; 0 means what the Forecast says.
+	target     float64
+	activation float64
+}
+
+// read is the trigger that a reference describes. All its faults are in one error, InvalidArgument.
+func read(ref *pb.ScaledObjectRef) (trigger, error) {
+	metadata := ref.GetScalerMetadata()
+	t := trigger{forecast: snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyForecast]}}
+	var problems []string
+	note := func(err error) {
+		if err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	note(checkNamespace(t.forecast.Namespace))
+	note(checkName(t.forecast.Name))
+	var err error
+	if text, stated := metadata[keyTarget]; stated {
+		t.target, err = readTarget(text)
+		note(err)
+	}
+	if text, stated := metadata[keyActivation]; stated {
+		t.activation, err = quantity(keyActivation, text)
+		note(err)
+	}
+	t.selection, err = readSelection(metadata)
+	note(err)
+	if len(problems) > 0 {
+		return trigger{}, status.Errorf(codes.InvalidArgument, "trigger of %.64q in namespace %.64q: %s",
+			ref.GetName(), ref.GetNamespace(), strings.Join(problems, "; "))
+	}
+	return t, nil
+}
+
+func checkNamespace(namespace string) error {
+	if namespace == "" {
+		return errors.New("the request names no namespace, which is the ScaledObject's own")
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	const advice = "write the name of a Forecast in the ScaledObject's own namespace, for example llama-inflight"
+	switch {
+	case name == "":
+		return errors.New(keyForecast + " is missing, " + advice)
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		return fmt.Errorf("%s=%.64q is not a name, %s", keyForecast, name, advice)
+	}
+	return nil
+}
+
+// readTarget is above 0: the HPA divides by it.
+func readTarget(text string) (float64, error) {
+	target, err := quantity(keyTarget, text)
+	if err == nil && target == 0 {
+		return 0, fmt.Errorf("%s=%.64q is less than a thousandth, write what one replica carries, for example 64",
+			keyTarget, text)
+	}
+	return target, err
+}
+
+// readSelection is what the metadata ask beside the Forecast's own settings, under the rules of a metric's selector.
+func readSelection(metadata map[string]string) (decide.Selection, error) {
+	var asked map[string]string
+	for key, value := range metadata {
+		if isOwn(key) || isKEDAs(key) {
+			continue
+		}
+		if asked == nil {
+			asked = make(map[string]string)
+		}
+		asked[key] = value
+	}
+	selection, err := decide.ParseSelection(asked)
+	if err != nil {
+		return decide.Selection{}, explain(asked)
+	}
+	return selection, nil
+}
+
+func isOwn(key string) bool { return key == keyForecast || key == keyTarget || key == keyActivation }
+
+// isKEDAs says whether KEDA reads a key itself. It hands on all metadata, those that tell it how to call included; what
+// comes from a TriggerAuthentication (certificates and keys) stays with it.
+func isKEDAs(key string) bool {
+	return key == "scalerAddress" || key == "enableTLS" || key == "unsafeSsl"
+}
+
+// explain is what is wrong with a selection, with the keys of a trigger in place of those of a selector.
+func explain(asked map[string]string) error {
+	var problems []error
+	valid := decide.SelectionKeys()
+	known := maps.Clone(asked)
+	maps.DeleteFunc(known, func(key, _ string) bool { return !slices.Contains(valid, key) })
+	if _, err := decide.ParseSelection(known); err != nil {
+		problems = append(problems, err)
+	}
+	if unknown := slices.Sorted(maps.Keys(asked)); len(known) < len(asked) {
+		unknown = slices.DeleteFunc(unknown, func(key string) bool { return slices.Contains(valid, key) })
+		all := slices.Sorted(slices.Values(append(valid, keyForecast, keyTarget, keyActivation)))
+		problems = append(
+			problems,
+			fmt.Errorf("unknown key %s, valid keys are %s", some(unknown), strings.Join(all, ", ")),
+		)
+	}
+	lines := make([]string, len(problems))
+	for i, err := range problems {
+		lines[i] = strings.TrimPrefix(err.Error(), decide.ErrSelection.Error()+": ")
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+// some quotes the first few of many keys: an error must stay readable, and fit into a header.
+func some(keys []string) string {
+	const shown = 4
+	quoted := make([]string, 0, shown)
+	for _, key := range keys[:min(shown, len(keys))] {
+		quoted = append(quoted, fmt.Sprintf("%.64q", key))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(keys) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// carries is what one replica carries: the trigger's own target, or else the Forecast's. The trigger's own is known before
+// there is any snapshot.
+func (t *trigger) carries(newest *snapshot.Snapshot) (float64, error) {
+	if newest == nil && t.target > 0 {
+		return t.target, nil
+	}
+	entry, err := find(newest, t.forecast)
+	if err != nil || t.target > 0 {
+		return t.target, err
+	}
+	target := math.Round(entry.Policy.Target*1000) / 1000
+	switch {
+	case target > 0 && carriable(target) == nil:
+		return target, nil
+	case entry.State == snapshot.Invalid:
+		return 0, status.Errorf(codes.Unavailable, "forecast %s: %s", t.forecast, entry.Why())
+	case entry.Policy.Target != 0:
+		return 0, status.Errorf(
+			codes.InvalidArgument,
+			"forecast %s: scaling.target %g is no target of a metric, which is from "+
+				"0.001 to %.3g: state the demand in another unit",
+			t.forecast,
+			entry.Policy.Target,
+			float64(most),
+		)
+	}
+	return 0, status.Errorf(
+		codes.InvalidArgument,
+		"forecast %s says not what one replica carries: set %s in the trigger's "+
+			"metadata, or scaling.target in the Forecast",
+		t.forecast,
+		keyTarget,
+	)
+}

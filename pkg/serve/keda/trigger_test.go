@@ -1,0 +1,173 @@
+package keda_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/forewarm/forewarm/pkg/serve/keda"
+	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+func formatted(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+
+func TestFaultsOfTheMetadata(t *testing.T) {
+	scaler := keda.New(snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
+	many := []string{"forecast", "ready"}
+	for i := range 1000 {
+		many = append(many, fmt.Sprintf("key-%04d", i), "x")
+	}
+	for _, test := range []struct {
+		name  string
+		pairs []string
+		words []string
+	}{
+		{"no Forecast", nil, []string{`trigger of "llama" in namespace "inference"`, "forecast is missing", "for example llama-inflight"}},
+		{"an empty Forecast", []string{"forecast", ""}, []string{"forecast is missing"}},
+		{"another namespace", []string{"forecast", "other/ready"}, []string{`forecast="other/ready" is not a name`, "own namespace"}},
+		{"a target of 0", []string{"forecast", "ready", "target", "0"}, []string{`target="0"`, "less than a thousandth"}},
+		{"a target below a thousandth", []string{"forecast", "ready", "target", "0.0001"}, []string{"less than a thousandth"}},
+		{"a negative target", []string{"forecast", "ready", "target", "-5"}, []string{`target="-5" is not from 0`}},
+		{"an empty target", []string{"forecast", "ready", "target", ""}, []string{`target="" is not a quantity`, "64, 0.5 or 4k"}},
+		{"a target in words", []string{"forecast", "ready", "target", "many"}, []string{`target="many" is not a quantity`}},
+		{"an infinite target", []string{"forecast", "ready", "target", "Inf"}, []string{"is not a quantity"}},
+		{"a target that no metric carries", []string{"forecast", "ready", "target", "1e19"}, []string{"is not from 0 to 9.22e+15"}},
+		{"a target with millions of digits", []string{"forecast", "ready", "target", "1e-30000000"}, []string{"is not a quantity"}},
+		{"a negative activation", []string{"forecast", "ready", "activation", "-1"}, []string{`activation="-1" is not from 0`}},
+		{"not a number", []string{"forecast", "ready", "activation", "NaN"}, []string{`activation="NaN" is not a quantity`}},
+		{"a horizon without a unit", []string{"forecast", "ready", "horizon", "5"}, []string{`horizon="5" is not a duration`}},
+		{"a quantile in percent", []string{"forecast", "ready", "quantile", "95%"}, []string{"quantile", "0.05 to 0.995"}},
+		{"an exclusion", []string{"forecast", "ready", "quantile", "0.9", "late", "0.1"}, []string{"exclude each other"}},
+		{
+			"a misspelt key",
+			[]string{"forecast", "ready", "activationTarget", "5"},
+			[]string{`unknown key "activationTarget"`, "valid keys are activation, forecast, horizon, late, model, quantile, serve, target"},
+		},
+		{"the case of a key counts", []string{"Forecast", "ready"}, []string{"forecast is missing", `unknown key "Forecast"`}},
+		{"what belongs into a TriggerAuthentication", []string{"forecast", "ready", "caCert", "x"}, []string{`unknown key "caCert"`}},
+		{"a thousand keys", many, []string{`"key-0000", "key-0001", "key-0002", "key-0003" and 996 more`}},
+		{
+			"everything at once",
+			[]string{"target", "x", "activation", "y", "horizon", "z", "quantile", "2", "zone", "a"},
+			[]string{"forecast is missing", `target="x"`, `activation="y"`, `horizon="z"`, `quantile="2"`, `unknown key "zone"`},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			begun := time.Now()
+			_, err := scaler.GetMetricSpec(t.Context(), ref(test.pairs...))
+			checkError(t, err, codes.InvalidArgument, test.words...)
+			if strings.Contains(err.Error(), "selector") {
+				t.Errorf("a trigger has no selector: %v", err)
+			}
+			if took := time.Since(begun); took > time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if n := len(err.Error()); n > 1024 {
+				t.Errorf("the error has %d bytes", n)
+			}
+		})
+	}
+}
+
+// Whatever the metadata say, the answer is a sound number or an error that blames the right side; never the other
+// namespace's.
+func FuzzMetadata(f *testing.F) {
+	for _, seed := range [][4]string{
+		{"ready", "target", "64", "0.5"},
+		{"other/ready", "horizon", "5m", ""},
+		{"ready", "quantile", "0.99", "4k"},
+		{"ready", "late", "1e-300", "1e-99"},
+		{"stale", "target", "1Ei", "-0"},
+		{"ready", "scalerAddress", "x", "1e3"},
+		{"ready", "zone", "\xff", "9e15"},
+		{"outcome", "model", "ARIMA", "00.000"},
+		{"ready", "serve", "shadow", "1e-30000000"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3])
+	}
+	entries := snapshottest.EveryState()
+	other := snapshottest.Ready(snapshottest.Key("secret"))
+	other.Key.Namespace = "other"
+	scaler := keda.New(snapshottest.Board(append(entries, other)...), snapshottest.Now)
+	f.Fuzz(func(t *testing.T, forecast, key, text, activation string) {
+		r := ref("forecast", forecast, "activation", activation, key, text)
+		named := r.GetScalerMetadata()["forecast"]
+		metrics, err := scaler.GetMetrics(t.Context(), &pb.GetMetricsRequest{ScaledObjectRef: r, MetricName: named})
+		checkAnswer(t, err)
+		if err == nil {
+			v := metrics.GetMetricValues()[0]
+			if !(v.GetMetricValueFloat() >= 0 && v.GetMetricValueFloat() < 1e6) || v.GetMetricValue() < 0 {
+				t.Errorf("%q: value %v", r.GetScalerMetadata(), v)
+			}
+			if named == "secret" {
+				t.Errorf("%q: another namespace's", r.GetScalerMetadata())
+			}
+		}
+		specs, err := scaler.GetMetricSpec(t.Context(), r)
+		checkAnswer(t, err)
+		if err == nil {
+			s := specs.GetMetricSpecs()[0]
+			if !(s.GetTargetSizeFloat() >= 0.001) || s.GetTargetSize() < 1 ||
+				float64(s.GetTargetSize()) < s.GetTargetSizeFloat() {
+				t.Errorf("%q: target %v", r.GetScalerMetadata(), s)
+			}
+		}
+	})
+}
+
+func checkAnswer(t *testing.T, err error) {
+	t.Helper()
+	sound := []codes.Code{codes.OK, codes.InvalidArgument, codes.NotFound, codes.Unavailable}
+	if !slices.Contains(sound, status.Code(err)) || len(status.Convert(err).Message()) > 2048 {
+		t.Errorf("error %.200v", err)
+	}
+}
+
+// requests are what KEDA sends for a plain trigger, and for one with everything.
+func requests() map[string]*pb.GetMetricsRequest {
+	plain, all := ref("forecast", "model-7"), ref("forecast", "model-7", "target", "64", "activation", "0.5",
+		"horizon", "5m", "quantile", "0.99")
+	out := make(map[string]*pb.GetMetricsRequest)
+	for name, r := range map[string]*pb.ScaledObjectRef{"plain": plain, "all": all} {
+		r.Namespace = "team-0"
+		out[name] = &pb.GetMetricsRequest{ScaledObjectRef: r, MetricName: "model-7"}
+	}
+	return out
+}
+
+func TestAllocations(t *testing.T) {
+	scaler := keda.New(snapshottest.Board(snapshottest.Many(50)...), snapshottest.Now)
+	for name, request := range requests() {
+		got := testing.AllocsPerRun(100, func() {
+			if _, err := scaler.GetMetrics(context.Background(), request); err != nil {
+				t.Fatal(err)
+			}
+		})
+		t.Logf("%s: %g allocations", name, got)
+		if got > 12 {
+			t.Errorf("%s: %g allocations, want at most 12", name, got)
+		}
+	}
+}
+
+func BenchmarkGetMetrics(b *testing.B) {
+	scaler := keda.New(snapshottest.Board(snapshottest.Many(1000)...), snapshottest.Now)
+	for name, request := range requests() {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := scaler.GetMetrics(context.Background(), request); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
