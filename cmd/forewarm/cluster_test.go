@@ -262,6 +262,7 @@ func TestServeInACluster(t *testing.T) {
 		{"SelectorsCostNoReview", selectors},
 		{"ReplicasAgree", agreement},
 		{"ObjectsComeChangeAndGo", objects},
+		{"AStolenAPIServiceIsNoticed", theft},
 		{"TheLeaderGivesItsLeaseBack", succession},
 		{"TheLogIsQuiet", quiet},
 	} {
@@ -366,6 +367,56 @@ func objects(t *testing.T, s *scene) {
 	})
 }
 
+// theft: another's manifest takes external.metrics.k8s.io without a word, as kubectl apply does, and gives it back.
+func theft(t *testing.T, s *scene) {
+	t.Helper()
+	lead := func(to string) {
+		s.MustKubectl(t, "", "patch", "apiservice", "v1beta1.external.metrics.k8s.io", "--type=merge", "-p",
+			fmt.Sprintf(`{"spec": {"service": {"namespace": %q, "name": %q}}}`, system, to))
+	}
+	reachable := func(want string) {
+		eventually(t, func() string {
+			if text := s.status(
+				t,
+				"load",
+				`conditions[?(@.type=="Reachable")].message`,
+			); !strings.Contains(
+				text,
+				want,
+			) {
+				return "the status does not say that it " + want + ": " + text
+			}
+			return ""
+		})
+	}
+	told := func(reason string) {
+		eventually(t, func() string {
+			events := s.MustKubectl(
+				t,
+				"",
+				"get",
+				"events",
+				"-n",
+				system,
+				"--field-selector=involvedObject.name=forewarm",
+				"-o",
+				"jsonpath={.items[*].reason}",
+			)
+			if !strings.Contains(events, reason) {
+				return "the events are " + events
+			}
+			return ""
+		})
+	}
+	reachable("external.metrics.k8s.io leads here")
+	lead("thief")
+	reachable("external.metrics.k8s.io leads to " + system + "/thief")
+	told("APIServiceTaken")
+	lead("forewarm")
+	reachable("external.metrics.k8s.io leads here")
+	told("APIServiceHeld")
+}
+
 // succession: whoever leads is asked to end; the other leads at once, and not only when the lease has run out.
 func succession(t *testing.T, s *scene) {
 	t.Helper()
@@ -395,7 +446,7 @@ func succession(t *testing.T, s *scene) {
 	})
 }
 
-// quiet: in all of this there was nothing to worry anybody with, but for the wrong object.
+// quiet: in all of this there was nothing to worry anybody with, but for the wrong object and the theft.
 func quiet(t *testing.T, s *scene) {
 	t.Helper()
 	for _, r := range s.replicas {
@@ -409,7 +460,8 @@ func quiet(t *testing.T, s *scene) {
 				t.Errorf("a log line that is no JSON: %s", line)
 				continue
 			}
-			if entry.Level != "INFO" && !strings.Contains(line, "no/such") {
+			known := strings.Contains(line, "no/such") || strings.Contains(line, "thief")
+			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)
 			}
 		}

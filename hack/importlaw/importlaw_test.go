@@ -55,6 +55,13 @@ func layers() map[string]layer {
 			forbidden: []string{module + "pkg/serve", module + "pkg/config"},
 			why:       "data flows one way",
 		},
+		"ownership": {
+			packages: []string{"pkg/ownership"},
+			forbidden: []string{
+				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/config", module + "pkg/refresh",
+			},
+			why: "siblings of the outer layer do not meet",
+		},
 		"config": {
 			packages:  []string{"pkg/config/..."},
 			forbidden: []string{module + "pkg/serve", module + "pkg/source", module + "pkg/signal"},

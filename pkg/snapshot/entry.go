@@ -44,6 +44,8 @@ const (
 	ConditionUncalibrated = "Uncalibrated"
 	// ConditionSource is false while the newest query failed; Reason says how.
 	ConditionSource = "SourceHealthy"
+	// ConditionReachable is false while no HPA can reach the metric; Message says who holds the API groups.
+	ConditionReachable = "Reachable"
 	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped.
 	ConditionData = "DataClean"
 )

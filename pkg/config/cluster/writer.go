@@ -42,6 +42,7 @@ type StatusWriter struct {
 	log     *slog.Logger
 	limiter *rate.Limiter
 	tried   map[types.UID]time.Time
+	common  func() []snapshot.Condition
 }
 
 // NewStatusWriter makes a writer for the objects that a watch sees.
@@ -49,8 +50,12 @@ func NewStatusWriter(objects *Objects, board *snapshot.Board, log *slog.Logger) 
 	return &StatusWriter{
 		objects: objects, board: board, log: log,
 		limiter: rate.NewLimiter(writesPerSecond, burst), tried: map[types.UID]time.Time{},
+		common: func() []snapshot.Condition { return nil },
 	}
 }
+
+// Add gives every Forecast conditions that hold for all of them, from a function that is asked at each step.
+func (w *StatusWriter) Add(common func() []snapshot.Condition) { w.common = common }
 
 // Run writes until the context ends. What another replica wrote is taken as it stands: what is compared is the status in
 // the cluster.
@@ -109,6 +114,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		return nil
 	}
 	var drafts []draft
+	common := w.common()
 	tried := make(map[types.UID]time.Time, len(w.tried))
 	for _, object := range w.objects.list() {
 		last, again := w.tried[object.GetUID()]
@@ -121,7 +127,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 			continue
 		}
 		before := statusIn(object)
-		d := draft{object: object, status: statusOf(entry, &before, newest.Time), tried: last}
+		d := draft{object: object, status: statusOf(with(entry, common), &before, newest.Time), tried: last}
 		d.news = compare(&before, &d.status)
 		if d.news == silent || again && now.Sub(last) < d.news.gap() {
 			continue
@@ -133,6 +139,13 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		return cmp.Or(cmp.Compare(b.news, a.news), a.tried.Compare(b.tried))
 	})
 	return drafts
+}
+
+// with is an entry that has further conditions.
+func with(e *snapshot.Entry, common []snapshot.Condition) *snapshot.Entry {
+	out := *e
+	out.Conditions = slices.Concat(e.Conditions, common)
+	return &out
 }
 
 func (n news) gap() time.Duration {

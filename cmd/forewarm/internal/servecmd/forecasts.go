@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -62,12 +63,22 @@ func watchForecasts(
 		return nil, err
 	}
 	statuses := cluster.NewStatusWriter(objects, board, log)
+	groups, err := watchGroups(o, client, statuses, log)
+	if err != nil {
+		return nil, err
+	}
 	return &forecasts{
 		targets: objects,
 		parts: []server.Part{
 			{Name: "watch of Forecasts", Run: objects.Run},
+			{Name: "watch of APIServices", Run: groups.watch.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error {
-				return leadership.Run(ctx, func(ctx context.Context) { statuses.Run(ctx, server.Clock{}) })
+				return leadership.Run(ctx, func(ctx context.Context) {
+					var telling sync.WaitGroup
+					telling.Go(func() { groups.tell(ctx) })
+					statuses.Run(ctx, server.Clock{})
+					telling.Wait()
+				})
 			}},
 		},
 		check: apiserver.Check{Name: "forecasts", Run: objects.Check},

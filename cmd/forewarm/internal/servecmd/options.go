@@ -16,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/ownership"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -30,6 +31,9 @@ type Options struct {
 	KEDA kedaserver.Options
 	// Lease is what replicas elect the writer of statuses by.
 	Lease cluster.LeaseConfig
+	// Service is forewarm's own, NAMESPACE/NAME, which the APIServices should lead to; empty means forewarm in the lease's
+	// namespace.
+	Service string
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
 	ConfigDir string
 
@@ -111,6 +115,13 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
 		"namespace of the lease by which replicas elect the one that writes statuses")
 	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
+	inCluster.StringVar(
+		&o.Service,
+		"service",
+		o.Service,
+		"forewarm's own Service, NAMESPACE/NAME: statuses say whether "+
+			"the API groups lead to it (default: forewarm in the lease's namespace)",
+	)
 }
 
 func (o *Options) prometheusFlags(flags *pflag.FlagSet) {
@@ -155,6 +166,9 @@ func (o *Options) Validate() error {
 		problems = append(problems, o.Local.Validate())
 	} else {
 		problems = append(problems, o.Cluster.Validate())
+		if err := o.service().Validate(); err != nil {
+			problems = append(problems, fmt.Errorf("--service: %w", err))
+		}
 	}
 	if o.Standalone && o.ConfigDir == "" {
 		problems = append(problems, errors.New("--standalone has no cluster to read Forecasts from: set --config-dir"))
@@ -169,6 +183,14 @@ func (o *Options) Validate() error {
 		)
 	}
 	return errors.Join(problems...)
+}
+
+// service is forewarm's own.
+func (o *Options) service() ownership.Service {
+	if o.Service == "" {
+		return ownership.Service(o.Lease.Namespace + "/forewarm")
+	}
+	return ownership.Service(o.Service)
 }
 
 // history checks that there is exactly one place for history to come from.
