@@ -14,6 +14,9 @@ type Pod struct {
 	Started time.Time
 	// Restarted says that a container has ended before: it was restarted, or is about to be.
 	Restarted bool
+	// Failing says that a container cannot be started as the pod asks for it: its image cannot be pulled, a secret is not
+	// there. Such a pod waits for somebody to mend that.
+	Failing bool
 	// Over says that the pod has ended or was told to.
 	Over bool
 }
@@ -23,8 +26,11 @@ type Pod struct {
 // start; so a pod is measured only if it was seen before it was ever ready. One that is ready when it is first seen never
 // is. The zero value is not ready to use, make(Firsts) is.
 //
-// It holds one entry for each pod that was observed and not forgotten.
+// It holds one entry for each pod that was observed and not forgotten, MaxPods at most; further pods are not measured.
 type Firsts map[string]Life
+
+// MaxPods bounds the pods of one workload that are followed at once. An entry takes about 100 bytes.
+const MaxPods = 10_000
 
 // Life is where a pod is in its life.
 type Life bool
@@ -39,12 +45,13 @@ const (
 // Observe takes a pod as it is now, and returns its start if this is the first that it is ready. The start may still be
 // nonsense: see Start.Check.
 //
-// A pod whose container was restarted before the pod was ready is not measured: how long it took says how long a fault
-// lasted. Neither is one that ended before.
+// A pod whose container was restarted before the pod was ready, or could not be started at some time, is not measured: how
+// long it took says how long a fault lasted. Neither is one that ended before.
 func (f Firsts) Observe(p Pod) (Start, bool) {
 	life, known := f[p.UID]
 	switch {
-	case p.Over || p.Restarted:
+	case !known && len(f) >= MaxPods:
+	case p.Over || p.Restarted || p.Failing:
 		f[p.UID] = Grown
 	case !known && !p.Ready:
 		f[p.UID] = Life(neverReady(p))

@@ -1,6 +1,7 @@
 package leadtime_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -48,6 +49,11 @@ func over(p leadtime.Pod) leadtime.Pod {
 	return p
 }
 
+func failing(p leadtime.Pod) leadtime.Pod {
+	p.Failing = true
+	return p
+}
+
 func TestFirsts(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -66,6 +72,8 @@ func TestFirsts(t *testing.T) {
 		{"a container failed before it was ready", []leadtime.Pod{loading(), restarted(loading()), restarted(ready(400))}, 0},
 		{"seen first after such a failure", []leadtime.Pod{restarted(loading()), ready(400)}, 0},
 		{"a container failed long after", []leadtime.Pod{loading(), ready(240), restarted(unready(5000)), ready(9000)}, 240},
+		{"its image could not be pulled for hours", []leadtime.Pod{scheduled(), failing(scheduled()), loading(), ready(9000)}, 0},
+		{"an image pull that failed long after", []leadtime.Pod{loading(), ready(240), failing(unready(5000)), ready(9000)}, 240},
 		{"deleted while it was loading", []leadtime.Pod{loading(), over(loading()), over(ready(240))}, 0},
 		{"the node is lost, and back", []leadtime.Pod{ready(240), unready(5000), ready(6000)}, 0},
 	} {
@@ -82,6 +90,23 @@ func TestFirsts(t *testing.T) {
 		case c.want > 0 && (len(found) != 1 || !found[0].Ready.Equal(at(c.want)) || found[0].Check() != nil):
 			t.Errorf("%s: found %+v, want one that was ready after %d s", c.name, found, c.want)
 		}
+	}
+}
+
+func TestPodsBeyondTheBoundAreNotFollowed(t *testing.T) {
+	firsts := leadtime.Firsts{}
+	for i := range leadtime.MaxPods + 100 {
+		p := loading()
+		p.UID = strconv.Itoa(i)
+		firsts.Observe(p)
+	}
+	if len(firsts) != leadtime.MaxPods {
+		t.Errorf("%d entries, want %d", len(firsts), leadtime.MaxPods)
+	}
+	p := ready(240)
+	p.UID = "0"
+	if _, ok := firsts.Observe(p); !ok {
+		t.Error("a pod within the bound is not measured")
 	}
 }
 

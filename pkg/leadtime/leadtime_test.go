@@ -86,7 +86,10 @@ func TestLeadTime(t *testing.T) {
 			"where one in fifty does, it does not",
 			append(several(49, noon(), 2*time.Minute), waited(noon(), 4*time.Minute, 6*time.Minute)), 2 * time.Minute,
 		},
-		{"a start of a day counts as two hours", several(12, noon(), 24*time.Hour), 2 * time.Hour},
+		{
+			"no start counts as more than two hours",
+			slices.Repeat([]leadtime.Start{waited(noon(), 29*time.Minute, 2*time.Hour+20*time.Minute)}, 12), 2 * time.Hour,
+		},
 		{"a start within the second counts as a second", several(12, noon(), time.Millisecond), time.Second},
 		{
 			"what is learnt from one rollout of 300 pods at once",
@@ -121,6 +124,8 @@ func TestNonsenseIsNotCounted(t *testing.T) {
 			leadtime.ErrClocks,
 		},
 		{"waited half an hour for a node", waited(noon(), 30*time.Minute, 40*time.Minute), nil},
+		{"two hours on a node that waited for", waited(noon(), 30*time.Minute, 150*time.Minute), nil},
+		{"ready hours later", start(noon(), 121*time.Minute), leadtime.ErrStuck},
 		{"no node for longer than that", waited(noon(), 31*time.Minute, 40*time.Minute), leadtime.ErrShortage},
 	} {
 		if err := c.start.Check(); !errors.Is(err, c.want) {

@@ -23,6 +23,9 @@ const (
 	// shortage is the wait for a node beyond which there was none to be had: a quota, or no capacity. Nodes with GPUs take
 	// 2 to 10 minutes. Looking further ahead buys no capacity that is not there, so such a start says nothing.
 	shortage = 30 * time.Minute
+	// stuck is how long a pod that has a node may take at most; no window is longer than the longest lead time. What takes
+	// longer waits for something else than its start.
+	stuck = longest
 	// skew is how much the node's clock may differ from the scheduler's. A node takes a pod over in about a second.
 	skew = 30 * time.Second
 )
@@ -46,6 +49,8 @@ var (
 	ErrClocks = errors.New("clocks disagree")
 	// ErrShortage: there was no node for longer than a node takes to come.
 	ErrShortage = errors.New("no capacity")
+	// ErrStuck: the pod had a node, and was not ready for longer than any start takes.
+	ErrStuck = errors.New("stuck")
 )
 
 // Check says why a start must not be counted; nil where it may. A pod that was scheduled before its creation, but ready
@@ -60,6 +65,8 @@ func (s Start) Check() error {
 		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Taken, ErrClocks)
 	case s.wait() > shortage:
 		return fmt.Errorf("waited %s for a node: %w", s.wait(), ErrShortage)
+	case s.Took()-max(s.wait(), 0) > stuck:
+		return fmt.Errorf("ready %s after it had a node: %w", s.Took()-max(s.wait(), 0), ErrStuck)
 	}
 	return nil
 }
