@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -30,4 +32,13 @@ func (m Measured) lead(t *refresh.Target) (lead time.Duration, source string) {
 			m.Words, say(m.Lead), say(t.Step), say(t.History))
 	}
 	return lead, m.Words
+}
+
+// Workload is what an object scales, and whether its starts are to be measured.
+func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured bool) {
+	spec := defaulted(&object.Spec)
+	ref := spec.TargetRef
+	return leadtime.Workload{
+		Namespace: object.Namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name,
+	}, spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
 }

@@ -121,7 +121,7 @@ func describe(targets []refresh.Target) []string {
 
 func expectTargets(t *testing.T, objects *cluster.Objects, want ...string) {
 	t.Helper()
-	eventually(t, func() string { return cmp.Diff(append([]string{}, want...), describe(objects.Targets())) })
+	eventually(t, func() string { return cmp.Diff(append([]string{}, want...), describe(objects.Targets(noon()))) })
 }
 
 func forecast(name, query string) string {
@@ -131,7 +131,7 @@ func forecast(name, query string) string {
 func testObjects(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	objects := watch(t, c.Config)
-	if objects.Check() == nil && len(objects.Targets()) > 0 {
+	if objects.Check() == nil && len(objects.Targets(noon())) > 0 {
 		t.Error("targets before there are any")
 	}
 	c.MustKubectl(t, forecast("a", "x")+"---"+forecast("b", "z1")+"---"+forecast("c", "broken"), "apply", "-f", "-")
@@ -140,11 +140,11 @@ func testObjects(t *testing.T, c *testcluster.Cluster) {
 	if err := objects.Check(); err != nil {
 		t.Errorf("synced, yet %v", err)
 	}
-	before := objects.Targets()
+	before := objects.Targets(noon())
 	c.MustKubectl(t, "", "annotate", "forecast", "a", "note=1")
 	c.MustKubectl(t, forecast("b", "z2"), "apply", "-f", "-")
 	expectTargets(t, objects, "a=x", "b=z2", problem)
-	after := objects.Targets()
+	after := objects.Targets(noon())
 	if diff := cmp.Diff(before[0], after[0]); diff != "" {
 		t.Errorf("an annotation changed a target: %s", diff)
 	}
@@ -197,7 +197,7 @@ func testForeignSchema(t *testing.T, c *testcluster.Cluster) {
 	// A new watch lists them all.
 	objects := watch(t, c.Config)
 	eventually(t, func() string {
-		targets := objects.Targets()
+		targets := objects.Targets(noon())
 		if len(targets) != 2 || describe(targets)[0] != "fine=x" ||
 			!strings.Contains(targets[1].Invalid, "is not a Forecast of forewarm.dev/v1alpha1") {
 			return fmt.Sprint(describe(targets))
@@ -236,7 +236,7 @@ func testMany(t *testing.T, c *testcluster.Cluster) {
 		}
 	}
 	eventually(t, func() string {
-		if n := len(objects.Targets()); n != count {
+		if n := len(objects.Targets(noon())); n != count {
 			return fmt.Sprintf("%d targets of %d", n, count)
 		}
 		return ""

@@ -30,6 +30,7 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		Model:              e.Model,
 		ModelReason:        clip(e.ModelReason),
 		LeadTimeSource:     clip(e.LeadSource),
+		Starts:             before.Starts,
 		Skill:              percent(e.Skill),
 		Coverage:           percent(e.Coverage),
 	}
@@ -130,6 +131,7 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
 		return urgent
 	case !slices.Equal(words(before), words(after)),
+		!sameStarts(before.Starts, after.Starts),
 		moved(before.Observed, after.Observed, noticedShare),
 		moved(before.Served, after.Served, noticedShare),
 		movedPoints(before.Skill, after.Skill),
@@ -138,6 +140,13 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 		return ordinary
 	}
 	return silent
+}
+
+func sameStarts(a, b *v1alpha1.Starts) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 func sameCondition(a, b metav1.Condition) bool {

@@ -1,0 +1,162 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// resolution is a target and what it was resolved from.
+type resolution struct {
+	uid        types.UID
+	generation int64
+	target     refresh.Target
+
+	// forecast and what follows are for those whose lead time is measured; nil for the rest.
+	forecast *v1alpha1.Forecast
+	workload leadtime.Workload
+	// stored is the record's text in the object's status, record what it says.
+	stored string
+	record leadtime.Record
+	// used is what the target was resolved with.
+	used config.Measured
+}
+
+// of says whether the object is the one that was resolved, with the same spec.
+func (r *resolution) of(object *unstructured.Unstructured) bool {
+	return r.uid == object.GetUID() && r.generation == object.GetGeneration()
+}
+
+// resolve makes the target of an object as far as the object alone goes.
+func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
+	r := &resolution{uid: object.GetUID(), generation: object.GetGeneration()}
+	forecast := &v1alpha1.Forecast{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast); err != nil {
+		r.target = refresh.Target{
+			Key: key, Generation: object.GetGeneration(),
+			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),
+		}
+		return r
+	}
+	r.target, _ = o.resolver.Resolve(forecast)
+	workload, measured := config.Workload(forecast)
+	if r.target.Invalid != "" || !measured {
+		return r
+	}
+	r.forecast, r.workload = forecast, workload
+	r.read(object)
+	return r
+}
+
+// read takes the record of the starts from an object's status.
+func (r *resolution) read(object *unstructured.Unstructured) {
+	if r.forecast == nil {
+		return
+	}
+	status := statusIn(object)
+	text := ""
+	if status.Starts != nil && status.Starts.Of == r.workload.Ref() {
+		text = status.Starts.Record
+	}
+	if text == r.stored {
+		return
+	}
+	r.stored, r.record = text, recordOf(status.Starts, r.workload)
+}
+
+// recordOf is the record that a status holds of a workload; an empty one where it holds none, or that of another workload,
+// or a text that forewarm did not write: then the measuring begins anew, and the next count replaces it.
+func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record {
+	var record leadtime.Record
+	if held == nil || held.Of != workload.Ref() || record.UnmarshalText([]byte(held.Record)) != nil {
+		return leadtime.Record{}
+	}
+	return record
+}
+
+// remeasure resolves the target anew where what was measured says something else at a time, and says whether it did.
+func (o *Objects) remeasure(r *resolution, now time.Time) bool {
+	if r.forecast == nil {
+		return false
+	}
+	measured := config.Measured{
+		Lead: r.record.At(now), Words: wordsOf(&r.record, o.starts.Problem(r.workload), now),
+	}
+	if measured == r.used {
+		return false
+	}
+	r.used = measured
+	r.target, _ = o.resolver.ResolveMeasured(r.forecast, measured)
+	return true
+}
+
+// wordsOf say what was measured and why no more is.
+func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
+	words := record.String()
+	if now.Before(record.Since()) {
+		words += fmt.Sprintf(" (another lead time is in use from %s on)", record.Since().UTC().Format("15:04:05 UTC"))
+	}
+	switch {
+	case problem == "":
+		return words
+	case record.Starts() == 0:
+		return problem
+	}
+	return words + "; " + problem
+}
+
+// workloads are those whose pods are to be watched.
+func (o *Objects) workloads() []leadtime.Workload {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out []leadtime.Workload
+	for _, r := range o.resolved {
+		if r.forecast != nil {
+			out = append(out, r.workload)
+		}
+	}
+	return out
+}
+
+// count is what an object's status should hold of its workload's starts at a time: what it holds, and the starts that are
+// new. Nothing is remembered here between two calls, so a count that was not written is made again, and a leader that
+// takes over goes on from what is written.
+func (o *Objects) count(object *unstructured.Unstructured, held *v1alpha1.Starts, now time.Time) *v1alpha1.Starts {
+	workload, ok := o.measured(object)
+	if !ok {
+		return held
+	}
+	seen := o.starts.Starts(workload)
+	if len(seen) == 0 {
+		return held
+	}
+	record := recordOf(held, workload)
+	if !record.Fold(seen, now) {
+		return held
+	}
+	text, err := record.MarshalText()
+	if err != nil {
+		return held
+	}
+	return &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
+}
+
+// measured is the workload whose starts are counted for an object.
+func (o *Objects) measured(object *unstructured.Unstructured) (workload leadtime.Workload, ok bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.resolved[keyOf(object)]
+	if r == nil || r.forecast == nil || !r.of(object) {
+		return leadtime.Workload{}, false
+	}
+	return r.workload, true
+}
