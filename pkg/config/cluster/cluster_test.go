@@ -36,6 +36,8 @@ func TestCluster(t *testing.T) {
 		{"StatusIsWritten", testStatus},
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},
+		{"LeadTimesAreMeasured", testMeasured},
+		{"RightsToMeasureAreMissing", testNoRights},
 		{"MissingResource", testMissingResource},
 		{"ForeignSchema", testForeignSchema},
 	} {
@@ -77,20 +79,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 // watch runs Objects for as long as the test.
 func watch(t *testing.T, access *rest.Config) *cluster.Objects {
 	t.Helper()
-	objects, err := cluster.NewObjects(access, config.NewResolver(catalogue{}), quiet())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		if err := objects.Run(ctx); err != nil {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() { cancel(); <-over })
-	return objects
+	return watchAs(t, access, quiet())
 }
 
 // eventually waits until a check is empty, which says what is still missing.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -110,6 +111,9 @@ func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
 		return words
 	case record.Starts() == 0:
 		return problem
+	case problem == starts.Listing:
+		// It passes, and is not worth two writes of each status when a replica starts.
+		return words
 	}
 	return words + "; " + problem
 }

@@ -38,14 +38,15 @@ func (f *follower) starts() []leadtime.Start {
 func (f *follower) problem() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.synced != nil && f.synced() {
+	switch {
+	case f.synced != nil && f.synced():
 		// Until here the words of a fault stay: they must not come and go with every attempt.
 		f.fault = nil
-	}
-	if f.fault == nil {
 		return ""
+	case f.fault != nil:
+		return f.fault.Error()
 	}
-	return f.fault.Error()
+	return Listing
 }
 
 // run follows until the context ends, with a pause after each fault.

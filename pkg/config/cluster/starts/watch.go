@@ -174,7 +174,10 @@ func (w *Watch) Starts(workload leadtime.Workload) []leadtime.Start {
 	return nil
 }
 
-// Problem says in words why the pods of a workload are not watched; empty where they are, or where that is not known yet.
+// Listing is the problem of a workload whose pods have not been listed yet, without a fault.
+const Listing = "the pods are being listed"
+
+// Problem says in words why the pods of a workload are not watched; empty where they are.
 func (w *Watch) Problem(workload leadtime.Workload) string {
 	if f := w.follower(workload); f != nil {
 		return f.problem()
@@ -184,7 +187,7 @@ func (w *Watch) Problem(workload leadtime.Workload) string {
 	if w.left[workload] {
 		return fmt.Sprintf("no more than %d workloads are watched", MaxWorkloads)
 	}
-	return ""
+	return Listing
 }
 
 // report logs a fault that its operator can mend, once for each namespace: there it concerns many workloads alike, and

@@ -1,0 +1,336 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+const deployment = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llama, namespace: default}
+spec:
+  selector: {matchLabels: {app: llama}}
+  template:
+    metadata: {labels: {app: llama}}
+    spec: {containers: [{name: c, image: i}]}
+`
+
+var llama = leadtime.Workload{Namespace: "default", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
+
+// kubelet does what a scheduler and a kubelet do to a pod: it writes its status.
+type kubelet struct {
+	*testing.T
+	client kubernetes.Interface
+}
+
+func newKubelet(t *testing.T, c *testcluster.Cluster) kubelet {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		now := int64(0)
+		err := client.CoreV1().Pods("default").DeleteCollection(context.WithoutCancel(t.Context()),
+			metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+		c.MustKubectl(t, "", "delete", "deployment", "--all")
+	})
+	return kubelet{t, client}
+}
+
+// create creates a pod that carries llama's labels, with a ReplicaSet as its controller; none where that has no name.
+func (k kubelet) create(name, replicaSet string) *corev1.Pod {
+	k.Helper()
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"app": "llama", "pod-template-hash": "5d4f"},
+		},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+	if yes := true; replicaSet != "" {
+		p.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicaSet, UID: types.UID(replicaSet), Controller: &yes,
+		}}
+	}
+	p, err := k.client.CoreV1().Pods("default").Create(k.Context(), p, metav1.CreateOptions{})
+	if err != nil {
+		k.Fatal(err)
+	}
+	return p
+}
+
+// ready makes a pod ready so long after its creation, and returns when that was.
+func (k kubelet) ready(p *corev1.Pod, took time.Duration) time.Time {
+	k.Helper()
+	created := p.CreationTimestamp.Time
+	at := func(after time.Duration) metav1.Time { return metav1.NewTime(created.Add(after)) }
+	taken := at(2 * time.Second)
+	p.Status.StartTime = &taken
+	p.Status.Conditions = []corev1.PodCondition{
+		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at(time.Second)},
+		{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(took)},
+	}
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "c", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(took / 2)}},
+	}}
+	if _, err := k.client.CoreV1().Pods("default").UpdateStatus(k.Context(), p, metav1.UpdateOptions{}); err != nil {
+		k.Fatal(err)
+	}
+	return at(took).Time
+}
+
+// start is a whole start of one of llama's pods.
+func (k kubelet) start(name string, took time.Duration) time.Time {
+	k.Helper()
+	return k.ready(k.create(name, "llama-5d4f"), took)
+}
+
+// process is one of forewarm's replicas: what it watches, and the writer that it is while it leads.
+type process struct {
+	objects *cluster.Objects
+	board   *snapshot.Board
+	writer  *cluster.StatusWriter
+	client  dynamic.ResourceInterface
+}
+
+// newProcess returns when the pods are watched.
+func newProcess(t *testing.T, c *testcluster.Cluster) *process {
+	t.Helper()
+	p := &process{objects: watch(t, c.Config), board: &snapshot.Board{}, client: forecasts(t, c.Config)}
+	p.writer = cluster.NewStatusWriter(p.objects, p.board, quiet())
+	eventually(t, func() string {
+		targets := p.objects.Targets(noon())
+		if len(targets) != 1 || strings.Contains(targets[0].LeadSource, "not there") ||
+			strings.Contains(targets[0].LeadSource, "listed") {
+			return fmt.Sprintf("the pods are not watched: %+v", targets)
+		}
+		return ""
+	})
+	return p
+}
+
+// target is the only Forecast at a time.
+func (p *process) target(t *testing.T, now time.Time) refresh.Target {
+	t.Helper()
+	targets := p.objects.Targets(now)
+	if len(targets) != 1 {
+		t.Fatalf("targets %+v, want one", targets)
+	}
+	return targets[0]
+}
+
+// lead does what a leader does at a time, once its watch has seen a number of starts.
+func (p *process) lead(t *testing.T, now time.Time, seen int) {
+	t.Helper()
+	eventually(t, func() string {
+		if n := cluster.Seen(p.objects, llama); n != seen {
+			return fmt.Sprintf("%d starts were seen, want %d", n, seen)
+		}
+		return ""
+	})
+	target := p.target(t, now)
+	e := entry("a", now)
+	e.Lead, e.LeadSource = target.Lead, target.LeadSource
+	publish(p.board, now, e)
+	if _, err := p.writer.Step(t.Context(), now); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(200 * time.Millisecond) // The watch sees what was written.
+}
+
+// counted is how many starts the status in the cluster holds.
+func (p *process) counted(t *testing.T) int64 {
+	t.Helper()
+	status, _ := stored(t, p.client, "a")
+	var record leadtime.Record
+	if status.Starts == nil {
+		return 0
+	}
+	if err := record.UnmarshalText([]byte(status.Starts.Record)); err != nil || status.Starts.Of != "Deployment.apps/llama" {
+		t.Fatalf("starts of %s, %v: %s", status.Starts.Of, err, status.Starts.Record)
+	}
+	return record.Starts()
+}
+
+func testMeasured(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
+	k := newKubelet(t, c)
+	// Pods that were ready before forewarm came say nothing, nor do those that belong to somebody else.
+	k.start("early", time.Hour)
+	one := newProcess(t, c)
+	k.ready(k.create("canary", "llama-canary-5d4f"), time.Minute)
+	k.ready(k.create("bare", ""), time.Minute)
+
+	for i := range 9 {
+		k.start(fmt.Sprintf("p%d", i), 4*time.Minute)
+	}
+	now := time.Now().Add(10 * time.Minute).Truncate(time.Second)
+	one.lead(t, now, 9)
+	if n, target := one.counted(t), one.target(t, now); n != 9 || target.Lead != 5*time.Minute ||
+		target.LeadSource != "fallback 5m: 9 of 10 starts measured" {
+		t.Errorf("%d starts counted, lead %s: %s", n, target.Lead, target.LeadSource)
+	}
+
+	// The tenth makes a lead time, which is announced first.
+	ready := k.start("p9", 4*time.Minute)
+	now = later(now, ready)
+	one.lead(t, now, 10)
+	before, after := one.target(t, now.Add(59*time.Second)), one.target(t, now.Add(time.Minute))
+	if before.Lead != 5*time.Minute || !strings.Contains(before.LeadSource, "another lead time is in use from") {
+		t.Errorf("announced: %s: %s", before.Lead, before.LeadSource)
+	}
+	if after.Lead < 4*time.Minute || after.Lead > 253*time.Second ||
+		after.LeadSource != "p90 of 10 starts, all on nodes that were there" || after.Policy.Lead != after.Lead {
+		t.Errorf("in use: %s (policy %s): %s", after.Lead, after.Policy.Lead, after.LeadSource)
+	}
+
+	// A replica that starts now takes it from the status; both agree before and after the change-over.
+	two := newProcess(t, c)
+	for _, at := range []time.Time{now, now.Add(59 * time.Second), now.Add(time.Minute), now.Add(time.Hour)} {
+		if diff := cmp.Diff(one.target(t, at), two.target(t, at)); diff != "" {
+			t.Errorf("replicas disagree at %s: %s", at, diff)
+		}
+	}
+	now = now.Add(2 * time.Minute)
+	two.lead(t, now, 0)
+	status, _ := stored(t, two.client, "a")
+	if status.LeadTime == "5m" || status.LeadTimeSource != after.LeadSource || two.counted(t) != 10 {
+		t.Errorf("status after a restart: %s: %s, %d starts", status.LeadTime, status.LeadTimeSource, two.counted(t))
+	}
+	leadersTakeTurns(t, k, one, two, now)
+}
+
+// later is when a start has settled, and at least a minute after the time before.
+func later(now, ready time.Time) time.Time {
+	return now.Add(max(time.Minute, ready.Add(2*time.Minute).Sub(now)))
+}
+
+// leadersTakeTurns has both replicas see the same three starts: whoever leads, they count once.
+func leadersTakeTurns(t *testing.T, k kubelet, one, two *process, now time.Time) {
+	t.Helper()
+	var ready time.Time
+	for i := range 3 {
+		// Longer than the first ten: what is ready in a second that was counted before does not count any more.
+		ready = k.start(fmt.Sprintf("q%d", i), 5*time.Minute)
+	}
+	now = later(now, ready)
+	one.lead(t, now, 13)
+	if n := one.counted(t); n != 13 {
+		t.Errorf("%d starts counted, want 13", n)
+	}
+	for range 3 {
+		now = now.Add(time.Minute)
+		two.lead(t, now, 3)
+		one.lead(t, now.Add(30*time.Second), 13)
+	}
+	if n := one.counted(t); n != 13 {
+		t.Errorf("after three changes of the leader %d starts are counted, want 13", n)
+	}
+}
+
+// lines is a log that is written by several.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(words string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), words)
+}
+
+// testNoRights runs with the rights that forewarm had before it measured, and with half of the new ones.
+func testNoRights(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, deployment+"---"+forecast("a", "x")+"---"+forecast("b", "x"), "create", "-f", "-")
+	t.Cleanup(func() {
+		c.MustKubectl(t, "", "delete", "deployment", "--all")
+		c.MustKubectl(t, "", "delete", "clusterrolebinding,clusterrole", "old", "half")
+	})
+	for _, s := range []struct{ role, scale, want string }{
+		{"old", "", "fallback 5m: cannot read the scale of Deployment.apps/llama: apply deploy/rbac"},
+		{"half", "*/scale", "fallback 5m: cannot list pods in default: apply deploy/rbac"},
+	} {
+		rules := `{apiGroups: [forewarm.dev], resources: [forecasts], verbs: [get, list, watch]}`
+		if s.scale != "" {
+			rules += `, {apiGroups: ["*"], resources: ["` + s.scale + `"], verbs: [get]}`
+		}
+		c.MustKubectl(t, fmt.Sprintf(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: %s}
+rules: [%s]
+`, s.role, rules), "create", "-f", "-")
+		c.MustKubectl(t, "", "create", "clusterrolebinding", s.role, "--clusterrole="+s.role, "--user="+s.role)
+		log := &lines{}
+		objects := watchAs(t, c.User(t, s.role), slog.New(slog.NewTextHandler(log, nil)))
+		eventually(t, func() string {
+			targets := objects.Targets(noon())
+			for _, target := range targets {
+				if target.LeadSource == s.want && target.Lead == 5*time.Minute && target.Invalid == "" {
+					continue
+				}
+				return fmt.Sprintf("%s says %q", target.Key.Name, target.LeadSource)
+			}
+			if len(targets) != 2 {
+				return fmt.Sprintf("%d targets, want 2", len(targets))
+			}
+			return ""
+		})
+		if n := log.count("starts cannot be measured"); n != 1 {
+			t.Errorf("%s: %d lines in the log, want one", s.role, n)
+		}
+	}
+}
+
+// watchAs runs Objects with somebody's rights for as long as the test.
+func watchAs(t *testing.T, access *rest.Config, log *slog.Logger) *cluster.Objects {
+	t.Helper()
+	objects, err := cluster.NewObjects(access, config.NewResolver(catalogue{}), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		if err := objects.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-over })
+	return objects
+}
