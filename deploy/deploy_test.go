@@ -92,12 +92,13 @@ func (clock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// testWork watches, leads and writes a status with the rights of the Deployment's account alone.
+// testWork watches, leads, measures and writes a status with the rights of the Deployment's account alone.
 func testWork(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	as := rest.CopyConfig(c.Config)
 	as.Impersonate.UserName = account
 	log := slog.New(slog.DiscardHandler)
+	c.MustKubectl(t, workload, "create", "-f", "-")
 	objects, err := cluster.NewObjects(as, config.NewResolver(catalogue{}), log)
 	if err != nil {
 		t.Fatal(err)
@@ -126,6 +127,7 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	go func() { over <- leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, clock{}) }) }()
 	c.MustKubectl(t, "", "wait", "--namespace=inference", "--for=jsonpath={.status.state}=Pending", "--timeout=20s",
 		"forecast/llama-inflight")
+	expectMeasuring(t, objects)
 	cancel()
 	for range 2 {
 		if err := <-over; err != nil {
@@ -151,6 +153,35 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("the lease was not given back: %q holds it", holder)
 	}
 }
+
+// expectMeasuring waits until the pods of the sample's workload are watched, which is until nothing is in the way.
+func expectMeasuring(t *testing.T, objects *cluster.Objects) {
+	t.Helper()
+	const want = "fallback 5m: 0 of 10 starts measured"
+	got := ""
+	for range 400 {
+		for _, target := range objects.Targets(time.Now()) {
+			got = target.LeadSource
+		}
+		if got == want {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("after 20 s the lead time is from %q, want %q", got, want)
+}
+
+// workload is what the sample's Forecast scales.
+const workload = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llama, namespace: inference}
+spec:
+  selector: {matchLabels: {app: llama}}
+  template:
+    metadata: {labels: {app: llama}}
+    spec: {containers: [{name: c, image: i}]}
+`
 
 // may asks the API server's own authorizer.
 func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.ResourceAttributes) bool {
@@ -185,8 +216,18 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{ask{Verb: "delete", Group: "forewarm.dev", Resource: "forecasts"}, false},
 		{ask{Verb: "get", Resource: "secrets", Namespace: "forewarm-system"}, false},
 		{ask{Verb: "get", Resource: "configmaps", Namespace: "kube-system"}, false},
-		{ask{Verb: "list", Resource: "pods"}, false},
+		{ask{Verb: "list", Resource: "pods"}, true},
+		{ask{Verb: "watch", Resource: "pods"}, true},
+		{ask{Verb: "get", Resource: "pods", Subresource: "log", Namespace: "inference"}, false},
+		{ask{Verb: "create", Resource: "pods", Namespace: "inference"}, false},
+		{ask{Verb: "create", Resource: "pods", Subresource: "exec", Namespace: "inference"}, false},
+		{ask{Verb: "delete", Resource: "pods", Namespace: "inference"}, false},
+		{ask{Verb: "get", Group: "apps", Resource: "deployments", Subresource: "scale"}, true},
+		{ask{Verb: "get", Group: "leaderworkerset.x-k8s.io", Resource: "leaderworkersets", Subresource: "scale"}, true},
 		{ask{Verb: "update", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
+		{ask{Verb: "patch", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
+		{ask{Verb: "get", Group: "apps", Resource: "deployments"}, false},
+		{ask{Verb: "list", Resource: "nodes"}, false},
 		{ask{Verb: "update", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
 		{lease("update", "forewarm-system", "forewarm"), true},
 		{lease("update", "forewarm-system", "other"), false},

@@ -192,13 +192,16 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 	}
 	now := time.Now().Add(10 * time.Minute).Truncate(time.Second)
 	one.lead(t, now, 9)
+	if status, _ := stored(t, one.client, "a"); status.LeadTimeSource != "fallback 5m: 9 of 10 starts measured" {
+		t.Errorf("the status counts %q", status.LeadTimeSource)
+	}
 	if n, target := one.counted(t), one.target(t, now); n != 9 || target.Lead != 5*time.Minute ||
 		target.LeadSource != "fallback 5m: 9 of 10 starts measured" {
 		t.Errorf("%d starts counted, lead %s: %s", n, target.Lead, target.LeadSource)
 	}
 
 	// The tenth makes a lead time, which is announced first.
-	ready := k.start("p9", 4*time.Minute)
+	ready := k.start("p9", 4*time.Minute+5*time.Second)
 	now = later(now, ready)
 	one.lead(t, now, 10)
 	before, after := one.target(t, now.Add(59*time.Second)), one.target(t, now.Add(time.Minute))

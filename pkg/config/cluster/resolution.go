@@ -89,15 +89,18 @@ func (o *Objects) remeasure(r *resolution, now time.Time) bool {
 	if r.forecast == nil {
 		return false
 	}
-	measured := config.Measured{
-		Lead: r.record.At(now), Words: wordsOf(&r.record, o.starts.Problem(r.workload), now),
-	}
+	measured := o.says(r.workload, &r.record, now)
 	if measured == r.used {
 		return false
 	}
 	r.used = measured
 	r.target, _ = o.resolver.ResolveMeasured(r.forecast, measured)
 	return true
+}
+
+// says is what a record and the watch say of a workload at a time.
+func (o *Objects) says(workload leadtime.Workload, record *leadtime.Record, now time.Time) config.Measured {
+	return config.Measured{Lead: record.At(now), Words: wordsOf(record, o.starts.Problem(workload), now)}
 }
 
 // wordsOf say what was measured and why no more is.
@@ -131,36 +134,38 @@ func (o *Objects) workloads() []leadtime.Workload {
 	return out
 }
 
-// count is what an object's status should hold of its workload's starts at a time: what it holds, and the starts that are
-// new. Nothing is remembered here between two calls, so a count that was not written is made again, and a leader that
-// takes over goes on from what is written.
-func (o *Objects) count(object *unstructured.Unstructured, held *v1alpha1.Starts, now time.Time) *v1alpha1.Starts {
-	workload, ok := o.measured(object)
-	if !ok {
-		return held
+// count adds to a status what its object's workload has started newly at a time, and says so in its words, so that both
+// are written at once. Nothing is remembered here between two calls: a count that was not written is made again, and a
+// leader that takes over goes on from what is written.
+func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
+	forecast, workload := o.measured(object)
+	if forecast == nil {
+		return
 	}
 	seen := o.starts.Starts(workload)
 	if len(seen) == 0 {
-		return held
+		return
 	}
-	record := recordOf(held, workload)
+	record := recordOf(status.Starts, workload)
 	if !record.Fold(seen, now) {
-		return held
+		return
 	}
 	text, err := record.MarshalText()
 	if err != nil {
-		return held
+		return
 	}
-	return &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
+	status.Starts = &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
+	target, _ := o.resolver.ResolveMeasured(forecast, o.says(workload, &record, now))
+	status.LeadTimeSource = clip(target.LeadSource)
 }
 
-// measured is the workload whose starts are counted for an object.
-func (o *Objects) measured(object *unstructured.Unstructured) (workload leadtime.Workload, ok bool) {
+// measured is an object whose starts are counted, and its workload; nil for others.
+func (o *Objects) measured(object *unstructured.Unstructured) (*v1alpha1.Forecast, leadtime.Workload) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := o.resolved[keyOf(object)]
-	if r == nil || r.forecast == nil || !r.of(object) {
-		return leadtime.Workload{}, false
+	if r == nil || !r.of(object) {
+		return nil, leadtime.Workload{}
 	}
-	return r.workload, true
+	return r.forecast, r.workload
 }

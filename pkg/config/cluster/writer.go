@@ -122,7 +122,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		}
 		before := statusIn(object)
 		d := draft{object: object, status: statusOf(entry, &before, newest.Time), tried: last}
-		d.status.Starts = w.objects.count(object, before.Starts, now)
+		w.objects.count(object, &d.status, now)
 		d.news = compare(&before, &d.status)
 		if d.news == silent || again && now.Sub(last) < d.news.gap() {
 			continue

@@ -13,12 +13,13 @@ import (
 // fault is why a workload cannot be followed.
 type fault struct {
 	// kind tells faults apart that are logged apart; empty where only the author of the Forecast can mend it.
-	kind  string
+	kind string
+	// words are for a status. They leave out the cause, whose text may differ with every attempt.
 	words string
 	cause error
 }
 
-func (f *fault) Error() string { return f.words }
+func (f *fault) Error() string { return f.words + ": " + f.cause.Error() }
 
 func (f *fault) Unwrap() error { return f.cause }
 
@@ -39,7 +40,7 @@ func scaleFault(w leadtime.Workload, err error) *fault {
 	case errors.Is(err, errSelector):
 		return &fault{words: fmt.Sprintf("the scale of %s selects no pods", w.Ref()), cause: err}
 	}
-	return &fault{kind: "answer", words: fmt.Sprintf("cannot read the scale of %s: %v", w.Ref(), err), cause: err}
+	return &fault{kind: "answer", words: fmt.Sprintf("cannot read the scale of %s, trying again", w.Ref()), cause: err}
 }
 
 // podsFault says why pods could not be listed or watched.
@@ -49,5 +50,5 @@ func podsFault(w leadtime.Workload, err error) *fault {
 			kind: "pods", words: fmt.Sprintf("cannot list pods in %s: apply deploy/rbac", w.Namespace), cause: err,
 		}
 	}
-	return &fault{kind: "answer", words: fmt.Sprintf("cannot list pods in %s: %v", w.Namespace, err), cause: err}
+	return &fault{kind: "answer", words: fmt.Sprintf("cannot list pods in %s, trying again", w.Namespace), cause: err}
 }

@@ -44,7 +44,7 @@ func (f *follower) problem() string {
 		f.fault = nil
 		return ""
 	case f.fault != nil:
-		return f.fault.Error()
+		return f.fault.words
 	}
 	return Listing
 }
