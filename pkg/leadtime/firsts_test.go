@@ -32,9 +32,9 @@ func ready(seconds int) leadtime.Pod {
 	return p
 }
 
-// unready was ready, and lost it.
-func unready(seconds int) leadtime.Pod {
-	p := ready(seconds)
+// unready was ready, and lost it long after.
+func unready() leadtime.Pod {
+	p := ready(5000)
 	p.Ready = false
 	return p
 }
@@ -67,15 +67,15 @@ func TestFirsts(t *testing.T) {
 		{"never ready", []leadtime.Pod{pending(), scheduled(), loading(), loading()}, 0},
 		{"seen first when it was ready", []leadtime.Pod{ready(240)}, 0},
 		{"listed again by a watch that broke", []leadtime.Pod{loading(), ready(240), ready(240)}, 240},
-		{"lost its readiness and has it back", []leadtime.Pod{loading(), ready(240), unready(5000), ready(9000)}, 240},
-		{"seen first between two times of readiness", []leadtime.Pod{unready(5000), ready(9000)}, 0},
+		{"lost its readiness and has it back", []leadtime.Pod{loading(), ready(240), unready(), ready(9000)}, 240},
+		{"seen first between two times of readiness", []leadtime.Pod{unready(), ready(9000)}, 0},
 		{"a container failed before it was ready", []leadtime.Pod{loading(), restarted(loading()), restarted(ready(400))}, 0},
 		{"seen first after such a failure", []leadtime.Pod{restarted(loading()), ready(400)}, 0},
-		{"a container failed long after", []leadtime.Pod{loading(), ready(240), restarted(unready(5000)), ready(9000)}, 240},
+		{"a container failed long after", []leadtime.Pod{loading(), ready(240), restarted(unready()), ready(9000)}, 240},
 		{"its image could not be pulled for hours", []leadtime.Pod{scheduled(), failing(scheduled()), loading(), ready(9000)}, 0},
-		{"an image pull that failed long after", []leadtime.Pod{loading(), ready(240), failing(unready(5000)), ready(9000)}, 240},
+		{"an image pull that failed long after", []leadtime.Pod{loading(), ready(240), failing(unready()), ready(9000)}, 240},
 		{"deleted while it was loading", []leadtime.Pod{loading(), over(loading()), over(ready(240))}, 0},
-		{"the node is lost, and back", []leadtime.Pod{ready(240), unready(5000), ready(6000)}, 0},
+		{"the node is lost, and back", []leadtime.Pod{ready(240), unready(), ready(6000)}, 0},
 	} {
 		firsts := leadtime.Firsts{}
 		found := []leadtime.Start{}

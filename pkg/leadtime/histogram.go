@@ -65,11 +65,12 @@ func (h *histogram) total() int64 {
 }
 
 // plus is both histograms together.
-func (h histogram) plus(other histogram) histogram {
-	for i := range h {
-		h[i] += other[i]
+func (h *histogram) plus(other *histogram) histogram {
+	sum := *h
+	for i := range sum {
+		sum[i] += other[i]
 	}
-	return h
+	return sum
 }
 
 // quantile is the least duration, in whole seconds, that a share q of all weight does not exceed; 0 where there is none.

@@ -103,7 +103,7 @@ func (r *Record) choose(now time.Time) {
 	if r.Starts() < Enough {
 		return
 	}
-	all := r.placed.histogram.plus(r.waited.histogram)
+	all := r.placed.histogram.plus(&r.waited.histogram)
 	found := int64(all.quantile(Level) / time.Second)
 	high, low := float64(max(found, r.lead)), float64(min(found, r.lead))
 	if high <= near*low {

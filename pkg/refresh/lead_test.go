@@ -77,7 +77,13 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 	board := new(snapshot.Board)
 	answer := make(chan struct{})
 	source.fail = func(refresh.Query) error { <-answer; return nil }
-	loop, err := refresh.New(refresh.Config{Grace: time.Millisecond}, source, targets, board, slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(
+		refresh.Config{Grace: time.Millisecond},
+		source,
+		targets,
+		board,
+		slog.New(slog.DiscardHandler),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ func TestCluster(t *testing.T) {
 		{"ThreeHundredAtOnce", testMany},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"RightsToMeasureAreMissing", testNoRights},
+		{"OldSchema", testOldSchema},
 		{"MissingResource", testMissingResource},
 		{"ForeignSchema", testForeignSchema},
 	} {

@@ -12,10 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
@@ -39,75 +36,23 @@ spec:
 
 var llama = leadtime.Workload{Namespace: "default", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
 
-// kubelet does what a scheduler and a kubelet do to a pod: it writes its status.
-type kubelet struct {
-	*testing.T
-	client kubernetes.Interface
-}
+// kubelet makes llama's pods.
+type kubelet struct{ testcluster.Kubelet }
 
 func newKubelet(t *testing.T, c *testcluster.Cluster) kubelet {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(c.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		now := int64(0)
-		err := client.CoreV1().Pods("default").DeleteCollection(context.WithoutCancel(t.Context()),
-			metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{})
-		if err != nil {
-			t.Error(err)
-		}
-		c.MustKubectl(t, "", "delete", "deployment", "--all")
-	})
-	return kubelet{t, client}
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "deployment", "--all") })
+	return kubelet{c.Kubelet(t)}
 }
 
-// create creates a pod that carries llama's labels, with a ReplicaSet as its controller; none where that has no name.
-func (k kubelet) create(name, replicaSet string) *corev1.Pod {
-	k.Helper()
-	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Labels: map[string]string{"app": "llama", "pod-template-hash": "5d4f"},
-		},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-	}
-	if yes := true; replicaSet != "" {
-		p.OwnerReferences = []metav1.OwnerReference{{
-			APIVersion: "apps/v1", Kind: "ReplicaSet", Name: replicaSet, UID: types.UID(replicaSet), Controller: &yes,
-		}}
-	}
-	p, err := k.client.CoreV1().Pods("default").Create(k.Context(), p, metav1.CreateOptions{})
-	if err != nil {
-		k.Fatal(err)
-	}
-	return p
-}
-
-// ready makes a pod ready so long after its creation, and returns when that was.
-func (k kubelet) ready(p *corev1.Pod, took time.Duration) time.Time {
-	k.Helper()
-	created := p.CreationTimestamp.Time
-	at := func(after time.Duration) metav1.Time { return metav1.NewTime(created.Add(after)) }
-	taken := at(2 * time.Second)
-	p.Status.StartTime = &taken
-	p.Status.Conditions = []corev1.PodCondition{
-		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at(time.Second)},
-		{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(took)},
-	}
-	p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "c", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(took / 2)}},
-	}}
-	if _, err := k.client.CoreV1().Pods("default").UpdateStatus(k.Context(), p, metav1.UpdateOptions{}); err != nil {
-		k.Fatal(err)
-	}
-	return at(took).Time
+// create creates a pod that carries llama's labels.
+func (k kubelet) create(name, kind, controller string) *corev1.Pod {
+	return k.Create(name, map[string]string{"app": "llama", "pod-template-hash": "5d4f"}, kind, controller)
 }
 
 // start is a whole start of one of llama's pods.
 func (k kubelet) start(name string, took time.Duration) time.Time {
-	k.Helper()
-	return k.ready(k.create(name, "llama-5d4f"), took)
+	return k.Ready(k.create(name, "ReplicaSet", "llama-5d4f"), took)
 }
 
 // process is one of forewarm's replicas: what it watches, and the writer that it is while it leads.
@@ -171,7 +116,10 @@ func (p *process) counted(t *testing.T) int64 {
 	if status.Starts == nil {
 		return 0
 	}
-	if err := record.UnmarshalText([]byte(status.Starts.Record)); err != nil || status.Starts.Of != "Deployment.apps/llama" {
+	if err := record.UnmarshalText(
+		[]byte(status.Starts.Record),
+	); err != nil ||
+		status.Starts.Of != "Deployment.apps/llama" {
 		t.Fatalf("starts of %s, %v: %s", status.Starts.Of, err, status.Starts.Record)
 	}
 	return record.Starts()
@@ -184,8 +132,8 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 	// Pods that were ready before forewarm came say nothing, nor do those that belong to somebody else.
 	k.start("early", time.Hour)
 	one := newProcess(t, c)
-	k.ready(k.create("canary", "llama-canary-5d4f"), time.Minute)
-	k.ready(k.create("bare", ""), time.Minute)
+	k.Ready(k.create("canary", "ReplicaSet", "llama-canary-5d4f"), time.Minute)
+	k.Ready(k.create("bare", "", ""), time.Minute)
 
 	for i := range 9 {
 		k.start(fmt.Sprintf("p%d", i), 4*time.Minute)
@@ -336,4 +284,33 @@ func watchAs(t *testing.T, access *rest.Config, log *slog.Logger) *cluster.Objec
 	}()
 	t.Cleanup(func() { cancel(); <-over })
 	return objects
+}
+
+// testOldSchema runs where the CRD is older than forewarm, so that the API server drops what is measured: that is said
+// once, and not written again and again.
+func testOldSchema(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, "", "patch", "crd", "forecasts.forewarm.dev", "--type=json", "-p",
+		`[{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/starts"}]`)
+	t.Cleanup(func() {
+		c.MustKubectl(t, "", "replace", "-f", "deploy/crds/forewarm.dev_forecasts.yaml")
+	})
+	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
+	k := newKubelet(t, c)
+	p := newProcess(t, c)
+	now := later(time.Now(), k.start("p", 4*time.Minute))
+	p.lead(t, now, 1)
+	if n := p.counted(t); n != 0 {
+		t.Fatalf("%d starts are kept: the schema is the new one", n)
+	}
+	const want = "fallback 5m: the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
+	if got := p.target(t, now).LeadSource; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	p.lead(t, now.Add(time.Minute), 1) // It writes these words.
+	_, version := stored(t, p.client, "a")
+	p.lead(t, now.Add(2*time.Minute), 1)
+	if _, now := stored(t, p.client, "a"); now != version {
+		t.Error("the same start is written again and again")
+	}
 }

@@ -39,6 +39,9 @@ type Objects struct {
 	resolving cache.ResourceEventHandlerRegistration
 	// starts are those of the pods of the workloads whose lead time is measured.
 	starts *starts.Watch
+	// forgetful: the API server dropped the starts from the newest status that was written with some. Its schema of a
+	// Forecast is older than this process.
+	forgetful atomic.Bool
 	// fault is why the newest attempt to list or watch failed, nil once the list was read.
 	fault atomic.Pointer[error]
 

@@ -100,7 +100,11 @@ func (o *Objects) remeasure(r *resolution, now time.Time) bool {
 
 // says is what a record and the watch say of a workload at a time.
 func (o *Objects) says(workload leadtime.Workload, record *leadtime.Record, now time.Time) config.Measured {
-	return config.Measured{Lead: record.At(now), Words: wordsOf(record, o.starts.Problem(workload), now)}
+	problem := o.starts.Problem(workload)
+	if o.forgetful.Load() {
+		problem = "the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
+	}
+	return config.Measured{Lead: record.At(now), Words: wordsOf(record, problem, now)}
 }
 
 // wordsOf say what was measured and why no more is.
@@ -139,7 +143,7 @@ func (o *Objects) workloads() []leadtime.Workload {
 // leader that takes over goes on from what is written.
 func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
 	forecast, workload := o.measured(object)
-	if forecast == nil {
+	if forecast == nil || o.forgetful.Load() {
 		return
 	}
 	seen := o.starts.Starts(workload)

@@ -167,8 +167,14 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	object.Object["status"] = content
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err = w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{
+	written, err := w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{
 		FieldManager: "forewarm",
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	if kept := statusIn(written); d.status.Starts != nil {
+		w.objects.forgetful.Store(kept.Starts == nil)
+	}
+	return nil
 }

@@ -168,4 +168,3 @@ func (f *follower) forget(item any) {
 	defer f.mu.Unlock()
 	f.firsts.Forget(p.seen.UID)
 }
-

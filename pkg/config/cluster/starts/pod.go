@@ -52,11 +52,13 @@ func see(full *corev1.Pod) leadtime.Pod {
 	}
 	for _, c := range full.Status.InitContainerStatuses {
 		// One that has ended well is how an init container ends; one that is run again was at fault.
-		p.Restarted = p.Restarted || c.RestartCount > 0 || failed(c.State.Terminated) || failed(c.LastTerminationState.Terminated)
+		p.Restarted = p.Restarted || c.RestartCount > 0 || failed(c.State.Terminated) ||
+			failed(c.LastTerminationState.Terminated)
 		p.Failing = p.Failing || failing(c.State.Waiting)
 	}
 	for _, c := range full.Status.ContainerStatuses {
-		p.Restarted = p.Restarted || c.RestartCount > 0 || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+		p.Restarted = p.Restarted || c.RestartCount > 0 || c.State.Terminated != nil ||
+			c.LastTerminationState.Terminated != nil
 		p.Failing = p.Failing || failing(c.State.Waiting)
 		if running := c.State.Running; running != nil {
 			p.Started = earlier(p.Started, running.StartedAt.Time)
