@@ -21,6 +21,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -127,7 +129,7 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	go func() { over <- leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, clock{}) }) }()
 	c.MustKubectl(t, "", "wait", "--namespace=inference", "--for=jsonpath={.status.state}=Pending", "--timeout=20s",
 		"forecast/llama-inflight")
-	expectMeasuring(t, objects)
+	expectMeasuring(t, as)
 	cancel()
 	for range 2 {
 		if err := <-over; err != nil {
@@ -154,21 +156,33 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	}
 }
 
-// expectMeasuring waits until the pods of the sample's workload are watched, which is until nothing is in the way.
-func expectMeasuring(t *testing.T, objects *cluster.Objects) {
+// expectMeasuring waits until the pods of the sample's workload are watched, with the rights of the Deployment's account.
+func expectMeasuring(t *testing.T, as *rest.Config) {
 	t.Helper()
-	const want = "fallback 5m: 0 of 10 starts measured"
-	got := ""
+	llama := leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
+	wanted := func() []leadtime.Workload { return []leadtime.Workload{llama} }
+	watch, err := starts.New(as, starts.Config{}, wanted, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		watch.Run(ctx)
+	}()
+	problem := starts.Listing
 	for range 400 {
-		for _, target := range objects.Targets(time.Now()) {
-			got = target.LeadSource
-		}
-		if got == want {
-			return
+		if problem = watch.Problem(llama); problem == "" {
+			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Errorf("after 20 s the lead time is from %q, want %q", got, want)
+	if problem != "" {
+		t.Errorf("after 20 s the pods are not watched: %s", problem)
+	}
+	cancel()
+	<-over
 }
 
 // workload is what the sample's Forecast scales.

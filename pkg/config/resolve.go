@@ -24,7 +24,7 @@ func NewResolver(catalogue Catalogue) *Resolver {
 }
 
 // WithoutPods is what is measured of objects in a folder: there are no pods to look at.
-const WithoutPods = "pods are watched in a cluster only"
+const WithoutPods = "no pods are watched for a Forecast in a folder"
 
 // Resolve is ResolveMeasured where nothing can be measured.
 func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {

@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 		Step:       30 * time.Second,
 		History:    14 * 24 * time.Hour,
 		Lead:       5 * time.Minute,
-		LeadSource: "fallback 5m: pods are watched in a cluster only",
+		LeadSource: "fallback 5m: no pods are watched for a Forecast in a folder",
 		StaleAfter: 10 * time.Minute,
 		Policy:     decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor},
 		Uncalibrated: "late 1% needs the demand that one replica sustains: set spec.scaling.target; until then the 0.95 " +

@@ -72,7 +72,7 @@ type ForecastStatus struct {
 // not hold. One replica writes them, all read them. Without them forewarm begins to measure anew.
 type Starts struct {
 	// Of is the workload that was measured, for example Deployment.apps/llama. Starts of another are not used.
-	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:MaxLength=1024
 	Of string `json:"of"`
 	// Record counts the starts by how long they took, in a form of forewarm's own, and holds the lead time that follows.
 	// +kubebuilder:validation:MaxLength=16384

@@ -69,12 +69,7 @@ func newProcess(t *testing.T, c *testcluster.Cluster) *process {
 	p := &process{objects: watch(t, c.Config), board: &snapshot.Board{}, client: forecasts(t, c.Config)}
 	p.writer = cluster.NewStatusWriter(p.objects, p.board, quiet())
 	eventually(t, func() string {
-		targets := p.objects.Targets(noon())
-		if len(targets) != 1 || strings.Contains(targets[0].LeadSource, "not there") ||
-			strings.Contains(targets[0].LeadSource, "listed") {
-			return fmt.Sprintf("the pods are not watched: %+v", targets)
-		}
-		return ""
+		return cluster.Problem(p.objects, llama)
 	})
 	return p
 }

@@ -114,13 +114,11 @@ func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
 		words += fmt.Sprintf(" (another lead time is in use from %s on)", record.Since().UTC().Format("15:04:05 UTC"))
 	}
 	switch {
-	case problem == "":
+	case problem == "", problem == starts.Listing:
+		// Listing passes, and is not worth two writes of each status when a replica starts.
 		return words
 	case record.Starts() == 0:
 		return problem
-	case problem == starts.Listing:
-		// It passes, and is not worth two writes of each status when a replica starts.
-		return words
 	}
 	return words + "; " + problem
 }

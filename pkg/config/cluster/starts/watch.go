@@ -31,7 +31,7 @@ const (
 	requestsPerSecond = 50
 	requestsAtOnce    = 100
 	// patience with one answer; a watch has none.
-	patience = 10 * time.Second
+	patience = 5 * time.Second
 )
 
 // Config is the pace of a Watch. The zero value of a field means its default.
