@@ -32,7 +32,9 @@ func TestCluster(t *testing.T) {
 }
 
 // wanted are the workloads of a test; it may want others later.
-type wanted struct{ atomic.Pointer[[]leadtime.Workload] }
+type wanted struct {
+	atomic.Pointer[[]leadtime.Workload]
+}
 
 func (w *wanted) list() []leadtime.Workload { return append([]leadtime.Workload{}, *w.Load()...) }
 
@@ -96,7 +98,12 @@ func expectStarts(t *testing.T, watch *starts.Watch, workload leadtime.Workload,
 }
 
 var (
-	group    = leadtime.Workload{Namespace: "default", APIVersion: "leaderworkerset.x-k8s.io/v1", Kind: "LeaderWorkerSet", Name: "g"}
+	group = leadtime.Workload{
+		Namespace:  "default",
+		APIVersion: "leaderworkerset.x-k8s.io/v1",
+		Kind:       "LeaderWorkerSet",
+		Name:       "g",
+	}
 	database = leadtime.Workload{Namespace: "default", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}
 )
 
@@ -134,8 +141,13 @@ func createGroup(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, groups, "apply", "-f", "-")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/leaderworkersets.leaderworkerset.x-k8s.io")
-	c.MustKubectl(t, `{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: g}, spec: {replicas: 1}}`,
-		"create", "-f", "-")
+	c.MustKubectl(
+		t,
+		`{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: g}, spec: {replicas: 1}}`,
+		"create",
+		"-f",
+		"-",
+	)
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "leaderworkerset", "g") })
 }
 
@@ -168,7 +180,8 @@ func testKinds(t *testing.T, c *testcluster.Cluster) {
 	k.Ready(k.Create("db-copy-0", map[string]string{"app": "db"}, "StatefulSet", "db-copy"), time.Minute)
 	expectStarts(t, watch, group, 1)
 	expectStarts(t, watch, database, 1)
-	if s := watch.Starts(group)[0]; s.Took() != 5*time.Minute || !s.Ready.Equal(ready) || s.Waited() || s.Check() != nil {
+	if s := watch.Starts(group)[0]; s.Took() != 5*time.Minute || !s.Ready.Equal(ready) || s.Waited() ||
+		s.Check() != nil {
 		t.Errorf("start %+v: %v", s, s.Check())
 	}
 
@@ -191,8 +204,13 @@ func testSelector(t *testing.T, c *testcluster.Cluster) {
 	k.Ready(k.Create("a", map[string]string{"set": "a"}, "StatefulSet", "g"), time.Minute)
 	expectStarts(t, watch, group, 1)
 	selects(t, c, "set=b")
+	attempts := 0
 	eventually(t, func() string {
-		k.Ready(k.Create("b-"+fmt.Sprint(time.Now().UnixNano()), map[string]string{"set": "b"}, "StatefulSet", "g"), time.Minute)
+		attempts++
+		k.Ready(
+			k.Create(fmt.Sprintf("b-%d", attempts), map[string]string{"set": "b"}, "StatefulSet", "g"),
+			time.Minute,
+		)
 		if len(watch.Starts(group)) < 2 {
 			return "the new selector is not watched"
 		}

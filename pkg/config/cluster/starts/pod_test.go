@@ -71,7 +71,8 @@ func TestWhatIsSeenOfAPod(t *testing.T) {
 			leadtime.Pod{Scheduled: at(1).Time, Taken: at(2).Time, Changed: at(2).Time, Started: at(30).Time},
 		},
 		{
-			"ready", corev1.Pod{Status: corev1.PodStatus{Conditions: conditions(corev1.ConditionTrue, 80)}},
+			"ready",
+			corev1.Pod{Status: corev1.PodStatus{Conditions: conditions(corev1.ConditionTrue, 80)}},
 			leadtime.Pod{Scheduled: at(1).Time, Ready: true, Changed: at(80).Time},
 		},
 		{
@@ -92,11 +93,13 @@ func TestWhatIsSeenOfAPod(t *testing.T) {
 			leadtime.Pod{},
 		},
 		{
-			"a container was restarted", corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: crashed}},
+			"a container was restarted",
+			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: crashed}},
 			leadtime.Pod{Restarted: true, Started: at(9).Time},
 		},
 		{
-			"a container has ended", corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(ended(0))}},
+			"a container has ended",
+			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(ended(0))}},
 			leadtime.Pod{Restarted: true},
 		},
 		{"evicted", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, leadtime.Pod{Over: true}},
@@ -126,8 +129,11 @@ func TestWhoseAPodIs(t *testing.T) {
 		{"another Deployment's with the same labels", "apps/v1", "Deployment", by("ReplicaSet", "llama-canary-5d4f"), false},
 		{"a Job's with the same labels", "apps/v1", "Deployment", by("Job", "llama-5d4f"), false},
 		{"nobody's", "apps/v1", "Deployment", nil, false},
-		{"that of an owner that is no controller", "apps/v1", "Deployment",
-			[]metav1.OwnerReference{{Kind: "ReplicaSet", Name: "llama-5d4f"}}, false},
+		{
+			"that of an owner that is no controller", "apps/v1", "Deployment",
+			[]metav1.OwnerReference{{Kind: "ReplicaSet", Name: "llama-5d4f"}},
+			false,
+		},
 		{"a StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama"), true},
 		{"another StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama-2"), false},
 		{"a group's leader", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", by("StatefulSet", "llama"), true},
