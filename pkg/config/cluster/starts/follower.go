@@ -2,14 +2,12 @@ package starts
 
 import (
 	"context"
-	"errors"
-	"io"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/forewarm/forewarm/pkg/leadtime"
@@ -22,8 +20,8 @@ type follower struct {
 	stop     context.CancelFunc
 
 	mu sync.Mutex
-	// synced is nil while there is no watch.
-	synced func() bool
+	// listed: the pods have been read since the last fault.
+	listed bool
 	fault  *fault
 	firsts leadtime.Firsts
 	recent leadtime.Recent
@@ -39,9 +37,7 @@ func (f *follower) problem() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case f.synced != nil && f.synced():
-		// Until here the words of a fault stay: they must not come and go with every attempt.
-		f.fault = nil
+	case f.listed:
 		return ""
 	case f.fault != nil:
 		return f.fault.words
@@ -68,13 +64,13 @@ func (f *follower) round(ctx context.Context) {
 	}
 }
 
-// fail takes down a fault.
+// fail takes down a fault. Its words stay until the pods are read: they must not come and go with every attempt.
 func (f *follower) fail(ctx context.Context, found *fault) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
-	f.fault = found
+	f.listed, f.fault = false, found
 	f.mu.Unlock()
 	if found.kind != "" {
 		f.watch.report(ctx, found, f.workload)
@@ -83,88 +79,29 @@ func (f *follower) fail(ctx context.Context, found *fault) {
 
 // follow watches the pods of a selector, and says whether that ended because the selector did.
 func (f *follower) follow(ctx context.Context, selector string) (another bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	informer, err := f.informer(selector, cancel)
-	if err != nil {
-		f.fail(ctx, podsFault(f.workload, err))
-		return false
-	}
-	// Whoever was followed before is met again as it is now.
-	f.begin(informer.HasSynced)
-	defer f.begin(nil)
+	watching, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { informer.RunWithContext(ctx) })
-	// The condition gives no error, so what ends the wait is that it holds, or the context.
-	ended := wait.PollUntilContextCancel(ctx, f.watch.config.Recheck, false, func(ctx context.Context) (bool, error) {
-		now, asked := f.watch.selector(ctx, f.workload)
-		return apierrors.IsNotFound(asked) || asked == nil && now != selector, nil
+	defer stop()
+	running.Go(func() {
+		defer stop()
+		// It returns when its connection or its place in the stream of changes is lost for good.
+		if err := f.reflector(selector).ListAndWatchWithContext(watching); err != nil && watching.Err() == nil {
+			f.fail(ctx, podsFault(f.workload, err))
+		}
 	})
-	cancel()
+	// The condition gives no error, so what ends the wait is that it holds, or the context.
+	ended := wait.PollUntilContextCancel(watching, f.watch.config.Recheck, false,
+		func(ctx context.Context) (bool, error) {
+			now, asked := f.watch.selector(ctx, f.workload)
+			return apierrors.IsNotFound(asked) || asked == nil && now != selector, nil
+		})
 	return ended == nil
 }
 
-func (f *follower) begin(synced func() bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.synced, f.firsts = synced, leadtime.Firsts{}
-}
-
-// informer prepares a watch. Where the right to watch is missing it calls refused: the pause of a watch that fails is
-// half a minute at most, and this takes somebody to mend it.
-func (f *follower) informer(selector string, refused func()) (cache.SharedIndexInformer, error) {
-	informer := coreinformers.NewFilteredPodInformer(f.watch.pods, f.workload.Namespace, 0, cache.Indexers{},
+// reflector lists and watches for the follower, which keeps no copies of pods, and so needs no informer's store.
+func (f *follower) reflector(selector string) *cache.Reflector {
+	pods := cache.NewFilteredListWatchFromClient(f.watch.pods.CoreV1().RESTClient(), "pods", f.workload.Namespace,
 		func(options *metav1.ListOptions) { options.LabelSelector = selector })
-	err := errors.Join(
-		informer.SetTransform(func(item any) (any, error) { return strip(item, f.workload), nil }),
-		informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
-			f.watchFailed(ctx, err)
-			if apierrors.IsForbidden(err) {
-				refused()
-			}
-		}),
-	)
-	if err != nil {
-		return nil, err
-	}
-	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    f.observe,
-		UpdateFunc: func(_, after any) { f.observe(after) },
-		DeleteFunc: f.forget,
-	})
-	return informer, err
-}
-
-// watchFailed takes down what is not the ordinary end of a watch.
-func (f *follower) watchFailed(ctx context.Context, err error) {
-	if errors.Is(err, io.EOF) || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-		return
-	}
-	f.fail(ctx, podsFault(f.workload, err))
-}
-
-func (f *follower) observe(item any) {
-	p, ok := item.(*pod)
-	if !ok || p.foreign {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if start, first := f.firsts.Observe(p.seen); first {
-		f.recent.Add(start)
-	}
-}
-
-func (f *follower) forget(item any) {
-	if tombstone, ok := item.(cache.DeletedFinalStateUnknown); ok {
-		item = tombstone.Obj
-	}
-	p, ok := item.(*pod)
-	if !ok {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.firsts.Forget(p.seen.UID)
+	return cache.NewReflectorWithOptions(pods, &corev1.Pod{}, store{f}, cache.ReflectorOptions{Name: f.workload.Ref()})
 }

@@ -4,33 +4,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/leadtime"
 )
-
-// pod is what is kept of a pod: enough to tell it from others, and what its start is read from.
-type pod struct {
-	metav1.ObjectMeta
-	seen leadtime.Pod
-	// foreign says that the selector matches it, but it belongs to something else.
-	foreign bool
-}
-
-// strip is the transform of the watch: it makes a pod of what the API says, and leaves everything else as it is.
-func strip(item any, workload leadtime.Workload) any {
-	full, ok := item.(*corev1.Pod)
-	if !ok {
-		return item
-	}
-	return &pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: full.Namespace, Name: full.Name, UID: full.UID, ResourceVersion: full.ResourceVersion,
-		},
-		seen:    see(full),
-		foreign: !owns(workload, full),
-	}
-}
 
 // see reads the conditions of a pod and the states of its containers.
 func see(full *corev1.Pod) leadtime.Pod {

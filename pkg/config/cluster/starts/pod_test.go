@@ -3,12 +3,11 @@ package starts //nolint:testpackage // What is kept of a pod is nobody else's.
 import (
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/leadtime"
 )
@@ -150,25 +149,45 @@ func TestWhoseAPodIs(t *testing.T) {
 	}
 }
 
-func TestAPodIsStrippedAndStillFound(t *testing.T) {
-	full := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "n", Name: "a", UID: "u", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
-		ManagedFields: make([]metav1.ManagedFieldsEntry, 9),
-	}}
-	got, ok := strip(full, leadtime.Workload{}).(*pod)
-	if !ok {
-		t.Fatal("not stripped")
+// A watch that breaks lists the pods again: those that are gone take no room, those that became ready meanwhile are found.
+func TestAListAfterABreak(t *testing.T) {
+	yes := true
+	f := &follower{
+		workload: leadtime.Workload{Namespace: "n", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"},
+		firsts:   leadtime.Firsts{},
 	}
-	if key, err := cache.MetaNamespaceKeyFunc(got); key != "n/a" || err != nil || got.ResourceVersion != "7" {
-		t.Errorf("key %q, %v, version %q", key, err, got.ResourceVersion)
+	named := func(uid string, ready bool) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			UID: types.UID(uid), CreationTimestamp: at(0),
+			OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "db", Controller: &yes}},
+		}}
+		if ready {
+			p.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(80)},
+			}
+		}
+		return p
 	}
-	if got.Labels != nil || got.ManagedFields != nil || !got.foreign {
-		t.Errorf("left is %+v", got)
+	if got := f.problem(); got != Listing {
+		t.Errorf("before the first list: %q", got)
 	}
-	if again := strip(got, leadtime.Workload{}); again != any(got) {
-		t.Error("a pod that was stripped before is another one")
+	s := store{f}
+	replace := func(pods ...any) {
+		t.Helper()
+		if err := s.Replace(pods, "1"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if size := unsafe.Sizeof(*got); size > 512 {
-		t.Errorf("%d bytes for a pod", size)
+	replace(named("a", false), named("b", false), named("old", true))
+	replace(named("a", true), named("old", true), named("new", true))
+	if got := f.starts(); len(got) != 1 || !got[0].Ready.Equal(at(80).Time) {
+		t.Errorf("starts %+v, want that of a", got)
+	}
+	if len(f.firsts) != 3 || f.problem() != "" {
+		t.Errorf("%d pods are followed, want 3; %q", len(f.firsts), f.problem())
+	}
+	replace(named("a", true))
+	if err := s.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
+		t.Errorf("%d pods are followed after all went, %d starts are known, %v", len(f.firsts), len(f.starts()), err)
 	}
 }

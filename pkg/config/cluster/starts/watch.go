@@ -143,7 +143,7 @@ func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		own, stop := context.WithCancel(ctx)
-		f := &follower{watch: w, workload: workload, stop: stop}
+		f := &follower{watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{}}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
 	}
