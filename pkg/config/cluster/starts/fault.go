@@ -10,9 +10,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/leadtime"
 )
 
+const answer = "answer"
+
 // fault is why a workload cannot be followed.
 type fault struct {
-	// kind tells faults apart that are logged apart; empty where only the author of the Forecast can mend it.
+	// kind tells faults apart that are logged apart; empty where only the author of the Forecast can mend it, answer where
+	// it may pass.
 	kind string
 	// words are for a status. They leave out the cause, whose text may differ with every attempt.
 	words string
@@ -40,7 +43,7 @@ func scaleFault(w leadtime.Workload, err error) *fault {
 	case errors.Is(err, errSelector):
 		return &fault{words: fmt.Sprintf("the scale of %s selects no pods", w.Ref()), cause: err}
 	}
-	return &fault{kind: "answer", words: fmt.Sprintf("cannot read the scale of %s, trying again", w.Ref()), cause: err}
+	return &fault{kind: answer, words: fmt.Sprintf("cannot read the scale of %s, trying again", w.Ref()), cause: err}
 }
 
 // podsFault says why pods could not be listed or watched.
@@ -50,5 +53,5 @@ func podsFault(w leadtime.Workload, err error) *fault {
 			kind: "pods", words: fmt.Sprintf("cannot list pods in %s: apply deploy/rbac", w.Namespace), cause: err,
 		}
 	}
-	return &fault{kind: "answer", words: fmt.Sprintf("cannot list pods in %s, trying again", w.Namespace), cause: err}
+	return &fault{kind: answer, words: fmt.Sprintf("cannot list pods in %s, trying again", w.Namespace), cause: err}
 }

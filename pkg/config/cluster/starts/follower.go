@@ -64,15 +64,20 @@ func (f *follower) round(ctx context.Context) {
 	}
 }
 
-// fail takes down a fault. Its words stay until the pods are read: they must not come and go with every attempt.
+// fail takes down a fault. Its words stay until the pods are read: they must not come and go with every attempt. A watch
+// that an API server lost by being restarted is no fault yet; the next list tells.
 func (f *follower) fail(ctx context.Context, found *fault) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
-	f.listed, f.fault = false, found
+	lost := f.listed && found.kind == answer
+	f.listed = false
+	if !lost {
+		f.fault = found
+	}
 	f.mu.Unlock()
-	if found.kind != "" {
+	if !lost && found.kind != "" {
 		f.watch.report(ctx, found, f.workload)
 	}
 }

@@ -1,6 +1,8 @@
 package starts //nolint:testpackage // What is kept of a pod is nobody else's.
 
 import (
+	"io"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -185,6 +187,16 @@ func TestAListAfterABreak(t *testing.T) {
 	}
 	if len(f.firsts) != 3 || f.problem() != "" {
 		t.Errorf("%d pods are followed, want 3; %q", len(f.firsts), f.problem())
+	}
+	gone := &fault{kind: answer, words: "cannot list", cause: io.EOF}
+	f.fail(t.Context(), gone)
+	if got := f.problem(); got != Listing {
+		t.Errorf("a watch that broke once says %q", got)
+	}
+	f.watch = &Watch{log: slog.New(slog.DiscardHandler), said: map[string]bool{}}
+	f.fail(t.Context(), gone)
+	if got := f.problem(); got != "cannot list" {
+		t.Errorf("a list that failed after it says %q", got)
 	}
 	replace(named("a", true))
 	if err := s.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
