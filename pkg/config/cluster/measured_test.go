@@ -248,7 +248,9 @@ rules: [%s]
 		eventually(t, func() string {
 			targets := objects.Targets(noon())
 			for _, target := range targets {
-				if strings.Replace(target.LeadSource, "mistral", "llama", 1) == s.want && target.Lead == 5*time.Minute && target.Invalid == "" {
+				if strings.Replace(target.LeadSource, "mistral", "llama", 1) == s.want &&
+					target.Lead == 5*time.Minute &&
+					target.Invalid == "" {
 					continue
 				}
 				return fmt.Sprintf("%s says %q", target.Key.Name, target.LeadSource)

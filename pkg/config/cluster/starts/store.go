@@ -18,7 +18,9 @@ var _ cache.ReflectorStore = store{}
 func (s store) Add(item any) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.observe(item)
+	if p, ok := item.(*corev1.Pod); ok {
+		s.observe(p)
+	}
 	return nil
 }
 
@@ -35,37 +37,41 @@ func (s store) Delete(item any) error {
 	return nil
 }
 
-// Replace implements cache.ReflectorStore: what is not in the list went while nobody watched. The others are met again as
-// they are now, so one that became ready in between is found.
+// Replace implements cache.ReflectorStore.
 func (s store) Replace(items []any, _ string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listed, s.fault = true, nil
-	before := s.firsts
-	s.firsts = make(leadtime.Firsts, len(items))
-	for _, item := range items {
-		p, ok := item.(*corev1.Pod)
-		if !ok {
-			continue
-		}
-		if life, known := before[string(p.UID)]; known {
-			s.firsts[string(p.UID)] = life
-		}
-		s.observe(p)
-	}
+	s.replace(items)
 	return nil
 }
 
 // Resync implements cache.ReflectorStore.
 func (store) Resync() error { return nil }
 
+// replace takes a list: what is not in it went while nobody watched. The others are met again as they are now, so one that
+// became ready in between is found.
+func (f *follower) replace(items []any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listed, f.fault = true, nil
+	before := f.firsts
+	f.firsts = make(leadtime.Firsts, min(len(items), leadtime.MaxPods))
+	for _, item := range items {
+		p, ok := item.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		if life, known := before[string(p.UID)]; known {
+			f.firsts[string(p.UID)] = life
+		}
+		f.observe(p)
+	}
+}
+
 // observe looks at a pod, with the lock held.
-func (s store) observe(item any) {
-	p, ok := item.(*corev1.Pod)
-	if !ok || !owns(s.workload, p) {
+func (f *follower) observe(p *corev1.Pod) {
+	if !owns(f.workload, p) {
 		return
 	}
-	if start, first := s.firsts.Observe(see(p)); first {
-		s.recent.Add(start)
+	if start, first := f.firsts.Observe(see(p)); first {
+		f.recent.Add(start)
 	}
 }
