@@ -216,9 +216,16 @@ func testSelector(t *testing.T, c *testcluster.Cluster) {
 		}
 		return ""
 	})
-	before := len(watch.Starts(group))
-	k.Ready(other, time.Minute)
-	expectStarts(t, watch, group, before+1)
+	// It was met when it was not ready yet, whichever selector was watched then.
+	k.Ready(other, 2*time.Minute)
+	eventually(t, func() string {
+		for _, s := range watch.Starts(group) {
+			if s.Took() == 2*time.Minute {
+				return ""
+			}
+		}
+		return "the pod that was there before the new selector is not measured"
+	})
 }
 
 func testRights(t *testing.T, c *testcluster.Cluster) {
