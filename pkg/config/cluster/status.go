@@ -109,7 +109,7 @@ const (
 	silent news = iota
 	// ordinary: a number moved, a text says something else.
 	ordinary
-	// urgent: a condition or the state is another one, or the status is about an older spec.
+	// urgent: a condition, the state or the lead time is another one, or the status is about an older spec.
 	urgent
 )
 
@@ -128,6 +128,7 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
+		before.LeadTime != after.LeadTime,
 		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
 		return urgent
 	case !slices.Equal(words(before), words(after)),
