@@ -148,7 +148,7 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 	now = later(now, ready)
 	one.lead(t, now, 10)
 	before, after := one.target(t, now.Add(59*time.Second)), one.target(t, now.Add(time.Minute))
-	if before.Lead != 5*time.Minute || !strings.Contains(before.LeadSource, "another lead time is in use from") {
+	if before.Lead != 5*time.Minute || !strings.Contains(before.LeadSource, " is in use from ") {
 		t.Errorf("announced: %s: %s", before.Lead, before.LeadSource)
 	}
 	if after.Lead < 4*time.Minute || after.Lead > 253*time.Second ||

@@ -110,8 +110,8 @@ func (o *Objects) says(workload leadtime.Workload, record *leadtime.Record, now 
 // wordsOf say what was measured and why no more is.
 func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
 	words := record.String()
-	if now.Before(record.Since()) {
-		words += fmt.Sprintf(" (another lead time is in use from %s on)", record.Since().UTC().Format("15:04:05 UTC"))
+	if since := record.Since(); now.Before(since) {
+		words += fmt.Sprintf(" (%s is in use from %s on)", record.At(since), since.UTC().Format("15:04:05 UTC"))
 	}
 	switch {
 	case problem == "", problem == starts.Listing:
