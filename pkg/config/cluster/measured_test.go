@@ -193,10 +193,13 @@ func leadersTakeTurns(t *testing.T, k kubelet, one, two *process, now time.Time)
 	for range 3 {
 		now = now.Add(time.Minute)
 		two.lead(t, now, 3)
+		if n := two.counted(t); n != 13 {
+			t.Errorf("with the other replica leading, which has seen 3 starts, %d are counted, want 13", n)
+		}
 		one.lead(t, now.Add(30*time.Second), 13)
-	}
-	if n := one.counted(t); n != 13 {
-		t.Errorf("after three changes of the leader %d starts are counted, want 13", n)
+		if n := one.counted(t); n != 13 {
+			t.Errorf("with the first one leading again %d starts are counted, want 13", n)
+		}
 	}
 }
 
