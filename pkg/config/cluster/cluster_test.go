@@ -39,6 +39,7 @@ func TestCluster(t *testing.T) {
 		{"ThreeHundredAtOnce", testMany},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"RightsToMeasureAreMissing", testNoRights},
+		{"RecordsOfOthersAndNonsense", testRecords},
 		{"OldSchema", testOldSchema},
 		{"MissingResource", testMissingResource},
 		{"ForeignSchema", testForeignSchema},

@@ -316,3 +316,45 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 		t.Error("the same start is written again and again")
 	}
 }
+
+// testRecords puts records into a status by hand: one of another workload is not used, nonsense is none, and what is
+// measured next replaces either.
+func testRecords(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	const record = "v1 lead=600 before=0 since=0 through=1 period=0 placed=10:131x10240 waited=0"
+	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
+	k := newKubelet(t, c)
+	p := newProcess(t, c)
+	for _, s := range []struct {
+		name, of, record string
+		want             time.Duration
+	}{
+		{"its own", "Deployment.apps/llama", record, 10 * time.Minute},
+		{"another workload's", "Deployment.apps/mistral", record, 5 * time.Minute},
+		{"its own again", "Deployment.apps/llama", record, 10 * time.Minute},
+		{"nonsense", "Deployment.apps/llama", record + " ", 5 * time.Minute},
+	} {
+		c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
+			fmt.Sprintf(`{"status": {"starts": {"of": %q, "record": %q}}}`, s.of, s.record))
+		eventually(t, func() string {
+			if target := p.target(t, time.Now()); target.Lead != s.want {
+				return fmt.Sprintf("%s: %s: %s, want %s", s.name, target.Lead, target.LeadSource, s.want)
+			}
+			return ""
+		})
+	}
+	for i, of := range []string{"Deployment.apps/llama", "Deployment.apps/mistral"} {
+		held := record
+		if i == 0 {
+			held = "nonsense"
+		}
+		c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
+			fmt.Sprintf(`{"status": {"starts": {"of": %q, "record": %q}}}`, of, held))
+		time.Sleep(200 * time.Millisecond) // The watch sees it.
+		now := later(time.Now().Add(time.Duration(i)*time.Hour), k.start(fmt.Sprintf("p%d", i), 4*time.Minute))
+		p.lead(t, now, i+1)
+		if n := p.counted(t); n != int64(i+1) {
+			t.Errorf("beside %q %d starts are counted, want %d", held, n, i+1)
+		}
+	}
+}
