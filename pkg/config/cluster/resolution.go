@@ -53,6 +53,8 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 	if r.target.Invalid != "" || !measured {
 		return r
 	}
+	// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
+	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
 	r.forecast, r.workload = forecast, workload
 	r.read(object)
 	return r
