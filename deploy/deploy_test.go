@@ -21,6 +21,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -96,12 +98,13 @@ func (clock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// testWork watches, leads and writes a status with the rights of the Deployment's account alone.
+// testWork watches, leads, measures and writes a status with the rights of the Deployment's account alone.
 func testWork(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	as := rest.CopyConfig(c.Config)
 	as.Impersonate.UserName = account
 	log := slog.New(slog.DiscardHandler)
+	c.MustKubectl(t, workload, "create", "-f", "-")
 	objects, err := cluster.NewObjects(as, config.NewResolver(catalogue{}), log)
 	if err != nil {
 		t.Fatal(err)
@@ -130,6 +133,7 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	go func() { over <- leadership.Run(ctx, func(ctx context.Context) { writer.Run(ctx, clock{}) }) }()
 	c.MustKubectl(t, "", "wait", "--namespace=inference", "--for=jsonpath={.status.state}=Pending", "--timeout=20s",
 		"forecast/llama-inflight")
+	expectMeasuring(t, as)
 	cancel()
 	for range 2 {
 		if err := <-over; err != nil {
@@ -155,6 +159,47 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("the lease was not given back: %q holds it", holder)
 	}
 }
+
+// expectMeasuring waits until the pods of the sample's workload are watched, with the rights of the Deployment's account.
+func expectMeasuring(t *testing.T, as *rest.Config) {
+	t.Helper()
+	llama := leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
+	wanted := func() []leadtime.Workload { return []leadtime.Workload{llama} }
+	watch, err := starts.New(as, starts.Config{}, wanted, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		watch.Run(ctx)
+	}()
+	problem := starts.Listing
+	for range 400 {
+		if problem = watch.Problem(llama); problem == "" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if problem != "" {
+		t.Errorf("after 20 s the pods are not watched: %s", problem)
+	}
+	cancel()
+	<-over
+}
+
+// workload is what the sample's Forecast scales.
+const workload = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: llama, namespace: inference}
+spec:
+  selector: {matchLabels: {app: llama}}
+  template:
+    metadata: {labels: {app: llama}}
+    spec: {containers: [{name: c, image: i}]}
+`
 
 // may asks the API server's own authorizer.
 func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.ResourceAttributes) bool {
@@ -189,9 +234,19 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{ask{Verb: "delete", Group: "forewarm.dev", Resource: "forecasts"}, false},
 		{ask{Verb: "get", Resource: "secrets", Namespace: "forewarm-system"}, false},
 		{ask{Verb: "get", Resource: "configmaps", Namespace: "kube-system"}, false},
-		{ask{Verb: "list", Resource: "pods"}, false},
+		{ask{Verb: "list", Resource: "pods"}, true},
+		{ask{Verb: "watch", Resource: "pods"}, true},
+		{ask{Verb: "get", Resource: "pods", Subresource: "log", Namespace: "inference"}, false},
+		{ask{Verb: "create", Resource: "pods", Namespace: "inference"}, false},
+		{ask{Verb: "create", Resource: "pods", Subresource: "exec", Namespace: "inference"}, false},
+		{ask{Verb: "delete", Resource: "pods", Namespace: "inference"}, false},
+		{ask{Verb: "get", Group: "apps", Resource: "deployments", Subresource: "scale"}, true},
+		{ask{Verb: "get", Group: "leaderworkerset.x-k8s.io", Resource: "leaderworkersets", Subresource: "scale"}, true},
 		{ask{Verb: "update", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
 		{ask{Verb: "watch", Group: "apiregistration.k8s.io", Resource: "apiservices"}, true},
+		{ask{Verb: "patch", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
+		{ask{Verb: "get", Group: "apps", Resource: "deployments"}, false},
+		{ask{Verb: "list", Resource: "nodes"}, false},
 		{ask{Verb: "update", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
 		{ask{Verb: "create", Resource: "events", Namespace: "forewarm-system"}, true},
 		{ask{Verb: "create", Resource: "events", Namespace: "inference"}, false},

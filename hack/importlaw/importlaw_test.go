@@ -20,7 +20,7 @@ type layer struct {
 
 var (
 	outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
-	core    = []string{"pkg/series", "pkg/forecaster", "pkg/decide", "pkg/hpa", "pkg/snapshot"}
+	core    = []string{"pkg/series", "pkg/forecaster", "pkg/decide", "pkg/hpa", "pkg/leadtime", "pkg/snapshot"}
 )
 
 func layers() map[string]layer {
@@ -58,7 +58,11 @@ func layers() map[string]layer {
 		"ownership": {
 			packages: []string{"pkg/ownership"},
 			forbidden: []string{
-				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/config", module + "pkg/refresh",
+				module + "pkg/serve",
+				module + "pkg/source",
+				module + "pkg/signal",
+				module + "pkg/config",
+				module + "pkg/refresh",
 			},
 			why: "siblings of the outer layer do not meet",
 		},

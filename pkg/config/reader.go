@@ -130,7 +130,7 @@ func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
 	return step
 }
 
-// leadTime reads the lead time and says where it comes from. A window over it must be a number of steps that can be
+// leadTime reads the lead time that the object names and says so; what was measured comes after (see Measured). A window over it must be a number of steps that can be
 // forecast; a step of 0 has a problem of its own.
 func (r *reader) leadTime(
 	path *field.Path, lead *v1alpha1.LeadTime, step time.Duration,
@@ -142,7 +142,7 @@ func (r *reader) leadTime(
 			r.add(field.Forbidden(path.Child("duration"),
 				"is for mode Fixed: add mode: Fixed, or write fallback instead"))
 		}
-		source = "fallback %s (no starts measured yet)"
+		source = "fallback %s"
 	case v1alpha1.LeadTimeFixed:
 		if lead.Fallback != "" {
 			r.add(field.Forbidden(path.Child("fallback"), "is for mode Auto: remove it"))

@@ -23,9 +23,17 @@ func NewResolver(catalogue Catalogue) *Resolver {
 	return &Resolver{catalogue: catalogue}
 }
 
-// Resolve is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
-// in the list, and the target has only a key, a generation, a workload and the problems as text.
+// WithoutPods is what is measured of objects in a folder: there are no pods to look at.
+const WithoutPods = "no pods are watched for a Forecast in a folder"
+
+// Resolve is ResolveMeasured where nothing can be measured.
 func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {
+	return r.ResolveMeasured(object, Measured{Words: WithoutPods})
+}
+
+// ResolveMeasured is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
+// in the list, and the target has only a key, a generation, a workload and the problems as text.
+func (r *Resolver) ResolveMeasured(object *v1alpha1.Forecast, m Measured) (refresh.Target, field.ErrorList) {
 	spec := defaulted(&object.Spec)
 	read := reader{}
 	target := refresh.Target{
@@ -35,7 +43,7 @@ func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.Err
 	}
 	bare := target
 	read.names(object)
-	read.spec(spec, &target)
+	read.spec(spec, m, &target)
 	read.signal(r.catalogue, object.Namespace, spec, &target)
 	if len(read.problems) > 0 {
 		bare.Invalid = Text(read.problems)
@@ -54,12 +62,15 @@ func Text(problems field.ErrorList) string {
 }
 
 // spec reads all of a defaulted spec but its signal.
-func (r *reader) spec(spec *v1alpha1.ForecastSpec, target *refresh.Target) {
+func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.Target) {
 	path := field.NewPath("spec")
 	r.targetRef(path.Child("targetRef"), spec.TargetRef)
 	target.Step = r.step(path.Child("step"), spec.Step)
 	target.Lead, target.LeadSource = r.leadTime(path.Child("leadTime"), spec.LeadTime, target.Step)
 	target.History = r.history(path.Child("history"), spec.History, target)
+	if spec.LeadTime.Mode == v1alpha1.LeadTimeAuto && len(r.problems) == 0 {
+		target.Lead, target.LeadSource = m.lead(target)
+	}
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
 	target.Models = r.models(path.Child("models"), spec.Models)
 	target.Policy = decide.Policy{

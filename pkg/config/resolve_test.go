@@ -67,7 +67,7 @@ func TestDefaults(t *testing.T) {
 		Step:       30 * time.Second,
 		History:    14 * 24 * time.Hour,
 		Lead:       5 * time.Minute,
-		LeadSource: "fallback 5m (no starts measured yet)",
+		LeadSource: "fallback 5m: no pods are watched for a Forecast in a folder",
 		StaleAfter: 10 * time.Minute,
 		Policy:     decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor},
 		Uncalibrated: "late 1% needs the demand that one replica sustains: set spec.scaling.target; until then the 0.95 " +
@@ -260,5 +260,48 @@ spec:
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestMeasuredLeadTimes(t *testing.T) {
+	const auto = "  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n"
+	measured := func(lead time.Duration) config.Measured {
+		return config.Measured{Lead: lead, Words: "p90 of 12 starts"}
+	}
+	for _, c := range []struct {
+		name, fields string
+		measured     config.Measured
+		lead         time.Duration
+		source       string
+	}{
+		{"nothing yet", "", config.Measured{Words: "3 of 10 starts"}, 5 * time.Minute, "fallback 5m: 3 of 10 starts"},
+		{"measured", "", measured(4 * time.Minute), 4 * time.Minute, "p90 of 12 starts"},
+		{
+			"fixed", "leadTime: {mode: Fixed, duration: 12m}", measured(4 * time.Minute), 12 * time.Minute, "fixed 12m",
+		},
+		{
+			"a window of more steps than can be forecast", "step: 1s\n  history: 1d", measured(20 * time.Minute),
+			1000*time.Second - 75*time.Second,
+			"p90 of 12 starts; it is 20m, held to what a step of 1s and a history of 1d allow",
+		},
+		{
+			"two windows longer than the history", "history: 20m", measured(20 * time.Minute),
+			10*time.Minute - 75*time.Second,
+			"p90 of 12 starts; it is 20m, held to what a step of 30s and a history of 20m allow",
+		},
+		{
+			"a window shorter than the step", "step: 5m", measured(time.Minute), 225 * time.Second,
+			"p90 of 12 starts; it is 1m, held to what a step of 5m and a history of 2w allow",
+		},
+	} {
+		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")
+		got, problems := config.NewResolver(catalogue{}).ResolveMeasured(o, c.measured)
+		if len(problems) > 0 || got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
+			t.Errorf("%s: %s (policy %s), %q, %v; want %s, %q",
+				c.name, got.Lead, got.Policy.Lead, got.LeadSource, problems, c.lead, c.source)
+		}
+		if got.StaleAfter < refresh.Window(got.Lead) {
+			t.Errorf("%s: stale after %s, within the window", c.name, got.StaleAfter)
+		}
 	}
 }

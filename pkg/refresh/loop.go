@@ -42,7 +42,7 @@ func New(config Config, source Source, targets Targets, board *snapshot.Board, l
 // Step asks for what is new at a time, publishes a snapshot and returns it. Queries that outlast the grace go on under
 // ctx; their Forecasts are published as they were, and the next step takes what came.
 func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
-	targets := l.targets.Targets()
+	targets := l.targets.Targets(now)
 	l.reconcile(targets)
 	for _, w := range l.workers {
 		if !l.busy[w] && w.due(now) {
@@ -90,7 +90,8 @@ func (l *Loop) wake(now time.Time) time.Time {
 	return align(now, pace).Add(pace)
 }
 
-// reconcile makes a worker for each valid target and forgets those of others; a changed object begins anew.
+// reconcile makes a worker for each valid target and forgets those of others; a changed object begins anew. Other words
+// for the same lead time change nothing else.
 func (l *Loop) reconcile(targets []Target) {
 	wanted := make(map[snapshot.Key]bool, len(targets))
 	for _, t := range targets {
@@ -98,21 +99,39 @@ func (l *Loop) reconcile(targets []Target) {
 			continue
 		}
 		wanted[t.Key] = true
-		before := l.workers[t.Key]
-		if before != nil && reflect.DeepEqual(before.target, t) {
-			continue
-		}
-		w := newWorker(t, l.config)
-		if before != nil && !l.busy[before] {
-			w.inherit(before)
-		}
-		l.workers[t.Key] = w
+		l.renew(t)
 	}
 	for key := range l.workers {
 		if !wanted[key] {
 			delete(l.workers, key)
 		}
 	}
+}
+
+// renew makes the worker of a target, or changes it where the target has changed.
+func (l *Loop) renew(t Target) {
+	before := l.workers[t.Key]
+	switch {
+	case before == nil:
+		l.workers[t.Key] = newWorker(t, l.config)
+	case reflect.DeepEqual(before.target, t):
+	case l.busy[before] && before.target.Generation == t.Generation:
+		// The object is the same, its measured lead time is not. The job under way ends soon; a worker made now would
+		// have to read the whole history again.
+	case sameButWords(before.target, t):
+		before.target.LeadSource = t.LeadSource
+	default:
+		w := newWorker(t, l.config)
+		if !l.busy[before] {
+			w.inherit(before)
+		}
+		l.workers[t.Key] = w
+	}
+}
+
+func sameButWords(a, b Target) bool {
+	a.LeadSource = b.LeadSource
+	return reflect.DeepEqual(a, b)
 }
 
 // start runs a job; it owns the worker until it is done.

@@ -58,7 +58,7 @@ func daily(t time.Time) float64 {
 
 type fixed []refresh.Target
 
-func (f fixed) Targets() []refresh.Target { return f }
+func (f fixed) Targets(time.Time) []refresh.Target { return f }
 
 func target(name string) refresh.Target {
 	return refresh.Target{
@@ -347,7 +347,7 @@ func TestDeletedForecastIsGone(t *testing.T) {
 
 type dynamic struct{ set *refresh.Targets }
 
-func (d dynamic) Targets() []refresh.Target { return (*d.set).Targets() }
+func (d dynamic) Targets(now time.Time) []refresh.Target { return (*d.set).Targets(now) }
 
 func TestShadowServesTheObserved(t *testing.T) {
 	shadow := target("llama")

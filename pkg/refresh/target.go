@@ -10,7 +10,7 @@ import (
 // Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Target struct {
 	Key snapshot.Key
-	// Generation of the object; a change rebuilds the target's state.
+	// Generation of the object. A change of it, as of any field but LeadSource, rebuilds the target's state.
 	Generation int64
 	// Invalid says why the object cannot be served, every problem in it; the other fields may then be empty.
 	Invalid string
@@ -39,7 +39,9 @@ type Target struct {
 	Uncalibrated string
 }
 
-// Targets is the set of Forecasts at the moment; the loop asks at every step. The slice and what it holds are read only.
+// Targets is the set of Forecasts at a time; the loop asks at every step. The time decides between a lead time and the one
+// that was announced to replace it, so that replicas change over at the same step. The slice and what it holds are read
+// only.
 type Targets interface {
-	Targets() []Target
+	Targets(now time.Time) []Target
 }

@@ -2,8 +2,8 @@ package snapshot_test
 
 import (
 	"errors"
-	"slices"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -151,7 +151,13 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 	if got, err := e.Answer(decide.Selection{Horizon: e.Reach}, snapshottest.Now()); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	if _, err := e.Answer(decide.Selection{Horizon: e.Reach + 1}, snapshottest.Now()); !errors.Is(err, decide.ErrSelection) {
+	if _, err := e.Answer(
+		decide.Selection{Horizon: e.Reach + 1},
+		snapshottest.Now(),
+	); !errors.Is(
+		err,
+		decide.ErrSelection,
+	) {
 		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelection)
 	}
 }

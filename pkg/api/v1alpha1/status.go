@@ -47,6 +47,10 @@ type ForecastStatus struct {
 	// +optional
 	LeadTimeSource string `json:"leadTimeSource,omitempty"`
 
+	// Starts are the measured starts of the workload's pods, from which the lead time follows.
+	// +optional
+	Starts *Starts `json:"starts,omitempty"`
+
 	// Window is the lead window that the served value looks over.
 	// +optional
 	Window string `json:"window,omitempty"`
@@ -62,4 +66,15 @@ type ForecastStatus struct {
 	// SampleTime is the time of the newest sample when the status was written.
 	// +optional
 	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
+}
+
+// Starts are what forewarm remembers of the starts of a workload's pods: the one thing that the history of the demand does
+// not hold. One replica writes them, all read them. Without them forewarm begins to measure anew.
+type Starts struct {
+	// Of is the workload that was measured, for example Deployment.apps/llama. Starts of another are not used.
+	// +kubebuilder:validation:MaxLength=1024
+	Of string `json:"of"`
+	// Record counts the starts by how long they took, in a form of forewarm's own, and holds the lead time that follows.
+	// +kubebuilder:validation:MaxLength=16384
+	Record string `json:"record"`
 }

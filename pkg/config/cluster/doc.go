@@ -4,4 +4,8 @@
 // Objects watches and resolves: it is the refresh loop's set of targets. StatusWriter puts the newest snapshot into each
 // object's status, as often as a reader would notice and no oftener. Leadership makes sure that of several replicas one
 // writes; losing it stops the writing and nothing else.
+//
+// The lead time of an object in mode Auto follows from the starts of its workload's pods, which sub-package starts finds.
+// What every replica has seen, the leader counts into the status; what is in the status, every replica uses. So all use
+// the same, and a restart goes on from there.
 package cluster

@@ -1,6 +1,9 @@
 package cluster
 
-import "github.com/forewarm/forewarm/pkg/api/v1alpha1"
+import (
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+)
 
 // The pure part of the status, for tests that need no cluster.
 var (
@@ -13,3 +16,9 @@ var (
 var Noticed = func(before, after *v1alpha1.ForecastStatus) string {
 	return map[news]string{silent: "silent", ordinary: "ordinary", urgent: "urgent"}[compare(before, after)]
 }
+
+// Problem is what keeps a replica from watching the pods of a workload, empty where it does.
+var Problem = func(o *Objects, workload leadtime.Workload) string { return o.starts.Problem(workload) }
+
+// Seen is how many starts of a workload a replica has seen lately.
+var Seen = func(o *Objects, workload leadtime.Workload) int { return len(o.starts.Starts(workload)) }

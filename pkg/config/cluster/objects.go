@@ -10,13 +10,12 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/rest"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -37,23 +37,22 @@ type Objects struct {
 	informer cache.SharedIndexInformer
 	// resolving is the hand-over from the watch to resolved.
 	resolving cache.ResourceEventHandlerRegistration
+	// starts are those of the pods of the workloads whose lead time is measured.
+	starts *starts.Watch
+	// forgetful: the API server dropped the starts from the newest status that was written with some. Its schema of a
+	// Forecast is older than this process.
+	forgetful atomic.Bool
 	// fault is why the newest attempt to list or watch failed, nil once the list was read.
 	fault atomic.Pointer[error]
 
 	mu       sync.Mutex
-	resolved map[snapshot.Key]resolution
+	resolved map[snapshot.Key]*resolution
 	// sorted is made of resolved when it is asked for; nil after a change. Those who got one keep it.
 	sorted []refresh.Target
 }
 
-// resolution is a target and what it was resolved from.
-type resolution struct {
-	uid        types.UID
-	generation int64
-	target     refresh.Target
-}
-
-// NewObjects prepares to watch the Forecasts of all namespaces. Nothing is asked before Run.
+// NewObjects prepares to watch the Forecasts of all namespaces, and the pods of those that want their lead time measured
+// (all replicas do, so that a new leader has seen what it must count). Nothing is asked before Run.
 func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logger) (*Objects, error) {
 	own := rest.CopyConfig(cluster)
 	// The status writer has its own limit; the client's default of 5 requests/s would be a second, hidden one.
@@ -66,7 +65,10 @@ func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logge
 		resolver: resolver, log: log, client: client.Resource(resource()),
 		informer: dynamicinformer.NewFilteredDynamicInformer(
 			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
-		resolved: map[snapshot.Key]resolution{},
+		resolved: map[snapshot.Key]*resolution{},
+	}
+	if o.starts, err = starts.New(cluster, starts.Config{}, o.workloads, log); err != nil {
+		return nil, err
 	}
 	if err = o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
 		return nil, fmt.Errorf("watch Forecasts: %w", err)
@@ -89,6 +91,9 @@ func resource() schema.GroupVersionResource {
 // Run watches until the context ends. A cluster that does not answer, or does not know the objects yet, is asked again
 // with growing pauses; see Check.
 func (o *Objects) Run(ctx context.Context) error {
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { o.starts.Run(ctx) })
 	o.informer.RunWithContext(ctx)
 	return nil
 }
@@ -104,10 +109,16 @@ func (o *Objects) Check() error {
 	return errors.New("the Forecasts have not been read yet")
 }
 
-// Targets are the Forecasts of all namespaces, in the order of their namespaces and names.
-func (o *Objects) Targets() []refresh.Target {
+// Targets are the Forecasts of all namespaces at a time, in the order of their namespaces and names. The time decides
+// which lead time is in use where one was announced.
+func (o *Objects) Targets(now time.Time) []refresh.Target {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	for _, r := range o.resolved {
+		if o.remeasure(r, now) {
+			o.sorted = nil
+		}
+	}
 	if o.sorted == nil {
 		o.sorted = make([]refresh.Target, 0, len(o.resolved))
 		for _, r := range o.resolved {
@@ -132,7 +143,7 @@ func (o *Objects) list() []*unstructured.Unstructured {
 	return out
 }
 
-// upsert resolves an object whose spec is new; a new status alone changes no generation.
+// upsert takes in an object whose spec is new; a new status alone changes no generation, but may hold new starts.
 func (o *Objects) upsert(item any) {
 	object, ok := item.(*unstructured.Unstructured)
 	if !ok {
@@ -141,28 +152,17 @@ func (o *Objects) upsert(item any) {
 	key := keyOf(object)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	before, known := o.resolved[key]
-	if known && before.uid == object.GetUID() && before.generation == object.GetGeneration() {
+	if before := o.resolved[key]; before != nil && before.of(object) {
+		before.read(object)
 		return
 	}
-	target := o.resolve(key, object)
-	if target.Invalid != "" {
-		o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", target.Invalid)
+	r := o.resolve(key, object)
+	if r.target.Invalid != "" {
+		o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", r.target.Invalid)
 	}
-	o.resolved[key] = resolution{uid: object.GetUID(), generation: object.GetGeneration(), target: target}
+	o.resolved[key] = r
 	o.sorted = nil
-}
-
-func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) refresh.Target {
-	forecast := &v1alpha1.Forecast{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast); err != nil {
-		return refresh.Target{
-			Key: key, Generation: object.GetGeneration(),
-			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),
-		}
-	}
-	target, _ := o.resolver.Resolve(forecast)
-	return target
+	o.starts.Changed()
 }
 
 func (o *Objects) remove(item any) {
@@ -177,6 +177,7 @@ func (o *Objects) remove(item any) {
 	defer o.mu.Unlock()
 	delete(o.resolved, keyOf(object))
 	o.sorted = nil
+	o.starts.Changed()
 }
 
 func keyOf(object *unstructured.Unstructured) snapshot.Key {

@@ -30,6 +30,7 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		Model:              e.Model,
 		ModelReason:        clip(e.ModelReason),
 		LeadTimeSource:     clip(e.LeadSource),
+		Starts:             before.Starts,
 		Skill:              percent(e.Skill),
 		Coverage:           percent(e.Coverage),
 	}
@@ -108,7 +109,7 @@ const (
 	silent news = iota
 	// ordinary: a number moved, a text says something else.
 	ordinary
-	// urgent: a condition or the state is another one, or the status is about an older spec.
+	// urgent: a condition, the state or the lead time is another one, or the status is about an older spec.
 	urgent
 )
 
@@ -127,9 +128,11 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
+		before.LeadTime != after.LeadTime,
 		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
 		return urgent
 	case !slices.Equal(words(before), words(after)),
+		!sameStarts(before.Starts, after.Starts),
 		moved(before.Observed, after.Observed, noticedShare),
 		moved(before.Served, after.Served, noticedShare),
 		movedPoints(before.Skill, after.Skill),
@@ -138,6 +141,13 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 		return ordinary
 	}
 	return silent
+}
+
+func sameStarts(a, b *v1alpha1.Starts) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
 }
 
 func sameCondition(a, b metav1.Condition) bool {

@@ -126,6 +126,11 @@ func TestNews(t *testing.T) {
 		{"a side", func(s *v1alpha1.ForecastStatus) { s.Conditions[0].Status = "False" }, "urgent"},
 		{"a condition goes", func(s *v1alpha1.ForecastStatus) { s.Conditions = s.Conditions[:1] }, "urgent"},
 		{"the state", func(s *v1alpha1.ForecastStatus) { s.State = "Stale" }, "urgent"},
+		{"the lead time", func(s *v1alpha1.ForecastStatus) { s.LeadTime = "4m10s" }, "urgent"},
+		{"more starts", func(s *v1alpha1.ForecastStatus) { s.Starts = &v1alpha1.Starts{Of: "a", Record: "b"} }, "ordinary"},
+		{"digits in where the lead time is from", func(s *v1alpha1.ForecastStatus) {
+			s.LeadTimeSource = strings.ReplaceAll(s.LeadTimeSource, "5", "6")
+		}, "silent"},
 		{"the spec", func(s *v1alpha1.ForecastStatus) { s.ObservedGeneration++ }, "urgent"},
 	} {
 		before := cluster.StatusOf(entry("a", noon()), &v1alpha1.ForecastStatus{}, noon())

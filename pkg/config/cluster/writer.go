@@ -128,6 +128,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		}
 		before := statusIn(object)
 		d := draft{object: object, status: statusOf(with(entry, common), &before, newest.Time), tried: last}
+		w.objects.count(object, &d.status, now)
 		d.news = compare(&before, &d.status)
 		if d.news == silent || again && now.Sub(last) < d.news.gap() {
 			continue
@@ -179,8 +180,14 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	object.Object["status"] = content
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err = w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{
+	written, err := w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{
 		FieldManager: "forewarm",
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	if kept := statusIn(written); d.status.Starts != nil {
+		w.objects.forgetful.Store(kept.Starts == nil)
+	}
+	return nil
 }

@@ -205,7 +205,7 @@ func paceOfMany(t *testing.T, objects *cluster.Objects, client dynamic.ResourceI
 	board := &snapshot.Board{}
 	writer := cluster.NewStatusWriter(objects, board, quiet())
 	var entries []*snapshot.Entry
-	for _, target := range objects.Targets() {
+	for _, target := range objects.Targets(noon()) {
 		entries = append(entries, entry(target.Key.Name, noon()))
 	}
 	publish(board, noon(), entries...)

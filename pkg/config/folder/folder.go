@@ -60,7 +60,8 @@ func Open(dir string, resolver *config.Resolver, log *slog.Logger) (*Folder, err
 }
 
 // Targets are the Forecasts of the newest reading, in the order of their namespaces and names.
-func (f *Folder) Targets() []refresh.Target { return f.state.Load().targets }
+// Files hold no lead times that were measured, so the time makes no difference.
+func (f *Folder) Targets(time.Time) []refresh.Target { return f.state.Load().targets }
 
 // Problems are those of the newest reading, with file and line, in the order of the files.
 func (f *Folder) Problems() []config.Problem { return f.state.Load().problems }

@@ -72,7 +72,7 @@ func (s *story) expect(want ...string) {
 		s.Fatal(err)
 	}
 	var got []string
-	for _, t := range s.folder.Targets() {
+	for _, t := range s.folder.Targets(time.Time{}) {
 		if t.Invalid != "" {
 			got = append(got, t.Key.Name+"!"+t.Invalid)
 		} else {
@@ -239,7 +239,7 @@ func TestTheGenerationFollowsTheSpec(t *testing.T) {
 		if err := s.folder.Reload(); err != nil {
 			t.Fatal(err)
 		}
-		return s.folder.Targets()[0].Generation
+		return s.folder.Targets(time.Time{})[0].Generation
 	}
 	first := generation(forecast("a", "x"))
 	if again := generation("# a comment\n" + forecast("a", "x")); again != first {
@@ -265,7 +265,7 @@ func TestTheFolderItself(t *testing.T) {
 	if err := s.folder.Reload(); err == nil {
 		t.Error("a folder that went away gives no error")
 	}
-	if got := len(s.folder.Targets()); got != 1 {
+	if got := len(s.folder.Targets(time.Time{})); got != 1 {
 		t.Errorf("%d targets after the folder went away, want 1", got)
 	}
 }
@@ -291,7 +291,7 @@ func (c *clock) WaitUntil(_ context.Context, t time.Time) error {
 func TestRun(t *testing.T) {
 	s := open(t)
 	var seen []int
-	look := func() { seen = append(seen, len(s.folder.Targets())) }
+	look := func() { seen = append(seen, len(s.folder.Targets(time.Time{}))) }
 	c := &clock{actions: []func(){
 		func() { s.write("a.yaml", forecast("a", "x")) },
 		func() { look(); s.write("b.yaml", forecast("b", "x")) },

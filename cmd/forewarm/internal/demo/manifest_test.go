@@ -25,7 +25,7 @@ func resolve(t *testing.T, manifest string) refresh.Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	targets := read.Targets()
+	targets := read.Targets(time.Now())
 	if len(targets) != 1 {
 		t.Fatalf("%d Forecasts, want 1; problems: %v", len(targets), read.Problems())
 	}

@@ -1,0 +1,175 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// resolution is a target and what it was resolved from.
+type resolution struct {
+	uid        types.UID
+	generation int64
+	target     refresh.Target
+
+	// forecast and what follows are for those whose lead time is measured; nil for the rest.
+	forecast *v1alpha1.Forecast
+	workload leadtime.Workload
+	// stored is the record's text in the object's status, record what it says.
+	stored string
+	record leadtime.Record
+	// used is what the target was resolved with.
+	used config.Measured
+}
+
+// of says whether the object is the one that was resolved, with the same spec.
+func (r *resolution) of(object *unstructured.Unstructured) bool {
+	return r.uid == object.GetUID() && r.generation == object.GetGeneration()
+}
+
+// resolve makes the target of an object as far as the object alone goes.
+func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
+	r := &resolution{uid: object.GetUID(), generation: object.GetGeneration()}
+	forecast := &v1alpha1.Forecast{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast); err != nil {
+		r.target = refresh.Target{
+			Key: key, Generation: object.GetGeneration(),
+			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),
+		}
+		return r
+	}
+	r.target, _ = o.resolver.Resolve(forecast)
+	workload, measured := config.Workload(forecast)
+	if r.target.Invalid != "" || !measured {
+		return r
+	}
+	// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
+	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
+	r.forecast, r.workload = forecast, workload
+	r.read(object)
+	return r
+}
+
+// read takes the record of the starts from an object's status.
+func (r *resolution) read(object *unstructured.Unstructured) {
+	if r.forecast == nil {
+		return
+	}
+	status := statusIn(object)
+	text := ""
+	if status.Starts != nil && status.Starts.Of == r.workload.Ref() {
+		text = status.Starts.Record
+	}
+	if text == r.stored {
+		return
+	}
+	r.stored, r.record = text, recordOf(status.Starts, r.workload)
+}
+
+// recordOf is the record that a status holds of a workload; an empty one where it holds none, or that of another workload,
+// or a text that forewarm did not write: then the measuring begins anew, and the next count replaces it.
+func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record {
+	var record leadtime.Record
+	if held == nil || held.Of != workload.Ref() || record.UnmarshalText([]byte(held.Record)) != nil {
+		return leadtime.Record{}
+	}
+	return record
+}
+
+// remeasure resolves the target anew where what was measured says something else at a time, and says whether it did.
+func (o *Objects) remeasure(r *resolution, now time.Time) bool {
+	if r.forecast == nil {
+		return false
+	}
+	measured := o.says(r.workload, &r.record, now)
+	if measured == r.used {
+		return false
+	}
+	r.used = measured
+	r.target, _ = o.resolver.ResolveMeasured(r.forecast, measured)
+	return true
+}
+
+// says is what a record and the watch say of a workload at a time.
+func (o *Objects) says(workload leadtime.Workload, record *leadtime.Record, now time.Time) config.Measured {
+	problem := o.starts.Problem(workload)
+	if o.forgetful.Load() {
+		problem = "the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
+	}
+	return config.Measured{Lead: record.At(now), Words: wordsOf(record, problem, now)}
+}
+
+// wordsOf say what was measured and why no more is.
+func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
+	words := record.String()
+	if since := record.Since(); now.Before(since) {
+		words += fmt.Sprintf(" (%s is in use from %s on)", record.At(since), since.UTC().Format("15:04:05 UTC"))
+	}
+	switch {
+	case problem == "", problem == starts.Listing:
+		// Listing passes, and is not worth two writes of each status when a replica starts.
+		return words
+	case record.Starts() == 0:
+		return problem
+	}
+	return words + "; " + problem
+}
+
+// workloads are those whose pods are to be watched.
+func (o *Objects) workloads() []leadtime.Workload {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var out []leadtime.Workload
+	for _, r := range o.resolved {
+		if r.forecast != nil {
+			out = append(out, r.workload)
+		}
+	}
+	return out
+}
+
+// count adds to a status what its object's workload has started newly at a time, and says so in its words, so that both
+// are written at once. Nothing is remembered here between two calls: a count that was not written is made again, and a
+// leader that takes over goes on from what is written.
+func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
+	forecast, workload := o.measured(object)
+	if forecast == nil || o.forgetful.Load() {
+		return
+	}
+	seen := o.starts.Starts(workload)
+	if len(seen) == 0 {
+		return
+	}
+	record := recordOf(status.Starts, workload)
+	if !record.Fold(seen, now) {
+		return
+	}
+	text, err := record.MarshalText()
+	if err != nil {
+		return
+	}
+	status.Starts = &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
+	target, _ := o.resolver.ResolveMeasured(forecast, o.says(workload, &record, now))
+	status.LeadTimeSource = clip(target.LeadSource)
+}
+
+// measured is an object whose starts are counted, and its workload; nil for others.
+func (o *Objects) measured(object *unstructured.Unstructured) (*v1alpha1.Forecast, leadtime.Workload) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.resolved[keyOf(object)]
+	if r == nil || !r.of(object) {
+		return nil, leadtime.Workload{}
+	}
+	return r.forecast, r.workload
+}

@@ -1,0 +1,112 @@
+package starts
+
+import (
+	"context"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/forewarm/forewarm/pkg/leadtime"
+)
+
+// follower watches the pods of one workload.
+type follower struct {
+	watch    *Watch
+	workload leadtime.Workload
+	stop     context.CancelFunc
+
+	mu sync.Mutex
+	// listed: the pods have been read since the last fault.
+	listed bool
+	fault  *fault
+	firsts leadtime.Firsts
+	recent leadtime.Recent
+}
+
+func (f *follower) starts() []leadtime.Start {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.recent.List()
+}
+
+func (f *follower) problem() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.listed:
+		return ""
+	case f.fault != nil:
+		return f.fault.words
+	}
+	return Listing
+}
+
+// run follows until the context ends, with a pause after each fault.
+func (f *follower) run(ctx context.Context) {
+	defer f.stop()
+	const jitter = 0.5
+	wait.JitterUntilWithContext(ctx, f.round, f.watch.config.Retry, jitter, true)
+}
+
+// round asks which pods to watch, and watches them until they are others, or the right to is not there.
+func (f *follower) round(ctx context.Context) {
+	for again := true; again && ctx.Err() == nil; {
+		selector, err := f.watch.selector(ctx, f.workload)
+		if err != nil {
+			f.fail(ctx, scaleFault(f.workload, err))
+			return
+		}
+		again = f.follow(ctx, selector)
+	}
+}
+
+// fail takes down a fault. Its words stay until the pods are read: they must not come and go with every attempt. A watch
+// that an API server lost by being restarted is no fault yet; the next list tells.
+func (f *follower) fail(ctx context.Context, found *fault) {
+	if ctx.Err() != nil {
+		return
+	}
+	f.mu.Lock()
+	lost := f.listed && found.kind == answer
+	f.listed = false
+	if !lost {
+		f.fault = found
+	}
+	f.mu.Unlock()
+	if !lost && found.kind != "" {
+		f.watch.report(ctx, found, f.workload)
+	}
+}
+
+// follow watches the pods of a selector, and says whether that ended because the selector did.
+func (f *follower) follow(ctx context.Context, selector string) (another bool) {
+	watching, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() {
+		defer stop()
+		// It returns when its connection or its place in the stream of changes is lost for good.
+		if err := f.reflector(selector).ListAndWatchWithContext(watching); err != nil && watching.Err() == nil {
+			f.fail(ctx, podsFault(f.workload, err))
+		}
+	})
+	// The condition gives no error, so what ends the wait is that it holds, or the context.
+	ended := wait.PollUntilContextCancel(watching, f.watch.config.Recheck, false,
+		func(ctx context.Context) (bool, error) {
+			now, asked := f.watch.selector(ctx, f.workload)
+			return apierrors.IsNotFound(asked) || asked == nil && now != selector, nil
+		})
+	return ended == nil
+}
+
+// reflector lists and watches for the follower, which keeps no copies of pods, and so needs no informer's store.
+func (f *follower) reflector(selector string) *cache.Reflector {
+	pods := cache.NewFilteredListWatchFromClient(f.watch.pods.CoreV1().RESTClient(), "pods", f.workload.Namespace,
+		func(options *metav1.ListOptions) { options.LabelSelector = selector })
+	return cache.NewReflectorWithOptions(pods, &corev1.Pod{}, store{f}, cache.ReflectorOptions{Name: f.workload.Ref()})
+}

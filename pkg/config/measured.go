@@ -1,0 +1,44 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// Measured is what is known of the starts of an object's workload when the object is resolved.
+type Measured struct {
+	// Lead is the lead time that mode Auto uses; 0 for the fallback.
+	Lead time.Duration
+	// Words say what was measured, or why nothing was.
+	Words string
+}
+
+// lead is the lead time of mode Auto and where it comes from, for a target that has been read with its fallback. What was
+// measured must not make an object invalid that its author wrote well; so it is held to what step and history allow.
+func (m Measured) lead(t *refresh.Target) (lead time.Duration, source string) {
+	if m.Lead == 0 {
+		return t.Lead, t.LeadSource + ": " + m.Words
+	}
+	rest := refresh.Window(0)
+	least := max(time.Second, t.Step-rest)
+	most := min(MaxLead, MaxWindowSteps*t.Step-rest, t.History/2-rest)
+	lead = min(max(m.Lead, least), most)
+	if lead != m.Lead {
+		return lead, fmt.Sprintf("%s; it is %s, held to what a step of %s and a history of %s allow",
+			m.Words, say(m.Lead), say(t.Step), say(t.History))
+	}
+	return lead, m.Words
+}
+
+// Workload is what an object scales, and whether its starts are to be measured.
+func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured bool) {
+	spec := defaulted(&object.Spec)
+	ref := spec.TargetRef
+	return leadtime.Workload{
+		Namespace: object.Namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name,
+	}, spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
+}

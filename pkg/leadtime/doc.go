@@ -1,0 +1,13 @@
+// Package leadtime turns the start-ups of a workload's pods into the time ahead that a forecast must reach.
+//
+// What goes in is what the Kubernetes API says of pods, as often as it says it; Firsts picks out of that the starts, each
+// once. What comes out is a Record: how long the starts took, in two histograms that forget exponentially, and the lead
+// time that is in use. A Record is a text of some hundred bytes, so that a Forecast's status can hold it.
+//
+// The lead time is the 0.9 quantile of all starts, those that found a node and those that waited for one together. They
+// are counted apart, because a warm pool shortens the second kind only, but served together: the share of starts that
+// wait for a node is a fact about this cluster, too. Where one start in five waits for a node the quantile is a start
+// that waited; where a warm pool or spare nodes make that one in fifty, the quantile is a start that did not, and the
+// window shortens by itself. Every pod counts alike, so a large rise, which is what runs out of nodes, weighs as much as
+// it has pods.
+package leadtime

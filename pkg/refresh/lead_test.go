@@ -1,0 +1,114 @@
+package refresh_test
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// measured sets a lead time as the resolver does, in an object that did not change.
+func measured(t *refresh.Target, lead time.Duration, words string) {
+	t.Lead, t.Policy.Lead, t.LeadSource = lead, lead, words
+}
+
+func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
+	source := &past{demand: daily}
+	targets := fixed{target("llama")}
+	loop, _ := newLoop(t, source, targets)
+	loop.Step(t.Context(), noon)
+	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
+	if after.Lead != 15*time.Minute || after.Window < refresh.Window(15*time.Minute) ||
+		after.State != snapshot.Ready {
+		t.Errorf("lead %s, window %s, %s", after.Lead, after.Window, after.Why())
+	}
+	if len(source.queries) != 1 {
+		t.Errorf("%d queries: the history was read again", len(source.queries))
+	}
+	fresh, _ := newLoop(t, source, targets)
+	want := entry(t, fresh.Step(t.Context(), noon.Add(time.Second)), "llama")
+	if diff := cmp.Diff(summary(want), summary(after), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("the old lead time leaves traces (-started with the new one +changed)\n%s", diff)
+	}
+}
+
+func TestOtherWordsRebuildNothing(t *testing.T) {
+	targets := fixed{target("llama")}
+	loop, _ := newLoop(t, &past{demand: daily}, targets)
+	before := loop.Step(t.Context(), noon).Loop.Rebuilds
+	measured(&targets[0], targets[0].Lead, "p90 of 13 starts")
+	loop.Step(t.Context(), noon.Add(time.Second))
+	s := loop.Step(t.Context(), noon.Add(step))
+	if got := entry(t, s, "llama").LeadSource; got != "p90 of 13 starts" || s.Loop.Rebuilds != before {
+		t.Errorf("%q after %d rebuilds, want the new words and %d", got, s.Loop.Rebuilds, before)
+	}
+}
+
+func TestALeadTimeThatChangesWhileTheSourceIsDownCostsNoValue(t *testing.T) {
+	source := &past{demand: daily}
+	targets := fixed{target("llama")}
+	loop, _ := newLoop(t, source, targets)
+	loop.Step(t.Context(), noon)
+	source.fail = func(refresh.Query) error { return fmt.Errorf("%w: refused", series.ErrUnavailable) }
+	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	e := entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
+	if e.State != snapshot.Ready || e.Lead != 5*time.Minute {
+		t.Errorf("%s with lead %s, want the value of the old lead time", e.Why(), e.Lead)
+	}
+	source.fail = nil
+	e = entry(t, loop.Step(t.Context(), noon.Add(3*step)), "llama")
+	if e.State != snapshot.Ready || e.Lead != 15*time.Minute {
+		t.Errorf("when the source is back: %s with lead %s", e.Why(), e.Lead)
+	}
+}
+
+// A query that takes long keeps its worker: the next lead time waits for it, and the history is not read again.
+func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
+	source := &past{demand: daily}
+	targets := fixed{target("llama")}
+	board := new(snapshot.Board)
+	answer := make(chan struct{})
+	source.fail = func(refresh.Query) error { <-answer; return nil }
+	loop, err := refresh.New(
+		refresh.Config{Grace: time.Millisecond},
+		source,
+		targets,
+		board,
+		slog.New(slog.DiscardHandler),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The grace ends before the answer, which is the history.
+	loop.Step(t.Context(), noon)
+	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	loop.Step(t.Context(), noon.Add(time.Second))
+	close(answer)
+	for i := range 1000 {
+		e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(i+2)*time.Millisecond+time.Second)), "llama")
+		if e.State == snapshot.Ready && e.Lead == 15*time.Minute {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+		if i == 999 {
+			t.Fatalf("never changed over: %s, lead %s", e.Why(), e.Lead)
+		}
+	}
+	histories := 0
+	for _, q := range source.queries {
+		if q.Points() > 3*24*60 {
+			histories++
+		}
+	}
+	if histories != 1 {
+		t.Errorf("%d histories were read", histories)
+	}
+}
