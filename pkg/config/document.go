@@ -198,6 +198,11 @@ func decode(content *yaml.Node, object *v1alpha1.Forecast) error {
 	if err := content.Decode(&plain); err != nil {
 		return fmt.Errorf("read YAML: %w", err)
 	}
+	if object, ok := plain.(map[string]any); ok {
+		if err := CheckQuantities(object); err != nil {
+			return err
+		}
+	}
 	data, err := json.Marshal(plain)
 	if err != nil {
 		return fmt.Errorf("read YAML as JSON: %w", err)

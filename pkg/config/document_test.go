@@ -86,6 +86,10 @@ func TestParseProblems(t *testing.T) {
 				`'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
 		},
 		{
+			"a quantity of thirty million digits", header + "spec: {scaling: {target: \"1e-30000000\"}}\n",
+			[]string{`f.yaml:1: spec.scaling.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
+		},
+		{
 			"a number as a key", header + "1: 2\n",
 			[]string{"f.yaml:4: 1: is not a field's name: names are text, without aliases and merges"},
 		},

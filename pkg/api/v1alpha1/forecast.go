@@ -200,7 +200,7 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
 type Scaling struct {
 	// Target is the demand that one replica sustains at full capacity, in the signal's unit: the HPA's averageValue.
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
 	Target resource.Quantity `json:"target"`
 	// MinReplicas is the least that the workload is scaled to. Default 1.
 	// +kubebuilder:validation:Minimum=0

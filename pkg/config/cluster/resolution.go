@@ -41,7 +41,11 @@ func (r *resolution) of(object *unstructured.Unstructured) bool {
 func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
 	r := &resolution{uid: object.GetUID(), generation: object.GetGeneration()}
 	forecast := &v1alpha1.Forecast{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast); err != nil {
+	err := config.CheckQuantities(object.Object)
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
+	}
+	if err != nil {
 		r.target = refresh.Target{
 			Key: key, Generation: object.GetGeneration(),
 			Invalid: "is not a Forecast of " + v1alpha1.GroupVersion().String() + ": " + err.Error(),

@@ -55,6 +55,7 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		{"a negative target", signal + `scaling: {target: "-4k"}`, "write a quantity above 0"},
 		{"a target that is a fraction", signal + `scaling: {target: 1.5}`, "spec.scaling.target"},
 		{"a target that is no quantity", signal + `scaling: {target: 1e1.5}`, "write a quantity above 0"},
+		{"a target of millions of digits", signal + `scaling: {target: "1e-30000000"}`, "write a quantity above 0"},
 		{"a target beyond integers", signal + `scaling: {target: 99999999999999999999}`, "spec.scaling.target"},
 		{"fewer at most than at least", signal + "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "must not exceed"},
 		{"more replicas than an int32", signal + "scaling: {target: 1, maxReplicas: 3000000000}", "spec.scaling.maxReplicas"},

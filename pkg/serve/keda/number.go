@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // most is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so that a larger
@@ -33,7 +34,7 @@ func whole(value float64) int64 { return int64(math.Ceil(value)) }
 // quantity reads a demand as an HPA's targets are written: 64, 0.5, 500m, 4k, 1e3.
 func quantity(key, text string) (float64, error) {
 	const example = "write for example 64, 0.5 or 4k"
-	if !bounded(text) {
+	if !v1alpha1.BoundedQuantity(text) {
 		return 0, fmt.Errorf("%s=%.64q is not a quantity, %s", key, text, example)
 	}
 	q, err := resource.ParseQuantity(text)
@@ -45,11 +46,4 @@ func quantity(key, text string) (float64, error) {
 		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, %s", key, text, float64(most), example)
 	}
 	return value, nil
-}
-
-// bounded keeps from the parser what would keep it busy: at 1e-30000000 it computes thirty million digits.
-func bounded(text string) bool {
-	const longest, exponent = 32, len("e-99")
-	at := strings.LastIndexAny(text, "eE")
-	return len(text) <= longest && (at < 0 || len(text)-at <= exponent)
 }
