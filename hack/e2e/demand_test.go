@@ -60,10 +60,3 @@ func (d *demand) follow(namespace, name string, value func() float64) {
 	defer d.mu.Unlock()
 	d.values[workloadKey{namespace, name}] = value
 }
-
-// end takes a workload's series away.
-func (d *demand) end(namespace, name string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.values, workloadKey{namespace, name})
-}

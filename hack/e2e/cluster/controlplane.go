@@ -17,11 +17,11 @@ const patience = 90 * time.Second
 func (c *Cluster) binary(name string) string { return filepath.Join(c.Components.Kubernetes, name) }
 
 func (c *Cluster) startEtcd(ctx context.Context) error {
-	client, err := freePort(ctx)
+	client, err := FreePort(ctx)
 	if err != nil {
 		return err
 	}
-	peer, err := freePort(ctx)
+	peer, err := FreePort(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 }
 
 func (c *Cluster) startAPIServer(ctx context.Context) error {
-	port, err := freePort(ctx)
+	port, err := FreePort(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	port, err := freePort(ctx)
+	port, err := FreePort(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if port, err = freePort(ctx); err != nil {
+	if port, err = FreePort(ctx); err != nil {
 		return err
 	}
 	if _, err := c.run(program{name: "kube-scheduler", binary: c.binary("kube-scheduler"), args: []string{

@@ -66,7 +66,7 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 
 // StartForewarm runs one more replica on a history source and returns when it is ready: when it has read the histories.
 func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string) (*Replica, error) {
-	port, err := freePort(ctx)
+	port, err := FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}

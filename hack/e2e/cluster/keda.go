@@ -52,7 +52,7 @@ func kedaEnvironment(kubeconfig string) []string {
 func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates string) (metrics string, err error) {
 	var addresses [3]string
 	for i := range addresses {
-		port, e := freePort(ctx)
+		port, e := FreePort(ctx)
 		if e != nil {
 			return "", e
 		}
@@ -81,10 +81,10 @@ func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates st
 
 // startAdapter returns the port on which the metrics server serves.
 func (c *Cluster) startAdapter(ctx context.Context, kubeconfig, certificates, metrics string) (port int, err error) {
-	if port, err = freePort(ctx); err != nil {
+	if port, err = FreePort(ctx); err != nil {
 		return 0, err
 	}
-	own, err := freePort(ctx)
+	own, err := FreePort(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -27,7 +27,7 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	if err := os.WriteFile(config, []byte(stages), 0o600); err != nil {
 		return fmt.Errorf("write kwok's configuration: %w", err)
 	}
-	port, err := freePort(ctx)
+	port, err := FreePort(ctx)
 	if err != nil {
 		return err
 	}

@@ -161,8 +161,8 @@ func listen(ctx context.Context) (listener net.Listener, port int, err error) {
 	return listener, listener.Addr().(*net.TCPAddr).Port, nil //nolint:errcheck // A TCP listener has a TCP address.
 }
 
-// freePort finds a port for another process to listen on.
-func freePort(ctx context.Context) (int, error) {
+// FreePort finds a port for another process to listen on.
+func FreePort(ctx context.Context) (int, error) {
 	listener, port, err := listen(ctx)
 	if err != nil {
 		return 0, err

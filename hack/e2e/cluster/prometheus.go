@@ -21,7 +21,7 @@ type Prometheus struct {
 // StartPrometheus runs a Prometheus with a configuration, in which SELF stands for its own address, on data that may lie
 // in its folder already.
 func (c *Cluster) StartPrometheus(ctx context.Context, configuration string) (*Prometheus, error) {
-	port, err := freePort(ctx)
+	port, err := FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}

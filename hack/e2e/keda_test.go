@@ -1,0 +1,143 @@
+package e2e_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+// TestBesideKEDA is forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's own by its
+// two external triggers, and workloads that sleep.
+func TestBesideKEDA(t *testing.T) {
+	t.Parallel()
+	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
+	s.writePast(
+		t,
+		workloadKey{"asleep", "llama"},
+		time.Second,
+		pulses(time.Now().Add(-8*cycle), int(8*cycle/time.Second)),
+	)
+	s.observe(t)
+	port, err := cluster.FreePort(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaler := fmt.Sprintf("127.0.0.1:%d", port)
+	s.forewarm(t, "deploy/beside-keda", 1, "--season="+cycle.String(), "--keda-address="+scaler)
+	t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
+	t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
+	t.Run("FromZeroAhead", func(t *testing.T) { t.Parallel(); s.fromZero(t, scaler) })
+}
+
+// objectMetric: the same Forecast by custom.metrics.k8s.io, and KEDA keeps what is KEDA's.
+func (s *stage) objectMetric(t *testing.T) {
+	t.Helper()
+	s.demand.set("objectively", "llama", 25)
+	s.apply(t, namespace("objectively"), workload("objectively", "llama", "1s", 1), forecastOf("objectively", "llama"),
+		hpa("objectively", "llama", "llama", object("llama", "")))
+	s.scaled(t, "objectively", "llama", 3)
+	owner := s.get(t, "apiservice", "v1beta1.external.metrics.k8s.io", "-o", "jsonpath={.spec.service.namespace}")
+	if owner != "keda" {
+		t.Errorf("external.metrics.k8s.io belongs to %s, not to KEDA any more", owner)
+	}
+	eventually(t, func() string {
+		text := s.get(t, "forecast", "llama", "-n", "objectively", "-o",
+			`jsonpath={.status.conditions[?(@.type=="Reachable")].message}`)
+		if !strings.Contains(text, "keda/keda-metrics-apiserver") || !strings.Contains(text, "Object metric") {
+			return "the status does not say who holds external.metrics.k8s.io: " + text
+		}
+		return ""
+	})
+}
+
+// triggers: KEDA's own HPA on both kinds of external trigger.
+func (s *stage) triggers(t *testing.T, scaler string) {
+	t.Helper()
+	s.apply(t, namespace("triggered"))
+	for _, kind := range []string{"external", "external-push"} {
+		s.demand.set("triggered", kind, 25)
+		s.apply(t, workload("triggered", kind, "1s", 1), forecastOf("triggered", kind),
+			scaledObject("triggered", kind, kind, scaler, 1))
+		s.scaled(t, "triggered", kind, 3)
+		s.demand.set("triggered", kind, 45)
+		s.scaled(t, "triggered", kind, 5)
+	}
+}
+
+// scaledObject scales a Deployment by a trigger of ten a replica, which sleeps up to a demand of five.
+func scaledObject(namespace, name, kind, scaler string, least int) string {
+	return fmt.Sprintf(`
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: %[2]s, namespace: %[1]s}
+spec:
+  scaleTargetRef: {name: %[2]s}
+  minReplicaCount: %[5]d
+  maxReplicaCount: 20
+  pollingInterval: 2
+  cooldownPeriod: 4
+  triggers:
+    - type: %[3]s
+      metricType: AverageValue
+      metadata: {scalerAddress: "%[4]s", forecast: %[2]s, target: "10", activation: "5"}
+`, namespace, name, kind, scaler, least)
+}
+
+// A demand that comes and goes on schedule, as a gateway sees it. The lead window looks 86 s ahead, so that leaves about
+// half a minute for sleeping.
+const (
+	cycle = 150 * time.Second
+	pulse = 30 * time.Second
+)
+
+// pulses are the schedule, by the second.
+func pulses(from time.Time, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		if untilPulse(from.Add(time.Duration(i)*time.Second)) == 0 {
+			out[i] = 30
+		}
+	}
+	return out
+}
+
+// untilPulse is how long it is to the next pulse, 0 within one.
+func untilPulse(at time.Time) time.Duration {
+	since := time.Duration(at.UnixNano()) % cycle
+	if since < pulse {
+		return 0
+	}
+	return cycle - since
+}
+
+// fromZero: a workload sleeps, is awake before its first request, and sleeps again.
+func (s *stage) fromZero(t *testing.T, scaler string) {
+	t.Helper()
+	s.demand.follow("asleep", "llama", func() float64 { return pulses(time.Now(), 1)[0] })
+	s.apply(t, namespace("asleep"), workload("asleep", "llama", "5s", 0),
+		forecastOf("asleep", "llama", "leadTime: {mode: Fixed, duration: 10s}"),
+		scaledObject("asleep", "llama", "external-push", scaler, 0))
+	asleep, ready := false, time.Duration(0)
+	for deadline := time.Now().Add(2*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+		scale := strings.Fields(s.scale(t, "asleep", "llama"))
+		until := untilPulse(time.Now())
+		switch {
+		case scale[0] == "0" && until > 0:
+			asleep = true
+			if ready > 0 {
+				t.Logf("asleep, awake %.0f s before the first request, and asleep again", ready.Seconds())
+				return
+			}
+		case asleep && ready == 0 && len(scale) == 2 && until > 0:
+			ready = until
+		case asleep && ready == 0 && until == 0:
+			t.Fatalf("the first request finds nobody: replicas wanted and ready %v\n%s", scale,
+				s.get(t, "outlooks,forecasts", "-n", "asleep", "-o", "wide"))
+		}
+	}
+	t.Fatalf("asleep: %v, ready %s before the first request, and not asleep again\n%s", asleep, ready,
+		s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"))
+}
