@@ -26,7 +26,7 @@ func main() {
 // scrape lets Prometheus know of itself, so that there is something to forecast.
 const scrape = `
 global: {scrape_interval: 5s, scrape_timeout: 5s}
-scrape_configs: [{job_name: prometheus, static_configs: [{targets: [SELF]}]}]
+scrape_configs: [{job_name: prometheus, static_configs: [{targets: [SELF], labels: {namespace: default}}]}]
 `
 
 func run(keda bool) (err error) {
@@ -59,8 +59,8 @@ func run(keda bool) (err error) {
 	fmt.Printf(`
 export KUBECONFIG=%s PATH=%s:$PATH
 
-Nodes, GPUs and pods are only played: a pod becomes ready after its annotation start.e2e/delay. The logs are in %s.
-Ctrl-C ends everything.
+Nodes, GPUs and pods are only played: a pod becomes ready after its annotation start.e2e/delay. Prometheus scrapes itself,
+as namespace default: a Forecast there may ask for sum(up). The logs are in %s. Ctrl-C ends everything.
 `, c.Kubeconfig, components.Kubernetes, filepath.Dir(c.Kubeconfig))
 	<-ctx.Done()
 	return nil

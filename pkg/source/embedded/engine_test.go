@@ -292,7 +292,7 @@ func TestFetchErrors(t *testing.T) {
 		want error
 		says string
 	}{
-		{"no series", over("y", 10, time.Minute), series.ErrNone, "scraped"},
+		{"no series", over("y", 10, time.Minute), series.ErrNone, "what was asked: y"},
 		{"two series", over("x", 10, time.Minute), series.ErrMany, `job="other"`},
 		{"no PromQL", over("sum(", 10, time.Minute), series.ErrQuery, "parse error"},
 		{"a range vector", over("x[5m]", 10, time.Minute), series.ErrQuery, "range vector"},

@@ -90,8 +90,8 @@ func lay(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	switch {
 	case len(matrix) == 0:
 		return forecast.Series{}, fmt.Errorf("embedded engine: nothing from %s to %s: %w: "+
-			"check that the metric is scraped and its labels match",
-			q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone)
+			"check that the metric is scraped and its labels match what was asked: %.400s",
+			q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone, q.Expr)
 	case len(matrix) > 1:
 		return forecast.Series{}, several(matrix)
 	case len(matrix[0].Histograms) > 0:

@@ -44,7 +44,7 @@ func TestFetchBadAnswers(t *testing.T) {
 		want    error
 		says    []string
 	}{
-		{"no series", says(matrix("")), series.ErrNone, []string{"metric exists"}},
+		{"no series", says(matrix("")), series.ErrNone, []string{"metric exists", "what was asked: "}},
 		{"a series without samples", says(matrix(stream(`"a":"b"`))), nil, nil},
 		{
 			"two series", says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),

@@ -99,11 +99,12 @@ func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 	}
 	if len(seen) == 0 {
 		return forecast.Series{}, fmt.Errorf(
-			"%s: nothing from %s to %s: %w: check that the metric exists and its labels match",
+			"%s: nothing from %s to %s: %w: check that the metric exists and its labels match what was asked: %.400s",
 			s.name,
 			q.From.UTC().Format(time.RFC3339),
 			q.To.UTC().Format(time.RFC3339),
 			series.ErrNone,
+			q.Expr, // A tenant's query is confined to its namespace: that is where the series are most often missing.
 		)
 	}
 	return out, nil
