@@ -161,10 +161,13 @@ func (s *stage) refused(t *testing.T, input string, args ...string) string {
 	return err.Error()
 }
 
-// eventually waits, at most a minute, until a check is empty, which says what is still missing.
+// patience is how long a thing may take that takes seconds, on a machine that has other things to do.
+const patience = 3 * time.Minute
+
+// eventually waits until a check is empty, which says what is still missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	err := cluster.Eventually(t.Context(), time.Minute, func(context.Context) error {
+	err := cluster.Eventually(t.Context(), patience, func(context.Context) error {
 		if missing := check(); missing != "" {
 			return errors.New(missing)
 		}
