@@ -281,6 +281,10 @@ func theft(t *testing.T, s *scene) {
 	lead("thief")
 	reachable("external.metrics.k8s.io leads to " + system + "/thief")
 	told("APIServiceTaken")
+	const gauge = `forewarm_api_group_held{group="external.metrics.k8s.io"} 0`
+	if _, body := s.replicas[0].get(t, "/metrics"); !strings.Contains(body, gauge) {
+		t.Errorf("%s is not on /metrics", gauge)
+	}
 	lead("forewarm")
 	reachable("external.metrics.k8s.io leads here")
 	told("APIServiceHeld")

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
@@ -24,6 +25,8 @@ type forecasts struct {
 	parts []server.Part
 	// check is nil once the objects have been read.
 	check apiserver.Check
+	// metrics are what is counted beside the snapshot.
+	metrics prometheus.Gatherers
 }
 
 // openForecasts reads the folder, or prepares to watch the cluster and to write statuses back.
@@ -81,6 +84,7 @@ func watchForecasts(
 				})
 			}},
 		},
-		check: apiserver.Check{Name: "forecasts", Run: objects.Check},
+		check:   apiserver.Check{Name: "forecasts", Run: objects.Check},
+		metrics: prometheus.Gatherers{groups.metrics},
 	}, nil
 }

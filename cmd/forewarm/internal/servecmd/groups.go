@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/prometheus/client_golang/prometheus"
 	core "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -18,8 +19,9 @@ import (
 
 // groups is the watch over who holds the API groups, and what tells of it.
 type groups struct {
-	watch  *ownership.Watch
-	client kubernetes.Interface
+	watch   *ownership.Watch
+	client  kubernetes.Interface
+	metrics prometheus.Gatherer
 }
 
 // watchGroups lets statuses say who holds the API groups.
@@ -32,8 +34,12 @@ func watchGroups(o Options, client *rest.Config, statuses *cluster.StatusWriter,
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(watch); err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
 	statuses.Add(watch.Conditions)
-	return &groups{watch: watch, client: clients}, nil
+	return &groups{watch: watch, client: clients, metrics: registry}, nil
 }
 
 // tell records events while this replica leads.
