@@ -13,16 +13,31 @@ type Forecast struct {
 	Step   time.Duration
 	Point  []float64
 	StdErr []float64
+	// Marginals are the distributions of the steps where they are not Gaussian: simulated, transformed or calibrated.
+	// Nil means Gaussian.
+	Marginals Marginals
+}
+
+// Marginals are the distributions of the steps of a forecast, each for itself.
+type Marginals interface {
+	// Quantile is the p-quantile of step i (of the index in Point), 0 < p < 1. It does not decrease in p.
+	Quantile(i int, p float64) float64
 }
 
 // TimeAt is the time of step i.
 func (f Forecast) TimeAt(i int) time.Time { return f.Start.Add(time.Duration(i) * f.Step) }
 
-// Quantile is the p-quantile of every step under Gaussian errors, 0 < p < 1. For quantiles that hold on the series at
-// hand, whatever its errors look like, calibrate with package interval.
+// Quantile is the p-quantile of every step, 0 < p < 1: that of the Marginals, or else under Gaussian errors. For
+// quantiles that hold on the series at hand, whatever its errors look like, calibrate with package interval.
 func (f Forecast) Quantile(p float64) []float64 {
-	z := distuv.UnitNormal.Quantile(p)
 	out := make([]float64, len(f.Point))
+	if f.Marginals != nil {
+		for i := range out {
+			out[i] = f.Marginals.Quantile(i, p)
+		}
+		return out
+	}
+	z := distuv.UnitNormal.Quantile(p)
 	for i, point := range f.Point {
 		out[i] = point + z*f.StdErr[i]
 	}

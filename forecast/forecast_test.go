@@ -92,3 +92,15 @@ func TestForecastQuantile(t *testing.T) {
 		}
 	}
 }
+
+// uniform marginals lie between 0 and the step's limit.
+type uniform []float64
+
+func (u uniform) Quantile(i int, p float64) float64 { return p * u[i] }
+
+func TestForecastQuantileOfMarginals(t *testing.T) {
+	f := forecast.Forecast{Point: []float64{5, 10}, StdErr: []float64{1, 2}, Marginals: uniform{10, 20}}
+	if diff := cmp.Diff([]float64{9, 18}, f.Quantile(0.9)); diff != "" {
+		t.Errorf("the 90 %% quantiles of uniform marginals (-want +got)\n%s", diff)
+	}
+}
