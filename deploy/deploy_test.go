@@ -21,7 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
-	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
@@ -165,7 +165,7 @@ func expectMeasuring(t *testing.T, as *rest.Config) {
 	t.Helper()
 	llama := leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
 	wanted := func() []leadtime.Workload { return []leadtime.Workload{llama} }
-	watch, err := starts.New(as, starts.Config{}, wanted, slog.New(slog.DiscardHandler))
+	watch, err := workloads.New(as, workloads.Config{}, wanted, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func expectMeasuring(t *testing.T, as *rest.Config) {
 		defer close(over)
 		watch.Run(ctx)
 	}()
-	problem := starts.Listing
+	problem := workloads.Listing
 	for range 400 {
 		if problem = watch.Problem(llama); problem == "" {
 			break

@@ -54,6 +54,16 @@ func (k Kubelet) Create(name string, labels map[string]string, kind, controller 
 	return p
 }
 
+// Delete deletes a pod at once.
+func (k Kubelet) Delete(p *corev1.Pod) {
+	k.tb.Helper()
+	now := int64(0)
+	err := k.client.CoreV1().Pods("default").Delete(k.tb.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	if err != nil {
+		k.tb.Fatal(err)
+	}
+}
+
 // Ready makes a pod ready so long after its creation, and returns when that was. The pod found a node at once.
 func (k Kubelet) Ready(p *corev1.Pod, took time.Duration) time.Time {
 	k.tb.Helper()

@@ -43,6 +43,8 @@ type view struct {
 	// highest is the running maximum of the observed demand over the lead window.
 	highest float64
 	dropped series.Dropped
+	// absent: the newest demand is 0 because there is no replica to have a sample.
+	absent bool
 }
 
 // at is what is served at a time.
@@ -115,6 +117,9 @@ func lastSeason(e *snapshot.Entry) (float64, bool) {
 // conditions say in words what is going on.
 func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot.Condition {
 	out := []snapshot.Condition{v.ready(e, t, now), v.source(e, t, now)}
+	if c, there := v.atZero(e, t); there {
+		out = append(out, c)
+	}
 	if v.dropped.Any() {
 		out = append(out, snapshot.Condition{
 			Type: snapshot.ConditionData, Reason: "SamplesDropped", Message: v.dropped.String(),

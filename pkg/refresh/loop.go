@@ -90,8 +90,7 @@ func (l *Loop) wake(now time.Time) time.Time {
 	return align(now, pace).Add(pace)
 }
 
-// reconcile makes a worker for each valid target and forgets those of others; a changed object begins anew. Other words
-// for the same lead time change nothing else.
+// reconcile makes a worker for each valid target and forgets those of others; a changed object begins anew.
 func (l *Loop) reconcile(targets []Target) {
 	wanted := make(map[snapshot.Key]bool, len(targets))
 	for _, t := range targets {
@@ -118,8 +117,8 @@ func (l *Loop) renew(t Target) {
 	case l.busy[before] && before.target.Generation == t.Generation:
 		// The object is the same, its measured lead time is not. The job under way ends soon; a worker made now would
 		// have to read the whole history again.
-	case sameButWords(before.target, t):
-		before.target.LeadSource = t.LeadSource
+	case same(before.target, t):
+		before.target = t
 	default:
 		w := newWorker(t, l.config)
 		if !l.busy[before] {
@@ -129,8 +128,9 @@ func (l *Loop) renew(t Target) {
 	}
 }
 
-func sameButWords(a, b Target) bool {
-	a.LeadSource = b.LeadSource
+// same says whether two targets lead to the same state: they differ in words and in what is to come at most.
+func same(a, b Target) bool {
+	a.LeadSource, a.AtZero = b.LeadSource, b.AtZero
 	return reflect.DeepEqual(a, b)
 }
 

@@ -3,6 +3,7 @@ package refresh
 import (
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/atzero"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -10,7 +11,7 @@ import (
 // Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Target struct {
 	Key snapshot.Key
-	// Generation of the object. A change of it, as of any field but LeadSource, rebuilds the target's state.
+	// Generation of the object. A change of it, as of any field but LeadSource and AtZero, rebuilds the target's state.
 	Generation int64
 	// Invalid says why the object cannot be served, every problem in it; the other fields may then be empty.
 	Invalid string
@@ -30,6 +31,9 @@ type Target struct {
 	// Lead is the time from "more replicas" to "ready"; LeadSource says in words where it comes from.
 	Lead       time.Duration
 	LeadSource string
+	// AtZero is when the workload stood at zero replicas: the demand is 0 where it has no sample then. A change of it takes
+	// effect at the steps to come.
+	AtZero atzero.Record
 	// StaleAfter is the age of the newest sample beyond which nothing is served.
 	StaleAfter time.Duration
 	// Models that may be chosen from, by name; empty means all. The free ones always stand by.

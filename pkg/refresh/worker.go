@@ -72,8 +72,8 @@ func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
 	q := w.query(now)
 	block, err := fetch(ctx, source, q)
 	w.found.attempted, w.found.err = true, err
-	if errors.Is(err, series.ErrNone) && w.store != nil {
-		// The series is gone for now: that is a gap, and the ladder's business.
+	if errors.Is(err, series.ErrNone) && (w.store != nil || w.slept(q)) {
+		// The series is gone for now: that is demand 0 or a gap, and the ladder's business.
 		block, err = gaps(q), nil
 	}
 	if err != nil {
@@ -156,12 +156,12 @@ func (w *worker) step() {
 	end := w.store.End()
 	begin := align(w.anchors.regular(end).Add(-w.target.History), w.target.Step)
 	if w.first.Before(begin) {
-		w.first = firstSample(w.store.Range(begin, end))
+		w.first = firstSample(w.demand(begin, end))
 	}
 	if anchor := w.anchors.at(end, w.first); w.forecaster == nil || anchor.After(w.anchor) {
 		w.rebuild(anchor)
 	}
-	for _, sample := range w.store.Range(w.forecaster.End(), end).Values {
+	for _, sample := range w.demand(w.forecaster.End(), end).Values {
 		w.forecaster.Step(sample)
 	}
 }
@@ -169,7 +169,7 @@ func (w *worker) step() {
 func (w *worker) rebuild(anchor time.Time) {
 	w.anchor = anchor
 	w.rebuilds++
-	history := w.store.Range(align(anchor.Add(-w.target.History), w.target.Step), anchor)
+	history := w.demand(align(anchor.Add(-w.target.History), w.target.Step), anchor)
 	w.forecaster = forecaster.New(forecaster.Config{
 		Step: w.target.Step, Window: Window(w.target.Lead), Season: w.season, Rate: w.target.Rate,
 		Models: w.target.Models, Policy: w.target.Policy,
@@ -189,17 +189,19 @@ func firstSample(s forecast.Series) time.Time {
 // look takes down what is known now.
 func (w *worker) look() {
 	w.found.stored, w.found.entry = true, nil
-	newest, ok := w.store.NewestSample()
+	newest, ok := w.newestSample()
 	if !ok {
 		return
 	}
 	e := describe(w.target)
 	w.forecaster.Describe(e)
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
+	sampled, _ := w.store.NewestSample()
+	w.found.absent = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
 	w.found.entry = e
 	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
 	w.found.young = w.found.span < w.season
-	w.found.highest = highest(w.store.Range(newest.Add(-e.Window), w.store.End()))
+	w.found.highest = highest(w.demand(newest.Add(-e.Window), w.store.End()))
 }
 
 // highest is the maximum of the values that are not gaps; 0 where all are.

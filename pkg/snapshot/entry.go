@@ -48,6 +48,8 @@ const (
 	ConditionReachable = "Reachable"
 	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped.
 	ConditionData = "DataClean"
+	// ConditionAtZero is there, and true, while the demand is 0 because there is no replica to have a sample.
+	ConditionAtZero = "AtZero"
 )
 
 // Entry is one Forecast at one moment, immutable.

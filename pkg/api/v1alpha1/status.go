@@ -51,6 +51,10 @@ type ForecastStatus struct {
 	// +optional
 	Starts *Starts `json:"starts,omitempty"`
 
+	// AtZero is when the workload stood at zero replicas: its signal's absence at such a time is demand 0, not a gap.
+	// +optional
+	AtZero *AtZero `json:"atZero,omitempty"`
+
 	// Window is the lead window that the served value looks over.
 	// +optional
 	Window string `json:"window,omitempty"`
@@ -68,8 +72,18 @@ type ForecastStatus struct {
 	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
 }
 
-// Starts are what forewarm remembers of the starts of a workload's pods: the one thing that the history of the demand does
-// not hold. One replica writes them, all read them. Without them forewarm begins to measure anew.
+// AtZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all
+// read them.
+type AtZero struct {
+	// Of is the workload, for example Deployment.apps/llama. The times of another are not used.
+	// +kubebuilder:validation:MaxLength=1024
+	Of string `json:"of"`
+	// Record is when the workload stood at zero, in a form of forewarm's own.
+	// +kubebuilder:validation:MaxLength=16384
+	Record string `json:"record"`
+}
+
+// Starts are what forewarm remembers of the starts of a workload's pods, which the history of the demand does not hold. One replica writes them, all read them. Without them forewarm begins to measure anew.
 type Starts struct {
 	// Of is the workload that was measured, for example Deployment.apps/llama. Starts of another are not used.
 	// +kubebuilder:validation:MaxLength=1024

@@ -38,6 +38,7 @@ func TestCluster(t *testing.T) {
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},
 		{"LeadTimesAreMeasured", testMeasured},
+		{"TimesAtZeroAreRemembered", testSlept},
 		{"RightsToMeasureAreMissing", testNoRights},
 		{"RecordsOfOthersAndNonsense", testRecords},
 		{"OldSchema", testOldSchema},

@@ -18,7 +18,7 @@ var Noticed = func(before, after *v1alpha1.ForecastStatus) string {
 }
 
 // Problem is what keeps a replica from watching the pods of a workload, empty where it does.
-var Problem = func(o *Objects, workload leadtime.Workload) string { return o.starts.Problem(workload) }
+var Problem = func(o *Objects, workload leadtime.Workload) string { return o.pods.Problem(workload) }
 
 // Seen is how many starts of a workload a replica has seen lately.
-var Seen = func(o *Objects, workload leadtime.Workload) int { return len(o.starts.Starts(workload)) }
+var Seen = func(o *Objects, workload leadtime.Workload) int { return len(o.pods.Starts(workload)) }

@@ -23,7 +23,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -37,9 +37,9 @@ type Objects struct {
 	informer cache.SharedIndexInformer
 	// resolving is the hand-over from the watch to resolved.
 	resolving cache.ResourceEventHandlerRegistration
-	// starts are those of the pods of the workloads whose lead time is measured.
-	starts *starts.Watch
-	// forgetful: the API server dropped the starts from the newest status that was written with some. Its schema of a
+	// pods are those of the workloads.
+	pods *workloads.Watch
+	// forgetful: the API server dropped what is remembered from the newest status that was written. Its schema of a
 	// Forecast is older than this process.
 	forgetful atomic.Bool
 	// fault is why the newest attempt to list or watch failed, nil once the list was read.
@@ -51,7 +51,7 @@ type Objects struct {
 	sorted []refresh.Target
 }
 
-// NewObjects prepares to watch the Forecasts of all namespaces, and the pods of those that want their lead time measured
+// NewObjects prepares to watch the Forecasts of all namespaces, and the pods of their workloads
 // (all replicas do, so that a new leader has seen what it must count). Nothing is asked before Run.
 func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logger) (*Objects, error) {
 	own := rest.CopyConfig(cluster)
@@ -67,7 +67,7 @@ func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logge
 			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
 		resolved: map[snapshot.Key]*resolution{},
 	}
-	if o.starts, err = starts.New(cluster, starts.Config{}, o.workloads, log); err != nil {
+	if o.pods, err = workloads.New(cluster, workloads.Config{}, o.workloads, log); err != nil {
 		return nil, err
 	}
 	if err = o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
@@ -93,7 +93,7 @@ func resource() schema.GroupVersionResource {
 func (o *Objects) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { o.starts.Run(ctx) })
+	running.Go(func() { o.pods.Run(ctx) })
 	o.informer.RunWithContext(ctx)
 	return nil
 }
@@ -153,7 +153,9 @@ func (o *Objects) upsert(item any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if before := o.resolved[key]; before != nil && before.of(object) {
-		before.read(object)
+		if before.read(object) {
+			o.sorted = nil
+		}
 		return
 	}
 	r := o.resolve(key, object)
@@ -162,7 +164,7 @@ func (o *Objects) upsert(item any) {
 	}
 	o.resolved[key] = r
 	o.sorted = nil
-	o.starts.Changed()
+	o.pods.Changed()
 }
 
 func (o *Objects) remove(item any) {
@@ -177,7 +179,7 @@ func (o *Objects) remove(item any) {
 	defer o.mu.Unlock()
 	delete(o.resolved, keyOf(object))
 	o.sorted = nil
-	o.starts.Changed()
+	o.pods.Changed()
 }
 
 func keyOf(object *unstructured.Unstructured) snapshot.Key {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -22,9 +22,13 @@ type resolution struct {
 	generation int64
 	target     refresh.Target
 
+	// workload is what a valid object scales; the zero value for the rest.
+	workload leadtime.Workload
+	// slept is the text in the object's status that target.AtZero was read from.
+	slept string
+
 	// forecast and what follows are for those whose lead time is measured; nil for the rest.
 	forecast *v1alpha1.Forecast
-	workload leadtime.Workload
 	// stored is the record's text in the object's status, record what it says.
 	stored string
 	record leadtime.Record
@@ -53,23 +57,33 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		return r
 	}
 	r.target, _ = o.resolver.Resolve(forecast)
-	workload, measured := config.Workload(forecast)
-	if r.target.Invalid != "" || !measured {
+	if r.target.Invalid != "" {
 		return r
 	}
-	// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
-	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
-	r.forecast, r.workload = forecast, workload
+	workload, measured := config.Workload(forecast)
+	r.workload = workload
+	if measured {
+		// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
+		forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
+		r.forecast = forecast
+	}
 	r.read(object)
 	return r
 }
 
-// read takes the record of the starts from an object's status.
-func (r *resolution) read(object *unstructured.Unstructured) {
-	if r.forecast == nil {
-		return
+// read takes what is remembered of the workload from an object's status, and says whether the target is another.
+func (r *resolution) read(object *unstructured.Unstructured) bool {
+	if r.workload.Name == "" {
+		return false
 	}
 	status := statusIn(object)
+	if r.forecast != nil {
+		r.readStarts(&status)
+	}
+	return r.readSlept(&status)
+}
+
+func (r *resolution) readStarts(status *v1alpha1.ForecastStatus) {
 	text := ""
 	if status.Starts != nil && status.Starts.Of == r.workload.Ref() {
 		text = status.Starts.Record
@@ -100,13 +114,15 @@ func (o *Objects) remeasure(r *resolution, now time.Time) bool {
 		return false
 	}
 	r.used = measured
+	slept := r.target.AtZero
 	r.target, _ = o.resolver.ResolveMeasured(r.forecast, measured)
+	r.target.AtZero = slept
 	return true
 }
 
 // says is what a record and the watch say of a workload at a time.
 func (o *Objects) says(workload leadtime.Workload, record *leadtime.Record, now time.Time) config.Measured {
-	problem := o.starts.Problem(workload)
+	problem := o.pods.Problem(workload)
 	if o.forgetful.Load() {
 		problem = "the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
 	}
@@ -120,7 +136,7 @@ func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
 		words += fmt.Sprintf(" (%s is in use from %s on)", record.At(since), since.UTC().Format("15:04:05 UTC"))
 	}
 	switch {
-	case problem == "", problem == starts.Listing:
+	case problem == "", problem == workloads.Listing:
 		// Listing passes, and is not worth two writes of each status when a replica starts.
 		return words
 	case record.Starts() == 0:
@@ -129,13 +145,13 @@ func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
 	return words + "; " + problem
 }
 
-// workloads are those whose pods are to be watched.
+// workloads are those whose pods are to be watched: for their starts, and for whether there are any.
 func (o *Objects) workloads() []leadtime.Workload {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var out []leadtime.Workload
 	for _, r := range o.resolved {
-		if r.forecast != nil {
+		if r.workload.Name != "" {
 			out = append(out, r.workload)
 		}
 	}
@@ -150,7 +166,7 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 	if forecast == nil || o.forgetful.Load() {
 		return
 	}
-	seen := o.starts.Starts(workload)
+	seen := o.pods.Starts(workload)
 	if len(seen) == 0 {
 		return
 	}

@@ -31,6 +31,7 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		ModelReason:        clip(e.ModelReason),
 		LeadTimeSource:     clip(e.LeadSource),
 		Starts:             before.Starts,
+		AtZero:             before.AtZero,
 		Skill:              percent(e.Skill),
 		Coverage:           percent(e.Coverage),
 	}
@@ -129,10 +130,11 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
 		before.LeadTime != after.LeadTime,
+		!same(before.AtZero, after.AtZero),
 		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
 		return urgent
 	case !slices.Equal(words(before), words(after)),
-		!sameStarts(before.Starts, after.Starts),
+		!same(before.Starts, after.Starts),
 		moved(before.Observed, after.Observed, noticedShare),
 		moved(before.Served, after.Served, noticedShare),
 		movedPoints(before.Skill, after.Skill),
@@ -143,7 +145,7 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	return silent
 }
 
-func sameStarts(a, b *v1alpha1.Starts) bool {
+func same[T comparable](a, b *T) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

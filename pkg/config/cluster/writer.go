@@ -129,6 +129,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		before := statusIn(object)
 		d := draft{object: object, status: statusOf(with(entry, common), &before, newest.Time), tried: last}
 		w.objects.count(object, &d.status, now)
+		w.objects.look(object, &d.status, now)
 		d.news = compare(&before, &d.status)
 		if d.news == silent || again && now.Sub(last) < d.news.gap() {
 			continue
@@ -186,8 +187,8 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	if err != nil {
 		return err
 	}
-	if kept := statusIn(written); d.status.Starts != nil {
-		w.objects.forgetful.Store(kept.Starts == nil)
+	if kept := statusIn(written); d.status.Starts != nil || d.status.AtZero != nil {
+		w.objects.forgetful.Store(!same(kept.Starts, d.status.Starts) || !same(kept.AtZero, d.status.AtZero))
 	}
 	return nil
 }

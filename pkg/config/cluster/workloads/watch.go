@@ -1,4 +1,4 @@
-package starts
+package workloads
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
@@ -38,7 +39,7 @@ const (
 type Config struct {
 	// Retry is the pause after a workload could not be followed; default 1 min, and up to half as much again.
 	Retry time.Duration
-	// Recheck is how often a workload is asked whether its selector is still the same; default 10 min.
+	// Recheck is how often a workload is asked for its scale, whose selector may be another; default 10 min.
 	Recheck time.Duration
 }
 
@@ -143,7 +144,8 @@ func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		own, stop := context.WithCancel(ctx)
-		f := &follower{watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{}}
+		f := &follower{watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{},
+			living: map[types.UID]bool{}}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
 	}
@@ -172,6 +174,14 @@ func (w *Watch) Starts(workload leadtime.Workload) []leadtime.Start {
 		return f.starts()
 	}
 	return nil
+}
+
+// AtZero says whether a workload stands at zero replicas; known is false while that is not known.
+func (w *Watch) AtZero(workload leadtime.Workload) (zero, known bool) {
+	if f := w.follower(workload); f != nil {
+		return f.atZero()
+	}
+	return false, false
 }
 
 // Listing is the problem of a workload whose pods have not been listed yet, without a fault.

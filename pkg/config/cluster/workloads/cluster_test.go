@@ -1,4 +1,4 @@
-package starts_test
+package workloads_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
-	"github.com/forewarm/forewarm/pkg/config/cluster/starts"
+	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 )
 
@@ -25,6 +25,7 @@ func TestCluster(t *testing.T) {
 		{"WhateverScales", testKinds},
 		{"ASelectorThatChanges", testSelector},
 		{"RightsThatCome", testRights},
+		{"ZeroReplicas", testZero},
 		{"NoMoreThanAThousand", testBound},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
@@ -39,12 +40,12 @@ type wanted struct {
 func (w *wanted) list() []leadtime.Workload { return append([]leadtime.Workload{}, *w.Load()...) }
 
 // follow runs a watch for as long as the test, in a hurry.
-func follow(t *testing.T, access *rest.Config, workloads ...leadtime.Workload) (*starts.Watch, *wanted) {
+func follow(t *testing.T, access *rest.Config, all ...leadtime.Workload) (*workloads.Watch, *wanted) {
 	t.Helper()
 	want := &wanted{}
-	want.Store(&workloads)
-	hurry := starts.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond}
-	watch, err := starts.New(access, hurry, want.list, slog.New(slog.DiscardHandler))
+	want.Store(&all)
+	hurry := workloads.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond}
+	watch, err := workloads.New(access, hurry, want.list, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func eventually(t *testing.T, check func() string) {
 }
 
 // expect waits until the problem of a workload is the one that is wanted.
-func expect(t *testing.T, watch *starts.Watch, workload leadtime.Workload, want string) {
+func expect(t *testing.T, watch *workloads.Watch, workload leadtime.Workload, want string) {
 	t.Helper()
 	eventually(t, func() string {
 		if got := watch.Problem(workload); got != want {
@@ -83,7 +84,7 @@ func expect(t *testing.T, watch *starts.Watch, workload leadtime.Workload, want 
 }
 
 // expectStarts waits until a number of starts has been seen of a workload, and for a while, that it stays so.
-func expectStarts(t *testing.T, watch *starts.Watch, workload leadtime.Workload, want int) {
+func expectStarts(t *testing.T, watch *workloads.Watch, workload leadtime.Workload, want int) {
 	t.Helper()
 	eventually(t, func() string {
 		if got := len(watch.Starts(workload)); got != want {
@@ -188,7 +189,7 @@ func testKinds(t *testing.T, c *testcluster.Cluster) {
 	none := []leadtime.Workload{database}
 	want.Store(&none)
 	watch.Changed()
-	expect(t, watch, group, starts.Listing)
+	expect(t, watch, group, workloads.Listing)
 	expectStarts(t, watch, group, 0)
 	expectStarts(t, watch, database, 1)
 }
@@ -246,16 +247,49 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	expect(t, watch, database, "")
 }
 
+// testZero: a workload stands at zero where neither its scale nor a pod says otherwise.
+func testZero(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	scale := func(replicas string) { c.MustKubectl(t, "", "scale", "statefulset", "db", "--replicas="+replicas) }
+	k := c.Kubelet(t)
+	watch, _ := follow(t, c.Config, database)
+	stands := func(zero bool, words string) {
+		t.Helper()
+		eventually(t, func() string {
+			if got, known := watch.AtZero(database); !known || got != zero {
+				return fmt.Sprintf("%s: at zero %v, known %v; want %v", words, got, known, zero)
+			}
+			return ""
+		})
+	}
+	stands(false, "one replica is asked for, and nobody makes its pod")
+	pod := k.Create("db-0", map[string]string{"app": "db"}, "StatefulSet", "db")
+	scale("0")
+	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")
+	time.Sleep(300 * time.Millisecond)
+	stands(false, "a pod still lives")
+	k.Delete(pod)
+	stands(true, "the last pod has gone")
+	scale("1")
+	pod = k.Create("db-0", map[string]string{"app": "db"}, "StatefulSet", "db")
+	stands(false, "a pod has come")
+	k.Delete(pod)
+	time.Sleep(300 * time.Millisecond)
+	stands(false, "the pod went, another is asked for")
+}
+
 // testBound wants one workload too many. (None of them is there.)
 func testBound(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	many := make([]leadtime.Workload, starts.MaxWorkloads+1)
+	many := make([]leadtime.Workload, workloads.MaxWorkloads+1)
 	for i := range many {
 		many[i] = database
 		many[i].Name = fmt.Sprintf("db-%04d", i)
 	}
 	watch, _ := follow(t, c.Config, many...)
-	expect(t, watch, many[starts.MaxWorkloads], "no more than 1000 workloads are watched")
+	expect(t, watch, many[workloads.MaxWorkloads], "no more than 1000 workloads are watched")
 	if got := watch.Problem(many[0]); strings.Contains(got, "no more") {
 		t.Errorf("the first says %q", got)
 	}

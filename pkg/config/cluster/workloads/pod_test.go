@@ -1,4 +1,4 @@
-package starts //nolint:testpackage // What is kept of a pod is nobody else's.
+package workloads //nolint:testpackage // What is kept of a pod is nobody else's.
 
 import (
 	"io"

@@ -1,5 +1,5 @@
-// Package starts watches the pods of workloads in a cluster and finds their starts: when each was created, scheduled, and
-// ready for the first time.
+// Package workloads watches the pods of workloads in a cluster. It finds their starts (when each was created, scheduled,
+// and ready for the first time) and whether there are any pods at all.
 //
 // Which pods are a workload's is asked of its scale sub-resource, whose selector names the pods that the HPA counts as
 // replicas. That is the one answer that every workload gives which can be scaled at all (a Deployment, a LeaderWorkerSet,
@@ -8,6 +8,9 @@
 // kind of the owner is known, the pod must name it as well, because a selector may match pods of another workload that
 // carries the same labels.
 //
-// Of a pod nothing is kept but whether it was ready before, about 100 bytes, and as many for each start of the last hour:
-// the watch goes straight to package leadtime, without an informer and its copies.
-package starts
+// A workload stands at zero where its scale asks for no replicas and it has no pods. The pods come by the watch; the scale
+// is read when the last of them goes.
+//
+// Of a pod nothing is kept but whether it was ready before and whether it lives, about 100 bytes, and as many for each
+// start of the last hour: the watch goes straight to package leadtime, without an informer and its copies.
+package workloads

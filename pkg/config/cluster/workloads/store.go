@@ -1,7 +1,8 @@
-package starts
+package workloads
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/forewarm/forewarm/pkg/leadtime"
@@ -33,6 +34,7 @@ func (s store) Delete(item any) error {
 	defer s.mu.Unlock()
 	if p, ok := item.(*corev1.Pod); ok {
 		s.firsts.Forget(string(p.UID))
+		s.lives(p.UID, false)
 	}
 	return nil
 }
@@ -52,6 +54,7 @@ func (f *follower) replace(items []any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listed, f.fault = true, nil
+	f.living, f.asked = map[types.UID]bool{}, false
 	before := f.firsts
 	f.firsts = make(leadtime.Firsts, min(len(items), leadtime.MaxPods))
 	for _, item := range items {
@@ -71,7 +74,22 @@ func (f *follower) observe(p *corev1.Pod) {
 	if !owns(f.workload, p) {
 		return
 	}
-	if start, first := f.firsts.Observe(see(p)); first {
+	seen := see(p)
+	f.lives(p.UID, !seen.Over)
+	if start, first := f.firsts.Observe(seen); first {
 		f.recent.Add(start)
+	}
+}
+
+// lives takes down whether a pod lives, with the lock held. Those beyond MaxPods are not counted; should the counted ones
+// go, the scale tells that there are others.
+func (f *follower) lives(uid types.UID, alive bool) {
+	switch {
+	case !alive:
+		delete(f.living, uid)
+	case len(f.living) < leadtime.MaxPods:
+		f.living[uid] = true
+		// What the scale said before is of no use when this one goes.
+		f.asked = false
 	}
 }

@@ -1,12 +1,14 @@
-package starts
+package workloads
 
 import (
 	"context"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
@@ -25,6 +27,11 @@ type follower struct {
 	fault  *fault
 	firsts leadtime.Firsts
 	recent leadtime.Recent
+	// living are the pods that have not ended and were not told to.
+	living map[types.UID]bool
+	// replicas is how many the scale asked for when it was read; asked: that was after the last of the living went.
+	replicas int64
+	asked    bool
 }
 
 func (f *follower) starts() []leadtime.Start {
@@ -45,6 +52,16 @@ func (f *follower) problem() string {
 	return Listing
 }
 
+// atZero says whether the workload stands at zero; known is false while that is not known.
+func (f *follower) atZero() (zero, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.listed || len(f.living) == 0 && !f.asked {
+		return false, false
+	}
+	return len(f.living) == 0 && f.replicas == 0, true
+}
+
 // run follows until the context ends, with a pause after each fault.
 func (f *follower) run(ctx context.Context) {
 	defer f.stop()
@@ -55,12 +72,12 @@ func (f *follower) run(ctx context.Context) {
 // round asks which pods to watch, and watches them until they are others, or the right to is not there.
 func (f *follower) round(ctx context.Context) {
 	for again := true; again && ctx.Err() == nil; {
-		selector, err := f.watch.selector(ctx, f.workload)
+		found, err := f.watch.scale(ctx, f.workload)
 		if err != nil {
 			f.fail(ctx, scaleFault(f.workload, err))
 			return
 		}
-		again = f.follow(ctx, selector)
+		again = f.follow(ctx, found.selector)
 	}
 }
 
@@ -95,13 +112,42 @@ func (f *follower) follow(ctx context.Context, selector string) (another bool) {
 			f.fail(ctx, podsFault(f.workload, err))
 		}
 	})
+	for f.pause(watching) {
+		now, err := f.watch.scale(watching, f.workload)
+		if apierrors.IsNotFound(err) || err == nil && now.selector != selector {
+			return true
+		}
+		if err == nil {
+			f.scaled(now.replicas)
+		}
+	}
+	return false
+}
+
+// pause waits until the scale is to be read again: soon when the last pod has gone, else after a long while. It says
+// whether there still is something to follow.
+func (f *follower) pause(ctx context.Context) bool {
+	waited, glance := time.Duration(0), min(f.watch.config.Recheck, glance)
 	// The condition gives no error, so what ends the wait is that it holds, or the context.
-	ended := wait.PollUntilContextCancel(watching, f.watch.config.Recheck, false,
-		func(ctx context.Context) (bool, error) {
-			now, asked := f.watch.selector(ctx, f.workload)
-			return apierrors.IsNotFound(asked) || asked == nil && now != selector, nil
-		})
-	return ended == nil
+	return wait.PollUntilContextCancel(ctx, glance, false, func(context.Context) (bool, error) {
+		waited += glance
+		return waited >= f.watch.config.Recheck || f.unsure(), nil
+	}) == nil
+}
+
+// glance is how soon the scale is read when the last pod has gone.
+const glance = 2 * time.Second
+
+func (f *follower) unsure() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.listed && len(f.living) == 0 && !f.asked
+}
+
+func (f *follower) scaled(replicas int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.replicas, f.asked = replicas, len(f.living) == 0
 }
 
 // reflector lists and watches for the follower, which keeps no copies of pods, and so needs no informer's store.

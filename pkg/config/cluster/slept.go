@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/atzero"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+)
+
+// readSlept takes the times at zero from a status, and says whether they are others.
+func (r *resolution) readSlept(status *v1alpha1.ForecastStatus) bool {
+	text := ""
+	if status.AtZero != nil && status.AtZero.Of == r.workload.Ref() {
+		text = status.AtZero.Record
+	}
+	if text == r.slept {
+		return false
+	}
+	r.slept, r.target.AtZero = text, sleptOf(status.AtZero, r.workload)
+	return true
+}
+
+// sleptOf is the record that a status holds of a workload; an empty one where it holds none, or that of another workload,
+// or a text that forewarm did not write.
+func sleptOf(held *v1alpha1.AtZero, workload leadtime.Workload) atzero.Record {
+	if held == nil || held.Of != workload.Ref() {
+		return atzero.Record{}
+	}
+	record, err := atzero.Read(held.Record)
+	if err != nil {
+		return atzero.Record{}
+	}
+	return record
+}
+
+// look adds to a status whether its object's workload stands at zero at a time. As with count, nothing is remembered here.
+func (o *Objects) look(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
+	workload, history := o.scaled(object)
+	zero, known := o.pods.AtZero(workload)
+	if !known || o.forgetful.Load() {
+		return
+	}
+	record, changed := sleptOf(status.AtZero, workload).Look(zero, now)
+	if !changed {
+		return
+	}
+	// A state is rebuilt from its history before the last anchor, which is a refit interval ago at most.
+	text, err := record.Since(now.Add(-history - longestRefit)).MarshalText()
+	if err != nil {
+		return
+	}
+	status.AtZero = &v1alpha1.AtZero{Of: workload.Ref(), Record: string(text)}
+}
+
+// scaled is the workload of an object and how long its history is; the zero value where the object is not valid.
+func (o *Objects) scaled(object *unstructured.Unstructured) (leadtime.Workload, time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.resolved[keyOf(object)]
+	if r == nil || !r.of(object) {
+		return leadtime.Workload{}, 0
+	}
+	return r.workload, r.target.History
+}
+
+// longestRefit is longer than any refit interval.
+const longestRefit = 7 * 24 * time.Hour
