@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"sync"
@@ -45,7 +46,9 @@ func (d *demand) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for key, value := range d.values {
-		fmt.Fprintf(w, "inflight{namespace=%q,app=%q} %g\n", key.namespace, key.name, value())
+		if v := value(); !math.IsNaN(v) {
+			fmt.Fprintf(w, "inflight{namespace=%q,app=%q} %g\n", key.namespace, key.name, v)
+		}
 	}
 }
 
@@ -54,7 +57,7 @@ func (d *demand) set(namespace, name string, value float64) {
 	d.follow(namespace, name, func() float64 { return value })
 }
 
-// follow makes it what a function says at each scrape.
+// follow makes it what a function says at each scrape, which may be NaN for no series.
 func (d *demand) follow(namespace, name string, value func() float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

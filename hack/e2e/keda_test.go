@@ -2,7 +2,9 @@ package e2e_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,12 +16,10 @@ import (
 func TestBesideKEDA(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
-	s.writePast(
-		t,
-		workloadKey{"asleep", "llama"},
-		time.Second,
-		pulses(time.Now().Add(-8*cycle), int(8*cycle/time.Second)),
-	)
+	for _, name := range []string{behindGateway, onItsOwn} {
+		s.writePast(t, workloadKey{"asleep", name}, time.Second,
+			pulses(time.Now().Add(-8*cycle), int(8*cycle/time.Second)))
+	}
 	s.observe(t)
 	port, err := cluster.FreePort(t.Context())
 	if err != nil {
@@ -29,7 +29,10 @@ func TestBesideKEDA(t *testing.T) {
 	s.forewarm(t, "deploy/beside-keda", 1, "--season="+cycle.String(), "--keda-address="+scaler)
 	t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
 	t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
-	t.Run("FromZeroAhead", func(t *testing.T) { t.Parallel(); s.fromZero(t, scaler) })
+	s.apply(t, namespace("asleep"))
+	for _, name := range []string{behindGateway, onItsOwn} {
+		t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler) })
+	}
 }
 
 // objectMetric: the same Forecast by custom.metrics.k8s.io, and KEDA keeps what is KEDA's.
@@ -87,10 +90,10 @@ spec:
 }
 
 // A demand that comes and goes on schedule, as a gateway sees it. The lead window looks 86 s ahead, so that leaves about
-// half a minute for sleeping.
+// three quarters of a minute for sleeping.
 const (
 	cycle = 150 * time.Second
-	pulse = 30 * time.Second
+	pulse = 20 * time.Second
 )
 
 // pulses are the schedule, by the second.
@@ -113,31 +116,67 @@ func untilPulse(at time.Time) time.Duration {
 	return cycle - since
 }
 
-// fromZero: a workload sleeps, is awake before its first request, and sleeps again.
-func (s *stage) fromZero(t *testing.T, scaler string) {
+// The workloads that sleep: one's demand is seen by a gateway, which stays; the other's by its replicas alone, so that it
+// is absent while there are none.
+const (
+	behindGateway = "behind-gateway"
+	onItsOwn      = "on-its-own"
+)
+
+// sleeper is what is seen of a workload that sleeps.
+type sleeper struct {
+	// replicas are how many it should have; ready is whether one is.
+	replicas string
+	ready    bool
+	// absent: its demand counts as 0 because there is no replica.
+	absent bool
+}
+
+func (s *stage) sleeper(t *testing.T, name string) sleeper {
 	t.Helper()
-	s.demand.follow("asleep", "llama", func() float64 { return pulses(time.Now(), 1)[0] })
-	s.apply(t, namespace("asleep"), workload("asleep", "llama", "5s", 0),
-		forecastOf("asleep", "llama", "leadTime: {mode: Fixed, duration: 10s}"),
-		scaledObject("asleep", "llama", "external-push", scaler, 0))
-	asleep, ready := false, time.Duration(0)
+	scale := strings.Fields(s.scale(t, "asleep", name))
+	condition := s.get(t, "forecast", name, "-n", "asleep", "-o",
+		`jsonpath={.status.observed} {.status.conditions[?(@.type=="AtZero")].status}`)
+	return sleeper{replicas: scale[0], ready: len(scale) == 2, absent: condition == "0 True"}
+}
+
+// fromZero: a workload sleeps, is awake before its first request, and sleeps again.
+func (s *stage) fromZero(t *testing.T, name, scaler string) {
+	t.Helper()
+	var replicas atomic.Bool
+	s.demand.follow("asleep", name, func() float64 {
+		if name == onItsOwn && !replicas.Load() {
+			return math.NaN()
+		}
+		return pulses(time.Now(), 1)[0]
+	})
+	s.apply(t, workload("asleep", name, "5s", 0),
+		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}"),
+		scaledObject("asleep", name, "external-push", scaler, 0))
+	asleep, absent, ready := false, false, time.Duration(0)
 	for deadline := time.Now().Add(2*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		scale := strings.Fields(s.scale(t, "asleep", "llama"))
-		until := untilPulse(time.Now())
+		now, until := s.sleeper(t, name), untilPulse(time.Now())
+		replicas.Store(now.ready)
+		absent = absent || now.absent
 		switch {
-		case scale[0] == "0" && until > 0:
+		case now.replicas == "0" && until > 0:
 			asleep = true
-			if ready > 0 {
+			if ready > 0 && absent == (name == onItsOwn) {
 				t.Logf("asleep, awake %.0f s before the first request, and asleep again", ready.Seconds())
 				return
 			}
-		case asleep && ready == 0 && len(scale) == 2 && until > 0:
+		case asleep && ready == 0 && now.ready && until > 0:
 			ready = until
 		case asleep && ready == 0 && until == 0:
-			t.Fatalf("the first request finds nobody: replicas wanted and ready %v\n%s", scale,
+			t.Fatalf("the first request finds nobody: %+v\n%s", now,
 				s.get(t, "outlooks,forecasts", "-n", "asleep", "-o", "wide"))
 		}
 	}
-	t.Fatalf("asleep: %v, ready %s before the first request, and not asleep again\n%s", asleep, ready,
-		s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"))
+	t.Fatalf(
+		"asleep: %v, its signal's absence counts as 0: %v, ready %s before the first request, and not asleep again\n%s",
+		asleep,
+		absent,
+		ready,
+		s.get(t, "outlooks,forecasts,scaledobjects", "-n", "asleep", "-o", "wide"),
+	)
 }

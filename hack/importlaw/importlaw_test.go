@@ -20,7 +20,15 @@ type layer struct {
 
 var (
 	outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
-	core    = []string{"pkg/series", "pkg/forecaster", "pkg/decide", "pkg/hpa", "pkg/leadtime", "pkg/snapshot"}
+	core    = []string{
+		"pkg/atzero",
+		"pkg/series",
+		"pkg/forecaster",
+		"pkg/decide",
+		"pkg/hpa",
+		"pkg/leadtime",
+		"pkg/snapshot",
+	}
 )
 
 func layers() map[string]layer {

@@ -58,7 +58,9 @@ func (k Kubelet) Create(name string, labels map[string]string, kind, controller 
 func (k Kubelet) Delete(p *corev1.Pod) {
 	k.tb.Helper()
 	now := int64(0)
-	err := k.client.CoreV1().Pods("default").Delete(k.tb.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	err := k.client.CoreV1().
+		Pods("default").
+		Delete(k.tb.Context(), p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 	if err != nil {
 		k.tb.Fatal(err)
 	}

@@ -35,18 +35,19 @@ func ExampleRecord() {
 		at := midnight.Add(time.Duration(hour) * time.Hour)
 		fmt.Println(at.Format("15:04"), r.At(at))
 	}
-	text, _ := r.MarshalText()
-	fmt.Println(string(text))
+	text, err := r.MarshalText()
+	fmt.Println(string(text), err)
 	// Output:
 	// 23:00 false
 	// 03:00 true
 	// 07:00 false
-	// v1 1795219215+21600
+	// v1 1795219215+21600 <nil>
 }
 
 func TestALookTakesEffectWhenAllHaveHeardOfIt(t *testing.T) {
 	asleep, changed := atzero.Record{}.Look(true, midnight())
-	if !changed || asleep.At(after(notice-time.Second)) || !asleep.At(after(notice)) || !asleep.At(after(1000*time.Hour)) {
+	if !changed || asleep.At(after(notice-time.Second)) || !asleep.At(after(notice)) ||
+		!asleep.At(after(1000*time.Hour)) {
 		t.Errorf("asleep from midnight: changed %v, %v", changed, asleep)
 	}
 	if _, changed = asleep.Look(true, after(time.Hour)); changed {
@@ -90,7 +91,11 @@ func TestTheStepsThatWereTakenStay(t *testing.T) {
 
 func TestNewest(t *testing.T) {
 	// At zero from 15 s to 75 s and from 1 h 0 min 15 s on to 1 h 0 min 25 s.
-	r := look(look(look(look(atzero.Record{}, true, 0), false, time.Minute), true, time.Hour), false, time.Hour+10*time.Second)
+	r := look(
+		look(look(look(atzero.Record{}, true, 0), false, time.Minute), true, time.Hour),
+		false,
+		time.Hour+10*time.Second,
+	)
 	for _, tt := range []struct {
 		words string
 		at    time.Duration
@@ -118,7 +123,8 @@ func TestOldTimesAreForgotten(t *testing.T) {
 		r = look(r, false, time.Duration(day)*24*time.Hour+6*time.Hour)
 	}
 	r = r.Since(after(10*24*time.Hour + time.Hour))
-	if r.At(after(9*24*time.Hour+time.Hour)) || !r.At(after(10*24*time.Hour+2*time.Hour)) || !r.At(after(19*24*time.Hour+time.Hour)) {
+	if r.At(after(9*24*time.Hour+time.Hour)) || !r.At(after(10*24*time.Hour+2*time.Hour)) ||
+		!r.At(after(19*24*time.Hour+time.Hour)) {
 		t.Errorf("from the tenth night on: %v", r)
 	}
 	for i := range 5000 {

@@ -81,7 +81,7 @@ func (r Record) Newest(t time.Time, step time.Duration) (at time.Time, zero bool
 		if t.Unix() >= r.times[i].until {
 			// The last step before the end of this time, which may lie before its beginning.
 			beyond := t.Sub(time.Unix(r.times[i].until, 0))
-			t = t.Add(-(beyond/step + 1) * step)
+			t = t.Add(beyond%step - beyond - step)
 		}
 		if t.Unix() >= r.times[i].from {
 			return t, true

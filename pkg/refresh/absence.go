@@ -25,15 +25,15 @@ func (w *worker) demand(from, to time.Time) forecast.Series {
 
 // slept says whether the workload stood at zero at a step of a query.
 func (w *worker) slept(q Query) bool {
-	zero, any := w.target.AtZero.Newest(q.To, q.Step)
-	return any && !zero.Before(q.From)
+	zero, slept := w.target.AtZero.Newest(q.To, q.Step)
+	return slept && !zero.Before(q.From)
 }
 
 // newestSample is the time of the newest step whose demand is known; ok is false where that of none is.
 func (w *worker) newestSample() (at time.Time, ok bool) {
 	at, ok = w.store.NewestSample()
-	zero, any := w.target.AtZero.Newest(w.store.End().Add(-w.target.Step), w.target.Step)
-	if any && !zero.Before(w.store.Start()) && zero.After(at) {
+	zero, slept := w.target.AtZero.Newest(w.store.End().Add(-w.target.Step), w.target.Step)
+	if slept && !zero.Before(w.store.Start()) && zero.After(at) {
 		return zero, true
 	}
 	return at, ok

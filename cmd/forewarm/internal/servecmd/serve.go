@@ -27,7 +27,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	deps.Metrics = append(objects.metrics, deps.Metrics)
+	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
 	deps.Ready = append([]apiserver.Check{objects.check}, deps.Ready...)
 	past, err := openHistory(o, log)
 	if err != nil {

@@ -144,8 +144,10 @@ func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
 			continue
 		}
 		own, stop := context.WithCancel(ctx)
-		f := &follower{watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{},
-			living: map[types.UID]bool{}}
+		f := &follower{
+			watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{},
+			living: map[types.UID]bool{},
+		}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
 	}
