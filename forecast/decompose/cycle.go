@@ -25,16 +25,16 @@ func (c *cycle) advance() {
 }
 
 // addTo adds the effects on the coming steps to dst.
-func (c cycle) addTo(dst []float64) {
+func (c *cycle) addTo(dst []float64) {
+	part, at := c.part, c.at
 	for len(dst) > 0 {
-		effects := c.parts[c.part][c.at:]
+		effects := c.parts[part][at:]
 		n := min(len(effects), len(dst))
 		for i, effect := range effects[:n] {
 			dst[i] += effect
 		}
-		dst = dst[n:]
-		c.at = 0
-		c.part = (c.part + 1) % len(c.parts)
+		dst, at = dst[n:], 0
+		part = (part + 1) % len(c.parts)
 	}
 }
 

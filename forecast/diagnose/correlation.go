@@ -76,7 +76,7 @@ func centre(values []float64) (centred []float64, n float64) {
 
 // PACF is the partial autocorrelation at the lags 1 to lags, element 0 that of lag 1: what is left of the correlation
 // when the steps between have had their say. It is Durbin and Levinson's recursion on the ACF (Brockwell & Davis 1991,
-// section 5.2).
+// section 5.2). It is 0 from the lag on by which the past determines the series.
 func PACF(values []float64, lags int) []float64 {
 	r := ACF(values, lags)
 	out := make([]float64, len(r)-1)
@@ -87,10 +87,10 @@ func PACF(values []float64, lags int) []float64 {
 		for j := 1; j < k; j++ {
 			sum -= before[j] * r[k-j]
 		}
-		if variance <= negligible {
-			break // the past determines the series
-		}
 		phi[k] = sum / variance
+		if !(math.Abs(phi[k]) < 1) {
+			break // the past determines the series, but for rounding
+		}
 		for j := 1; j < k; j++ {
 			phi[j] = before[j] - phi[k]*before[k-j]
 		}
