@@ -21,7 +21,10 @@ type learner struct {
 // newLearner has room for a number of days in each class.
 func newLearner(day, classes, days int) *learner {
 	l := &learner{
-		day: day, seen: make([][]float64, classes*day), profiles: make([][]float64, classes), spare: make([]float64, day),
+		day:      day,
+		seen:     make([][]float64, classes*day),
+		profiles: make([][]float64, classes),
+		spare:    make([]float64, day),
 	}
 	room := make([]float64, classes*day*days)
 	for i := range l.seen {

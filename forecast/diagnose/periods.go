@@ -113,7 +113,6 @@ func peaks(values []float64) []int {
 	return out
 }
 
-
 // strengths are the seasons of the periods found, with their strengths by one decomposition.
 func strengths(values []float64, periods []int) []Period {
 	if len(periods) == 0 {
