@@ -21,13 +21,19 @@ type Seasonal struct {
 	SeasonalWindow int
 }
 
-// Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES".
+// Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES", "robust MSTL[24](7) + SES".
 func (m Seasonal) Name() string {
-	inner := "no model"
-	if m.Model != nil {
-		inner = m.Model.Name()
+	name := fmt.Sprintf("MSTL%v", m.Periods)
+	if m.Robust {
+		name = "robust " + name
 	}
-	return fmt.Sprintf("MSTL%v + %s", m.Periods, inner)
+	if m.SeasonalWindow != 0 {
+		name += fmt.Sprintf("(%d)", m.SeasonalWindow)
+	}
+	if m.Model == nil {
+		return name + " without a model"
+	}
+	return name + " + " + m.Model.Name()
 }
 
 // Fit decomposes the series and fits the model to the seasonally adjusted one. It wants two whole seasons of the

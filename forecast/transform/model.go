@@ -23,12 +23,16 @@ type Model struct {
 	Means int
 }
 
-// Name is that of the model after the transform: "SES of log1p".
+// Name is that of the model after the transform: "SES of log1p", "mean of SES of log1p".
 func (m Model) Name() string {
 	if m.Transform == nil || m.Model == nil {
 		return "a transform without map or model"
 	}
-	return m.Model.Name() + " of " + m.Transform.Name()
+	name := m.Model.Name() + " of " + m.Transform.Name()
+	if m.Means > 0 {
+		return "mean of " + name
+	}
+	return name
 }
 
 // Fit wants values in the domain of the transform (else ErrParameter), and what the model wants.
