@@ -35,7 +35,7 @@ func ACF(values []float64, lags int) []float64 {
 }
 
 // direct is the number of products up to which they are summed one by one.
-const direct = 1 << 19
+const direct = 1 << 15
 
 // spectral writes the sums of products at the lags 0 to len(dst)−1 by way of the periodogram, in n·log n time. Gaps add
 // nothing.

@@ -41,9 +41,7 @@ func (f *Fitted) PointsTo(dst []float64) {
 	for i := range dst {
 		value := f.level + f.drift*(float64(i)+lag)
 		dst[i] = min(max(f.scale*f.season[at]*value, -units.Limit), units.Limit)
-		if at++; at == len(f.season) {
-			at = 0
-		}
+		at = (at + 1) % len(f.season)
 	}
 }
 

@@ -13,7 +13,7 @@ const significant = 1.645
 // ratio to the moving average of a season. Without a season they are a single 1.
 func indices(values []float64, period int) []float64 {
 	none := []float64{1}
-	if period < 2 || len(values) < 2*period+1 || !positive(values) || !seasonal(values, period) {
+	if period < 2 || len(values) <= 2*period || !positive(values) || !seasonal(values, period) {
 		return none
 	}
 	sums, counts := make([]float64, period), make([]float64, period)
