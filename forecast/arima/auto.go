@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/diagnose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
@@ -55,7 +56,7 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if n := s.Len(); n > screened && s.Slice(n-screened, n).Observed() > screened/2 {
 		recent = s.Slice(n-screened, n)
 	}
-	for d := differencesFor(scaled(s.Values), bounds.MaxD); ; d-- {
+	for d := diagnose.Differences(s.Values, bounds.MaxD); ; d-- {
 		fitted, err := choose(s, bounds.screen(recent, d))
 		if err == nil || d == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
@@ -72,15 +73,6 @@ func (a Auto) filled() (Auto, error) {
 	return Auto{
 		MaxP: cmp.Or(a.MaxP, 3), MaxQ: cmp.Or(a.MaxQ, 3), MaxD: max(cmp.Or(a.MaxD, maxDifference), 0),
 	}, nil
-}
-
-func scaled(values []float64) []float64 {
-	scale := units.Scale(values)
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = v / scale
-	}
-	return out
 }
 
 // candidate is an order with the point where conditional least squares left it, and its criterion there.

@@ -1,11 +1,5 @@
 package arima
 
-// KPSS is kpss for the tests.
-func KPSS(values []float64) float64 { return kpss(values) }
-
-// Differences is differencesFor for the tests.
-func Differences(values []float64) int { return differencesFor(values, maxDifference) }
-
 // Partials and their inverse for the tests.
 func FromPartial(partial []float64) []float64 {
 	out := make([]float64, len(partial))

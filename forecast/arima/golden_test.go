@@ -62,17 +62,10 @@ type goldenFixed struct {
 	Pred, SE numbers
 }
 
-type goldenTest struct {
-	KPSS   float64 `json:"kpss_mu"`
-	Lag    int     `json:"kpss_lag"`
-	NDiffs int     `json:"ndiffs_kpss"`
-}
-
 type goldenData struct {
 	Series     map[string]struct{ Values numbers }
 	ARIMAFixed []goldenSpec               `json:"arima_fixed"`
 	LogLik     map[string]goldenFixed     `json:"loglik_at_fixed"`
-	Tests      map[string]goldenTest      `json:"tests"`
 	AutoARIMA  map[string]json.RawMessage `json:"auto_arima"`
 }
 
@@ -194,20 +187,6 @@ func TestExactLikelihoodAgainstR(t *testing.T) {
 				within(t, "standard error", next.StdErr[i]/r.SE[i], 1, 1e-5)
 			}
 		})
-	}
-}
-
-func TestKPSSAgainstR(t *testing.T) {
-	data := figures(t)
-	for name, r := range data.Tests {
-		s := data.series(t, name)
-		// Where R chose the same lag by its rule, the statistic must agree.
-		if lags := int(3 * math.Sqrt(float64(s.Observed())) / 13); lags == r.Lag {
-			within(t, name+" statistic", arima.KPSS(s.Values), r.KPSS, 1e-9)
-		}
-		if got := arima.Differences(s.Values); got != r.NDiffs {
-			t.Errorf("%s: %d differences, R %d", name, got, r.NDiffs)
-		}
 	}
 }
 
