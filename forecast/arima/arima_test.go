@@ -299,30 +299,6 @@ func TestPartialsGoThereAndBack(t *testing.T) {
 	}
 }
 
-// TestStartIsStationary checks that one step of the filter without an observation leaves the starting covariance.
-func TestStartIsStationary(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		ar, ma []float64
-	}{
-		{"white noise", nil, nil},
-		{"moving average", nil, []float64{0.5, -0.3}},
-		{"autoregression", []float64{0.5, 0.2, -0.1}, nil},
-		{"more AR than MA", []float64{0.5, 0.2, -0.1}, []float64{0.7}},
-		{"more MA than AR", []float64{0.9}, []float64{0.7, 0.2, 0.1}},
-		{"near a unit root", []float64{0.9999}, []float64{-0.7}},
-		{"near two", []float64{1.98, -0.981}, []float64{0.4}},
-	} {
-		before, step := arima.StationaryCovariance(c.ar, c.ma)
-		after := step(before)
-		for i, row := range before {
-			for j, v := range row {
-				within(t, fmt.Sprintf("%s: element %d, %d", c.name, i, j), after[i][j], v, 1e-9*math.Abs(before[0][0]))
-			}
-		}
-	}
-}
-
 func TestUpdateIsRefit(t *testing.T) {
 	for d := range 3 {
 		for _, share := range []float64{0, 0.3} {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/optimise"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
@@ -95,7 +96,7 @@ type candidate struct {
 func (a Auto) screen(s forecast.Series, d int) []candidate {
 	var out []candidate
 	for _, constant := range constants(d) {
-		pr, err := prepare(s, Order{D: d, Constant: constant})
+		pr, err := prepare(s, Order{D: d, Constant: constant}, nil)
 		if err != nil {
 			continue
 		}
@@ -138,12 +139,11 @@ func screenOne(pr *problem, first *seed, p, q int) (candidate, bool) {
 		return candidate{order: own.order, criterion: math.Inf(-1)}, p+q == 0
 	}
 	e := newEvaluator(&own)
-	x := first.guess(p, q)
-	value := e.conditional(x)
-	if len(x) > 0 {
-		found := screening().Minimise(e.conditional, x)
-		x, value = found.X, found.Value
-	}
+	x := e.descend(e.conditional, first.guess(own.order), optimise.LeastSquares{
+		Decrease: screenDecrease, Iterations: screenIterations,
+	}).X
+	e.at(x)
+	value := e.conditional().objective()
 	logLikelihood := -float64(n) * (value + math.Log(own.scale))
 	return candidate{order: own.order, x: x, criterion: aicc(logLikelihood, n, k)}, true
 }
@@ -178,7 +178,7 @@ func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 
 // fit is the exact fit of the candidate, climbing from where the screening left it.
 func (c candidate) fit(s forecast.Series) (*Fitted, error) {
-	pr, err := prepare(s, c.order)
+	pr, err := prepare(s, c.order, nil)
 	if err != nil {
 		return nil, err
 	}

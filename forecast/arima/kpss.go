@@ -48,3 +48,17 @@ func differencesFor(values []float64, limit int) int {
 	}
 	return limit
 }
+
+// differences takes the d-th differences; the first d are NaN.
+func differences(values []float64, d int) []float64 {
+	out := append([]float64(nil), values...)
+	for range d {
+		for i := len(out) - 1; i > 0; i-- {
+			out[i] -= out[i-1]
+		}
+		if len(out) > 0 {
+			out[0] = math.NaN()
+		}
+	}
+	return out
+}
