@@ -4,22 +4,22 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 const (
 	// finalists is how many of the screened orders are compared by exact likelihood.
-	finalists = 4
+	finalists = 5
 	// overtime is how many are, where each of the finalists has a root on the circle.
-	overtime = 8
-	// screened is how many of the newest values orders are screened on: enough to tell them apart.
-	screened = 4000
-	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008).
+	overtime = 10
+	// screened is how many of the newest values orders are screened on, and for a long season how many seasons of them:
+	// enough to tell them apart.
+	screened, screenedSeasons = 4000, 6
+	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008), those of its
+	// seasonal part on their own scale of whole seasons.
 	margin = 1.01
 )
 
@@ -29,12 +29,23 @@ type Auto struct {
 	MaxP, MaxQ int
 	// MaxD bounds the differences, at most 2. 0 means 2; fewer than 0 means none.
 	MaxD int
+	// Period is the season's length in steps; 0 means none. A series of fewer than two seasons and a half is fitted without.
+	Period int
+	// MaxSeasonalP and MaxSeasonalQ bound the seasonal terms. 0 means 2.
+	MaxSeasonalP, MaxSeasonalQ int
+	// Regressors are what the series depends on beside its past.
+	Regressors regress.Design
 }
 
 // Name says that the order is not chosen yet; that of a Fitted is.
-func (Auto) Name() string { return "Auto-ARIMA" }
+func (a Auto) Name() string {
+	if a.Period > 0 {
+		return fmt.Sprintf("Auto-SARIMA(m=%d)", a.Period)
+	}
+	return "Auto-ARIMA"
+}
 
-// Fit chooses the order and estimates its coefficients. It wants three observations.
+// Fit chooses the order and estimates its coefficients. It wants three observations, and more for regressors.
 func (a Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := a.Estimate(s)
 	if err != nil {
@@ -52,15 +63,22 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if err := units.Check(s, 3); err != nil {
 		return nil, fmt.Errorf("auto-ARIMA: %w", err)
 	}
-	recent := s
-	if n := s.Len(); n > screened && s.Slice(n-screened, n).Observed() > screened/2 {
-		recent = s.Slice(n-screened, n)
+	if 2*s.Observed() < 5*bounds.Period {
+		bounds.Period = 0
 	}
-	for d := differencesFor(scaled(s.Values), bounds.MaxD); ; d-- {
-		fitted, err := choose(s, bounds.screen(recent, d))
-		if err == nil || d == 0 || !errors.Is(err, forecast.ErrTooShort) {
+	recent := s
+	newest := max(screened, screenedSeasons*bounds.Period)
+	if n := s.Len(); n > newest && 2*s.Slice(n-newest, n).Observed() > newest {
+		recent = s.Slice(n-newest, n)
+	}
+	d, seasonal := bounds.differences(s)
+	for {
+		ranked := newSearch(bounds, recent, d, seasonal).run()
+		fitted, err := bounds.choose(s, ranked)
+		if err == nil || d+seasonal == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
 		}
+		d, seasonal = max(d-1, 0), min(seasonal, d)
 	}
 }
 
@@ -70,9 +88,27 @@ func (a Auto) filled() (Auto, error) {
 		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; want p and q from 0 to %d, d at most %d: %w",
 			a.MaxP, a.MaxQ, a.MaxD, maxLag, maxDifference, forecast.ErrParameter)
 	}
-	return Auto{
-		MaxP: cmp.Or(a.MaxP, 3), MaxQ: cmp.Or(a.MaxQ, 3), MaxD: max(cmp.Or(a.MaxD, maxDifference), 0),
-	}, nil
+	if err := a.Regressors.Validate(); err != nil {
+		return a, fmt.Errorf("auto-ARIMA: %w", err)
+	}
+	if a.Period == 1 || a.Period < 0 || a.Period > maxSeason || a.MaxSeasonalP < 0 || a.MaxSeasonalQ < 0 {
+		return a, fmt.Errorf("auto-ARIMA: seasonal P to %d, Q to %d, period %d; want them from 0, the period from 2 to %d: %w",
+			a.MaxSeasonalP, a.MaxSeasonalQ, a.Period, maxSeason, forecast.ErrParameter)
+	}
+	a.MaxP, a.MaxQ = cmp.Or(a.MaxP, 3), cmp.Or(a.MaxQ, 3)
+	a.MaxD = max(cmp.Or(a.MaxD, maxDifference), 0)
+	a.MaxSeasonalP, a.MaxSeasonalQ = cmp.Or(a.MaxSeasonalP, 2), cmp.Or(a.MaxSeasonalQ, 2)
+	if a.Period > 0 {
+		a.MaxSeasonalP = min(a.MaxSeasonalP, maxSeason/a.Period)
+		a.MaxSeasonalQ = min(a.MaxSeasonalQ, maxSeason/a.Period)
+	}
+	return a, nil
+}
+
+// differences chooses those of both kinds: seasonal ones first, then as many others as leave what KPSS takes for
+// stationary.
+func (a Auto) differences(s forecast.Series) (d, seasonal int) {
+	return differencesFor(scaled(s.Values), a.MaxD), 0
 }
 
 func scaled(values []float64) []float64 {
@@ -84,80 +120,16 @@ func scaled(values []float64) []float64 {
 	return out
 }
 
-// candidate is an order with the point where conditional least squares left it, and its criterion there.
-type candidate struct {
-	order     Order
-	x         []float64
-	criterion float64
-}
-
-// screen ranks all orders of d differences by conditional least squares, best first; ties go to fewer parameters, then
-// to fewer autoregressive terms.
-func (a Auto) screen(s forecast.Series, d int) []candidate {
-	var out []candidate
-	for _, constant := range constants(d) {
-		pr, err := prepare(s, Order{D: d, Constant: constant}, nil)
-		if err != nil {
-			continue
-		}
-		first := newSeed(pr)
-		for p := range a.MaxP + 1 {
-			for q := range a.MaxQ + 1 {
-				if c, ok := screenOne(pr, first, p, q); ok {
-					out = append(out, c)
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(out, func(x, y candidate) int {
-		return cmp.Or(
-			cmp.Compare(x.criterion, y.criterion),
-			cmp.Compare(x.order.parameters(), y.order.parameters()),
-			cmp.Compare(x.order.P, y.order.P),
-		)
-	})
-	return out
-}
-
-// constants says with which constants a number of differences is tried.
-func constants(d int) []bool {
-	if d == maxDifference {
-		return []bool{false}
-	}
-	return []bool{false, true}
-}
-
-// screenOne scores one order on a prepared series. False says that the series is too short for it.
-func screenOne(pr *problem, first *seed, p, q int) (candidate, bool) {
-	own := *pr
-	own.order.P, own.order.Q = p, q
-	n, k := own.used, own.order.parameters()+1
-	if n <= k+1 && k > 1 {
-		return candidate{}, false
-	}
-	if own.flat {
-		return candidate{order: own.order, criterion: math.Inf(-1)}, p+q == 0
-	}
-	e := newEvaluator(&own)
-	x := e.descend(e.conditional, first.guess(own.order), optimise.LeastSquares{
-		Decrease: screenDecrease, Iterations: screenIterations,
-	}).X
-	e.at(x)
-	value := e.conditional().objective()
-	logLikelihood := -float64(n) * (value + math.Log(own.scale))
-	return candidate{order: own.order, x: x, criterion: aicc(logLikelihood, n, k)}, true
-}
-
 // choose compares the best of the screened orders by exact likelihood. An order with a root on the circle is passed
 // over as long as there is another.
-func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
+func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	var best, spare *Fitted
 	var failure error
 	for i, c := range ranked {
 		if i >= finalists && best != nil || i >= overtime && spare != nil {
 			break
 		}
-		fitted, err := c.fit(s)
+		fitted, err := c.fit(s, a.Regressors)
 		switch {
 		case err != nil:
 			failure = err
@@ -177,8 +149,8 @@ func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 }
 
 // fit is the exact fit of the candidate, climbing from where the screening left it.
-func (c candidate) fit(s forecast.Series) (*Fitted, error) {
-	pr, err := prepare(s, c.order, nil)
+func (c candidate) fit(s forecast.Series, design regress.Design) (*Fitted, error) {
+	pr, err := prepare(s, c.order, design)
 	if err != nil {
 		return nil, err
 	}
@@ -187,17 +159,24 @@ func (c candidate) fit(s forecast.Series) (*Fitted, error) {
 	case pr.flat:
 		return e.fitFlat(s)
 	case c.x == nil:
-		return e.fit(s, make([]float64, c.order.P+c.order.Q))
+		return e.fit(s, make([]float64, c.order.coefficients()))
 	default:
 		return e.fit(s, c.x)
 	}
 }
 
-// inside says whether all roots of both polynomials lie outside the circle of the radius.
+// inside says whether all roots of the four polynomials lie outside the circle of the radius.
 func (f *Fitted) inside(radius float64) bool {
 	c := f.Coefficients()
-	for i := range c.MA {
-		c.MA[i] = -c.MA[i]
+	for _, ma := range [][]float64{c.MA, c.SMA} {
+		for i := range ma {
+			ma[i] = -ma[i]
+		}
 	}
-	return stationary(c.AR, radius) && stationary(c.MA, radius)
+	for _, factor := range [][]float64{c.AR, c.SAR, c.MA, c.SMA} {
+		if !stationary(factor, radius) {
+			return false
+		}
+	}
+	return true
 }

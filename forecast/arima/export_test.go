@@ -59,3 +59,14 @@ func (f *Fitted) DiffuseLogLikelihood(s forecast.Series, kappa float64) (logLike
 	}
 	return -0.5 * (n*(math.Log(2*math.Pi*squares/n)+1) + logs), squares / n
 }
+
+// Search chooses the order at given differences.
+func (a Auto) Search(s forecast.Series, d, seasonal int) (*Fitted, int, error) {
+	bounds, err := a.filled()
+	if err != nil {
+		return nil, 0, err
+	}
+	ranked := newSearch(bounds, s, d, seasonal).run()
+	fitted, err := bounds.choose(s, ranked)
+	return fitted, len(ranked), err
+}
