@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/diagnose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 	"github.com/forewarm/forewarm/forecast/regress"
 )
@@ -105,19 +106,18 @@ func (a Auto) filled() (Auto, error) {
 	return a, nil
 }
 
-// differences chooses those of both kinds: seasonal ones first, then as many others as leave what KPSS takes for
-// stationary.
+// differences chooses those of both kinds: a seasonal one where the season is strong, then as many others as leave what
+// KPSS takes for stationary around a level.
 func (a Auto) differences(s forecast.Series) (d, seasonal int) {
-	return differencesFor(scaled(s.Values), a.MaxD), 0
-}
-
-func scaled(values []float64) []float64 {
-	scale := units.Scale(values)
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = v / scale
+	values := s.Values
+	if a.Period > 0 {
+		seasonal = diagnose.SeasonalDifferences(values, a.Period)
 	}
-	return out
+	if seasonal > 0 {
+		delta := differencing(0, seasonal, a.Period)
+		values = delta.apply(values)
+	}
+	return diagnose.Differences(values, a.MaxD), seasonal
 }
 
 // choose compares the best of the screened orders by exact likelihood. An order with a root on the circle is passed

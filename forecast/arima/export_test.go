@@ -8,12 +8,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// KPSS is kpss for the tests.
-func KPSS(values []float64) float64 { return kpss(values) }
-
-// Differences is differencesFor for the tests.
-func Differences(values []float64) int { return differencesFor(values, maxDifference) }
-
 // Partials and their inverse for the tests.
 func FromPartial(partial []float64) []float64 {
 	out := make([]float64, len(partial))
@@ -58,15 +52,4 @@ func (f *Fitted) DiffuseLogLikelihood(s forecast.Series, kappa float64) (logLike
 		}
 	}
 	return -0.5 * (n*(math.Log(2*math.Pi*squares/n)+1) + logs), squares / n
-}
-
-// Search chooses the order at given differences.
-func (a Auto) Search(s forecast.Series, d, seasonal int) (*Fitted, int, error) {
-	bounds, err := a.filled()
-	if err != nil {
-		return nil, 0, err
-	}
-	ranked := newSearch(bounds, s, d, seasonal).run()
-	fitted, err := bounds.choose(s, ranked)
-	return fitted, len(ranked), err
 }

@@ -1,0 +1,187 @@
+package decompose
+
+import (
+	"math"
+	"slices"
+)
+
+// loop is an STL at work on one series: the parts as they stand and the room in which they are improved. Its methods
+// follow the six steps of the inner loop (Cleveland et al. 1990, section 2.2).
+type loop struct {
+	y              []float64
+	period         int
+	trend, season  []float64
+	weights        []float64 // robustness weights; nil before the first outer iteration
+	byCycle        *loess
+	byTrend, byLow *loess
+	cycles         []float64 // the smoothed cycle-subseries, one season longer at either end
+	low, spare     []float64
+	part, partOut  []float64 // one cycle-subseries and its smooth
+	partWeights    []float64
+	sorted         []float64 // for medians
+}
+
+func newLoop(y []float64, period int, w windows) *loop {
+	n := len(y)
+	long, part := n+2*period, (n-1)/period+1
+	room := make([]float64, 2*n+3*long+3*part+2)
+	take := func(k int) []float64 {
+		out := room[:k:k]
+		room = room[k:]
+		return out
+	}
+	return &loop{
+		y: y, period: period,
+		trend: take(n), season: take(n),
+		cycles: take(long), low: take(long), spare: take(long),
+		part: take(part), partOut: take(part + 2), partWeights: take(part),
+		byCycle: newLoess(w.season, false), byTrend: newLoess(w.trend, true), byLow: newLoess(w.low, true),
+	}
+}
+
+// run makes the given number of inner iterations, and again after each of the outer iterations' new weights.
+func (l *loop) run(inner, outer int) {
+	for k := 0; ; k++ {
+		for range inner {
+			l.improve()
+		}
+		if k == outer {
+			return
+		}
+		l.weigh()
+	}
+}
+
+// improve is one inner iteration: new seasons from the series without the trend, a new trend from the series without
+// the season.
+func (l *loop) improve() {
+	n, m := len(l.y), l.period
+	detrended := l.spare[:n]
+	for i, y := range l.y {
+		detrended[i] = y - l.trend[i]
+	}
+	l.smoothCycles(detrended)
+	l.lowPass()
+	for i := range l.season {
+		l.season[i] = l.cycles[m+i] - l.low[i]
+	}
+	adjusted := l.spare[:n]
+	for i, y := range l.y {
+		adjusted[i] = y - l.season[i]
+	}
+	l.byTrend.smooth(l.trend, adjusted, l.weights)
+}
+
+// smoothCycles smooths each cycle-subseries (all values of one slot of the season) and extends it by one season at
+// either end.
+func (l *loop) smoothCycles(detrended []float64) {
+	n, m := len(l.y), l.period
+	for slot := range m {
+		k := (n-1-slot)/m + 1
+		part, out := l.part[:k], l.partOut[:k+2]
+		for i := range part {
+			part[i] = detrended[slot+i*m]
+		}
+		var weights []float64
+		if l.weights != nil {
+			weights = l.partWeights[:k]
+			for i := range weights {
+				weights[i] = l.weights[slot+i*m]
+			}
+		}
+		l.byCycle.smooth(out[1:k+1], part, weights)
+		out[0] = l.byCycle.estimate(part, weights, -1, 0, min(l.byCycle.window, k)-1, out[1])
+		out[k+1] = l.byCycle.estimate(part, weights, k, max(k-l.byCycle.window, 0), k-1, out[k])
+		for i, v := range out {
+			l.cycles[slot+i*m] = v
+		}
+	}
+}
+
+// lowPass is what of the smoothed cycles is trend rather than season: moving averages of a season, a season and three
+// steps, then loess.
+func (l *loop) lowPass() {
+	n, m := len(l.y), l.period
+	movingAverage(l.low[:n+m+1], l.cycles, m)
+	movingAverage(l.spare[:n+2], l.low[:n+m+1], m)
+	movingAverage(l.low[:n], l.spare[:n+2], 3)
+	copy(l.spare, l.low[:n])
+	l.byLow.smooth(l.low[:n], l.spare[:n], nil)
+}
+
+// movingAverage writes the len(y)−k+1 averages of k neighbours to dst.
+func movingAverage(dst, y []float64, k int) {
+	sum := 0.0
+	for _, v := range y[:k] {
+		sum += v
+	}
+	scale := 1 / float64(k)
+	dst[0] = sum * scale
+	for i := 1; i < len(dst); i++ {
+		sum += y[i+k-1] - y[i-1]
+		dst[i] = sum * scale
+	}
+}
+
+// rounding is the size of a remainder, as a share of the largest value, below which it is taken for an error of
+// arithmetic: all such remainders weigh the same.
+const rounding = 1e-12
+
+// weigh gives each value a robustness weight that falls with its remainder, to 0 at six medians (the bisquare of
+// Cleveland et al. 1990, section 2.3).
+func (l *loop) weigh() {
+	l.sortRemainders()
+	n := len(l.sorted)
+	l.weighWithin(3 * (l.sorted[n/2] + l.sorted[(n-1)/2]))
+}
+
+// sortRemainders puts the sizes of the remainders in order.
+func (l *loop) sortRemainders() {
+	if l.sorted == nil {
+		l.sorted, l.weights = make([]float64, len(l.y)), make([]float64, len(l.y))
+	}
+	for i, y := range l.y {
+		l.sorted[i] = math.Abs(y - l.trend[i] - l.season[i])
+	}
+	slices.Sort(l.sorted)
+}
+
+// weighWithin gives a remainder of the limit's size no weight.
+func (l *loop) weighWithin(limit float64) {
+	largest := 0.0
+	for _, y := range l.y {
+		largest = max(largest, math.Abs(y))
+	}
+	limit = max(limit, rounding*largest)
+	for i, y := range l.y {
+		l.weights[i] = bisquare(math.Abs(y-l.trend[i]-l.season[i]), limit)
+	}
+}
+
+// bisquare is the weight of a remainder of size r.
+func bisquare(r, limit float64) float64 {
+	switch {
+	case r <= innermost*limit:
+		return 1
+	case r > outermost*limit:
+		return 0
+	}
+	u := r / limit
+	u = 1 - u*u
+	return u * u
+}
+
+// repeat makes the season the same in every cycle: the mean of each slot.
+func (l *loop) repeat() {
+	m := l.period
+	for slot := range m {
+		sum, count := 0.0, 0
+		for i := slot; i < len(l.season); i += m {
+			sum += l.season[i]
+			count++
+		}
+		for i := slot; i < len(l.season); i += m {
+			l.season[i] = sum / float64(count)
+		}
+	}
+}
