@@ -118,9 +118,18 @@ func (e *evaluator) descend(likelihood func() outcome, x []float64, search optim
 	return search.Minimise(e.residuals(likelihood), x, len(e.white[0]))
 }
 
-// fit climbs the likelihood from a start, or from white noise where that is better: first by least squares, which is fast
-// where the likelihood is near quadratic, then by a general search, which ends at once where the first has arrived.
+// fit climbs the likelihood from a start and keeps what a forecast needs.
 func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
+	x, err := e.climb(start)
+	if err != nil {
+		return nil, err
+	}
+	return e.settle(s, e.polish(x))
+}
+
+// climb climbs the likelihood from a start, or from white noise where that is better, by least squares: fast where the
+// likelihood is near quadratic.
+func (e *evaluator) climb(start []float64) ([]float64, error) {
 	best, value := start, math.Inf(1)
 	for _, x := range [][]float64{start, make([]float64, len(start))} {
 		if v := e.objective(x); v < value {
@@ -130,12 +139,20 @@ func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
 	if math.IsInf(value, 1) {
 		return nil, fmt.Errorf("%s: no start with a finite likelihood: %w", e.order, forecast.ErrNoConvergence)
 	}
-	if len(best) > 0 {
-		best = e.descend(e.exact, best, optimise.LeastSquares{Decrease: exactDecrease, Iterations: exactIterations}).X
-		best = optimise.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, best).X
+	return e.descend(e.exact, best, optimise.LeastSquares{Decrease: exactDecrease, Iterations: exactIterations}).X, nil
+}
+
+// polish ends a climb by a general search, which stops at once where the climb has arrived.
+func (e *evaluator) polish(x []float64) []float64 {
+	if len(x) == 0 {
+		return x
 	}
-	e.at(best)
-	o := e.exact()
+	return optimise.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, x).X
+}
+
+// settle keeps what a forecast needs from the point where a search ended.
+func (e *evaluator) settle(s forecast.Series, x []float64) (*Fitted, error) {
+	o := e.exactAt(x)
 	return e.finish(s, o, e.basis.coefficients(e.distance))
 }
 

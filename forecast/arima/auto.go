@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/diagnose"
@@ -120,27 +121,27 @@ func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 	return diagnose.Differences(values, a.MaxD), seasonal
 }
 
-// choose compares the best of the screened orders by exact likelihood. An order with a root on the circle is passed
-// over as long as there is another.
+// choose compares the best of the screened orders by exact likelihood and fits the winner. An order with a root on the
+// circle is passed over as long as there is another.
 func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
-	var best, spare *Fitted
+	var best, spare *finalist
 	var failure error
 	for i, c := range ranked {
 		if i >= finalists && best != nil || i >= overtime && spare != nil {
 			break
 		}
-		fitted, err := c.fit(s, a.Regressors)
+		f, err := c.compete(s, a.Regressors)
 		switch {
 		case err != nil:
 			failure = err
-		case !fitted.inside(margin):
-			spare = cmp.Or(spare, fitted)
-		case best == nil || fitted.AICc() < best.AICc():
-			best = fitted
+		case !f.inside(margin):
+			spare = cmp.Or(spare, f)
+		case best == nil || f.criterion < best.criterion:
+			best = f
 		}
 	}
 	if chosen := cmp.Or(best, spare); chosen != nil {
-		return chosen, nil
+		return chosen.fit(s)
 	}
 	if failure == nil {
 		failure = fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
@@ -148,33 +149,51 @@ func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	return nil, fmt.Errorf("auto-ARIMA: %w", failure)
 }
 
-// fit is the exact fit of the candidate, climbing from where the screening left it.
-func (c candidate) fit(s forecast.Series, design regress.Design) (*Fitted, error) {
+// finalist is a candidate with the point where the exact likelihood led, and its criterion there.
+type finalist struct {
+	*evaluator
+	x         []float64
+	criterion float64
+}
+
+// compete climbs the exact likelihood of the candidate from where the screening left it.
+func (c candidate) compete(s forecast.Series, design regress.Design) (*finalist, error) {
 	pr, err := prepare(s, c.order, design)
 	if err != nil {
 		return nil, err
 	}
-	e := newEvaluator(pr)
-	switch {
-	case pr.flat:
-		return e.fitFlat(s)
-	case c.x == nil:
-		return e.fit(s, make([]float64, c.order.coefficients()))
-	default:
-		return e.fit(s, c.x)
+	f := &finalist{evaluator: newEvaluator(pr), x: make([]float64, c.order.coefficients()), criterion: math.Inf(-1)}
+	copy(f.x, c.x)
+	if pr.flat {
+		return f, nil
 	}
+	if f.x, err = f.climb(f.x); err != nil {
+		return nil, err
+	}
+	o := f.exactAt(f.x)
+	logLikelihood := -float64(o.n) * (o.objective() + math.Log(pr.scale))
+	f.criterion = aicc(logLikelihood, o.n, c.order.parameters()+design.Width()+1)
+	return f, nil
+}
+
+// fit is the fit of a finalist.
+func (f *finalist) fit(s forecast.Series) (*Fitted, error) {
+	if f.flat {
+		return f.fitFlat(s)
+	}
+	return f.settle(s, f.polish(f.x))
 }
 
 // inside says whether all roots of the four polynomials lie outside the circle of the radius.
-func (f *Fitted) inside(radius float64) bool {
-	c := f.Coefficients()
-	for _, ma := range [][]float64{c.MA, c.SMA} {
-		for i := range ma {
-			ma[i] = -ma[i]
+func (p *process) inside(radius float64) bool {
+	c := p.factors
+	for _, ar := range [][]float64{c.AR, c.SAR} {
+		if !stationary(ar, 1, radius) {
+			return false
 		}
 	}
-	for _, factor := range [][]float64{c.AR, c.SAR, c.MA, c.SMA} {
-		if !stationary(factor, radius) {
+	for _, ma := range [][]float64{c.MA, c.SMA} {
+		if !stationary(ma, -1, radius) {
 			return false
 		}
 	}

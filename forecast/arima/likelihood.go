@@ -153,6 +153,12 @@ func (e *evaluator) objective(x []float64) float64 {
 	return e.exact().objective()
 }
 
+// exactAt is the exact likelihood at a point inside the domain.
+func (e *evaluator) exactAt(x []float64) outcome {
+	e.at(x)
+	return e.exact()
+}
+
 // residuals writes the innovations at a point, with the determinant spread over them, so that the point of their least sum
 // of squares is that of the greatest likelihood.
 func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) bool {

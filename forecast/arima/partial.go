@@ -39,10 +39,10 @@ func toPartial(coefficients, partial, work []float64) bool {
 	return true
 }
 
-// stationary says whether all roots of 1 − c₁z − … − cₙzⁿ lie outside the circle of the radius.
-func stationary(coefficients []float64, radius float64) bool {
+// stationary says whether all roots of 1 − sign·(c₁z + … + cₙzⁿ) lie outside the circle of the radius.
+func stationary(coefficients []float64, sign, radius float64) bool {
 	scaled := make([]float64, len(coefficients))
-	power := 1.0
+	power := sign
 	for i, c := range coefficients {
 		power *= radius
 		scaled[i] = c * power
