@@ -53,3 +53,18 @@ func (f *Fitted) DiffuseLogLikelihood(s forecast.Series, kappa float64) (logLike
 	}
 	return -0.5 * (n*(math.Log(2*math.Pi*squares/n)+1) + logs), squares / n
 }
+
+// Passes is the log-likelihood at the coefficients of a fit to a series without gaps, but for constants: as the whitener
+// computes it and as the filter does, which takes a series one by one.
+func (f *Fitted) Passes(s forecast.Series) (fast, plain float64) {
+	pr, err := prepare(s, f.order, f.rows.design)
+	if err != nil {
+		return math.NaN(), math.NaN()
+	}
+	e := newEvaluator(pr)
+	e.setCoefficients(f.Coefficients())
+	fast = e.exact().objective()
+	e.gaps = true
+	e.begins()
+	return fast, e.exact().objective()
+}
