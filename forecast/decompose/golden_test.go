@@ -20,6 +20,7 @@ type goldenData struct {
 	Taylor   struct {
 		Trend, Seasonal48, Seasonal336, Remainder []float64
 	} `json:"mstl_taylor"`
+	STLF struct{ Mean []float64 } `json:"stlf_taylor"`
 	Gaps struct {
 		Index  []int `json:"na_idx"`
 		Filled []float64
@@ -48,7 +49,7 @@ func (d goldenData) values(name string) []float64 {
 	return out
 }
 
-// close fails unless got and want differ by less than the tolerance everywhere.
+// agree fails where got and want differ by more than the tolerance.
 func agree(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {

@@ -1,6 +1,11 @@
 package decompose
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // loess is a smoother by local regression on evenly spaced values (Cleveland 1979): the value at a point is that of a
 // constant or a line fitted to the window around it, with tricube weights that fall with the distance.
@@ -11,8 +16,11 @@ type loess struct {
 	linear bool
 	// jump is how far apart fits are made; between them the smooth is a straight line.
 	jump int
-	// kernel are the weights in the middle of a series, summing to 1, and tricube the same before division.
-	kernel, tricube []float64
+	// rows are the tricube weights of a window, by where in it the point lies, from one step before its first value to
+	// one step after its last: made when asked for, for series longer than a window.
+	rows [][]float64
+	// kernel are the weights in the middle of a series, divided by their sum.
+	kernel []float64
 }
 
 // Within these shares of the radius a weight is taken for 1 and for 0. They are those of the authors' program.
@@ -26,19 +34,30 @@ func newLoess(window int, linear bool) *loess {
 	return &loess{window: window, linear: linear, jump: (window + 9) / 10}
 }
 
-// prepare computes the kernel for series of at least a window's length; the edges of a series have weights of their own.
-func (l *loess) prepare() {
-	half := l.window / 2
-	l.tricube = make([]float64, l.window)
-	l.kernel = make([]float64, l.window)
-	sum := 0.0
-	for i := range l.tricube {
-		l.tricube[i] = tricube(math.Abs(float64(i-half)), float64(half))
-		sum += l.tricube[i]
+// row are the tricube weights of a window whose point lies at the offset from its first value.
+func (l *loess) row(offset int) []float64 {
+	if l.rows == nil {
+		l.rows = make([][]float64, l.window+2)
 	}
-	for i, w := range l.tricube {
-		l.kernel[i] = w / sum
+	if row := l.rows[offset+1]; row != nil {
+		return row
 	}
+	row := make([]float64, l.window)
+	radius := float64(max(offset, l.window-1-offset))
+	for i := range row {
+		row[i] = tricube(math.Abs(float64(i-offset)), radius)
+	}
+	l.rows[offset+1] = row
+	return row
+}
+
+// middle are the weights around a point in the middle of a series, summing to 1.
+func (l *loess) middle() []float64 {
+	if l.kernel == nil {
+		l.kernel = slices.Clone(l.row(l.window / 2))
+		floats.Scale(1/floats.Sum(l.kernel), l.kernel)
+	}
+	return l.kernel
 }
 
 // tricube is the weight at a distance r within the radius h.
@@ -60,9 +79,6 @@ func (l *loess) smooth(dst, y, weights []float64) {
 	if n < 2 {
 		copy(dst, y)
 		return
-	}
-	if l.kernel == nil && l.window < n {
-		l.prepare()
 	}
 	jump := min(l.jump, n-1)
 	last := 0
@@ -86,49 +102,52 @@ func interpolate(dst []float64, i, j int) {
 	}
 }
 
-// fit is the smooth at a point of y: the point itself where no weight is left around it.
+// fit is the smooth at a point of y: the value there where no weight is left around it.
 func (l *loess) fit(y, weights []float64, at int) float64 {
 	n, half := len(y), l.window/2
-	if l.window >= n {
-		return l.estimate(y, weights, at, 0, n-1, y[at])
+	if weights == nil && at >= half && at < n-half {
+		// In the middle the weights are the same on either side, so the line's slope has no say.
+		return floats.Dot(l.middle(), y[at-half:at-half+l.window])
 	}
-	left := min(max(at-half, 0), n-l.window)
-	if left != at-half {
-		return l.estimate(y, weights, at, left, left+l.window-1, y[at])
-	}
-	if weights != nil {
-		return l.weighted(y[left:left+l.window], weights[left:left+l.window], n)
-	}
-	// In the middle the weights are the same on either side, so the line's slope has no say.
-	sum := 0.0
-	for i, w := range l.kernel {
-		sum += w * y[left+i]
-	}
-	return sum
+	return l.estimate(y, weights, at, y[at])
 }
 
-// weighted is the fit at the middle of a window of a series of n values.
-func (l *loess) weighted(y, weights []float64, n int) float64 {
-	var m moments
-	half := l.window / 2
-	for i, w := range l.tricube {
-		m.add(w*weights[i], float64(i-half), y[i])
-	}
-	return m.value(l.linear, n, y[half])
-}
-
-// estimate is the fit at a point, which may lie one step outside the series, to the values from left to right; otherwise
-// where no weight is left.
-func (l *loess) estimate(y, weights []float64, at, left, right int, otherwise float64) float64 {
+// estimate is the fit at a point, which may lie one step outside the series, by the window of values around it, or
+// nearest to it; otherwise where no weight is left.
+func (l *loess) estimate(y, weights []float64, at int, otherwise float64) float64 {
 	n := len(y)
-	radius := float64(max(at-left, right-at) + max(l.window-n, 0)/2)
+	if l.window >= n {
+		return l.all(y, weights, at, otherwise)
+	}
+	left := min(max(at-l.window/2, 0), n-l.window)
+	row := l.row(at - left)
+	y = y[left : left+len(row)]
 	var m moments
-	for j := left; j <= right; j++ {
+	if weights == nil {
+		for i, w := range row {
+			m.add(w, float64(i+left-at), y[i])
+		}
+	} else {
+		weights = weights[left : left+len(row)]
+		for i, w := range row {
+			m.add(w*weights[i], float64(i+left-at), y[i])
+		}
+	}
+	return m.value(l.linear, n, otherwise)
+}
+
+// all is the fit at a point by all values, for a window that is wider than the series: its radius grows by half of what
+// it is wider.
+func (l *loess) all(y, weights []float64, at int, otherwise float64) float64 {
+	n := len(y)
+	radius := float64(max(at, n-1-at) + (l.window-n)/2)
+	var m moments
+	for j, v := range y {
 		w := tricube(math.Abs(float64(j-at)), radius)
 		if weights != nil {
 			w *= weights[j]
 		}
-		m.add(w, float64(j-at), y[j])
+		m.add(w, float64(j-at), v)
 	}
 	return m.value(l.linear, n, otherwise)
 }

@@ -1,10 +1,5 @@
 package decompose
 
-import (
-	"math"
-	"slices"
-)
-
 // loop is an STL at work on one series: the parts as they stand and the room in which they are improved. Its methods
 // follow the six steps of the inner loop (Cleveland et al. 1990, section 2.2).
 type loop struct {
@@ -41,6 +36,9 @@ func newLoop(y []float64, period int, w windows) *loop {
 
 // run makes the given number of inner iterations, and again after each of the outer iterations' new weights.
 func (l *loop) run(inner, outer int) {
+	if outer > 0 {
+		l.mistrust()
+	}
 	for k := 0; ; k++ {
 		for range inner {
 			l.improve()
@@ -90,8 +88,8 @@ func (l *loop) smoothCycles(detrended []float64) {
 			}
 		}
 		l.byCycle.smooth(out[1:k+1], part, weights)
-		out[0] = l.byCycle.estimate(part, weights, -1, 0, min(l.byCycle.window, k)-1, out[1])
-		out[k+1] = l.byCycle.estimate(part, weights, k, max(k-l.byCycle.window, 0), k-1, out[k])
+		out[0] = l.byCycle.estimate(part, weights, -1, out[1])
+		out[k+1] = l.byCycle.estimate(part, weights, k, out[k])
 		for i, v := range out {
 			l.cycles[slot+i*m] = v
 		}
@@ -121,54 +119,6 @@ func movingAverage(dst, y []float64, k int) {
 		sum += y[i+k-1] - y[i-1]
 		dst[i] = sum * scale
 	}
-}
-
-// rounding is the size of a remainder, as a share of the largest value, below which it is taken for an error of
-// arithmetic: all such remainders weigh the same.
-const rounding = 1e-12
-
-// weigh gives each value a robustness weight that falls with its remainder, to 0 at six medians (the bisquare of
-// Cleveland et al. 1990, section 2.3).
-func (l *loop) weigh() {
-	l.sortRemainders()
-	n := len(l.sorted)
-	l.weighWithin(3 * (l.sorted[n/2] + l.sorted[(n-1)/2]))
-}
-
-// sortRemainders puts the sizes of the remainders in order.
-func (l *loop) sortRemainders() {
-	if l.sorted == nil {
-		l.sorted, l.weights = make([]float64, len(l.y)), make([]float64, len(l.y))
-	}
-	for i, y := range l.y {
-		l.sorted[i] = math.Abs(y - l.trend[i] - l.season[i])
-	}
-	slices.Sort(l.sorted)
-}
-
-// weighWithin gives a remainder of the limit's size no weight.
-func (l *loop) weighWithin(limit float64) {
-	largest := 0.0
-	for _, y := range l.y {
-		largest = max(largest, math.Abs(y))
-	}
-	limit = max(limit, rounding*largest)
-	for i, y := range l.y {
-		l.weights[i] = bisquare(math.Abs(y-l.trend[i]-l.season[i]), limit)
-	}
-}
-
-// bisquare is the weight of a remainder of size r.
-func bisquare(r, limit float64) float64 {
-	switch {
-	case r <= innermost*limit:
-		return 1
-	case r > outermost*limit:
-		return 0
-	}
-	u := r / limit
-	u = 1 - u*u
-	return u * u
 }
 
 // repeat makes the season the same in every cycle: the mean of each slot.

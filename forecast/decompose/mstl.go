@@ -16,7 +16,7 @@ type MSTL struct {
 	// SeasonalWindow is over how many seasons each slot of the shortest season is smoothed, odd and 3 or more; the next
 	// longer one takes four more, and so on. 0 means 11, which Bandara et al. found to serve well.
 	SeasonalWindow int
-	// Robust keeps outliers out of trend and seasons. It takes 8 times as long.
+	// Robust keeps outliers out of trend and seasons. It takes some 20 times as long.
 	Robust bool
 }
 

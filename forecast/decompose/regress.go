@@ -25,12 +25,12 @@ func regressGaps(dst, values []float64, periods []int) {
 	c := curve{n: n, degree: min(max(n/10, 1), mostDegree), periods: periods}
 	k := c.columns()
 	row := make([]float64, k)
+	x := mat.NewVecDense(k, row) // the same numbers
 	gram, cross := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
 	scale := units.Scale(values)
 	for t, v := range values {
 		if !math.IsNaN(v) {
 			c.row(row, t)
-			x := mat.NewVecDense(k, row)
 			gram.SymRankOne(gram, 1, x)
 			cross.AddScaledVec(cross, v/scale, x)
 		}
@@ -45,7 +45,7 @@ func regressGaps(dst, values []float64, periods []int) {
 	for t, v := range values {
 		if math.IsNaN(v) {
 			c.row(row, t)
-			dst[t] = min(max(scale*mat.Dot(&beta, mat.NewVecDense(k, row)), low-margin), high+margin)
+			dst[t] = min(max(scale*mat.Dot(&beta, x), low-margin), high+margin)
 		}
 	}
 }

@@ -18,7 +18,7 @@ type STL struct {
 	// TrendWindow is over how many steps the trend is smoothed, odd and 3 or more. 0 takes the smallest for which trend
 	// and season do not compete: about one and a half seasons.
 	TrendWindow int
-	// Robust keeps outliers out of trend and season. It takes 8 times as long.
+	// Robust keeps outliers out of trend and season. It takes some 20 times as long.
 	Robust bool
 }
 

@@ -1,0 +1,207 @@
+package decompose_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/decompose"
+	"github.com/forewarm/forewarm/forecast/modeltest"
+	"github.com/forewarm/forewarm/testdata/classic"
+)
+
+func airPassengers(t *testing.T) []float64 {
+	t.Helper()
+	s, err := classic.Series("AirPassengers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Values
+}
+
+// The figures are those of R 4.2.2: stl(log(AirPassengers), "periodic").
+func TestPeriodicAirPassengers(t *testing.T) {
+	got, err := decompose.STL{Period: 12}.Decompose(logs(airPassengers(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, "season", got.Seasons[0].Values[:6], []float64{
+		-0.0916404241465215, -0.114028283920271, 0.0158658510447789, -0.0140275899738232, -0.0150247849961733,
+		0.109789757537423,
+	}, 1e-12)
+	agree(t, "trend", got.Trend[:6], []float64{
+		4.82938865395291, 4.83036813989621, 4.8313476258395, 4.83337674322446, 4.83540586060942, 4.83816644650577,
+	}, 1e-12)
+}
+
+// The figures are those of R's package forecast 8.20: mstl(AirPassengers), and na.interp without five months.
+func TestStrengthAndGapsOfAirPassengers(t *testing.T) {
+	values := airPassengers(t)
+	parts, err := decompose.MSTL{Periods: []int{12}}.Decompose(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, "strengths", []float64{parts.SeasonalStrength(0), parts.TrendStrength()},
+		[]float64{0.940672490310218, 0.990955036766758}, 1e-12)
+	for _, i := range []int{19, 20, 21, 22, 76} {
+		values[i] = math.NaN()
+	}
+	filled, err := decompose.Interpolate(values, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, "filled", append(filled[19:23:23], filled[76]), []float64{
+		159.206028635845, 131.116648145401, 114.846281167268, 100.593042173522, 275.84274947601,
+	}, 1e-9)
+}
+
+// A straight line with a season that never changes is that, but for what two iterations leave between trend and season.
+func TestWhatIsThereIsFound(t *testing.T) {
+	day, week := []float64{-3, 1, 2, 0}, []float64{5, 0, 0, 0, 0, 0, -5, 0, 0, 0, 0, 0}
+	y := make([]float64, 96)
+	for i := range y {
+		y[i] = 100 + 0.5*float64(i) + day[i%4]
+	}
+	for name, d := range map[string]decompose.STL{
+		"periodic":       {Period: 4},
+		"seven":          {Period: 4, SeasonalWindow: 7},
+		"robust":         {Period: 4, SeasonalWindow: 7, Robust: true},
+		"a wide trend":   {Period: 4, SeasonalWindow: 7, TrendWindow: 201},
+		"a narrow trend": {Period: 4, SeasonalWindow: 7, TrendWindow: 3},
+	} {
+		got, err := d.Decompose(y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, name, got.Seasons[0].Values[40:44], day, 0.1)
+		agree(t, name+": remainder", got.Remainder, make([]float64, len(y)), 0.1)
+	}
+	for i := range y {
+		y[i] += week[i%12]
+	}
+	got, err := decompose.MSTL{Periods: []int{12, 4, 12}}.Decompose(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Seasons) != 2 || got.Seasons[0].Period != 4 || got.Seasons[1].Period != 12 {
+		t.Errorf("seasons %v, want those of 4 and 12", got.Seasons)
+	}
+	if s := got.SeasonalStrength(1); s < 0.98 {
+		t.Errorf("the week's strength is %v", s)
+	}
+}
+
+// One spike must not move a robust season.
+func TestRobustIgnoresASpike(t *testing.T) {
+	y := load(480)
+	d := decompose.STL{Period: 24, SeasonalWindow: 11, Robust: true}
+	clean, err := d.Decompose(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y[200] = 1e6
+	spiked, err := d.Decompose(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The noise has a deviation of 20; what the spike's own value told is lost.
+	agree(t, "season", spiked.Seasons[0].Values, clean.Seasons[0].Values, 10)
+	agree(t, "trend", spiked.Trend, clean.Trend, 10)
+}
+
+// The parts add up, scale and shift with the series, and a gap stays one in the remainder only.
+func TestProperties(t *testing.T) {
+	values := load(400)
+	for _, i := range []int{0, 17, 18, 19, 200, 399} {
+		values[i] = math.NaN()
+	}
+	moved := make([]float64, len(values))
+	for i, v := range values {
+		moved[i] = -1e-200 * (v + 4096)
+	}
+	d := decompose.MSTL{Periods: []int{24, 168}, Robust: true}
+	one, err := d.Decompose(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := d.Decompose(moved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range values {
+		sum := one.Trend[i] + one.Seasons[0].Values[i] + one.Seasons[1].Values[i] + one.Remainder[i]
+		if math.IsNaN(v) != math.IsNaN(sum) || math.Abs(sum-v) > 1e-9 {
+			t.Fatalf("step %d: the parts of %v add up to %v", i, v, sum)
+		}
+		if got, want := other.Trend[i]*-1e200, one.Trend[i]+4096; math.Abs(got-want) > 1e-6 {
+			t.Fatalf("step %d: moved trend %v, want %v", i, got, want)
+		}
+		if got, want := other.Seasons[1].Values[i]*-1e200, one.Seasons[1].Values[i]; math.Abs(got-want) > 1e-6 {
+			t.Fatalf("step %d: moved season %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	y := load(47)
+	for name, tt := range map[string]struct {
+		decompose func() (decompose.Decomposition, error)
+		want      error
+	}{
+		"a period of 1": {
+			func() (decompose.Decomposition, error) { return decompose.STL{Period: 1}.Decompose(y) },
+			forecast.ErrParameter,
+		},
+		"an even window": {
+			func() (decompose.Decomposition, error) {
+				return decompose.STL{Period: 4, SeasonalWindow: 8}.Decompose(y)
+			},
+			forecast.ErrParameter,
+		},
+		"one step less than two seasons": {
+			func() (decompose.Decomposition, error) { return decompose.STL{Period: 24}.Decompose(y) },
+			forecast.ErrTooShort,
+		},
+		"only gaps": {
+			func() (decompose.Decomposition, error) {
+				return decompose.STL{Period: 2}.Decompose([]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN()})
+			},
+			forecast.ErrTooShort,
+		},
+		"infinite": {
+			func() (decompose.Decomposition, error) {
+				return decompose.MSTL{Periods: []int{2}}.Decompose([]float64{1, 2, math.Inf(1), 4})
+			},
+			forecast.ErrNotFinite,
+		},
+		"no period": {
+			func() (decompose.Decomposition, error) { return decompose.MSTL{}.Decompose(y) },
+			forecast.ErrParameter,
+		},
+	} {
+		if _, err := tt.decompose(); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", name, err, tt.want)
+		}
+	}
+}
+
+func FuzzDecompose(f *testing.F) {
+	for _, values := range modeltest.Hostile() {
+		f.Add(uint8(3), uint8(8), modeltest.Fuzz(values))
+	}
+	f.Fuzz(func(t *testing.T, one, other uint8, raw []byte) {
+		values := modeltest.Values(raw)
+		for _, robust := range []bool{false, true} {
+			parts, err := decompose.MSTL{Periods: []int{int(one), int(other)}, Robust: robust}.Decompose(values)
+			if err != nil {
+				continue
+			}
+			for i, v := range values {
+				if math.IsNaN(parts.Trend[i]) || math.IsNaN(parts.Remainder[i]) != math.IsNaN(v) {
+					t.Fatalf("step %d of %v: trend %v, remainder %v", i, values, parts.Trend[i], parts.Remainder[i])
+				}
+			}
+		}
+	})
+}

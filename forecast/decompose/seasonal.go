@@ -1,0 +1,96 @@
+package decompose
+
+import (
+	"fmt"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
+)
+
+// Seasonal gives seasons to a model that has none: MSTL takes them off the series, the model forecasts what is left,
+// and each season goes on as it last was (Hyndman & Athanasopoulos 2021, section 13.3; R's stlf).
+type Seasonal struct {
+	// Periods are the lengths of the seasons in steps, each 2 or more. A period that the series does not hold twice is
+	// left out.
+	Periods []int
+	// Model forecasts the seasonally adjusted series, gaps included.
+	Model forecast.Model
+	// Robust keeps outliers out of the seasons. The model still sees them.
+	Robust bool
+}
+
+// Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES".
+func (m Seasonal) Name() string {
+	inner := "no model"
+	if m.Model != nil {
+		inner = m.Model.Name()
+	}
+	return fmt.Sprintf("MSTL%v + %s", m.Periods, inner)
+}
+
+// Fit decomposes the series and fits the model to the seasonally adjusted one. It wants two whole seasons of the
+// shortest period and what the model wants.
+func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
+	if m.Model == nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), forecast.ErrParameter)
+	}
+	if err := units.Check(s, 2); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	parts, err := MSTL{Periods: m.Periods, Robust: m.Robust}.Decompose(s.Values)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	rest := s
+	rest.Values = parts.Adjusted()
+	inner, err := m.Model.Fit(rest)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	f := &seasonal{inner: inner}
+	for _, season := range parts.Seasons {
+		last := season.Values[len(season.Values)-season.Period:]
+		f.cycles = append(f.cycles, cycle{values: append([]float64(nil), last...)})
+	}
+	return f, nil
+}
+
+// seasonal is a model of the seasonally adjusted series at its origin, and the seasons that go on.
+type seasonal struct {
+	inner  forecast.Fitted
+	cycles []cycle
+}
+
+// Update moves the origin one step on: the model takes what is left of the observation without the seasons, which stay as
+// they were fitted. A value that is not finite, or beyond 1e150, counts as missing.
+func (f *seasonal) Update(y float64) {
+	for i := range f.cycles {
+		y -= f.cycles[i].next()
+		f.cycles[i].advance()
+	}
+	f.inner.Update(y)
+}
+
+// PointsTo writes the model's points with the seasons added.
+func (f *seasonal) PointsTo(dst []float64) {
+	f.inner.PointsTo(dst)
+	for i := range f.cycles {
+		f.cycles[i].addTo(dst)
+	}
+}
+
+// Forecast has the model's standard errors: the seasons are taken for known.
+func (f *seasonal) Forecast(h int) forecast.Forecast {
+	out := f.inner.Forecast(h)
+	for i := range f.cycles {
+		f.cycles[i].addTo(out.Point)
+	}
+	if out.Marginals != nil {
+		by := make([]float64, len(out.Point))
+		for i := range f.cycles {
+			f.cycles[i].addTo(by)
+		}
+		out.Marginals = shifted{out.Marginals, by}
+	}
+	return out
+}
