@@ -130,6 +130,9 @@ func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
 // climb climbs the likelihood from a start, or from white noise where that is better, by least squares: fast where the
 // likelihood is near quadratic.
 func (e *evaluator) climb(start []float64) ([]float64, error) {
+	if !e.searchable() {
+		return start, nil
+	}
 	best, value := start, math.Inf(1)
 	for _, x := range [][]float64{start, make([]float64, len(start))} {
 		if v := e.objective(x); v < value {
@@ -144,7 +147,7 @@ func (e *evaluator) climb(start []float64) ([]float64, error) {
 
 // polish ends a climb by a general search, which stops at once where the climb has arrived.
 func (e *evaluator) polish(x []float64) []float64 {
-	if len(x) == 0 {
+	if len(x) == 0 || !e.searchable() {
 		return x
 	}
 	return optimise.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, x).X
@@ -152,6 +155,7 @@ func (e *evaluator) polish(x []float64) []float64 {
 
 // settle keeps what a forecast needs from the point where a search ended.
 func (e *evaluator) settle(s forecast.Series, x []float64) (*Fitted, error) {
+	e.widen()
 	o := e.exactAt(x)
 	return e.finish(s, o, e.basis.coefficients(e.distance))
 }
@@ -173,6 +177,7 @@ func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error)
 	for _, v := range c.Regression {
 		regression = append(regression, v/e.scale)
 	}
+	e.widen()
 	o := e.exact()
 	o.squares = e.squares(e.basis.distances(regression), o.n)
 	return e.finish(s, o, regression)

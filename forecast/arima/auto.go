@@ -127,7 +127,7 @@ func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	var best, spare *finalist
 	var failure error
 	for i, c := range ranked {
-		if i >= finalists && best != nil || i >= overtime && spare != nil {
+		if i >= contest(s, c.order) && best != nil || i >= overtime && spare != nil {
 			break
 		}
 		f, err := c.compete(s, a.Regressors)
@@ -147,6 +147,14 @@ func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 		failure = fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
 	}
 	return nil, fmt.Errorf("auto-ARIMA: %w", failure)
+}
+
+// contest is how many candidates are compared: fewer where a pass is long.
+func contest(s forecast.Series, order Order) int {
+	if s.Len()*order.Seasonal.Period > affordable {
+		return 2
+	}
+	return finalists
 }
 
 // finalist is a candidate with the point where the exact likelihood led, and its criterion there.

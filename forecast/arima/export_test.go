@@ -28,7 +28,7 @@ func ToPartial(coefficients []float64) ([]float64, bool) {
 // LogLikelihood; at R's 10⁶ the two differ by as much as 4e-3, and by the units and the level of the series.
 func (f *Fitted) DiffuseLogLikelihood(s forecast.Series, kappa float64) (logLikelihood, sigma2 float64) {
 	p := f.filter.process
-	filter := newFilter(p, 1, p.delta.degree())
+	filter := newFilter(p, 1, p.size)
 	filter.start([][]float64{make([]float64, p.delta.degree())}, func(int) bool { return true })
 	for _, column := range filter.columns[:filter.active] {
 		floats.Scale(math.Sqrt(kappa)/wide, column)

@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// most is how many unknowns a filter keeps apart, where its state has more elements than that.
-	most = 48
-	// forgotten is the effect, in deviations of an innovation, below which an unknown is dropped. Its square is what a
+	// most is how many unknowns a filter keeps apart, where its state has more elements than that; fewest is how many it
+	// does where a search makes many passes.
+	most, fewest = 48, 4
+	// forgotten is the effect on the state, in deviations of an innovation, below which an unknown is dropped. Its square is what a
 	// variance would have shown of it.
 	forgotten = 1e-9
 	// wide is the deviation, in those of an innovation, of a value with which the differences start and of which nothing
@@ -35,9 +36,10 @@ type filter struct {
 	responses, moved []float64
 }
 
-// newFilter makes a filter for a number of series, of which at most unknown values of the start are missing.
-func newFilter(p *process, series, unknown int) *filter {
-	capacity := max(min(p.size, most), unknown) + 1
+// newFilter makes a filter for a number of series that keeps a number of unknowns apart; no more are of use than the state
+// has elements.
+func newFilter(p *process, series, unknowns int) *filter {
+	capacity := min(p.size, unknowns) + 1
 	f := &filter{
 		gain: newGain(p), means: make([][]float64, series), columns: make([][]float64, capacity),
 		responses: make([]float64, capacity), moved: make([]float64, p.size),
@@ -133,12 +135,14 @@ func (f *filter) learn(surprises []float64, unknown, total float64) {
 // forget drops the columns of which nothing is left.
 func (f *filter) forget() {
 	for j := f.active - 1; j >= 0; j-- {
-		if floats.Norm(f.columns[j], math.Inf(1)) < forgotten {
+		if square(f.columns[j]) < forgotten*forgotten {
 			f.active--
 			f.columns[j], f.columns[f.active] = f.columns[f.active], f.columns[j]
 		}
 	}
 }
+
+func square(column []float64) float64 { return floats.Dot(column, column) }
 
 // miss moves the filter over a step without an observation.
 func (f *filter) miss() {
@@ -152,23 +156,37 @@ func (f *filter) miss() {
 	f.advance()
 }
 
-// fold makes room for a column: rotations move what the columns say of the state's next elements into all but the last,
-// and that is dropped. Where there are more columns than elements it is empty by then.
+// fold makes room for a column. Where there are more columns than elements of the state, rotations empty the last one.
+// Else the unknown of the least effect is taken for known.
 func (f *filter) fold() {
-	last := f.active - 1
-	for i := range min(last, f.size) {
+	f.active--
+	last := f.active
+	if last < f.size {
+		least, smallest := 0, math.Inf(1)
+		for j, column := range f.columns[:f.active+1] {
+			if v := square(column); v < smallest {
+				least, smallest = j, v
+			}
+		}
+		f.columns[least], f.columns[last] = f.columns[last], f.columns[least]
+		return
+	}
+	for i := range f.size {
 		for j := i + 1; j <= last; j++ {
-			a, b := f.columns[i], f.columns[j]
-			if b[i] == 0 {
-				continue
-			}
-			radius := math.Hypot(a[i], b[i])
-			cosine, sine := a[i]/radius, b[i]/radius
-			for k, v := range a {
-				a[k], b[k] = cosine*v+sine*b[k], cosine*b[k]-sine*v
-			}
-			b[i] = 0
+			turn(f.columns[i], f.columns[j], i)
 		}
 	}
-	f.active = last
+}
+
+// turn rotates two columns so that element i of the second vanishes (Givens 1958).
+func turn(a, b []float64, i int) {
+	if b[i] == 0 {
+		return
+	}
+	radius := math.Hypot(a[i], b[i])
+	cosine, sine := a[i]/radius, b[i]/radius
+	for k, v := range a {
+		a[k], b[k] = cosine*v+sine*b[k], cosine*b[k]-sine*v
+	}
+	b[i] = 0
 }

@@ -58,15 +58,9 @@ func (f *Fitted) run(p *process, s forecast.Series) {
 			low, high = math.Min(low, values[i]), math.Max(high, values[i])
 		}
 	}
-	missing := func(t int) bool { return math.IsNaN(values[t]) }
-	unknown, begin := 0, p.delta.degree()
-	for t := range begin {
-		if missing(t) {
-			unknown++
-		}
-	}
-	f.filter = newFilter(p, 1, unknown)
-	f.filter.start([][]float64{bridge(values)}, missing)
+	begin := p.delta.degree()
+	f.filter = newFilter(p, 1, most)
+	f.filter.start([][]float64{filled(values, p.period)}, func(t int) bool { return math.IsNaN(values[t]) })
 	for t := begin; t < len(values); t++ {
 		f.take(values[t])
 	}

@@ -65,16 +65,32 @@ func newEvaluator(pr *problem) *evaluator {
 	return e
 }
 
-// begins makes the filter for a series with gaps.
+// affordable is how many multiplications or so a pass may take that a search makes a hundred times.
+const affordable = 2e6
+
+// begins makes the filter for a series with gaps. Where a search could not afford all that is unknown, it knows less.
 func (e *evaluator) begins() {
-	n, unknown := e.delta.degree(), 0
-	e.starts = append([][]float64{bridge(e.levels[0])}, e.levels[1:]...)
-	for t := range n {
-		if e.missing(t) {
-			unknown++
-		}
+	e.starts = append([][]float64{e.filled}, e.levels[1:]...)
+	e.filter = newFilter(e.process, len(e.levels), max(fewest, min(affordable/e.unknownCost(), most)))
+}
+
+// widen makes the filter for a single pass, which can afford more.
+func (e *evaluator) widen() {
+	if e.gaps {
+		e.filter = newFilter(e.process, len(e.levels), most)
 	}
-	e.filter = newFilter(e.process, len(e.levels), unknown)
+}
+
+// unknownCost is that of an unknown in a pass.
+func (e *evaluator) unknownCost() int { return 3 * len(e.filled) * e.size }
+
+// searchable says that the exact likelihood can be searched in the time that a fit may take. Else the coefficients are
+// those of conditional least squares, as good on the thousands of values that this takes.
+func (e *evaluator) searchable() bool {
+	if e.gaps {
+		return fewest*e.unknownCost() <= 5*affordable
+	}
+	return len(e.filled)*e.reach <= 20*affordable
 }
 
 func (e *evaluator) missing(t int) bool { return math.IsNaN(e.levels[0][t]) }

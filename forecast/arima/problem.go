@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 	"github.com/forewarm/forewarm/forecast/regress"
 )
@@ -23,7 +24,9 @@ type problem struct {
 	// levels are the series and then the columns of the regression, with a column of its own for the constant in front of
 	// the others. The series is NaN where it is missing.
 	levels [][]float64
-	// differenced are the differences of levels, with straight lines across the gaps.
+	// filled is the series with its gaps interpolated, differenced are the differences of that and of the other levels. They
+	// serve where a rough picture will do: for first guesses, and for values of the start of which nothing is known.
+	filled      []float64
 	differenced [][]float64
 	basis       basis
 	// gaps says that values are missing.
@@ -57,11 +60,10 @@ func prepare(s forecast.Series, order Order, design regress.Design) (*problem, e
 		return nil, err
 	}
 	pr.levels = append([][]float64{pr.shifted(s.Values[first:last])}, columns...)
-	for i, level := range pr.levels {
-		if i == 0 && pr.gaps {
-			level = bridge(level)
-		}
-		pr.differenced = append(pr.differenced, delta.apply(level))
+	pr.filled = filled(pr.levels[0], order.Seasonal.Period)
+	pr.differenced = append(pr.differenced, delta.apply(pr.filled))
+	for _, column := range columns {
+		pr.differenced = append(pr.differenced, delta.apply(column))
 	}
 	pr.standardise()
 	return pr, nil
@@ -108,10 +110,23 @@ func (pr *problem) shifted(values []float64) []float64 {
 	return out
 }
 
+// filled is a copy of the values with their gaps interpolated.
+func filled(values []float64, period int) []float64 {
+	var periods []int
+	if period > 1 {
+		periods = append(periods, period)
+	}
+	out, err := decompose.Interpolate(values, periods...)
+	if err != nil {
+		return make([]float64, len(values))
+	}
+	return out
+}
+
 // standardise takes a first regression out of the series and scales it to unit deviation of its differences.
 func (pr *problem) standardise() {
 	pr.basis = newBasis(pr.differenced[1:], pr.levels[1:])
-	pr.basis.remove(pr.differenced[0], pr.levels[0])
+	pr.basis.remove(pr.differenced[0], pr.filled, pr.levels[0])
 	mean, deviation := moments(pr.differenced[0])
 	deviation = math.Hypot(mean, deviation)
 	if deviation <= negligible {
@@ -122,7 +137,7 @@ func (pr *problem) standardise() {
 	for i := range pr.basis.first {
 		pr.basis.first[i] /= deviation
 	}
-	for _, values := range [][]float64{pr.levels[0], pr.differenced[0]} {
+	for _, values := range [][]float64{pr.levels[0], pr.filled, pr.differenced[0]} {
 		for i := range values {
 			values[i] /= deviation
 		}

@@ -86,13 +86,15 @@ func newBasis(differenced, levels [][]float64) basis {
 	return b
 }
 
-// remove takes the ordinary regression out of a series, given as its differences and its level.
-func (b *basis) remove(differenced, level []float64) {
+// remove takes the ordinary regression out of a series, given as its differences and as levels.
+func (b *basis) remove(differenced []float64, levels ...[]float64) {
 	for i, column := range b.differenced {
 		c := floats.Dot(column, differenced) / math.Max(float64(len(column)), 1)
 		b.first[i] = c
 		floats.AddScaled(differenced, -c, column)
-		floats.AddScaled(level, -c, b.levels[i])
+		for _, level := range levels {
+			floats.AddScaled(level, -c, b.levels[i])
+		}
 	}
 }
 

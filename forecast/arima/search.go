@@ -180,7 +180,7 @@ func (pr *problem) cost(order Order) int {
 	s := order.Seasonal
 	size := max(order.P+s.P*s.Period, order.Q+s.Q*s.Period+1) + order.D + s.D*s.Period
 	missing := len(pr.levels[0]) - order.D - s.D*s.Period - pr.used
-	return len(pr.levels[0]) * size * (1 + min(missing, most))
+	return len(pr.levels[0]) * size * (1 + 3*min(missing, most))
 }
 
 // start is a point from which to search: that of the neighbour, with new terms near 0, or a first guess.

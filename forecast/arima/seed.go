@@ -179,29 +179,3 @@ func yuleWalker(w []float64, n int) []float64 {
 	}
 	return partials
 }
-
-// bridge is a copy of w with its gaps filled by straight lines, and by the nearest value at the ends.
-func bridge(w []float64) []float64 {
-	out := append([]float64(nil), w...)
-	last := -1
-	for i, v := range out {
-		if math.IsNaN(v) {
-			continue
-		}
-		for j := last + 1; j < i; j++ {
-			if last < 0 {
-				out[j] = v
-			} else {
-				out[j] = out[last] + (v-out[last])*float64(j-last)/float64(i-last)
-			}
-		}
-		last = i
-	}
-	for j := last + 1; j < len(out); j++ {
-		out[j] = 0
-		if last >= 0 {
-			out[j] = out[last]
-		}
-	}
-	return out
-}
