@@ -94,8 +94,14 @@ func (a Auto) filled() (Auto, error) {
 		return a, fmt.Errorf("auto-ARIMA: %w", err)
 	}
 	if a.Period == 1 || a.Period < 0 || a.Period > maxSeason || a.MaxSeasonalP < 0 || a.MaxSeasonalQ < 0 {
-		return a, fmt.Errorf("auto-ARIMA: seasonal P to %d, Q to %d, period %d; want them from 0, the period from 2 to %d: %w",
-			a.MaxSeasonalP, a.MaxSeasonalQ, a.Period, maxSeason, forecast.ErrParameter)
+		return a, fmt.Errorf(
+			"auto-ARIMA: seasonal P to %d, Q to %d, period %d; want them from 0, the period from 2 to %d: %w",
+			a.MaxSeasonalP,
+			a.MaxSeasonalQ,
+			a.Period,
+			maxSeason,
+			forecast.ErrParameter,
+		)
 	}
 	a.MaxP, a.MaxQ = cmp.Or(a.MaxP, 3), cmp.Or(a.MaxQ, 3)
 	a.MaxD = max(cmp.Or(a.MaxD, maxDifference), 0)

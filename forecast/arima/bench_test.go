@@ -53,7 +53,12 @@ func daytime(n int) []float64 {
 func BenchmarkSeasonal(b *testing.B) {
 	values := daytime(900)
 	order := arima.ARIMA{P: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 24}}
-	waves := arima.ARIMA{P: 1, Q: 1, Constant: true, Regressors: regress.Design{regress.Fourier{Period: 24, Harmonics: 3}}}
+	waves := arima.ARIMA{
+		P:          1,
+		Q:          1,
+		Constant:   true,
+		Regressors: regress.Design{regress.Fourier{Period: 24, Harmonics: 3}},
+	}
 	for _, c := range []struct {
 		name   string
 		model  forecast.Model
@@ -93,9 +98,15 @@ func BenchmarkM4Hourly(b *testing.B) {
 func BenchmarkSeasonalUpdate(b *testing.B) {
 	for _, period := range []int{24, 1440} {
 		b.Run(fmt.Sprintf("m=%d", period), func(b *testing.B) {
-			model := arima.ARIMA{P: 1, D: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: period}, Fixed: &arima.Coefficients{
-				AR: []float64{0.3}, MA: []float64{-0.6}, SMA: []float64{-0.8},
-			}}
+			model := arima.ARIMA{
+				P:        1,
+				D:        1,
+				Q:        1,
+				Seasonal: arima.Seasonal{D: 1, Q: 1, Period: period},
+				Fixed: &arima.Coefficients{
+					AR: []float64{0.3}, MA: []float64{-0.6}, SMA: []float64{-0.8},
+				},
+			}
 			fitted, err := model.Fit(daily(daytime(3 * period)))
 			if err != nil {
 				b.Fatal(err)

@@ -85,7 +85,9 @@ func negative(c []float64) []float64 { return spaced(c, 1) }
 // stationary w since then.
 func TestLikelihoodAcrossGaps(t *testing.T) {
 	for _, model := range []arima.ARIMA{
-		{P: 2, Q: 1}, {P: 2, D: 1, Q: 1}, {P: 2, D: 2, Q: 1},
+		{P: 2, Q: 1},
+		{P: 2, D: 1, Q: 1},
+		{P: 2, D: 2, Q: 1},
 		{P: 2, Q: 1, Seasonal: arima.Seasonal{P: 1, Q: 1, Period: 4}},
 		{P: 2, Q: 1, Seasonal: arima.Seasonal{P: 1, D: 1, Q: 1, Period: 4}},
 		{P: 2, D: 1, Q: 1, Seasonal: arima.Seasonal{P: 1, D: 1, Q: 1, Period: 6}},
@@ -109,7 +111,13 @@ func TestLikelihoodAcrossGaps(t *testing.T) {
 			copy(values[13:], withGaps(values[13:], 7, share))
 			fitted := estimate(t, model, daily(values))
 			plain := dense(values, impulse(ma, ar, 800), delta)
-			within(t, fmt.Sprintf("%s, %v missing: log-likelihood", model.Name(), share), fitted.LogLikelihood(), plain, 1e-6)
+			within(
+				t,
+				fmt.Sprintf("%s, %v missing: log-likelihood", model.Name(), share),
+				fitted.LogLikelihood(),
+				plain,
+				1e-6,
+			)
 		}
 	}
 }
@@ -217,7 +225,11 @@ func TestHourThatWasNeverSeen(t *testing.T) {
 	around := (next.Point[6] + next.Point[8]) / 2
 	within(t, "the hour lies between its neighbours", next.Point[7], around, 10)
 	if e := next.StdErr[7]; e < 10*next.StdErr[6] || e > 200 {
-		t.Errorf("its standard error is %v, that of the hour before %v; want it as wide as the series", e, next.StdErr[6])
+		t.Errorf(
+			"its standard error is %v, that of the hour before %v; want it as wide as the series",
+			e,
+			next.StdErr[6],
+		)
 	}
 }
 

@@ -71,14 +71,14 @@ func prepare(s forecast.Series, order Order, design regress.Design) (*problem, e
 
 // columns are those of the regression, steps first to last.
 func (pr *problem) columns(s forecast.Series, first, last int) ([][]float64, error) {
-	rows := rowsOf(pr.order, pr.design)
-	out := make([][]float64, rows.width())
+	terms := rowsOf(pr.order, pr.design)
+	out := make([][]float64, terms.width())
 	for i := range out {
 		out[i] = make([]float64, last-first)
 	}
-	row := make([]float64, rows.width())
+	row := make([]float64, terms.width())
 	for t := first; t < last; t++ {
-		rows.row(row, t+1, s.TimeAt(t))
+		terms.row(row, t+1, s.TimeAt(t))
 		for i, v := range row {
 			if !units.Observed(v) {
 				return nil, fmt.Errorf("%s: regressor column %d is %v at step %d: %w",

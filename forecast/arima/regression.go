@@ -123,7 +123,7 @@ func (b *basis) distances(coefficients []float64) []float64 {
 
 // project is the least-squares regression of the first of the whitened columns on the others: their coefficients, in
 // coefficients, and the sum of squares that is left, or NaN where nothing but rounding would be left of it. normal is room.
-func project(columns [][]float64, normal [][]float64, coefficients []float64) float64 {
+func project(columns, normal [][]float64, coefficients []float64) float64 {
 	y, x := columns[0], columns[1:]
 	squares := floats.Dot(y, y)
 	for i, a := range x {
@@ -132,7 +132,8 @@ func project(columns [][]float64, normal [][]float64, coefficients []float64) fl
 			normal[i][j] = floats.Dot(a, x[j])
 		}
 	}
-	right := append(normal[len(x)][:0], coefficients[:len(x)]...)
+	right := normal[len(x)][:len(x)]
+	copy(right, coefficients)
 	solveSemidefinite(normal[:len(x)], coefficients)
 	rest := squares - floats.Dot(right, coefficients)
 	if rest < cancelled*squares {

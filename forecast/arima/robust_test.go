@@ -34,7 +34,8 @@ func models() []forecast.Model {
 // come, and a drift.
 func weekly() regress.Design {
 	return regress.Design{
-		regress.Fourier{Period: 7, Harmonics: 3}, regress.Drift{},
+		regress.Fourier{Period: 7, Harmonics: 3},
+		regress.Drift{},
 		regress.Event{Start: daily(nil).TimeAt(20), Length: 24 * time.Hour, Every: 30 * 24 * time.Hour},
 	}
 }

@@ -26,14 +26,14 @@ type LeastSquares struct {
 
 // squaresRun is one search: the point with its residuals, their derivatives and the normal equations.
 type squaresRun struct {
-	f                     func(x, residuals []float64) bool
-	x, next, step         []float64
-	residuals, other      []float64
-	derivatives           [][]float64
-	normal, factor        [][]float64
-	slope                 []float64
-	value, damper float64
-	evaluations           int
+	f                func(x, residuals []float64) bool
+	x, next, step    []float64
+	residuals, other []float64
+	derivatives      [][]float64
+	normal, factor   [][]float64
+	slope            []float64
+	value, damper    float64
+	evaluations      int
 }
 
 // Minimise searches from x0, which it leaves as it is, for the least half sum of squares of n residuals. f writes them for
