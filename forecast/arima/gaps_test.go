@@ -247,3 +247,28 @@ func TestGapWidensAndHeals(t *testing.T) {
 	fitted.Update(62)
 	within(t, "three observations later", fitted.Forecast(1).StdErr[0], before.StdErr[0], 1e-6)
 }
+
+// TestNearUnitRoot checks the start and the path of the gain where the variance of the series is thousands or millions of
+// times that of its innovations, against the dense likelihood with the autocovariances in closed form.
+func TestNearUnitRoot(t *testing.T) {
+	values := simulate(5, 60, 1)
+	for _, phi := range []float64{0.9, 0.999, 0.999999, -0.9999} {
+		theta := -0.7
+		scale := 1 / ((1 - phi) * (1 + phi))
+		plain := gaussian(values, func(i, j int) float64 {
+			lag := max(i-j, j-i)
+			if lag == 0 {
+				return (1 + 2*phi*theta + theta*theta) * scale
+			}
+			return math.Pow(phi, float64(lag-1)) * (phi + theta) * (1 + phi*theta) * scale
+		})
+		fitted := estimate(t, arima.ARIMA{P: 1, Q: 1, Fixed: &arima.Coefficients{
+			AR: []float64{phi}, MA: []float64{theta},
+		}}, daily(values))
+		within(t, fmt.Sprintf("φ = %v: log-likelihood", phi), fitted.LogLikelihood(), plain, 1e-6)
+	}
+	near := []float64{1.98, -0.981}
+	fitted := estimate(t, arima.ARIMA{P: 2, Q: 1, Fixed: &arima.Coefficients{AR: near, MA: []float64{0.4}}}, daily(values))
+	plain := dense(values, impulse([]float64{0.4}, negative(near), 5000), nil)
+	within(t, "near two unit roots: log-likelihood", fitted.LogLikelihood(), plain, 1e-6)
+}
