@@ -84,8 +84,10 @@ const (
 	// screenDecrease and screenIterations end a search that is to rank a model or to find a start.
 	screenDecrease   = 1e-5
 	screenIterations = 12
-	// exactDecrease ends the search for the likelihood: a hundredth of a thousandth on a thousand observations.
+	// exactDecrease ends the search for the likelihood, which a thousand observations then know to 5e-7; contestDecrease
+	// does while orders are compared, to 5e-4.
 	exactDecrease   = 1e-9
+	contestDecrease = 1e-6
 	exactIterations = 60
 )
 
@@ -120,7 +122,7 @@ func (e *evaluator) descend(likelihood func() outcome, x []float64, search optim
 
 // fit climbs the likelihood from a start and keeps what a forecast needs.
 func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
-	x, err := e.climb(start)
+	x, err := e.climb(start, exactDecrease)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +130,8 @@ func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
 }
 
 // climb climbs the likelihood from a start, or from white noise where that is better, by least squares: fast where the
-// likelihood is near quadratic.
-func (e *evaluator) climb(start []float64) ([]float64, error) {
+// likelihood is near quadratic. It ends when a step gains less than the share decrease of the sum of squares.
+func (e *evaluator) climb(start []float64, decrease float64) ([]float64, error) {
 	if !e.searchable() {
 		return start, nil
 	}
@@ -142,7 +144,7 @@ func (e *evaluator) climb(start []float64) ([]float64, error) {
 	if math.IsInf(value, 1) {
 		return nil, fmt.Errorf("%s: no start with a finite likelihood: %w", e.order, forecast.ErrNoConvergence)
 	}
-	return e.descend(e.exact, best, optimise.LeastSquares{Decrease: exactDecrease, Iterations: exactIterations}).X, nil
+	return e.descend(e.exact, best, optimise.LeastSquares{Decrease: decrease, Iterations: exactIterations}).X, nil
 }
 
 // polish ends a climb by a general search, which stops at once where the climb has arrived.

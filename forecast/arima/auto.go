@@ -181,7 +181,7 @@ func (c candidate) compete(s forecast.Series, design regress.Design) (*finalist,
 	if pr.flat {
 		return f, nil
 	}
-	if f.x, err = f.climb(f.x); err != nil {
+	if f.x, err = f.climb(f.x, contestDecrease); err != nil {
 		return nil, err
 	}
 	o := f.exactAt(f.x)
@@ -195,7 +195,7 @@ func (f *finalist) fit(s forecast.Series) (*Fitted, error) {
 	if f.flat {
 		return f.fitFlat(s)
 	}
-	return f.settle(s, f.polish(f.x))
+	return f.evaluator.fit(s, f.x)
 }
 
 // inside says whether all roots of the four polynomials lie outside the circle of the radius.

@@ -40,13 +40,20 @@ type squaresRun struct {
 // a point; false means that the point lies outside the domain. x0 must lie inside.
 func (l LeastSquares) Minimise(f func(x, residuals []float64) bool, x0 []float64, n int) Result {
 	run := newSquaresRun(f, x0, n)
+	small := 0
 	for range l.Iterations {
 		before := run.value
 		if !(run.value > 0) || math.IsInf(run.value, 1) {
 			break
 		}
 		run.differentiate()
-		if !run.descend() || before-run.value < l.Decrease*before {
+		if !run.descend() {
+			break
+		}
+		// A single small step may be one that was damped.
+		if before-run.value >= l.Decrease*before {
+			small = 0
+		} else if small++; small == 2 || run.damper <= firstDamping {
 			break
 		}
 	}
