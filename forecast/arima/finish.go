@@ -23,9 +23,6 @@ func (e *evaluator) squares(distance []float64, n int) float64 {
 // needs.
 func (e *evaluator) finish(s forecast.Series, o outcome, regression []float64) (*Fitted, error) {
 	variance := o.squares / float64(o.n)
-	if !e.flat {
-		variance = math.Max(variance, 0)
-	}
 	if !units.Observed(variance) || o.n < 1 {
 		return nil, fmt.Errorf("%s: the errors cannot be computed: %w", e.order, forecast.ErrNoConvergence)
 	}

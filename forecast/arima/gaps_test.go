@@ -268,7 +268,11 @@ func TestNearUnitRoot(t *testing.T) {
 		within(t, fmt.Sprintf("φ = %v: log-likelihood", phi), fitted.LogLikelihood(), plain, 1e-6)
 	}
 	near := []float64{1.98, -0.981}
-	fitted := estimate(t, arima.ARIMA{P: 2, Q: 1, Fixed: &arima.Coefficients{AR: near, MA: []float64{0.4}}}, daily(values))
+	fitted := estimate(
+		t,
+		arima.ARIMA{P: 2, Q: 1, Fixed: &arima.Coefficients{AR: near, MA: []float64{0.4}}},
+		daily(values),
+	)
 	plain := dense(values, impulse([]float64{0.4}, negative(near), 5000), nil)
 	within(t, "near two unit roots: log-likelihood", fitted.LogLikelihood(), plain, 1e-6)
 }

@@ -97,8 +97,20 @@ func TestRegressionWithErrors(t *testing.T) {
 	within(t, "log-likelihood", fitted.LogLikelihood(), -100.292922501238, 1e-6)
 	c := fitted.Coefficients()
 	got := append(append(append([]float64{}, c.AR...), c.Constant), c.Regression...)
-	want := []float64{1.0000385346566438, -0.2984558380788306, 580.0085997599359189, -0.0102532331166565, -0.8004391289607611}
-	errs := []float64{0.0972986760515433, 0.0997939984307221, 0.4466751482125864, 0.0113961681736754, 0.5872615577776740}
+	want := []float64{
+		1.0000385346566438,
+		-0.2984558380788306,
+		580.0085997599359189,
+		-0.0102532331166565,
+		-0.8004391289607611,
+	}
+	errs := []float64{
+		0.0972986760515433,
+		0.0997939984307221,
+		0.4466751482125864,
+		0.0113961681736754,
+		0.5872615577776740,
+	}
 	for i := range want {
 		within(t, fmt.Sprintf("coefficient %d", i+1), got[i], want[i], 1e-3*errs[i])
 	}
@@ -114,7 +126,14 @@ func TestDifferencedRegression(t *testing.T) {
 	within(t, "log-likelihood", fitted.LogLikelihood(), -252.9205400956, 1e-6)
 	c := fitted.Coefficients()
 	got := append([]float64{c.AR[0], c.MA[0]}, c.Regression...)
-	want := []float64{0.658605718915424, 0.512368966995814, -1.325547749488458, -1.074983222862006, 0.252707777024975, -0.509502797372216}
+	want := []float64{
+		0.658605718915424,
+		0.512368966995814,
+		-1.325547749488458,
+		-1.074983222862006,
+		0.252707777024975,
+		-0.509502797372216,
+	}
 	for i := range want {
 		within(t, fmt.Sprintf("coefficient %d", i+1), got[i], want[i], 1e-3)
 	}
@@ -130,7 +149,13 @@ func TestDifferencesTakeTermsAway(t *testing.T) {
 	seasonal.Regressors = regress.Design{regress.Fourier{Period: 12, Harmonics: 2}, regress.Mean{}}
 	fitted := estimate(t, seasonal, daily(values))
 	for i, v := range fitted.Coefficients().Regression {
-		within(t, fmt.Sprintf("the coefficient of column %d, of which a season's difference leaves nothing", i+1), v, 0, 0)
+		within(
+			t,
+			fmt.Sprintf("the coefficient of column %d, of which a season's difference leaves nothing", i+1),
+			v,
+			0,
+			0,
+		)
 	}
 	within(t, "log-likelihood", fitted.LogLikelihood(), plain.LogLikelihood(), 1e-5)
 }

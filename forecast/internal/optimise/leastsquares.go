@@ -53,7 +53,10 @@ func (l LeastSquares) Minimise(f func(x, residuals []float64) bool, x0 []float64
 		// A single small step may be one that was damped.
 		if before-run.value >= l.Decrease*before {
 			small = 0
-		} else if small++; small == 2 || run.damper <= firstDamping {
+			continue
+		}
+		small++
+		if small == 2 || run.damper <= firstDamping {
 			break
 		}
 	}
