@@ -15,6 +15,7 @@
 // The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. Values carry their
 // own time grid. A missing observation is NaN, never 0.
 //
-// Models live in sub-packages by subject: naive, smoothing and arima; accuracy scores them; interval calibrates what
-// they say by what came.
+// Models live in sub-packages by subject: naive, smoothing and arima; decompose takes seasons off a series for any of
+// them, transform lets them work on another scale. Package diagnose says what a series is like; accuracy scores
+// forecasts; interval calibrates what they say by what came.
 package forecast

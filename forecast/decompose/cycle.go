@@ -2,31 +2,39 @@ package decompose
 
 import "github.com/forewarm/forewarm/forecast"
 
-// cycle is an effect that repeats, and where in it the next step lies.
+// cycle is an effect that repeats, and where in it the next step lies. It is made of parts in turn, which may be the
+// same: a week of five times one day and twice another takes the room of two days.
 type cycle struct {
-	values []float64
-	at     int
+	parts    [][]float64
+	part, at int
 }
 
 // next is the effect on the coming step.
-func (c *cycle) next() float64 { return c.values[c.at] }
+func (c *cycle) next() float64 { return c.parts[c.part][c.at] }
 
 func (c *cycle) advance() {
 	c.at++
-	if c.at == len(c.values) {
-		c.at = 0
+	if c.at < len(c.parts[c.part]) {
+		return
+	}
+	c.at = 0
+	c.part++
+	if c.part == len(c.parts) {
+		c.part = 0
 	}
 }
 
 // addTo adds the effects on the coming steps to dst.
 func (c *cycle) addTo(dst []float64) {
-	at := c.at
-	for i := range dst {
-		dst[i] += c.values[at]
-		at++
-		if at == len(c.values) {
-			at = 0
+	part, at := c.part, c.at
+	for len(dst) > 0 {
+		effects := c.parts[part][at:]
+		n := min(len(effects), len(dst))
+		for i, effect := range effects[:n] {
+			dst[i] += effect
 		}
+		dst, at = dst[n:], 0
+		part = (part + 1) % len(c.parts)
 	}
 }
 

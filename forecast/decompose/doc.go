@@ -1,5 +1,9 @@
 // Package decompose splits a series into a trend, seasons and a remainder, and forecasts it by these parts.
 //
-// STL does it for one season by local regression (loess; Cleveland, Cleveland, McRae & Terpenning 1990), MSTL for
-// several by turns (Bandara, Hyndman & Bergmeir 2021). What a Decomposition holds adds up to the series.
+// STL does it for one season by local regression (loess; Cleveland et al. 1990), MSTL for several by turns (Bandara,
+// Hyndman & Bergmeir 2021). What a Decomposition holds adds up to the series. Interpolate fills its gaps.
+//
+// Seasonal and Profile are models: they take seasons off the series for any other model, and put them on its forecast.
+// Seasonal's come from an MSTL, for up to a few hundred steps a season. Profile's is a day, or a week of days, of many
+// noisy steps: medians over the days, which must prove their worth before they are believed.
 package decompose

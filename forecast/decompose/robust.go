@@ -77,4 +77,3 @@ func bisquare(r, limit float64) float64 {
 	u = 1 - u*u
 	return u * u
 }
-

@@ -17,6 +17,8 @@ type Seasonal struct {
 	Model forecast.Model
 	// Robust keeps outliers out of the seasons. The model still sees them.
 	Robust bool
+	// SeasonalWindow is as in MSTL: 0 for 11 seasons of the shortest period. Fewer follow a season that changes.
+	SeasonalWindow int
 }
 
 // Name is the decomposition with its periods, and the model: "MSTL[24 168] + SES".
@@ -37,7 +39,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	if err := units.Check(s, 2); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	parts, err := MSTL{Periods: m.Periods, Robust: m.Robust}.Decompose(s.Values)
+	parts, err := MSTL{Periods: m.Periods, SeasonalWindow: m.SeasonalWindow, Robust: m.Robust}.Decompose(s.Values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
@@ -50,7 +52,7 @@ func (m Seasonal) Fit(s forecast.Series) (forecast.Fitted, error) {
 	f := &seasonal{inner: inner}
 	for _, season := range parts.Seasons {
 		last := season.Values[len(season.Values)-season.Period:]
-		f.cycles = append(f.cycles, cycle{values: append([]float64(nil), last...)})
+		f.cycles = append(f.cycles, cycle{parts: [][]float64{append([]float64(nil), last...)}})
 	}
 	return f, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/forecast/transform"
 )
 
 func hourly(values []float64) forecast.Series {
@@ -90,6 +91,56 @@ func TestSeasonsCarryOn(t *testing.T) {
 	agree(t, "a level two higher", next.Point, []float64{3, 7, 11}, 1e-9)
 	if want := hourly(y).TimeAt(63); !next.Start.Equal(want) {
 		t.Errorf("starts at %s, want %s", next.Start, want)
+	}
+}
+
+// Forecasts scale and shift with the series.
+func TestSeasonalModelsMoveWithTheSeries(t *testing.T) {
+	values := load(24 * 30)
+	moved := make([]float64, len(values))
+	for i, v := range values {
+		moved[i] = 1e-100 * (2*v - 4096)
+	}
+	for _, model := range []forecast.Model{
+		decompose.Seasonal{Periods: []int{24, 168}, Model: naive.Last{}},
+		decompose.Seasonal{Periods: []int{24}, Model: naive.Last{}, SeasonalWindow: 7, Robust: true},
+		decompose.Profile{Model: naive.Last{}},
+	} {
+		one, err := model.Fit(hourly(values))
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := model.Fit(hourly(moved))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := one.Forecast(100), other.Forecast(100)
+		for i := range a.Point {
+			a.Point[i], b.Point[i] = 2*a.Point[i]-4096, 1e100*b.Point[i]
+			a.StdErr[i], b.StdErr[i] = 2*a.StdErr[i], 1e100*b.StdErr[i]
+		}
+		agree(t, model.Name()+" points", b.Point, a.Point, 1e-8)
+		agree(t, model.Name()+" standard errors", b.StdErr, a.StdErr, 1e-8)
+	}
+}
+
+// The quantiles of a model with marginals of its own move with the seasons.
+func TestSeasonalShiftsMarginals(t *testing.T) {
+	y := make([]float64, 60)
+	for i := range y {
+		y[i] = 10 + []float64{1, 5, 9}[i%3] + float64(i%2)
+	}
+	inner := transform.Model{Transform: transform.Clip{High: 16.5}, Model: naive.Last{}}
+	fitted, err := decompose.Seasonal{Periods: []int{3}, Model: inner}.Fit(hourly(y))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := fitted.Forecast(6)
+	for i, upper := range next.Quantile(0.9999999) {
+		// The clip of what is left at 16.5, plus a season about 0.
+		if want := 16.5 + []float64{-4, 0, 4}[i%3]; math.Abs(upper-want) > 0.3 {
+			t.Errorf("step %d: bound %v, want %v", i+1, upper, want)
+		}
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"github.com/forewarm/forewarm/forecast/internal/units"
 )
 
-// STL splits a series into a trend, one season and a remainder by loess (Cleveland, Cleveland, McRae & Terpenning 1990).
+// STL splits a series into a trend, one season and a remainder by loess (R. B. Cleveland, W. S. Cleveland, McRae &
+// Terpenning 1990).
 type STL struct {
 	// Period is the length of the season in steps, 2 or more.
 	Period int
@@ -44,7 +45,9 @@ func (d STL) Decompose(values []float64) (Decomposition, error) {
 	}
 	l := d.run(filled)
 	out := Decomposition{
-		Trend: l.trend, Seasons: []Season{{Period: d.Period, Values: l.season}}, Remainder: make([]float64, len(values)),
+		Trend:     l.trend,
+		Seasons:   []Season{{Period: d.Period, Values: l.season}},
+		Remainder: make([]float64, len(values)),
 	}
 	for i, v := range values {
 		out.Remainder[i] = v - l.trend[i] - l.season[i]

@@ -2,6 +2,10 @@ package diagnose
 
 import (
 	"math"
+	"math/bits"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/forewarm/forewarm/forecast/internal/units"
 )
@@ -17,10 +21,39 @@ func ACF(values []float64, lags int) []float64 {
 	if n == 0 {
 		return out
 	}
-	for lag := 1; lag < min(len(out), len(centred)); lag++ {
-		out[lag] = product(centred, lag) / n
+	within := out[:min(len(out), len(centred))]
+	if len(within)*len(centred) > direct {
+		spectral(within, centred)
+	} else {
+		for lag := range within {
+			within[lag] = product(centred, lag)
+		}
 	}
+	floats.Scale(1/n, within)
+	out[0] = 1
 	return out
+}
+
+// direct is the number of products up to which they are summed one by one.
+const direct = 1 << 19
+
+// spectral writes the sums of products at the lags 0 to len(dst)−1 by way of the periodogram, in n·log n time. Gaps add
+// nothing.
+func spectral(dst, centred []float64) {
+	n := 1 << bits.Len(uint(len(centred)+len(dst)))
+	padded := make([]float64, n)
+	for i, v := range centred {
+		if !math.IsNaN(v) {
+			padded[i] = v
+		}
+	}
+	transform := fourier.NewFFT(n)
+	spectrum := transform.Coefficients(nil, padded)
+	for i, c := range spectrum {
+		spectrum[i] = complex(real(c)*real(c)+imag(c)*imag(c), 0)
+	}
+	copy(dst, transform.Sequence(padded, spectrum))
+	floats.Scale(1/float64(n), dst)
 }
 
 // centre is a copy with mean 0 and variance 1 and the gaps where they were, and the number of observations: 0 where they
@@ -43,7 +76,7 @@ func centre(values []float64) (centred []float64, n float64) {
 
 // PACF is the partial autocorrelation at the lags 1 to lags, element 0 that of lag 1: what is left of the correlation
 // when the steps between have had their say. It is Durbin and Levinson's recursion on the ACF (Brockwell & Davis 1991,
-// section 5.2).
+// section 5.2). It is 0 from the lag on by which the past determines the series.
 func PACF(values []float64, lags int) []float64 {
 	r := ACF(values, lags)
 	out := make([]float64, len(r)-1)
@@ -54,10 +87,10 @@ func PACF(values []float64, lags int) []float64 {
 		for j := 1; j < k; j++ {
 			sum -= before[j] * r[k-j]
 		}
-		if variance <= negligible {
-			break // the past determines the series
-		}
 		phi[k] = sum / variance
+		if !(math.Abs(phi[k]) < 1) {
+			break // the past determines the series, but for rounding
+		}
 		for j := 1; j < k; j++ {
 			phi[j] = before[j] - phi[k]*before[k-j]
 		}

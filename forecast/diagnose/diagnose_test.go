@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast/diagnose"
 	"github.com/forewarm/forewarm/forecast/modeltest"
@@ -74,6 +75,34 @@ func TestLakeHuronCorrelation(t *testing.T) {
 	}
 }
 
+// Long sums go by way of the periodogram; the dumb sums must agree.
+func TestACFAgainstSums(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	y := make([]float64, 3000)
+	mean, n := 0.0, 0.0
+	for i := range y {
+		y[i] = 100 + random.NormFloat64() + 3*math.Sin(float64(i))
+		if i%7 == 3 {
+			y[i] = math.NaN()
+			continue
+		}
+		n++
+		mean += (y[i] - mean) / n
+	}
+	sum := func(lag int) (sum float64) {
+		for i := lag; i < len(y); i++ {
+			if p := (y[i] - mean) * (y[i-lag] - mean); !math.IsNaN(p) {
+				sum += p
+			}
+		}
+		return sum
+	}
+	acf := diagnose.ACF(y, 2999)
+	for lag := 0; lag < len(acf); lag += 113 {
+		within(t, fmt.Sprintf("lag %d", lag), acf[lag], sum(lag)/sum(0), 1e-10)
+	}
+}
+
 // The partial autocorrelation at a lag is the last coefficient of the autoregression of that order.
 func TestPACFOfAnAutoregression(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
@@ -132,6 +161,13 @@ func finite(t *testing.T, name string, values []float64) {
 	}
 	if got := diagnose.Differences(values, 2); got < 0 || got > 2 {
 		t.Errorf("%s: %d differences", name, got)
+	}
+	for _, step := range []time.Duration{0, 5 * time.Minute, 4 * time.Hour} {
+		for _, p := range diagnose.Periods(values, step) {
+			if p.Length < 2 || 3*p.Length > len(values) || !(p.Strength >= 0 && p.Strength <= 1) {
+				t.Errorf("%s: period %v of %d values", name, p, len(values))
+			}
+		}
 	}
 	if got := diagnose.SeasonalDifferences(values, 7); got < 0 || got > 1 {
 		t.Errorf("%s: %d seasonal differences", name, got)
