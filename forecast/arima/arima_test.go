@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/regress"
 	"github.com/forewarm/forewarm/testdata/classic"
 )
 
@@ -233,20 +234,49 @@ func TestUpdateIsRefit(t *testing.T) {
 	}
 }
 
+// TestScaleAndShift: a series in other units, and where the model has a constant or a difference at another level, has the
+// same forecast in those.
 func TestScaleAndShift(t *testing.T) {
-	values := simulate(3, 200, 0)
-	base := estimate(t, arima.ARIMA{P: 2, Q: 1, Constant: true}, daily(values)).Forecast(5)
-	for _, scale := range []float64{1e-300, 1e-9, 3, 1e12, 1e140} {
-		changed := make([]float64, len(values))
-		for i, v := range values {
-			changed[i] = v * scale
+	values := daytime(240)
+	for _, model := range []forecast.Model{
+		arima.ARIMA{P: 2, Q: 1, Constant: true},
+		arima.ARIMA{P: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 24}},
+		arima.ARIMA{P: 1, Constant: true, Regressors: regress.Design{regress.Fourier{Period: 24, Harmonics: 2}}},
+		arima.Auto{Period: 24},
+	} {
+		base := next(t, model, values)
+		if again := next(
+			t,
+			model,
+			values,
+		); !slices.Equal(again.Point, base.Point) ||
+			!slices.Equal(again.StdErr, base.StdErr) {
+			t.Errorf("%s: two fits to one series differ", model.Name())
 		}
-		got := estimate(t, arima.ARIMA{P: 2, Q: 1, Constant: true}, daily(changed)).Forecast(5)
-		for i := range base.Point {
-			within(t, fmt.Sprintf("scale %g: point", scale), got.Point[i]/scale, base.Point[i], 1e-4)
-			within(t, fmt.Sprintf("scale %g: standard error", scale), got.StdErr[i]/scale, base.StdErr[i], 1e-4)
+		for _, c := range []struct{ scale, shift float64 }{
+			{1e-300, 0}, {1e-9, 0}, {3, 0}, {1e12, 0}, {1e140, 0}, {-1, 0}, {1, 1000}, {0.5, -77},
+		} {
+			changed := make([]float64, len(values))
+			for i, v := range values {
+				changed[i] = v*c.scale + c.shift
+			}
+			got := next(t, model, changed)
+			for i := range base.Point {
+				what := fmt.Sprintf("%s, %+v, step %d", model.Name(), c, i+1)
+				within(t, what+": point", (got.Point[i]-c.shift)/c.scale, base.Point[i], 1e-3)
+				within(t, what+": standard error", got.StdErr[i]/math.Abs(c.scale), base.StdErr[i], 1e-3)
+			}
 		}
 	}
+}
+
+func next(t *testing.T, model forecast.Model, values []float64) forecast.Forecast {
+	t.Helper()
+	fitted, err := model.Fit(daily(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fitted.Forecast(30)
 }
 
 func TestBadParameters(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/diagnose"
@@ -95,7 +96,7 @@ func (a Auto) filled() (Auto, error) {
 	}
 	if a.Period == 1 || a.Period < 0 || a.Period > maxSeason || a.MaxSeasonalP < 0 || a.MaxSeasonalQ < 0 {
 		return a, fmt.Errorf(
-			"auto-ARIMA: seasonal P to %d, Q to %d, period %d; want them from 0, the period from 2 to %d: %w",
+			"auto-ARIMA: seasonal P to %d, Q to %d of period %d; want 0 or more, a period from 2 to %d: %w",
 			a.MaxSeasonalP,
 			a.MaxSeasonalQ,
 			a.Period,
@@ -127,30 +128,32 @@ func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 	return diagnose.Differences(values, a.MaxD), seasonal
 }
 
-// choose compares the best of the screened orders by exact likelihood and fits the winner. An order with a root on the
-// circle is passed over as long as there is another.
+// choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that fails.
+// Orders with a root on the circle stand behind all others, as the screening ranked them.
 func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
-	var best, spare *finalist
-	var failure error
+	failure := fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
+	var inside, others []*finalist
 	for i, c := range ranked {
-		if i >= contest(s, c.order) && best != nil || i >= overtime && spare != nil {
+		if i >= contest(s, c.order) && len(inside) > 0 || i >= overtime && len(others) > 0 {
 			break
 		}
 		f, err := c.compete(s, a.Regressors)
 		switch {
 		case err != nil:
 			failure = err
-		case !f.inside(margin):
-			spare = cmp.Or(spare, f)
-		case best == nil || f.criterion < best.criterion:
-			best = f
+		case f.inside(margin):
+			inside = append(inside, f)
+		default:
+			others = append(others, f)
 		}
 	}
-	if chosen := cmp.Or(best, spare); chosen != nil {
-		return chosen.fit(s)
-	}
-	if failure == nil {
-		failure = fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
+	slices.SortStableFunc(inside, func(x, y *finalist) int { return cmp.Compare(x.criterion, y.criterion) })
+	for _, f := range append(inside, others...) {
+		fitted, err := f.fit(s)
+		if err == nil {
+			return fitted, nil
+		}
+		failure = err
 	}
 	return nil, fmt.Errorf("auto-ARIMA: %w", failure)
 }

@@ -8,16 +8,15 @@ const widest = 1e10
 // r = max(p + mP, q + mQ + 1) elements of the ARMA w, of which the first is what is expected of the coming w, then the
 // last d + mD values of the series.
 type process struct {
-	period    int
-	reach     int
-	size      int
-	ar        polynomial
-	ma        polynomial
-	delta     polynomial
-	factors   Coefficients
-	partial   []float64
-	variances []float64
-	room      []float64
+	period int
+	// reach is r, size the number of elements of the state.
+	reach, size int
+	// ar is φ(B)Φ(Bᵐ), ma θ(B)Θ(Bᵐ) and delta (1−B)ᵈ(1−Bᵐ)ᴰ, multiplied out; factors are the first two's coefficients.
+	ar, ma, delta polynomial
+	factors       Coefficients
+	// partial are the partial autocorrelations of ar, variances the autocovariances of w as far as ar reaches back.
+	partial, variances []float64
+	room               []float64
 }
 
 func newProcess(order Order) *process {
