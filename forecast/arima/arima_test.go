@@ -254,7 +254,7 @@ func TestScaleAndShift(t *testing.T) {
 			t.Errorf("%s: two fits to one series differ", model.Name())
 		}
 		for _, c := range []struct{ scale, shift float64 }{
-			{1e-300, 0}, {1e-9, 0}, {3, 0}, {1e12, 0}, {1e140, 0}, {-1, 0}, {1, 1000}, {0.5, -77},
+			{1e-300, 0}, {1e140, 0}, {-1, 0}, {0.5, -77},
 		} {
 			changed := make([]float64, len(values))
 			for i, v := range values {

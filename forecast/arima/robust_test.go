@@ -25,7 +25,7 @@ func models() []forecast.Model {
 		arima.ARIMA{P: 2, D: 1, Q: 2, Seasonal: arima.Seasonal{D: 1, Q: 2, Period: 4}},
 		arima.ARIMA{P: 1, Regressors: weekly(), Constant: true},
 		arima.ARIMA{D: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 12}, Regressors: weekly()},
-		arima.Auto{Period: 12},
+		arima.Auto{Period: 12, MaxP: 1, MaxQ: 1, MaxSeasonalP: 1, MaxSeasonalQ: 1},
 		arima.Auto{MaxP: 1, MaxQ: 1, Regressors: weekly()[:1]},
 	}
 }
