@@ -3,30 +3,46 @@ package arima
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/optimise"
-	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/regress"
 )
 
-// ARIMA is an autoregressive integrated moving average of given order.
+// ARIMA is a seasonal autoregressive integrated moving average of given order, around a regression.
 type ARIMA struct {
 	// P, D and Q are the numbers of autoregressive terms, of differences (at most 2) and of moving-average terms.
 	P, D, Q int
-	// Constant gives the differenced series a mean: a level to which the series returns where D is 0, a drift where
-	// D is 1. Demand that never falls to a mean of 0 by itself wants it where D is 0.
+	// Seasonal are those that act a season apart; the zero value is none.
+	Seasonal Seasonal
+	// Constant gives the differenced series a mean: a level to which the series returns where nothing is differenced, a
+	// drift with one difference of either kind. Demand that never falls to a mean of 0 by itself wants it where nothing is
+	// differenced.
 	Constant bool
+	// Regressors are what the series depends on beside its past: the ARIMA is that of what they leave.
+	Regressors regress.Design
 	// Fixed are the coefficients to use; nil estimates them. The variance is estimated in any case.
 	Fixed *Coefficients
 }
 
-// Name is the model with its order: "ARIMA(1,1,1)".
-func (a ARIMA) Name() string { return a.order().String() }
+// Name is the model with its order: "ARIMA(1,1,1)(0,1,1)[24]".
+func (a ARIMA) Name() string { return name(a.order(), a.Regressors) }
 
-func (a ARIMA) order() Order { return Order{P: a.P, D: a.D, Q: a.Q, Constant: a.Constant} }
+// name is the order, with what the field says of a regression.
+func name(order Order, design regress.Design) string {
+	if design.Width() == 0 {
+		return order.String()
+	}
+	return "Regression with " + order.String() + " errors"
+}
 
-// Fit estimates the coefficients by exact maximum likelihood. It wants p + q + d + 1 observations, one more with a
-// constant, and d of them in a row.
+func (a ARIMA) order() Order {
+	return Order{P: a.P, D: a.D, Q: a.Q, Seasonal: a.Seasonal, Constant: a.Constant}.canonical()
+}
+
+// Fit estimates the coefficients by exact maximum likelihood. It wants one observation more than there are values that
+// the differences use up (d + mD) and coefficients.
 func (a ARIMA) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := a.Estimate(s)
 	if err != nil {
@@ -41,12 +57,15 @@ func (a ARIMA) Estimate(s forecast.Series) (*Fitted, error) {
 	if err := order.validate(); err != nil {
 		return nil, err
 	}
+	if err := a.Regressors.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", order, err)
+	}
 	if a.Fixed != nil {
-		if err := a.Fixed.validate(order); err != nil {
+		if err := a.Fixed.validate(order, a.Regressors.Width()); err != nil {
 			return nil, err
 		}
 	}
-	pr, err := prepare(s, order)
+	pr, err := prepare(s, order, a.Regressors)
 	if err != nil {
 		return nil, err
 	}
@@ -57,21 +76,67 @@ func (a ARIMA) Estimate(s forecast.Series) (*Fitted, error) {
 	case pr.flat:
 		return e.fitFlat(s)
 	default:
-		return e.fit(s, newSeed(pr).guess(a.P, a.Q))
+		return e.fit(s, e.approach(newSeed(pr).guess(order)))
 	}
 }
 
-// exact is how the likelihood is climbed: to a thousandth of a standard error on a hundred observations.
-func exact() optimise.QuasiNewton {
-	return optimise.QuasiNewton{Gradient: 1e-6, Decrease: 1e-10, Iterations: 100}
-}
+const (
+	// screenDecrease and screenIterations end a search that is to rank a model or to find a start.
+	screenDecrease   = 1e-5
+	screenIterations = 12
+	// exactDecrease ends the search for the likelihood, which a thousand observations then know to 5e-7; contestDecrease
+	// does while orders are compared, to 5e-4.
+	exactDecrease   = 1e-9
+	contestDecrease = 1e-6
+	exactIterations = 60
+)
 
-// fit climbs the likelihood from the best of the guess, of its autoregressive half and of white noise.
-func (e *evaluator) fit(s forecast.Series, guess []float64) (*Fitted, error) {
-	half := append([]float64(nil), guess...)
-	clear(half[e.order.P:])
+// approach is where conditional least squares lead from the best of the guess, its autoregressive half and white noise.
+func (e *evaluator) approach(guess []float64) []float64 {
+	half := slices.Clone(guess)
+	clear(half[e.order.P+e.order.Seasonal.P:])
 	best, value := guess, math.Inf(1)
 	for _, x := range [][]float64{guess, half, make([]float64, len(guess))} {
+		if !e.at(x) {
+			continue
+		}
+		if v := e.conditional().objective(); v < value {
+			best, value = x, v
+		}
+	}
+	if math.IsInf(value, 1) {
+		return guess
+	}
+	return e.descend(e.conditional, best, optimise.LeastSquares{
+		Decrease: screenDecrease, Iterations: screenIterations,
+	}).X
+}
+
+// descend searches for the least residuals of a likelihood from x.
+func (e *evaluator) descend(likelihood func() outcome, x []float64, search optimise.LeastSquares) optimise.Result {
+	if len(x) == 0 {
+		return optimise.Result{X: x}
+	}
+	return search.Minimise(e.residuals(likelihood), x, len(e.white[0]))
+}
+
+// fit climbs the likelihood from a start and keeps what a forecast needs.
+func (e *evaluator) fit(s forecast.Series, start []float64) (*Fitted, error) {
+	x, err := e.climb(start, exactDecrease)
+	if err != nil {
+		return nil, err
+	}
+	return e.settle(s, e.polish(x))
+}
+
+// climb climbs the likelihood from a start, or from white noise where that is better, by least squares: fast where the
+// likelihood is near quadratic. It ends when a step gains less than the share decrease of the sum of squares.
+func (e *evaluator) climb(start []float64, decrease float64) ([]float64, error) {
+	if !e.searchable() {
+		return start, nil
+	}
+	best, value := start, math.Inf(1)
+	for _, x := range [][]float64{start, make([]float64, len(start))} {
 		if v := e.objective(x); v < value {
 			best, value = x, v
 		}
@@ -79,61 +144,49 @@ func (e *evaluator) fit(s forecast.Series, guess []float64) (*Fitted, error) {
 	if math.IsInf(value, 1) {
 		return nil, fmt.Errorf("%s: no start with a finite likelihood: %w", e.order, forecast.ErrNoConvergence)
 	}
-	found := best
-	if len(best) > 0 {
-		found = exact().Minimise(e.objective, best).X
+	return e.descend(e.exact, best, optimise.LeastSquares{Decrease: decrease, Iterations: exactIterations}).X, nil
+}
+
+// polish ends a climb by a general search, which stops at once where the climb has arrived.
+func (e *evaluator) polish(x []float64) []float64 {
+	if len(x) == 0 || !e.searchable() {
+		return x
 	}
-	e.setPartial(e.squash(found))
-	m := e.pass()
-	return e.finish(s, m, e.best(m))
+	return optimise.QuasiNewton{Gradient: 1e-5, Decrease: 1e-10, Iterations: 100}.Minimise(e.objective, x).X
+}
+
+// settle keeps what a forecast needs from the point where a search ended.
+func (e *evaluator) settle(s forecast.Series, x []float64) (*Fitted, error) {
+	e.widen()
+	o := e.exactAt(x)
+	return e.finish(s, o, e.basis.coefficients(e.distance))
 }
 
 // fitFixed takes the coefficients as they are given and estimates the variance.
 func (e *evaluator) fitFixed(s forecast.Series, c Coefficients) (*Fitted, error) {
-	if !e.setCoefficients(c.AR, c.MA) {
-		return nil, fmt.Errorf("%s: the fixed AR coefficients %v are explosive, or too near to a unit root: %w",
-			e.order, c.AR, forecast.ErrParameter)
+	if !e.setCoefficients(c) {
+		return nil, fmt.Errorf("%s: the fixed AR coefficients %v and %v are explosive, or too near to a unit root: %w",
+			e.order, c.AR, c.SAR, forecast.ErrParameter)
 	}
-	constant := 0.0
+	regression := make([]float64, 0, len(e.distance))
 	if e.order.Constant {
-		constant = c.Constant
-		if e.order.D == 0 {
+		constant := c.Constant
+		if e.order.differences() == 0 {
 			constant -= e.location
 		}
-		constant = constant/e.scale - e.level
+		regression = append(regression, constant/e.scale)
 	}
-	return e.finish(s, e.pass(), constant)
+	for _, v := range c.Regression {
+		regression = append(regression, v/e.scale)
+	}
+	e.widen()
+	o := e.exact()
+	o.squares = e.squares(e.basis.distances(regression), o.n)
+	return e.finish(s, o, regression)
 }
 
 // fitFlat is the fit to a series whose differences are all alike: they go on, without an error.
-func (e *evaluator) fitFlat(s forecast.Series) (*Fitted, error) { return e.finish(s, moment{}, 0) }
-
-// finish runs the filter to the end of the series once more, with the constant in place at its distance from the level,
-// and keeps what a forecast needs.
-func (e *evaluator) finish(s forecast.Series, m moment, distance float64) (*Fitted, error) {
-	n := float64(e.used)
-	variance := m.deviance(distance) / n
-	if !units.Observed(variance) {
-		return nil, fmt.Errorf("%s: the errors cannot be computed: %w", e.order, forecast.ErrNoConvergence)
-	}
-	f := &Fitted{
-		order: e.order, filter: e.filter, state: e.state, ahead: e.unit,
-		constant: e.level + distance, deviation: math.Sqrt(variance), location: e.location, scale: e.scale,
-		used: e.used, next: s.End(), step: s.Step,
-	}
-	f.logLikelihood = -0.5*(n*(math.Log(2*math.Pi*variance)+1)+m.logs) - n*math.Log(e.scale)
-	e.begin()
-	for _, y := range e.values[e.first:] {
-		if math.IsNaN(y) {
-			f.filter.miss(f.state, f.constant)
-		} else {
-			f.filter.take(f.state, y, f.constant)
-		}
-	}
-	for _, v := range f.state {
-		if !units.Observed(v) {
-			return nil, fmt.Errorf("%s: the state has lost its digits: %w", e.order, forecast.ErrNoConvergence)
-		}
-	}
-	return f, nil
+func (e *evaluator) fitFlat(s forecast.Series) (*Fitted, error) {
+	e.at(e.partials)
+	return e.finish(s, outcome{n: e.used}, e.basis.coefficients(e.distance))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/regress"
 	"github.com/forewarm/forewarm/testdata/classic"
 )
 
@@ -178,106 +179,6 @@ func TestDifferencedModelIsThatOfTheDifferences(t *testing.T) {
 	}
 }
 
-// gaussian is the log-likelihood of a zero-mean Gaussian vector with its variance at its best, by a dense Cholesky: the
-// plain way to what the filter computes.
-func gaussian(values []float64, covariance func(i, j int) float64) float64 {
-	n := len(values)
-	lower := make([][]float64, n)
-	z := make([]float64, n)
-	logs, squares := 0.0, 0.0
-	for i := range n {
-		lower[i] = make([]float64, i+1)
-		for j := range i + 1 {
-			sum := covariance(i, j)
-			for k := range j {
-				sum -= lower[i][k] * lower[j][k]
-			}
-			if i == j {
-				lower[i][i] = math.Sqrt(sum)
-			} else {
-				lower[i][j] = sum / lower[j][j]
-			}
-		}
-		z[i] = values[i]
-		for k := range i {
-			z[i] -= lower[i][k] * z[k]
-		}
-		z[i] /= lower[i][i]
-		squares += z[i] * z[i]
-		logs += 2 * math.Log(lower[i][i])
-	}
-	size := float64(n)
-	return -0.5 * (size*(math.Log(2*math.Pi*squares/size)+1) + logs)
-}
-
-// TestLikelihoodAcrossGaps checks the filter on a differenced series with gaps, of which a random start is part of no
-// textbook's figure, against the dense Gaussian likelihood of what was observed.
-func TestLikelihoodAcrossGaps(t *testing.T) {
-	ar, ma := []float64{0.6, -0.2}, []float64{0.5}
-	psi := []float64{1}
-	for k := 1; k < 400; k++ {
-		v := 0.0
-		if k == 1 {
-			v = ma[0]
-		}
-		for j, a := range ar {
-			if k-1-j >= 0 {
-				v += a * psi[k-1-j]
-			}
-		}
-		psi = append(psi, v)
-	}
-	gamma := make([]float64, 200)
-	for lag := range gamma {
-		for k := 0; k+lag < len(psi); k++ {
-			gamma[lag] += psi[k] * psi[k+lag]
-		}
-	}
-	for d := range 3 {
-		values := withGaps(simulate(7, 60, d), 7, 0.3)
-		fitted := estimate(t, arima.ARIMA{P: 2, D: d, Q: 1, Fixed: &arima.Coefficients{AR: ar, MA: ma}}, daily(values))
-		// A value d steps and more after the start is a combination of the first d and of the differences w up to it.
-		weight := func(age int) float64 {
-			switch d {
-			case 0:
-				if age > 0 {
-					return 0
-				}
-				return 1
-			case 1:
-				return 1
-			default:
-				return float64(age + 1)
-			}
-		}
-		var rest []float64
-		var at []int
-		for i := d; i < len(values); i++ {
-			if math.IsNaN(values[i]) {
-				continue
-			}
-			base := 0.0
-			switch d {
-			case 1:
-				base = values[0]
-			case 2:
-				base = values[1] + float64(i-1)*(values[1]-values[0])
-			}
-			rest, at = append(rest, values[i]-base), append(at, i)
-		}
-		plain := gaussian(rest, func(i, j int) float64 {
-			sum := 0.0
-			for a := d; a <= at[i]; a++ {
-				for b := d; b <= at[j]; b++ {
-					sum += weight(at[i]-a) * weight(at[j]-b) * gamma[max(a-b, b-a)]
-				}
-			}
-			return sum
-		})
-		within(t, fmt.Sprintf("d = %d: log-likelihood", d), fitted.LogLikelihood(), plain, 1e-6)
-	}
-}
-
 func TestPartialsGoThereAndBack(t *testing.T) {
 	partials := []float64{0.8, -0.5, 0.3, 0.95, -0.99}
 	back, ok := arima.ToPartial(arima.FromPartial(partials))
@@ -292,37 +193,22 @@ func TestPartialsGoThereAndBack(t *testing.T) {
 	}
 }
 
-// TestStartIsStationary checks that one step of the filter without an observation leaves the starting covariance.
-func TestStartIsStationary(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		ar, ma []float64
-	}{
-		{"white noise", nil, nil},
-		{"moving average", nil, []float64{0.5, -0.3}},
-		{"autoregression", []float64{0.5, 0.2, -0.1}, nil},
-		{"more AR than MA", []float64{0.5, 0.2, -0.1}, []float64{0.7}},
-		{"more MA than AR", []float64{0.9}, []float64{0.7, 0.2, 0.1}},
-		{"near a unit root", []float64{0.9999}, []float64{-0.7}},
-		{"near two", []float64{1.98, -0.981}, []float64{0.4}},
-	} {
-		before, step := arima.StationaryCovariance(c.ar, c.ma)
-		after := step(before)
-		for i, row := range before {
-			for j, v := range row {
-				within(t, fmt.Sprintf("%s: element %d, %d", c.name, i, j), after[i][j], v, 1e-9*math.Abs(before[0][0]))
-			}
-		}
-	}
-}
-
 func TestUpdateIsRefit(t *testing.T) {
-	for d := range 3 {
+	fixed := func(d int) arima.ARIMA {
+		return arima.ARIMA{P: 2, D: d, Q: 1, Constant: d < 2, Fixed: &arima.Coefficients{
+			AR: []float64{0.9, -0.3}, MA: []float64{0.4}, Constant: 0.1,
+		}}
+	}
+	seasonal := fixed(1)
+	seasonal.Constant, seasonal.Fixed.Constant = false, 0
+	seasonal.Seasonal = arima.Seasonal{P: 1, D: 1, Q: 1, Period: 12}
+	seasonal.Fixed.SAR, seasonal.Fixed.SMA = []float64{0.2}, []float64{-0.6}
+	regression := fixed(0)
+	regression.Regressors = weekly()
+	regression.Fixed.Regression = []float64{1, -2, 3, -4, 5, -6, 0.01, 7}
+	for _, model := range []arima.ARIMA{fixed(0), fixed(1), fixed(2), seasonal, regression} {
 		for _, share := range []float64{0, 0.3} {
-			values := withGaps(simulate(uint64(d), 300, d), uint64(d), share)
-			model := arima.ARIMA{P: 2, D: d, Q: 1, Constant: d < 2, Fixed: &arima.Coefficients{
-				AR: []float64{0.9, -0.3}, MA: []float64{0.4}, Constant: 0.1,
-			}}
+			values := withGaps(simulate(uint64(model.D), 300, model.D), uint64(model.D), share)
 			whole := estimate(t, model, daily(values))
 			stepped := estimate(t, model, daily(values[:100]))
 			for _, y := range values[100:] {
@@ -330,46 +216,67 @@ func TestUpdateIsRefit(t *testing.T) {
 			}
 			a, b := whole.Forecast(20), stepped.Forecast(20)
 			if !a.Start.Equal(b.Start) {
-				t.Errorf("d = %d: starts %v and %v", d, a.Start, b.Start)
+				t.Errorf("%s: starts %v and %v", model.Name(), a.Start, b.Start)
 			}
 			for i := range a.Point {
-				within(t, fmt.Sprintf("d = %d, step %d", d, i+1), b.Point[i], a.Point[i], 1e-8*(1+math.Abs(a.Point[i])))
+				what := fmt.Sprintf("%s, %v missing, step %d", model.Name(), share, i+1)
+				within(t, what, b.Point[i], a.Point[i], 1e-8*(1+math.Abs(a.Point[i])))
 				growth := b.StdErr[i] / math.Sqrt(stepped.Sigma2())
-				within(t, "standard error over sigma", growth, a.StdErr[i]/math.Sqrt(whole.Sigma2()), 1e-7*growth)
+				within(
+					t,
+					what+": standard error over sigma",
+					growth,
+					a.StdErr[i]/math.Sqrt(whole.Sigma2()),
+					1e-7*growth,
+				)
 			}
 		}
 	}
 }
 
+// TestScaleAndShift: a series in other units, and where the model has a constant or a difference at another level, has the
+// same forecast in those.
 func TestScaleAndShift(t *testing.T) {
-	values := simulate(3, 200, 0)
-	base := estimate(t, arima.ARIMA{P: 2, Q: 1, Constant: true}, daily(values)).Forecast(5)
-	for _, scale := range []float64{1e-300, 1e-9, 3, 1e12, 1e140} {
-		changed := make([]float64, len(values))
-		for i, v := range values {
-			changed[i] = v * scale
+	values := daytime(240)
+	for _, model := range []forecast.Model{
+		arima.ARIMA{P: 2, Q: 1, Constant: true},
+		arima.ARIMA{P: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 24}},
+		arima.ARIMA{P: 1, Constant: true, Regressors: regress.Design{regress.Fourier{Period: 24, Harmonics: 2}}},
+		arima.Auto{Period: 24},
+	} {
+		base := next(t, model, values)
+		if again := next(
+			t,
+			model,
+			values,
+		); !slices.Equal(again.Point, base.Point) ||
+			!slices.Equal(again.StdErr, base.StdErr) {
+			t.Errorf("%s: two fits to one series differ", model.Name())
 		}
-		got := estimate(t, arima.ARIMA{P: 2, Q: 1, Constant: true}, daily(changed)).Forecast(5)
-		for i := range base.Point {
-			within(t, fmt.Sprintf("scale %g: point", scale), got.Point[i]/scale, base.Point[i], 1e-4)
-			within(t, fmt.Sprintf("scale %g: standard error", scale), got.StdErr[i]/scale, base.StdErr[i], 1e-4)
+		for _, c := range []struct{ scale, shift float64 }{
+			{1e-300, 0}, {1e140, 0}, {-1, 0}, {0.5, -77},
+		} {
+			changed := make([]float64, len(values))
+			for i, v := range values {
+				changed[i] = v*c.scale + c.shift
+			}
+			got := next(t, model, changed)
+			for i := range base.Point {
+				what := fmt.Sprintf("%s, %+v, step %d", model.Name(), c, i+1)
+				within(t, what+": point", (got.Point[i]-c.shift)/c.scale, base.Point[i], 1e-3)
+				within(t, what+": standard error", got.StdErr[i]/math.Abs(c.scale), base.StdErr[i], 1e-3)
+			}
 		}
 	}
 }
 
-func TestGapWidensAndHeals(t *testing.T) {
-	fitted := estimate(t, arima.ARIMA{P: 1, D: 1}, daily(simulate(5, 200, 1)))
-	before := fitted.Forecast(4)
-	fitted.Update(math.NaN())
-	after := fitted.Forecast(3)
-	for i := range after.Point {
-		within(t, "a gap's point is the former next one", after.Point[i], before.Point[i+1], 1e-9)
-		within(t, "and so its standard error", after.StdErr[i], before.StdErr[i+1], 1e-9)
+func next(t *testing.T, model forecast.Model, values []float64) forecast.Forecast {
+	t.Helper()
+	fitted, err := model.Fit(daily(values))
+	if err != nil {
+		t.Fatal(err)
 	}
-	fitted.Update(60)
-	fitted.Update(61)
-	fitted.Update(62)
-	within(t, "three observations later", fitted.Forecast(1).StdErr[0], before.StdErr[0], 1e-6)
+	return fitted.Forecast(30)
 }
 
 func TestBadParameters(t *testing.T) {

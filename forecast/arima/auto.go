@@ -10,16 +10,19 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/diagnose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 const (
 	// finalists is how many of the screened orders are compared by exact likelihood.
-	finalists = 4
+	finalists = 5
 	// overtime is how many are, where each of the finalists has a root on the circle.
-	overtime = 8
-	// screened is how many of the newest values orders are screened on: enough to tell them apart.
-	screened = 4000
-	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008).
+	overtime = 10
+	// screened is how many of the newest values orders are screened on, and for a long season how many seasons of them:
+	// enough to tell them apart.
+	screened, screenedSeasons = 4000, 6
+	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008), those of its
+	// seasonal part on their own scale of whole seasons.
 	margin = 1.01
 )
 
@@ -29,12 +32,23 @@ type Auto struct {
 	MaxP, MaxQ int
 	// MaxD bounds the differences, at most 2. 0 means 2; fewer than 0 means none.
 	MaxD int
+	// Period is the season's length in steps; 0 means none. A series of fewer than two seasons and a half is fitted without.
+	Period int
+	// MaxSeasonalP and MaxSeasonalQ bound the seasonal terms. 0 means 2.
+	MaxSeasonalP, MaxSeasonalQ int
+	// Regressors are what the series depends on beside its past.
+	Regressors regress.Design
 }
 
 // Name says that the order is not chosen yet; that of a Fitted is.
-func (Auto) Name() string { return "Auto-ARIMA" }
+func (a Auto) Name() string {
+	if a.Period > 0 {
+		return fmt.Sprintf("Auto-SARIMA(m=%d)", a.Period)
+	}
+	return "Auto-ARIMA"
+}
 
-// Fit chooses the order and estimates its coefficients. It wants three observations.
+// Fit chooses the order and estimates its coefficients. It wants three observations, and more for regressors.
 func (a Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := a.Estimate(s)
 	if err != nil {
@@ -52,15 +66,22 @@ func (a Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if err := units.Check(s, 3); err != nil {
 		return nil, fmt.Errorf("auto-ARIMA: %w", err)
 	}
-	recent := s
-	if n := s.Len(); n > screened && s.Slice(n-screened, n).Observed() > screened/2 {
-		recent = s.Slice(n-screened, n)
+	if 2*s.Observed() < 5*bounds.Period {
+		bounds.Period = 0
 	}
-	for d := diagnose.Differences(s.Values, bounds.MaxD); ; d-- {
-		fitted, err := choose(s, bounds.screen(recent, d))
-		if err == nil || d == 0 || !errors.Is(err, forecast.ErrTooShort) {
+	recent := s
+	newest := max(screened, screenedSeasons*bounds.Period)
+	if n := s.Len(); n > newest && 2*s.Slice(n-newest, n).Observed() > newest {
+		recent = s.Slice(n-newest, n)
+	}
+	d, seasonal := bounds.differences(s)
+	for {
+		ranked := newSearch(bounds, recent, d, seasonal).run()
+		fitted, err := bounds.choose(s, ranked)
+		if err == nil || d+seasonal == 0 || !errors.Is(err, forecast.ErrTooShort) {
 			return fitted, err
 		}
+		d, seasonal = max(d-1, 0), min(seasonal, d)
 	}
 }
 
@@ -70,126 +91,128 @@ func (a Auto) filled() (Auto, error) {
 		return a, fmt.Errorf("auto-ARIMA: p to %d, q to %d, d to %d; want p and q from 0 to %d, d at most %d: %w",
 			a.MaxP, a.MaxQ, a.MaxD, maxLag, maxDifference, forecast.ErrParameter)
 	}
-	return Auto{
-		MaxP: cmp.Or(a.MaxP, 3), MaxQ: cmp.Or(a.MaxQ, 3), MaxD: max(cmp.Or(a.MaxD, maxDifference), 0),
-	}, nil
-}
-
-// candidate is an order with the point where conditional least squares left it, and its criterion there.
-type candidate struct {
-	order     Order
-	x         []float64
-	criterion float64
-}
-
-// screen ranks all orders of d differences by conditional least squares, best first; ties go to fewer parameters, then
-// to fewer autoregressive terms.
-func (a Auto) screen(s forecast.Series, d int) []candidate {
-	var out []candidate
-	for _, constant := range constants(d) {
-		pr, err := prepare(s, Order{D: d, Constant: constant})
-		if err != nil {
-			continue
-		}
-		first := newSeed(pr)
-		for p := range a.MaxP + 1 {
-			for q := range a.MaxQ + 1 {
-				if c, ok := screenOne(pr, first, p, q); ok {
-					out = append(out, c)
-				}
-			}
-		}
+	if err := a.Regressors.Validate(); err != nil {
+		return a, fmt.Errorf("auto-ARIMA: %w", err)
 	}
-	slices.SortStableFunc(out, func(x, y candidate) int {
-		return cmp.Or(
-			cmp.Compare(x.criterion, y.criterion),
-			cmp.Compare(x.order.parameters(), y.order.parameters()),
-			cmp.Compare(x.order.P, y.order.P),
+	if a.Period == 1 || a.Period < 0 || a.Period > maxSeason || a.MaxSeasonalP < 0 || a.MaxSeasonalQ < 0 {
+		return a, fmt.Errorf(
+			"auto-ARIMA: seasonal P to %d, Q to %d of period %d; want 0 or more, a period from 2 to %d: %w",
+			a.MaxSeasonalP,
+			a.MaxSeasonalQ,
+			a.Period,
+			maxSeason,
+			forecast.ErrParameter,
 		)
-	})
-	return out
+	}
+	a.MaxP, a.MaxQ = cmp.Or(a.MaxP, 3), cmp.Or(a.MaxQ, 3)
+	a.MaxD = max(cmp.Or(a.MaxD, maxDifference), 0)
+	a.MaxSeasonalP, a.MaxSeasonalQ = cmp.Or(a.MaxSeasonalP, 2), cmp.Or(a.MaxSeasonalQ, 2)
+	if a.Period > 0 {
+		a.MaxSeasonalP = min(a.MaxSeasonalP, maxSeason/a.Period)
+		a.MaxSeasonalQ = min(a.MaxSeasonalQ, maxSeason/a.Period)
+	}
+	return a, nil
 }
 
-// constants says with which constants a number of differences is tried.
-func constants(d int) []bool {
-	if d == maxDifference {
-		return []bool{false}
+// differences chooses those of both kinds: a seasonal one where the season is strong, then as many others as leave what
+// KPSS takes for stationary around a level.
+func (a Auto) differences(s forecast.Series) (d, seasonal int) {
+	values := s.Values
+	if a.Period > 0 {
+		seasonal = diagnose.SeasonalDifferences(values, a.Period)
 	}
-	return []bool{false, true}
+	if seasonal > 0 {
+		delta := differencing(0, seasonal, a.Period)
+		values = delta.apply(values)
+	}
+	return diagnose.Differences(values, a.MaxD), seasonal
 }
 
-// screenOne scores one order on a prepared series. False says that the series is too short for it.
-func screenOne(pr *problem, first *seed, p, q int) (candidate, bool) {
-	own := *pr
-	own.order.P, own.order.Q = p, q
-	n, k := own.used, own.order.parameters()+1
-	if n <= k+1 && k > 1 {
-		return candidate{}, false
-	}
-	if own.flat {
-		return candidate{order: own.order, criterion: math.Inf(-1)}, p+q == 0
-	}
-	e := newEvaluator(&own)
-	x := first.guess(p, q)
-	value := e.conditional(x)
-	if len(x) > 0 {
-		found := screening().Minimise(e.conditional, x)
-		x, value = found.X, found.Value
-	}
-	logLikelihood := -float64(n) * (value + math.Log(own.scale))
-	return candidate{order: own.order, x: x, criterion: aicc(logLikelihood, n, k)}, true
-}
-
-// choose compares the best of the screened orders by exact likelihood. An order with a root on the circle is passed
-// over as long as there is another.
-func choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
-	var best, spare *Fitted
-	var failure error
+// choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that fails.
+// Orders with a root on the circle stand behind all others, as the screening ranked them.
+func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
+	failure := fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
+	var inside, others []*finalist
 	for i, c := range ranked {
-		if i >= finalists && best != nil || i >= overtime && spare != nil {
+		if i >= contest(s, c.order) && len(inside) > 0 || i >= overtime && len(others) > 0 {
 			break
 		}
-		fitted, err := c.fit(s)
+		f, err := c.compete(s, a.Regressors)
 		switch {
 		case err != nil:
 			failure = err
-		case !fitted.inside(margin):
-			spare = cmp.Or(spare, fitted)
-		case best == nil || fitted.AICc() < best.AICc():
-			best = fitted
+		case f.inside(margin):
+			inside = append(inside, f)
+		default:
+			others = append(others, f)
 		}
 	}
-	if chosen := cmp.Or(best, spare); chosen != nil {
-		return chosen, nil
-	}
-	if failure == nil {
-		failure = fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
+	slices.SortStableFunc(inside, func(x, y *finalist) int { return cmp.Compare(x.criterion, y.criterion) })
+	for _, f := range append(inside, others...) {
+		fitted, err := f.fit(s)
+		if err == nil {
+			return fitted, nil
+		}
+		failure = err
 	}
 	return nil, fmt.Errorf("auto-ARIMA: %w", failure)
 }
 
-// fit is the exact fit of the candidate, climbing from where the screening left it.
-func (c candidate) fit(s forecast.Series) (*Fitted, error) {
-	pr, err := prepare(s, c.order)
+// contest is how many candidates are compared: fewer where a pass is long.
+func contest(s forecast.Series, order Order) int {
+	if s.Len()*order.Seasonal.Period > affordable {
+		return 2
+	}
+	return finalists
+}
+
+// finalist is a candidate with the point where the exact likelihood led, and its criterion there.
+type finalist struct {
+	*evaluator
+	x         []float64
+	criterion float64
+}
+
+// compete climbs the exact likelihood of the candidate from where the screening left it.
+func (c candidate) compete(s forecast.Series, design regress.Design) (*finalist, error) {
+	pr, err := prepare(s, c.order, design)
 	if err != nil {
 		return nil, err
 	}
-	e := newEvaluator(pr)
-	switch {
-	case pr.flat:
-		return e.fitFlat(s)
-	case c.x == nil:
-		return e.fit(s, make([]float64, c.order.P+c.order.Q))
-	default:
-		return e.fit(s, c.x)
+	f := &finalist{evaluator: newEvaluator(pr), x: make([]float64, c.order.coefficients()), criterion: math.Inf(-1)}
+	copy(f.x, c.x)
+	if pr.flat {
+		return f, nil
 	}
+	if f.x, err = f.climb(f.x, contestDecrease); err != nil {
+		return nil, err
+	}
+	o := f.exactAt(f.x)
+	logLikelihood := -float64(o.n) * (o.objective() + math.Log(pr.scale))
+	f.criterion = aicc(logLikelihood, o.n, c.order.parameters()+design.Width()+1)
+	return f, nil
 }
 
-// inside says whether all roots of both polynomials lie outside the circle of the radius.
-func (f *Fitted) inside(radius float64) bool {
-	c := f.Coefficients()
-	for i := range c.MA {
-		c.MA[i] = -c.MA[i]
+// fit is the fit of a finalist.
+func (f *finalist) fit(s forecast.Series) (*Fitted, error) {
+	if f.flat {
+		return f.fitFlat(s)
 	}
-	return stationary(c.AR, radius) && stationary(c.MA, radius)
+	return f.evaluator.fit(s, f.x)
+}
+
+// inside says whether all roots of the four polynomials lie outside the circle of the radius.
+func (p *process) inside(radius float64) bool {
+	c := p.factors
+	for _, ar := range [][]float64{c.AR, c.SAR} {
+		if !stationary(ar, 1, radius) {
+			return false
+		}
+	}
+	for _, ma := range [][]float64{c.MA, c.SMA} {
+		if !stationary(ma, -1, radius) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,184 +1,192 @@
 package arima
 
-import "math"
+import (
+	"math"
 
-// converged is how near to its limit every element of the covariance must be for the gain to be frozen. A thousand
-// innovations with variances off by this much move the log-likelihood by less than 1e-6.
-const converged = 1e-9
+	"gonum.org/v1/gonum/floats"
+)
 
-// filter is the Kalman filter of a process (Harvey 1989, ch. 3). It owns the covariance, which all series filtered side
-// by side share; their means are passed in. Between calls covariance and means are those of the coming step, given
-// everything before it.
+const (
+	// most is how many unknowns a filter keeps apart, where its state has more elements than that; fewest is how many it
+	// does where a search makes many passes.
+	most, fewest = 48, 4
+	// forgotten is the effect on the state, in deviations of an innovation, below which an unknown is dropped. Its square is what a
+	// variance would have shown of it.
+	forgotten = 1e-9
+	// wide is the deviation, in those of an innovation, of a value with which the differences start and of which nothing
+	// is known; diffuse is the variance from which on an observation does nothing but make such a value known.
+	wide    = 1e7
+	diffuse = 1e11
+)
+
+// filter is the Kalman filter of a process (Harvey 1989, ch. 3) on a series with gaps, one step at a time.
+//
+// Its covariance is that of a series without gaps, of which the gain takes care, plus what is unknown: for each missing
+// value a column with the effect of that value's innovation on the state. A gap adds a column, an observation shrinks all
+// of them, and where none is left the filter is that of a series without gaps. So a gap costs a multiple of the state's
+// size and not of its square, and nothing is subtracted that could turn a variance negative.
 type filter struct {
-	*process
-	cov, work []float64
-	// gain is the covariance of the state with the coming observation, variance that of the observation itself.
-	gain     []float64
-	variance float64
-	// steady says that the covariance has reached its limit, RRᵀ with R = (1, θ, 0): then cov is not kept.
-	steady bool
+	gain
+	// means are the states of the series that are filtered side by side, each at the coming step.
+	means [][]float64
+	// columns[:active] are the unknowns; the others are room.
+	columns [][]float64
+	active  int
+	// responses are the columns' shares in the coming observation; moved is room for a state.
+	responses, moved []float64
 }
 
-func newFilter(p *process) *filter {
-	return &filter{
-		process: p, cov: make([]float64, p.m*p.m), work: make([]float64, p.m*p.m), gain: make([]float64, p.m),
+// newFilter makes a filter for a number of series that keeps a number of unknowns apart; no more are of use than the state
+// has elements.
+func newFilter(p *process, series, unknowns int) *filter {
+	capacity := min(p.size, unknowns) + 1
+	f := &filter{
+		gain: newGain(p), means: make([][]float64, series), columns: make([][]float64, capacity),
+		responses: make([]float64, capacity), moved: make([]float64, p.size),
 	}
-}
-
-// start puts the filter at its first step, where the last d values are known and nothing else is.
-func (f *filter) start() {
-	f.initialCovariance(f.cov)
-	f.steady = false
-}
-
-// expected is the coming value, but for the constant, as the state sees it.
-func (f *filter) expected(state []float64) float64 {
-	sum := state[0]
-	for j, c := range f.delta {
-		sum += c * state[f.r+j]
+	for i := range f.means {
+		f.means[i] = make([]float64, p.size)
 	}
-	return sum
-}
-
-// weigh computes gain and variance for the coming observation. The variance is never below 1, that of the innovation.
-func (f *filter) weigh() {
-	for i := range f.m {
-		f.gain[i] = f.expected(f.cov[i*f.m : (i+1)*f.m])
+	for i := range f.columns {
+		f.columns[i] = make([]float64, p.size)
 	}
-	f.variance = math.Max(f.expected(f.gain), 1)
+	return f
 }
 
-// observe takes the information of an observation out of the covariance. weigh came before it.
-func (f *filter) observe() {
-	for i, a := range f.gain {
-		row := f.cov[i*f.m : (i+1)*f.m]
-		scaled := a / f.variance
-		for j, b := range f.gain {
-			row[j] -= scaled * b
+// start puts the filter behind the values with which the differences start; those of starts are the series'. missing says
+// which of them are unknown.
+func (f *filter) start(starts [][]float64, missing func(t int) bool) {
+	f.gain.begin()
+	f.active = 0
+	n := f.delta.degree()
+	for i, mean := range f.means {
+		clear(mean)
+		for t := range n {
+			mean[f.reach+n-1-t] = starts[i][t]
+		}
+	}
+	for t := range n {
+		if missing(t) {
+			f.add()[f.reach+n-1-t] = wide
 		}
 	}
 }
 
-// advance moves the covariance one step on: T·cov·Tᵀ + RRᵀ.
-func (f *filter) advance() {
-	m := f.m
-	for range 2 {
-		// One pass transposes and applies T to the columns; two passes make T·cov·Tᵀ.
-		for i := range m {
-			row := f.work[i*m : (i+1)*m]
-			for j := range m {
-				row[j] = f.cov[j*m+i]
-			}
-			f.shift(row, f.expected(row))
-		}
-		f.cov, f.work = f.work, f.cov
+// add is one more column, all 0.
+func (f *filter) add() []float64 {
+	if f.active == len(f.columns) {
+		f.fold()
 	}
-	f.temper()
-	for i, a := range f.ma {
-		for j, b := range f.ma {
-			f.cov[i*m+j] += a * b
-		}
-	}
+	f.active++
+	clear(f.columns[f.active-1])
+	return f.columns[f.active-1]
 }
 
-// temper undoes what rounding did to the covariance where it cannot be one: a variance below 0, a covariance beyond the
-// two variances. Both arise near a unit root of the moving average, where a variance falls from 1e8 to 10 within a
-// step, and left alone they grow without bound.
-func (f *filter) temper() {
-	m := f.m
-	for i := range m {
-		f.cov[i*m+i] = math.Max(f.cov[i*m+i], 0)
+// take moves the filter over a step that was observed. It writes how far the values lay from what was expected of them
+// and returns the variance of that.
+func (f *filter) take(values, surprises []float64) (variance float64) {
+	unknown := 0.0
+	for j, column := range f.columns[:f.active] {
+		f.responses[j] = f.expected(column)
+		unknown += f.responses[j] * f.responses[j]
+		f.observe(column, 0, -f.responses[j])
 	}
-	for i := range m {
-		for j := range i {
-			v, bound := f.cov[i*m+j], f.cov[i*m+i]*f.cov[j*m+j]
-			if v*v > bound {
-				v = math.Copysign(math.Sqrt(bound), v)
-			}
-			f.cov[i*m+j], f.cov[j*m+i] = v, v
-		}
+	for i, mean := range f.means {
+		surprises[i] = values[i] - f.expected(mean)
+		f.observe(mean, values[i], surprises[i])
 	}
-}
-
-// shift moves a state one step on in place; value is the value that the step had.
-func (f *filter) shift(state []float64, value float64) {
-	first := state[0]
-	last := f.r - 1
-	for i := range last {
-		state[i] = f.ar[i]*first + state[i+1]
+	total := f.variance + unknown
+	if unknown > 0 {
+		f.learn(surprises, unknown, total)
 	}
-	state[last] = f.ar[last] * first
-	for j := f.m - 1; j > f.r; j-- {
-		state[j] = state[j-1]
-	}
-	if f.m > f.r {
-		state[f.r] = value
-	}
-}
-
-// settle freezes the gain if the covariance has reached its limit.
-func (f *filter) settle() {
-	for i := range f.m {
-		for j := 0; j <= i; j++ {
-			limit := 0.0
-			if i < f.r {
-				limit = f.ma[i] * f.ma[j]
-			}
-			if math.Abs(f.cov[i*f.m+j]-limit) > converged {
-				return
-			}
-		}
-	}
-	f.steady = true
-}
-
-// thaw writes the covariance out again, because a missing value is about to move it.
-func (f *filter) thaw() {
-	f.steady = false
-	clear(f.cov)
-	for i, a := range f.ma {
-		for j, b := range f.ma {
-			f.cov[i*f.m+j] = a * b
-		}
-	}
-}
-
-// miss moves covariance and state over a step without an observation.
-func (f *filter) miss(state []float64, constant float64) {
-	if f.steady {
-		f.thaw()
-	}
+	f.forget()
 	f.advance()
-	f.shift(state, f.expected(state)+constant)
+	return total
 }
 
-// take moves covariance and state over a step whose value was y.
-func (f *filter) take(state []float64, y, constant float64) {
-	surprise := y - constant - f.expected(state)
-	if f.steady {
-		f.glide(state, surprise, y)
+// observe moves a state over a step with the value y, which surprised it.
+func (f *filter) observe(state []float64, y, surprise float64) {
+	if !f.steady {
+		f.move(state, state[0], y)
+		floats.AddScaled(state[:f.reach], surprise/f.variance, f.with)
 		return
 	}
-	f.weigh()
-	f.correct(state, surprise)
-	f.observe()
-	f.shift(state, y)
+	f.move(state, state[0]+surprise, y)
+	for i, lag := range f.ma.lags {
+		state[lag-1] += f.ma.coef[i] * surprise
+	}
+}
+
+// learn brings into the means what the surprises say about the unknowns, and takes as much out of the columns.
+func (f *filter) learn(surprises []float64, unknown, total float64) {
+	clear(f.moved)
+	for j, column := range f.columns[:f.active] {
+		floats.AddScaled(f.moved, f.responses[j], column)
+	}
+	for i, mean := range f.means {
+		floats.AddScaled(mean, surprises[i]/total, f.moved)
+	}
+	shrink := (1 - math.Sqrt(f.variance/total)) / unknown
+	for j, column := range f.columns[:f.active] {
+		floats.AddScaled(column, -shrink*f.responses[j], f.moved)
+	}
+}
+
+// forget drops the columns of which nothing is left.
+func (f *filter) forget() {
+	for j := f.active - 1; j >= 0; j-- {
+		if square(f.columns[j]) < forgotten*forgotten {
+			f.active--
+			f.columns[j], f.columns[f.active] = f.columns[f.active], f.columns[j]
+		}
+	}
+}
+
+func square(column []float64) float64 { return floats.Dot(column, column) }
+
+// miss moves the filter over a step without an observation.
+func (f *filter) miss() {
+	for _, column := range f.columns[:f.active] {
+		f.move(column, column[0], f.expected(column))
+	}
+	for _, mean := range f.means {
+		f.move(mean, mean[0], f.expected(mean))
+	}
+	f.gain.effect(f.add())
 	f.advance()
-	f.settle()
 }
 
-// correct brings a surprise into the state. weigh came before it.
-func (f *filter) correct(state []float64, surprise float64) {
-	k := surprise / f.variance
-	for i, g := range f.gain {
-		state[i] += g * k
+// fold makes room for a column. Where there are more columns than elements of the state, rotations empty the last one.
+// Else the unknown of the least effect is taken for known.
+func (f *filter) fold() {
+	f.active--
+	last := f.active
+	if last < f.size {
+		least, smallest := 0, math.Inf(1)
+		for j, column := range f.columns[:f.active+1] {
+			if v := square(column); v < smallest {
+				least, smallest = j, v
+			}
+		}
+		f.columns[least], f.columns[last] = f.columns[last], f.columns[least]
+		return
+	}
+	for i := range f.size {
+		for j := i + 1; j <= last; j++ {
+			turn(f.columns[i], f.columns[j], i)
+		}
 	}
 }
 
-// glide is correct and shift with the frozen gain (1, θ).
-func (f *filter) glide(state []float64, surprise, y float64) {
-	for i, c := range f.ma {
-		state[i] += c * surprise
+// turn rotates two columns so that element i of the second vanishes (Givens 1958).
+func turn(a, b []float64, i int) {
+	if b[i] == 0 {
+		return
 	}
-	f.shift(state, y)
+	radius := math.Hypot(a[i], b[i])
+	cosine, sine := a[i]/radius, b[i]/radius
+	for k, v := range a {
+		a[k], b[k] = cosine*v+sine*b[k], cosine*b[k]-sine*v
+	}
+	b[i] = 0
 }

@@ -2,7 +2,10 @@ package arima
 
 import (
 	"math"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
@@ -12,78 +15,123 @@ import (
 type Fitted struct {
 	order  Order
 	filter *filter
-	// state is the filter's mean for the coming step; ahead is room for forecasting from it.
-	state, ahead []float64
-	// constant and deviation are μ and σ in scaled units: a value y of the series is (y − location)/scale there.
-	constant, deviation float64
-	location, scale     float64
-	logLikelihood       float64
-	used                int
-	next                time.Time
-	step                time.Duration
+	// rows are the regressors and regression their coefficients, in scaled units: a value y of the series is
+	// (y − location)/scale there. deviation is σ likewise.
+	rows            rows
+	regression      []float64
+	deviation       float64
+	location, scale float64
+	logLikelihood   float64
+	used            int
+	next            time.Time
+	step            time.Duration
+	steps           int
+	row, ahead      []float64
+	value, surprise []float64
+}
+
+// regressed is the regression's share in a step, in scaled units.
+func (f *Fitted) regressed(step int, at time.Time) float64 {
+	if len(f.row) == 0 {
+		return 0
+	}
+	f.rows.row(f.row, step, at)
+	return floats.Dot(f.row, f.regression)
 }
 
 // Update moves the origin one step on. A value that is not finite, or beyond 1e150 in its own units or in deviations of
 // the series, counts as missing.
 func (f *Fitted) Update(y float64) {
-	f.next = f.next.Add(f.step)
 	scaled := (y - f.location) / f.scale
 	if !units.Observed(y) || !units.Observed(scaled) {
-		f.filter.miss(f.state, f.constant)
-		return
+		scaled = math.NaN()
 	}
-	f.filter.take(f.state, scaled, f.constant)
+	f.take(scaled - f.regressed(f.steps+1, f.next))
+	f.next = f.next.Add(f.step)
+	f.steps++
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) {
-	copy(f.ahead, f.state)
-	for i := range dst {
-		value := f.filter.expected(f.ahead) + f.constant
-		dst[i] = f.location + f.scale*value
-		f.filter.shift(f.ahead, value)
+	copy(f.ahead, f.filter.means[0])
+	f.filter.coast(f.ahead, dst)
+	at := f.next
+	for i, v := range dst {
+		dst[i] = f.location + f.scale*(v+f.regressed(f.steps+1+i, at))
+		at = at.Add(f.step)
 	}
 }
 
 // Forecast is the forecast of the coming h steps. The standard errors sum the innovations up to each step and what gaps
-// at the origin leave unknown.
+// at the origin leave unknown; those of the coefficients are left out, as is usual.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
-	out := forecast.Forecast{
-		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
-	}
+	out := forecast.Forecast{Start: f.next, Step: f.step, Point: make([]float64, max(h, 0))}
 	f.PointsTo(out.Point)
-	ahead := newFilter(f.filter.process)
-	if f.filter.steady {
-		ahead.thaw()
-	} else {
-		copy(ahead.cov, f.filter.cov)
+	out.StdErr = f.filter.variances(max(h, 0))
+	for i, v := range out.StdErr {
+		out.StdErr[i] = f.scale * f.deviation * math.Sqrt(v)
 	}
-	for i := range out.StdErr {
-		ahead.weigh()
-		out.StdErr[i] = f.scale * f.deviation * math.Sqrt(ahead.variance)
+	return out
+}
+
+// variances are those of the coming h values. A value that is still to come is missing now: each adds its innovation's
+// effect on those after it.
+func (f *filter) variances(h int) []float64 {
+	out := make([]float64, h)
+	state, response := make([]float64, f.size), make([]float64, h)
+	for _, column := range f.columns[:f.active] {
+		copy(state, column)
+		f.coast(state, response)
+		for i, v := range response {
+			out[i] += v * v
+		}
+	}
+	ahead := f.gain.clone()
+	for i := range out {
+		clear(state)
+		ahead.effect(state)
+		rest := response[:h-1-i]
+		f.coast(state, rest)
+		if ahead.steady {
+			// From here on every innovation has the same effect.
+			sum := 1.0
+			for j := range rest {
+				out[i+j] += sum
+				sum += rest[j] * rest[j]
+			}
+			out[h-1] += sum
+			return out
+		}
+		out[i] += ahead.variance
+		for j, v := range rest {
+			out[i+1+j] += v * v
+		}
 		ahead.advance()
 	}
 	return out
 }
 
 // Name is that of the model with the order that was chosen: "ARIMA(1,1,1)".
-func (f *Fitted) Name() string { return f.order.String() }
+func (f *Fitted) Name() string { return name(f.order, f.rows.design) }
 
 // Order is the structure of the model, as it was given or chosen.
 func (f *Fitted) Order() Order { return f.order }
 
 // Coefficients are the parameters as they were fitted or fixed. The slices are the caller's.
 func (f *Fitted) Coefficients() Coefficients {
+	own := f.filter.factors
 	c := Coefficients{
-		AR: append([]float64(nil), f.filter.ar[:f.order.P]...),
-		MA: append([]float64(nil), f.filter.ma[1:1+f.order.Q]...),
+		AR: slices.Clone(own.AR), MA: slices.Clone(own.MA), SAR: slices.Clone(own.SAR), SMA: slices.Clone(own.SMA),
 	}
+	regression := slices.Clone(f.regression)
+	floats.Scale(f.scale, regression)
 	if f.order.Constant {
-		c.Constant = f.scale * f.constant
-		if f.order.D == 0 {
+		c.Constant, regression = regression[0], regression[1:]
+		if f.order.differences() == 0 {
 			c.Constant += f.location
 		}
 	}
+	c.Regression = regression
 	return c
 }
 
@@ -93,13 +141,15 @@ func (f *Fitted) Sigma2() float64 {
 	return deviation * deviation
 }
 
-// LogLikelihood is the exact Gaussian log-likelihood of the series given its first D observations. It is +Inf where the
-// model reproduces the series without an error.
+// LogLikelihood is the exact Gaussian log-likelihood of the series given those of its first observations that the
+// differences use up. It is +Inf where the model reproduces the series without an error.
 func (f *Fitted) LogLikelihood() float64 { return f.logLikelihood }
 
 // AICc is Akaike's information criterion, corrected for short series (Hurvich & Tsai 1989). It compares models of the
-// same number of differences only, as others have other observations. It is +Inf where the series is too short for it.
-func (f *Fitted) AICc() float64 { return aicc(f.logLikelihood, f.used, f.order.parameters()+1) }
+// same differences only, as others have other observations. It is +Inf where the series is too short for it.
+func (f *Fitted) AICc() float64 {
+	return aicc(f.logLikelihood, f.used, f.order.coefficients()+len(f.regression)+1)
+}
 
 // aicc is the criterion for n observations and k parameters.
 func aicc(logLikelihood float64, n, k int) float64 {

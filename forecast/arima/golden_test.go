@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/regress"
 	"github.com/forewarm/forewarm/testdata/golden"
 )
 
@@ -48,7 +50,8 @@ type goldenSpec struct {
 	Series   string
 	Order    [3]int
 	Seasonal [3]int
-	XReg     any
+	Period   int
+	XReg     numbers
 	ML       goldenFit
 	CSSML    goldenFit `json:"CSS-ML"`
 }
@@ -56,6 +59,7 @@ type goldenSpec struct {
 type goldenFixed struct {
 	Order    [3]int
 	Seasonal [3]int
+	Period   int
 	Fixed    numbers
 	LogLik   float64
 	Sigma2   float64
@@ -63,10 +67,19 @@ type goldenFixed struct {
 }
 
 type goldenData struct {
-	Series     map[string]struct{ Values numbers }
-	ARIMAFixed []goldenSpec               `json:"arima_fixed"`
-	LogLik     map[string]goldenFixed     `json:"loglik_at_fixed"`
-	AutoARIMA  map[string]json.RawMessage `json:"auto_arima"`
+	Series map[string]struct {
+		Values    numbers
+		Frequency int
+	}
+	ARIMAFixed []goldenSpec           `json:"arima_fixed"`
+	LogLik     map[string]goldenFixed `json:"loglik_at_fixed"`
+	Missing    goldenFit              `json:"arima_missing_airp_log"`
+	Gaps       struct {
+		Index numbers `json:"na_idx"`
+	} `json:"na_interp_airp"`
+	Weights   struct{ AR, MA, Psi numbers } `json:"armatoma"`
+	ACF       struct{ AR, MA, ACF numbers } `json:"arma_acf"`
+	AutoARIMA map[string]json.RawMessage    `json:"auto_arima"`
 }
 
 // figures are R's, from the folder that FOREWARM_DATA names.
@@ -108,31 +121,59 @@ func named(order arima.Order, c arima.Coefficients) (names []string, values []fl
 	for i, v := range c.MA {
 		names, values = append(names, fmt.Sprintf("ma%d", i+1)), append(values, v)
 	}
+	for i, v := range c.SAR {
+		names, values = append(names, fmt.Sprintf("sar%d", i+1)), append(values, v)
+	}
+	for i, v := range c.SMA {
+		names, values = append(names, fmt.Sprintf("sma%d", i+1)), append(values, v)
+	}
 	if order.Constant {
 		names, values = append(names, "intercept"), append(values, c.Constant)
+	}
+	for _, v := range c.Regression {
+		names, values = append(names, "xr"), append(values, v)
 	}
 	return names, values
 }
 
+// seasonal is the seasonal part of R's order.
+func seasonal(order [3]int, period int) arima.Seasonal {
+	if order == [3]int{} {
+		return arima.Seasonal{}
+	}
+	return arima.Seasonal{P: order[0], D: order[1], Q: order[2], Period: period}
+}
+
+// centred is a drift counted from another step.
+type centred float64
+
+func (centred) Width() int { return 1 }
+
+func (c centred) Row(dst []float64, step int, _ time.Time) { dst[0] = float64(c) + float64(step) }
+
 func TestMaximumLikelihoodAgainstR(t *testing.T) {
 	data := figures(t)
 	for _, spec := range data.ARIMAFixed {
-		if spec.Seasonal != [3]int{} || spec.XReg != nil {
-			continue
-		}
-		t.Run(fmt.Sprint(spec.Series, spec.Order), func(t *testing.T) {
+		t.Run(fmt.Sprint(spec.Series, spec.Order, spec.Seasonal), func(t *testing.T) {
 			r := spec.ML
 			if spec.CSSML.LogLik > r.LogLik {
 				r = spec.CSSML
 			}
 			_, constant := r.Coef["intercept"]
-			model := arima.ARIMA{P: spec.Order[0], D: spec.Order[1], Q: spec.Order[2], Constant: constant}
+			model := arima.ARIMA{
+				P: spec.Order[0], D: spec.Order[1], Q: spec.Order[2], Constant: constant,
+				Seasonal: seasonal(spec.Seasonal, spec.Period),
+			}
+			if len(spec.XReg) > 0 {
+				model.Regressors = regress.Design{centred(spec.XReg[0] - 1)}
+			}
 			fitted, err := model.Estimate(data.series(t, spec.Series))
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("log-likelihood %.6f, R %.6f", fitted.LogLikelihood(), r.LogLik)
-			if got := fitted.LogLikelihood(); got < r.LogLik-1e-3 {
+			got, _ := fitted.DiffuseLogLikelihood(data.series(t, spec.Series), 1e6)
+			t.Logf("log-likelihood %.6f, under R's prior %.6f, R %.6f", fitted.LogLikelihood(), got, r.LogLik)
+			if got < r.LogLik-1e-3 {
 				t.Errorf("log-likelihood %.6f, R finds %.6f", got, r.LogLik)
 			}
 			names, values := named(fitted.Order(), fitted.Coefficients())
@@ -159,58 +200,118 @@ func TestExactLikelihoodAgainstR(t *testing.T) {
 	names := map[string]string{
 		"lh_ar3": "lh", "lakehuron_arma11": "LakeHuron", "www_311": "WWWusage", "nile_011": "Nile",
 		"presidents_missing_ar3": "presidents", "near_unit_root": "Nile",
+		"airp_log_airline": "AirPassengers_log", "accdeaths": "USAccDeaths", "co2_111_112": "co2",
 	}
 	for name, series := range names {
 		t.Run(name, func(t *testing.T) {
 			r := data.LogLik[name]
 			p, q := r.Order[0], r.Order[2]
-			model := arima.ARIMA{P: p, D: r.Order[1], Q: q, Constant: len(r.Fixed) > p+q}
-			model.Fixed = &arima.Coefficients{AR: r.Fixed[:p], MA: r.Fixed[p : p+q]}
-			if model.Constant {
-				model.Fixed.Constant = r.Fixed[p+q]
+			model := arima.ARIMA{P: p, D: r.Order[1], Q: q, Seasonal: seasonal(r.Seasonal, r.Period)}
+			rest := r.Fixed
+			take := func(n int) []float64 {
+				part := rest[:n]
+				rest = rest[n:]
+				return part
+			}
+			model.Fixed = &arima.Coefficients{
+				AR: take(p), MA: take(q), SAR: take(r.Seasonal[0]), SMA: take(r.Seasonal[2]),
+			}
+			if model.Constant = len(rest) > 0; model.Constant {
+				model.Fixed.Constant = rest[0]
 			}
 			fitted, err := model.Estimate(data.series(t, series))
 			if err != nil {
 				t.Fatal(err)
 			}
-			// R starts differenced models from a diffuse prior of variance 1e6, which is good to about 1e-6 of the
-			// variance; ours conditions on the first values.
-			tolerance := 1e-6
-			if r.Order[1] > 0 {
-				tolerance = 1e-4
-			}
-			within(t, "log-likelihood", fitted.LogLikelihood(), r.LogLik, tolerance)
-			within(t, "sigma2", fitted.Sigma2()/r.Sigma2, 1, 2e-6)
+			got, sigma2 := fitted.DiffuseLogLikelihood(data.series(t, series), 1e6)
+			within(t, "log-likelihood", got, r.LogLik, 1e-6)
+			within(t, "sigma2", sigma2/r.Sigma2, 1, 1e-8)
+			limit, _ := fitted.DiffuseLogLikelihood(data.series(t, series), 1e13)
+			within(t, "log-likelihood", fitted.LogLikelihood(), limit, 1e-6)
 			next := fitted.Forecast(len(r.Pred))
 			for i := range r.Pred {
-				within(t, "point", next.Point[i], r.Pred[i], 1e-5*r.SE[i])
-				within(t, "standard error", next.StdErr[i]/r.SE[i], 1, 1e-5)
+				within(t, "point", next.Point[i], r.Pred[i], 2e-5*r.SE[i])
+				within(t, "standard error", next.StdErr[i]/r.SE[i]*math.Sqrt(sigma2/fitted.Sigma2()), 1, 1e-6)
 			}
 		})
 	}
 }
 
+func TestMissingValuesAgainstR(t *testing.T) {
+	data := figures(t)
+	s := data.series(t, "AirPassengers_log")
+	for _, i := range data.Gaps.Index {
+		s.Values[int(i)-1] = math.NaN()
+	}
+	r := data.Missing
+	fitted := estimate(t, arima.ARIMA{D: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 12}}, s)
+	got, sigma2 := fitted.DiffuseLogLikelihood(s, 1e6)
+	t.Logf("log-likelihood %.6f, under R's prior %.6f, R %.6f", fitted.LogLikelihood(), got, r.LogLik)
+	within(t, "log-likelihood", got, r.LogLik, 1e-3)
+	within(t, "sigma2", sigma2/r.Sigma2, 1, 1e-3)
+	names, values := named(fitted.Order(), fitted.Coefficients())
+	for i, name := range names {
+		within(t, name, values[i], r.Coef[name], math.Max(1e-3, 0.02*r.SE[i]))
+	}
+}
+
+func TestTheoreticalMomentsAgainstR(t *testing.T) {
+	data := figures(t)
+	psi, acf := data.Weights, data.ACF
+	for i, got := range arima.PsiWeights(psi.AR, psi.MA, len(psi.Psi)) {
+		within(t, fmt.Sprintf("weight %d", i+1), got, psi.Psi[i], 1e-12)
+	}
+	got, err := arima.Autocorrelations(acf.AR, acf.MA, len(acf.ACF)-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lag, want := range acf.ACF {
+		within(t, fmt.Sprintf("lag %d", lag), got[lag], want, 1e-12)
+	}
+}
+
 func TestAutoAgainstR(t *testing.T) {
 	data := figures(t)
-	for _, name := range []string{"lynx", "WWWusage", "LakeHuron", "Nile", "lh", "sunspot_year"} {
+	lower := 0
+	for name, raw := range data.AutoARIMA {
 		var r struct {
-			Default struct {
+			Default, Exact struct {
 				Model string
 				AICc  float64
+				Order [7]int
 			}
 		}
-		if err := json.Unmarshal(data.AutoARIMA[name], &r); err != nil {
+		if err := json.Unmarshal(raw, &r); err != nil {
 			t.Fatal(err)
 		}
-		fitted, err := arima.Auto{}.Estimate(data.series(t, name))
+		best := r.Default.AICc
+		if r.Exact.AICc != 0 && r.Exact.Order[5] == r.Default.Order[5] && r.Exact.Order[6] == r.Default.Order[6] {
+			best = min(best, r.Exact.AICc)
+		}
+		period := data.Series[name].Frequency
+		if period == 1 {
+			period = 0
+		}
+		s := data.series(t, name)
+		fitted, err := arima.Auto{Period: period}.Estimate(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %s, AICc %.4f; R %s, AICc %.4f",
-			name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)
-		if fitted.AICc() > r.Default.AICc+1e-3 {
-			t.Errorf("%s: %s has AICc %.4f, R finds %s with %.4f",
-				name, fitted.Order(), fitted.AICc(), r.Default.Model, r.Default.AICc)
+		got, order := fitted.AICc(), fitted.Order()
+		t.Logf("%s: %s, AICc %.4f; R %s, AICc %.4f", name, fitted.Name(), got, r.Default.Model, best)
+		if order.D != r.Default.Order[5] || order.Seasonal.D != r.Default.Order[6] {
+			t.Errorf("%s: %s has other differences than R's %s", name, fitted.Name(), r.Default.Model)
+			continue
 		}
+		if got > best+0.01 {
+			t.Errorf("%s: %s has AICc %.4f, R finds %s with %.4f", name, fitted.Name(), got, r.Default.Model, best)
+		}
+		if got < best-0.01 {
+			lower++
+		}
+	}
+	t.Logf("%d of %d are lower", lower, len(data.AutoARIMA))
+	if lower < 3 {
+		t.Errorf("%d are lower than R's, want 3", lower)
 	}
 }

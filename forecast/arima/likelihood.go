@@ -1,193 +1,197 @@
 package arima
 
-import "math"
+import (
+	"math"
 
-// leastVariance keeps the logarithm of the innovations' variance finite where a model reproduces the scaled series.
-const leastVariance = 1e-18
+	"gonum.org/v1/gonum/floats"
+)
 
-// cancelled is the share of a sum below which a difference of sums is rounding.
-const cancelled = 1e-12
+const (
+	// leastVariance keeps the logarithm of the innovations' variance finite where a model reproduces the scaled series.
+	leastVariance = 1e-18
+	// cancelled is the share of a sum below which a difference of sums is rounding.
+	cancelled = 1e-12
+	// farthest bounds the search: tanh(7) leaves 1.7e-6 to a unit root.
+	farthest = 7
+)
 
-// moment is what a pass over the series leaves of it: with v the innovations of the series and u those of a constant 1,
-// both divided by the innovations' standard deviation, the sums of v², vu and u², and that of the log variances.
-type moment struct {
-	vv, vu, uu, logs float64
-}
-
-// constant is the generalised least-squares estimate of the constant.
-func (m moment) constant() float64 {
-	if !(m.uu > 0) {
-		return 0
-	}
-	return m.vu / m.uu
-}
-
-// deviance is the sum of the squared innovations once the constant is taken out, or NaN where nothing but rounding
-// would be left of it.
-func (m moment) deviance(constant float64) float64 {
-	rest := m.vv - constant*(2*m.vu-constant*m.uu)
-	if rest < cancelled*m.vv {
-		return math.NaN()
-	}
-	return rest
-}
-
-// evaluator passes the problem's series through a filter, again and again as the search asks.
+// evaluator computes the likelihood of the problem's series, again and again as the search asks.
 type evaluator struct {
 	*problem
-	*filter
-	// state and unit are the filter's means for the series and for a constant 1.
-	state, unit []float64
-	// partials is room for the point of the search under test.
+	*process
+	whitener *whitener
+	// filter does the whitener's work where there are gaps; starts are the values with which its differences start.
+	filter *filter
+	starts [][]float64
+	// white are the innovations of the series and of the regressors, over their deviations.
+	white [][]float64
+	// distance are the regression's coefficients at the point under test.
+	distance []float64
+	normal   [][]float64
+	row      []float64
+	surprise []float64
+	// partials is the point under test.
 	partials []float64
 }
 
+// outcome is what a likelihood comes to at a point: the sum of squared innovations, the sum of the logarithms of their
+// variances, and how many there are.
+type outcome struct {
+	squares, logs float64
+	n             int
+}
+
+// variance is the estimate of the innovations' variance, in scaled units.
+func (o outcome) variance() float64 { return math.Max(o.squares/float64(o.n), leastVariance) }
+
+// objective is minus the log-likelihood of an observation, but for constants. NaN says that the digits were lost; the
+// search takes that for outside the domain.
+func (o outcome) objective() float64 { return 0.5 * (math.Log(o.variance()) + o.logs/float64(o.n)) }
+
 func newEvaluator(pr *problem) *evaluator {
 	p := newProcess(pr.order)
-	return &evaluator{
-		problem: pr, filter: newFilter(p), state: make([]float64, p.m), unit: make([]float64, p.m),
-		partials: make([]float64, pr.order.P+pr.order.Q),
+	n, k := len(pr.differenced[0]), len(pr.differenced)
+	e := &evaluator{
+		problem: pr, process: p, whitener: newWhitener(p, k, n), white: make([][]float64, k),
+		distance: make([]float64, k-1), normal: make([][]float64, k),
+		row: make([]float64, k), surprise: make([]float64, k), partials: make([]float64, pr.order.coefficients()),
+	}
+	for i := range k {
+		e.white[i], e.normal[i] = make([]float64, n), make([]float64, k)
+	}
+	if pr.gaps {
+		e.begins()
+	}
+	return e
+}
+
+// affordable is how many multiplications or so a pass may take that a search makes a hundred times.
+const affordable = 2e6
+
+// begins makes the filter for a series with gaps. Where a search could not afford all that is unknown, it knows less.
+func (e *evaluator) begins() {
+	e.starts = append([][]float64{e.filled}, e.levels[1:]...)
+	e.filter = newFilter(e.process, len(e.levels), max(fewest, min(affordable/e.unknownCost(), most)))
+}
+
+// widen makes the filter for a single pass, which can afford more.
+func (e *evaluator) widen() {
+	if e.gaps {
+		e.filter = newFilter(e.process, len(e.levels), most)
 	}
 }
 
-// begin puts filter and states at the first step.
-func (e *evaluator) begin() {
-	e.start()
-	clear(e.state)
-	clear(e.unit)
-	for j := range e.delta {
-		e.state[e.r+j] = e.values[e.first-1-j]
+// unknownCost is that of an unknown in a pass.
+func (e *evaluator) unknownCost() int { return 3 * len(e.filled) * e.size }
+
+// searchable says that the exact likelihood can be searched in the time that a fit may take. Else the coefficients are
+// those of conditional least squares, as good on the thousands of values that this takes.
+func (e *evaluator) searchable() bool {
+	if e.gaps {
+		return fewest*e.unknownCost() <= 5*affordable
 	}
+	return len(e.filled)*e.reach <= 20*affordable
 }
 
-// pass is one run over the series.
-func (e *evaluator) pass() moment {
-	e.begin()
-	var sum moment
-	for t := e.first; t < len(e.values); {
-		if e.steady && !math.IsNaN(e.differenced[t]) {
-			t = e.glideAll(t, &sum)
+func (e *evaluator) missing(t int) bool { return math.IsNaN(e.levels[0][t]) }
+
+// walk whitens a series with gaps; there is a row for each observation that is not used up by an unknown start.
+func (e *evaluator) walk() (logs float64, n int) {
+	e.filter.start(e.starts, e.missing)
+	sum := logSum{product: 1}
+	for t := e.delta.degree(); t < len(e.levels[0]); t++ {
+		if e.missing(t) {
+			e.filter.miss()
 			continue
 		}
-		e.stepOn(t, &sum)
-		t++
+		for i, level := range e.levels {
+			e.row[i] = level[t]
+		}
+		variance := e.filter.take(e.row, e.surprise)
+		if variance >= diffuse {
+			continue
+		}
+		sum.add(variance)
+		for i, v := range e.surprise {
+			e.white[i][n] = v / math.Sqrt(variance)
+		}
+		n++
 	}
-	return sum
+	return sum.total(), n
 }
 
-// stepOn is one full step of the filter.
-func (e *evaluator) stepOn(t int, sum *moment) {
-	y := e.values[t]
-	if math.IsNaN(y) {
-		e.miss(e.state, e.level)
-		e.shift(e.unit, e.expected(e.unit)-1)
-		return
-	}
-	if e.steady {
-		e.thaw()
-	}
-	e.weigh()
-	v, u := y-e.level-e.expected(e.state), 1-e.expected(e.unit)
-	sum.vv += v * v / e.variance
-	sum.vu += v * u / e.variance
-	sum.uu += u * u / e.variance
-	sum.logs += math.Log(e.variance)
-	e.correct(e.state, v)
-	e.correct(e.unit, u)
-	e.observe()
-	e.shift(e.state, y)
-	e.shift(e.unit, 0)
-	e.advance()
-	e.settle()
-}
-
-// glideAll runs with the frozen gain from t to the next gap or the end, and returns where it stopped. It works on the
-// differences, so that the known last values need no part in it.
-func (e *evaluator) glideAll(t int, sum *moment) int {
-	end := t
-	for end < len(e.differenced) && !math.IsNaN(e.differenced[end]) {
-		end++
-	}
-	if e.order.Constant {
-		e.glideBoth(e.differenced[t:end], sum)
+// exact is the likelihood with the process as it is set.
+func (e *evaluator) exact() outcome {
+	o := outcome{n: len(e.white[0])}
+	if e.gaps {
+		o.logs, o.n = e.walk()
 	} else {
-		sum.vv += e.glideOne(e.differenced[t:end])
+		o.logs = e.whitener.exact(e.differenced, e.white)
 	}
-	for j := range e.delta {
-		e.state[e.r+j] = e.values[end-1-j]
-		e.unit[e.r+j] = 0
+	return e.regress(o)
+}
+
+// conditional is the sum of squares from a start at 0, gaps bridged.
+func (e *evaluator) conditional() outcome {
+	e.whitener.conditional(e.differenced, e.white)
+	return e.regress(outcome{n: len(e.white[0])})
+}
+
+// regress takes the best regression out of the innovations.
+func (e *evaluator) regress(o outcome) outcome {
+	if len(e.white) == 1 {
+		o.squares = floats.Dot(e.white[0][:o.n], e.white[0][:o.n])
+		return o
 	}
-	return end
-}
-
-// glideOne is the sum of the squared innovations of w under the frozen gain.
-func (e *evaluator) glideOne(w []float64) float64 {
-	last := e.r - 1
-	state, ar, ma := e.state[:last+1], e.ar[:last+1], e.ma[:last+1]
-	sum := 0.0
-	for _, y := range w {
-		v := y - state[0]
-		sum += v * v
-		for i := range last {
-			state[i] = ar[i]*y + ma[i+1]*v + state[i+1]
-		}
-		state[last] = ar[last] * y
+	for i := range e.white {
+		e.white[i] = e.white[i][:o.n]
 	}
-	return sum
-}
-
-// glideBoth is glideOne for the series and the constant at once.
-func (e *evaluator) glideBoth(w []float64, sum *moment) {
-	last := e.r - 1
-	state, unit, ar, ma := e.state[:last+1], e.unit[:last+1], e.ar[:last+1], e.ma[:last+1]
-	for _, y := range w {
-		v, u := y-state[0], 1-unit[0]
-		sum.vv += v * v
-		sum.vu += v * u
-		sum.uu += u * u
-		for i := range last {
-			state[i] = ar[i]*y + ma[i+1]*v + state[i+1]
-			unit[i] = ar[i] + ma[i+1]*u + unit[i+1]
-		}
-		state[last] = ar[last] * y
-		unit[last] = ar[last]
+	o.squares = project(e.white, e.normal, e.distance)
+	for i := range e.white {
+		e.white[i] = e.white[i][:cap(e.white[i])]
 	}
+	return o
 }
 
-// objective is minus the log-likelihood of an observation, but for constants, with constant and variance at their best
-// for the partial autocorrelations tanh(x).
-func (e *evaluator) objective(x []float64) float64 {
-	if !e.setPartial(e.squash(x)) {
-		return math.Inf(1)
-	}
-	return e.score(e.pass())
-}
-
-// score is NaN where the pass lost its digits; the search takes that for outside the domain.
-func (e *evaluator) score(m moment) float64 {
-	return 0.5 * (math.Log(e.varianceOf(m)) + m.logs/float64(e.used))
-}
-
-// varianceOf is the estimate of the innovations' variance, in scaled units.
-func (e *evaluator) varianceOf(m moment) float64 {
-	return math.Max(m.deviance(e.best(m))/float64(e.used), leastVariance)
-}
-
-// best is the estimate of the constant's distance from the level.
-func (e *evaluator) best(m moment) float64 {
-	if !e.order.Constant {
-		return 0
-	}
-	return m.constant()
-}
-
-// farthest bounds the search: tanh(7) leaves 1.7e-6 to a unit root.
-const farthest = 7
-
-// squash is the partial autocorrelations for a point of the search. The slice is reused.
-func (e *evaluator) squash(x []float64) []float64 {
+// at sets the process to the partial autocorrelations tanh(x). False says that it cannot be computed with.
+func (e *evaluator) at(x []float64) bool {
 	for i, v := range x {
 		e.partials[i] = math.Tanh(math.Max(-farthest, math.Min(v, farthest)))
 	}
-	return e.partials
+	return e.setPartial(e.partials)
+}
+
+// objective is that of the exact likelihood at a point of the search.
+func (e *evaluator) objective(x []float64) float64 {
+	if !e.at(x) {
+		return math.Inf(1)
+	}
+	return e.exact().objective()
+}
+
+// exactAt is the exact likelihood at a point inside the domain.
+func (e *evaluator) exactAt(x []float64) outcome {
+	e.at(x)
+	return e.exact()
+}
+
+// residuals writes the innovations at a point, with the determinant spread over them, so that the point of their least sum
+// of squares is that of the greatest likelihood.
+func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) bool {
+	return func(x, dst []float64) bool {
+		if !e.at(x) {
+			return false
+		}
+		o := likelihood()
+		if math.IsNaN(o.squares) || o.n == 0 {
+			return false
+		}
+		clear(dst)
+		copy(dst, e.white[0][:o.n])
+		for i, c := range e.distance {
+			floats.AddScaled(dst[:o.n], -c, e.white[i+1][:o.n])
+		}
+		floats.Scale(math.Exp(o.logs/float64(2*o.n)), dst)
+		return true
+	}
 }

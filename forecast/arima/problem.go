@@ -5,122 +5,143 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 // negligible is the spread, as a share of the series' magnitude, below which the differenced series is constant but for
 // rounding.
 const negligible = 1e-13
 
-// problem is a series made ready for estimation: shifted and scaled so that its differences have unit deviation.
+// problem is a series made ready for estimation: shifted and scaled so that its differences have unit deviation once the
+// regression is taken out, and cut to what lies between the first observation and the last.
 type problem struct {
-	order Order
-	// A value y of the series is values = (y − location)/scale here.
+	order  Order
+	design regress.Design
+	// A value y of the series is (y − location)/scale here.
 	location, scale float64
-	values          []float64
-	// level is the mean of the differences of values where there is a constant, else 0: the constant is estimated as
-	// the distance from it.
-	level float64
-	// differenced are the d-th differences of values less the level, NaN where one of their values is missing.
-	differenced []float64
-	// first is the first step after the d known values with which the filter starts.
-	first int
-	// used counts the observations from first on.
+	// levels are the series and then the columns of the regression, with a column of its own for the constant in front of
+	// the others. The series is NaN where it is missing.
+	levels [][]float64
+	// filled is the series with its gaps interpolated, differenced are the differences of that and of the other levels. They
+	// serve where a rough picture will do: for first guesses, and for values of the start of which nothing is known.
+	filled      []float64
+	differenced [][]float64
+	basis       basis
+	// gaps says that values are missing.
+	gaps bool
+	// used counts the observations after those with which the differences start.
 	used int
 	// flat says that the differenced series is constant, so that there is nothing to estimate.
 	flat bool
 }
 
 // prepare makes a problem of the series.
-func prepare(s forecast.Series, order Order) (*problem, error) {
-	if err := units.Check(s, order.D+order.parameters()+1); err != nil {
+func prepare(s forecast.Series, order Order, design regress.Design) (*problem, error) {
+	parameters := order.parameters() + design.Width()
+	if err := units.Check(s, order.D+parameters+1); err != nil {
 		return nil, fmt.Errorf("%s: %w", order, err)
 	}
-	first, found := firstRun(s.Values, order.D)
-	if !found {
-		return nil, fmt.Errorf("%s: no %d observations in a row, with which it starts: %w",
-			order, order.D, forecast.ErrTooShort)
+	first, last := units.First(s.Values), s.Len()
+	for math.IsNaN(s.Values[last-1]) {
+		last--
 	}
-	pr := &problem{order: order, first: first, scale: units.Scale(s.Values)}
-	pr.values = make([]float64, len(s.Values))
-	for i, v := range s.Values {
-		pr.values[i] = v / pr.scale
-	}
-	for _, v := range pr.values[first:] {
-		if !math.IsNaN(v) {
-			pr.used++
-		}
-	}
-	if want := order.parameters() + 1; pr.used < want {
+	pr := &problem{order: order, design: design, scale: units.Scale(s.Values)}
+	delta := differencing(order.D, order.Seasonal.D, order.Seasonal.Period)
+	pr.used = s.Observed() - delta.degree()
+	if want := parameters + 1; pr.used < want || last-first < delta.degree()+want {
 		return nil, fmt.Errorf("%s: %d observations after the first %d, want %d: %w",
-			order, pr.used, first, want, forecast.ErrTooShort)
+			order, max(pr.used, 0), delta.degree(), want, forecast.ErrTooShort)
+	}
+	pr.gaps = s.Observed() < last-first
+	columns, err := pr.columns(s, first, last)
+	if err != nil {
+		return nil, err
+	}
+	pr.levels = append([][]float64{pr.shifted(s.Values[first:last])}, columns...)
+	pr.filled = filled(pr.levels[0], order.Seasonal.Period)
+	pr.differenced = append(pr.differenced, delta.apply(pr.filled))
+	for _, column := range columns {
+		pr.differenced = append(pr.differenced, delta.apply(column))
 	}
 	pr.standardise()
 	return pr, nil
 }
 
-// firstRun is the step after the first d observations in a row.
-func firstRun(values []float64, d int) (int, bool) {
-	if d == 0 {
-		return units.First(values), true
+// columns are those of the regression, steps first to last.
+func (pr *problem) columns(s forecast.Series, first, last int) ([][]float64, error) {
+	terms := rowsOf(pr.order, pr.design)
+	out := make([][]float64, terms.width())
+	for i := range out {
+		out[i] = make([]float64, last-first)
 	}
-	run := 0
-	for i, v := range values {
-		run++
-		if math.IsNaN(v) {
-			run = 0
-		}
-		if run == d {
-			return i + 1, true
+	row := make([]float64, terms.width())
+	for t := first; t < last; t++ {
+		terms.row(row, t+1, s.TimeAt(t))
+		for i, v := range row {
+			if !units.Observed(v) {
+				return nil, fmt.Errorf("%s: regressor column %d is %v at step %d: %w",
+					pr.order, i+1, v, t+1, forecast.ErrParameter)
+			}
+			out[i][t-first] = v
 		}
 	}
-	return 0, false
+	return out, nil
 }
 
-// standardise shifts the values to where they have the most digits and scales them to unit deviation of their
-// differences.
-func (pr *problem) standardise() {
+// shifted is the series in problem units but for the deviation, near 0 where it has the most digits.
+func (pr *problem) shifted(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = v / pr.scale
+	}
+	shift := 0.0
 	switch {
-	case pr.order.D > 0:
-		pr.location = pr.values[pr.first-1]
+	case pr.order.differences() > 0:
+		shift = out[0]
 	case pr.order.Constant:
-		pr.location, _ = moments(pr.values)
+		shift, _ = moments(out)
 	}
-	for i := range pr.values {
-		pr.values[i] -= pr.location
+	for i := range out {
+		out[i] -= shift
 	}
-	pr.differenced = differences(pr.values, pr.order.D)
-	mean, deviation := moments(pr.differenced)
-	if pr.order.Constant {
-		pr.level = mean
-	} else {
-		deviation = math.Hypot(mean, deviation)
+	pr.location = shift * pr.scale
+	return out
+}
+
+// filled is a copy of the values with their gaps interpolated.
+func filled(values []float64, period int) []float64 {
+	var periods []int
+	if period > 1 {
+		periods = append(periods, period)
 	}
-	pr.location *= pr.scale
+	out, err := decompose.Interpolate(values, periods...)
+	if err != nil {
+		return make([]float64, len(values))
+	}
+	return out
+}
+
+// standardise takes a first regression out of the series and scales it to unit deviation of its differences.
+func (pr *problem) standardise() {
+	pr.basis = newBasis(pr.differenced[1:], pr.levels[1:])
+	pr.basis.remove(pr.differenced[0], pr.filled, pr.levels[0])
+	mean, deviation := moments(pr.differenced[0])
+	deviation = math.Hypot(mean, deviation)
 	if deviation <= negligible {
 		pr.flat = true
 		return
 	}
 	pr.scale *= deviation
-	pr.level /= deviation
-	for i := range pr.values {
-		pr.values[i] /= deviation
-		pr.differenced[i] = pr.differenced[i]/deviation - pr.level
+	for i := range pr.basis.first {
+		pr.basis.first[i] /= deviation
 	}
-}
-
-// differences takes the d-th differences; the first d are NaN.
-func differences(values []float64, d int) []float64 {
-	out := append([]float64(nil), values...)
-	for range d {
-		for i := len(out) - 1; i > 0; i-- {
-			out[i] -= out[i-1]
-		}
-		if len(out) > 0 {
-			out[0] = math.NaN()
+	for _, values := range [][]float64{pr.levels[0], pr.filled, pr.differenced[0]} {
+		for i := range values {
+			values[i] /= deviation
 		}
 	}
-	return out
 }
 
 // moments is the mean and the standard deviation of what is not missing; 0 and 0 where nothing is there.

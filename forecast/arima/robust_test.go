@@ -2,10 +2,12 @@ package arima_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/modeltest"
+	"github.com/forewarm/forewarm/forecast/regress"
 )
 
 func models() []forecast.Model {
@@ -18,6 +20,23 @@ func models() []forecast.Model {
 		arima.ARIMA{P: 1, D: 2, Q: 2},
 		arima.ARIMA{P: 3, Q: 3},
 		arima.Auto{},
+		arima.ARIMA{Seasonal: arima.Seasonal{P: 1, Period: 12}, Constant: true},
+		arima.ARIMA{P: 1, Q: 1, Seasonal: arima.Seasonal{P: 1, D: 1, Q: 1, Period: 12}, Constant: true},
+		arima.ARIMA{P: 2, D: 1, Q: 2, Seasonal: arima.Seasonal{D: 1, Q: 2, Period: 4}},
+		arima.ARIMA{P: 1, Regressors: weekly(), Constant: true},
+		arima.ARIMA{D: 1, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: 12}, Regressors: weekly()},
+		arima.Auto{Period: 12, MaxP: 1, MaxQ: 1, MaxSeasonalP: 1, MaxSeasonalQ: 1},
+		arima.Auto{MaxP: 1, MaxQ: 1, Regressors: weekly()[:1]},
+	}
+}
+
+// weekly is a regression of which every term is awkward: a season that differences may take away, an event that may never
+// come, and a drift.
+func weekly() regress.Design {
+	return regress.Design{
+		regress.Fourier{Period: 7, Harmonics: 3},
+		regress.Drift{},
+		regress.Event{Start: daily(nil).TimeAt(20), Length: 24 * time.Hour, Every: 30 * 24 * time.Hour},
 	}
 }
 
@@ -46,5 +65,9 @@ func FuzzFit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p, d, q uint8, raw []byte) {
 		values := modeltest.Values(raw)
 		modeltest.Check(t, arima.ARIMA{P: int(p % 4), D: int(d % 3), Q: int(q % 4), Constant: d%3 < 2}, values)
+		modeltest.Check(t, arima.ARIMA{
+			P: int(p / 4 % 2), D: int(d / 3 % 2), Q: int(q / 4 % 2), Constant: d/3%2 == 0,
+			Seasonal: arima.Seasonal{P: int(p / 8 % 3), D: int(d / 6 % 2), Q: int(q / 8 % 3), Period: 2 + int(d/12%6)},
+		}, values)
 	})
 }

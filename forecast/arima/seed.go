@@ -1,6 +1,9 @@
 package arima
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // boldest bounds the partial autocorrelations of a first guess away from a unit root.
 const boldest = 0.97
@@ -15,20 +18,13 @@ type seed struct {
 }
 
 func newSeed(pr *problem) *seed {
-	w := bridge(pr.differenced[min(pr.first, len(pr.differenced)):])
-	if pr.order.Constant {
-		mean, _ := moments(w)
-		for i := range w {
-			w[i] -= mean
-		}
-	}
-	s := &seed{w: w}
-	s.partials = yuleWalker(w, longOrder(len(w)))
+	s := &seed{w: pr.differenced[0]}
+	s.partials = yuleWalker(s.w, longOrder(len(s.w)))
 	long := make([]float64, len(s.partials))
 	fromPartial(s.partials, long, make([]float64, len(long)))
-	s.surprises = make([]float64, len(w))
-	for t := len(long); t < len(w); t++ {
-		s.surprises[t] = w[t] - lagged(long, w[:t])
+	s.surprises = make([]float64, len(s.w))
+	for t := len(long); t < len(s.w); t++ {
+		s.surprises[t] = s.w[t] - lagged(long, s.w[:t])
 	}
 	return s
 }
@@ -41,18 +37,30 @@ func longOrder(n int) int {
 	return min(int(10*math.Log10(float64(n))), n/3)
 }
 
-// guess is a point from which to search for p AR and q MA terms.
-func (s *seed) guess(p, q int) []float64 {
-	x := make([]float64, p+q)
+// guess is a point from which to search for the coefficients of an order.
+func (s *seed) guess(order Order) []float64 {
+	p, q := order.P, order.Q
+	ar, ma := make([]float64, p), make([]float64, q)
 	if q == 0 {
-		copy(x, s.partials)
+		copy(ar, s.partials)
 	} else if c, ok := s.regress(p, q); ok {
 		for i := range c[p:] {
 			c[p+i] = -c[p+i]
 		}
-		tame(c[:p], x[:p])
-		tame(c[p:], x[p:])
+		tame(c[:p], ar)
+		tame(c[p:], ma)
 	}
+	sar, sma := make([]float64, order.Seasonal.P), make([]float64, order.Seasonal.Q)
+	if len(sar) > 0 {
+		sar[0] = 0.1
+	}
+	if len(sma) > 0 {
+		sma[0] = 0.1
+		if order.Seasonal.D > 0 {
+			sma[0] = 0.5
+		}
+	}
+	x := slices.Concat(ar, sar, ma, sma)
 	for i, v := range x {
 		x[i] = math.Atanh(math.Max(-boldest, math.Min(v, boldest)))
 	}
@@ -134,8 +142,9 @@ func factor(a [][]float64) bool {
 // tame writes the partial autocorrelations of the coefficients to x, drawing their roots away from the circle until
 // they are stationary.
 func tame(c, x []float64) {
+	work := make([]float64, 2*len(c))
 	for range 200 {
-		if toPartial(c, x) {
+		if toPartial(c, x, work) {
 			return
 		}
 		power := 1.0
@@ -169,30 +178,4 @@ func yuleWalker(w []float64, n int) []float64 {
 		remaining *= (1 - partials[k]) * (1 + partials[k])
 	}
 	return partials
-}
-
-// bridge is a copy of w with its gaps filled by straight lines, and by the nearest value at the ends.
-func bridge(w []float64) []float64 {
-	out := append([]float64(nil), w...)
-	last := -1
-	for i, v := range out {
-		if math.IsNaN(v) {
-			continue
-		}
-		for j := last + 1; j < i; j++ {
-			if last < 0 {
-				out[j] = v
-			} else {
-				out[j] = out[last] + (v-out[last])*float64(j-last)/float64(i-last)
-			}
-		}
-		last = i
-	}
-	for j := last + 1; j < len(out); j++ {
-		out[j] = 0
-		if last >= 0 {
-			out[j] = out[last]
-		}
-	}
-	return out
 }
