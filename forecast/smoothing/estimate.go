@@ -9,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/optimise"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
 )
 
 // structure is what the three models have in common: which parts there are and which parameters are given.
@@ -165,7 +166,7 @@ func (s structure) finish(search *search, scale float64) *Fitted {
 		parameters: p, gains: p.gains(), state: search.start, period: s.period,
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
-	f.gap = newResponses(f.gains, f.period)
+	f.gap = response.Of(f.gains, f.period)
 	for _, y := range search.values {
 		f.observe(y)
 	}

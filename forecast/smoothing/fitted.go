@@ -6,12 +6,13 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
 )
 
 // Fitted is an exponential smoothing with its parameters, and its states after the last observation.
 type Fitted struct {
 	parameters Parameters
-	gains      gains
+	gains      response.Gains
 	state      state
 	period     int
 	sse        float64
@@ -20,7 +21,7 @@ type Fitted struct {
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
 	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
 	// deviation².
-	gap           responses
+	gap           response.Sequence
 	missed, faded float64
 	next          time.Time
 	step          time.Duration
@@ -35,22 +36,22 @@ func (f *Fitted) Update(y float64) {
 func (f *Fitted) observe(y float64) {
 	if !units.Observed(y) {
 		f.state.move(f.gains, 0)
-		c := f.gap.next()
+		c := f.gap.Next()
 		f.missed += c * c
 		return
 	}
 	f.state.move(f.gains, y-f.state.expected(f.gains))
-	rest := 1 - f.gains.level
+	rest := 1 - f.gains.Level
 	f.faded = rest * rest * (f.faded + f.missed)
 	f.missed = 0
-	f.gap = newResponses(f.gains, f.period)
+	f.gap = response.Of(f.gains, f.period)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) {
 	level, trend, at := f.state.level, f.state.trend, f.state.at
 	for i := range dst {
-		trend *= f.gains.phi
+		trend *= f.gains.Phi
 		level += trend
 		dst[i] = level + f.state.season[at]
 		at++
@@ -70,7 +71,7 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 	variance, ahead := 1+f.missed+f.faded, f.gap
 	for i := range out.StdErr {
 		out.StdErr[i] = f.deviation * math.Sqrt(variance)
-		c := ahead.next()
+		c := ahead.Next()
 		variance += c * c
 	}
 	return out

@@ -1,0 +1,71 @@
+package ets
+
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/classical"
+)
+
+const (
+	// startSeasons is how many seasons at most the starting season is averaged over, and startSteps how many steps at
+	// least the starting level and trend are taken from.
+	startSeasons = 4
+	startSteps   = 10
+	// leastFactor keeps a season that multiplies from 0.
+	leastFactor = 0.01
+)
+
+// begin is where the search for the starting states starts: a season from the classical decomposition of the first
+// seasons, and level and trend from the line through the first values without it (Hyndman et al. 2008, §2.6). The first
+// value must be there, and two seasons where there is a season.
+func begin(values []float64, spec Spec, period int) state {
+	out := state{season: []float64{0}}
+	steps := startSteps
+	switch spec.Season {
+	case NoSeason:
+	case AdditiveSeason:
+		out.season = classical.Additive(values[:wholeSeasons(values, period)], period).Season
+		steps = max(steps, 2*period)
+	case MultiplicativeSeason:
+		out.season = classical.Multiplicative(values[:wholeSeasons(values, period)], period).Season
+		for i, factor := range out.season {
+			out.season[i] = math.Max(factor, leastFactor)
+		}
+		steps = max(steps, 2*period)
+	}
+	window := make([]float64, min(steps, len(values)))
+	for i := range window {
+		factor := out.season[i%len(out.season)]
+		if spec.Season == MultiplicativeSeason {
+			window[i] = values[i] / factor
+		} else {
+			window[i] = values[i] - factor
+		}
+	}
+	if spec.Trend == NoTrend {
+		out.level = mean(window)
+		return out
+	}
+	out.level, out.trend = classical.Line(window)
+	if out.level <= 0 && spec.positive() {
+		out.level, out.trend = mean(window), 0
+	}
+	return out
+}
+
+// wholeSeasons is the length of the seasons at the beginning of values that the starting season is taken from.
+func wholeSeasons(values []float64, period int) int {
+	return min(len(values)/period, startSeasons) * period
+}
+
+// mean is that of the observed values.
+func mean(values []float64) float64 {
+	out, count := 0.0, 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			count++
+			out += (v - out) / count
+		}
+	}
+	return out
+}
