@@ -34,10 +34,10 @@ type goldenData struct {
 		Values    []float64
 		Frequency int
 	}
-	Auto  map[string]goldenETS `json:"ets_auto"`
-	Fixed map[string]goldenETS `json:"ets_fixed"`
-	MAM   goldenETS            `json:"ets_MAM_fixed"`
-	AAdA  goldenETS            `json:"ets_AAdA_fixed"`
+	Auto  map[string]goldenETS       `json:"ets_auto"`
+	Fixed map[string]goldenETS       `json:"ets_fixed"`
+	MAM   goldenETS                  `json:"ets_MAM_fixed"`
+	AAdA  goldenETS                  `json:"ets_AAdA_fixed"`
 	Sim   struct{ Lo, Hi []float64 } `json:"ets_MAM_sim95"`
 }
 

@@ -29,7 +29,9 @@ type search struct {
 	space    *space
 	values   []float64
 	deviance deviance
-	// start is the first guess, and fixed says that it is all there is; seasonal, that the season is searched.
+	// guesses are the first guesses, and start is the one in use; fixed says that it is all there is; seasonal, that the
+	// season is searched.
+	guesses         [2]state
 	start           state
 	fixed, seasonal bool
 	unit            float64
@@ -63,11 +65,13 @@ func (m Model) newSearch(data sample, rooms *room) (*search, error) {
 		deviance: deviance{values: data.values, count: data.count}, unit: 1,
 	}
 	if m.Start == nil {
-		s.start = begin(data.values, m.Spec, m.Period)
+		s.guesses = begins(data.values, m.Spec, m.Period)
 		s.seasonal = m.Season != NoSeason && m.Period <= longestSearched
 	} else {
-		s.start, s.fixed = m.Start.scaled(m.Spec, data.scale), true
+		given := m.Start.scaled(m.Spec, data.scale)
+		s.guesses, s.fixed = [2]state{given, given}, true
 	}
+	s.start = s.guesses[0]
 	n := len(s.start.season)
 	seasons := make([]float64, 3*n)
 	s.origin.season, s.end.season, s.slopes.season = seasons[:n], seasons[n:2*n], seasons[2*n:]
@@ -190,66 +194,82 @@ func (s *search) Gradient(x, dst []float64) {
 	}
 }
 
-const (
-	// starts is from how many points of the grid the search descends: the likelihood has several maxima.
-	starts = 2
-	// leastUnit is the unit of the states where the first guess leaves no surprise.
-	leastUnit = 1e-9
+// leastUnit is the unit of the states where the first guess leaves no surprise.
+const leastUnit = 1e-9
+
+// The first descents are brief: they only show which of them to go on with.
+var (
+	brief    = optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: 12}
+	thorough = optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: 200}
 )
 
-// run descends from the best points of the grid and leaves the best end in best and value.
+// run descends from the best point of every family and leaves the best end in best and value.
 func (s *search) run() error {
 	points := s.grid()
 	s.value = math.Inf(1)
 	if math.IsInf(points[0].value, 1) {
 		return errNoStart
 	}
-	s.Value(points[0].x)
+	s.measure(points[0])
+	var at point
+	for i, from := range apart(points) {
+		s.start = s.guesses[from.guess]
+		if found := brief.MinimiseSmooth(s, from.x); i == 0 || found.Value < at.value {
+			at = point{x: found.X, value: found.Value, guess: from.guess}
+		}
+	}
+	s.start = s.guesses[at.guess]
+	found := thorough.MinimiseSmooth(s, at.x)
+	s.value, s.best = found.Value, found.X
+	return nil
+}
+
+// measure sets the unit of the states to the size of the surprises at a point.
+func (s *search) measure(p point) {
+	s.start = s.guesses[p.guess]
+	s.Value(p.x)
 	s.unit = math.Sqrt(s.deviance.sum / float64(s.deviance.count))
 	if s.spec.Error == MultiplicativeError {
 		s.unit *= s.start.level
 	}
 	s.unit = math.Max(s.unit, leastUnit)
-	method := optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: 200}
-	for _, from := range points[:min(starts, len(points))] {
-		if math.IsInf(from.value, 1) {
-			break
-		}
-		if found := method.MinimiseSmooth(s, from.x); found.Value < s.value {
-			s.value, s.best = found.Value, found.X
+}
+
+// point is a place that the search may start from: its deviance, the first guess of the states that it stands on, and
+// the family of starts that it belongs to.
+type point struct {
+	x             []float64
+	value         float64
+	guess, family int
+}
+
+// apart is the best point of every family, best first; points are in that order. Without a mean at its best point, a
+// family is left out.
+func apart(points []point) []point {
+	var out []point
+	for _, p := range points {
+		known := slices.ContainsFunc(out, func(q point) bool { return q.family == p.family })
+		if !known && !math.IsInf(p.value, 1) {
+			out = append(out, p)
 		}
 	}
-	return nil
+	return out
 }
 
-// point is a place that the search may start from, with its deviance.
-type point struct {
-	x     []float64
-	value float64
-}
-
-// grid is points of slow and fast smoothing, at the first guess of the states, best first.
+// grid is points of slow and fast smoothing, at the first guesses of the states, best first. The likelihood has several
+// maxima: typically one where the season stands still and one where it follows, and of each one with a slow and one
+// with a fast level. These are the families of which each gets a descent.
 func (s *search) grid() []point {
-	shares := [4][]float64{{0.1, 0.4, 0.8}, {0.02, 0.3}, {0.05, 0.5}, {0.8}}
-	n := s.variables()
-	points := []point{{x: make([]float64, n)}}
+	points := []point{{x: make([]float64, s.variables())}}
 	next := 0
 	for i, b := range s.space.bounds {
-		if !b.free {
-			continue
+		if b.free {
+			points = spread(points, i, next)
+			next++
 		}
-		var longer []point
-		for _, from := range points {
-			for _, share := range shares[i] {
-				x := slices.Clone(from.x)
-				x[next] = angle(share)
-				longer = append(longer, point{x: x})
-			}
-		}
-		points = longer
-		next++
 	}
 	for i := range points {
+		s.start = s.guesses[points[i].guess]
 		points[i].value = s.Value(points[i].x)
 		if math.IsNaN(points[i].value) {
 			points[i].value = math.Inf(1)
@@ -257,4 +277,26 @@ func (s *search) grid() []point {
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
 	return points
+}
+
+// spread multiplies the points by the shares that parameter i, the angle at x[next], may start at.
+func spread(points []point, i, next int) []point {
+	shares := [4][]float64{{0.1, 0.4, 0.8}, {0.02, 0.3}, {0.4, 0.02}, {0.8}}[i]
+	var out []point
+	for _, from := range points {
+		for k, share := range shares {
+			to := from
+			to.x = slices.Clone(from.x)
+			to.x[next] = angle(share)
+			switch i {
+			case 0:
+				to.family += k / 2
+			case 2:
+				to.family += 2 * k
+				to.guess = k
+			}
+			out = append(out, to)
+		}
+	}
+	return out
 }

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// startSeasons is how many seasons at most the starting season is averaged over, and startSteps how many steps at
+	// startSeasons is how many seasons the season of the beginning is averaged over, and startSteps how many steps at
 	// least the starting level and trend are taken from.
 	startSeasons = 4
 	startSteps   = 10
@@ -15,19 +15,19 @@ const (
 	leastFactor = 0.01
 )
 
-// begin is where the search for the starting states starts: a season from the classical decomposition of the first
-// seasons, and level and trend from the line through the first values without it (Hyndman et al. 2008, §2.6). The first
-// value must be there, and two seasons where there is a season.
-func begin(values []float64, spec Spec, period int) state {
+// begin is where the search for the starting states starts: a season from the classical decomposition of so many
+// seasons at the beginning, and level and trend from the line through the first values without it (Hyndman et al. 2008,
+// §2.6). The first value must be there, and two seasons where there is a season.
+func begin(values []float64, spec Spec, period, seasons int) state {
 	out := state{season: []float64{0}}
 	steps := startSteps
 	switch spec.Season {
 	case NoSeason:
 	case AdditiveSeason:
-		out.season = classical.Additive(values[:wholeSeasons(values, period)], period).Season
+		out.season = classical.Additive(values[:seasons*period], period).Season
 		steps = max(steps, 2*period)
 	case MultiplicativeSeason:
-		out.season = classical.Multiplicative(values[:wholeSeasons(values, period)], period).Season
+		out.season = classical.Multiplicative(values[:seasons*period], period).Season
 		for i, factor := range out.season {
 			out.season[i] = math.Max(factor, leastFactor)
 		}
@@ -53,9 +53,17 @@ func begin(values []float64, spec Spec, period int) state {
 	return out
 }
 
-// wholeSeasons is the length of the seasons at the beginning of values that the starting season is taken from.
-func wholeSeasons(values []float64, period int) int {
-	return min(len(values)/period, startSeasons) * period
+// begins are the two first guesses: with the season of the beginning, for a season that moves on from there, and with
+// the mean one of the whole series, for a season that stands still.
+func begins(values []float64, spec Spec, period int) [2]state {
+	if spec.Season == NoSeason {
+		out := begin(values, spec, 1, 0)
+		return [2]state{out, out}
+	}
+	whole := len(values) / period
+	return [2]state{
+		begin(values, spec, period, min(whole, startSeasons)), begin(values, spec, period, whole),
+	}
 }
 
 // mean is that of the observed values.
