@@ -23,6 +23,9 @@ func (m Model) finish(s *search, data sample) (*Fitted, error) {
 	if m.Season != NoSeason {
 		f.period = m.Period
 	}
+	if m.Season == MultiplicativeSeason {
+		f.products = make([]product, m.Period)
+	}
 	if m.unstable() && f.simulation.Paths == 0 {
 		f.simulation.Paths = defaultPaths
 	}

@@ -26,9 +26,16 @@ type Fitted struct {
 	// at the origin left so far, and faded is what is left of earlier gaps. Both are in units of the error's variance.
 	gap           response.Sequence
 	missed, faded float64
-	next          time.Time
-	step          time.Duration
+	// missing is how many steps the gap at the origin has.
+	missing int
+	// products is room for E[l·s] and E[b·s] of every slot of a season that multiplies.
+	products []product
+	next     time.Time
+	step     time.Duration
 }
+
+// product is the expected products of a slot of the season with level and trend.
+type product struct{ level, trend float64 }
 
 // Likelihood is how well a model fits, and what it costs.
 type Likelihood struct {
@@ -100,12 +107,13 @@ func (f *Fitted) observe(y float64) {
 		f.state.move(f, math.NaN())
 		c := f.gap.Next()
 		f.missed += c * c
+		f.missing++
 		return
 	}
 	f.state.move(f, y)
 	rest := 1 - f.parameters.Alpha
 	f.faded = rest * rest * (f.faded + f.missed)
-	f.missed = 0
+	f.missed, f.missing = 0, 0
 	f.gap = response.Of(f.parameters.gains(), f.period)
 }
 
@@ -150,21 +158,58 @@ func (s *state) move(f *Fitted, y float64) {
 	}
 }
 
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst: the path without surprises, which is the
-// mean where the season is added, and close to it where it multiplies.
+// PointsTo writes the point forecasts of the coming len(dst) steps to dst: the means, but where additive errors meet a
+// season that multiplies and have none, the path without surprises.
 func (f *Fitted) PointsTo(dst []float64) {
+	if f.spec.Season == MultiplicativeSeason {
+		f.seasonalPoints(dst)
+		return
+	}
 	level, trend, at := f.state.level, f.state.trend, f.state.at
-	multiplies := f.spec.Season == MultiplicativeSeason
 	for i := range dst {
 		trend *= f.parameters.Phi
 		level += trend
-		if multiplies {
-			dst[i] = math.Max(level, f.floor) * f.state.season[at]
-		} else {
-			dst[i] = level + f.state.season[at]
-		}
+		dst[i] = level + f.state.season[at]
 		at++
 		if at == len(f.state.season) {
+			at = 0
+		}
+	}
+}
+
+// seasonalPoints is PointsTo for a season that multiplies. A multiplicative error moves level and season together, so
+// from the second season on the mean is not the product of theirs: E[l·s] and E[b·s] of every slot go along, each
+// propagated when its slot is due.
+func (f *Fitted) seasonalPoints(dst []float64) {
+	p, sigma2 := f.parameters, f.deviation*f.deviation
+	if f.spec.Error == AdditiveError {
+		sigma2 = 0
+	}
+	level, trend, at := f.state.level, f.state.trend, f.state.at
+	// reach is φ + … + φ^m and fade φ^m: what a season of steps does to level and trend.
+	reach, fade := 0.0, 1.0
+	for range f.period {
+		fade *= p.Phi
+		reach += fade
+	}
+	for i := range dst {
+		trend *= p.Phi
+		level += trend
+		c := &f.products[at]
+		if i < f.period {
+			factor := f.state.season[at]
+			c.level, c.trend = math.Max(level, f.floor)*factor, trend*factor
+		} else {
+			c.level += reach * c.trend
+			c.trend *= fade
+			c.level = math.Max(c.level, f.floor*f.state.season[at])
+		}
+		dst[i] = c.level
+		shift := sigma2 * p.Gamma * c.level
+		c.level += p.Alpha * shift
+		c.trend += p.Beta * shift
+		at++
+		if at == f.period {
 			at = 0
 		}
 	}
@@ -182,6 +227,8 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 		out.Marginals = f.simulate(out.StdErr)
 	case f.spec.Error == AdditiveError:
 		f.additiveErrors(out.StdErr)
+	case f.spec.Season == MultiplicativeSeason:
+		f.seasonalErrors(out.Point, out.StdErr)
 	default:
 		f.multiplicativeErrors(out.Point, out.StdErr)
 	}

@@ -31,21 +31,24 @@ func (f *Fitted) simulate(deviations []float64) paths {
 		out.values[i] = make([]float64, n)
 	}
 	random := rand.New(rand.NewPCG(f.simulation.Seed, uint64(n)))
-	now := f.state
+	before, missing := f.beforeGap()
+	now := before
 	now.season = slices.Clone(f.state.season)
-	// What gaps left unknown about the level.
-	doubt := math.Sqrt(f.missed + f.faded)
+	// What earlier gaps left unknown about the level.
+	doubt := math.Sqrt(f.faded)
 	for path := range n {
-		now.level, now.trend, now.at = f.state.level, f.state.trend, f.state.at
+		now.level, now.trend, now.at = before.level, before.trend, before.at
 		copy(now.season, f.state.season)
 		if doubt > 0 {
 			now.level += f.surprise(now.level, doubt*random.NormFloat64())
 		}
-		for i := range h {
+		for i := range missing + h {
 			mean := now.mean(f)
 			y := mean + f.surprise(mean, random.NormFloat64())
-			out.values[i][path] = y
 			now.move(f, y)
+			if i >= missing {
+				out.values[i-missing][path] = y
+			}
 		}
 	}
 	for i, values := range out.values {
