@@ -26,8 +26,10 @@ type Fitted struct {
 	// at the origin left so far, and faded is what is left of earlier gaps. Both are in units of the error's variance.
 	gap           response.Sequence
 	missed, faded float64
-	// missing is how many steps the gap at the origin has.
+	// missing is how many steps the gap at the origin has, longestGap at most, and before the level and trend so many
+	// steps ago.
 	missing int
+	before  struct{ level, trend float64 }
 	// products is room for E[l·s] and E[b·s] of every slot of a season that multiplies.
 	products []product
 	next     time.Time
@@ -104,10 +106,7 @@ func (f *Fitted) Update(y float64) {
 
 func (f *Fitted) observe(y float64) {
 	if !units.Observed(y) {
-		f.state.move(f, math.NaN())
-		c := f.gap.Next()
-		f.missed += c * c
-		f.missing++
+		f.miss()
 		return
 	}
 	f.state.move(f, y)
@@ -115,6 +114,37 @@ func (f *Fitted) observe(y float64) {
 	f.faded = rest * rest * (f.faded + f.missed)
 	f.missed, f.missing = 0, 0
 	f.gap = response.Of(f.parameters.gains(), f.period)
+}
+
+// longestGap bounds the steps of a gap that a forecast goes over again where its moments depend on the path.
+const longestGap = 1000
+
+// miss lets the state coast for a step.
+func (f *Fitted) miss() {
+	switch {
+	case f.missing == 0:
+		f.before.level, f.before.trend = f.state.level, f.state.trend
+		f.missing = 1
+	case f.missing < longestGap:
+		f.missing++
+	default:
+		f.before.trend *= f.parameters.Phi
+		f.before.level += f.before.trend
+	}
+	f.state.move(f, math.NaN())
+	c := f.gap.Next()
+	f.missed += c * c
+}
+
+// beforeGap is the state before the gap at the origin, and the length of the gap. It shares the season.
+func (f *Fitted) beforeGap() (before state, missing int) {
+	before, missing = f.state, f.missing
+	if missing > 0 {
+		before.level, before.trend = f.before.level, f.before.trend
+		n := len(before.season)
+		before.at = ((before.at-missing)%n + n) % n
+	}
+	return before, missing
 }
 
 func (p Parameters) gains() response.Gains {
@@ -179,20 +209,21 @@ func (f *Fitted) PointsTo(dst []float64) {
 
 // seasonalPoints is PointsTo for a season that multiplies. A multiplicative error moves level and season together, so
 // from the second season on the mean is not the product of theirs: E[l·s] and E[b·s] of every slot go along, each
-// propagated when its slot is due.
+// propagated when its slot is due. A gap at the origin is gone over again, from before it.
 func (f *Fitted) seasonalPoints(dst []float64) {
 	p, sigma2 := f.parameters, f.deviation*f.deviation
 	if f.spec.Error == AdditiveError {
 		sigma2 = 0
 	}
-	level, trend, at := f.state.level, f.state.trend, f.state.at
+	from, missing := f.beforeGap()
+	level, trend, at := from.level, from.trend, from.at
 	// reach is φ + … + φ^m and fade φ^m: what a season of steps does to level and trend.
 	reach, fade := 0.0, 1.0
 	for range f.period {
 		fade *= p.Phi
 		reach += fade
 	}
-	for i := range dst {
+	for i := range missing + len(dst) {
 		trend *= p.Phi
 		level += trend
 		c := &f.products[at]
@@ -200,14 +231,15 @@ func (f *Fitted) seasonalPoints(dst []float64) {
 			factor := f.state.season[at]
 			c.level, c.trend = math.Max(level, f.floor)*factor, trend*factor
 		} else {
-			c.level += reach * c.trend
+			c.level = math.Max(c.level+reach*c.trend, f.floor*f.state.season[at])
 			c.trend *= fade
-			c.level = math.Max(c.level, f.floor*f.state.season[at])
 		}
-		dst[i] = c.level
+		if i >= missing {
+			dst[i-missing] = c.level
+		}
 		shift := sigma2 * p.Gamma * c.level
-		c.level += p.Alpha * shift
-		c.trend += p.Beta * shift
+		c.level = math.Min(c.level+p.Alpha*shift, most)
+		c.trend = math.Min(c.trend+p.Beta*shift, most)
 		at++
 		if at == f.period {
 			at = 0

@@ -13,7 +13,7 @@ type Region int
 // The regions.
 const (
 	// Usual: 0 < α < 1, 0 < β < α, 0 < γ < 1 − α, 0.8 ≤ φ ≤ 0.98, in which every state is a weighted mean of past values;
-	// and of that only what is forecastable, as a corner of it is not.
+	// and of that only what is forecastable: with trend and season, half of it is not.
 	Usual Region = iota
 	// Admissible: all that is forecastable, so that the weight of an observation fades with its age. It is wider, and
 	// lets a surprise be more than corrected.
@@ -26,6 +26,10 @@ const (
 	leastPhi = 0.8
 	mostPhi  = 0.98
 )
+
+// longestChecked is the longest season for which every point of a search is checked: the check takes the square of it.
+// With a longer one the search runs without, and once more with it where its end is not forecastable.
+const longestChecked = 200
 
 // bound is the range of one parameter, of which a share u in [0, 1] is taken: low + (span + tilt·α)·u.
 type bound struct {
@@ -49,10 +53,11 @@ type space struct {
 
 // newSpace is the space of the parameters that are not given.
 func newSpace(m Model) (*space, error) {
-	out := &space{spec: m.Spec, period: m.Period, check: m.Region == Admissible}
+	out := &space{spec: m.Spec, period: m.Period}
 	if m.Season == NoSeason {
 		out.period = 1
 	}
+	out.check = out.period <= longestChecked && (m.Region == Admissible || m.Season != NoSeason && m.Trend != NoTrend)
 	out.theta = make([]float64, 3*(out.period+2))
 	wide := m.Region == Admissible
 	boxes := [4]bound{

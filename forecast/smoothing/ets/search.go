@@ -49,7 +49,14 @@ func (m Model) search(data sample, rooms *room) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s, s.run()
+	if err := s.run(); err != nil {
+		return nil, err
+	}
+	if p, _ := s.space.at(s.best); s.space.angles > 0 && !s.space.check && !s.space.forecastable(p) {
+		s.space.check = true
+		return s, s.run()
+	}
+	return s, nil
 }
 
 func (m Model) newSearch(data sample, rooms *room) (*search, error) {

@@ -41,14 +41,17 @@ func (f *Fitted) multiplicativeErrors(means, dst []float64) {
 		for j := range i {
 			sum += squares[j] * theta[i-1-j]
 		}
-		theta[i] = mean*mean + sigma2*sum
+		theta[i] = math.Min(mean*mean+sigma2*sum, most)
 		// Not θ(1 + σ²) − μ², which cancels.
-		dst[i] = unit * math.Sqrt(sigma2*(theta[i]+sum))
+		dst[i] = math.Min(unit*math.Sqrt(sigma2*(theta[i]+sum)), most)
 		c, later := responses.Next(), ahead.Next()
 		squares[i] = c * c
 		before += later*later - c*c
 	}
 }
+
+// most is where means and standard errors end that double with every step, as after a spike of many times the level.
+const most = 1e200
 
 // largest is the largest magnitude, by which the variances are divided on the way so that no square overflows.
 func largest(values []float64) float64 {
@@ -88,23 +91,10 @@ func (f *Fitted) seasonalErrors(means, dst []float64) {
 		mean := now.l + f.parameters.Phi*now.b
 		square := now.ll + 2*f.parameters.Phi*now.lb + f.parameters.Phi*f.parameters.Phi*now.bb
 		dst[i] = unit * math.Sqrt(math.Max((1+sigma2)*square-mean*mean, 0))
+		if !(dst[i] < most) {
+			dst[i] = most
+		}
 	}
-}
-
-// longestGap bounds the steps of a gap at the origin that are gone over.
-const longestGap = 1000
-
-// beforeGap is the state before the gap at the origin, which only coasted since, and the length of the gap. It shares
-// the season.
-func (f *Fitted) beforeGap() (before state, missing int) {
-	before, missing = f.state, min(f.missing, longestGap)
-	for range missing {
-		before.level -= before.trend
-		before.trend /= f.parameters.Phi
-	}
-	n := len(before.season)
-	before.at = ((before.at-missing)%n + n) % n
-	return before, missing
 }
 
 // next is the moments a step later; due says that the slot they are about is the one that moves. With
