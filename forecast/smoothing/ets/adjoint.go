@@ -19,7 +19,9 @@ func (s *slopes) additive(t trail, p Parameters, values, pull []float64) {
 	level, trend := 0.0, 0.0
 	season := s.season
 	at := len(values) % len(season)
-	for i := len(values) - 1; i >= 0; i-- {
+	i := len(values)
+	for i > 0 {
+		i--
 		if at == 0 {
 			at = len(season)
 		}
@@ -29,7 +31,7 @@ func (s *slopes) additive(t trail, p Parameters, values, pull []float64) {
 		d.Beta += trend * a
 		d.Gamma += slot * a
 		mean := 0.0
-		if values[i] == values[i] { //nolint:gocritic // Not NaN: a gap's mean moves nothing.
+		if !math.IsNaN(values[i]) { // A gap's mean moves nothing.
 			mean = pull[i] - p.Alpha*level - p.Beta*trend - p.Gamma*slot
 		}
 		damped := level + trend + mean
@@ -48,7 +50,9 @@ func (s *slopes) multiplicative(t trail, p Parameters, values, pull []float64) {
 	level, trend := 0.0, 0.0
 	season := s.season
 	at := len(values) % len(season)
-	for i := len(values) - 1; i >= 0; i-- {
+	i := len(values)
+	for i > 0 {
+		i--
 		if at == 0 {
 			at = len(season)
 		}

@@ -13,7 +13,8 @@ const floorShare = 1e-3
 
 // finish makes the fitted model of the best point that a search found, in the units of the series.
 func (m Model) finish(s *search, data sample) (*Fitted, error) {
-	if s.Value(s.best); math.IsNaN(s.value) || math.IsInf(s.value, 1) {
+	s.Value(s.best)
+	if math.IsNaN(s.value) || math.IsInf(s.value, 1) {
 		return nil, fmt.Errorf("deviance %v: %w", s.value, forecast.ErrNoConvergence)
 	}
 	f := &Fitted{
@@ -24,7 +25,7 @@ func (m Model) finish(s *search, data sample) (*Fitted, error) {
 		f.period = m.Period
 	}
 	if m.Season == MultiplicativeSeason {
-		f.products = make([]product, m.Period)
+		f.products = make([]line, m.Period)
 	}
 	if m.unstable() && f.simulation.Paths == 0 {
 		f.simulation.Paths = defaultPaths

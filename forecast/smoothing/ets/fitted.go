@@ -29,15 +29,15 @@ type Fitted struct {
 	// missing is how many steps the gap at the origin has, longestGap at most, and before the level and trend so many
 	// steps ago.
 	missing int
-	before  struct{ level, trend float64 }
+	before  line
 	// products is room for E[l·s] and E[b·s] of every slot of a season that multiplies.
-	products []product
+	products []line
 	next     time.Time
 	step     time.Duration
 }
 
-// product is the expected products of a slot of the season with level and trend.
-type product struct{ level, trend float64 }
+// line is a level and a trend, or the expected products of a slot of the season with them.
+type line struct{ level, trend float64 }
 
 // Likelihood is how well a model fits, and what it costs.
 type Likelihood struct {

@@ -2,6 +2,7 @@ package ets
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
@@ -91,7 +92,7 @@ func scaled(s forecast.Series) (sample, error) {
 	for i, v := range s.Values[first:] {
 		v /= out.scale
 		out.values[i] = v
-		if v == v { //nolint:gocritic // Not NaN.
+		if !math.IsNaN(v) {
 			out.count++
 			out.lowest, out.highest = min(out.lowest, v), max(out.highest, v)
 		}

@@ -43,7 +43,7 @@ func (t trail) additive(p Parameters, s *state, values []float64) {
 		damped := phi * trend
 		base := level + damped
 		surprise := y - base - season[at]
-		if y != y { //nolint:gocritic // NaN: math.IsNaN, written out in the loop that everything waits for.
+		if math.IsNaN(y) {
 			surprise = 0
 		}
 		surprises[i], bases[i], trends[i] = surprise, base, trend
@@ -71,7 +71,7 @@ func (t trail) multiplicative(p Parameters, s *state, values []float64) bool {
 		base, factor := level+damped, season[at]
 		lowest = min(lowest, base, factor)
 		surprise := y - base*factor
-		if y != y { //nolint:gocritic // NaN, as above.
+		if math.IsNaN(y) {
 			surprise = 0
 		}
 		surprises[i], bases[i], trends[i], seasons[i] = surprise, base, trend, factor

@@ -72,20 +72,17 @@ func newSpace(m Model) (*space, error) {
 		boxes[2] = bound{low: margin, span: 2 - 2*margin}
 	}
 	has := [4]bool{true, m.Trend != NoTrend, m.Season != NoSeason, m.Trend == DampedTrend}
+	out.bounds[phiAt].low = 1
 	for i, given := range [4]*float64{m.Alpha, m.Beta, m.Gamma, m.Phi} {
 		switch {
 		case !has[i]:
-			if i == 3 {
-				out.bounds[i].low = 1
-			}
 		case given == nil:
 			out.bounds[i] = boxes[i]
 			out.bounds[i].free = true
 			out.angles++
 		default:
-			if v := *given; !(v >= 0 && v <= 2) || (i == 3 && !(v > 0 && v <= 1)) {
-				return nil, fmt.Errorf("%s = %v is outside its range: %w",
-					[4]string{"alpha", "beta", "gamma", "phi"}[i], v, forecast.ErrParameter)
+			if err := checkGiven(i, *given); err != nil {
+				return nil, err
 			}
 			out.bounds[i].low = *given
 			out.given++
@@ -93,6 +90,18 @@ func newSpace(m Model) (*space, error) {
 	}
 	out.narrow(wide)
 	return out, nil
+}
+
+// phiAt is the place of φ among the parameters.
+const phiAt = 3
+
+// checkGiven reports a given parameter with which no model makes sense. Outside the usual region it is the caller's.
+func checkGiven(i int, v float64) error {
+	if v >= 0 && v <= 2 && (i != phiAt || v > 0 && v <= 1) {
+		return nil
+	}
+	name := [4]string{"alpha", "beta", "gamma", "phi"}[i]
+	return fmt.Errorf("%s = %v is outside its range: %w", name, v, forecast.ErrParameter)
 }
 
 // narrow keeps a free α from where a given β or γ would leave the usual region.

@@ -54,7 +54,9 @@ func (m Model) search(data sample, rooms *room) (*search, error) {
 	}
 	if p, _ := s.space.at(s.best); s.space.angles > 0 && !s.space.check && !s.space.forecastable(p) {
 		s.space.check = true
-		return s, s.run()
+		if err := s.run(); err != nil {
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -201,13 +203,11 @@ func (s *search) Gradient(x, dst []float64) {
 	}
 }
 
-// leastUnit is the unit of the states where the first guess leaves no surprise.
-const leastUnit = 1e-9
-
-// The first descents are brief: they only show which of them to go on with.
-var (
-	brief    = optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: 12}
-	thorough = optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: 200}
+const (
+	// leastUnit is the unit of the states where the first guess leaves no surprise.
+	leastUnit = 1e-9
+	// glance is how many iterations the first descents take, which only show where to go on, and thorough the last one.
+	glance, thorough = 12, 200
 )
 
 // run descends from the best point of every family and leaves the best end in best and value.
@@ -218,15 +218,17 @@ func (s *search) run() error {
 		return errNoStart
 	}
 	s.measure(points[0])
+	method := optimise.QuasiNewton{Gradient: 1e-4, Decrease: 1e-8, Iterations: glance}
 	var at point
 	for i, from := range apart(points) {
 		s.start = s.guesses[from.guess]
-		if found := brief.MinimiseSmooth(s, from.x); i == 0 || found.Value < at.value {
+		if found := method.MinimiseSmooth(s, from.x); i == 0 || found.Value < at.value {
 			at = point{x: found.X, value: found.Value, guess: from.guess}
 		}
 	}
 	s.start = s.guesses[at.guess]
-	found := thorough.MinimiseSmooth(s, at.x)
+	method.Iterations = thorough
+	found := method.MinimiseSmooth(s, at.x)
 	s.value, s.best = found.Value, found.X
 	return nil
 }
