@@ -18,7 +18,9 @@ type structure struct {
 	trend Trend
 	// period is 0 where there is no season; seasons is how many of them the start takes.
 	period, seasons int
-	fixed           fixed
+	// multiplies says that the season is a factor of the level.
+	multiplies bool
+	fixed      fixed
 }
 
 // least is how many steps after the first observation the structure needs, itself included.
@@ -54,6 +56,10 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
 			s.name, n, s.least(), forecast.ErrTooShort)
 	}
+	lowest := slices.MinFunc(series.Values[first:], lower)
+	if s.multiplies && !(lowest > 0) {
+		return nil, fmt.Errorf("%s: a value is %g, want all above 0: %w", s.name, lowest, forecast.ErrNotPositive)
+	}
 	scale := units.Scale(series.Values)
 	values := make([]float64, series.Len())
 	for i, v := range series.Values {
@@ -63,9 +69,20 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if search.count == 0 {
 		return nil, fmt.Errorf("%s: no observation after those with which it starts: %w", s.name, forecast.ErrTooShort)
 	}
-	fitted := s.finish(search, scale)
+	fitted, err := s.finish(search, scale, lowest)
+	if err != nil {
+		return nil, err
+	}
 	fitted.next, fitted.step = series.End(), series.Step
 	return fitted, nil
+}
+
+// lower compares values, gaps last.
+func lower(a, b float64) int {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return -cmp.Compare(a, b)
+	}
+	return cmp.Compare(a, b)
 }
 
 // search is the estimation of one structure on one series.
@@ -76,7 +93,8 @@ type search struct {
 	// season is room for a pass.
 	season []float64
 	// count is the number of observations among the values.
-	count int
+	count      int
+	multiplies bool
 }
 
 func (s structure) begin(values []float64, first int) *search {
@@ -84,7 +102,7 @@ func (s structure) begin(values []float64, first int) *search {
 	var from int
 	switch {
 	case s.period > 0:
-		start, from = startSeason(values, first, s.period, s.seasons)
+		start, from = s.startSeason(values, first)
 	case s.trend != NoTrend:
 		start, from = startTrend(values, first)
 	default:
@@ -95,6 +113,7 @@ func (s structure) begin(values []float64, first int) *search {
 	}
 	out := &search{
 		variables: newVariables(s), values: values[from:], start: start, season: make([]float64, len(start.season)),
+		multiplies: s.multiplies,
 	}
 	for _, v := range out.values {
 		if !math.IsNaN(v) {
@@ -109,6 +128,9 @@ func (s *search) pass(p Parameters) float64 {
 	end := s.start
 	end.season = s.season
 	copy(end.season, s.start.season)
+	if s.multiplies {
+		return end.runTimes(p.gains(), s.values)
+	}
 	return end.run(p.gains(), s.values)
 }
 
@@ -154,26 +176,39 @@ func (s *search) minimise() Parameters {
 	return p
 }
 
-// finish makes the fitted model of the best parameters, in the units of the series.
-func (s structure) finish(search *search, scale float64) *Fitted {
+// finish makes the fitted model of the best parameters, in the units of the series. lowest is the least observation.
+func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error) {
 	p := search.minimise()
 	sum := search.pass(p)
+	if math.IsInf(sum, 1) {
+		return nil, fmt.Errorf("%s: no parameters keep level and season positive: %w", s.name, forecast.ErrNoConvergence)
+	}
 	freedom := search.count - len(search.free)
 	if freedom <= 0 {
 		freedom = search.count
 	}
 	f := &Fitted{
 		parameters: p, gains: p.gains(), state: search.start, period: s.period,
+		multiplies: s.multiplies, floor: floorShare * lowest / scale,
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
 	f.gap = response.Of(f.gains, f.period)
 	for _, y := range search.values {
 		f.observe(y)
 	}
+	f.rescale(scale)
+	return f, nil
+}
+
+// rescale multiplies the states with the scale of the series.
+func (f *Fitted) rescale(scale float64) {
+	f.floor *= scale
 	f.state.level *= scale
 	f.state.trend *= scale
+	if f.multiplies {
+		return
+	}
 	for i := range f.state.season {
 		f.state.season[i] *= scale
 	}
-	return f
 }

@@ -15,7 +15,9 @@ type Fitted struct {
 	gains      response.Gains
 	state      state
 	period     int
-	sse        float64
+	// multiplies says that the season is a factor of the level, which is then kept above floor.
+	multiplies bool
+	floor, sse float64
 	// deviation is the standard deviation of the one-step errors.
 	deviation float64
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
@@ -23,11 +25,14 @@ type Fitted struct {
 	// deviation².
 	gap           response.Sequence
 	missed, faded float64
-	next          time.Time
-	step          time.Duration
+	// missing is how many steps the gap at the origin has, longestGap at most.
+	missing int
+	next    time.Time
+	step    time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing; where the season
+// multiplies, one of 0 or less counts as one just above 0.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.observe(y)
@@ -35,20 +40,38 @@ func (f *Fitted) Update(y float64) {
 
 func (f *Fitted) observe(y float64) {
 	if !units.Observed(y) {
-		f.state.move(f.gains, 0)
+		f.move(math.NaN())
 		c := f.gap.Next()
 		f.missed += c * c
+		f.missing = min(f.missing+1, longestGap)
 		return
 	}
-	f.state.move(f.gains, y-f.state.expected(f.gains))
+	f.move(y)
 	rest := 1 - f.gains.Level
 	f.faded = rest * rest * (f.faded + f.missed)
-	f.missed = 0
+	f.missed, f.missing = 0, 0
 	f.gap = response.Of(f.gains, f.period)
+}
+
+// move takes the state one step on, NaN where the observation is missing.
+func (f *Fitted) move(y float64) {
+	if f.multiplies {
+		f.state.moveTimes(f.gains, y, f.floor)
+		return
+	}
+	surprise := y - f.state.expected(f.gains)
+	if math.IsNaN(y) {
+		surprise = 0
+	}
+	f.state.move(f.gains, surprise)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) {
+	if f.multiplies {
+		f.pointsTimes(dst)
+		return
+	}
 	level, trend, at := f.state.level, f.state.trend, f.state.at
 	for i := range dst {
 		trend *= f.gains.Phi
@@ -68,6 +91,10 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
 	}
 	f.PointsTo(out.Point)
+	if f.multiplies {
+		f.errorsTimes(out.StdErr)
+		return out
+	}
 	variance, ahead := 1+f.missed+f.faded, f.gap
 	for i := range out.StdErr {
 		out.StdErr[i] = f.deviation * math.Sqrt(variance)

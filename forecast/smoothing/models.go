@@ -62,7 +62,7 @@ const (
 	NoTrend
 )
 
-// HoltWinters is exponential smoothing with an additive season, and a trend unless it is told to have none.
+// HoltWinters is exponential smoothing with a season, and a trend unless it is told to have none.
 type HoltWinters struct {
 	// Period is the length of the season in steps, 2 or more: 24 for a day of hours.
 	Period int
@@ -70,6 +70,10 @@ type HoltWinters struct {
 	// and run away over the steps after it: over 48 hours of the M4 competition's hourly series (the 207 even ones) the
 	// mean MASE is 3.62 with LinearTrend, 1.63 with DampedTrend and 1.31 with NoTrend. Prefer NoTrend for demand.
 	Trend Trend
+	// Multiplicative makes the season a factor of the level: it grows and falls with it. Every observation must be above
+	// 0 (forecast.ErrNotPositive). Its standard errors are those of Chatfield & Yar (1991), close to right where the
+	// season is not extreme; package ets has models of it with exact ones.
+	Multiplicative bool
 	// StartSeasons is how many whole seasons the starting states are averaged from, 2 or more; 0 means 2.
 	StartSeasons int
 	// Alpha, Beta and Gamma fix the smoothing of level, trend and season, each 0 to 1, and Phi the damping, above 0 and
@@ -77,16 +81,20 @@ type HoltWinters struct {
 	Alpha, Beta, Gamma, Phi *float64
 }
 
-// Name is the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped)".
+// Name is the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped, multiplicative)".
 func (m HoltWinters) Name() string {
+	name := fmt.Sprintf("Holt-Winters(m=%d", m.Period)
 	switch m.Trend {
 	case DampedTrend:
-		return fmt.Sprintf("Holt-Winters(m=%d, damped)", m.Period)
+		name += ", damped"
 	case NoTrend:
-		return fmt.Sprintf("Holt-Winters(m=%d, no trend)", m.Period)
+		name += ", no trend"
 	default:
-		return fmt.Sprintf("Holt-Winters(m=%d)", m.Period)
 	}
+	if m.Multiplicative {
+		name += ", multiplicative"
+	}
+	return name + ")"
 }
 
 // Fit takes the states from the first StartSeasons seasons by classical decomposition, smooths from the second season
@@ -109,7 +117,8 @@ func (m HoltWinters) Estimate(s forecast.Series) (*Fitted, error) {
 	}
 	return structure{
 		name: m.Name(), trend: m.Trend, period: m.Period, seasons: seasons,
-		fixed: fixed{alpha: m.Alpha, beta: m.Beta, gamma: m.Gamma, phi: m.Phi},
+		multiplies: m.Multiplicative,
+		fixed:      fixed{alpha: m.Alpha, beta: m.Beta, gamma: m.Gamma, phi: m.Phi},
 	}.fit(s)
 }
 

@@ -17,6 +17,8 @@ func models() []forecast.Model {
 		smoothing.HoltWinters{Period: 7},
 		smoothing.HoltWinters{Period: 12, Trend: smoothing.DampedTrend},
 		smoothing.HoltWinters{Period: 12, Trend: smoothing.NoTrend, StartSeasons: 3},
+		smoothing.HoltWinters{Period: 7, Multiplicative: true},
+		smoothing.HoltWinters{Period: 12, Multiplicative: true, Trend: smoothing.DampedTrend},
 	}
 }
 
@@ -35,5 +37,6 @@ func FuzzFit(f *testing.F) {
 		modeltest.Check(t, smoothing.SES{}, values)
 		modeltest.Check(t, smoothing.Holt{Damped: trend%2 == 1}, values)
 		modeltest.Check(t, smoothing.HoltWinters{Period: int(period % 30), Trend: smoothing.Trend(trend % 3)}, values)
+		modeltest.Check(t, smoothing.HoltWinters{Period: int(period % 30), Multiplicative: true}, values)
 	})
 }

@@ -23,7 +23,11 @@ func startTrend(values []float64, first int) (state, int) {
 
 // startSeason is the state from the classical decomposition of the first seasons, and the step after the first season.
 // The level is the line's value before its first point, as R has it; it catches up within the second season.
-func startSeason(values []float64, first, period, seasons int) (state, int) {
-	begin := classical.Additive(values[first:first+period*seasons], period)
-	return state{level: begin.Level, trend: begin.Trend, season: begin.Season}, first + period
+func (s structure) startSeason(values []float64, first int) (state, int) {
+	decompose := classical.Additive
+	if s.multiplies {
+		decompose = classical.Multiplicative
+	}
+	begin := decompose(values[first:first+s.period*s.seasons], s.period)
+	return state{level: begin.Level, trend: begin.Trend, season: begin.Season}, first + s.period
 }
