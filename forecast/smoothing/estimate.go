@@ -141,38 +141,43 @@ func (s *search) objective(x []float64) float64 {
 }
 
 const (
-	// starts is how many of the grid's points are searched from, and long the number of values from which on two do.
+	// starts is how many of the grid's points are searched from, and long the number of values from which on two are.
 	starts = 4
 	long   = 5000
+	// glance is how many evaluations the first descents take, which only show where to go on, and thorough those that
+	// go on, from the best two.
+	glance, thorough = 50, 400
 )
 
-// minimise is the parameters with the least sum of squares: the best of a few descents, each from a good point of the
-// grid.
+// minimise is the parameters with the least objective: the best of a few descents, each from a good point of the grid.
 func (s *search) minimise() Parameters {
 	if len(s.free) == 0 {
 		return s.base
 	}
-	points := s.grid()
-	values := make(map[*float64]float64, len(points))
-	for _, x := range points {
-		values[&x[0]] = s.objective(x)
-	}
-	slices.SortStableFunc(points, func(a, b []float64) int { return cmp.Compare(values[&a[0]], values[&b[0]]) })
-	simplex := optimise.Simplex{Edge: 0.15, Tolerance: 1e-9, Evaluations: 400}
-	count := starts
+	simplex := optimise.Simplex{Edge: 0.15, Tolerance: 1e-9, Evaluations: glance}
+	last, count := thorough, starts
 	if len(s.values) > long {
-		simplex.Tolerance, simplex.Evaluations, count = 1e-6, 100, 2
+		simplex.Tolerance, last, count = 1e-6, 2*glance, 2
 	}
-	best := optimise.Result{Value: math.Inf(1)}
-	for _, x := range points[:min(count, len(points))] {
-		if found := simplex.Minimise(s.objective, x); found.Value < best.Value {
-			best = found
+	points := s.grid()
+	ends := make([]optimise.Result, len(points))
+	for i, x := range points {
+		ends[i] = optimise.Result{X: x, Value: s.objective(x)}
+	}
+	better := func(a, b optimise.Result) int { return cmp.Compare(a.Value, b.Value) }
+	slices.SortStableFunc(ends, better)
+	ends = ends[:min(count, len(ends))]
+	descend := func() {
+		for i, from := range ends {
+			ends[i] = simplex.Minimise(s.objective, from.X)
 		}
+		slices.SortStableFunc(ends, better)
 	}
-	if best.X == nil {
-		best.X = points[0]
-	}
-	p, _ := s.at(best.X)
+	descend()
+	ends = ends[:min(2, len(ends))]
+	simplex.Edge, simplex.Evaluations = 0.05, last
+	descend()
+	p, _ := s.at(ends[0].X)
 	return p
 }
 

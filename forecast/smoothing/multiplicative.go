@@ -30,9 +30,10 @@ func (s *state) runTimes(g response.Gains, values []float64) float64 {
 			surprise = 0
 		}
 		sum += surprise * surprise
-		share := surprise / factor
-		level = base + g.Level*share
-		trend = damped + g.Trend*share
+		// The quotient does not wait for the surprise: the loop is as fast as the chain from level to level.
+		over := 1 / factor
+		level = base + (g.Level*over)*surprise
+		trend = damped + (g.Trend*over)*surprise
 		season[at] = factor + g.Season*surprise/level
 		lowest = min(lowest, level, season[at])
 		at++

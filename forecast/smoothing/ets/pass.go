@@ -75,9 +75,10 @@ func (t trail) multiplicative(p Parameters, s *state, values []float64) bool {
 			surprise = 0
 		}
 		surprises[i], bases[i], trends[i], seasons[i] = surprise, base, trend, factor
-		share := surprise / factor
-		level = base + alpha*share
-		trend = damped + beta*share
+		// The quotient does not wait for the surprise: the loop is as fast as the chain from level to level.
+		over := 1 / factor
+		level = base + (alpha*over)*surprise
+		trend = damped + (beta*over)*surprise
 		season[at] = factor + gamma*surprise/base
 		at++
 		if at == len(season) {
