@@ -21,6 +21,7 @@ type structure struct {
 	// multiplies says that the season is a factor of the level.
 	multiplies bool
 	fixed      fixed
+	criterion  Criterion
 }
 
 // least is how many steps after the first observation the structure needs, itself included.
@@ -46,6 +47,9 @@ func (s structure) observations() int {
 // fit estimates the structure on the series.
 func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if err := s.fixed.check(s.name); err != nil {
+		return nil, err
+	}
+	if err := s.criterion.check(s.name); err != nil {
 		return nil, err
 	}
 	if err := units.Check(series, s.observations()); err != nil {
@@ -95,6 +99,8 @@ type search struct {
 	// count is the number of observations among the values.
 	count      int
 	multiplies bool
+	// outlook is nil where the next step alone counts.
+	outlook *outlook
 }
 
 func (s structure) begin(values []float64, first int) *search {
@@ -115,6 +121,9 @@ func (s structure) begin(values []float64, first int) *search {
 		variables: newVariables(s), values: values[from:], start: start, season: make([]float64, len(start.season)),
 		multiplies: s.multiplies,
 	}
+	if !s.criterion.plain() {
+		out.outlook = newOutlook(s.criterion, len(out.values))
+	}
 	for _, v := range out.values {
 		if !math.IsNaN(v) {
 			out.count++
@@ -123,20 +132,50 @@ func (s structure) begin(values []float64, first int) *search {
 	return out
 }
 
+// begin sets a state to the start.
+func (s *search) begin() state {
+	out := s.start
+	out.season = s.season
+	copy(out.season, s.start.season)
+	return out
+}
+
 // pass smooths the values and returns the sum of the squared surprises.
 func (s *search) pass(p Parameters) float64 {
-	end := s.start
-	end.season = s.season
-	copy(end.season, s.start.season)
+	end := s.begin()
 	if s.multiplies {
 		return end.runTimes(p.gains(), s.values)
 	}
 	return end.run(p.gains(), s.values)
 }
 
-// objective is the sum of the squared surprises, rising outside the unit cube so that the search comes back.
+// ahead is the loss over the criterion's steps.
+func (s *search) ahead(p Parameters) float64 {
+	if s.multiplies && math.IsInf(s.pass(p), 1) {
+		return math.Inf(1)
+	}
+	g, now, o := p.gains(), s.begin(), s.outlook
+	o.clear()
+	for i, y := range s.values {
+		if i%o.stride == 0 {
+			now.points(g, s.multiplies, o.points)
+			o.compare(s.values[i:])
+		}
+		if s.multiplies {
+			now.runTimes(g, s.values[i:i+1])
+			continue
+		}
+		now.observe(g, y)
+	}
+	return o.loss()
+}
+
+// objective is what the criterion says, rising outside the unit cube so that the search comes back.
 func (s *search) objective(x []float64) float64 {
 	p, outside := s.at(x)
+	if s.outlook != nil {
+		return s.ahead(p) * (1 + outside)
+	}
 	return s.pass(p) * (1 + outside)
 }
 

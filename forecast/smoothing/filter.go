@@ -22,6 +22,33 @@ func (p Parameters) gains() response.Gains {
 // expected is the forecast of the coming step.
 func (s *state) expected(g response.Gains) float64 { return s.level + g.Phi*s.trend + s.season[s.at] }
 
+// observe takes the state one step on with its observation, NaN where it is missing.
+func (s *state) observe(g response.Gains, y float64) {
+	surprise := y - s.expected(g)
+	if math.IsNaN(y) {
+		surprise = 0
+	}
+	s.move(g, surprise)
+}
+
+// points writes the forecasts of the coming steps to dst.
+func (s *state) points(g response.Gains, multiplies bool, dst []float64) {
+	level, trend, at := s.level, s.trend, s.at
+	for i := range dst {
+		trend *= g.Phi
+		level += trend
+		if multiplies {
+			dst[i] = level * s.season[at]
+		} else {
+			dst[i] = level + s.season[at]
+		}
+		at++
+		if at == len(s.season) {
+			at = 0
+		}
+	}
+}
+
 // move takes the state one step on, past a surprise.
 func (s *state) move(g response.Gains, surprise float64) {
 	damped := g.Phi * s.trend

@@ -59,11 +59,7 @@ func (f *Fitted) move(y float64) {
 		f.state.moveTimes(f.gains, y, f.floor)
 		return
 	}
-	surprise := y - f.state.expected(f.gains)
-	if math.IsNaN(y) {
-		surprise = 0
-	}
-	f.state.move(f.gains, surprise)
+	f.state.observe(f.gains, y)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
@@ -72,16 +68,7 @@ func (f *Fitted) PointsTo(dst []float64) {
 		f.pointsTimes(dst)
 		return
 	}
-	level, trend, at := f.state.level, f.state.trend, f.state.at
-	for i := range dst {
-		trend *= f.gains.Phi
-		level += trend
-		dst[i] = level + f.state.season[at]
-		at++
-		if at == len(f.state.season) {
-			at = 0
-		}
-	}
+	f.state.points(f.gains, false, dst)
 }
 
 // Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each

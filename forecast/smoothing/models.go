@@ -10,6 +10,8 @@ import (
 type SES struct {
 	// Alpha is the share of a surprise that moves the level, 0 to 1; nil estimates it.
 	Alpha *float64
+	// Criterion is what the parameters minimise; the zero value is the sum of the squared one-step errors.
+	Criterion Criterion
 }
 
 // Name is "SES".
@@ -20,7 +22,9 @@ func (m SES) Fit(s forecast.Series) (forecast.Fitted, error) { return fitAs(m.Es
 
 // Estimate is Fit with the concrete type, which shows parameters and states.
 func (m SES) Estimate(s forecast.Series) (*Fitted, error) {
-	return structure{name: m.Name(), trend: NoTrend, fixed: fixed{alpha: m.Alpha}}.fit(s)
+	return structure{
+		name: m.Name(), trend: NoTrend, fixed: fixed{alpha: m.Alpha}, criterion: m.Criterion,
+	}.fit(s)
 }
 
 // Holt is exponential smoothing with a linear trend.
@@ -30,6 +34,8 @@ type Holt struct {
 	// Alpha, Beta and Phi fix the smoothing of the level, that of the trend (each 0 to 1) and the damping (above 0, at
 	// most 1); nil estimates them, the damping between 0.8 and 0.98.
 	Alpha, Beta, Phi *float64
+	// Criterion is what the parameters minimise; the zero value is the sum of the squared one-step errors.
+	Criterion Criterion
 }
 
 // Name is "Holt" or "Holt(damped)".
@@ -49,7 +55,9 @@ func (m Holt) Estimate(s forecast.Series) (*Fitted, error) {
 	if m.Damped {
 		trend = DampedTrend
 	}
-	return structure{name: m.Name(), trend: trend, fixed: fixed{alpha: m.Alpha, beta: m.Beta, phi: m.Phi}}.fit(s)
+	return structure{
+		name: m.Name(), trend: trend, fixed: fixed{alpha: m.Alpha, beta: m.Beta, phi: m.Phi}, criterion: m.Criterion,
+	}.fit(s)
 }
 
 // Trend is the trend of a HoltWinters.
@@ -79,6 +87,8 @@ type HoltWinters struct {
 	// Alpha, Beta and Gamma fix the smoothing of level, trend and season, each 0 to 1, and Phi the damping, above 0 and
 	// at most 1; nil estimates them.
 	Alpha, Beta, Gamma, Phi *float64
+	// Criterion is what the parameters minimise; the zero value is the sum of the squared one-step errors.
+	Criterion Criterion
 }
 
 // Name is the model with its period: "Holt-Winters(m=24)", "Holt-Winters(m=24, damped, multiplicative)".
@@ -118,7 +128,7 @@ func (m HoltWinters) Estimate(s forecast.Series) (*Fitted, error) {
 	return structure{
 		name: m.Name(), trend: m.Trend, period: m.Period, seasons: seasons,
 		multiplies: m.Multiplicative,
-		fixed:      fixed{alpha: m.Alpha, beta: m.Beta, gamma: m.Gamma, phi: m.Phi},
+		fixed:      fixed{alpha: m.Alpha, beta: m.Beta, gamma: m.Gamma, phi: m.Phi}, criterion: m.Criterion,
 	}.fit(s)
 }
 
