@@ -34,6 +34,8 @@ func BenchmarkFitHours(b *testing.B) {
 		smoothing.HoltWinters{Period: 24},
 		smoothing.HoltWinters{Period: 24, Trend: smoothing.NoTrend},
 		smoothing.HoltWinters{Period: 24, Multiplicative: true},
+		smoothing.HoltWinters{Period: 24, Criterion: smoothing.Criterion{Horizon: 24}},
+		smoothing.DoubleSeasonal{Periods: [2]int{24, 168}},
 	} {
 		b.Run(model.Name(), func(b *testing.B) {
 			b.ReportAllocs()

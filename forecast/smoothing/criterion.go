@@ -36,8 +36,9 @@ func (c Criterion) check(name string) error {
 // plain says that the criterion is the convention.
 func (c Criterion) plain() bool { return c.Horizon <= 1 && c.Quantile == 0 }
 
-// mostOrigins bounds the origins from which a criterion looks ahead: of a longer series every second, third … counts.
-const mostOrigins = 2000
+// mostErrors bounds the errors ahead that a criterion takes, as those of neighbouring origins say much the same: of many,
+// only every second, third … origin counts.
+const mostErrors = 8000
 
 // outlook gathers the errors of the steps ahead.
 type outlook struct {
@@ -51,7 +52,7 @@ type outlook struct {
 
 func newOutlook(c Criterion, n int) *outlook {
 	steps := max(c.Horizon, 1)
-	out := &outlook{Criterion: c, stride: 1 + n/mostOrigins, points: make([]float64, steps)}
+	out := &outlook{Criterion: c, stride: 1 + n*steps/mostErrors, points: make([]float64, steps)}
 	if c.Quantile > 0 {
 		out.errors = make([][]float64, steps)
 		for i := range out.errors {
