@@ -23,7 +23,13 @@ func wandering(n int) []float64 {
 }
 
 // loss is the criterion by its definition: every step ahead from every origin, by the public face of a fit.
-func loss(t *testing.T, fixed func(alpha float64) estimator, alpha float64, values []float64, c smoothing.Criterion) float64 {
+func loss(
+	t *testing.T,
+	fixed func(alpha float64) estimator,
+	alpha float64,
+	values []float64,
+	c smoothing.Criterion,
+) float64 {
 	t.Helper()
 	const begun = 30
 	fitted := estimate(t, fixed(alpha), daily(values[:begun]))
@@ -37,10 +43,10 @@ func loss(t *testing.T, fixed func(alpha float64) estimator, alpha float64, valu
 		fitted.Update(values[i])
 	}
 	sum, count := 0.0, 0.0
-	for _, errors := range ahead {
-		slices.Sort(errors)
-		middle := errors[int(c.Quantile*float64(len(errors)-1))]
-		for _, e := range errors {
+	for _, step := range ahead {
+		slices.Sort(step)
+		middle := step[int(c.Quantile*float64(len(step)-1))]
+		for _, e := range step {
 			count++
 			if c.Quantile == 0 {
 				sum += e * e
@@ -86,7 +92,12 @@ func TestCriterionOfASeason(t *testing.T) {
 		fixed := func(p smoothing.Parameters) func(float64) estimator {
 			return func(alpha float64) estimator {
 				return smoothing.HoltWinters{
-					Period: 12, Multiplicative: multiplies, StartSeasons: 2, Alpha: &alpha, Beta: &p.Beta, Gamma: &p.Gamma,
+					Period:         12,
+					Multiplicative: multiplies,
+					StartSeasons:   2,
+					Alpha:          &alpha,
+					Beta:           &p.Beta,
+					Gamma:          &p.Gamma,
 				}
 			}
 		}

@@ -90,7 +90,10 @@ func agree(t *testing.T, fitted *smoothing.Fitted, r goldenHoltWinters) {
 
 func TestHoltWintersFixedAgainstR(t *testing.T) {
 	data := figures(t)
-	cases := map[string]goldenHoltWinters{"co2, fixed|additive": data.Fixed, "AirPassengers, fixed|multiplicative": data.FixedTimes}
+	cases := map[string]goldenHoltWinters{
+		"co2, fixed|additive":                 data.Fixed,
+		"AirPassengers, fixed|multiplicative": data.FixedTimes,
+	}
 	for name, r := range data.HoltWinters {
 		r.Series, _, _ = strings.Cut(name, "|")
 		cases[name] = r
@@ -117,7 +120,12 @@ func TestHoltWintersSearchAgainstR(t *testing.T) {
 		base, season, _ := strings.Cut(name, "|")
 		t.Run(name, func(t *testing.T) {
 			series, period := data.series(base)
-			fitted, err := smoothing.HoltWinters{Period: period, Multiplicative: season == "multiplicative"}.Estimate(series)
+			fitted, err := smoothing.HoltWinters{
+				Period:         period,
+				Multiplicative: season == "multiplicative",
+			}.Estimate(
+				series,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

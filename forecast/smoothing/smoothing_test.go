@@ -274,7 +274,10 @@ func TestGapWidens(t *testing.T) {
 func TestScaleEquivariance(t *testing.T) {
 	values := seasonal(6, 200, 12)
 	for _, model := range []estimator{
-		smoothing.SES{}, smoothing.Holt{}, smoothing.Holt{Damped: true}, smoothing.HoltWinters{Period: 12},
+		smoothing.SES{},
+		smoothing.Holt{},
+		smoothing.Holt{Damped: true},
+		smoothing.HoltWinters{Period: 12},
 		smoothing.HoltWinters{Period: 12, Multiplicative: true},
 	} {
 		base := estimate(t, model, daily(values)).Forecast(5)
