@@ -36,6 +36,7 @@ func BenchmarkFitHours(b *testing.B) {
 		smoothing.HoltWinters{Period: 24, Multiplicative: true},
 		smoothing.HoltWinters{Period: 24, Criterion: smoothing.Criterion{Horizon: 24}},
 		smoothing.DoubleSeasonal{Periods: [2]int{24, 168}},
+		smoothing.DoubleSeasonal{Periods: [2]int{24, 168}, Damped: true},
 	} {
 		b.Run(model.Name(), func(b *testing.B) {
 			b.ReportAllocs()

@@ -36,6 +36,13 @@ func fixedDouble() smoothing.DoubleSeasonal {
 	}
 }
 
+// fixedDamped is fixedDouble with a trend.
+func fixedDamped() smoothing.DoubleSeasonal {
+	out := fixedDouble()
+	out.Damped, out.Beta, out.Phi = true, new(0.05), new(0.9)
+	return out
+}
+
 func estimateDouble(t *testing.T, m smoothing.DoubleSeasonal, values []float64) *smoothing.FittedDouble {
 	t.Helper()
 	fitted, err := m.Estimate(daily(values))
@@ -45,27 +52,27 @@ func estimateDouble(t *testing.T, m smoothing.DoubleSeasonal, values []float64) 
 	return fitted
 }
 
-// TestDoubleSeasonalSteps checks an update against the equations of the model, written out.
+// TestDoubleSeasonalSteps checks the states after a whole series against the equations of the model, written out.
 func TestDoubleSeasonalSteps(t *testing.T) {
-	values := weekly(1, 200)
-	fitted := estimateDouble(t, fixedDouble(), values)
-	level := fitted.Level()
+	values := weekly(1, 42*4)
+	fitted := estimateDouble(t, fixedDamped(), values)
+	level, trend, rest := fitted.Level(), fitted.Trend(), fitted.Remainder()
 	short, long := fitted.Seasons()
-	rest := (fitted.Forecast(1).Point[0] - level - short[0] - long[0]) / 0.5
 	for i, y := range weekly(2, 100) {
 		day, week := &short[i%6], &long[i%42]
-		mean := level + *day + *week + 0.5*rest
+		mean := level + 0.9*trend + *day + *week + 0.5*rest
 		within(t, "point", fitted.Forecast(1).Point[0], mean, 1e-9)
 		e := y - mean
-		level += 0.1 * e
+		level += 0.9*trend + 0.1*e
+		trend = 0.9*trend + 0.05*e
 		*day += 0.2 * e
 		*week += 0.15 * e
 		rest = 0.5*rest + e
 		fitted.Update(y)
 	}
 	for i, got := range fitted.Forecast(60).Point {
-		at := 100 + i
-		want := level + short[at%6] + long[at%42] + math.Pow(0.5, float64(i+1))*rest
+		at, h := 100+i, float64(i+1)
+		want := level + trend*0.9*(1-math.Pow(0.9, h))/0.1 + short[at%6] + long[at%42] + math.Pow(0.5, h)*rest
 		within(t, fmt.Sprintf("step %d", i+1), got, want, 1e-9)
 	}
 }
@@ -73,12 +80,12 @@ func TestDoubleSeasonalSteps(t *testing.T) {
 // TestDoubleSeasonalStandardErrors checks them against the paths of the model itself.
 func TestDoubleSeasonalStandardErrors(t *testing.T) {
 	values := weekly(3, 130)
-	next := estimateDouble(t, fixedDouble(), values).Forecast(50)
+	next := estimateDouble(t, fixedDamped(), values).Forecast(50)
 	random := rand.New(rand.NewPCG(3, 3))
 	const paths = 3000
 	squares, point := make([]float64, len(next.Point)), make([]float64, 1)
 	for range paths {
-		path := estimateDouble(t, fixedDouble(), values)
+		path := estimateDouble(t, fixedDamped(), values)
 		for i, mean := range next.Point {
 			path.PointsTo(point)
 			y := point[0] + next.StdErr[0]*random.NormFloat64()
@@ -94,7 +101,7 @@ func TestDoubleSeasonalStandardErrors(t *testing.T) {
 func TestDoubleSeasonalUpdateIsRefit(t *testing.T) {
 	for _, share := range []float64{0, 0.3} {
 		values := withGaps(weekly(4, 400), 4, share)
-		model := fixedDouble()
+		model := fixedDamped()
 		whole := estimateDouble(t, model, values)
 		// The start is taken from the whole weeks of a series: it must be the same.
 		stepped := estimateDouble(t, model, append(append([]float64(nil), values[:378]...), values[378:390]...))
@@ -113,7 +120,7 @@ func TestDoubleSeasonalUpdateIsRefit(t *testing.T) {
 }
 
 func TestDoubleSeasonalOverAGap(t *testing.T) {
-	fitted := estimateDouble(t, fixedDouble(), weekly(5, 200))
+	fitted := estimateDouble(t, fixedDamped(), weekly(5, 200))
 	before := fitted.Forecast(60)
 	for range 5 {
 		fitted.Update(math.NaN())
@@ -171,6 +178,7 @@ func TestBadDoubleSeasonal(t *testing.T) {
 		"alpha above 1":    {smoothing.DoubleSeasonal{Periods: [2]int{6, 42}, Alpha: new(1.5)}, forecast.ErrParameter},
 		"rho of −1":        {smoothing.DoubleSeasonal{Periods: [2]int{6, 42}, Rho: new(-1.0)}, forecast.ErrParameter},
 		"rho of 1":         {smoothing.DoubleSeasonal{Periods: [2]int{6, 42}, Rho: new(1.0)}, forecast.ErrParameter},
+		"phi of 0":         {smoothing.DoubleSeasonal{Periods: [2]int{6, 42}, Phi: new(0.0)}, forecast.ErrParameter},
 		"delta no number":  {smoothing.DoubleSeasonal{Periods: [2]int{6, 42}, Delta: new(math.NaN())}, forecast.ErrParameter},
 		"less than 2 long": {smoothing.DoubleSeasonal{Periods: [2]int{6, 54}}, forecast.ErrTooShort},
 	} {

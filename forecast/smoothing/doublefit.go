@@ -19,14 +19,21 @@ type doubleSearch struct {
 }
 
 // given are the parameters that the caller set, in the order of the variables; nil ones are searched.
-func (m DoubleSeasonal) given() [4]*float64 { return [4]*float64{m.Alpha, m.Delta, m.Omega, m.Rho} }
+func (m DoubleSeasonal) given() []*float64 {
+	out := []*float64{m.Alpha, m.Delta, m.Omega, m.Rho}
+	if m.Damped {
+		out = append(out, m.Beta, m.Phi)
+	}
+	return out
+}
 
 // mostRho bounds an estimated autoregression: closer to 1 it cannot be told from the level.
 const mostRho = 0.99
 
-// at is the parameters at a point: δ and ω are searched as shares of 1 − α, ρ between −0.99 and 0.99.
+// at is the parameters at a point: δ and ω are searched as shares of 1 − α, β as one of
+// α, ρ between −0.99 and 0.99, φ between 0.8 and 0.98.
 func (s *doubleSearch) at(x []float64) DoubleParameters {
-	var v [4]float64
+	v := [6]float64{5: 1}
 	next := 0
 	for i, given := range s.model.given() {
 		if given != nil {
@@ -41,9 +48,13 @@ func (s *doubleSearch) at(x []float64) DoubleParameters {
 			v[i] *= 1 - v[0]
 		case 3:
 			v[i] = mostRho * (2*v[i] - 1)
+		case 4:
+			v[i] *= v[0]
+		case 5:
+			v[i] = leastPhi + phiRange*v[i]
 		}
 	}
-	return DoubleParameters{Alpha: v[0], Delta: v[1], Omega: v[2], Rho: v[3]}
+	return DoubleParameters{Alpha: v[0], Delta: v[1], Omega: v[2], Rho: v[3], Beta: v[4], Phi: v[5]}
 }
 
 // pass smooths the values and returns the sum of the squared surprises.
@@ -95,7 +106,7 @@ func (s *doubleSearch) minimise() DoubleParameters {
 
 // grid is points of slow and fast smoothing.
 func (s *doubleSearch) grid() [][]float64 {
-	shares := [4][]float64{{0.02, 0.2, 0.6}, {0.02, 0.2}, {0.02, 0.2}, {0.6, 0.9}}
+	shares := [6][]float64{{0.02, 0.2, 0.6}, {0.02, 0.2}, {0.02, 0.2}, {0.6, 0.9}, {0.05}, {0.8}}
 	points := [][]float64{{}}
 	for i, given := range s.model.given() {
 		if given != nil {
@@ -129,11 +140,13 @@ func (m DoubleSeasonal) fit(values []float64) *FittedDouble {
 			count++
 		}
 	}
-	f.deviation = math.Sqrt(sum / float64(max(count-4, 1)))
+	f.deviation = math.Sqrt(sum / float64(max(count-len(m.given()), 1)))
 	return f
 }
 
-// begin is the starting states.
+// begin is the starting states: the week from the classical decomposition of all whole weeks, as the mean of many is what
+// a season that moves little wants; the day as the mean over the week's days; and the level of the first week. Trend and
+// remainder start at 0.
 func (m DoubleSeasonal) begin(values []float64) doubleState {
 	short, long := m.Periods[0], m.Periods[1]
 	whole := values[:len(values)/long*long]

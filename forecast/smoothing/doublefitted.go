@@ -70,6 +70,12 @@ func (f *FittedDouble) Parameters() DoubleParameters { return f.parameters }
 // Level is the level at the origin.
 func (f *FittedDouble) Level() float64 { return f.state.level }
 
+// Trend is the trend per step at the origin, before damping.
+func (f *FittedDouble) Trend() float64 { return f.state.trend }
+
+// Remainder is what level and seasons leave at the origin; Rho times it is part of the next step's forecast.
+func (f *FittedDouble) Remainder() float64 { return f.state.rest }
+
 // Seasons are the short and the long season as they stand, the coming step's first. The slices are the caller's.
 func (f *FittedDouble) Seasons() (short, long []float64) {
 	s := &f.state
@@ -82,6 +88,7 @@ func (f *FittedDouble) SSE() float64 { return f.sse }
 // rescale multiplies the states with the scale of the series.
 func (f *FittedDouble) rescale(scale float64) {
 	f.state.level *= scale
+	f.state.trend *= scale
 	f.state.rest *= scale
 	for _, season := range [][]float64{f.state.short, f.state.long} {
 		for i := range season {

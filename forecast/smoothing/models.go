@@ -76,7 +76,8 @@ type HoltWinters struct {
 	Period int
 	// Trend is LinearTrend, DampedTrend or NoTrend. A linear trend that is fitted to the next step may chase every turn
 	// and run away over the steps after it: over 48 hours of the M4 competition's hourly series (the 207 even ones) the
-	// mean MASE is 3.62 with LinearTrend, 1.63 with DampedTrend and 1.31 with NoTrend. Prefer NoTrend for demand.
+	// mean MASE is 3.27 with LinearTrend, 1.63 with DampedTrend and 1.33 with NoTrend. With Criterion{Horizon: 24} it is
+	// 0.93, 0.89 and 1.01: prefer that criterion, and DampedTrend with it.
 	Trend Trend
 	// Multiplicative makes the season a factor of the level: it grows and falls with it. Every observation must be above
 	// 0 (forecast.ErrNotPositive). Its standard errors are those of Chatfield & Yar (1991), close to right where the

@@ -21,6 +21,7 @@ func models() []forecast.Model {
 		smoothing.HoltWinters{Period: 7, Multiplicative: true, Criterion: smoothing.Criterion{Horizon: 5}},
 		smoothing.Holt{Criterion: smoothing.Criterion{Horizon: 5, Quantile: 0.9}},
 		smoothing.DoubleSeasonal{Periods: [2]int{3, 12}},
+		smoothing.DoubleSeasonal{Periods: [2]int{3, 12}, Damped: true},
 		smoothing.DoubleSeasonal{Periods: [2]int{2, 4}, Criterion: smoothing.Criterion{Quantile: 0.9}},
 		smoothing.HoltWinters{Period: 12, Multiplicative: true, Trend: smoothing.DampedTrend},
 	}
