@@ -237,7 +237,7 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 	}
 	f := &Fitted{
 		parameters: p, gains: p.gains(), state: search.start, period: s.period,
-		multiplies: s.multiplies, floor: floorShare * lowest / scale,
+		multiplies: s.multiplies, floor: math.Max(floorShare*lowest/scale, math.SmallestNonzeroFloat64),
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
 	f.gap = response.Of(f.gains, f.period)
@@ -250,7 +250,8 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 
 // rescale multiplies the states with the scale of the series.
 func (f *Fitted) rescale(scale float64) {
-	f.floor *= scale
+	// Above 0 even where the product is below the smallest number.
+	f.floor = math.Max(f.floor*scale, math.SmallestNonzeroFloat64)
 	f.state.level *= scale
 	f.state.trend *= scale
 	if f.multiplies {

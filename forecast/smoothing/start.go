@@ -24,10 +24,13 @@ func startTrend(values []float64, first int) (state, int) {
 // startSeason is the state from the classical decomposition of the first seasons, and the step after the first season.
 // The level is the line's value before its first point, as R has it; it catches up within the second season.
 func (s structure) startSeason(values []float64, first int) (state, int) {
-	decompose := classical.Additive
+	window := values[first : first+s.period*s.seasons]
+	begin := classical.Additive(window, s.period)
 	if s.multiplies {
-		decompose = classical.Multiplicative
+		begin = classical.Multiplicative(window, s.period)
+		for i, factor := range begin.Season {
+			begin.Season[i] = math.Max(factor, 1/mostFactor)
+		}
 	}
-	begin := decompose(values[first:first+s.period*s.seasons], s.period)
 	return state{level: begin.Level, trend: begin.Trend, season: begin.Season}, first + s.period
 }

@@ -19,7 +19,7 @@ func (m Model) finish(s *search, data sample) (*Fitted, error) {
 	}
 	f := &Fitted{
 		spec: m.Spec, parameters: s.p, simulation: m.Simulation, next: data.series.End(), step: data.series.Step,
-		likelihood: s.likelihood(m, data), floor: floorShare * data.lowest,
+		likelihood: s.likelihood(m, data), floor: math.Max(floorShare*data.lowest, math.SmallestNonzeroFloat64),
 	}
 	if m.Season != NoSeason {
 		f.period = m.Period
@@ -44,7 +44,8 @@ func (m Model) finish(s *search, data sample) (*Fitted, error) {
 	s.origin.rescale(m.Spec, data.scale)
 	f.start = s.origin.exported(m.Spec)
 	f.state.rescale(m.Spec, data.scale)
-	f.floor *= data.scale
+	// Above 0 even where the product is below the smallest number.
+	f.floor = math.Max(f.floor*data.scale, math.SmallestNonzeroFloat64)
 	if m.Error == AdditiveError {
 		f.deviation *= data.scale
 	}

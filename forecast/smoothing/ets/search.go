@@ -290,7 +290,7 @@ func (s *search) grid() []point {
 
 // spread multiplies the points by the shares that parameter i, the angle at x[next], may start at.
 func spread(points []point, i, next int) []point {
-	shares := [4][]float64{{0.1, 0.4, 0.8}, {0.02, 0.3}, {0.4, 0.02}, {0.8}}[i]
+	shares := [4][]float64{{0.1, 0.4, 0.8}, {1e-4, 0.02, 0.3}, {0.4, 0.02}, {0.8}}[i]
 	var out []point
 	for _, from := range points {
 		for k, share := range shares {

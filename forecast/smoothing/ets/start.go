@@ -2,6 +2,7 @@ package ets
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast/smoothing/internal/classical"
 )
@@ -44,13 +45,28 @@ func begin(values []float64, spec Spec, period, seasons int) state {
 	}
 	if spec.Trend == NoTrend {
 		out.level = mean(window)
+		out.lift(spec)
 		return out
 	}
 	out.level, out.trend = classical.Line(window)
 	if out.level <= 0 && spec.positive() {
 		out.level, out.trend = mean(window), 0
 	}
+	out.lift(spec)
 	return out
+}
+
+// lift shrinks a season that is added until it leaves the means positive where errors multiply.
+func (s *state) lift(spec Spec) {
+	if spec.Error != MultiplicativeError || spec.Season != AdditiveSeason {
+		return
+	}
+	lowest := slices.Min(s.season)
+	if room := 0.9 * s.level; -lowest > room {
+		for i := range s.season {
+			s.season[i] *= room / -lowest
+		}
+	}
 }
 
 // begins are the two first guesses: with the season of the beginning, for a season that moves on from there, and with
