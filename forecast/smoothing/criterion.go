@@ -11,7 +11,8 @@ import (
 // Criterion is what a fit minimises. The zero value is the sum of the squared one-step errors, the convention.
 //
 // On demand that is close to a random walk the next step alone asks for α ≈ 1: the last value, with all its noise. Who
-// acts on the coming quarter of an hour should fit for it: Criterion{Horizon: 15}.
+// acts on the coming quarter of an hour should fit for it: Criterion{Horizon: 15}. With squared errors over several steps
+// the standard errors, too, are those of these steps: their mean square is that of the errors met.
 type Criterion struct {
 	// Horizon is how many steps ahead count, each like the next; 0 and 1 mean the next step alone.
 	Horizon int
@@ -101,4 +102,21 @@ func (o *outlook) loss() float64 {
 		return math.Inf(1)
 	}
 	return o.sum / o.count
+}
+
+// calibrated turns the deviation of the one-step errors into the one with which the model's standard errors have, over
+// the steps ahead, the mean square that the fit met: parameters that do not aim at the next step leave its errors
+// correlated, and what the responses (by next) sum up from them is off. It keeps the deviation where the errors are not
+// squared.
+func (o *outlook) calibrated(deviation float64, next func() float64) float64 {
+	if o.errors != nil || o.count == 0 || deviation == 0 {
+		return deviation
+	}
+	variance, implied := 1.0, 0.0
+	for range o.points {
+		implied += variance / float64(len(o.points))
+		c := next()
+		variance += c * c
+	}
+	return math.Sqrt(o.sum / o.count / implied)
 }

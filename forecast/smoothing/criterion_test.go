@@ -77,6 +77,20 @@ func TestCriterion(t *testing.T) {
 	}
 }
 
+// TestCriterionCalibrates checks that the standard errors are those of the steps that were fitted for.
+func TestCriterionCalibrates(t *testing.T) {
+	values := wandering(300)
+	c := smoothing.Criterion{Horizon: 15}
+	fitted := estimate(t, smoothing.SES{Criterion: c}, daily(values))
+	implied := 0.0
+	for _, e := range fitted.Forecast(c.Horizon).StdErr {
+		implied += e * e / float64(c.Horizon)
+	}
+	ses := func(alpha float64) estimator { return smoothing.SES{Alpha: &alpha} }
+	met := loss(t, ses, fitted.Parameters().Alpha, values, c)
+	within(t, "mean square", implied/met, 1, 0.03)
+}
+
 // TestCriterionOfASeason checks that looking a season ahead does not chase the next step.
 func TestCriterionOfASeason(t *testing.T) {
 	values := seasonal(3, 400, 12)

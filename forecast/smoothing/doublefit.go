@@ -64,10 +64,14 @@ func (s *doubleSearch) pass(p DoubleParameters) float64 {
 }
 
 func (s *doubleSearch) objective(x []float64) float64 {
-	p := s.at(x)
 	if s.outlook == nil {
-		return s.pass(p)
+		return s.pass(s.at(x))
 	}
+	return s.ahead(s.at(x))
+}
+
+// ahead is the loss over the criterion's steps.
+func (s *doubleSearch) ahead(p DoubleParameters) float64 {
 	o := s.outlook
 	o.clear()
 	s.end.set(&s.start)
@@ -141,6 +145,10 @@ func (m DoubleSeasonal) fit(values []float64) *FittedDouble {
 		}
 	}
 	f.deviation = math.Sqrt(sum / float64(max(count-len(m.given()), 1)))
+	if s.outlook != nil && !math.IsInf(s.ahead(p), 1) {
+		responses := newDoubleResponses(p, m.Periods)
+		f.deviation = s.outlook.calibrated(f.deviation, responses.next)
+	}
 	return f
 }
 

@@ -241,6 +241,10 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
 	f.gap = response.Of(f.gains, f.period)
+	if search.outlook != nil && !math.IsInf(search.ahead(p), 1) {
+		responses := f.gap
+		f.deviation = scale * search.outlook.calibrated(f.deviation/scale, responses.Next)
+	}
 	for _, y := range search.values {
 		f.observe(y)
 	}

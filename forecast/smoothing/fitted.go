@@ -18,7 +18,7 @@ type Fitted struct {
 	// multiplies says that the season is a factor of the level, which is then kept above floor.
 	multiplies bool
 	floor, sse float64
-	// deviation is the standard deviation of the one-step errors.
+	// deviation is the standard deviation of the one-step errors, or what stands for it under a Criterion.
 	deviation float64
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
 	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
