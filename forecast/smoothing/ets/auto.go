@@ -10,7 +10,7 @@ import (
 type Auto struct {
 	// Period is the length of the season in steps; 0 and 1 mean none.
 	Period int
-	// Candidates are the models to choose from; nil means Specs.
+	// Candidates are the models to choose from, Specs or AdditiveErrors or a list of one's own; nil means Specs.
 	Candidates []Spec
 	// Simulation is handed to the model that is chosen.
 	Simulation Simulation

@@ -62,3 +62,35 @@ func BenchmarkUpdate(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkPass makes one pass over 900 values, and one with the gradient along all 28 variables.
+func BenchmarkPass(b *testing.B) {
+	s := daily(demand(1, 900, 24))
+	for _, spec := range []ets.Spec{
+		{Season: ets.AdditiveSeason},
+		{Error: ets.MultiplicativeError, Trend: ets.DampedTrend, Season: ets.MultiplicativeSeason},
+	} {
+		deviance, err := ets.NewDeviance(ets.Model{Spec: spec, Period: 24}, s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		x := make([]float64, deviance.Variables())
+		for i := range 4 {
+			x[i] = 0.3
+		}
+		gradient := make([]float64, len(x))
+		b.Run(spec.String(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				deviance.Value(x)
+			}
+		})
+		b.Run(spec.String()+" with gradient", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				deviance.Value(x)
+				deviance.Gradient(x, gradient)
+			}
+		})
+	}
+}

@@ -26,6 +26,7 @@ func TestHostileSeries(t *testing.T) {
 	modeltest.Test(t, ets.Model{Spec: ets.Spec{Trend: ets.AdditiveTrend}, Region: ets.Admissible})
 	modeltest.Test(t, ets.Auto{})
 	modeltest.Test(t, ets.Auto{Period: 7})
+	modeltest.Test(t, ets.Auto{Period: 12, Candidates: ets.AdditiveErrors()})
 	modeltest.Test(t, ets.Auto{Period: 12, Simulation: ets.Simulation{Paths: 50}})
 }
 
