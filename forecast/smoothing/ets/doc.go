@@ -30,6 +30,7 @@
 // and a season that multiplies, have no finite variance; they are simulated, from a seed, and so is any model whose
 // Simulation asks for paths.
 //
-// A missing value leaves the states to coast, and the standard errors go on widening from where they were. The
-// likelihood passes over it.
+// A missing value leaves the states to coast, and the standard errors go on widening from where they were; where errors
+// multiply and the season is added, as if the means over the gap had been that of the step after it. The likelihood
+// passes over it.
 package ets
