@@ -15,7 +15,9 @@
 // The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. Values carry their
 // own time grid. A missing observation is NaN, never 0.
 //
-// Models live in sub-packages by subject: naive, smoothing and arima; decompose takes seasons off a series for any of
-// them, transform lets them work on another scale. Package diagnose says what a series is like; accuracy scores
-// forecasts; interval calibrates what they say by what came.
+// Models live in sub-packages by subject: naive, smoothing (and smoothing/ets, which chooses among its family), arima
+// with the regressors of regress, theta, autoregress. Package decompose takes seasons off a series for any of them,
+// transform lets them work on another scale, and ensemble puts them together: ensemble.Auto is where to begin. Package
+// diagnose says what a series is like; accuracy and backtest score forecasts; interval calibrates what they say by what
+// came.
 package forecast

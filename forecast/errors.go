@@ -10,6 +10,8 @@ var (
 	ErrParameter = errors.New("parameter out of range")
 	// ErrNotFinite: an observation is infinite. (NaN is a gap and is allowed.)
 	ErrNotFinite = errors.New("not finite")
+	// ErrNotPositive: an observation is zero or negative, and the model multiplies. An additive model takes it.
+	ErrNotPositive = errors.New("not positive")
 	// ErrNoConvergence: the optimiser found no finite optimum.
 	ErrNoConvergence = errors.New("no convergence")
 )

@@ -59,7 +59,8 @@ func Values(raw []byte) []float64 {
 func checkError(t *testing.T, model forecast.Model, err error) {
 	t.Helper()
 	for _, known := range []error{
-		forecast.ErrTooShort, forecast.ErrParameter, forecast.ErrNotFinite, forecast.ErrNoConvergence,
+		forecast.ErrTooShort, forecast.ErrParameter, forecast.ErrNotFinite, forecast.ErrNotPositive,
+		forecast.ErrNoConvergence,
 	} {
 		if errors.Is(err, known) {
 			return

@@ -27,6 +27,28 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
+// BenchmarkFitHours fits five weeks of hours, as long as the hourly series of the M4 competition are.
+func BenchmarkFitHours(b *testing.B) {
+	s := daily(seasonal(1, 900, 24))
+	for _, model := range []forecast.Model{
+		smoothing.HoltWinters{Period: 24},
+		smoothing.HoltWinters{Period: 24, Trend: smoothing.NoTrend},
+		smoothing.HoltWinters{Period: 24, Multiplicative: true},
+		smoothing.HoltWinters{Period: 24, Criterion: smoothing.Criterion{Horizon: 24}},
+		smoothing.DoubleSeasonal{Periods: [2]int{24, 168}},
+		smoothing.DoubleSeasonal{Periods: [2]int{24, 168}, Damped: true},
+	} {
+		b.Run(model.Name(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := model.Fit(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 func BenchmarkUpdate(b *testing.B) {
 	fitted, err := smoothing.HoltWinters{Period: 1440}.Fit(daily(seasonal(1, 20160, 1440)))
 	if err != nil {

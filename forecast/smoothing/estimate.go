@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/optimise"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
 )
 
 // structure is what the three models have in common: which parts there are and which parameters are given.
@@ -17,7 +17,10 @@ type structure struct {
 	trend Trend
 	// period is 0 where there is no season; seasons is how many of them the start takes.
 	period, seasons int
-	fixed           fixed
+	// multiplies says that the season is a factor of the level.
+	multiplies bool
+	fixed      fixed
+	criterion  Criterion
 }
 
 // least is how many steps after the first observation the structure needs, itself included.
@@ -45,6 +48,9 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if err := s.fixed.check(s.name); err != nil {
 		return nil, err
 	}
+	if err := s.criterion.check(s.name); err != nil {
+		return nil, err
+	}
 	if err := units.Check(series, s.observations()); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -52,6 +58,10 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if n := series.Len() - first; n < s.least() {
 		return nil, fmt.Errorf("%s: %d steps from the first observation on, want %d: %w",
 			s.name, n, s.least(), forecast.ErrTooShort)
+	}
+	lowest := slices.MinFunc(series.Values[first:], lower)
+	if s.multiplies && !(lowest > 0) {
+		return nil, fmt.Errorf("%s: a value is %g, want all above 0: %w", s.name, lowest, forecast.ErrNotPositive)
 	}
 	scale := units.Scale(series.Values)
 	values := make([]float64, series.Len())
@@ -62,117 +72,64 @@ func (s structure) fit(series forecast.Series) (*Fitted, error) {
 	if search.count == 0 {
 		return nil, fmt.Errorf("%s: no observation after those with which it starts: %w", s.name, forecast.ErrTooShort)
 	}
-	fitted := s.finish(search, scale)
+	fitted, err := s.finish(search, scale, lowest)
+	if err != nil {
+		return nil, err
+	}
 	fitted.next, fitted.step = series.End(), series.Step
 	return fitted, nil
 }
 
-// search is the estimation of one structure on one series.
-type search struct {
-	variables
-	values []float64
-	start  state
-	// season is room for a pass.
-	season []float64
-	// count is the number of observations among the values.
-	count int
+// lower compares values, gaps last.
+func lower(a, b float64) int {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return -cmp.Compare(a, b)
+	}
+	return cmp.Compare(a, b)
 }
 
-func (s structure) begin(values []float64, first int) *search {
-	var start state
-	var from int
-	switch {
-	case s.period > 0:
-		start, from = startSeason(values, first, s.period, s.seasons)
-	case s.trend != NoTrend:
-		start, from = startTrend(values, first)
-	default:
-		start, from = startLevel(values, first)
-	}
-	if s.trend == NoTrend {
-		start.trend = 0
-	}
-	out := &search{
-		variables: newVariables(s), values: values[from:], start: start, season: make([]float64, len(start.season)),
-	}
-	for _, v := range out.values {
-		if !math.IsNaN(v) {
-			out.count++
-		}
-	}
-	return out
-}
-
-// pass smooths the values and returns the sum of the squared surprises.
-func (s *search) pass(p Parameters) float64 {
-	end := s.start
-	end.season = s.season
-	copy(end.season, s.start.season)
-	return end.run(p.gains(), s.values)
-}
-
-// objective is the sum of the squared surprises, rising outside the unit cube so that the search comes back.
-func (s *search) objective(x []float64) float64 {
-	p, outside := s.at(x)
-	return s.pass(p) * (1 + outside)
-}
-
-const (
-	// starts is how many of the grid's points are searched from, and long the number of values from which on two do.
-	starts = 4
-	long   = 5000
-)
-
-// minimise is the parameters with the least sum of squares: the best of a few descents, each from a good point of the
-// grid.
-func (s *search) minimise() Parameters {
-	if len(s.free) == 0 {
-		return s.base
-	}
-	points := s.grid()
-	values := make(map[*float64]float64, len(points))
-	for _, x := range points {
-		values[&x[0]] = s.objective(x)
-	}
-	slices.SortStableFunc(points, func(a, b []float64) int { return cmp.Compare(values[&a[0]], values[&b[0]]) })
-	simplex := optimise.Simplex{Edge: 0.15, Tolerance: 1e-9, Evaluations: 400}
-	count := starts
-	if len(s.values) > long {
-		simplex.Tolerance, simplex.Evaluations, count = 1e-6, 100, 2
-	}
-	best := optimise.Result{Value: math.Inf(1)}
-	for _, x := range points[:min(count, len(points))] {
-		if found := simplex.Minimise(s.objective, x); found.Value < best.Value {
-			best = found
-		}
-	}
-	if best.X == nil {
-		best.X = points[0]
-	}
-	p, _ := s.at(best.X)
-	return p
-}
-
-// finish makes the fitted model of the best parameters, in the units of the series.
-func (s structure) finish(search *search, scale float64) *Fitted {
+// finish makes the fitted model of the best parameters, in the units of the series. lowest is the least observation.
+func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error) {
 	p := search.minimise()
 	sum := search.pass(p)
+	if math.IsInf(sum, 1) {
+		return nil, fmt.Errorf(
+			"%s: no parameters keep level and season positive: %w",
+			s.name,
+			forecast.ErrNoConvergence,
+		)
+	}
 	freedom := search.count - len(search.free)
 	if freedom <= 0 {
 		freedom = search.count
 	}
 	f := &Fitted{
 		parameters: p, gains: p.gains(), state: search.start, period: s.period,
+		multiplies: s.multiplies, floor: math.Max(floorShare*lowest/scale, math.SmallestNonzeroFloat64),
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
-	f.gap = newResponses(f.gains, f.period)
+	f.gap = response.Of(f.gains, f.period)
+	if search.outlook != nil && !math.IsInf(search.ahead(p), 1) {
+		responses := f.gap
+		f.deviation = scale * search.outlook.calibrated(f.deviation/scale, responses.Next)
+	}
 	for _, y := range search.values {
 		f.observe(y)
 	}
+	f.rescale(scale)
+	return f, nil
+}
+
+// rescale multiplies the states with the scale of the series.
+func (f *Fitted) rescale(scale float64) {
+	// Above 0 even where the product is below the smallest number.
+	f.floor = math.Max(f.floor*scale, math.SmallestNonzeroFloat64)
 	f.state.level *= scale
 	f.state.trend *= scale
+	if f.multiplies {
+		return
+	}
 	for i := range f.state.season {
 		f.state.season[i] *= scale
 	}
-	return f
 }

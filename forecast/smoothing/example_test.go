@@ -2,6 +2,7 @@ package smoothing_test
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -63,4 +64,20 @@ func ExampleHoltWinters() {
 	// Holt-Winters(m=4, no trend)
 	// [10 20 30 20]
 	// [20 30 20 10]
+}
+
+// A day of two steps within a week of three days, the last of them quiet.
+func ExampleDoubleSeasonal() {
+	week := []float64{10, 20, 10, 20, 4, 14}
+	model := smoothing.DoubleSeasonal{Periods: [2]int{2, 6}}
+	fitted, err := model.Fit(minutes(slices.Concat(week, week, week)...))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(model.Name())
+	fmt.Printf("%.0f\n", fitted.Forecast(8).Point)
+	// Output:
+	// double-seasonal(m=2,6)
+	// [10 20 10 20 4 14 10 20]
 }

@@ -1,6 +1,10 @@
 package smoothing
 
-import "math"
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
+)
 
 // state is level, trend and the last season. season has at least one element, 0 where the model has no season; at is
 // the slot of the coming step.
@@ -10,24 +14,47 @@ type state struct {
 	at           int
 }
 
-// gains are the shares of a surprise that go to level, trend and season, and the damping.
-type gains struct {
-	level, trend, season, phi float64
-}
-
-func (p Parameters) gains() gains {
-	return gains{level: p.Alpha, trend: p.Alpha * p.Beta, season: (1 - p.Alpha) * p.Gamma, phi: p.Phi}
+// gains turns the parameters of the error-correction form into shares of the surprise.
+func (p Parameters) gains() response.Gains {
+	return response.Gains{Level: p.Alpha, Trend: p.Alpha * p.Beta, Season: (1 - p.Alpha) * p.Gamma, Phi: p.Phi}
 }
 
 // expected is the forecast of the coming step.
-func (s *state) expected(g gains) float64 { return s.level + g.phi*s.trend + s.season[s.at] }
+func (s *state) expected(g response.Gains) float64 { return s.level + g.Phi*s.trend + s.season[s.at] }
+
+// observe takes the state one step on with its observation, NaN where it is missing.
+func (s *state) observe(g response.Gains, y float64) {
+	surprise := y - s.expected(g)
+	if math.IsNaN(y) {
+		surprise = 0
+	}
+	s.move(g, surprise)
+}
+
+// points writes the forecasts of the coming steps to dst.
+func (s *state) points(g response.Gains, multiplies bool, dst []float64) {
+	level, trend, at := s.level, s.trend, s.at
+	for i := range dst {
+		trend *= g.Phi
+		level += trend
+		if multiplies {
+			dst[i] = level * s.season[at]
+		} else {
+			dst[i] = level + s.season[at]
+		}
+		at++
+		if at == len(s.season) {
+			at = 0
+		}
+	}
+}
 
 // move takes the state one step on, past a surprise.
-func (s *state) move(g gains, surprise float64) {
-	damped := g.phi * s.trend
-	s.level += damped + g.level*surprise
-	s.trend = damped + g.trend*surprise
-	s.season[s.at] += g.season * surprise
+func (s *state) move(g response.Gains, surprise float64) {
+	damped := g.Phi * s.trend
+	s.level += damped + g.Level*surprise
+	s.trend = damped + g.Trend*surprise
+	s.season[s.at] += g.Season * surprise
 	s.at++
 	if s.at == len(s.season) {
 		s.at = 0
@@ -35,19 +62,19 @@ func (s *state) move(g gains, surprise float64) {
 }
 
 // run moves the state over the values and returns the sum of the squared surprises.
-func (s *state) run(g gains, values []float64) float64 {
+func (s *state) run(g response.Gains, values []float64) float64 {
 	level, trend, at, season := s.level, s.trend, s.at, s.season
 	sum := 0.0
 	for _, y := range values {
-		damped := g.phi * trend
+		damped := g.Phi * trend
 		surprise := y - level - damped - season[at]
 		if math.IsNaN(surprise) {
 			surprise = 0
 		}
 		sum += surprise * surprise
-		level += damped + g.level*surprise
-		trend = damped + g.trend*surprise
-		season[at] += g.season * surprise
+		level += damped + g.Level*surprise
+		trend = damped + g.Trend*surprise
+		season[at] += g.Season * surprise
 		at++
 		if at == len(season) {
 			at = 0
@@ -55,29 +82,4 @@ func (s *state) run(g gains, values []float64) float64 {
 	}
 	s.level, s.trend, s.at = level, trend, at
 	return sum
-}
-
-// responses yields the responses of the series, 1, 2, … steps on, to a surprise of 1: c_j = α + αβ(φ + … + φ^j), and
-// (1−α)γ on top at whole seasons (Hyndman, Koehler, Ord & Snyder 2008, table 6.1).
-type responses struct {
-	gains
-	period, step int
-	power, sum   float64
-}
-
-func newResponses(g gains, period int) responses {
-	return responses{gains: g, period: period, power: 1}
-}
-
-// next is the response one step further on.
-func (r *responses) next() float64 {
-	r.step++
-	r.power *= r.phi
-	r.sum += r.power
-	c := r.level + r.trend*r.sum
-	if r.step == r.period {
-		c += r.season
-		r.step = 0
-	}
-	return c
 }

@@ -6,27 +6,33 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
+	"github.com/forewarm/forewarm/forecast/smoothing/internal/response"
 )
 
 // Fitted is an exponential smoothing with its parameters, and its states after the last observation.
 type Fitted struct {
 	parameters Parameters
-	gains      gains
+	gains      response.Gains
 	state      state
 	period     int
-	sse        float64
-	// deviation is the standard deviation of the one-step errors.
+	// multiplies says that the season is a factor of the level, which is then kept above floor.
+	multiplies bool
+	floor, sse float64
+	// deviation is the standard deviation of the one-step errors, or what stands for it under a Criterion.
 	deviation float64
 	// gap are the responses that the next missing value leaves unknown; missed sums the squares of those that the gap
 	// at the origin, if there is one, left so far, and faded is what is left of earlier gaps. Both are in units of
 	// deviation².
-	gap           responses
+	gap           response.Sequence
 	missed, faded float64
-	next          time.Time
-	step          time.Duration
+	// missing is how many steps the gap at the origin has, longestGap at most.
+	missing int
+	next    time.Time
+	step    time.Duration
 }
 
-// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing.
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing; where the season
+// multiplies, one of 0 or less counts as one just above 0.
 func (f *Fitted) Update(y float64) {
 	f.next = f.next.Add(f.step)
 	f.observe(y)
@@ -34,30 +40,35 @@ func (f *Fitted) Update(y float64) {
 
 func (f *Fitted) observe(y float64) {
 	if !units.Observed(y) {
-		f.state.move(f.gains, 0)
-		c := f.gap.next()
+		f.move(math.NaN())
+		c := f.gap.Next()
 		f.missed += c * c
+		f.missing = min(f.missing+1, longestGap)
 		return
 	}
-	f.state.move(f.gains, y-f.state.expected(f.gains))
-	rest := 1 - f.gains.level
+	f.move(y)
+	rest := 1 - f.gains.Level
 	f.faded = rest * rest * (f.faded + f.missed)
-	f.missed = 0
-	f.gap = newResponses(f.gains, f.period)
+	f.missed, f.missing = 0, 0
+	f.gap = response.Of(f.gains, f.period)
+}
+
+// move takes the state one step on, NaN where the observation is missing.
+func (f *Fitted) move(y float64) {
+	if f.multiplies {
+		f.state.moveTimes(f.gains, y, f.floor)
+		return
+	}
+	f.state.observe(f.gains, y)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
 func (f *Fitted) PointsTo(dst []float64) {
-	level, trend, at := f.state.level, f.state.trend, f.state.at
-	for i := range dst {
-		trend *= f.gains.phi
-		level += trend
-		dst[i] = level + f.state.season[at]
-		at++
-		if at == len(f.state.season) {
-			at = 0
-		}
+	if f.multiplies {
+		f.pointsTimes(dst)
+		return
 	}
+	f.state.points(f.gains, false, dst)
 }
 
 // Forecast is the forecast of the coming h steps. The standard errors sum the responses to the surprises up to each
@@ -67,10 +78,14 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
 	}
 	f.PointsTo(out.Point)
+	if f.multiplies {
+		f.errorsTimes(out.StdErr)
+		return out
+	}
 	variance, ahead := 1+f.missed+f.faded, f.gap
 	for i := range out.StdErr {
 		out.StdErr[i] = f.deviation * math.Sqrt(variance)
-		c := ahead.next()
+		c := ahead.Next()
 		variance += c * c
 	}
 	return out

@@ -109,3 +109,32 @@ func TestGolden(t *testing.T) {
 		}
 	}
 }
+
+// bent is Rosenbrock's valley with its gradient.
+type bent struct{ values, gradients int }
+
+func (b *bent) Value(x []float64) float64 {
+	b.values++
+	return rosenbrock(x)
+}
+
+func (b *bent) Gradient(x, dst []float64) {
+	b.gradients++
+	rise := x[1] - x[0]*x[0]
+	dst[0], dst[1] = -2*(1-x[0])-400*x[0]*rise, 200*rise
+}
+
+func TestGradientSparesEvaluations(t *testing.T) {
+	method := optimise.QuasiNewton{Gradient: 1e-7, Decrease: 1e-15, Iterations: 300}
+	f := &bent{}
+	got := method.MinimiseSmooth(f, []float64{-1.2, 1})
+	if math.Hypot(got.X[0]-1, got.X[1]-1) > 1e-4 {
+		t.Errorf("ends at %v", got.X)
+	}
+	if plain := method.Minimise(rosenbrock, []float64{-1.2, 1}); 2*got.Evaluations > plain.Evaluations {
+		t.Errorf("%d evaluations with a gradient, %d without", got.Evaluations, plain.Evaluations)
+	}
+	if f.gradients >= f.values {
+		t.Errorf("%d gradients for %d values", f.gradients, f.values)
+	}
+}

@@ -1,0 +1,149 @@
+// Package classical decomposes the beginning of a series, from which the exponential smoothings take their starting
+// states: a centred moving average over a period, a straight line through it, and the mean distance of each slot of the
+// season from it.
+package classical
+
+import "math"
+
+// Start is a level and a trend per step, and a season of one period. The level is the line's value one step before its
+// first point.
+type Start struct {
+	Level, Trend float64
+	Season       []float64
+}
+
+// Additive decomposes whole seasons, two or more, into level, trend and a season that is added and sums to 0. Gaps are
+// filled first; the first value must be there.
+func Additive(values []float64, period int) Start {
+	out := decompose(values, period, func(y, mean float64) float64 { return y - mean })
+	centre := mean(out.Season)
+	for i := range out.Season {
+		out.Season[i] -= centre
+	}
+	return out
+}
+
+// Multiplicative is Additive for a season that multiplies and has mean 1. The values must be positive.
+func Multiplicative(values []float64, period int) Start {
+	out := decompose(values, period, func(y, mean float64) float64 { return y / mean })
+	centre := mean(out.Season)
+	for i := range out.Season {
+		out.Season[i] /= centre
+	}
+	return out
+}
+
+func decompose(values []float64, period int, distance func(y, mean float64) float64) Start {
+	window := Fill(values, period)
+	half := period / 2
+	average := movingAverage(window, period)
+	out := Start{Season: make([]float64, period)}
+	out.Level, out.Trend = Line(average)
+	counts := make([]float64, period)
+	for i, mean := range average {
+		slot := (i + half) % period
+		counts[slot]++
+		out.Season[slot] += (distance(window[i+half], mean) - out.Season[slot]) / counts[slot]
+	}
+	return out
+}
+
+func mean(values []float64) float64 {
+	out := 0.0
+	for _, v := range values {
+		out += v / float64(len(values))
+	}
+	return out
+}
+
+// movingAverage is the centred mean over a period; the first element belongs to step period/2. An even period takes
+// half the weight at either end.
+func movingAverage(values []float64, period int) []float64 {
+	even := period%2 == 0
+	width := period
+	if even {
+		width++
+	}
+	out := make([]float64, len(values)-width+1)
+	for i := range out {
+		// Summed afresh every so often, so that rounding does not add up.
+		if i%period == 0 {
+			for _, v := range values[i : i+period] {
+				out[i] += v
+			}
+			continue
+		}
+		out[i] = out[i-1] - values[i-1] + values[i+period-1]
+	}
+	for i := range out {
+		if even {
+			out[i] += (values[i+period] - values[i]) / 2
+		}
+		out[i] /= float64(period)
+	}
+	return out
+}
+
+// Fill is a copy of whole seasons with their gaps filled: by the mean of the same slot in the other seasons, and by a
+// straight line where no season has the slot.
+func Fill(values []float64, period int) []float64 {
+	out := append([]float64(nil), values...)
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			continue
+		}
+		mean, count := 0.0, 0.0
+		for j := i % period; j < len(values); j += period {
+			if !math.IsNaN(values[j]) {
+				count++
+				mean += (values[j] - mean) / count
+			}
+		}
+		if count > 0 {
+			out[i] = mean
+		}
+	}
+	bridge(out)
+	return out
+}
+
+// bridge fills gaps by straight lines, and by the nearest value at the end. The first value is there.
+func bridge(values []float64) {
+	last := 0
+	for i, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		for j := last + 1; j < i; j++ {
+			values[j] = values[last] + (v-values[last])*float64(j-last)/float64(i-last)
+		}
+		last = i
+	}
+	for j := last + 1; j < len(values); j++ {
+		values[j] = values[last]
+	}
+}
+
+// Line is the least-squares line through values at 1, 2, …: its value at 0 and its slope. Gaps are passed over.
+func Line(values []float64) (intercept, slope float64) {
+	n, centre, mean := 0.0, 0.0, 0.0
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			n++
+			centre += (float64(i+1) - centre) / n
+			mean += (v - mean) / n
+		}
+	}
+	cross, square := 0.0, 0.0
+	for i, v := range values {
+		if !math.IsNaN(v) {
+			d := float64(i+1) - centre
+			cross += d * (v - mean)
+			square += d * d
+		}
+	}
+	if square > 0 {
+		slope = cross / square
+	}
+	return mean - slope*centre, slope
+}
