@@ -24,6 +24,7 @@ func BenchmarkUpdate(b *testing.B) {
 }
 
 func update(b *testing.B, horizons []int) {
+	b.Helper()
 	values := requests(6000, 2)
 	auto := ensemble.Auto{Seasons: []int{1440}, Horizons: horizons, Horizon: 15}
 	fitted, err := auto.Estimate(hourly(values...))
