@@ -15,6 +15,6 @@
 // The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. Values carry their
 // own time grid. A missing observation is NaN, never 0.
 //
-// Models live in sub-packages by subject: naive, smoothing and arima; accuracy scores them; interval calibrates what
-// they say by what came.
+// Models live in sub-packages by subject: naive, smoothing, autoregress and arima; ensemble brings them together, chooses
+// and calibrates; accuracy scores them; interval calibrates what they say by what came.
 package forecast

@@ -26,6 +26,7 @@
 //
 // Online split conformal inference (Vovk, Gammerman & Shafer 2005): the p-quantile is the point plus the p-quantile of the
 // past errors, each in a unit of its time. Several units are tried, and weigh by the pinball loss of the quantiles they
-// gave. The level asked for adapts to the coverage that was reached (Gibbs & Candès 2021). All of it is out of sample from the
-// beginning: Fit holds the end of the series out and replays it through the scoring that live values take.
+// gave. The level asked for adapts to the coverage that was reached (Gibbs & Candès 2021). Errors are out of sample from
+// the beginning: Fit holds the end of the series out and replays it through the scoring that live values take. Only the
+// weights at the beginning of that replay have seen it; quantiles are widened a little for it while errors are few.
 package ensemble

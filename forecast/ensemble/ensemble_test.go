@@ -302,3 +302,15 @@ func TestShortSeriesAffordAll(t *testing.T) {
 		}
 	}
 }
+
+func TestQuantilesWithoutAllocation(t *testing.T) {
+	f := estimate(t, ensemble.Auto{Horizons: []int{1, 5, 15}, Budget: brief}, requests(400, 11))
+	dst := make([]float64, 15)
+	if n := testing.AllocsPerRun(100, func() {
+		f.Update(100)
+		f.QuantileTo(dst, 0.95)
+		dst[0] = f.MaxQuantile(15, 0.95)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
