@@ -149,3 +149,25 @@ func TestAdaptiveLevelIsMonotoneAndIdentityAtRest(t *testing.T) {
 		}
 	}
 }
+
+// A copy keeps what the scores were when it was made.
+func TestScoresClone(t *testing.T) {
+	s := interval.NewScores(5)
+	for _, v := range []float64{3, 1, 2, 5, 4, 0} {
+		s.Add(v)
+	}
+	c := s.Clone()
+	s.Add(100)
+	if got := c.Quantile(0.99); got != 5 {
+		t.Errorf("the highest is %v, want 5", got)
+	}
+	c.Add(7)
+	if got, want := c.Len(), 5; got != want || c.Quantile(0.99) != 7 || s.Quantile(0.99) != 100 {
+		t.Errorf(
+			"%d scores up to %v, the other up to %v; want 5 up to 7 and 100",
+			got,
+			c.Quantile(0.99),
+			s.Quantile(0.99),
+		)
+	}
+}

@@ -1,0 +1,120 @@
+package ensemble
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/autoregress"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+)
+
+// candidate is a model that may take part, and what it costs.
+type candidate struct {
+	model forecast.Model
+	// title is the model's name where its own does not tell it from another candidate's.
+	title string
+	// perStep is the time of a fit for every step of the series, in nanoseconds, as it was measured once. Only arithmetic
+	// comes of it, so that all replicas choose the same members.
+	perStep float64
+	// reach is how many of the newest steps the model is fitted on, 0 for all.
+	reach int
+}
+
+const (
+	costNaive     = 10
+	costSmoothing = 100
+	costHolt      = 8_000
+	costRidge     = 1_500
+	costARIMA     = 150_000
+	// recentReach settles the few parameters of a model without a season.
+	recentReach = 1440
+)
+
+// plan chooses the members among the candidates for n steps of which some are held out. The last value comes first.
+func (m Auto) plan(n, held int) (taken, dropped []candidate) {
+	var seasons []int
+	for _, season := range m.Seasons {
+		if n-held >= 2*season {
+			seasons = append(seasons, season)
+		}
+	}
+	taken = slices.Concat(plain(), seasonal(seasons))
+	for {
+		total, dearest := 0.0, 0
+		for i, c := range taken {
+			total += 2 * c.cost(n) // Fitted twice: before the replay and after it.
+			if c.cost(n) >= taken[dearest].cost(n) {
+				dearest = i
+			}
+		}
+		if time.Duration(total) <= m.Budget || len(taken) == 1 {
+			return taken, dropped
+		}
+		if dearest == 0 {
+			dearest = len(taken) - 1 // All cost the same. The last value stays.
+		}
+		dropped = append(dropped, taken[dearest])
+		taken = slices.Delete(taken, dearest, dearest+1)
+	}
+}
+
+// plain candidates know no season.
+func plain() []candidate {
+	slow, fast := 0.1, 0.4
+	ridge := autoregress.Ridge{Lags: []int{1, 2, 3, 4, 5, 6, 8, 10, 15}}
+	return []candidate{
+		{model: naive.Last{}, perStep: costNaive},
+		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
+		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
+		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
+		{model: ridge, perStep: costRidge},
+		{model: logged{ridge}, perStep: costRidge},
+		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
+		{model: logged{arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
+	}
+}
+
+// seasonal candidates know the seasons that the series holds twice or more.
+func seasonal(seasons []int) []candidate {
+	if len(seasons) == 0 {
+		return nil
+	}
+	// Two and a half of the longest season: older ones are still heard, but the newest count.
+	ridge := autoregress.Ridge{
+		Lags: autoregress.SeasonalLags(seasons...), HalfLife: 2.5 * float64(seasons[len(seasons)-1]),
+	}
+	profile := ridge
+	profile.Profile = seasons[0]
+	out := []candidate{
+		{model: ridge, perStep: costRidge},
+		{model: logged{ridge}, perStep: costRidge},
+		{model: profile, perStep: costRidge},
+		{model: logged{profile}, perStep: costRidge},
+	}
+	for _, season := range seasons {
+		out = append(out, candidate{model: naive.Seasonal{Period: season}, perStep: costNaive})
+	}
+	return out
+}
+
+func (c candidate) name() string { return cmp.Or(c.title, c.model.Name()) }
+
+// cost of a fit on n steps, in nanoseconds.
+func (c candidate) cost(n int) float64 {
+	if c.reach > 0 {
+		n = min(n, c.reach)
+	}
+	return c.perStep * float64(n)
+}
+
+// fit fits the model on the newest steps that it reaches.
+func (c candidate) fit(s forecast.Series) (forecast.Fitted, error) {
+	if c.reach > 0 && s.Len() > c.reach {
+		s = s.Slice(s.Len()-c.reach, s.Len())
+	}
+	return c.model.Fit(s)
+}
