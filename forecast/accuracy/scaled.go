@@ -44,7 +44,7 @@ func OWA(method, naive2 Score) (float64, error) {
 // one step ahead. It wants steps in a row; one after a gap or after 0 is left out.
 func TheilU(actual, point []float64) (float64, error) {
 	if len(actual) != len(point) {
-		return 0, fmt.Errorf("Theil's U: %d observations against %d forecasts: %w",
+		return 0, fmt.Errorf("coefficient of inequality: %d observations against %d forecasts: %w",
 			len(actual), len(point), forecast.ErrParameter)
 	}
 	missed, moved := 0.0, 0.0
@@ -58,7 +58,10 @@ func TheilU(actual, point []float64) (float64, error) {
 		moved += c * c
 	}
 	if moved == 0 {
-		return 0, fmt.Errorf("Theil's U: no change from step to step to compare with: %w", forecast.ErrTooShort)
+		return 0, fmt.Errorf(
+			"coefficient of inequality: no change from step to step to compare with: %w",
+			forecast.ErrTooShort,
+		)
 	}
 	return math.Sqrt(missed / moved), nil
 }

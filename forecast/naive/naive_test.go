@@ -228,7 +228,9 @@ func FuzzFit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, period uint8, raw []byte) {
 		values := modeltest.Values(raw)
 		for _, model := range []forecast.Model{
-			naive.Last{}, naive.Seasonal{Period: int(period)}, naive.Max{Window: int(period)},
+			naive.Last{},
+			naive.Seasonal{Period: int(period)},
+			naive.Max{Window: int(period)},
 			naive.Deseasonalised{Period: int(period)},
 		} {
 			modeltest.Check(t, model, values)
