@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+)
+
+// task is what a model is to be good at: a series with these seasons, at most so many steps ahead.
+type task struct {
+	seasons []int
+	horizon int
+}
+
+// season is the shortest one.
+func (t task) season() int { return t.seasons[0] }
+
+// entry is a model by the name it has on the command line.
+type entry struct {
+	name string
+	make func(task) forecast.Model
+}
+
+// defaultModel is the one whose rows carry no name.
+const defaultModel = "holt-winters"
+
+func entries() []entry {
+	return []entry{
+		{"last", func(task) forecast.Model { return naive.Last{} }},
+		{"seasonal-naive", func(t task) forecast.Model { return naive.Seasonal{Period: t.season()} }},
+		{"naive2", func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season()} }},
+		{"ses", func(task) forecast.Model { return smoothing.SES{} }},
+		{"damped-holt", func(task) forecast.Model { return smoothing.Holt{Damped: true} }},
+		{"holt-winters", func(t task) forecast.Model { return smoothing.HoltWinters{Period: t.season()} }},
+		{"arima", func(task) forecast.Model { return arima.Auto{} }},
+	}
+}
+
+func modelNames() []string {
+	var names []string
+	for _, e := range entries() {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+func modelNamed(name string) (entry, error) {
+	for _, e := range entries() {
+		if e.name == name {
+			return e, nil
+		}
+	}
+	return entry{}, fmt.Errorf("model %q, want one of %s", name, strings.Join(modelNames(), ", "))
+}
