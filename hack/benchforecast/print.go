@@ -60,12 +60,25 @@ func (t *tables) m4(row m4Row) error {
 	return err
 }
 
-const traceFormat = "%-58s %3v %9.3f  %7.3f %7.3f %8.3f  %7.3f %7.3f %8.3f\n"
+func (t *tables) speed(row speedRow) error {
+	t.head(fmt.Sprintf("%-50s %10s %10s %10s", "speed", "CPU", "goal", "R"))
+	r, more := "", ""
+	if row.r > 0 {
+		r = row.r.Round(10 * time.Microsecond).String()
+	}
+	if row.online {
+		more = fmt.Sprintf("  %.0f allocations a step, %.1f KB of state", row.allocation, float64(row.bytes)/1024)
+	}
+	_, err := fmt.Fprintf(t.out, "%-50s %10v %10v %10s%s\n", row.what, row.cpu.Round(10*time.Nanosecond), row.goal, r, more)
+	return err
+}
+
+const traceFormat = "%-51s %3v %9.3f  %7.3f %7.3f %8.3f  %7.3f %7.3f %8.3f\n"
 
 func (t *tables) trace(row traceRow) error {
-	t.head(fmt.Sprintf("%-58s %3s %9s  %24s  %24s\n%-58s %3s %9s  %7s %7s %8s  %7s %7s %8s",
+	t.head(fmt.Sprintf("%-51s %3s %9s  %24s  %24s\n%-51s %3s %9s  %7s %7s %8s  %7s %7s %8s",
 		"", "", "MAE over", "P95 of the value", "P95 of the window's max",
-		"traces", "h", "last's", "/max5", "/max15", "coverage", "/max5", "/max15", "coverage"))
+		"traces, "+named(row.Model), "h", "last's", "/max5", "/max15", "coverage", "/max5", "/max15", "coverage"))
 	if row.step == time.Minute {
 		t.minutes = append(t.minutes, row)
 	}
@@ -73,9 +86,6 @@ func (t *tables) trace(row traceRow) error {
 }
 
 func (t *tables) line(name string, row traceRow) error {
-	if row.Model != "" {
-		name = row.Model + " on " + name
-	}
 	_, err := fmt.Fprintf(t.out, traceFormat, name, row.Horizon, row.MAERatioLast, row.P95RatioMax5, row.P95RatioMax15,
 		row.P95Coverage, row.window.ratioMax5, row.window.ratioMax15, row.window.coverage)
 	return err
