@@ -64,7 +64,7 @@ func readRows(path string) (rows []row, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	buffered := bufio.NewReader(file)
 	in := io.Reader(buffered)
-	if magic, err := buffered.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+	if magic, short := buffered.Peek(2); short == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		if in, err = gzip.NewReader(buffered); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}

@@ -47,11 +47,7 @@ func scoreM4(o options, rows printer, words io.Writer) error {
 		return err
 	}
 	naive2 := accuracy.Score{MASE: yardstick.MASE, SMAPE: yardstick.SMAPE}
-	for _, name := range o.models {
-		model, err := modelNamed(name)
-		if err != nil {
-			return err
-		}
+	for _, model := range o.models {
 		scored, err := scoreSeries(all, model, words)
 		if err != nil {
 			return err

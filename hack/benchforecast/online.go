@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"time"
@@ -12,6 +14,24 @@ import (
 // quantilesTo is what a Fitted may have beside Forecast: the p-quantiles of steps 1 … len(dst), without allocation.
 type quantilesTo interface {
 	QuantileTo(dst []float64, p float64)
+}
+
+// scoreOnline times every model that three days of minutes are enough for.
+func scoreOnline(models []entry, rows printer, words io.Writer) error {
+	for _, model := range models {
+		row, err := online(model, simulated(3*length))
+		if errors.Is(err, forecast.ErrTooShort) {
+			fmt.Fprintln(words, "not timed online:", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := rows.speed(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // online times an update, a path of 15 steps and three quantiles of it, and weighs the fitted model.
@@ -51,8 +71,12 @@ func online(model entry, s forecast.Series) (speedRow, error) {
 	runtime.ReadMemStats(&after)
 	slices.Sort(spent)
 	return speedRow{
-		what: model.name + ": update, 15 steps, 3 quantiles", cpu: spent[repeats], goal: 10 * time.Microsecond, online: true,
-		allocation: float64((after.Mallocs - before.Mallocs) / uint64(steps*len(spent))), bytes: bytes,
+		what:       model.name + ": update, 15 steps, 3 quantiles",
+		cpu:        spent[repeats],
+		goal:       10 * time.Microsecond,
+		online:     true,
+		allocation: float64((after.Mallocs - before.Mallocs) / uint64(steps*len(spent))),
+		bytes:      bytes,
 	}, nil
 }
 

@@ -13,7 +13,7 @@ import (
 // options are those of the command line.
 type options struct {
 	train, test, traces string
-	models              []string
+	models              []entry
 	asJSON, speed, r    bool
 	jobs                int
 }
@@ -22,10 +22,18 @@ type options struct {
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchforecast", pflag.ContinueOnError)
-	flags.StringVar(&o.train, "m4-train", "", "training series of the M4 competition, one a row, .csv or .csv.gz; empty: none")
+	flags.StringVar(
+		&o.train,
+		"m4-train",
+		"",
+		"training series of the M4 competition, one a row, .csv or .csv.gz; empty: none",
+	)
 	flags.StringVar(&o.test, "m4-test", "", "what came next, of the same series")
 	flags.StringVar(&o.traces, "traces", "", "folder of traces, .csv or .csv.gz; empty: none")
-	flags.StringSliceVar(&o.models, "model", []string{defaultModel}, "models to score: "+strings.Join(modelNames(), ", "))
+	names := flags.StringSlice("model",
+		[]string{defaultModel},
+		"models to score: "+strings.Join(modelNames(), ", "),
+	)
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object a line instead of the table")
 	flags.BoolVar(&o.speed, "speed", true, "measure the speed of fits and updates too (table only)")
 	flags.BoolVar(&o.r, "r", true, "score R's package forecast too, where Rscript has it (table only)")
@@ -53,10 +61,12 @@ func parse(args []string, data string) (options, error) {
 		}
 		*d.value = filepath.Join(data, filepath.FromSlash(d.file))
 	}
-	return o, o.validate()
+	err := o.complete(*names)
+	return o, err
 }
 
-func (o options) validate() error {
+// complete finds the models by their names and checks the rest.
+func (o *options) complete(names []string) error {
 	var problems []error
 	if (o.train == "") != (o.test == "") {
 		problems = append(problems, errors.New("the M4 files come in pairs: give both, or both empty"))
@@ -64,10 +74,12 @@ func (o options) validate() error {
 	if o.jobs < 1 {
 		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))
 	}
-	for _, name := range o.models {
-		if _, err := modelNamed(name); err != nil {
+	for _, name := range names {
+		model, err := modelNamed(name)
+		if err != nil {
 			problems = append(problems, err)
 		}
+		o.models = append(o.models, model)
 	}
 	return errors.Join(problems...)
 }

@@ -55,8 +55,19 @@ func (t *tables) head(heading string) {
 func (t *tables) m4(row m4Row) error {
 	t.head(fmt.Sprintf("%-34s %6s %6s %6s %6s  %9s %7s %13s",
 		"M4 hourly", "series", "MASE", "sMAPE", "OWA", "cov 80/95", "MSIS95", "CPU s/series"))
-	_, err := fmt.Fprintf(t.out, "%-34s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n", named(row.Model), row.Series,
-		row.MASE, row.SMAPE, row.OWA, 100*row.Coverage80, 100*row.Coverage95, row.MSIS95, row.CPUSecondsPerSeries)
+	_, err := fmt.Fprintf(
+		t.out,
+		"%-34s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n",
+		named(row.Model),
+		row.Series,
+		row.MASE,
+		row.SMAPE,
+		row.OWA,
+		100*row.Coverage80,
+		100*row.Coverage95,
+		row.MSIS95,
+		row.CPUSecondsPerSeries,
+	)
 	return err
 }
 
@@ -69,7 +80,15 @@ func (t *tables) speed(row speedRow) error {
 	if row.online {
 		more = fmt.Sprintf("  %.0f allocations a step, %.1f KB of state", row.allocation, float64(row.bytes)/1024)
 	}
-	_, err := fmt.Fprintf(t.out, "%-50s %10v %10v %10s%s\n", row.what, row.cpu.Round(10*time.Nanosecond), row.goal, r, more)
+	_, err := fmt.Fprintf(
+		t.out,
+		"%-50s %10v %10v %10s%s\n",
+		row.what,
+		row.cpu.Round(10*time.Nanosecond),
+		row.goal,
+		r,
+		more,
+	)
 	return err
 }
 

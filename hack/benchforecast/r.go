@@ -32,7 +32,7 @@ func scoreR(o options, naive2 accuracy.Score, rows printer, words io.Writer) err
 	for _, record := range records {
 		v, err := numbers(record[1:])
 		if err != nil || len(v) != 7 {
-			return fmt.Errorf("R's row %q: %w", record, err)
+			return fmt.Errorf("row of R %q: %w", record, err)
 		}
 		scored := m4Row{
 			Set: "m4", Model: record[0], Series: int(v[0]), MASE: v[1], SMAPE: v[2], Coverage80: v[3], Coverage95: v[4],
@@ -69,7 +69,7 @@ func runR(script string, args ...string) (records [][]string, err error) {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // A temporary folder.
 	path := filepath.Join(dir, "script.R")
-	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+	if err = os.WriteFile(path, []byte(script), 0o600); err != nil {
 		return nil, err
 	}
 	cmd := exec.CommandContext(context.Background(), "Rscript", append([]string{path}, args...)...)

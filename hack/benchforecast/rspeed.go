@@ -26,10 +26,10 @@ func speedOfR(seasonal []forecast.Series, plain forecast.Series) (map[string]tim
 	if len(seasonal) == 0 {
 		return map[string]time.Duration{}, nil
 	}
-	if err := writeSeries(many, seasonal...); err != nil {
+	if err = writeSeries(many, seasonal...); err != nil {
 		return nil, err
 	}
-	if err := writeSeries(one, plain); err != nil {
+	if err = writeSeries(one, plain); err != nil {
 		return nil, err
 	}
 	records, err := runR(speedScript, many, one)
@@ -40,7 +40,7 @@ func speedOfR(seasonal []forecast.Series, plain forecast.Series) (map[string]tim
 	for _, record := range records {
 		v, err := numbers(record[1:])
 		if err != nil || len(v) != 1 {
-			return nil, fmt.Errorf("R's row %q: %w", record, err)
+			return nil, fmt.Errorf("row of R %q: %w", record, err)
 		}
 		out[record[0]] = time.Duration(v[0] * float64(time.Second))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -56,9 +55,6 @@ func scoreSpeed(o options, rows printer, words io.Writer) error {
 		}
 	}
 	for _, fit := range fits(seasonal, plain) {
-		if len(fit.series) == 0 {
-			continue
-		}
 		fmt.Fprintln(words, "speed:", fit.what)
 		spent, err := fit.measure()
 		if err != nil {
@@ -68,33 +64,24 @@ func scoreSpeed(o options, rows printer, words io.Writer) error {
 			return err
 		}
 	}
-	for _, name := range o.models {
-		model, err := modelNamed(name)
-		if err != nil {
-			return err
-		}
-		row, err := online(model, simulated(3*length))
-		if errors.Is(err, forecast.ErrTooShort) {
-			fmt.Fprintln(words, "not timed online:", err)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err := rows.speed(row); err != nil {
-			return err
-		}
-	}
-	return nil
+	return scoreOnline(o.models, rows, words)
 }
 
+// fits are those with a goal, but for those whose series are not there.
 func fits(seasonal []forecast.Series, plain forecast.Series) []timed {
 	one := []forecast.Series{plain}
-	return []timed{
+	all := []timed{
 		{"Holt-Winters(m=24), fit", "holt-winters", 5 * time.Millisecond, smoothing.HoltWinters{Period: day}, seasonal},
-		{"ARIMA(2,0,1), n=1440, exact ML", "arima201", 4 * time.Millisecond, arima.ARIMA{P: 2, Q: 1, Constant: true}, one},
+		{
+			"ARIMA(2,0,1), n=1440, exact ML",
+			"arima201",
+			4 * time.Millisecond,
+			arima.ARIMA{P: 2, Q: 1, Constant: true},
+			one,
+		},
 		{"auto-ARIMA, n=1440", "auto-arima", 30 * time.Millisecond, arima.Auto{}, one},
 	}
+	return slices.DeleteFunc(all, func(t timed) bool { return len(t.series) == 0 })
 }
 
 // measure is the mean over the series of each one's median CPU time.

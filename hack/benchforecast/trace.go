@@ -57,24 +57,28 @@ func scoreTraces(o options, rows printer, words io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range o.models {
-		model, err := modelNamed(name)
-		if err != nil {
+	for _, model := range o.models {
+		for i, one := range all {
+			if err := one.report(model, o.jobs, rows); err != nil {
+				return fmt.Errorf("%s on %s: %w", model.name, one.name, err)
+			}
+			progress(words, "traces "+model.name, i+1, len(all))
+		}
+		if err := rows.tracesEnd(model.name); err != nil {
 			return err
 		}
-		for i, one := range all {
-			scored, err := one.score(model, o.jobs)
-			if err != nil {
-				return fmt.Errorf("%s on %s: %w", name, one.name, err)
-			}
-			for _, row := range scored {
-				if err := rows.trace(row); err != nil {
-					return err
-				}
-			}
-			progress(words, "traces "+name, i+1, len(all))
-		}
-		if err := rows.tracesEnd(name); err != nil {
+	}
+	return nil
+}
+
+// report scores a model on the trace and prints its rows.
+func (r recorded) report(model entry, jobs int, rows printer) error {
+	scored, err := r.score(model, jobs)
+	if err != nil {
+		return err
+	}
+	for _, row := range scored {
+		if err := rows.trace(row); err != nil {
 			return err
 		}
 	}
