@@ -1,0 +1,141 @@
+package ensemble
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
+)
+
+// Auto forecasts any series by an ensemble of models that suit its length and its seasons. The zero Auto is usable.
+type Auto struct {
+	// Seasons are the lengths of the cycles in which the series may come again, in steps, ascending: {24, 168} for hours
+	// of days and weeks. Those that the series does not hold twice are left alone. None means no season.
+	Seasons []int
+	// Horizon is how many steps ahead the ensemble is scored and calibrated, 0 means 12. Steps beyond it can be forecast,
+	// but rest on the weights and errors of the last one that was scored.
+	Horizon int
+	// Quantiles are the levels whose loss decides how the errors are scaled; the highest is also kept at its coverage by
+	// adapting. Each between 0 and 1; none means 0.05, 0.5 and 0.95. Any other level can be asked for.
+	Quantiles []float64
+	// Budget is the CPU time that Fit may take, by an estimate that is the same on every machine: candidates are left out
+	// until it is kept. 0 means 150 ms.
+	Budget time.Duration
+}
+
+const (
+	defaultHorizon = 12
+	defaultBudget  = 150 * time.Millisecond
+	// mostHorizon bounds what is kept for open forecasts, which grows with the horizon.
+	mostHorizon = 1440
+)
+
+var _ forecast.Model = Auto{}
+
+// Name is "Auto" with the seasons: "Auto(24, 168)".
+func (m Auto) Name() string {
+	if len(m.Seasons) == 0 {
+		return "Auto"
+	}
+	name := "Auto("
+	for i, season := range m.Seasons {
+		if i > 0 {
+			name += ", "
+		}
+		name += fmt.Sprint(season)
+	}
+	return name + ")"
+}
+
+// Fit needs one observation. Errors: forecast.ErrParameter, forecast.ErrTooShort where there is no observation,
+// forecast.ErrNotFinite.
+func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
+	fitted, err := m.Estimate(s)
+	if err != nil {
+		return nil, err
+	}
+	return fitted, nil
+}
+
+// Estimate is Fit with the concrete type, which gives quantiles, maxima and reasons.
+//
+// The candidates are fitted on the first part of the series, and the rest is fed to them as if it came live: errors,
+// weights and calibration are out of sample from the beginning. Then they are fitted anew, on the whole.
+func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
+	m, err := m.filled()
+	if err == nil {
+		err = units.Check(s, 1)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+	}
+	s = s.Slice(units.First(s.Values), s.Len()) // What lies before the first observation is no outage.
+	held := m.holdOut(s.Len())
+	plan := m.plan(s.Len(), held)
+	split := s.Len() - held
+	f := newFitted(m, s, plan)
+	f.watch(s.Values[:split])
+	f.fit(s.Slice(0, split))
+	f.file()
+	for _, y := range s.Values[split:] {
+		f.Update(y)
+	}
+	if held > 0 {
+		f.fit(s)
+	}
+	return f, nil
+}
+
+// filled puts the defaults in place.
+func (m Auto) filled() (Auto, error) {
+	if m.Horizon == 0 {
+		m.Horizon = defaultHorizon
+	}
+	if m.Budget == 0 {
+		m.Budget = defaultBudget
+	}
+	if len(m.Quantiles) == 0 {
+		m.Quantiles = []float64{0.05, 0.5, 0.95}
+	}
+	if m.Horizon < 1 || m.Horizon > mostHorizon {
+		return m, fmt.Errorf("horizon %d, want 1 to %d: %w", m.Horizon, mostHorizon, forecast.ErrParameter)
+	}
+	if m.Budget < 0 {
+		return m, fmt.Errorf("budget %s, want more than 0: %w", m.Budget, forecast.ErrParameter)
+	}
+	for i, season := range m.Seasons {
+		if season < 2 || i > 0 && season <= m.Seasons[i-1] {
+			return m, fmt.Errorf("seasons %v, want them ascending from 2 on: %w", m.Seasons, forecast.ErrParameter)
+		}
+	}
+	for _, p := range m.Quantiles {
+		if !(p > 0 && p < 1) {
+			return m, fmt.Errorf("quantile %v, want it between 0 and 1: %w", p, forecast.ErrParameter)
+		}
+	}
+	m.Seasons = slices.Clone(m.Seasons)
+	m.Quantiles = slices.Sorted(slices.Values(m.Quantiles))
+	return m, nil
+}
+
+// holdOut is how many steps at the end of n are replayed: enough for a season of scores at the last horizon, but no more
+// than a third of a series, nor than mostHeld (and the horizon), which make calibration enough.
+func (m Auto) holdOut(n int) int {
+	if n < 12 {
+		return 0
+	}
+	want := 4 * m.Horizon
+	for _, season := range m.Seasons {
+		if 3*season <= n {
+			want = max(want, season)
+		}
+	}
+	return min(n/3, min(max(want, leastHeld), mostHeld)+m.Horizon)
+}
+
+const (
+	leastHeld = 240
+	mostHeld  = 1440
+)
