@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/ensemble"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 )
@@ -26,10 +27,11 @@ type entry struct {
 }
 
 // defaultModel is the one whose rows carry no name.
-const defaultModel = "holt-winters"
+const defaultModel = "auto"
 
 func entries() []entry {
 	return []entry{
+		{defaultModel, func(t task) forecast.Model { return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon} }},
 		{"last", func(task) forecast.Model { return naive.Last{} }},
 		{"seasonal-naive", func(t task) forecast.Model { return naive.Seasonal{Period: t.season()} }},
 		{"naive2", func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season()} }},
