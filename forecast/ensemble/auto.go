@@ -78,10 +78,7 @@ func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	f := newFitted(m, s, plan)
 	f.watch(s.Values[:split])
 	f.fit(s.Slice(0, split))
-	f.file()
-	for _, y := range s.Values[split:] {
-		f.Update(y)
-	}
+	f.replay(s.Values[split:])
 	if held > 0 {
 		f.fit(s)
 	}

@@ -79,6 +79,7 @@ func (f *Fitted) watch(values []float64) {
 func (f *Fitted) fit(s forecast.Series) {
 	for _, m := range f.members {
 		m.fit(s)
+		m.look()
 	}
 	f.look()
 }
@@ -93,6 +94,7 @@ func (f *Fitted) Update(y float64) {
 	f.resolve(y)
 	for _, m := range f.members {
 		m.advance(y)
+		m.look()
 	}
 	f.look()
 	f.file()
@@ -150,11 +152,8 @@ func (f *Fitted) score(j, h int, y float64) {
 	weigh(f.weights[j], f.losses[j])
 }
 
-// look forecasts from the origin: members, ensemble, and the centres of what is calibrated.
+// look brings the members' forecasts together: the ensemble's path, and the centres of what is calibrated.
 func (f *Fitted) look() {
-	for _, m := range f.members {
-		m.look()
-	}
 	for i := range f.path {
 		f.path[i] = f.combine(i)
 	}
@@ -284,6 +283,8 @@ func (f *Fitted) Dump(j int) string {
 // Tune is scratch.
 func Tune(name string, v float64) {
 	switch name {
+	case "mask":
+		mask = int(v)
 	case "power":
 		power = v
 	case "far":
