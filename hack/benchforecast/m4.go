@@ -42,13 +42,13 @@ func scoreM4(o options, rows printer, words io.Writer) error {
 	}
 	yardstick, err := scoreSeries(all, entry{"naive2", func(t task) forecast.Model {
 		return naive.Deseasonalised{Period: t.season()}
-	}}, io.Discard)
+	}}, false, io.Discard)
 	if err != nil {
 		return err
 	}
 	naive2 := accuracy.Score{MASE: yardstick.MASE, SMAPE: yardstick.SMAPE}
 	for _, model := range o.models {
-		scored, err := scoreSeries(all, model, words)
+		scored, err := scoreSeries(all, model, o.each, words)
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func scoreM4(o options, rows printer, words io.Writer) error {
 }
 
 // scoreSeries scores a model on every series; all of it but the OWA.
-func scoreSeries(all []competitor, model entry, words io.Writer) (m4Row, error) {
+func scoreSeries(all []competitor, model entry, each bool, words io.Writer) (m4Row, error) {
 	total := m4Row{Set: "m4", Model: shown(model.name), Series: len(all)}
 	for i, c := range all {
 		one, err := c.score(model)
@@ -80,6 +80,10 @@ func scoreSeries(all []competitor, model entry, words io.Writer) (m4Row, error) 
 		total.Coverage95 += one.Coverage95 / n
 		total.MSIS95 += one.MSIS95 / n
 		total.CPUSecondsPerSeries += one.CPUSecondsPerSeries / n
+		if each {
+			fmt.Fprintf(words, "%s\t%s\tMASE %.3f\tsMAPE %.2f\tcoverage %.2f %.2f\tMSIS95 %.2f\tCPU %.3f s\n", model.name, c.id,
+				one.MASE, one.SMAPE, one.Coverage80, one.Coverage95, one.MSIS95, one.CPUSecondsPerSeries)
+		}
 		progress(words, "m4 "+model.name, i+1, len(all))
 	}
 	return total, nil

@@ -15,6 +15,7 @@ type options struct {
 	train, test, traces string
 	models              []entry
 	asJSON, speed, r    bool
+	each                bool
 	jobs                int
 }
 
@@ -35,6 +36,7 @@ func parse(args []string, data string) (options, error) {
 		"models to score: "+strings.Join(modelNames(), ", "),
 	)
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object a line instead of the table")
+	flags.BoolVar(&o.each, "each", false, "print the score of each M4 series among the progress")
 	flags.BoolVar(&o.speed, "speed", true, "measure the speed of fits and updates too (table only)")
 	flags.BoolVar(&o.r, "r", true, "score R's package forecast too, where Rscript has it (table only)")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "folds of a trace to play at once")
