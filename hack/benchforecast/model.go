@@ -32,6 +32,7 @@ const defaultModel = "auto"
 func entries() []entry {
 	return []entry{
 		{defaultModel, func(t task) forecast.Model { return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon} }},
+		{"auto-no-season", func(t task) forecast.Model { return ensemble.Auto{Horizon: t.horizon} }},
 		{"last", func(task) forecast.Model { return naive.Last{} }},
 		{"seasonal-naive", func(t task) forecast.Model { return naive.Seasonal{Period: t.season()} }},
 		{"naive2", func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season()} }},
