@@ -76,9 +76,9 @@ bench-start: build ## the start with a thousand Forecasts beside a real Promethe
 given = $(if $(filter undefined,$(origin $(1))),,--$(2)='$($(1))')
 
 .PHONY: bench-forecast
-bench-forecast: ## forecasts on M4 and traces: M4_TRAIN= M4_TEST= TRACES= MODEL= (default: FOREWARM_DATA, auto), JSON=1 for lines
+bench-forecast: ## forecasts on M4 and traces: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) MODEL= BUDGET= JSON=1
 	@go run ./hack/benchforecast $(if $(JSON),--json) $(call given,M4_TRAIN,m4-train) $(call given,M4_TEST,m4-test) \
-		$(call given,TRACES,traces) $(call given,MODEL,model)
+		$(call given,TRACES,traces) $(call given,MODEL,model) $(call given,BUDGET,budget)
 
 .PHONY: generate
 generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
@@ -41,6 +42,13 @@ func entries() []entry {
 		{"holt-winters", func(t task) forecast.Model { return smoothing.HoltWinters{Period: t.season()} }},
 		{"arima", func(task) forecast.Model { return arima.Auto{} }},
 	}
+}
+
+// withBudget is the default model with a budget of its own.
+func withBudget(budget time.Duration) entry {
+	return entry{defaultModel + ", budget " + budget.String(), func(t task) forecast.Model {
+		return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Budget: budget}
+	}}
 }
 
 func modelNames() []string {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -16,6 +17,7 @@ type options struct {
 	models              []entry
 	asJSON, speed, r    bool
 	each                bool
+	budget              time.Duration
 	jobs                int
 }
 
@@ -36,6 +38,7 @@ func parse(args []string, data string) (options, error) {
 		"models to score: "+strings.Join(modelNames(), ", "),
 	)
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object a line instead of the table")
+	flags.DurationVar(&o.budget, "budget", 0, "score "+defaultModel+" a second time, with this budget for a fit")
 	flags.BoolVar(&o.each, "each", false, "print the score of each M4 series among the progress")
 	flags.BoolVar(&o.speed, "speed", true, "measure the speed of fits and updates too (table only)")
 	flags.BoolVar(&o.r, "r", true, "score R's package forecast too, where Rscript has it (table only)")
@@ -82,6 +85,9 @@ func (o *options) complete(names []string) error {
 			problems = append(problems, err)
 		}
 		o.models = append(o.models, model)
+	}
+	if o.budget > 0 {
+		o.models = append(o.models, withBudget(o.budget))
 	}
 	return errors.Join(problems...)
 }
