@@ -32,17 +32,25 @@ func (t *tables) m4(row m4Row) error {
 }
 
 func (t *tables) speed(row speedRow) error {
-	t.head(fmt.Sprintf("%-50s %10s %10s %10s", "speed", "CPU", "aim", "R"))
+	t.head(fmt.Sprintf("%-50s %10s %10s %10s", "speed, mean CPU", "CPU", "aim", "R"))
 	r, more := "", ""
 	if row.r > 0 {
-		r = row.r.Round(10 * time.Microsecond).String()
+		r = short(row.r)
 	}
 	if row.online {
 		more = fmt.Sprintf("  %.0f allocations a step, %.1f KB of state", row.allocation, float64(row.bytes)/1024)
 	}
-	_, err := fmt.Fprintf(t.out, "%-50s %10v %10v %10s%s\n",
-		row.what, row.cpu.Round(10*time.Nanosecond), row.goal, r, more)
+	_, err := fmt.Fprintf(t.out, "%-50s %10s %10v %10s%s\n", row.what, short(row.cpu), row.goal, r, more)
 	return err
+}
+
+// short is a duration with three digits or so.
+func short(d time.Duration) string {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
 }
 
 func (t *tables) trace(row traceRow) error {
