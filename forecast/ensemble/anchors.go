@@ -1,10 +1,10 @@
 package ensemble
 
-// anchors are the horizons that are scored: every step up to 6, then some 20 % apart, the last always. Steps between two
+// anchors are the horizons that are scored: every step up to 8, then a quarter apart, the last always. Steps between two
 // anchors go with the later one.
 func anchors(horizon int) []int {
 	var out []int
-	for h := 1; h < horizon; h += max(1, h/5) {
+	for h := 1; h < horizon; h += max(1, h/4) {
 		out = append(out, h)
 	}
 	return append(out, horizon)

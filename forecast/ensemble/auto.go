@@ -73,10 +73,12 @@ func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	}
 	s = s.Slice(units.First(s.Values), s.Len()) // What lies before the first observation is no outage.
 	held := m.holdOut(s.Len())
-	plan := m.plan(s.Len(), held)
 	split := s.Len() - held
-	f := newFitted(m, s, plan)
-	f.watch(s.Values[:split])
+	taken, dropped := m.plan(s.Len(), held)
+	f := newFitted(m, s, taken, dropped)
+	for _, y := range s.Values[:split] {
+		f.observe(y)
+	}
 	f.fit(s.Slice(0, split))
 	f.replay(s.Values[split:])
 	if held > 0 {

@@ -14,80 +14,91 @@ import (
 // candidate is a model that may take part, and what it costs.
 type candidate struct {
 	model forecast.Model
-	// nanoseconds of a fit for every step of the series.
+	// perStep is the time of a fit for every step of the series, in nanoseconds, as it was measured once. Only arithmetic
+	// comes of it, so that all replicas choose the same members.
 	perStep float64
 	// reach is how many of the newest steps the model is fitted on, 0 for all.
 	reach int
 }
 
-// plan are the candidates that take part.
-func (m Auto) plan(n, held int) []candidate {
+const (
+	costNaive     = 10
+	costSmoothing = 100
+	costHolt      = 8_000
+	costRidge     = 1_500
+	costARIMA     = 150_000
+	// recentReach settles the few parameters of a model without a season.
+	recentReach = 1440
+)
+
+// plan chooses the members among the candidates for n steps of which some are held out. The last value comes first.
+func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 	var seasons []int
 	for _, season := range m.Seasons {
-		if n-held >= 2*season+8 {
+		if n-held >= 2*season {
 			seasons = append(seasons, season)
 		}
 	}
-	out := m.affordable(m.masked(slices.Concat(plain(), seasonal(seasons))), n)
-	return out
+	taken = slices.Concat(plain(), seasonal(seasons))
+	for {
+		total, dearest := 0.0, 0
+		for i, c := range taken {
+			total += 2 * c.cost(n) // Fitted twice: before the replay and after it.
+			if c.cost(n) >= taken[dearest].cost(n) {
+				dearest = i
+			}
+		}
+		if time.Duration(total) <= m.Budget || len(taken) == 1 {
+			return taken, dropped
+		}
+		if dearest == 0 {
+			dearest = len(taken) - 1 // All cost the same. The last value stays.
+		}
+		dropped = append(dropped, taken[dearest])
+		taken = slices.Delete(taken, dearest, dearest+1)
+	}
 }
 
 // plain candidates know no season.
 func plain() []candidate {
 	slow, fast := 0.1, 0.4
+	ridge := autoregress.Ridge{Lags: []int{1, 2, 3, 4, 5, 6, 8, 10, 15}}
 	return []candidate{
-		{model: naive.Last{}, perStep: 10},
-		{model: smoothing.SES{Alpha: &slow}, perStep: 20},
-		{model: smoothing.SES{Alpha: &fast}, perStep: 20},
-		{model: smoothing.Holt{Damped: true}, perStep: 6000, reach: 1440},
-		{model: arima.Auto{MaxD: 1}, perStep: 60000, reach: 1440},
-		{model: logged{arima.Auto{MaxD: 1}}, perStep: 60000, reach: 1440},
+		{model: naive.Last{}, perStep: costNaive},
+		{model: smoothing.SES{Alpha: &slow}, perStep: costSmoothing},
+		{model: smoothing.SES{Alpha: &fast}, perStep: costSmoothing},
+		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
+		{model: ridge, perStep: costRidge},
+		{model: logged{ridge}, perStep: costRidge},
+		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
+		{model: logged{arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
 	}
 }
 
 // seasonal candidates know the seasons that the series holds twice or more.
 func seasonal(seasons []int) []candidate {
 	if len(seasons) == 0 {
-		lags := []int{1, 2, 3, 4, 5, 6, 8, 10, 15}
-		return []candidate{
-			{model: autoregress.Ridge{Lags: lags}, perStep: 400},
-			{model: logged{autoregress.Ridge{Lags: lags}}, perStep: 400},
-		}
+		return nil
 	}
-	first, last := seasons[0], seasons[len(seasons)-1]
-	lags := autoregress.SeasonalLags(seasons...)
-	halfLife := 2.5 * float64(last)
-	profile := autoregress.Ridge{Lags: lags, Profile: first, HalfLife: halfLife}
-	ridge := autoregress.Ridge{Lags: lags, HalfLife: halfLife}
+	// Two and a half of the longest season: older ones are still heard, but the newest count.
+	ridge := autoregress.Ridge{
+		Lags: autoregress.SeasonalLags(seasons...), HalfLife: 2.5 * float64(seasons[len(seasons)-1]),
+	}
+	profile := ridge
+	profile.Profile = seasons[0]
 	out := []candidate{
-		{model: ridge, perStep: 600},
-		{model: logged{ridge}, perStep: 600},
-		{model: profile, perStep: 600},
-		{model: logged{profile}, perStep: 600},
+		{model: ridge, perStep: costRidge},
+		{model: logged{ridge}, perStep: costRidge},
+		{model: profile, perStep: costRidge},
+		{model: logged{profile}, perStep: costRidge},
 	}
 	for _, season := range seasons {
-		out = append(out, candidate{model: naive.Seasonal{Period: season}, perStep: 10})
+		out = append(out, candidate{model: naive.Seasonal{Period: season}, perStep: costNaive})
 	}
 	return out
 }
 
-// affordable leaves out the dearest candidates until the rest keeps the budget.
-func (m Auto) affordable(all []candidate, n int) []candidate {
-	for {
-		total, dearest := 0.0, 0
-		for i, c := range all {
-			total += 2 * c.cost(n)
-			if c.cost(n) >= all[dearest].cost(n) {
-				dearest = i
-			}
-		}
-		if time.Duration(total) <= m.Budget || len(all) == 1 {
-			return all
-		}
-		all = slices.Delete(all, dearest, dearest+1)
-	}
-}
-
+// cost of a fit on n steps, in nanoseconds.
 func (c candidate) cost(n int) float64 {
 	if c.reach > 0 {
 		n = min(n, c.reach)
@@ -101,16 +112,4 @@ func (c candidate) fit(s forecast.Series) (forecast.Fitted, error) {
 		s = s.Slice(s.Len()-c.reach, s.Len())
 	}
 	return c.model.Fit(s)
-}
-
-var mask = 0
-
-func (m Auto) masked(all []candidate) []candidate {
-	var out []candidate
-	for i, c := range all {
-		if mask>>i&1 == 0 {
-			out = append(out, c)
-		}
-	}
-	return out
 }

@@ -1,8 +1,8 @@
 package ensemble
 
 import (
-	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -11,26 +11,29 @@ import (
 
 // Fitted is an ensemble at its origin: members, weights and calibration.
 type Fitted struct {
-	name    string
 	members []*member
+	dropped []string // names of the candidates that the budget left out
 	horizon int
-	anchors []int
-	anchor  []int // of each step up to the horizon
+	// anchors are the horizons that are scored; anchor says for each step up to the horizon which of them it goes with.
+	anchors, anchor []int
 
 	// losses, weights and pending are of every anchor; pending holds the members' points of the open origins.
 	losses  [][]record
 	weights [][]float64
-	pending [][]float32
+	pending [][]float64
 	keep    float64
-	origins int // origins looked from
+	origins int // origins filed so far
 
 	scales scales
-	values []target
-	maxima []target
-	past   []float64 // the newest values, a horizon's, a ring
-	at     int
+	// values are the values at the anchors, maxima the maxima up to them.
+	values, maxima []target
+	past           []float64 // the newest observations, a ring
+	at             int       // where the coming one goes
 
 	path []float64 // the ensemble's, up to the horizon
+	long []float64 // scratch beyond it
+	// analytic are the standard errors by the members' own account, when they were fitted.
+	analytic []float64
 	// signed says that the series has been below 0; where it has not, no forecast goes there.
 	signed bool
 	next   time.Time
@@ -38,41 +41,39 @@ type Fitted struct {
 }
 
 const (
-	ringSize     = 480
-	lossHalfLife = 400
+	// ringSize errors are kept for each quantity, gauge and anchor: of a day of minutes every third.
+	ringSize = 480
+	// lossHalfLife is that of the trailing losses in steps: long enough to tell members apart, short enough to drop one
+	// within the hours after its series changed.
+	lossHalfLife = 180
+	// maxReach is how many of the newest values the recent maximum is taken over.
+	maxReach = 15
 )
 
-func newFitted(m Auto, s forecast.Series, plan []candidate) *Fitted {
+func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 	f := &Fitted{
-		name: m.Name(), horizon: m.Horizon, anchors: anchors(m.Horizon), scales: newScales(),
-		keep: math.Exp2(-1.0 / lossHalfLife),
-		past: make([]float64, max(m.Horizon, maxReach)), path: make([]float64, m.Horizon), next: s.Start, step: s.Step,
+		horizon: m.Horizon, anchors: anchors(m.Horizon), scales: newScales(), keep: math.Exp2(-1.0 / lossHalfLife),
+		past: slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)), path: make([]float64, m.Horizon),
+		next: s.Start, step: s.Step,
 	}
 	f.anchor = anchorOf(f.anchors)
-	for i := range f.past {
-		f.past[i] = math.NaN()
+	for _, c := range dropped {
+		f.dropped = append(f.dropped, c.model.Name())
 	}
-	for _, c := range plan {
+	for _, c := range taken {
 		f.members = append(f.members, &member{candidate: c, path: make([]float64, m.Horizon)})
 	}
 	every := max(1, m.holdOut(s.Len())/ringSize)
 	for _, h := range f.anchors {
-		f.losses = append(f.losses, make([]record, len(plan)))
-		weights := make([]float64, len(plan))
+		weights := make([]float64, len(taken))
 		weights[0] = 1
+		f.losses = append(f.losses, make([]record, len(taken)))
 		f.weights = append(f.weights, weights)
-		f.pending = append(f.pending, make([]float32, h*len(plan)))
+		f.pending = append(f.pending, make([]float64, h*len(taken)))
 		f.values = append(f.values, newTarget(h, m.Quantiles, ringSize, every, f.keep))
 		f.maxima = append(f.maxima, newTarget(h, m.Quantiles, ringSize, every, f.keep))
 	}
 	return f
-}
-
-// watch takes values into the scales alone.
-func (f *Fitted) watch(values []float64) {
-	for _, y := range values {
-		f.observe(y)
-	}
 }
 
 // fit fits the members on a series that ends at the origin.
@@ -82,16 +83,14 @@ func (f *Fitted) fit(s forecast.Series) {
 		m.look()
 	}
 	f.look()
+	f.analytic = f.deviations(f.horizon)
 }
 
 // Update moves the origin one step on: forecasts that are due are scored, the members take the observation, and the
 // ensemble looks ahead anew. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *Fitted) Update(y float64) {
-	if !units.Observed(y) {
-		y = math.NaN()
-	}
 	f.observe(y)
-	f.resolve(y)
+	f.resolve()
 	for _, m := range f.members {
 		m.advance(y)
 		m.look()
@@ -102,19 +101,20 @@ func (f *Fitted) Update(y float64) {
 
 func (f *Fitted) observe(y float64) {
 	f.next = f.next.Add(f.step)
+	if !units.Observed(y) {
+		y = math.NaN()
+	} else {
+		f.signed = f.signed || y < 0
+		f.scales.observe(y)
+	}
 	f.past[f.at] = y
 	f.at++
 	if f.at == len(f.past) {
 		f.at = 0
 	}
-	if math.IsNaN(y) {
-		return
-	}
-	f.signed = f.signed || y < 0
-	f.scales.observe(y)
 }
 
-// ago is the value observed n steps before the newest.
+// ago is the value observed n steps before the newest, NaN for a gap.
 func (f *Fitted) ago(n int) float64 {
 	i := f.at - 1 - n
 	if i < 0 {
@@ -124,40 +124,44 @@ func (f *Fitted) ago(n int) float64 {
 }
 
 // resolve scores what was forecast for the step that has come.
-func (f *Fitted) resolve(y float64) {
-	highest, n := math.Inf(-1), 0
+func (f *Fitted) resolve() {
+	y, highest, n := f.ago(0), math.Inf(-1), 0
 	for j, h := range f.anchors {
 		for ; n < h; n++ {
 			highest = math.Max(highest, f.ago(n)) // NaN where a gap is among them: the maximum is not known.
 		}
 		f.values[j].resolve(y)
 		f.maxima[j].resolve(highest)
-		f.score(j, h, y)
+		f.score(j, y)
 	}
 }
 
-// score records the members' errors at anchor j, h steps ahead, and moves their weights.
-func (f *Fitted) score(j, h int, y float64) {
-	if f.origins < h || math.IsNaN(y) {
+// score records the members' errors at anchor j, and moves their weights.
+func (f *Fitted) score(j int, y float64) {
+	if f.origins < f.anchors[j] || math.IsNaN(y) {
 		return
 	}
-	width := len(f.members)
-	slot := f.origins % h
-	issued := f.pending[j][slot*width : (slot+1)*width]
-	for i, point := range issued {
-		if e := math.Abs(y - float64(point)); !math.IsNaN(e) {
+	for i, point := range f.issued(j) {
+		if e := math.Abs(y - point); !math.IsNaN(e) {
 			f.losses[j][i].add(e, f.keep)
 		}
 	}
 	weigh(f.weights[j], f.losses[j])
 }
 
+// issued are the members' points of the oldest origin that is open at anchor j; the coming origin's replace them.
+func (f *Fitted) issued(j int) []float64 {
+	width := len(f.members)
+	slot := f.origins % f.anchors[j]
+	return f.pending[j][slot*width : (slot+1)*width]
+}
+
 // look brings the members' forecasts together: the ensemble's path, and the centres of what is calibrated.
 func (f *Fitted) look() {
 	for i := range f.path {
-		f.path[i] = f.combine(i)
+		f.path[i] = f.combined(i)
 	}
-	highest, point, n := f.highest(), math.Inf(-1), 0
+	highest, point, n := f.recentMax(), math.Inf(-1), 0
 	for j, h := range f.anchors {
 		for ; n < h; n++ {
 			point = math.Max(point, f.path[n])
@@ -169,20 +173,19 @@ func (f *Fitted) look() {
 
 // file keeps the forecasts of this origin until the truth is known.
 func (f *Fitted) file() {
-	width := len(f.members)
 	for j, h := range f.anchors {
 		f.values[j].file()
 		f.maxima[j].file()
-		slot := f.origins % h
+		open := f.issued(j)
 		for i, m := range f.members {
-			f.pending[j][slot*width+i] = float32(m.path[h-1])
+			open[i] = m.path[h-1]
 		}
 	}
 	f.origins++
 }
 
-// combine is the ensemble's point forecast of step i.
-func (f *Fitted) combine(i int) float64 {
+// combined is the ensemble's forecast of step i; where no member has one it is the last value.
+func (f *Fitted) combined(i int) float64 {
 	sum, total := 0.0, 0.0
 	for k, w := range f.weights[f.anchor[i]] {
 		if v := f.members[k].path[i]; w > 0 && !math.IsNaN(v) {
@@ -191,12 +194,12 @@ func (f *Fitted) combine(i int) float64 {
 		}
 	}
 	if total == 0 {
-		return f.scales.last
+		return f.floor(f.scales.last)
 	}
 	return f.floor(sum / total)
 }
 
-// floor keeps a forecast from going where the series never was.
+// floor keeps a forecast from going below 0 where the series never was.
 func (f *Fitted) floor(v float64) float64 {
 	if f.signed {
 		return v
@@ -204,10 +207,8 @@ func (f *Fitted) floor(v float64) float64 {
 	return math.Max(v, 0)
 }
 
-var maxReach = 15
-
-// highest is the running maximum.
-func (f *Fitted) highest() float64 {
+// recentMax is the maximum of the newest observations.
+func (f *Fitted) recentMax() float64 {
 	highest := math.Inf(-1)
 	for n := range maxReach {
 		if v := f.ago(n); v > highest {
@@ -220,76 +221,33 @@ func (f *Fitted) highest() float64 {
 	return highest
 }
 
-// PointsTo writes the point forecasts of the coming len(dst) steps to dst.
+// PointsTo writes the point forecasts of the coming len(dst) steps to dst. Beyond the horizon the weights are those of
+// its last step; the first time that dst is so long it allocates room to work in.
 func (f *Fitted) PointsTo(dst []float64) {
-	n := copy(dst, f.path)
-	for i := n; i < len(dst); i++ {
-		dst[i] = f.path[n-1]
+	served := copy(dst, f.path)
+	if served == len(dst) {
+		return
 	}
-}
-
-// QuantileTo writes the p-quantile of each of the coming len(dst) steps to dst.
-func (f *Fitted) QuantileTo(dst []float64, p float64) {
-	for i := range dst {
-		dst[i] = f.quantile(i, p)
+	if len(f.long) < len(dst) {
+		f.long = make([]float64, len(dst))
 	}
-}
-
-func (f *Fitted) quantile(i int, p float64) float64 {
-	i = min(i, f.horizon-1)
-	j := f.anchor[i]
-	t := &f.values[j]
-	if !t.calibrated() {
-		return f.path[i]
+	beyond, path := dst[served:], f.long[:len(dst)]
+	clear(beyond)
+	total := 0.0
+	for k, w := range f.weights[len(f.anchors)-1] {
+		if m := f.members[k]; w > 0 && m.fitted != nil {
+			m.fitted.PointsTo(path)
+			for i := range beyond {
+				beyond[i] += w * path[served+i]
+			}
+			total += w
+		}
 	}
-	return f.floor(f.path[i] + t.quantile(p) - f.path[f.anchors[j]-1])
-}
-
-// MaxQuantile is the p-quantile of the highest value of the coming h steps.
-func (f *Fitted) MaxQuantile(h int, p float64) float64 {
-	h = min(max(h, 1), f.horizon)
-	return f.floor(f.maxima[f.anchor[h-1]].quantile(p))
-}
-
-// Forecast is the forecast of the coming h steps.
-func (f *Fitted) Forecast(h int) forecast.Forecast {
-	out := forecast.Forecast{
-		Start: f.next, Step: f.step, Point: make([]float64, max(h, 0)), StdErr: make([]float64, max(h, 0)),
-	}
-	f.PointsTo(out.Point)
-	out.Marginals = marginals{f}
-	for i := range out.StdErr {
-		out.StdErr[i] = (f.quantile(i, 0.84) - f.quantile(i, 0.16)) / 2
-	}
-	return out
-}
-
-type marginals struct{ f *Fitted }
-
-func (m marginals) Quantile(i int, p float64) float64 { return m.f.quantile(i, p) }
-
-// Dump is scratch.
-func (f *Fitted) Dump(j int) string {
-	out := ""
-	for i, m := range f.members {
-		out += fmt.Sprintf("  %-45s w %.2f loss %.4g err %v\n", m.model.Name(), f.weights[j][i], f.losses[j][i].mean(), m.err)
-	}
-	for i := range f.values[j].gauges {
-		out += fmt.Sprintf("  gauge %d: share %.2f loss %.4g | max share %.2f\n", i, f.values[j].shares[i], f.values[j].losses[i].mean(), f.maxima[j].shares[i])
-	}
-	return out
-}
-
-// Tune is scratch.
-func Tune(name string, v float64) {
-	switch name {
-	case "mask":
-		mask = int(v)
-	case "power":
-		power = v
-	case "far":
-		tooFar = v
-	case "log":
-		logShare = v
+	for i := range beyond {
+		if total > 0 {
+			beyond[i] = f.floor(beyond[i] / total)
+		} else {
+			beyond[i] = f.path[served-1]
+		}
 	}
 }

@@ -16,7 +16,7 @@ type logged struct{ forecast.Model }
 func (m logged) Name() string { return "Log " + m.Model.Name() }
 
 // logShare is the unit of the logarithm as a share of the typical value: below it the scale is linear.
-var logShare = 0.01
+const logShare = 0.01
 
 // Fit wants values that are not negative, and not all 0.
 func (m logged) Fit(s forecast.Series) (forecast.Fitted, error) {

@@ -19,7 +19,7 @@ func (f *Fitted) replay(values []float64) {
 	f.file()
 	for i, y := range values {
 		f.observe(y)
-		f.resolve(y)
+		f.resolve()
 		f.recite(scripts, i+1)
 		f.file()
 	}

@@ -10,33 +10,30 @@ import (
 type target struct {
 	steps  int
 	levels []float64
-	// gauges measure the errors in different units, around different centres.
 	gauges []gauge
 	// shares are the weights of the gauges, by the pinball loss of their quantiles.
 	shares []float64
 	losses []record
 	keep   float64
 	// open holds, for the origins whose truth is not known yet, each gauge's centre and unit, and the bound at the top
-	// level that was given. Single precision is enough to score with.
-	open []float32
+	// level that was given (NaN: none). at is the oldest once it is full.
+	open []float64
 	at   int
 	full bool
-	// adaptive keeps the coverage of the top level.
+	// adaptive keeps the coverage of the top level; covered is the trailing share of truths within it.
 	adaptive interval.Adaptive
 	covered  record
 	// every is how many origins go by between two whose errors are kept: consecutive ones tell nearly the same.
 	every, tick int
-	// analytic is the standard error by the models' own account, until the errors are enough.
-	analytic float64
 }
 
-// gauge is the errors around a centre in a unit.
+// gauge is the errors around a centre, in a unit.
 type gauge struct {
-	kind   int
-	ofMax  bool // around the running maximum, not the forecast
-	centre float64
-	unit   float64
-	scores *interval.Scores
+	unit unit
+	// recentMax says that the centre is the maximum of the newest values, not the forecast: hard to beat on bursts.
+	recentMax    bool
+	centre, size float64
+	scores       *interval.Scores
 }
 
 const (
@@ -44,43 +41,50 @@ const (
 	fewest = 40
 	// adaptRate is the step of the adaptive level.
 	adaptRate = 0.01
+	// optimism is how much wider quantiles must be for every horizon that the errors reach over: these are few independent
+	// ones where the horizon is long, and the weights have seen them.
+	optimism = 3
 )
 
-func newTarget(steps int, levels []float64, size, every int, keep float64) target {
-	t := target{steps: steps, levels: levels, keep: keep, every: every}
-	for kind := range unitCount {
-		t.gauges = append(t.gauges, gauge{kind: kind, scores: interval.NewScores(size)})
+func newTarget(steps int, levels []float64, ring, every int, keep float64) target {
+	t := target{
+		steps: steps, levels: levels, keep: keep, every: every,
+		adaptive: interval.NewAdaptive(levels[len(levels)-1], adaptRate),
+		gauges:   []gauge{{unit: constant}, {unit: proportional}, {unit: recent}, {unit: recent, recentMax: true}},
 	}
-	t.gauges = append(t.gauges, gauge{kind: recent, ofMax: true, scores: interval.NewScores(size)})
+	for i := range t.gauges {
+		t.gauges[i].scores = interval.NewScores(ring)
+	}
 	t.shares, t.losses = make([]float64, len(t.gauges)), make([]record, len(t.gauges))
 	t.shares[0] = 1
-	t.open = make([]float32, steps*t.width())
-	t.adaptive = interval.NewAdaptive(levels[len(levels)-1], adaptRate)
+	t.open = make([]float64, steps*t.width())
 	return t
 }
 
 // width of what is kept for an origin.
 func (t *target) width() int { return 2*len(t.gauges) + 1 }
 
-// resolve takes what came for the origin that lies steps back; NaN where it is not known.
+// slip is what is kept for the origin at t.at.
+func (t *target) slip() []float64 { return t.open[t.at*t.width() : (t.at+1)*t.width()] }
+
+// resolve takes what came for the oldest open origin, NaN where it is not known.
 func (t *target) resolve(came float64) {
-	slip := t.open[t.at*t.width() : (t.at+1)*t.width()]
-	if !t.full || math.IsNaN(came) || math.IsNaN(float64(slip[0])) {
+	if !t.full || math.IsNaN(came) {
 		return
 	}
-	if bound := float64(slip[len(slip)-1]); !math.IsNaN(bound) {
-		within := came <= bound
-		t.adaptive.Record(within)
-		t.covered.add(indicator(within), t.keep)
+	slip := t.slip()
+	if bound := slip[len(slip)-1]; !math.IsNaN(bound) {
+		t.adaptive.Record(came <= bound)
+		t.covered.add(indicator(came <= bound), t.keep)
 	}
 	t.tick++
-	kept := t.every <= 1 || t.tick%t.every == 0 || t.gauges[0].scores.Len() < fewest
+	kept := t.tick%t.every == 0 || !t.calibrated()
 	for i := range t.gauges {
 		g := &t.gauges[i]
-		centre, unit := float64(slip[2*i]), float64(slip[2*i+1])
-		score := (came - centre) / unit
+		centre, size := slip[2*i], slip[2*i+1]
+		score := (came - centre) / size
 		if g.scores.Len() >= fewest/2 {
-			t.losses[i].add(unit*g.loss(t.levels, score), t.keep)
+			t.losses[i].add(size*g.loss(t.levels, score), t.keep)
 		}
 		if kept {
 			g.scores.Add(score)
@@ -91,7 +95,7 @@ func (t *target) resolve(came float64) {
 	}
 }
 
-// loss is the pinball loss of the quantiles of the scores (Koenker & Bassett 1978).
+// loss is the pinball loss of the quantiles of the scores, summed over the levels (Koenker & Bassett 1978).
 func (g *gauge) loss(levels []float64, score float64) float64 {
 	sum := 0.0
 	for _, p := range levels {
@@ -101,27 +105,27 @@ func (g *gauge) loss(levels []float64, score float64) float64 {
 	return sum
 }
 
-// aim takes the centres of an origin: the forecast of the quantity and the running maximum.
+// aim takes the centres of an origin: the forecast of the quantity, and the maximum of the newest values.
 func (t *target) aim(s *scales, point, highest float64) {
 	for i := range t.gauges {
 		g := &t.gauges[i]
 		g.centre = point
-		if g.ofMax {
+		if g.recentMax {
 			g.centre = highest
 		}
-		g.unit = s.in(g.kind, g.centre)
+		g.size = s.in(g.unit, g.centre)
 	}
 }
 
 // file keeps what was aimed at until the truth is known.
 func (t *target) file() {
-	slip := t.open[t.at*t.width() : (t.at+1)*t.width()]
+	slip := t.slip()
 	for i := range t.gauges {
-		slip[2*i], slip[2*i+1] = float32(t.gauges[i].centre), float32(t.gauges[i].unit)
+		slip[2*i], slip[2*i+1] = t.gauges[i].centre, t.gauges[i].size
 	}
-	slip[len(slip)-1] = float32(math.NaN())
+	slip[len(slip)-1] = math.NaN()
 	if t.calibrated() {
-		slip[len(slip)-1] = float32(t.quantile(t.levels[len(t.levels)-1]))
+		slip[len(slip)-1] = t.quantile(t.levels[len(t.levels)-1])
 	}
 	t.at++
 	if t.at == t.steps {
@@ -131,17 +135,55 @@ func (t *target) file() {
 
 func (t *target) calibrated() bool { return t.gauges[0].scores.Len() >= fewest }
 
-// quantile is the mean of the gauges' quantiles by their shares, which like each of them does not decrease in p.
+// quantile is the mean of the middle half of the gauges' quantiles, by their shares: a gauge that went astray after an
+// outage has no say. Like each of them it does not decrease in p.
 func (t *target) quantile(p float64) float64 {
-	level := t.adaptive.Level(p)
-	sum := 0.0
+	var values, shares [8]float64
+	level, n := t.adaptive.Level(p), 0
+	widening := t.widening()
 	for i, share := range t.shares {
-		if share > 0 {
-			g := &t.gauges[i]
-			sum += share * (g.centre + g.unit*g.scores.Quantile(level))
+		if share == 0 {
+			continue
 		}
+		g := &t.gauges[i]
+		v := g.centre + widening*g.size*g.scores.Quantile(level)
+		at := n
+		for ; at > 0 && values[at-1] > v; at-- {
+			values[at], shares[at] = values[at-1], shares[at-1]
+		}
+		values[at], shares[at] = v, share
+		n++
+	}
+	return middle(values[:n], shares[:n])
+}
+
+// middle is the mean of the middle half of a distribution: ascending values with their shares.
+func middle(values, shares []float64) float64 {
+	sum, below := 0.0, 0.0
+	for i, v := range values {
+		above := below + shares[i]
+		sum += 2 * v * math.Max(0, math.Min(above, 0.75)-math.Max(below, 0.25))
+		below = above
 	}
 	return sum
+}
+
+// widening makes up for how few independent errors there are.
+func (t *target) widening() float64 {
+	reach := t.gauges[0].scores.Len() * t.every
+	return math.Sqrt(1 + optimism*float64(t.steps)/float64(reach))
+}
+
+// clone is a copy that gives quantiles and takes no more errors.
+func (t *target) clone() target {
+	out := *t
+	out.gauges = append([]gauge(nil), t.gauges...)
+	for i := range out.gauges {
+		out.gauges[i].scores = out.gauges[i].scores.Clone()
+	}
+	out.shares = append([]float64(nil), t.shares...)
+	out.open, out.losses = nil, nil
+	return out
 }
 
 func indicator(is bool) float64 {

@@ -2,7 +2,7 @@ package ensemble
 
 import "math"
 
-// record is a trailing mean of losses, whose weights halve with every half-life.
+// record is a trailing mean of losses; each new one makes those before it count for less by a factor.
 type record struct {
 	sum, weight float64
 }
@@ -15,24 +15,24 @@ func (r *record) add(loss, keep float64) {
 // mean is NaN before the first loss.
 func (r *record) mean() float64 { return r.sum / r.weight }
 
-// share is the weight of a loss beside the least one: the inverse of their ratio's power, 0 from a ratio of tooFar on.
+// tooFar is how many times the least loss a member may lose and still weigh.
+const tooFar = 1.6
+
+// share is the weight of a loss beside the least one: the eighth power of the inverse of their ratio.
 func share(least, loss float64) float64 {
 	if loss <= least {
 		return 1
 	}
 	ratio := least / loss
-	if !(ratio*tooFar > 1) {
+	if ratio*tooFar < 1 {
 		return 0
 	}
-	return math.Pow(ratio, power)
+	squared := ratio * ratio
+	fourth := squared * squared
+	return fourth * fourth
 }
 
-var (
-	power  = 4.0
-	tooFar = 1.6
-)
-
-// weigh writes the shares of the records to dst, their sum 1. Without a known loss all of the weight goes to the first.
+// weigh writes the shares of the records to dst, their sum 1. Where no loss is known all of the weight is the first's.
 func weigh(dst []float64, records []record) {
 	least := math.Inf(1)
 	for i := range records {

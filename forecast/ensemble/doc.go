@@ -1,0 +1,31 @@
+// Package ensemble forecasts any series: Auto fits the models that suit it, weighs them by how they turned out, and
+// calibrates quantiles of every step, and of the maximum over the steps ahead, by the errors that were made.
+//
+//	auto := ensemble.Auto{Seasons: []int{24, 168}, Horizon: 48}
+//	fitted, err := auto.Estimate(series)
+//	if err != nil { … }
+//	next := fitted.Forecast(48)              // points, standard errors, calibrated marginals
+//	peak := fitted.MaxQuantile(15, 0.95)     // not passed within 15 steps, with 95 %
+//	fitted.Update(y)                         // one more observation: scored, weighed, calibrated
+//	for _, c := range fitted.Reasons().Candidates { … }
+//
+// # Members
+//
+// The last value is always among them, so that nothing is lost on a random walk but what its rivals cost to find out.
+// Beside it stand smoothing of several speeds, autoregressions by ridge regression on the newest lags and on those of
+// the seasons, in levels, in logarithms and around a profile, and the seasonal naive. What is too costly for the length
+// of the series is left out by an estimate of arithmetic, not by a clock: replicas must agree.
+//
+// # Weights
+//
+// Each member is scored at each horizon by its trailing mean absolute error, and weighs as the inverse of that error to
+// the eighth: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper
+// weights forget a failing member sooner). The trailing mean is the hysteresis.
+//
+// # Quantiles
+//
+// Online split conformal inference (Vovk, Gammerman & Shafer 2005): the p-quantile is the point plus the p-quantile of the
+// past errors, each in a unit of its time. Several units are tried, and weigh by the pinball loss of the quantiles they
+// gave. The level asked for adapts to the coverage that was reached (Gibbs & Candès 2021). All of it is out of sample from the
+// beginning: Fit holds the end of the series out and replays it through the scoring that live values take.
+package ensemble

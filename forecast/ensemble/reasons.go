@@ -1,0 +1,55 @@
+package ensemble
+
+// Reasons say why an ensemble forecasts as it does.
+type Reasons struct {
+	// Horizons are the steps ahead that are scored, ascending; what is given by horizon is in their order.
+	Horizons []int
+	// Candidates are the models that were considered, those that take part first.
+	Candidates []Candidate
+	// Coverage is, by horizon, the trailing share of observations within the quantile at the highest level; NaN before it
+	// was calibrated. MaxCoverage is the same of the maximum up to the horizon.
+	Coverage, MaxCoverage []float64
+	// Errors is how many errors the quantiles rest on, by horizon; with fewer than 40 they are the members' own.
+	Errors []int
+}
+
+// Candidate is a model that was considered.
+type Candidate struct {
+	Name string
+	// Loss is the trailing mean absolute error by horizon, NaN where it is not known; Weight is the share that the model
+	// has in the ensemble's forecast.
+	Loss, Weight []float64
+	// Err says why the model could not be fitted; TooCostly that the budget left it out.
+	Err       error
+	TooCostly bool
+}
+
+// Reasons are a copy: they do not change with the next Update.
+func (f *Fitted) Reasons() Reasons {
+	r := Reasons{Horizons: append([]int(nil), f.anchors...)}
+	for k, m := range f.members {
+		c := Candidate{Name: m.name(), Err: m.err}
+		for j := range f.anchors {
+			c.Loss = append(c.Loss, f.losses[j][k].mean())
+			c.Weight = append(c.Weight, f.weights[j][k])
+		}
+		r.Candidates = append(r.Candidates, c)
+	}
+	for _, name := range f.dropped {
+		r.Candidates = append(r.Candidates, Candidate{Name: name, TooCostly: true})
+	}
+	for j := range f.anchors {
+		r.Coverage = append(r.Coverage, f.values[j].covered.mean())
+		r.MaxCoverage = append(r.MaxCoverage, f.maxima[j].covered.mean())
+		r.Errors = append(r.Errors, f.values[j].gauges[0].scores.Len())
+	}
+	return r
+}
+
+// name is that of the fitted model where it tells one: automatic models know their structure once fitted.
+func (m *member) name() string {
+	if named, ok := m.fitted.(interface{ Name() string }); ok && m.err == nil {
+		return named.Name()
+	}
+	return m.model.Name()
+}
