@@ -21,8 +21,8 @@ type Fitted struct {
 	// coming one replaces. A gap holds what was expected.
 	past []float64
 	at   int
-	// low and high bound what forecasts may reach: a regression on a trend can be explosive. They are as far beyond the
-	// smallest and the largest value seen as these are apart.
+	// smallest and largest value seen bound what forecasts may reach, since a regression on a trend can be explosive: they
+	// go as far beyond the two as these are apart.
 	smallest, largest float64
 	// deviation is that of the one-step errors, in the scale of the profile; missed counts the gaps at the origin.
 	deviation float64
@@ -31,15 +31,13 @@ type Fitted struct {
 	step      time.Duration
 }
 
-func newFitted(
-	m Ridge, s forecast.Series, level profile, weights []float64, deviation float64, filled []float64,
-) *Fitted {
+// newFitted is an autoregression at the end of a series, before its weights are known.
+func newFitted(m Ridge, s forecast.Series, level profile, filled []float64) *Fitted {
 	longest := m.Lags[len(m.Lags)-1]
 	f := &Fitted{
-		lags: slices.Clone(m.Lags), weights: weights[:len(m.Lags)], constant: weights[len(m.Lags)], profile: level,
-		slot: s.Len() % len(level.means), past: slices.Clone(filled[len(filled)-longest:]),
-		smallest: slices.Min(filled), largest: slices.Max(filled),
-		deviation: deviation, next: s.End(), step: s.Step,
+		lags: slices.Clone(m.Lags), profile: level, slot: s.Len() % len(level.means),
+		past:     slices.Clone(filled[len(filled)-longest:]),
+		smallest: slices.Min(filled), largest: slices.Max(filled), next: s.End(), step: s.Step,
 	}
 	for i := s.Len() - 1; i >= 0 && math.IsNaN(s.Values[i]); i-- {
 		f.missed++

@@ -75,13 +75,22 @@ func (m Ridge) Estimate(s forecast.Series) (*Fitted, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	return newFitted(m, s, level, weights, deviation, filled), nil
+	fitted := newFitted(m, s, level, filled)
+	fitted.weights, fitted.constant, fitted.deviation = weights[:len(m.Lags)], weights[len(m.Lags)], deviation
+	return fitted, nil
 }
 
 func (m Ridge) check(s forecast.Series) error {
 	if len(m.Lags) == 0 || m.Lags[0] < 1 || m.Profile < 0 || !(m.Penalty >= 0) || !(m.HalfLife >= 0) {
-		return fmt.Errorf("lags %v, profile %d, penalty %v, half-life %v: want one lag or more from 1 on, the rest not "+
-			"negative: %w", m.Lags, m.Profile, m.Penalty, m.HalfLife, forecast.ErrParameter)
+		return fmt.Errorf(
+			"lags %v, profile %d, penalty %v, half-life %v: want one lag or more from 1 on, the rest not "+
+				"negative: %w",
+			m.Lags,
+			m.Profile,
+			m.Penalty,
+			m.HalfLife,
+			forecast.ErrParameter,
+		)
 	}
 	for i := range m.Lags[1:] {
 		if m.Lags[i+1] <= m.Lags[i] {

@@ -1,8 +1,11 @@
 package ensemble
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -39,14 +42,11 @@ func (m Auto) Name() string {
 	if len(m.Seasons) == 0 {
 		return "Auto"
 	}
-	name := "Auto("
+	names := make([]string, len(m.Seasons))
 	for i, season := range m.Seasons {
-		if i > 0 {
-			name += ", "
-		}
-		name += fmt.Sprint(season)
+		names[i] = strconv.Itoa(season)
 	}
-	return name + ")"
+	return "Auto(" + strings.Join(names, ", ") + ")"
 }
 
 // Fit needs one observation. Errors: forecast.ErrParameter, forecast.ErrTooShort where there is no observation,
@@ -64,14 +64,18 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 // The candidates are fitted on the first part of the series, and the rest is fed to them as if it came live: errors,
 // weights and calibration are out of sample from the beginning. Then they are fitted anew, on the whole.
 func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
-	m, err := m.filled()
+	options, err := m.filled()
 	if err == nil {
 		err = units.Check(s, 1)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	s = s.Slice(units.First(s.Values), s.Len()) // What lies before the first observation is no outage.
+	return options.estimate(s.Slice(units.First(s.Values), s.Len())), nil // What lies before the first is no outage.
+}
+
+// estimate is Estimate with every option set, on a series that begins with an observation.
+func (m Auto) estimate(s forecast.Series) *Fitted {
 	held := m.holdOut(s.Len())
 	split := s.Len() - held
 	taken, dropped := m.plan(s.Len(), held)
@@ -84,39 +88,39 @@ func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	if held > 0 {
 		f.fit(s)
 	}
-	return f, nil
+	return f
 }
 
-// filled puts the defaults in place.
+// filled checks the options and puts the defaults in place.
 func (m Auto) filled() (Auto, error) {
-	if m.Horizon == 0 {
-		m.Horizon = defaultHorizon
-	}
-	if m.Budget == 0 {
-		m.Budget = defaultBudget
+	options := Auto{
+		Seasons: slices.Clone(m.Seasons), Horizon: cmp.Or(m.Horizon, defaultHorizon),
+		Quantiles: slices.Sorted(slices.Values(m.Quantiles)), Budget: cmp.Or(m.Budget, defaultBudget),
 	}
 	if len(m.Quantiles) == 0 {
-		m.Quantiles = []float64{0.05, 0.5, 0.95}
+		options.Quantiles = []float64{0.05, 0.5, 0.95}
 	}
+	return options, options.check()
+}
+
+func (m Auto) check() error {
 	if m.Horizon < 1 || m.Horizon > mostHorizon {
-		return m, fmt.Errorf("horizon %d, want 1 to %d: %w", m.Horizon, mostHorizon, forecast.ErrParameter)
+		return fmt.Errorf("horizon %d, want 1 to %d: %w", m.Horizon, mostHorizon, forecast.ErrParameter)
 	}
 	if m.Budget < 0 {
-		return m, fmt.Errorf("budget %s, want more than 0: %w", m.Budget, forecast.ErrParameter)
+		return fmt.Errorf("budget %s, want more than 0: %w", m.Budget, forecast.ErrParameter)
 	}
 	for i, season := range m.Seasons {
 		if season < 2 || i > 0 && season <= m.Seasons[i-1] {
-			return m, fmt.Errorf("seasons %v, want them ascending from 2 on: %w", m.Seasons, forecast.ErrParameter)
+			return fmt.Errorf("seasons %v, want them ascending from 2 on: %w", m.Seasons, forecast.ErrParameter)
 		}
 	}
 	for _, p := range m.Quantiles {
 		if !(p > 0 && p < 1) {
-			return m, fmt.Errorf("quantile %v, want it between 0 and 1: %w", p, forecast.ErrParameter)
+			return fmt.Errorf("quantile %v, want it between 0 and 1: %w", p, forecast.ErrParameter)
 		}
 	}
-	m.Seasons = slices.Clone(m.Seasons)
-	m.Quantiles = slices.Sorted(slices.Values(m.Quantiles))
-	return m, nil
+	return nil
 }
 
 // holdOut is how many steps at the end of n are replayed: enough for a season of scores at the last horizon, but no more

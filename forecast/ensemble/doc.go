@@ -19,7 +19,7 @@
 // # Weights
 //
 // Each member is scored at each horizon by its trailing mean absolute error, and weighs as the inverse of that error to
-// the eighth: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper
+// the sixteenth: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper
 // weights forget a failing member sooner). The trailing mean is the hysteresis.
 //
 // # Quantiles

@@ -21,6 +21,7 @@ type Fitted struct {
 	losses  [][]record
 	weights [][]float64
 	pending [][]float64
+	judged  []record // scratch
 	keep    float64
 	origins int // origins filed so far
 
@@ -54,7 +55,7 @@ func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 	f := &Fitted{
 		horizon: m.Horizon, anchors: anchors(m.Horizon), scales: newScales(), keep: math.Exp2(-1.0 / lossHalfLife),
 		past: slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)), path: make([]float64, m.Horizon),
-		next: s.Start, step: s.Step,
+		judged: make([]record, len(taken)), next: s.Start, step: s.Step,
 	}
 	f.anchor = anchorOf(f.anchors)
 	for _, c := range dropped {
@@ -134,9 +135,12 @@ func (f *Fitted) resolve() {
 		f.maxima[j].resolve(highest)
 		f.score(j, y)
 	}
+	if !math.IsNaN(y) {
+		f.weigh()
+	}
 }
 
-// score records the members' errors at anchor j, and moves their weights.
+// score records the members' errors at anchor j.
 func (f *Fitted) score(j int, y float64) {
 	if f.origins < f.anchors[j] || math.IsNaN(y) {
 		return
@@ -146,7 +150,22 @@ func (f *Fitted) score(j int, y float64) {
 			f.losses[j][i].add(e, f.keep)
 		}
 	}
-	weigh(f.weights[j], f.losses[j])
+}
+
+// weigh moves the weights. A member is judged at an anchor and at the two beside it: where the anchor is a whole number
+// of seasons ahead, the last value would else seem to suit the steps before it, too.
+func (f *Fitted) weigh() {
+	for j := range f.anchors {
+		near := f.losses[max(j-1, 0):min(j+2, len(f.anchors))]
+		for k := range f.members {
+			f.judged[k] = record{}
+			for _, losses := range near {
+				f.judged[k].sum += losses[k].sum
+				f.judged[k].weight += losses[k].weight
+			}
+		}
+		weigh(f.weights[j], f.judged)
+	}
 }
 
 // issued are the members' points of the oldest origin that is open at anchor j; the coming origin's replace them.

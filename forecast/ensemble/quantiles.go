@@ -20,7 +20,8 @@ func (f *Fitted) QuantileTo(dst []float64, p float64) {
 		}
 		if f.anchor[i] != j {
 			j = f.anchor[i]
-			spread = f.spread(&f.values[j], f.path[f.anchors[j]-1], f.analytic[f.anchors[j]-1], p)
+			at := f.anchors[j] - 1
+			spread = f.values[j].spread(f.path[at], f.analytic[at], p)
 		}
 		dst[i] = f.floor(f.path[i] + spread)
 	}
@@ -33,12 +34,12 @@ func (f *Fitted) MaxQuantile(h int, p float64) float64 {
 	j := f.anchor[min(max(h, 1), f.horizon)-1]
 	t := &f.maxima[j]
 	centre := t.gauges[0].centre
-	return f.floor(centre + f.spread(t, centre, f.analytic[f.anchors[j]-1], p))
+	return f.floor(centre + t.spread(centre, f.analytic[f.anchors[j]-1], p))
 }
 
 // spread is how far the p-quantile of a target lies from its centre: by the errors that were made or, before there are
 // enough, under Gaussian ones of a deviation.
-func (f *Fitted) spread(t *target, centre, deviation, p float64) float64 {
+func (t *target) spread(centre, deviation, p float64) float64 {
 	if t.calibrated() {
 		return t.quantile(p) - centre
 	}
@@ -106,7 +107,7 @@ func (m marginals) Quantile(i int, p float64) float64 {
 	}
 	j := f.anchor[within]
 	at := f.anchors[j] - 1
-	return f.floor(m.points[i] + growth*f.spread(&f.values[j], f.path[at], f.analytic[at], p))
+	return f.floor(m.points[i] + growth*f.values[j].spread(f.path[at], f.analytic[at], p))
 }
 
 // deviations are the members' standard errors of the coming h steps, by their weights at the nearest anchor.

@@ -15,6 +15,7 @@ func (f *Fitted) replay(values []float64) {
 		scripts[k] = m.rehearse(values)
 		f.seed(k, scripts[k], values)
 	}
+	f.weigh()
 	f.recite(scripts, 0)
 	f.file()
 	for i, y := range values {
@@ -50,11 +51,6 @@ func (f *Fitted) seed(k int, script, values []float64) {
 		}
 		if n > 0 {
 			f.losses[j][k] = record{sum: seedWeight * sum, weight: seedWeight}
-		}
-	}
-	if k == len(f.members)-1 {
-		for j := range f.anchors {
-			weigh(f.weights[j], f.losses[j])
 		}
 	}
 }

@@ -61,6 +61,7 @@ func (s *scales) level() float64 {
 func (s *scales) in(kind unit, centre float64) float64 {
 	level := s.level()
 	switch kind {
+	case constant:
 	case proportional:
 		return math.Max(math.Abs(centre), leastLevel*level)
 	case recent:

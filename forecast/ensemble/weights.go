@@ -18,7 +18,7 @@ func (r *record) mean() float64 { return r.sum / r.weight }
 // tooFar is how many times the least loss a member may lose and still weigh.
 const tooFar = 1.6
 
-// share is the weight of a loss beside the least one: the eighth power of the inverse of their ratio.
+// share is the weight of a loss beside the least one: the sixteenth power of the inverse of their ratio.
 func share(least, loss float64) float64 {
 	if loss <= least {
 		return 1
@@ -29,7 +29,7 @@ func share(least, loss float64) float64 {
 	}
 	squared := ratio * ratio
 	fourth := squared * squared
-	return fourth * fourth
+	return fourth * fourth * fourth * fourth
 }
 
 // weigh writes the shares of the records to dst, their sum 1. Where no loss is known all of the weight is the first's.
