@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 // candidate is a model that may take part, and what it costs.
 type candidate struct {
 	model forecast.Model
+	// title is the model's name where its own does not tell it from another candidate's.
+	title string
 	// perStep is the time of a fit for every step of the series, in nanoseconds, as it was measured once. Only arithmetic
 	// comes of it, so that all replicas choose the same members.
 	perStep float64
@@ -65,8 +68,8 @@ func plain() []candidate {
 	ridge := autoregress.Ridge{Lags: []int{1, 2, 3, 4, 5, 6, 8, 10, 15}}
 	return []candidate{
 		{model: naive.Last{}, perStep: costNaive},
-		{model: smoothing.SES{Alpha: &slow}, perStep: costSmoothing},
-		{model: smoothing.SES{Alpha: &fast}, perStep: costSmoothing},
+		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
+		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
 		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
 		{model: ridge, perStep: costRidge},
 		{model: logged{ridge}, perStep: costRidge},
@@ -97,6 +100,8 @@ func seasonal(seasons []int) []candidate {
 	}
 	return out
 }
+
+func (c candidate) name() string { return cmp.Or(c.title, c.model.Name()) }
 
 // cost of a fit on n steps, in nanoseconds.
 func (c candidate) cost(n int) float64 {

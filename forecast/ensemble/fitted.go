@@ -59,7 +59,7 @@ func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 	}
 	f.anchor = anchorOf(f.anchors)
 	for _, c := range dropped {
-		f.dropped = append(f.dropped, c.model.Name())
+		f.dropped = append(f.dropped, c.name())
 	}
 	for _, c := range taken {
 		f.members = append(f.members, &member{candidate: c, path: make([]float64, m.Horizon)})

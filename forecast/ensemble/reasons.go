@@ -51,5 +51,5 @@ func (m *member) name() string {
 	if named, ok := m.fitted.(interface{ Name() string }); ok && m.err == nil {
 		return named.Name()
 	}
-	return m.model.Name()
+	return m.candidate.name()
 }

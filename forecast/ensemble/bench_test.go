@@ -1,0 +1,38 @@
+package ensemble_test
+
+import (
+	"testing"
+
+	"github.com/forewarm/forewarm/forecast/ensemble"
+)
+
+// Five and a half weeks of hours with both seasons: fit, replay of the last 12 days, fit again.
+func BenchmarkFit(b *testing.B) {
+	series := hourly(requests(930, 1)...)
+	for b.Loop() {
+		if _, err := (ensemble.Auto{Seasons: []int{24, 168}, Horizon: 48}).Fit(series); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// A value, the path of 15 steps, three quantiles of it and one of its maximum.
+func BenchmarkUpdate(b *testing.B) {
+	values := requests(6000, 2)
+	fitted, err := ensemble.Auto{Seasons: []int{1440}, Horizon: 15}.Estimate(hourly(values...))
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := make([]float64, 15)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		fitted.Update(values[i%len(values)])
+		i++
+		fitted.PointsTo(path)
+		for _, p := range []float64{0.5, 0.9, 0.95} {
+			fitted.QuantileTo(path, p)
+		}
+		fitted.MaxQuantile(15, 0.95)
+	}
+}
