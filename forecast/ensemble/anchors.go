@@ -1,13 +1,20 @@
 package ensemble
 
-// anchors are the horizons that are scored: every step up to 8, then a quarter apart, the last always. Steps between two
-// anchors go with the later one.
-func anchors(horizon int) []int {
-	var out []int
-	for h := 1; h < horizon; h += max(1, h/4) {
-		out = append(out, h)
+import "slices"
+
+// anchors are the horizons that are scored and calibrated up to the last one: those asked for or, where none are, every
+// step up to 48 and then a twenty-fourth apart. Steps between two anchors go with the later one.
+func anchors(asked []int, horizon int) []int {
+	out := slices.Clone(asked)
+	if len(out) == 0 {
+		for h := 1; h < horizon; h += max(1, h/24) {
+			out = append(out, h)
+		}
 	}
-	return append(out, horizon)
+	if len(out) == 0 || out[len(out)-1] < horizon {
+		out = append(out, horizon)
+	}
+	return out
 }
 
 // anchorOf says for each step up to the horizon (from 0) which anchor it goes with.

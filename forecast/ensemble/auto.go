@@ -3,6 +3,7 @@ package ensemble
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,9 +18,14 @@ type Auto struct {
 	// Seasons are the lengths of the cycles in which the series may come again, in steps, ascending: {24, 168} for hours
 	// of days and weeks. Those that the series does not hold twice are left alone. None means no season.
 	Seasons []int
-	// Horizon is how many steps ahead the ensemble is scored and calibrated, 0 means 12. Steps beyond it can be forecast,
+	// Horizon is how many steps ahead the ensemble is scored and calibrated, 0 means the last of the
+	// Horizons, or 12. Steps beyond it can be forecast,
 	// but rest on the weights and errors of the last one that was scored.
 	Horizon int
+	// Horizons are the steps ahead that are scored and calibrated, ascending, at most the Horizon; a step between two of
+	// them goes with the later one. None means all (beyond 48, some). An Update costs in proportion: name those that are
+	// served, {1, 5, 10, 15}, where series are many and values come every few seconds.
+	Horizons []int
 	// Quantiles are the levels whose loss decides how the errors are scaled; the highest is also kept at its coverage by
 	// adapting. Each between 0 and 1; none means 0.05, 0.5 and 0.95. Any other level can be asked for.
 	Quantiles []float64
@@ -94,8 +100,13 @@ func (m Auto) estimate(s forecast.Series) *Fitted {
 // filled checks the options and puts the defaults in place.
 func (m Auto) filled() (Auto, error) {
 	options := Auto{
-		Seasons: slices.Clone(m.Seasons), Horizon: cmp.Or(m.Horizon, defaultHorizon),
-		Quantiles: slices.Sorted(slices.Values(m.Quantiles)), Budget: cmp.Or(m.Budget, defaultBudget),
+		Seasons: slices.Clone(m.Seasons),
+		Horizon: cmp.Or(m.Horizon, m.lastAsked(), defaultHorizon),
+		Horizons: slices.Clone(
+			m.Horizons,
+		),
+		Quantiles: slices.Sorted(slices.Values(m.Quantiles)),
+		Budget:    cmp.Or(m.Budget, defaultBudget),
 	}
 	if len(m.Quantiles) == 0 {
 		options.Quantiles = []float64{0.05, 0.5, 0.95}
@@ -103,24 +114,41 @@ func (m Auto) filled() (Auto, error) {
 	return options, options.check()
 }
 
+// lastAsked is the last of the horizons, 0 without any.
+func (m Auto) lastAsked() int {
+	if len(m.Horizons) == 0 {
+		return 0
+	}
+	return m.Horizons[len(m.Horizons)-1]
+}
+
 func (m Auto) check() error {
-	if m.Horizon < 1 || m.Horizon > mostHorizon {
+	switch {
+	case m.Horizon < 1 || m.Horizon > mostHorizon:
 		return fmt.Errorf("horizon %d, want 1 to %d: %w", m.Horizon, mostHorizon, forecast.ErrParameter)
-	}
-	if m.Budget < 0 {
+	case !ascending(m.Horizons, 1, m.Horizon):
+		return fmt.Errorf("horizons %v, want them ascending from 1 to at most %d: %w",
+			m.Horizons, m.Horizon, forecast.ErrParameter)
+	case !ascending(m.Seasons, 2, math.MaxInt):
+		return fmt.Errorf("seasons %v, want them ascending from 2 on: %w", m.Seasons, forecast.ErrParameter)
+	case m.Budget < 0:
 		return fmt.Errorf("budget %s, want more than 0: %w", m.Budget, forecast.ErrParameter)
+	case slices.ContainsFunc(m.Quantiles, func(p float64) bool { return !(p > 0 && p < 1) }):
+		return fmt.Errorf("quantiles %v, want them between 0 and 1: %w", m.Quantiles, forecast.ErrParameter)
+	default:
+		return nil
 	}
-	for i, season := range m.Seasons {
-		if season < 2 || i > 0 && season <= m.Seasons[i-1] {
-			return fmt.Errorf("seasons %v, want them ascending from 2 on: %w", m.Seasons, forecast.ErrParameter)
+}
+
+// ascending says whether the numbers rise strictly, from least on and to most at most.
+func ascending(numbers []int, least, most int) bool {
+	for _, n := range numbers {
+		if n < least || n > most {
+			return false
 		}
+		least = n + 1
 	}
-	for _, p := range m.Quantiles {
-		if !(p > 0 && p < 1) {
-			return fmt.Errorf("quantile %v, want it between 0 and 1: %w", p, forecast.ErrParameter)
-		}
-	}
-	return nil
+	return true
 }
 
 // holdOut is how many steps at the end of n are replayed: enough for a season of scores at the last horizon, but no more

@@ -18,8 +18,16 @@ func BenchmarkFit(b *testing.B) {
 
 // A value, the path of 15 steps, three quantiles of it and one of its maximum.
 func BenchmarkUpdate(b *testing.B) {
+	for name, horizons := range map[string][]int{"four horizons": {1, 5, 10, 15}, "all fifteen": nil} {
+		b.Run(name, func(b *testing.B) { update(b, horizons) })
+	}
+}
+
+func update(b *testing.B, horizons []int) {
+	b.Helper()
 	values := requests(6000, 2)
-	fitted, err := ensemble.Auto{Seasons: []int{1440}, Horizon: 15}.Estimate(hourly(values...))
+	auto := ensemble.Auto{Seasons: []int{1440}, Horizons: horizons, Horizon: 15}
+	fitted, err := auto.Estimate(hourly(values...))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -53,9 +53,15 @@ const (
 
 func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 	f := &Fitted{
-		horizon: m.Horizon, anchors: anchors(m.Horizon), scales: newScales(), keep: math.Exp2(-1.0 / lossHalfLife),
-		past: slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)), path: make([]float64, m.Horizon),
-		judged: make([]record, len(taken)), next: s.Start, step: s.Step,
+		horizon: m.Horizon,
+		anchors: anchors(m.Horizons, m.Horizon),
+		scales:  newScales(),
+		keep:    math.Exp2(-1.0 / lossHalfLife),
+		past:    slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)),
+		path:    make([]float64, m.Horizon),
+		judged:  make([]record, len(taken)),
+		next:    s.Start,
+		step:    s.Step,
 	}
 	f.anchor = anchorOf(f.anchors)
 	for _, c := range dropped {

@@ -23,7 +23,7 @@ type target struct {
 	// adaptive keeps the coverage of the top level; covered is the trailing share of truths within it.
 	adaptive interval.Adaptive
 	covered  record
-	// every is how many origins go by between two whose errors are kept: consecutive ones tell nearly the same.
+	// every is how many origins go by between two whose errors are looked at: consecutive ones tell nearly the same.
 	every, tick int
 }
 
@@ -78,7 +78,9 @@ func (t *target) resolve(came float64) {
 		t.covered.add(indicator(came <= bound), t.keep)
 	}
 	t.tick++
-	kept := t.tick%t.every == 0 || !t.calibrated()
+	if t.tick%t.every != 0 && t.calibrated() {
+		return
+	}
 	for i := range t.gauges {
 		g := &t.gauges[i]
 		centre, size := slip[2*i], slip[2*i+1]
@@ -86,13 +88,9 @@ func (t *target) resolve(came float64) {
 		if g.scores.Len() >= fewest/2 {
 			t.losses[i].add(size*g.loss(t.levels, score), t.keep)
 		}
-		if kept {
-			g.scores.Add(score)
-		}
+		g.scores.Add(score)
 	}
-	if kept {
-		weigh(t.shares, t.losses)
-	}
+	weigh(t.shares, t.losses)
 }
 
 // loss is the pinball loss of the quantiles of the scores, summed over the levels (Koenker & Bassett 1978).
@@ -100,7 +98,7 @@ func (g *gauge) loss(levels []float64, score float64) float64 {
 	sum := 0.0
 	for _, p := range levels {
 		d := score - g.scores.Quantile(p)
-		sum += math.Max(p*d, (p-1)*d)
+		sum += max(p*d, (p-1)*d)
 	}
 	return sum
 }
@@ -162,7 +160,7 @@ func middle(values, shares []float64) float64 {
 	sum, below := 0.0, 0.0
 	for i, v := range values {
 		above := below + shares[i]
-		sum += 2 * v * math.Max(0, math.Min(above, 0.75)-math.Max(below, 0.25))
+		sum += 2 * v * max(0, min(above, 0.75)-max(below, 0.25))
 		below = above
 	}
 	return sum
