@@ -12,10 +12,12 @@ import (
 	"github.com/forewarm/forewarm/forecast/smoothing"
 )
 
-// task is what a model is to be good at: a series with these seasons, at most so many steps ahead.
+// task is what a model is to be good at: a series with these seasons, at most so many steps ahead; where only some of
+// them are asked for, served are these.
 type task struct {
 	seasons []int
 	horizon int
+	served  []int
 }
 
 // season is the shortest one.
@@ -32,8 +34,13 @@ const defaultModel = "auto"
 
 func entries() []entry {
 	return []entry{
-		{defaultModel, func(t task) forecast.Model { return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon} }},
-		{"auto-no-season", func(t task) forecast.Model { return ensemble.Auto{Horizon: t.horizon} }},
+		{defaultModel, func(t task) forecast.Model {
+			return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Horizons: t.served}
+		}},
+		{
+			"auto-no-season",
+			func(t task) forecast.Model { return ensemble.Auto{Horizon: t.horizon, Horizons: t.served} },
+		},
 		{"last", func(task) forecast.Model { return naive.Last{} }},
 		{"seasonal-naive", func(t task) forecast.Model { return naive.Seasonal{Period: t.season()} }},
 		{"naive2", func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season()} }},
@@ -47,7 +54,7 @@ func entries() []entry {
 // withBudget is the default model with a budget of its own.
 func withBudget(budget time.Duration) entry {
 	return entry{defaultModel + ", budget " + budget.String(), func(t task) forecast.Model {
-		return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Budget: budget}
+		return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Horizons: t.served, Budget: budget}
 	}}
 }
 

@@ -36,7 +36,7 @@ func scoreOnline(models []entry, rows printer, words io.Writer) error {
 
 // online times an update, a path of 15 steps and three quantiles of it, and weighs the fitted model.
 func online(model entry, s forecast.Series) (speedRow, error) {
-	made := model.make(task{seasons: []int{length, 7 * length}, horizon: 15})
+	made := model.make(task{seasons: []int{length, 7 * length}, horizon: 15, served: served()})
 	fitted, bytes, err := weigh(made, s)
 	if err != nil {
 		return speedRow{}, fmt.Errorf("%s: %w", model.name, err)

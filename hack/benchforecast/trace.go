@@ -22,6 +22,9 @@ const (
 	level   = 0.95
 )
 
+// served are the horizons that are asked for, in steps.
+func served() []int { return []int{1, 5, 10, 15} }
+
 // traceRow is a model on a trace at a horizon. The window's figures are about the highest value up to the horizon.
 type traceRow struct {
 	Set           string `json:"set"`
@@ -126,10 +129,10 @@ func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
 	steps := func(d time.Duration) int { return max(int(d/r.series.Step), 1) }
 	aDay := steps(24 * time.Hour)
 	o := backtest.Options{
-		Horizons: []int{1, 5, 10, 15}, Quantiles: []float64{level},
+		Horizons: served(), Quantiles: []float64{level},
 		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history), Each: atOnce(jobs),
 	}
-	made := model.make(task{seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15})
+	made := model.make(task{seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15, served: o.Horizons})
 	var results [4]backtest.Result
 	for i, m := range []forecast.Model{made, naive.Last{}, sure{naive.Max{Window: 5}}, sure{naive.Max{Window: 15}}} {
 		var err error
