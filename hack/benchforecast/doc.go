@@ -12,13 +12,14 @@
 //
 // Traces: every value column of every CSV file in a folder (the shape is package trace's), by rolling origin. The first
 // origin is a day after the start, or a quarter of the trace where that is earlier; a model is fitted there to at most
-// the last 14 days, gets each value by Update, and is fitted anew every 6 hours. At horizons of 1, 5, 10 and 15 steps:
+// the last 14 days, gets each value by Update, and is fitted anew every 6 hours. At horizons of 1, 5, 10 and 15 steps,
+// the ones it is told that it serves:
 //
 //	mae_ratio_last   the points' mean absolute error over that of the last value
 //	p95_ratio_max5   the mean pinball loss, at 0.95, of the forecast of the 95 % quantile of the value at the horizon over
 //	                 that of the maximum of the last 5 values in its place; p95_ratio_max15 likewise
 //	p95_coverage     the share of values at or below that quantile
-//	window_…         the same for the highest of the values up to the horizon; in the table only
+//	(window's max)   the same for the highest of the values up to the horizon; in the table only
 //
 // The same files give the same figures, but for the CPU seconds.
 package main
