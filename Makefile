@@ -72,6 +72,14 @@ bench: ## what serving and refreshing cost: requests, reviews, a thousand Foreca
 bench-start: build ## the start with a thousand Forecasts beside a real Prometheus (needs one on PATH; minutes)
 	go run ./hack/startbench
 
+# What a variable that was given, empty or not, becomes as a flag; one that was not leaves the flag's default.
+given = $(if $(filter undefined,$(origin $(1))),,--$(2)='$($(1))')
+
+.PHONY: bench-forecast
+bench-forecast: ## forecasts on M4 and traces: M4_TRAIN= M4_TEST= TRACES= (default: FOREWARM_DATA) MODEL= BUDGET= JSON=1
+	@go run ./hack/benchforecast $(if $(JSON),--json) $(call given,M4_TRAIN,m4-train) $(call given,M4_TEST,m4-test) \
+		$(call given,TRACES,traces) $(call given,MODEL,model) $(call given,BUDGET,budget)
+
 .PHONY: generate
 generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces
 	hack/generate.sh

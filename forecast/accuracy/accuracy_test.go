@@ -8,6 +8,8 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/accuracy"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/testdata/classic"
 )
 
 var nan = math.NaN()
@@ -23,12 +25,17 @@ func TestMeasures(t *testing.T) {
 	actual, point := []float64{1, 2, nan, 4, 8}, []float64{2, 2, 3, nan, 4}
 	lower, upper := []float64{0, 3, 0, 0, 9}, []float64{2, 4, 1, 1, 12}
 	train := []float64{1, 3, 2, 6, nan, 7}
+	bounds := accuracy.Bounds{Lower: lower, Upper: upper, Alpha: 0.2}
 	for _, c := range []struct {
 		name string
 		got  measured
 		want float64
 	}{
 		{"MAE: errors 1, 0 and 4", of(accuracy.MAE(actual, point)), 5.0 / 3},
+		{"ME: -1, 0 and 4", of(accuracy.ME(actual, point)), 1},
+		{"MPE", of(accuracy.MPE(actual, point)), (-100 + 50) / 3.0},
+		{"MAPE", of(accuracy.MAPE(actual, point)), 50},
+		{"MAPE leaves out zeros", of(accuracy.MAPE([]float64{0, 2}, []float64{1, 1})), 50},
 		{"RMSE", of(accuracy.RMSE(actual, point)), math.Sqrt(17.0 / 3)},
 		{"RMSE of huge errors", of(accuracy.RMSE([]float64{1e300, 0}, []float64{0, 0})), 1e300 / math.Sqrt2},
 		{"RMSE of tiny errors", of(accuracy.RMSE([]float64{1e-300, 0}, []float64{0, 0})), 1e-300 / math.Sqrt2},
@@ -40,6 +47,10 @@ func TestMeasures(t *testing.T) {
 		{"sMAPE of zeros", of(accuracy.SMAPE([]float64{0, 1}, []float64{0, 0})), 100},
 		{"pinball: 0.1, 0 and 3.6", of(accuracy.Pinball(actual, point, 0.9)), 3.7 / 3},
 		{"Winkler: widths 7, missed by 5", of(accuracy.Winkler(actual, lower, upper, 0.2)), (7 + 10*5.0) / 4},
+		{"MSIS: the training steps are 2, 1 and 4", of(accuracy.MSIS(actual, bounds, train, 1)), 57.0 / 4 * 3 / 7},
+		{"OWA: half and a quarter", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 5}, accuracy.Score{MASE: 2, SMAPE: 20})), 0.375},
+		{"Theil's U: 0.5 of 1", of(accuracy.TheilU([]float64{1, 2}, []float64{9, 1.5})), 0.5},
+		{"Theil's U passes over gaps", of(accuracy.TheilU([]float64{1, nan, 0, 3, 6}, []float64{1, 1, 1, 1, 9})), 1},
 		{"coverage: one of four", of(accuracy.Coverage(actual, lower, upper)), 0.25},
 		{"coverage counts the bounds", of(accuracy.Coverage([]float64{1, 2}, []float64{1, 1}, []float64{2, 2})), 1},
 	} {
@@ -69,10 +80,47 @@ func TestErrors(t *testing.T) {
 		{"quantile 0", of(accuracy.Pinball(one, one, 0)), forecast.ErrParameter},
 		{"quantile NaN", of(accuracy.Pinball(one, one, nan)), forecast.ErrParameter},
 		{"alpha 1", of(accuracy.Winkler(one, one, one, 1)), forecast.ErrParameter},
+		{"MSIS without training", of(accuracy.MSIS(one, accuracy.Bounds{Lower: one, Upper: one, Alpha: 0.1}, one, 1)), forecast.ErrTooShort},
+		{"OWA against nothing", of(accuracy.OWA(accuracy.Score{MASE: 1, SMAPE: 1}, accuracy.Score{})), forecast.ErrParameter},
+		{"Theil's U of different lengths", of(accuracy.TheilU(one, two)), forecast.ErrParameter},
+		{"Theil's U without change", of(accuracy.TheilU([]float64{1, 1}, two)), forecast.ErrTooShort},
+		{"MAPE of zeros", of(accuracy.MAPE([]float64{0}, one)), forecast.ErrTooShort},
 		{"three lengths", of(accuracy.Coverage(one, one, two)), forecast.ErrParameter},
 	} {
 		if !errors.Is(c.got.err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.got.err, c.want)
+		}
+	}
+}
+
+// R 4.2.2, forecast 8.20: accuracy(snaive(window(AirPassengers, end = c(1958, 12)), h = 24), AirPassengers). The same
+// figures stand in FOREWARM_DATA as accuracy_snaive_airp.
+func TestAgainstR(t *testing.T) {
+	s, err := classic.Series("AirPassengers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, actual := s.Slice(0, 120), s.Slice(120, 144).Values
+	fitted, err := naive.Seasonal{Period: 12}.Fit(train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := fitted.Forecast(24).Point
+	for _, c := range []struct {
+		name string
+		got  measured
+		want float64
+	}{
+		{"ME", of(accuracy.ME(actual, point)), 71.25},
+		{"RMSE", of(accuracy.RMSE(actual, point)), 76.9945885544346},
+		{"MAE", of(accuracy.MAE(actual, point)), 71.25},
+		{"MPE", of(accuracy.MPE(actual, point)), 15.5233551624204},
+		{"MAPE", of(accuracy.MAPE(actual, point)), 15.5233551624204},
+		{"MASE", of(accuracy.MASE(actual, point, train.Values, 12)), 2.49351911860013},
+		{"Theil's U", of(accuracy.TheilU(actual, point)), 1.5197525258543},
+	} {
+		if c.got.err != nil || math.Abs(c.got.value-c.want) > 1e-12*c.want {
+			t.Errorf("%s = %v, %v; want %v", c.name, c.got.value, c.got.err, c.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package accuracy
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 )
@@ -31,6 +32,17 @@ func meanInterval(name string, actual, lower, upper []float64, loss func(y, l, u
 			name, len(actual), forecast.ErrTooShort)
 	}
 	return average, nil
+}
+
+// nonzero is a copy with the zeros missing.
+func nonzero(values []float64) []float64 {
+	out := slices.Clone(values)
+	for i, v := range out {
+		if v == 0 {
+			out[i] = math.NaN()
+		}
+	}
+	return out
 }
 
 // measure is MAE or RMSE.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,20 +19,30 @@ func Test(t *testing.T, model forecast.Model) {
 		t.Run(model.Name()+" on "+name, func(t *testing.T) { Check(t, model, values) })
 	}
 	t.Run(model.Name()+" without allocation", func(t *testing.T) { allocates(t, model) })
+	t.Run(model.Name()+" twice", func(t *testing.T) { repeats(t, model) })
 }
 
 // Check fits a model to values a day apart and feeds it on; it fails on anything but a finite forecast or a known error.
 func Check(t *testing.T, model forecast.Model, values []float64) {
 	t.Helper()
-	fitted, err := model.Fit(daily(values))
+	given := slices.Clone(values)
+	fitted, err := model.Fit(daily(given))
+	if !slices.EqualFunc(given, values, same) {
+		t.Errorf("%s changed the series it was fitted to", model.Name())
+	}
 	if err != nil {
 		checkError(t, model, err)
 		return
 	}
 	finite(t, model.Name()+" fitted", fitted)
+	next := daily(values).End()
 	for _, y := range []float64{1, math.NaN(), math.Inf(1), math.Inf(-1), 1e200, -1e9, 0, math.NaN(), math.NaN(), 3} {
 		fitted.Update(y)
 		finite(t, fmt.Sprintf("%s after %v", model.Name(), y), fitted)
+		next = next.Add(daily(nil).Step)
+		if start := fitted.Forecast(1).Start; !start.Equal(next) {
+			t.Fatalf("%s after %v forecasts from %v, want %v", model.Name(), y, start, next)
+		}
 	}
 	if got := fitted.Forecast(-1); len(got.Point) != 0 {
 		t.Errorf("%s: %d points for a negative horizon", model.Name(), len(got.Point))
@@ -83,7 +94,47 @@ func finite(t *testing.T, what string, fitted forecast.Fitted) {
 			t.Fatalf("%s: standard error %d is %v", what, i+1, f.StdErr[i])
 		}
 	}
+	ordered(t, what, f)
 }
+
+// ordered fails on quantiles that are not finite, or that cross by more than rounding.
+func ordered(t *testing.T, what string, f forecast.Forecast) {
+	t.Helper()
+	below := make([]float64, len(f.Point))
+	for i := range below {
+		below[i] = math.Inf(-1)
+	}
+	for _, p := range []float64{0.001, 0.05, 0.5, 0.501, 0.95, 0.999} {
+		quantiles := f.Quantile(p)
+		for i, q := range quantiles {
+			if math.IsNaN(q) || math.IsInf(q, 0) || below[i]-q > 1e-12*math.Abs(q) {
+				t.Fatalf("%s: the %v-quantile of step %d is %v, the one below it %v", what, p, i+1, q, below[i])
+			}
+		}
+		below = quantiles
+	}
+}
+
+// repeats fails where two fits to one series, led on alike, do not forecast the same to the last bit.
+func repeats(t *testing.T, model forecast.Model) {
+	t.Helper()
+	var points, spreads [2][]float64
+	for k := range points {
+		fitted, err := model.Fit(daily(withGaps(noise(300), 20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fitted.Update(90)
+		f := fitted.Forecast(30)
+		points[k], spreads[k] = f.Point, append(f.StdErr, f.Quantile(0.95)...)
+	}
+	if !slices.Equal(points[0], points[1]) || !slices.Equal(spreads[0], spreads[1]) {
+		t.Errorf("%s: two fits forecast %v and %v", model.Name(), points[0], points[1])
+	}
+}
+
+// same says whether two values are, where missing ones are alike.
+func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func allocates(t *testing.T, model forecast.Model) {
 	t.Helper()

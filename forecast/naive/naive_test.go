@@ -109,6 +109,52 @@ func TestClassicSeasonalNaive(t *testing.T) {
 	same(t, "MAE, RMSE and MASE", []float64{mae, rmse, mase}, []float64{r.MAE, r.RMSE, r.MASE})
 }
 
+// The figures are those of the competition's definition in R 4.2.2: acf, then decompose with "multiplicative".
+func TestDeseasonalised(t *testing.T) {
+	for _, c := range []struct {
+		name, series string
+		n, period    int
+		want         []float64
+	}{
+		{"a season that ends with the series", "AirPassengers", 120, 12, []float64{
+			339.541524640746, 332.431385987840, 380.531863859551, 364.255179709043, 364.100344337135, 414.058502229479,
+			452.490671096946, 447.693214317687, 395.740520873523, 343.356291660275, 298.619078900600, 337, 339.541524640746,
+		}},
+		{"one that does not", "AirPassengers", 117, 12, []float64{
+			350.522462356297, 304.851541635280, 344.033508874650, 346.628077539479, 339.369543565163, 388.473923923478,
+			374.718218657312, 372.744815210697, 421.148120660721, 461.934579556462, 457.036995314791, 404, 350.522462356297,
+		}},
+		{"an odd period", "AirPassengers", 100, 7, []float64{
+			343.372020197583, 341.482174577624, 341.391142169865, 342.595661798296, 352.147623172797, 350.097466463584, 348,
+		}},
+		{"no significant season", "lh", 48, 7, []float64{2.9, 2.9, 2.9}},
+	} {
+		s, err := classic.Series(c.series)
+		if err != nil {
+			t.Fatal(err)
+		}
+		model := naive.Deseasonalised{Period: c.period}
+		same(t, c.name, fit(t, model, s.Slice(0, c.n)).Forecast(len(c.want)).Point, c.want)
+	}
+}
+
+// With the indices of the fit, each later value moves the level that every season's step is forecast from.
+func TestDeseasonalisedMovesOn(t *testing.T) {
+	s, err := classic.Series("AirPassengers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fitted := fit(t, naive.Deseasonalised{Period: 12}, s.Slice(0, 120))
+	before := fitted.Forecast(14)
+	fitted.Update(2 * before.Point[0])
+	fitted.Update(nan)
+	after := fitted.Forecast(12)
+	for i := range after.Point {
+		same(t, "points", after.Point[i:i+1], []float64{2 * before.Point[i+2]})
+	}
+	same(t, "a gap widens", after.StdErr[:1], []float64{before.StdErr[2] * math.Sqrt(2.0/3)})
+}
+
 func TestUpdateIsRefit(t *testing.T) {
 	values := []float64{1, 2, 3, nan, 0, 7, 4, nan, 8, 1, 2, nan, nan, nan}
 	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}} {
@@ -137,6 +183,8 @@ func TestErrors(t *testing.T) {
 		{"too large", naive.Last{}, []float64{1, 1e200}, forecast.ErrNotFinite},
 		{"no window", naive.Max{}, []float64{1}, forecast.ErrParameter},
 		{"no period", naive.Seasonal{}, []float64{1, 2, 3}, forecast.ErrParameter},
+		{"no period without season", naive.Deseasonalised{}, []float64{1, 2, 3}, forecast.ErrParameter},
+		{"one observation without season", naive.Deseasonalised{Period: 1}, []float64{1}, forecast.ErrTooShort},
 		{"one season", naive.Seasonal{Period: 3}, []float64{1, 2, 3}, forecast.ErrTooShort},
 		{"no pair", naive.Seasonal{Period: 2}, []float64{1, nan, nan, 2}, forecast.ErrTooShort},
 	} {
@@ -147,7 +195,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestHostileSeries(t *testing.T) {
-	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}, naive.Max{Window: 4}} {
+	for _, model := range []forecast.Model{naive.Last{}, naive.Seasonal{Period: 3}, naive.Max{Window: 4}, naive.Deseasonalised{Period: 3}} {
 		modeltest.Test(t, model)
 	}
 }
@@ -180,7 +228,10 @@ func FuzzFit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, period uint8, raw []byte) {
 		values := modeltest.Values(raw)
 		for _, model := range []forecast.Model{
-			naive.Last{}, naive.Seasonal{Period: int(period)}, naive.Max{Window: int(period)},
+			naive.Last{},
+			naive.Seasonal{Period: int(period)},
+			naive.Max{Window: int(period)},
+			naive.Deseasonalised{Period: int(period)},
 		} {
 			modeltest.Check(t, model, values)
 		}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/ensemble"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/forecast/smoothing"
+)
+
+// task is what a model is to be good at: a series with these seasons, at most so many steps ahead; where only some of
+// them are asked for, served are these.
+type task struct {
+	seasons []int
+	horizon int
+	served  []int
+}
+
+// season is the shortest one.
+func (t task) season() int { return t.seasons[0] }
+
+// entry is a model by the name it has on the command line.
+type entry struct {
+	name string
+	make func(task) forecast.Model
+}
+
+// defaultModel is the one whose rows carry no name.
+const defaultModel = "auto"
+
+func entries() []entry {
+	return []entry{
+		{defaultModel, func(t task) forecast.Model {
+			return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Horizons: t.served}
+		}},
+		{
+			"auto-no-season",
+			func(t task) forecast.Model { return ensemble.Auto{Horizon: t.horizon, Horizons: t.served} },
+		},
+		{"last", func(task) forecast.Model { return naive.Last{} }},
+		{"seasonal-naive", func(t task) forecast.Model { return naive.Seasonal{Period: t.season()} }},
+		{"naive2", func(t task) forecast.Model { return naive.Deseasonalised{Period: t.season()} }},
+		{"ses", func(task) forecast.Model { return smoothing.SES{} }},
+		{"damped-holt", func(task) forecast.Model { return smoothing.Holt{Damped: true} }},
+		{"holt-winters", func(t task) forecast.Model { return smoothing.HoltWinters{Period: t.season()} }},
+		{"arima", func(task) forecast.Model { return arima.Auto{} }},
+	}
+}
+
+// withBudget is the default model with a budget of its own.
+func withBudget(budget time.Duration) entry {
+	return entry{defaultModel + ", budget " + budget.String(), func(t task) forecast.Model {
+		return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Horizons: t.served, Budget: budget}
+	}}
+}
+
+func modelNames() []string {
+	var names []string
+	for _, e := range entries() {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+func modelNamed(name string) (entry, error) {
+	for _, e := range entries() {
+		if e.name == name {
+			return e, nil
+		}
+	}
+	return entry{}, fmt.Errorf("model %q, want one of %s", name, strings.Join(modelNames(), ", "))
+}

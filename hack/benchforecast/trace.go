@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/backtest"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+// How the traces are played.
+const (
+	refit   = 6 * time.Hour
+	history = 14 * 24 * time.Hour
+	level   = 0.95
+)
+
+// served are the horizons that are asked for, in steps.
+func served() []int { return []int{1, 5, 10, 15} }
+
+// traceRow is a model on a trace at a horizon. The window's figures are about the highest value up to the horizon.
+type traceRow struct {
+	Set           string `json:"set"`
+	Model         string `json:"model,omitempty"`
+	Name          string `json:"name"`
+	Horizon       int    `json:"horizon"`
+	MAERatioLast  figure `json:"mae_ratio_last"`
+	P95RatioMax5  figure `json:"p95_ratio_max5"`
+	P95RatioMax15 figure `json:"p95_ratio_max15"`
+	P95Coverage   figure `json:"p95_coverage"`
+
+	window windowRow
+	step   time.Duration
+}
+
+// windowRow is what a traceRow says of the value, said of the window's maximum.
+type windowRow struct {
+	ratioMax5, ratioMax15, coverage float64
+}
+
+// recorded is a column of a trace.
+type recorded struct {
+	name   string
+	series forecast.Series
+}
+
+// scoreTraces scores every model on every trace of the folder.
+func scoreTraces(o options, rows printer, words io.Writer) error {
+	if o.traces == "" {
+		return nil
+	}
+	all, err := readTraces(o.traces)
+	if err != nil {
+		return err
+	}
+	for _, model := range o.models {
+		for i, one := range all {
+			if err := one.report(model, o.jobs, rows); err != nil {
+				return fmt.Errorf("%s on %s: %w", model.name, one.name, err)
+			}
+			progress(words, "traces "+model.name, i+1, len(all))
+		}
+		if err := rows.tracesEnd(model.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// report scores a model on the trace and prints its rows.
+func (r recorded) report(model entry, jobs int, rows printer) error {
+	scored, err := r.score(model, jobs)
+	if err != nil {
+		return err
+	}
+	for _, row := range scored {
+		if err := rows.trace(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readTraces reads every value column of every CSV file in a folder, in the order of their names. A file of one column
+// gives its name to the trace; otherwise the column's name comes after it.
+func readTraces(dir string) ([]recorded, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []recorded
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimSuffix(file.Name(), ".gz"), ".csv")
+		if !strings.HasSuffix(strings.TrimSuffix(file.Name(), ".gz"), ".csv") {
+			continue
+		}
+		path := filepath.Join(dir, file.Name())
+		columns, err := trace.ColumnsOf(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, column := range columns {
+			s, err := trace.Open(path, column)
+			if err != nil {
+				return nil, err
+			}
+			full := name
+			if len(columns) > 1 {
+				full += "/" + column
+			}
+			out = append(out, recorded{name: full, series: s})
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no .csv or .csv.gz file", dir)
+	}
+	return out, nil
+}
+
+// score plays the trace to a model and to what it is compared with.
+func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
+	steps := func(d time.Duration) int { return max(int(d/r.series.Step), 1) }
+	aDay := steps(24 * time.Hour)
+	o := backtest.Options{
+		Horizons: served(), Quantiles: []float64{level},
+		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history), Each: atOnce(jobs),
+	}
+	made := model.make(task{seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15, served: o.Horizons})
+	var results [4]backtest.Result
+	for i, m := range []forecast.Model{made, naive.Last{}, sure{naive.Max{Window: 5}}, sure{naive.Max{Window: 15}}} {
+		var err error
+		if results[i], err = backtest.Run(r.series, o, m); err != nil {
+			return nil, err
+		}
+	}
+	rows := make([]traceRow, len(o.Horizons))
+	for i, h := range o.Horizons {
+		own, last, max5, max15 := results[0].Score(i), results[1].Score(i), results[2].Score(i), results[3].Score(i)
+		rows[i] = traceRow{
+			Set: "trace", Model: shown(model.name), Name: r.name, Horizon: h,
+			MAERatioLast:  figure(own.MAE / last.MAE),
+			P95RatioMax5:  figure(own.Quantiles[0].Pinball / max5.Quantiles[0].Pinball),
+			P95RatioMax15: figure(own.Quantiles[0].Pinball / max15.Quantiles[0].Pinball),
+			P95Coverage:   figure(own.Quantiles[0].Coverage),
+			step:          r.series.Step,
+			window: windowRow{
+				ratioMax5:  own.Highest[0].Pinball / max5.Highest[0].Pinball,
+				ratioMax15: own.Highest[0].Pinball / max15.Highest[0].Pinball,
+				coverage:   own.Highest[0].Coverage,
+			},
+		}
+	}
+	return rows, nil
+}
+
+// atOnce works on so many folds at a time.
+func atOnce(jobs int) func(n int, fold func(i int)) {
+	return func(n int, fold func(i int)) {
+		var all sync.WaitGroup
+		next := make(chan int)
+		for range jobs {
+			all.Go(func() {
+				for i := range next {
+					fold(i)
+				}
+			})
+		}
+		for i := range n {
+			next <- i
+		}
+		close(next)
+		all.Wait()
+	}
+}
