@@ -7,9 +7,12 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/ensemble"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/forecast/smoothing/ets"
+	"github.com/forewarm/forewarm/forecast/theta"
 )
 
 // task is what a model is to be good at: a series with these seasons, at most so many steps ahead; where only some of
@@ -47,7 +50,22 @@ func entries() []entry {
 		{"ses", func(task) forecast.Model { return smoothing.SES{} }},
 		{"damped-holt", func(task) forecast.Model { return smoothing.Holt{Damped: true} }},
 		{"holt-winters", func(t task) forecast.Model { return smoothing.HoltWinters{Period: t.season()} }},
-		{"arima", func(task) forecast.Model { return arima.Auto{} }},
+		{"double-holt-winters", func(t task) forecast.Model {
+			return smoothing.DoubleSeasonal{Periods: [2]int(t.seasons)}
+		}},
+		{"theta", func(t task) forecast.Model { return theta.Theta{Period: t.season()} }},
+		{"auto-ets", func(t task) forecast.Model { return ets.Auto{Period: t.season()} }},
+		{"auto-arima", func(task) forecast.Model { return arima.Auto{} }},
+		{"auto-sarima", func(t task) forecast.Model { return arima.Auto{Period: t.season()} }},
+		{"mstl-ets", func(t task) forecast.Model { return decompose.Seasonal{Periods: t.seasons, Model: ets.Auto{}} }},
+		{
+			"mstl-arima",
+			func(t task) forecast.Model { return decompose.Seasonal{Periods: t.seasons, Model: arima.Auto{}} },
+		},
+		{
+			"profile-arima",
+			func(t task) forecast.Model { return decompose.Profile{Day: t.season(), Model: arima.Auto{}} },
+		},
 	}
 }
 

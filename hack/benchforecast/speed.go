@@ -9,7 +9,9 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/ensemble"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/forecast/smoothing/ets"
 )
 
 // speedRow is the CPU time of a fit, or of a step online.
@@ -70,16 +72,15 @@ func scoreSpeed(o options, rows printer, words io.Writer) error {
 // fits are those with a goal, but for those whose series are not there.
 func fits(seasonal []forecast.Series, plain forecast.Series) []timed {
 	one := []forecast.Series{plain}
+	auto := ensemble.Auto{Seasons: []int{day, week}, Horizon: 48}
+	const ms = time.Millisecond
 	all := []timed{
-		{"Holt-Winters(m=24), fit", "holt-winters", 5 * time.Millisecond, smoothing.HoltWinters{Period: day}, seasonal},
-		{
-			"ARIMA(2,0,1), n=1440, exact ML",
-			"arima201",
-			4 * time.Millisecond,
-			arima.ARIMA{P: 2, Q: 1, Constant: true},
-			one,
-		},
-		{"auto-ARIMA, n=1440", "auto-arima", 30 * time.Millisecond, arima.Auto{}, one},
+		{"Holt-Winters(m=24)", "holt-winters", 5 * ms, smoothing.HoltWinters{Period: day}, seasonal},
+		{"auto-ETS(m=24)", "ets", 60 * ms, ets.Auto{Period: day}, seasonal},
+		{"auto-SARIMA(m=24)", "", 400 * ms, arima.Auto{Period: day}, seasonal},
+		{"Auto(24, 168), 48 steps", "", 150 * ms, auto, seasonal},
+		{"ARIMA(2,0,1), n=1440", "arima201", 4 * ms, arima.ARIMA{P: 2, Q: 1, Constant: true}, one},
+		{"auto-ARIMA, n=1440", "auto-arima", 30 * ms, arima.Auto{}, one},
 	}
 	return slices.DeleteFunc(all, func(t timed) bool { return len(t.series) == 0 })
 }
