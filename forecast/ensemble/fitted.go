@@ -166,8 +166,8 @@ func (f *Fitted) weigh() {
 		for k := range f.members {
 			f.judged[k] = record{}
 			for _, losses := range near {
-				f.judged[k].sum += losses[k].sum
-				f.judged[k].weight += losses[k].weight
+				f.judged[k].sum += losses[k].sum / float64(len(near))
+				f.judged[k].weight += losses[k].weight / float64(len(near))
 			}
 		}
 		weigh(f.weights[j], f.judged)
