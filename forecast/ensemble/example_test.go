@@ -30,12 +30,12 @@ func Example() {
 	}
 	fmt.Printf("the highest of these hours: at most %.0f\n", fitted.MaxQuantile(6, 0.95))
 	// Output:
-	// 00:00 99, at most 110
-	// 01:00 111, at most 122
-	// 02:00 120, at most 132
-	// 03:00 127, at most 138
+	// 00:00 101, at most 111
+	// 01:00 110, at most 122
+	// 02:00 121, at most 132
+	// 03:00 128, at most 140
 	// 04:00 134, at most 145
-	// 05:00 136, at most 147
+	// 05:00 137, at most 148
 	// the highest of these hours: at most 147
 }
 

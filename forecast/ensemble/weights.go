@@ -29,11 +29,11 @@ func share(least, loss, losses float64) float64 {
 		return 1
 	}
 	ratio := least / loss
-	if losses < enough {
-		return math.Pow(ratio, 16*math.Sqrt(losses/enough))
-	}
 	if ratio*tooFar < 1 {
 		return 0
+	}
+	if losses < enough {
+		return math.Pow(ratio, 16*math.Sqrt(losses/enough))
 	}
 	squared := ratio * ratio
 	fourth := squared * squared
