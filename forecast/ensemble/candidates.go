@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
+	"github.com/forewarm/forewarm/forecast/transform"
 )
 
 // candidate is a model that may take part, and what it costs.
@@ -78,7 +79,7 @@ func plain() []candidate {
 		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
 		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
 		{model: short(), perStep: costRidge, reach: recentReach},
-		{model: logged{short()}, perStep: costRidge, reach: recentReach},
+		{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
 	}
 }
 
@@ -95,9 +96,9 @@ func seasonal(seasons []int) []candidate {
 	profile.Profile = seasons[0]
 	out := []candidate{
 		{model: ridge, perStep: costRidge},
-		{model: logged{ridge}, perStep: costRidge},
+		{model: transform.Log{Model: ridge}, perStep: costRidge},
 		{model: profile, perStep: costRidge},
-		{model: logged{profile}, perStep: costRidge},
+		{model: transform.Log{Model: profile}, perStep: costRidge},
 	}
 	for _, season := range seasons {
 		out = append(out, candidate{model: naive.Seasonal{Period: season}, perStep: costNaive})
@@ -123,14 +124,14 @@ func searched(seasons []int, horizon int) []candidate {
 	}
 	out := []candidate{
 		{model: additive, perStep: costETS},
-		{model: logged{additive}, perStep: costETS},
+		{model: transform.Log{Model: additive}, perStep: costETS},
 		{model: winters, perStep: costWinters},
 		{model: arima.Auto{Period: day}, perStep: costSARIMA},
-		{model: logged{arima.Auto{Period: day}}, perStep: costSARIMA},
+		{model: transform.Log{Model: arima.Auto{Period: day}}, perStep: costSARIMA},
 	}
 	if len(seasons) > 1 && seasons[1]%day == 0 {
 		double := smoothing.DoubleSeasonal{Periods: [2]int{day, seasons[1]}, Damped: true}
-		out = append(out, candidate{model: logged{double}, perStep: costDouble})
+		out = append(out, candidate{model: transform.Log{Model: double}, perStep: costDouble})
 	}
 	return out
 }
@@ -143,14 +144,14 @@ func minutely(seasons []int, horizon int) []candidate {
 	}
 	out := []candidate{
 		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
-		{model: logged{arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
+		{model: transform.Log{Model: arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
 	}
 	if len(seasons) > 0 {
 		day := seasons[0]
 		profile := decompose.Profile{Day: day, Horizon: min(horizon, day-1), Model: short()}
 		out = append(
 			out,
-			candidate{model: logged{profile}, perStep: costProfile},
+			candidate{model: transform.Log{Model: profile}, perStep: costProfile},
 			candidate{model: profile, perStep: costProfile},
 		)
 	}
