@@ -8,8 +8,11 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/autoregress"
+	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/forecast/smoothing/ets"
+	"github.com/forewarm/forewarm/forecast/transform"
 )
 
 // candidate is a model that may take part, and what it costs.
@@ -26,10 +29,15 @@ type candidate struct {
 
 const (
 	costNaive     = 10
-	costSmoothing = 100
-	costHolt      = 8_000
-	costRidge     = 1_500
-	costARIMA     = 150_000
+	costSmoothing = 30
+	costHolt      = 3_000
+	costRidge     = 500
+	costProfile   = 900
+	costETS       = 8_000
+	costWinters   = 27_000
+	costDouble    = 27_000
+	costARIMA     = 25_000
+	costSARIMA    = 45_000
 	// recentReach settles the few parameters of a model without a season.
 	recentReach = 1440
 )
@@ -42,7 +50,7 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 			seasons = append(seasons, season)
 		}
 	}
-	taken = slices.Concat(plain(), seasonal(seasons))
+	taken = slices.Concat(plain(), seasonal(seasons), searched(seasons, m.Horizon), minutely(seasons, m.Horizon))
 	for {
 		total, dearest := 0.0, 0
 		for i, c := range taken {
@@ -65,16 +73,13 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 // plain candidates know no season.
 func plain() []candidate {
 	slow, fast := 0.1, 0.4
-	ridge := autoregress.Ridge{Lags: []int{1, 2, 3, 4, 5, 6, 8, 10, 15}}
 	return []candidate{
 		{model: naive.Last{}, perStep: costNaive},
 		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
 		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
 		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
-		{model: ridge, perStep: costRidge},
-		{model: logged{ridge}, perStep: costRidge},
-		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
-		{model: logged{arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
+		{model: short(), perStep: costRidge, reach: recentReach},
+		{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
 	}
 }
 
@@ -91,14 +96,71 @@ func seasonal(seasons []int) []candidate {
 	profile.Profile = seasons[0]
 	out := []candidate{
 		{model: ridge, perStep: costRidge},
-		{model: logged{ridge}, perStep: costRidge},
+		{model: transform.Log{Model: ridge}, perStep: costRidge},
 		{model: profile, perStep: costRidge},
-		{model: logged{profile}, perStep: costRidge},
+		{model: transform.Log{Model: profile}, perStep: costRidge},
 	}
 	for _, season := range seasons {
 		out = append(out, candidate{model: naive.Seasonal{Period: season}, perStep: costNaive})
 	}
 	return out
+}
+
+// longestSearched is the longest season that a model is given whose parameters are found by search: its states are one
+// for each step of the season, and a minute's days would cost too much.
+const longestSearched = 64
+
+// searched candidates have parameters that only a search finds, and know a season. They guard the smooth series that months and quarters
+// make, where the regressions are alone no match: by rolling origin twelve steps ahead the mean absolute errors are 17.4
+// with them and 19.3 without on AirPassengers, 0.43 and 0.53 on co2, 43 and 46 on UKgas.
+func searched(seasons []int, horizon int) []candidate {
+	if len(seasons) == 0 || seasons[0] > longestSearched {
+		return nil
+	}
+	day := seasons[0]
+	additive := ets.Auto{Period: day, Candidates: ets.AdditiveErrors()}
+	winters := smoothing.HoltWinters{
+		Period: day, Trend: smoothing.DampedTrend, Criterion: smoothing.Criterion{Horizon: min(horizon, 24)},
+	}
+	out := []candidate{
+		{model: additive, perStep: costETS},
+		{model: transform.Log{Model: additive}, perStep: costETS},
+		{model: winters, perStep: costWinters},
+		{model: arima.Auto{Period: day}, perStep: costSARIMA},
+		{model: transform.Log{Model: arima.Auto{Period: day}}, perStep: costSARIMA},
+	}
+	if len(seasons) > 1 && seasons[1]%day == 0 {
+		double := smoothing.DoubleSeasonal{Periods: [2]int{day, seasons[1]}, Damped: true}
+		out = append(out, candidate{model: transform.Log{Model: double}, perStep: costDouble})
+	}
+	return out
+}
+
+// minutely candidates stand in for those where there is no season, or one of hundreds of steps. On the one-minute traces
+// the profile of a day lowers the mean absolute error ten and fifteen steps ahead by half a point of a hundred.
+func minutely(seasons []int, horizon int) []candidate {
+	if len(seasons) > 0 && seasons[0] <= longestSearched {
+		return nil
+	}
+	out := []candidate{
+		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
+		{model: transform.Log{Model: arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
+	}
+	if len(seasons) > 0 {
+		day := seasons[0]
+		profile := decompose.Profile{Day: day, Horizon: min(horizon, day-1), Model: short()}
+		out = append(
+			out,
+			candidate{model: transform.Log{Model: profile}, perStep: costProfile},
+			candidate{model: profile, perStep: costProfile},
+		)
+	}
+	return out
+}
+
+// short is an autoregression on the newest quarter of an hour, where steps are minutes.
+func short() autoregress.Ridge {
+	return autoregress.Ridge{Lags: []int{1, 2, 3, 4, 5, 6, 8, 10, 15}}
 }
 
 func (c candidate) name() string { return cmp.Or(c.title, c.model.Name()) }

@@ -53,8 +53,8 @@ func table(t *testing.T, column int, path ...string) [][]float64 {
 	return out
 }
 
-// Every tenth of the M4 competition's hourly series of even number. On all 207 Auto has a MASE of .68 and covers .94
-// with its 95 % interval, where the seasonal naive has 1.15; on these 21 it has .79 and .97.
+// Every tenth of the M4 competition's hourly series of even number. On all 207 Auto has a MASE of .65 and covers .95
+// with its 95 % interval, where the seasonal naive has 1.15; on these 21 it has .76 and .975.
 func TestM4Hourly(t *testing.T) {
 	train := table(t, 1, "m4", "hourly_even_train.csv.gz")
 	test := table(t, 1, "m4", "hourly_even_test.csv.gz")
@@ -77,8 +77,8 @@ func TestM4Hourly(t *testing.T) {
 	mase /= float64(n)
 	coverage := float64(within) / float64(48*n)
 	t.Logf("%d series: MASE %.3f, coverage of 95 %% %.3f", n, mase, coverage)
-	if mase > 0.83 || coverage < 0.93 || coverage > 0.98 {
-		t.Errorf("MASE %.3f, want at most 0.83; coverage %.3f, want 0.93 to 0.98", mase, coverage)
+	if mase > 0.80 || coverage < 0.93 || coverage > 0.98 {
+		t.Errorf("MASE %.3f, want at most 0.80; coverage %.3f, want 0.93 to 0.98", mase, coverage)
 	}
 }
 

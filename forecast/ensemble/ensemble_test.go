@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/ensemble"
@@ -44,11 +45,22 @@ func estimate(t *testing.T, auto ensemble.Auto, values []float64) *ensemble.Fitt
 }
 
 // brief leaves out what would take the tests long.
-const brief = 20 * time.Millisecond
+const brief = 5 * time.Millisecond
 
 func TestModel(t *testing.T) {
 	modeltest.Test(t, ensemble.Auto{Budget: brief})
 	modeltest.Test(t, ensemble.Auto{Seasons: []int{12}, Horizon: 24, Budget: brief})
+}
+
+// With all candidates, those for short seasons and those for long ones, on the worst of the hostile series.
+func TestModelWithAllCandidates(t *testing.T) {
+	hostile := modeltest.Hostile()
+	for _, seasons := range [][]int{{4, 12}, {65}} {
+		model := ensemble.Auto{Seasons: seasons, Horizons: []int{1, 12}, Budget: time.Second}
+		for _, name := range []string{"zeros, then one", "a spike", "every third missing", "explosive", "1e-300"} {
+			t.Run(name, func(t *testing.T) { modeltest.Check(t, model, hostile[name]) })
+		}
+	}
 }
 
 func FuzzFit(f *testing.F) {
@@ -150,6 +162,51 @@ func TestScaleEquivariance(t *testing.T) {
 				t.Errorf("times %v: 95 %% quantile %d is %v, want %v", factor, i, got, want)
 			}
 		}
+	}
+}
+
+// A level far above 0 is only a level: the logarithms see another series then, but the forecast hardly does.
+func TestNearShiftEquivariance(t *testing.T) {
+	values := requests(360, 3)
+	auto := ensemble.Auto{Seasons: []int{24}, Horizon: 12}
+	one := estimate(t, auto, values).Forecast(12)
+	const shift = 1000
+	shifted := slices.Clone(values)
+	for i := range shifted {
+		shifted[i] += shift
+	}
+	other := estimate(t, auto, shifted).Forecast(12)
+	lower, upper := one.Quantile(0.1), one.Quantile(0.9)
+	for i := range one.Point {
+		if off := math.Abs(other.Point[i] - shift - one.Point[i]); off > 0.2*(upper[i]-lower[i]) {
+			t.Errorf("point %d moves by %v, its 80 %% interval is %v to %v", i, off, lower[i], upper[i])
+		}
+	}
+}
+
+// The replay of the values held out is what live values would have made of the same beginning, to the bit.
+func TestReplayIsUpdate(t *testing.T) {
+	values := requests(400, 12)
+	values[350] = math.NaN()
+	auto := ensemble.Auto{Seasons: []int{24}, Horizon: 12}
+	replayed, err := auto.Replayed(hourly(values...), 250)
+	if err != nil {
+		t.Fatal(err)
+	}
+	updated, err := auto.Updated(hourly(values...), 250)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateErrors()}
+	if diff := cmp.Diff(replayed.Reasons(), updated.Reasons(), same); diff != "" {
+		t.Errorf("reasons, replayed and updated\n%s", diff)
+	}
+	a, b := replayed.Forecast(12), updated.Forecast(12)
+	if diff := cmp.Diff(a.Point, b.Point); diff != "" {
+		t.Errorf("points\n%s", diff)
+	}
+	if diff := cmp.Diff(a.Quantile(0.95), b.Quantile(0.95)); diff != "" {
+		t.Errorf("quantiles\n%s", diff)
 	}
 }
 

@@ -37,8 +37,10 @@ type Fitted struct {
 	analytic []float64
 	// signed says that the series has been below 0; where it has not, no forecast goes there.
 	signed bool
-	next   time.Time
-	step   time.Duration
+	// largest is the largest magnitude seen.
+	largest float64
+	next    time.Time
+	step    time.Duration
 }
 
 const (
@@ -112,6 +114,7 @@ func (f *Fitted) observe(y float64) {
 		y = math.NaN()
 	} else {
 		f.signed = f.signed || y < 0
+		f.largest = max(f.largest, math.Abs(y))
 		f.scales.observe(y)
 	}
 	f.past[f.at] = y
@@ -166,8 +169,8 @@ func (f *Fitted) weigh() {
 		for k := range f.members {
 			f.judged[k] = record{}
 			for _, losses := range near {
-				f.judged[k].sum += losses[k].sum
-				f.judged[k].weight += losses[k].weight
+				f.judged[k].sum += losses[k].sum / float64(len(near))
+				f.judged[k].weight += losses[k].weight / float64(len(near))
 			}
 		}
 		weigh(f.weights[j], f.judged)

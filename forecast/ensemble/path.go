@@ -7,7 +7,7 @@ func (f *Fitted) combined(i int) float64 {
 	sum, total := 0.0, 0.0
 	for k, w := range f.weights[f.anchor[i]] {
 		if v := f.members[k].path[i]; w > 0 && !math.IsNaN(v) {
-			sum += w * v
+			sum += w * f.reach(v)
 			total += w
 		}
 	}
@@ -15,6 +15,15 @@ func (f *Fitted) combined(i int) float64 {
 		return f.floor(f.scales.last)
 	}
 	return f.floor(sum / total)
+}
+
+// farthest is how many times the largest magnitude that was seen a member may forecast: beyond it lies the extrapolation
+// of an exponential.
+const farthest = 3
+
+// reach holds a member's forecast within what could be.
+func (f *Fitted) reach(v float64) float64 {
+	return max(min(v, farthest*f.largest), -farthest*f.largest)
 }
 
 // floor keeps a forecast from going below 0 where the series never was.
@@ -56,7 +65,7 @@ func (f *Fitted) PointsTo(dst []float64) {
 		if m := f.members[k]; w > 0 && m.fitted != nil {
 			m.fitted.PointsTo(path)
 			for i := range beyond {
-				beyond[i] += w * path[served+i]
+				beyond[i] += w * f.reach(path[served+i])
 			}
 			total += w
 		}

@@ -2,7 +2,7 @@ package ensemble
 
 import "math"
 
-// seedWeight is how many observed losses the mean loss over the whole of a replay counts for at its beginning.
+// seedWeight is for how many observed losses the mean loss over the whole of a replay counts at its beginning, at most.
 const seedWeight = 48
 
 // replay takes values as if they came one at a time, each forecast before it is seen. The members' forecasts do not
@@ -50,7 +50,8 @@ func (f *Fitted) seed(k int, script, values []float64) {
 			}
 		}
 		if n > 0 {
-			f.losses[j][k] = record{sum: seedWeight * sum, weight: seedWeight}
+			weight := min(seedWeight, n)
+			f.losses[j][k] = record{sum: weight * sum, weight: weight}
 		}
 	}
 }

@@ -18,14 +18,22 @@ func (r *record) mean() float64 { return r.sum / r.weight }
 // tooFar is how many times the least loss a member may lose and still weigh.
 const tooFar = 1.6
 
-// share is the weight of a loss beside the least one: the sixteenth power of the inverse of their ratio.
-func share(least, loss float64) float64 {
+// enough losses tell members apart; with fewer the weights are softer.
+const enough = 150
+
+// share is the weight of a loss beside the least one: the sixteenth power of the inverse of their ratio, or with fewer
+// than enough losses a lower power, as the root of their number. On short series, where each loss is known to 1/√n, the
+// sharp weights would follow chance.
+func share(least, loss, losses float64) float64 {
 	if loss <= least {
 		return 1
 	}
 	ratio := least / loss
 	if ratio*tooFar < 1 {
 		return 0
+	}
+	if losses < enough {
+		return math.Pow(ratio, 16*math.Sqrt(losses/enough))
 	}
 	squared := ratio * ratio
 	fourth := squared * squared
@@ -34,8 +42,9 @@ func share(least, loss float64) float64 {
 
 // weigh writes the shares of the records to dst, their sum 1. Where no loss is known all of the weight is the first's.
 func weigh(dst []float64, records []record) {
-	least := math.Inf(1)
+	least, losses := math.Inf(1), 0.0
 	for i := range records {
+		losses = max(losses, records[i].weight)
 		if loss := records[i].mean(); loss < least {
 			least = loss
 		}
@@ -44,7 +53,7 @@ func weigh(dst []float64, records []record) {
 	for i := range records {
 		dst[i] = 0
 		if loss := records[i].mean(); !math.IsNaN(loss) {
-			dst[i] = share(least, loss)
+			dst[i] = share(least, loss, losses)
 			total += dst[i]
 		}
 	}

@@ -18,21 +18,40 @@ type Transform interface {
 	Curvature(z float64) float64
 }
 
-// Log1p is sign(y)·ln(1+|y|): the logarithm for large values, the value itself for small ones, so that zeros do no
-// harm. What multiplies demand adds up on its scale.
-type Log1p struct{}
+// Log1p is sign(y)·ln(1+|y|/u): the logarithm for values large beside the unit u, linear for small ones, so that zeros
+// do no harm. What multiplies demand adds up on its scale.
+type Log1p struct {
+	// Unit is u, 0 for 1. Model Log finds one that suits the series.
+	Unit float64
+}
 
-// Name is "log1p".
-func (Log1p) Name() string { return "log1p" }
+// Name is "log1p", with the unit where it is not 1: "log1p(y/0.25)".
+func (l Log1p) Name() string {
+	if l.unit() == 1 {
+		return "log1p"
+	}
+	return fmt.Sprintf("log1p(y/%.3g)", l.unit())
+}
+
+func (l Log1p) unit() float64 {
+	if !(l.Unit > 0) {
+		return 1
+	}
+	return l.Unit
+}
 
 // Forward takes any value.
-func (Log1p) Forward(y float64) float64 { return math.Copysign(math.Log1p(math.Abs(y)), y) }
+func (l Log1p) Forward(y float64) float64 { return math.Copysign(math.Log1p(math.Abs(y)/l.unit()), y) }
 
-// Inverse is sign(z)·(eᶻ−1).
-func (Log1p) Inverse(z float64) float64 { return math.Copysign(math.Expm1(math.Abs(z)), z) }
+// Inverse is sign(z)·u(eᶻ−1).
+func (l Log1p) Inverse(z float64) float64 {
+	return math.Copysign(l.unit()*math.Expm1(math.Abs(z)), z)
+}
 
-// Curvature is sign(z)·eᶻ.
-func (Log1p) Curvature(z float64) float64 { return math.Copysign(math.Exp(math.Abs(z)), z) }
+// Curvature is sign(z)·ueᶻ.
+func (l Log1p) Curvature(z float64) float64 {
+	return math.Copysign(l.unit()*math.Exp(math.Abs(z)), z)
+}
 
 // BoxCox is the power transform of Box & Cox (1964), (y^λ − 1)/λ, and the logarithm for λ = 0. For λ > 0 it goes on to
 // negative values with their sign, (sign(y)|y|^λ − 1)/λ (Bickel & Doksum 1981); for λ ≤ 0 the domain is y > 0.

@@ -50,6 +50,7 @@ func ExampleClip() {
 func transforms() []transform.Transform {
 	return []transform.Transform{
 		transform.Log1p{},
+		transform.Log1p{Unit: 0.03},
 		transform.BoxCox{Lambda: -1},
 		transform.BoxCox{Lambda: -0.3},
 		transform.BoxCox{},
@@ -103,6 +104,7 @@ func FuzzInverse(f *testing.F) {
 			return
 		}
 		identity(t, transform.Log1p{}, y)
+		identity(t, transform.Log1p{Unit: 40}, y)
 		b := transform.BoxCox{Lambda: lambda}
 		z := b.Forward(y)
 		if math.IsNaN(z) {
@@ -176,6 +178,7 @@ func models() []forecast.Model {
 	return []forecast.Model{
 		transform.Model{Transform: transform.Log1p{}, Model: naive.Last{}},
 		transform.Model{Transform: transform.Log1p{}, Model: smoothing.Holt{}, Means: 10},
+		transform.Log{Model: smoothing.Holt{Damped: true}},
 		transform.Model{Transform: transform.BoxCox{Lambda: -0.5}, Model: smoothing.Holt{}, Means: 60},
 		transform.Model{Transform: transform.BoxCox{Lambda: 0.5}, Model: smoothing.SES{}},
 		transform.Model{Transform: transform.BoxCox{Lambda: 2}, Model: naive.Seasonal{Period: 3}, Means: 1},
@@ -238,6 +241,30 @@ func TestModelRefuses(t *testing.T) {
 	} {
 		if _, err := model.Fit(hourly(1, 2, 0, 3)); !errors.Is(err, forecast.ErrParameter) {
 			t.Errorf("%s: %v, want %v", name, err, forecast.ErrParameter)
+		}
+	}
+}
+
+// It does not matter to Log in what a series is counted.
+func TestLogIsScaleEquivariant(t *testing.T) {
+	values := []float64{20, 0, 31, 18, 47, 33, 29, 60, 44, 12}
+	points := func(factor float64) []float64 {
+		scaled := make([]float64, len(values))
+		for i, y := range values {
+			scaled[i] = factor * y
+		}
+		fitted, err := transform.Log{Model: smoothing.SES{}}.Fit(hourly(scaled...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fitted.Forecast(2).Point
+	}
+	own := points(1)
+	for _, factor := range []float64{1e-6, 1e6} {
+		for i, got := range points(factor) {
+			if want := factor * own[i]; math.Abs(got-want) > 1e-6*want {
+				t.Errorf("times %v: point %d is %v, want %v", factor, i, got, want)
+			}
 		}
 	}
 }
