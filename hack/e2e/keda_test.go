@@ -94,6 +94,9 @@ spec:
 const (
 	cycle = 150 * time.Second
 	pulse = 20 * time.Second
+	// early is when a workload may still be asleep before a pulse: the scenario may begin at any moment of a cycle, and one
+	// that is made seconds before a pulse cannot be awake for it.
+	early = time.Minute
 )
 
 // pulses are the schedule, by the second.
@@ -154,12 +157,12 @@ func (s *stage) fromZero(t *testing.T, name, scaler string) {
 		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}"),
 		scaledObject("asleep", name, "external-push", scaler, 0))
 	asleep, absent, ready := false, false, time.Duration(0)
-	for deadline := time.Now().Add(2*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
+	for deadline := time.Now().Add(3*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
 		now, until := s.sleeper(t, name), untilPulse(time.Now())
 		replicas.Store(now.ready)
 		absent = absent || now.absent
 		switch {
-		case now.replicas == "0" && until > 0:
+		case now.replicas == "0" && until > early:
 			asleep = true
 			if ready > 0 && absent == (name == onItsOwn) {
 				t.Logf("asleep, awake %.0f s before the first request, and asleep again", ready.Seconds())
