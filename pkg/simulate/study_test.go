@@ -57,7 +57,7 @@ func TestX(t *testing.T) {
 	for _, name := range []string{"sg_small_min", "sg_small_10i", "wc98_b", "elb", "tw_amzn"} {
 		s := scaled(studied(t, name), unit)
 		for _, x := range []float64{.3, .5, .7, .9, 1} {
-			c := simulate.Config{Demand: s, Capacity: unit, HPA: stock(x, 5*time.Minute), Pod: simulate.Constant(5 * time.Minute), WarmUp: 48 * time.Hour}
+			c := simulate.Config{Demand: s, Capacity: unit, HPA: stock(x, 301*time.Second), Pod: simulate.Constant(5 * time.Minute), WarmUp: 48 * time.Hour}
 			at := time.Now()
 			r, err := simulate.Run(c, policy.NewObserved())
 			if err != nil {
@@ -65,7 +65,7 @@ func TestX(t *testing.T) {
 			}
 			t.Logf("%s stock %.2f late %.6g cost %.6g churn %.6g  %v", name, x, r.LateShare(), r.Cost(), r.ChurnPerHour(), time.Since(at))
 		}
-		c := simulate.Config{Demand: s, Capacity: unit, HPA: stock(.5, 5*time.Minute), Pod: simulate.Constant(5 * time.Minute), WarmUp: 48 * time.Hour}
+		c := simulate.Config{Demand: s, Capacity: unit, HPA: stock(.5, 301*time.Second), Pod: simulate.Constant(5 * time.Minute), WarmUp: 48 * time.Hour}
 		r, _ := simulate.Run(c, policy.NewMax(15*time.Minute, 15*time.Second))
 		t.Logf("%s max15m .5 late %.6g cost %.6g churn %.6g", name, r.LateShare(), r.Cost(), r.ChurnPerHour())
 		r, _ = simulate.Run(c, policy.NewOffset(5*time.Minute, 15*time.Second, 24*time.Hour, 7*24*time.Hour))
