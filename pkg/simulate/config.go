@@ -31,6 +31,8 @@ type Config struct {
 	HPA hpa.Spec
 	// Sync is the period of its controller: a whole number of the demand's steps.
 	Sync time.Duration
+	// Refresh is how often the policy is asked: a whole number of syncs. 0 means at every sync.
+	Refresh time.Duration
 	// Pod is the lead time of a pod that has a place.
 	Pod Lead
 	// Nodes says how places come about; nil means that there always are enough.
@@ -55,6 +57,9 @@ func (c Config) filled() Config {
 			*d.value = d.otherwise
 		}
 	}
+	if c.Refresh == 0 {
+		c.Refresh = c.Sync
+	}
 	return c
 }
 
@@ -69,9 +74,9 @@ func (c Config) Validate() error {
 	if !(c.Capacity > 0) || math.IsInf(c.Capacity, 0) {
 		wrong("a capacity of %v, want more than 0", c.Capacity)
 	}
-	if _, err := stepsInSync(c.Demand.Step, c.Sync); err != nil {
-		problems = append(problems, err)
-	}
+	_, notSteps := wholeSteps(c.Demand.Step, c.Sync)
+	_, notSyncs := wholeSteps(c.Sync, c.Refresh)
+	problems = append(problems, notSteps, notSyncs)
 	if c.Wait < 0 || c.Patience < c.Wait {
 		wrong("a wait of %s and a patience of %s, want 0 or more, and the patience no less", c.Wait, c.Patience)
 	}
@@ -120,9 +125,10 @@ func checkDemand(s forecast.Series) error {
 	return nil
 }
 
-func stepsInSync(step, sync time.Duration) (int, error) {
-	if step <= 0 || sync < step || sync%step != 0 {
-		return 0, fmt.Errorf("a sync every %s of a demand in steps of %s, want a whole number of them", sync, step)
+// wholeSteps is how many steps there are in a period, which must be a whole number of them.
+func wholeSteps(step, period time.Duration) (int, error) {
+	if step <= 0 || period < step || period%step != 0 {
+		return 0, fmt.Errorf("a period of %s and a step of %s, want a whole number of steps", period, step)
 	}
-	return int(sync / step), nil
+	return int(period / step), nil
 }

@@ -13,7 +13,7 @@ type meter struct {
 	// newest holds the steps of the window, in a ring.
 	newest []float64
 	seen   int
-	// between is how many steps there are from one sync to the next.
+	// between is how many steps there are from one observation to the next.
 	between int
 }
 

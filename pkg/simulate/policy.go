@@ -14,23 +14,23 @@ type Policy interface {
 	Serve(o Observation) float64
 }
 
-// Observation is what is known at one sync.
+// Observation is what is known when a policy is asked.
 type Observation struct {
-	// At is the time of the sync. Nothing that arrives then or later is known.
+	// At is the time of it. Nothing that arrives then or later is known.
 	At time.Time
 	// Demand is the mean of the last minute, as a rate over [1m] is. NaN where the newest sample is missing.
 	Demand float64
-	// Arrived is the mean since the sync before. NaN where it is missing.
+	// Arrived is the mean since the observation before. NaN where it is missing.
 	Arrived float64
 }
 
-// Values are what a policy serves at every sync of a demand, without the workload: what a policy serves does not depend
-// on how it is scaled. Play them by a Tape.
-func Values(demand forecast.Series, sync time.Duration, p Policy) ([]float64, error) {
+// Values are what a policy serves over a demand, asked every so often, without a workload: what it serves does not depend
+// on how that is scaled. Play them by a Tape.
+func Values(demand forecast.Series, refresh time.Duration, p Policy) ([]float64, error) {
 	if err := checkDemand(demand); err != nil {
 		return nil, err
 	}
-	every, err := stepsInSync(demand.Step, sync)
+	every, err := wholeSteps(demand.Step, refresh)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func Values(demand forecast.Series, sync time.Duration, p Policy) ([]float64, er
 	return out, nil
 }
 
-// Tape is a policy that serves recorded values, one at each sync, and none after the last.
+// Tape is a policy that serves recorded values, one at each refresh, and none after the last.
 type Tape struct {
 	values []float64
 }

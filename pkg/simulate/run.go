@@ -14,11 +14,12 @@ func Run(c Config, p Policy) (Report, error) {
 	}
 	c = w.config
 	warm := stepsIn(c.WarmUp, c.Demand.Step)
-	observed := newMeter(c.Demand.Step, w.every)
+	refresh := int(c.Refresh / c.Demand.Step)
+	observed := newMeter(c.Demand.Step, refresh)
 	value := math.NaN()
 	var report Report
 	for i, demand := range c.Demand.Values {
-		if i%w.every == 0 {
+		if i%refresh == 0 {
 			value = p.Serve(observed.observation(c.Demand.TimeAt(i)))
 		}
 		observed.add(demand)

@@ -44,7 +44,7 @@ func NewWorkload(c Config, demand float64) (*Workload, error) {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	c = c.filled()
-	every, err := stepsInSync(c.Demand.Step, c.Sync)
+	every, err := wholeSteps(c.Demand.Step, c.Sync)
 	if err != nil {
 		return nil, err
 	}

@@ -13,14 +13,14 @@ import (
 type Modelled struct {
 	// Model is fitted to the means of blocks of the demand.
 	Model forecast.Model
-	// Block is the model's step: a whole number of syncs.
+	// Block is the model's step: a whole number of observations.
 	Block time.Duration
 	// Window ahead of which the highest point counts, at least a block.
 	Window time.Duration
 	// History is the most that a fit looks back on, Refit how often it is fitted.
 	History, Refit time.Duration
-	// Sync is the time between observations.
-	Sync time.Duration
+	// Refresh is the time between observations.
+	Refresh time.Duration
 }
 
 // validate returns what makes a Modelled useless.
@@ -28,9 +28,9 @@ func (m Modelled) validate() error {
 	switch {
 	case m.Model == nil:
 		return fmt.Errorf("policy: no model")
-	case m.Sync <= 0 || m.Block < m.Sync || m.Block%m.Sync != 0:
-		return fmt.Errorf("policy %s: blocks of %s at a sync every %s, want a whole number of syncs",
-			m.Model.Name(), m.Block, m.Sync)
+	case m.Refresh <= 0 || m.Block < m.Refresh || m.Block%m.Refresh != 0:
+		return fmt.Errorf("policy %s: blocks of %s observed every %s, want a whole number of observations",
+			m.Model.Name(), m.Block, m.Refresh)
 	case m.Window < m.Block || m.History < m.Block || m.Refit < m.Block:
 		return fmt.Errorf("policy %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
 			m.Model.Name(), m.Window, m.History, m.Refit, m.Block)
@@ -82,11 +82,11 @@ func (p *Model) ahead() float64 {
 	if p.fitted == nil {
 		return math.NaN()
 	}
-	within := time.Duration(p.seen%p.perBlock()) * p.spec.Sync
+	within := time.Duration(p.seen%p.perBlock()) * p.spec.Refresh
 	return p.highest[int((within+p.spec.Window-1)/p.spec.Block)]
 }
 
-func (p *Model) perBlock() int { return int(p.spec.Block / p.spec.Sync) }
+func (p *Model) perBlock() int { return int(p.spec.Block / p.spec.Refresh) }
 
 // learn takes what arrived since the observation before into the block under way, and ends the block if that was its
 // last. The first observation has nothing before it.

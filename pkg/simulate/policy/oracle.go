@@ -8,19 +8,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
-// NewOracle serves the maximum that will be observed from now until a window later. It is the one policy that is handed
-// the demand itself, and so knows the future: a bound, not a rival.
-func NewOracle(demand forecast.Series, window, sync time.Duration) (*simulate.Tape, error) {
-	observed, err := simulate.Values(demand, sync, NewObserved())
+// Ahead is the oracle: at every refresh the maximum that will be observed from now until a window later. It is handed the
+// demand itself, and so knows the future: a bound, not a rival. Serve it by a simulate.Tape.
+func Ahead(demand forecast.Series, window, refresh time.Duration) ([]float64, error) {
+	observed, err := simulate.Values(demand, refresh, NewObserved())
 	if err != nil {
 		return nil, err
 	}
 	// The maximum of the steps ahead is that of the steps past in a series that runs backwards.
 	slices.Reverse(observed)
-	ahead := newTrailing(int(window/sync) + 1)
+	ahead := newTrailing(int(window/refresh) + 1)
 	for i, v := range observed {
 		observed[i] = ahead.push(v)
 	}
 	slices.Reverse(observed)
-	return simulate.NewTape(observed), nil
+	return observed, nil
 }

@@ -14,7 +14,7 @@ const profileWeight = 0.4
 // of every slot of a day, exponentially weighted over the days.
 type DayProfile struct {
 	observed *Observed
-	// slots of the day; NaN until one was seen. steps are the syncs in a slot, ahead the slots after this one.
+	// slots of the day; NaN until one was seen. steps are the observations in a slot, ahead the slots after this one.
 	slots        []float64
 	steps, ahead int
 	seen         int
@@ -23,11 +23,11 @@ type DayProfile struct {
 }
 
 // NewDayProfile has slots of a length that divides a day, and looks ahead of now.
-func NewDayProfile(slot, ahead, sync time.Duration) *DayProfile {
+func NewDayProfile(slot, ahead, refresh time.Duration) *DayProfile {
 	const day = 24 * time.Hour
 	p := &DayProfile{
 		observed: NewObserved(), slots: make([]float64, max(day/slot, 1)),
-		steps: max(int(slot/sync), 1), ahead: int(ahead/slot) + 1,
+		steps: max(int(slot/refresh), 1), ahead: int(ahead/slot) + 1,
 	}
 	for i := range p.slots {
 		p.slots[i] = math.NaN()

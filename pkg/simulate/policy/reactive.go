@@ -29,8 +29,10 @@ type Max struct {
 	recent trailing
 }
 
-// NewMax looks back over a window of at least one sync.
-func NewMax(window, sync time.Duration) *Max { return &Max{newTrailing(max(int(window/sync), 1))} }
+// NewMax looks back over a window of at least one refresh.
+func NewMax(window, refresh time.Duration) *Max {
+	return &Max{newTrailing(max(int(window/refresh), 1))}
+}
 
 // Serve is the maximum over the window, the newest observation included.
 func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.push(o.Demand) }
@@ -44,11 +46,11 @@ type Offset struct {
 }
 
 // NewOffset looks ahead of the same time of each period before (a day, a week) by a lead time shorter than the periods.
-func NewOffset(lead, sync time.Duration, periods ...time.Duration) *Offset {
-	window := int(lead / sync)
+func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
+	window := int(lead / refresh)
 	p := &Offset{observed: NewObserved(), ahead: newTrailing(window + 1)}
 	for _, period := range periods {
-		p.before = append(p.before, newDelayed(max(int(period/sync)-window, 1)))
+		p.before = append(p.before, newDelayed(max(int(period/refresh)-window, 1)))
 	}
 	return p
 }
@@ -60,25 +62,4 @@ func (p *Offset) Serve(o simulate.Observation) float64 {
 		value = most(value, p.before[i].push(ahead))
 	}
 	return value
-}
-
-// Every asks a policy at every so many syncs only, and serves its last value in between: a refresh that is slower than
-// the HPA.
-type Every struct {
-	policy simulate.Policy
-	syncs  int
-	seen   int
-	value  float64
-}
-
-// NewEvery asks at the first of so many syncs, 1 or more.
-func NewEvery(syncs int, p simulate.Policy) *Every { return &Every{policy: p, syncs: syncs} }
-
-// Serve is the value of the last refresh.
-func (p *Every) Serve(o simulate.Observation) float64 {
-	if p.seen%p.syncs == 0 {
-		p.value = p.policy.Serve(o)
-	}
-	p.seen++
-	return p.value
 }

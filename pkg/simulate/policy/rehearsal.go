@@ -17,8 +17,10 @@ type Rehearsal struct {
 	highest    []float64
 	values     []float64
 	workloads  []*simulate.Workload
-	capacity   float64
-	started    bool
+	// syncs from one observation to the next, of so many hours each.
+	syncs   int
+	hours   float64
+	started bool
 	// score is what was counted since Reset.
 	score Score
 }
@@ -28,14 +30,18 @@ type Rehearsal struct {
 type Score struct {
 	Arrived    float64
 	Late, Paid []float64
-	Steps      int
+	Hours      float64
 }
 
 // NewRehearsal has the workload's HPA but for its target, which is the full capacity of a replica, and its
-// stabilization, which is in the candidates. Of the Config's demand only step and start count; its step becomes the sync.
+// stabilization, which is in the candidates. Of the Config's demand the start counts
+// alone, and its step becomes the sync.
 func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error) {
 	if c.Sync == 0 {
 		c.Sync = simulate.DefaultSync
+	}
+	if c.Refresh == 0 {
+		c.Refresh = c.Sync
 	}
 	c.Demand = forecast.Series{Start: c.Demand.Start, Step: c.Sync}
 	c.Record = nil
@@ -46,7 +52,7 @@ func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error)
 		c.HPA.Metrics = append(c.HPA.Metrics[:0:0], metric)
 	}
 	r := &Rehearsal{
-		candidates: candidates, values: make([]float64, len(candidates)), capacity: c.Capacity,
+		candidates: candidates, values: make([]float64, len(candidates)), syncs: int(c.Refresh / c.Sync), hours: c.Sync.Hours(),
 		score: Score{Late: make([]float64, len(candidates)), Paid: make([]float64, len(candidates))},
 	}
 	for range candidates {
@@ -59,7 +65,7 @@ func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error)
 	for _, candidate := range candidates {
 		if r.recentOf(candidate.Hold) < 0 {
 			r.holds = append(r.holds, candidate.Hold)
-			r.recent = append(r.recent, newTrailing(1+int(candidate.Hold/c.Sync)))
+			r.recent = append(r.recent, newTrailing(1+int(candidate.Hold/c.Refresh)))
 			r.highest = append(r.highest, math.NaN())
 		}
 	}
@@ -93,14 +99,16 @@ func (r *Rehearsal) Serve(o simulate.Observation) []float64 {
 
 func (r *Rehearsal) play(arrived float64) {
 	for i, w := range r.workloads {
-		m := w.Step(r.values[i], arrived)
-		r.score.Late[i] += m.Late
-		r.score.Paid[i] += float64(m.Held)
-		if i == 0 {
-			r.score.Arrived += m.Arrived
+		for range r.syncs {
+			m := w.Step(r.values[i], arrived)
+			r.score.Late[i] += m.Late
+			r.score.Paid[i] += float64(m.Held) * r.hours
+			if i == 0 {
+				r.score.Arrived += m.Arrived
+			}
 		}
 	}
-	r.score.Steps++
+	r.score.Hours += float64(r.syncs) * r.hours
 }
 
 // Score is what was counted so far; the slices are the Rehearsal's own.

@@ -24,7 +24,6 @@ type Tuned struct {
 	rehearsal *Rehearsal
 	objective float64
 	prior     Scores
-	syncs     int // in tuneEvery
 	chosen    int
 	// late and paid of each candidate and arrived fade over tuneHalfLife; total and hours do not.
 	late, paid     []float64
@@ -34,7 +33,7 @@ type Tuned struct {
 
 // NewTuned holds the share of late demand to an objective. The prior is what each of the candidates did on other
 // workloads; without one, candidates are taken to be late until they have shown otherwise.
-func NewTuned(objective float64, r *Rehearsal, prior Scores, sync time.Duration) (*Tuned, error) {
+func NewTuned(objective float64, r *Rehearsal, prior Scores) (*Tuned, error) {
 	n := len(r.candidates)
 	if prior.Late == nil && prior.Cost == nil {
 		prior = pessimistic(n)
@@ -46,7 +45,7 @@ func NewTuned(objective float64, r *Rehearsal, prior Scores, sync time.Duration)
 		return nil, fmt.Errorf("policy: an objective of %v, want a share between 0 and 1", objective)
 	}
 	t := &Tuned{
-		rehearsal: r, objective: objective, prior: prior, syncs: max(int(tuneEvery/sync), 1), chosen: -1,
+		rehearsal: r, objective: objective, prior: prior, chosen: -1,
 		late: make([]float64, n), paid: make([]float64, n),
 	}
 	t.choose()
@@ -64,7 +63,7 @@ func pessimistic(n int) Scores {
 // Serve is the value of the candidate chosen.
 func (t *Tuned) Serve(o simulate.Observation) float64 {
 	values := t.rehearsal.Serve(o)
-	if score := t.rehearsal.Score(); score.Steps == t.syncs {
+	if score := t.rehearsal.Score(); score.Hours >= tuneEvery.Hours()*(1-1e-9) {
 		t.learn(score)
 		t.rehearsal.Reset()
 		t.choose()
@@ -76,7 +75,7 @@ func (t *Tuned) learn(s Score) {
 	fade := math.Exp2(-tuneEvery.Hours() / tuneHalfLife)
 	for i := range t.late {
 		t.late[i] = t.late[i]*fade + s.Late[i]
-		t.paid[i] = t.paid[i]*fade + s.Paid[i]*tuneEvery.Hours()/float64(t.syncs)
+		t.paid[i] = t.paid[i]*fade + s.Paid[i]
 	}
 	t.arrived = t.arrived*fade + s.Arrived
 	t.total += s.Arrived
