@@ -13,10 +13,10 @@ func newArrivals(longest int) arrivals { return arrivals{due: make([]int, longes
 
 func (a *arrivals) at(step int) *int { return &a.due[step%len(a.due)] }
 
-// add has one more come up at a step, at most the longest lead ahead.
-func (a *arrivals) add(step int) {
-	*a.at(step)++
-	a.total++
+// add has n more come up at a step, at most the longest lead ahead.
+func (a *arrivals) add(step, n int) {
+	*a.at(step) += n
+	a.total += n
 	a.last = max(a.last, step)
 }
 

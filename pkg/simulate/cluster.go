@@ -78,11 +78,19 @@ func (c *cluster) place(step int) {
 		placed = c.nodes.claim(step, c.waiting, c.random)
 	}
 	c.waiting -= placed
+	if lead, same := c.lead.(Constant); same {
+		c.start(step, stepsIn(time.Duration(lead), c.step), placed)
+		return
+	}
 	for range placed {
-		if lead := stepsIn(c.lead.Draw(c.random), c.step); lead > 0 {
-			c.starting.add(step + lead)
-		} else {
-			c.ready++
-		}
+		c.start(step, stepsIn(c.lead.Draw(c.random), c.step), 1)
+	}
+}
+
+func (c *cluster) start(step, lead, pods int) {
+	if lead > 0 {
+		c.starting.add(step+lead, pods)
+	} else {
+		c.ready += pods
 	}
 }

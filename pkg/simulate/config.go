@@ -25,7 +25,7 @@ type Config struct {
 	// Demand is the total that arrives, in the metric's unit; NaN is a step in which nothing arrived and nothing was
 	// observed. Its step is that of the queue.
 	Demand forecast.Series
-	// Capacity is how much of the demand a ready replica serves, more than 0.
+	// Capacity is how much of the demand a ready replica serves: a thousandth, which is what the HPA reads, or more.
 	Capacity float64
 	// HPA scales the workload. It has one metric, which reads the value that the policy serves.
 	HPA hpa.Spec
@@ -71,8 +71,8 @@ func (c Config) Validate() error {
 	if len(c.HPA.Metrics) != 1 {
 		wrong("an HPA of %d metrics, want 1", len(c.HPA.Metrics))
 	}
-	if !(c.Capacity > 0) || math.IsInf(c.Capacity, 0) {
-		wrong("a capacity of %v, want more than 0", c.Capacity)
+	if !(c.Capacity >= leastCapacity) || math.IsInf(c.Capacity, 0) {
+		wrong("a capacity of %v, want %v or more", c.Capacity, leastCapacity)
 	}
 	_, notSteps := wholeSteps(c.Demand.Step, c.Sync)
 	_, notSyncs := wholeSteps(c.Sync, c.Refresh)
@@ -92,6 +92,9 @@ func (c Config) Validate() error {
 	}
 	return errors.Join(problems...)
 }
+
+// leastCapacity is the resolution of what the HPA reads.
+const leastCapacity = 0.001
 
 // longestLead keeps a mistaken unit from taking the memory.
 const longestLead = 7 * 24 * time.Hour
@@ -118,8 +121,9 @@ func checkDemand(s forecast.Series) error {
 		return fmt.Errorf("demand: %w", err)
 	}
 	for i, v := range s.Values {
-		if v < 0 {
-			return fmt.Errorf("demand: value %d is %v, want 0 or more, or NaN for a gap", i, v)
+		if v < 0 || v >= mostValue {
+			return fmt.Errorf("demand: value %d is %v, want 0 or more and less than %v, or NaN for a gap; "+
+				"where it is too large, state it in a larger unit", i, v, float64(mostValue))
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func (n *nodes) claim(step, wanted int, random *rand.Rand) (placed int) {
 		}
 	}
 	for short := wanted - placed - n.spec.Places*n.coming.total; short > 0; short -= n.spec.Places {
-		n.coming.add(step + max(stepsIn(n.spec.Lead.Draw(random), n.step), 1))
+		n.coming.add(step+max(stepsIn(n.spec.Lead.Draw(random), n.step), 1), 1)
 	}
 	return placed
 }
