@@ -26,7 +26,12 @@ type options struct {
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
-	flags.StringVar(&o.traces, "traces", "", "folder of traces, .csv or .csv.gz (default: FOREWARM_DATA/outcome/series_15s)")
+	flags.StringVar(
+		&o.traces,
+		"traces",
+		"",
+		"folder of traces, .csv or .csv.gz (default: FOREWARM_DATA/outcome/series_15s)",
+	)
 	flags.DurationVar(&o.lead, "lead", 5*time.Minute, "lead time of a pod")
 	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")

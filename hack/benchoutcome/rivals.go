@@ -6,7 +6,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 )
 
@@ -40,14 +39,14 @@ func rivals() []rival {
 	return []rival{
 		{name: "stock300", plays: swept(observed, usual)},
 		{name: "stock1800", plays: swept(observed, long)},
-		{name: "max15m", plays: swept(func(t *trial) (simulate.Policy, error) {
-			return policy.NewMax(15*time.Minute, t.step), nil
+		{name: "max15m", plays: swept(func(t *trial) ([]float64, error) {
+			return t.values(policy.NewMax(15*time.Minute, t.step))
 		}, usual)},
-		{name: "offset", plays: swept(func(t *trial) (simulate.Policy, error) {
-			return policy.NewOffset(t.lead, t.step, day, 7*day), nil
+		{name: "offset", plays: swept(func(t *trial) ([]float64, error) {
+			return t.values(policy.NewOffset(t.lead, t.step, day, 7*day))
 		}, usual)},
-		{name: "day-profile", plays: swept(func(t *trial) (simulate.Policy, error) {
-			return policy.NewDayProfile(5*time.Minute, time.Hour, t.step), nil
+		{name: "day-profile", plays: swept(func(t *trial) ([]float64, error) {
+			return t.values(policy.NewDayProfile(5*time.Minute, time.Hour, t.step))
 		}, usual)},
 		{name: "holt-winters", plays: swept(holtWinters, usual)},
 		{name: "arima", plays: swept(autoARIMA, usual)},
@@ -66,14 +65,10 @@ func targets() []float64 {
 	return out
 }
 
-// swept plays one policy under every target.
-func swept(make func(*trial) (simulate.Policy, error), stabilization time.Duration) func(*trial) ([]play, error) {
+// swept plays the values of one policy under every target.
+func swept(of func(*trial) ([]float64, error), stabilization time.Duration) func(*trial) ([]play, error) {
 	return func(t *trial) ([]play, error) {
-		p, err := make(t)
-		if err != nil {
-			return nil, err
-		}
-		values, err := t.values(p)
+		values, err := of(t)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +80,7 @@ func swept(make func(*trial) (simulate.Policy, error), stabilization time.Durati
 	}
 }
 
-func observed(*trial) (simulate.Policy, error) { return policy.NewObserved(), nil }
+func observed(t *trial) ([]float64, error) { return t.values(policy.NewObserved()) }
 
 // The models forecast blocks as long as people give them, of the last two weeks, fitted anew every 6 hours.
 const (
@@ -93,21 +88,25 @@ const (
 	refit   = 6 * time.Hour
 )
 
-func holtWinters(t *trial) (simulate.Policy, error) {
+func holtWinters(t *trial) ([]float64, error) {
 	const block = 5 * time.Minute
 	return modelled(t, block, history, smoothing.HoltWinters{Period: int(day / block), Trend: smoothing.DampedTrend})
 }
 
 // autoARIMA is fitted on a day of minutes: that settles its few parameters, and the search for its order costs in
 // proportion.
-func autoARIMA(t *trial) (simulate.Policy, error) {
+func autoARIMA(t *trial) ([]float64, error) {
 	return modelled(t, time.Minute, day, arima.Auto{MaxD: 1})
 }
 
-func modelled(t *trial, block, history time.Duration, model forecast.Model) (simulate.Policy, error) {
-	return policy.NewModel(policy.Modelled{
+func modelled(t *trial, block, history time.Duration, model forecast.Model) ([]float64, error) {
+	p, err := policy.NewModel(policy.Modelled{
 		Model: model, Block: block, Window: max(t.window(), block), History: history, Refit: refit, Refresh: t.step,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return t.values(p)
 }
 
 // objectives are the shares of late demand that a policy with such a knob is asked for.
@@ -157,7 +156,7 @@ func oracle(t *trial) ([]play, error) {
 // hindsight plays the observed demand under every target, stabilization and minReplicas, the latter as shares of the
 // mean demand.
 func hindsight(t *trial) ([]play, error) {
-	values, err := t.values(policy.NewObserved())
+	values, err := observed(t)
 	if err != nil {
 		return nil, err
 	}

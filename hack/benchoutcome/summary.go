@@ -47,8 +47,10 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial, o options) {
 	}
 	fmt.Fprintf(text, "\n**One setting for all traces**, L = %s, refresh every %s: %s; families %s weigh equally; "+
 		"cost = GPU-hours / demand, geometric mean\n\n", o.lead, o.step, strings.Join(names, ", "), strings.Join(families, ", "))
-	text.WriteString("| policy | at mean late .5 % | 1 % | 2 % | worst trace ≤ 2 % | ≤ 3 % | nearest to 1 %: setting: " +
-		"mean, median, worst late, sd log10; churn/h, cost |\n|---|--:|--:|--:|--:|--:|---|\n")
+	text.WriteString(
+		"| policy | at mean late .5 % | 1 % | 2 % | worst trace ≤ 2 % | ≤ 3 % | nearest to 1 %: setting: " +
+			"mean, median, worst late, sd log10; churn/h, cost |\n|---|--:|--:|--:|--:|--:|---|\n",
+	)
 	for _, r := range s.rivals {
 		if r.hindsight {
 			continue

@@ -119,8 +119,15 @@ func onGrid(s forecast.Series) (forecast.Series, error) {
 func familyOf(name string) string {
 	word, _, _ := strings.Cut(strings.ToLower(name), "_")
 	for _, known := range []struct{ prefix, family string }{
-		{"servegen", "sg"}, {"worldcup", "wc"}, {"wc", "wc"}, {"azure", "az"}, {"elb", "nab"}, {"tw", "nab"},
-		{"gpu", "gentd"}, {"gen", "gentd"}, {"mooncake", "moon"},
+		{"servegen", "sg"},
+		{"worldcup", "wc"},
+		{"wc", "wc"},
+		{"azure", "az"},
+		{"elb", "nab"},
+		{"tw", "nab"},
+		{"gpu", "gentd"},
+		{"gen", "gentd"},
+		{"mooncake", "moon"},
 	} {
 		if strings.HasPrefix(word, known.prefix) {
 			return known.family

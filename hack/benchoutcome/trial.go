@@ -38,7 +38,12 @@ func (t *trial) config(target float64, stabilization time.Duration) simulate.Con
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = stabilization
 	return simulate.Config{
-		Demand: t.demand, Capacity: unit, Pod: simulate.Constant(t.lead), WarmUp: t.warmUp(), Sync: sync, Refresh: t.step,
+		Demand:   t.demand,
+		Capacity: unit,
+		Pod:      simulate.Constant(t.lead),
+		WarmUp:   t.warmUp(),
+		Sync:     sync,
+		Refresh:  t.step,
 		HPA: hpa.Spec{
 			Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{

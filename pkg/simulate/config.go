@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,23 +50,20 @@ type Config struct {
 
 // filled has the defaults in place of zeros.
 func (c Config) filled() Config {
-	for _, d := range []struct {
-		value     *time.Duration
-		otherwise time.Duration
-	}{{&c.Sync, DefaultSync}, {&c.Wait, DefaultWait}, {&c.Patience, DefaultPatience}} {
-		if *d.value == 0 {
-			*d.value = d.otherwise
-		}
-	}
-	if c.Refresh == 0 {
-		c.Refresh = c.Sync
-	}
+	c.Sync = cmp.Or(c.Sync, DefaultSync)
+	c.Refresh = cmp.Or(c.Refresh, c.Sync)
+	c.Wait = cmp.Or(c.Wait, DefaultWait)
+	c.Patience = cmp.Or(c.Patience, DefaultPatience)
 	return c
 }
 
 // Validate returns every problem.
 func (c Config) Validate() error {
-	c = c.filled()
+	return c.filled().validate()
+}
+
+// validate looks at a Config without zeros.
+func (c Config) validate() error {
 	problems := []error{c.HPA.Validate(), checkDemand(c.Demand)}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(c.HPA.Metrics) != 1 {

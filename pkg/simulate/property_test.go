@@ -190,7 +190,12 @@ func FuzzRun(f *testing.F) {
 		c.HPA.Metrics[0].Target = 1 + 10*int64(target)
 		if nodes {
 			c.Nodes = &simulate.Nodes{
-				Lead: simulate.Empirical{0, time.Minute}, Places: 1 + int(lead%5), Keep: time.Duration(most) * time.Second,
+				Lead: simulate.Empirical{
+					0,
+					time.Minute,
+				},
+				Places: 1 + int(lead%5),
+				Keep:   time.Duration(most) * time.Second,
 			}
 		}
 		all, report := moments(t, c, policy.NewObserved())

@@ -89,7 +89,7 @@ func TestStudy(t *testing.T) {
 			Demand: s, Capacity: unit, HPA: stock(row.target, window), Pod: simulate.Constant(5 * time.Minute),
 			WarmUp: 48 * time.Hour,
 		}
-		report, err := simulate.Run(c, studyPolicy(t, &c, row.policy))
+		report, err := simulate.Run(c, simulate.NewTape(studyValues(t, &c, row.policy)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,21 +104,26 @@ func TestStudy(t *testing.T) {
 	}
 }
 
-func studyPolicy(tb testing.TB, c *simulate.Config, name string) simulate.Policy {
+// studyValues are what a policy of the study serves; the oracle's HPA has no stabilization.
+func studyValues(tb testing.TB, c *simulate.Config, name string) []float64 {
 	tb.Helper()
+	var (
+		values []float64
+		err    error
+	)
 	switch name {
 	case "stock300":
-		return policy.NewObserved()
+		values, err = simulate.Values(c.Demand, step, policy.NewObserved())
 	case "max15m":
-		return policy.NewMax(15*time.Minute, step)
+		values, err = simulate.Values(c.Demand, step, policy.NewMax(15*time.Minute, step))
 	default:
 		c.HPA.Behavior.Down.Stabilization = 0
-		values, err := policy.Ahead(c.Demand, 5*time.Minute+75*time.Second, step)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return simulate.NewTape(values)
+		values, err = policy.Ahead(c.Demand, 5*time.Minute+75*time.Second, step)
 	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return values
 }
 
 // fortnight is 14 days of 15 s.

@@ -57,7 +57,13 @@ func NewWorkload(c Config, demand float64) (*Workload, error) {
 		first = 0
 	}
 	ready := min(max(first, c.HPA.Min), c.HPA.Max)
-	w := &Workload{config: c, every: every, controller: controller, cluster: newCluster(&c, int(ready)), queue: newQueue(&c)}
+	w := &Workload{
+		config:     c,
+		every:      every,
+		controller: controller,
+		cluster:    newCluster(&c, int(ready)),
+		queue:      newQueue(&c),
+	}
 	w.observed.Readings = w.reading[:]
 	return w, nil
 }

@@ -53,9 +53,6 @@ func column[T any](all []simulate.Moment, of func(simulate.Moment) T) []T {
 func replicas(m simulate.Moment) int { return m.Replicas }
 func ready(m simulate.Moment) int    { return m.Ready }
 
-// near compares numbers that were added up in another order.
-func near() cmp.Option { return cmpopts.EquateApprox(1e-12, 1e-12) }
-
 // Ten replicas get 23⅓ for a step, then 30, then nothing: 200 replica-seconds are left over, then 500, a wait of 50 s. Of
 // the second step's 450 two thirds met a wait over 30 s.
 func TestQueue(t *testing.T) {
@@ -71,7 +68,7 @@ func TestQueue(t *testing.T) {
 		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m simulate.Moment) float64 { return m.Late })},
 		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m simulate.Moment) float64 { return m.Served })},
 	} {
-		if diff := cmp.Diff(columns[0], columns[1], near()); diff != "" {
+		if diff := cmp.Diff(columns[0], columns[1], cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}

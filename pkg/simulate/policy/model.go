@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -27,13 +28,19 @@ type Modelled struct {
 func (m Modelled) validate() error {
 	switch {
 	case m.Model == nil:
-		return fmt.Errorf("policy: no model")
+		return errors.New("policy: no model")
 	case m.Refresh <= 0 || m.Block < m.Refresh || m.Block%m.Refresh != 0:
 		return fmt.Errorf("policy %s: blocks of %s observed every %s, want a whole number of observations",
 			m.Model.Name(), m.Block, m.Refresh)
 	case m.Window < m.Block || m.History < m.Block || m.Refit < m.Block:
-		return fmt.Errorf("policy %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
-			m.Model.Name(), m.Window, m.History, m.Refit, m.Block)
+		return fmt.Errorf(
+			"policy %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
+			m.Model.Name(),
+			m.Window,
+			m.History,
+			m.Refit,
+			m.Block,
+		)
 	default:
 		return nil
 	}

@@ -52,8 +52,11 @@ func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error)
 		c.HPA.Metrics = append(c.HPA.Metrics[:0:0], metric)
 	}
 	r := &Rehearsal{
-		candidates: candidates, values: make([]float64, len(candidates)), syncs: int(c.Refresh / c.Sync), hours: c.Sync.Hours(),
-		score: Score{Late: make([]float64, len(candidates)), Paid: make([]float64, len(candidates))},
+		candidates: candidates,
+		values:     make([]float64, len(candidates)),
+		syncs:      int(c.Refresh / c.Sync),
+		hours:      c.Sync.Hours(),
+		score:      Score{Late: make([]float64, len(candidates)), Paid: make([]float64, len(candidates))},
 	}
 	for range candidates {
 		w, err := simulate.NewWorkload(c, 0)

@@ -32,14 +32,17 @@ type Tuned struct {
 }
 
 // NewTuned holds the share of late demand to an objective. The prior is what each of the candidates did on other
-// workloads; without one, candidates are taken to be late until they have shown otherwise.
+// workloads; without one, the first candidate, the most careful, serves until a day has shown what the others do.
 func NewTuned(objective float64, r *Rehearsal, prior Scores) (*Tuned, error) {
 	n := len(r.candidates)
-	if prior.Late == nil && prior.Cost == nil {
-		prior = pessimistic(n)
-	}
-	if len(prior.Late) != n || len(prior.Cost) != n || n == 0 {
-		return nil, fmt.Errorf("policy: a prior of %d and %d scores for %d candidates", len(prior.Late), len(prior.Cost), n)
+	known := prior.Late != nil || prior.Cost != nil
+	if known && (len(prior.Late) != n || len(prior.Cost) != n) || n == 0 {
+		return nil, fmt.Errorf(
+			"policy: a prior of %d and %d scores for %d candidates",
+			len(prior.Late),
+			len(prior.Cost),
+			n,
+		)
 	}
 	if !(objective > 0 && objective < 1) {
 		return nil, fmt.Errorf("policy: an objective of %v, want a share between 0 and 1", objective)
@@ -50,14 +53,6 @@ func NewTuned(objective float64, r *Rehearsal, prior Scores) (*Tuned, error) {
 	}
 	t.choose()
 	return t, nil
-}
-
-func pessimistic(n int) Scores {
-	s := Scores{Late: make([]float64, n), Cost: make([]float64, n)}
-	for i := range n {
-		s.Late[i], s.Cost[i] = 1, 1
-	}
-	return s
 }
 
 // Serve is the value of the candidate chosen.
@@ -109,15 +104,21 @@ func (t *Tuned) better(i, than int) bool {
 
 func (t *Tuned) meets(i int) bool { return t.lateShare(i) <= t.objective }
 
-func (t *Tuned) lateShare(i int) float64 { return t.blend(t.late[i], t.prior.Late[i]) }
+func (t *Tuned) lateShare(i int) float64 { return t.blend(t.late[i], t.prior.Late, i) }
 
-func (t *Tuned) cost(i int) float64 { return t.blend(t.paid[i], t.prior.Cost[i]) }
+func (t *Tuned) cost(i int) float64 { return t.blend(t.paid[i], t.prior.Cost, i) }
 
-// blend is a share of the demand, with the prior as priorHours of mean load.
-func (t *Tuned) blend(amount, prior float64) float64 {
-	if !(t.arrived > 0) {
-		return prior
+// blend is a share of the demand, with the prior as priorHours of mean load. Without one all candidates are alike at
+// first, and the first is chosen.
+func (t *Tuned) blend(amount float64, prior []float64, i int) float64 {
+	switch {
+	case prior == nil && (t.elapsed < priorHours || !(t.arrived > 0)):
+		return 1
+	case prior == nil:
+		return amount / t.arrived
+	case !(t.arrived > 0):
+		return prior[i]
 	}
 	weight := priorHours * t.total / t.elapsed
-	return (amount + weight*prior) / (t.arrived + weight)
+	return (amount + weight*prior[i]) / (t.arrived + weight)
 }
