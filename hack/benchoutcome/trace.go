@@ -115,23 +115,21 @@ func onGrid(s forecast.Series) (forecast.Series, error) {
 }
 
 // familyOf is the collection that a trace stems from: traces of one are alike, and count together as much as those of
-// another. By default it is the first word of the name.
+// another. It is the first word of the name, but for the words that public collections go by.
 func familyOf(name string) string {
 	word, _, _ := strings.Cut(strings.ToLower(name), "_")
-	for _, known := range []struct{ prefix, family string }{
-		{"servegen", "sg"},
-		{"worldcup", "wc"},
-		{"wc", "wc"},
-		{"azure", "az"},
-		{"elb", "nab"},
-		{"tw", "nab"},
-		{"gpu", "gentd"},
-		{"gen", "gentd"},
-		{"mooncake", "moon"},
-	} {
-		if strings.HasPrefix(word, known.prefix) {
-			return known.family
-		}
+	switch word {
+	case "servegen":
+		return "sg"
+	case "wc98", "worldcup98":
+		return "wc"
+	case "elb", "tw":
+		return "nab"
+	case "azure2023", "azure2024":
+		return "az"
+	case "gpu", "gen":
+		return "gentd"
+	default:
+		return word
 	}
-	return word
 }
