@@ -15,7 +15,7 @@
 //	holt-winters, arima   the highest forecast for the window (lead time and 75 s), not below now; the target
 //	reactive-tuned        a reactive rule that tunes itself on its own past; the objective
 //	oracle                the highest demand of the window that comes; the target
-//	reactive-hindsight    for comparison alone: the observed demand; target, stabilization and minReplicas, the best of 693
+//	reactive-hindsight    for comparison alone: the observed demand; target, stabilization and minReplicas, the best of 438
 //	                      per trace, chosen afterwards
 //
 // A late request waits for more than 30 s. Every run makes a line:

@@ -146,7 +146,7 @@ func TestHindsight(t *testing.T) {
 	for _, l := range lines {
 		settings[fmt.Sprint(l.Setting, *l.Stabilization, *l.MinReplicas)] = true
 	}
-	if want := 7 * 3 * 33; len(lines) != want || len(settings) != want {
+	if want := 4*33 + 6*3*17; len(lines) != want || len(settings) != want {
 		t.Errorf("%d lines, %d settings, want %d", len(lines), len(settings), want)
 	}
 	if !strings.Contains(text, "No trace is as long as a day") {

@@ -153,22 +153,31 @@ func oracle(t *trial) ([]play, error) {
 	return out, nil
 }
 
-// hindsight plays the observed demand under every target, stabilization and minReplicas, the latter as shares of the
-// mean demand.
+// hindsight plays the observed demand under every target and stabilization, and half of the targets under minReplicas
+// too, which are shares of the mean demand: the study's grid.
 func hindsight(t *trial) ([]play, error) {
 	values, err := observed(t)
 	if err != nil {
 		return nil, err
 	}
 	var out []play
-	for _, share := range []float64{0, 0.17, 0.33, 0.67, 1, 1.5, 2} {
+	add := func(stabilization time.Duration, targets []float64, minReplicas int32) {
+		for _, target := range targets {
+			out = append(out, play{
+				setting: target, values: values, target: target, stabilization: stabilization, minReplicas: minReplicas,
+			})
+		}
+	}
+	for _, stabilization := range []time.Duration{0, usual, 2 * usual, long} {
+		add(stabilization, targets(), 1)
+	}
+	var half []float64
+	for i := 0; i < len(targets()); i += 2 {
+		half = append(half, targets()[i])
+	}
+	for _, share := range []float64{0.17, 0.33, 0.67, 1, 1.5, 2} {
 		for _, stabilization := range []time.Duration{0, usual, long} {
-			for _, target := range targets() {
-				out = append(out, play{
-					setting: target, values: values, target: target, stabilization: stabilization,
-					minReplicas: int32(share*meanReplicas + 0.5),
-				})
-			}
+			add(stabilization, half, int32(share*meanReplicas+0.5))
 		}
 	}
 	return out, nil
