@@ -50,9 +50,10 @@ func output(t *testing.T, args ...string) (lines []line, text string) {
 	if err := run(append(args, "--json"), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
+	var rest strings.Builder
 	for row := range strings.Lines(out.String()) {
 		if !strings.HasPrefix(row, "{") {
-			text += row
+			rest.WriteString(row)
 			continue
 		}
 		var l line
@@ -63,7 +64,7 @@ func output(t *testing.T, args ...string) (lines []line, text string) {
 		}
 		lines = append(lines, l)
 	}
-	return lines, text
+	return lines, rest.String()
 }
 
 func TestOutcome(t *testing.T) {
@@ -202,13 +203,19 @@ func TestTogether(t *testing.T) {
 		{recorded: recorded{family: "a"}}, {recorded: recorded{family: "b"}}, {recorded: recorded{family: "b"}},
 	}
 	got := together(0.5, []line{
-		{Cost: 4, Late: 0.02, ChurnPerHour: 8}, {Cost: 1, Late: 0, ChurnPerHour: 4}, {Cost: 1, Late: 0.01, ChurnPerHour: 0},
+		{
+			Cost:         4,
+			Late:         0.02,
+			ChurnPerHour: 8,
+		},
+		{Cost: 1, Late: 0, ChurnPerHour: 4},
+		{Cost: 1, Late: 0.01, ChurnPerHour: 0},
 	}, weightsOf(trials))
 	if math.Abs(got.mean-0.0125) > 1e-12 || got.median != 0.01 || got.worst != 0.02 || math.Abs(got.cost-2) > 1e-12 ||
 		math.Abs(got.churn-5) > 1e-12 || got.setting != 0.5 {
 		t.Errorf("%+v", got)
 	}
-	// The logarithms are −4, −1.996 and −1.697 with weights ¼, ¼, ½: a mean of −2.347 and a deviation of 0.962.
+	// The logarithms are −1.697 with weight ½, and −4 and −1.996 with ¼ each: a mean of −2.347 and a deviation of 0.962.
 	if math.Abs(got.spread-0.962) > 1e-3 {
 		t.Errorf("a spread of %v", got.spread)
 	}
