@@ -1,5 +1,7 @@
 package ensemble
 
+import "slices"
+
 // Reasons say why an ensemble forecasts as it does.
 type Reasons struct {
 	// Horizons are the steps ahead that are scored, ascending; what is given by horizon is in their order.
@@ -26,22 +28,28 @@ type Candidate struct {
 
 // Reasons are a copy: they do not change with the next Update.
 func (f *Fitted) Reasons() Reasons {
-	r := Reasons{Horizons: append([]int(nil), f.anchors...)}
-	for k, m := range f.members {
-		c := Candidate{Name: m.name(), Err: m.err}
-		for j := range f.anchors {
-			c.Loss = append(c.Loss, f.losses[j][k].mean())
-			c.Weight = append(c.Weight, f.weights[j][k])
-		}
-		r.Candidates = append(r.Candidates, c)
-	}
-	for _, name := range f.dropped {
-		r.Candidates = append(r.Candidates, Candidate{Name: name, TooCostly: true})
-	}
-	for j := range f.anchors {
+	r := f.points.Reasons()
+	for j := range r.Horizons {
 		r.Coverage = append(r.Coverage, f.values[j].covered.mean())
 		r.MaxCoverage = append(r.MaxCoverage, f.maxima[j].covered.mean())
 		r.Errors = append(r.Errors, f.values[j].gauges[0].scores.Len())
+	}
+	return r
+}
+
+// Reasons are a copy: they do not change with the next Update. Nothing is calibrated, so there is no coverage.
+func (c *Combination) Reasons() Reasons {
+	r := Reasons{Horizons: slices.Clone(c.anchors)}
+	for k, m := range c.members {
+		candidate := Candidate{Name: m.name(), Err: m.err}
+		for j := range c.anchors {
+			candidate.Loss = append(candidate.Loss, c.losses[j][k].mean())
+			candidate.Weight = append(candidate.Weight, c.weights[j][k])
+		}
+		r.Candidates = append(r.Candidates, candidate)
+	}
+	for _, name := range c.dropped {
+		r.Candidates = append(r.Candidates, Candidate{Name: name, TooCostly: true})
 	}
 	return r
 }
