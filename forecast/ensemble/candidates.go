@@ -51,14 +51,10 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 		}
 	}
 	taken = slices.Concat(plain(), seasonal(seasons), searched(seasons, m.Horizon), minutely(seasons, m.Horizon))
-	fits := 1.0
-	if held > 0 {
-		fits = 2 // Before the replay and after it.
-	}
 	for {
 		total, dearest := 0.0, 0
 		for i, c := range taken {
-			total += fits * c.cost(n)
+			total += 2 * c.cost(n) // Fitted twice: before the replay and after it.
 			if c.cost(n) >= taken[dearest].cost(n) {
 				dearest = i
 			}

@@ -13,7 +13,8 @@ import (
 // calibrated. It costs a fraction of a Fitted, and is for callers that calibrate what they make of the points.
 type Combination struct {
 	members []*member
-	dropped []string // names of the candidates that the budget left out
+	outdone []Candidate // those that the hold-out left behind
+	dropped []string    // names of those that the budget left out
 	horizon int
 	// anchors are the horizons that are scored; anchor says for each step up to the horizon which of them it goes with.
 	anchors, anchor []int

@@ -8,12 +8,7 @@ import (
 )
 
 // Points is Auto without its calibration: a Combination, for callers that calibrate by themselves. Quantiles are unused.
-type Points struct {
-	Auto
-	// Cold fits the members once, on the whole series, and holds nothing out: weights begin with all on the last value and
-	// are learnt from the values to come. It is for a caller who replays the end of a history himself.
-	Cold bool
-}
+type Points struct{ Auto }
 
 var _ forecast.Model = Points{}
 
@@ -35,14 +30,11 @@ func (p Points) Estimate(s forecast.Series) (*Combination, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name(), err)
 	}
-	return options.combine(s.Slice(units.First(s.Values), s.Len()), p.Cold), nil
+	return options.combine(s.Slice(units.First(s.Values), s.Len())), nil
 }
 
-func (m Auto) combine(s forecast.Series, cold bool) *Combination {
-	held := 0
-	if !cold {
-		held = m.holdOut(s.Len())
-	}
+func (m Auto) combine(s forecast.Series) *Combination {
+	held := m.holdOut(s.Len())
 	split := s.Len() - held
 	taken, dropped := m.plan(s.Len(), held)
 	c := newCombination(m, s, taken, dropped)
@@ -50,12 +42,12 @@ func (m Auto) combine(s forecast.Series, cold bool) *Combination {
 		c.observe(y)
 	}
 	c.fit(s.Slice(0, split))
-	if held == 0 {
-		c.file()
-		return c
+	for range c.replay(s.Values[split:]) {
+		continue // The weights are learnt on the way.
 	}
-	for range c.replay(s.Values[split:]) { //nolint:revive // The weights are learnt on the way.
+	if held > 0 {
+		c.choose()
+		c.fit(s)
 	}
-	c.fit(s)
 	return c
 }

@@ -55,7 +55,12 @@ const oneSigma = 0.8413447460685429
 // do.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
 	h = max(h, 0)
-	out := forecast.Forecast{Start: f.points.next, Step: f.points.step, Point: make([]float64, h), StdErr: make([]float64, h)}
+	out := forecast.Forecast{
+		Start:  f.points.next,
+		Step:   f.points.step,
+		Point:  make([]float64, h),
+		StdErr: make([]float64, h),
+	}
 	f.PointsTo(out.Point)
 	m := f.marginals(out.Point)
 	out.Marginals = m

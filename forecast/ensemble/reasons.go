@@ -21,9 +21,10 @@ type Candidate struct {
 	// Loss is the trailing mean absolute error by horizon, NaN where it is not known; Weight is the share that the model
 	// has in the ensemble's forecast.
 	Loss, Weight []float64
-	// Err says why the model could not be fitted; TooCostly that the budget left it out.
-	Err       error
-	TooCostly bool
+	// Err says why the model could not be fitted; TooCostly that the budget left it out; Outdone that others did better at
+	// the end of the series, which was held out: its losses are of that time.
+	Err                error
+	TooCostly, Outdone bool
 }
 
 // Reasons are a copy: they do not change with the next Update.
@@ -41,17 +42,26 @@ func (f *Fitted) Reasons() Reasons {
 func (c *Combination) Reasons() Reasons {
 	r := Reasons{Horizons: slices.Clone(c.anchors)}
 	for k, m := range c.members {
-		candidate := Candidate{Name: m.name(), Err: m.err}
-		for j := range c.anchors {
-			candidate.Loss = append(candidate.Loss, c.losses[j][k].mean())
-			candidate.Weight = append(candidate.Weight, c.weights[j][k])
-		}
-		r.Candidates = append(r.Candidates, candidate)
+		r.Candidates = append(r.Candidates, c.told(k, m))
+	}
+	for _, o := range c.outdone {
+		o.Loss, o.Weight, o.Outdone = slices.Clone(o.Loss), make([]float64, len(c.anchors)), true
+		r.Candidates = append(r.Candidates, o)
 	}
 	for _, name := range c.dropped {
 		r.Candidates = append(r.Candidates, Candidate{Name: name, TooCostly: true})
 	}
 	return r
+}
+
+// told is member k as reasons tell it.
+func (c *Combination) told(k int, m *member) Candidate {
+	out := Candidate{Name: m.name(), Err: m.err}
+	for j := range c.anchors {
+		out.Loss = append(out.Loss, c.losses[j][k].mean())
+		out.Weight = append(out.Weight, c.weights[j][k])
+	}
+	return out
 }
 
 // name is that of the fitted model where it tells one: automatic models know their structure once fitted.

@@ -223,7 +223,10 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 				fmt.Sprintf("write a whole number of steps of %s, at least two", say(target.Step))))
 		case season > target.History/2:
 			r.add(field.Invalid(path.Index(i), text, fmt.Sprintf(
-				"the history %s must hold a season twice: write at most %s", say(target.History), say(target.History/2))))
+				"the history %s must hold a season twice: write at most %s",
+				say(target.History),
+				say(target.History/2),
+			)))
 		case len(out) > 0 && season <= out[len(out)-1]:
 			r.add(field.Invalid(path.Index(i), text, "write the shorter season first, each once"))
 		default:

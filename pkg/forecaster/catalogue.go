@@ -28,8 +28,8 @@ const (
 type blueprint struct {
 	name string
 	// free candidates cost nothing and are hard to beat; they always stand by and need no promotion.
-	free bool
-	model    func(Config) forecast.Model
+	free  bool
+	model func(Config) forecast.Model
 }
 
 func blueprints() []blueprint {
@@ -47,17 +47,16 @@ func blueprints() []blueprint {
 			return smoothing.HoltWinters{Period: c.season(), Trend: smoothing.DampedTrend}
 		}},
 		{name: ARIMA, model: func(Config) forecast.Model { return newest{arima.Auto{MaxD: 1}, arimaReach} }},
-		{name: Auto, model: auto},
+		{name: Auto, model: func(c Config) forecast.Model { return auto(c) }},
 	}
 }
 
 // autoBudget is the CPU time that the fit of the ensemble may take. It is about what all other candidates take together.
 const autoBudget = 75 * time.Millisecond
 
-// auto is the ensemble's points: what calibrates all candidates alike calibrates them, too, and the replay of the
-// history's end teaches its weights.
-func auto(c Config) forecast.Model {
-	return ensemble.Points{Auto: ensemble.Auto{Seasons: c.seasons(), Horizons: c.horizons(), Budget: autoBudget}, Cold: true}
+// auto is the ensemble's points: what calibrates all candidates alike calibrates them, too.
+func auto(c Config) ensemble.Points {
+	return ensemble.Points{Auto: ensemble.Auto{Seasons: c.seasons(), Horizons: c.horizons(), Budget: autoBudget}}
 }
 
 // arimaReach is how many of the newest steps an ARIMA is fitted on: a day of minutes settles its few parameters, and the
