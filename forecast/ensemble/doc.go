@@ -23,6 +23,7 @@
 // Each member is scored at each horizon by its trailing mean absolute error, and weighs as the inverse of that error to
 // the sixteenth: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper
 // weights forget a failing member sooner), or to less while few errors are known. The trailing mean is the hysteresis.
+// After the end of the series, which Fit holds out, the last value and the five that weighed most live on.
 //
 // # Quantiles
 //
