@@ -126,7 +126,7 @@ func holtWinters(t *testing.T, refresh time.Duration) *policy.Model {
 	t.Helper()
 	return model(t, policy.Modelled{
 		Model: smoothing.HoltWinters{Period: 288, Trend: smoothing.DampedTrend}, Block: 5 * time.Minute,
-		Window: 10 * time.Minute, History: 14 * day, Refit: 6 * time.Hour, Refresh: refresh,
+		Window: 10 * time.Minute, History: 14 * day, Refit: 24 * time.Hour, Refresh: refresh,
 	})
 }
 
@@ -249,8 +249,8 @@ func tuned(t *testing.T, objective float64, s forecast.Series, prior policy.Scor
 // least noise, and half of it is a waste.
 func TestTunedFindsTheTarget(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	s := forecast.Series{Start: start(), Step: 15 * time.Second}
-	for range 14 * 24 * 240 {
+	s := forecast.Series{Start: start(), Step: time.Minute}
+	for range 5 * 24 * 60 {
 		s.Values = append(s.Values, 40+random.NormFloat64())
 	}
 	got := values(t, s, tuned(t, 0.01, s, policy.Scores{}))
@@ -316,7 +316,7 @@ func TestCausality(t *testing.T) {
 		},
 		"ARIMA": func() simulate.Policy {
 			return model(t, policy.Modelled{
-				Model: arima.Auto{MaxD: 1}, Block: 5 * time.Minute, Window: 6 * time.Minute, History: day, Refit: 6 * time.Hour,
+				Model: arima.Auto{MaxD: 1}, Block: 5 * time.Minute, Window: 6 * time.Minute, History: day, Refit: 12 * time.Hour,
 				Refresh: s.Step,
 			})
 		},
