@@ -51,6 +51,8 @@ func rivals() []rival {
 		{name: "holt-winters", plays: swept(holtWinters, usual)},
 		{name: "arima", plays: swept(autoARIMA, usual)},
 		{name: "reactive-tuned", plays: tuned, learns: true},
+		{name: "forewarm-k", plays: forewarmK, learns: true},
+		{name: "forewarm", plays: forewarm, learns: true},
 		{name: "oracle", plays: oracle},
 		{name: "reactive-hindsight", plays: hindsight, hindsight: true},
 	}

@@ -4,6 +4,8 @@ import (
 	stdsync "sync"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
@@ -15,6 +17,10 @@ type trial struct {
 	lead, step time.Duration
 	// rehearsed are the scores of the reactive candidates on this trace, computed once.
 	rehearsed func() (policy.Scores, error)
+	// collected are the rows for the others' priors, shape this trace's own prior, lates what is late under each multiple.
+	collected func() (quantreg.Rows, error)
+	shape     func() (shape.Prior, error)
+	lates     func() ([]float64, error)
 	// others are the traces of all families, this one's included.
 	others []*trial
 }
@@ -24,6 +30,9 @@ func newTrials(traces []recorded, o options) []*trial {
 	for i, r := range traces {
 		t := &trial{recorded: r, lead: o.lead, step: o.step, others: out}
 		t.rehearsed = stdsync.OnceValues(t.rehearse)
+		t.collected = stdsync.OnceValues(t.collect)
+		t.shape = stdsync.OnceValues(t.shapePrior)
+		t.lates = stdsync.OnceValues(t.multiples)
 		out[i] = t
 	}
 	return out

@@ -1,0 +1,186 @@
+package shape
+
+import (
+	"math"
+	"time"
+)
+
+// Config says what is forecast of which series.
+type Config struct {
+	// Step of the series.
+	Step time.Duration
+	// Window is the time ahead whose maximum is forecast, at least one step.
+	Window time.Duration
+	// Season in which the demand comes again; 0 means a day.
+	Season time.Duration
+	// Models names the forecasters whose own maxima of the window are given with every step.
+	Models []string
+}
+
+// Day is the default season.
+const Day = 24 * time.Hour
+
+func (c Config) season() time.Duration {
+	if c.Season > 0 {
+		return c.Season
+	}
+	return Day
+}
+
+// steps is d in steps, rounded up, at least one.
+func (c Config) steps(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
+
+// The bounds of features, as shares of a level: below them a ratio would say nothing.
+const (
+	leastNow    = 0.05
+	leastHour   = 0.1
+	leastSpread = 0.1
+	// riseMost and fallMost bound what a season may multiply the demand by.
+	riseMost, fallMost = 2.5, 0.8
+	// spreadPrior is how much the floor of the spread counts beside what was seen.
+	spreadPrior = 0.02
+)
+
+// Features are what is known of a demand at a step.
+type Features struct {
+	config Config
+	window int // steps
+
+	now             float64 // the newest demand that was no gap, NaN before the first
+	level, hour     mean
+	spread          mean
+	fast, slow      float64 // smoothed
+	keepFast        float64
+	keepSlow        float64
+	quarter, sixty  *highest
+	day             *coarse
+	jumps           *highest
+	recent          past // demand
+	fiveAgo, oneAgo int  // pushes back
+	profile         *profile
+	yesterday       yesterday
+	coming          *highest // the maximum of the newest window
+	came            float64  // that maximum, NaN where it is not known
+	sinceGap        int
+	row             []float64
+	models          []float64
+}
+
+// NewFeatures knows nothing yet.
+func NewFeatures(c Config) *Features {
+	window := c.steps(c.Window)
+	season := c.steps(c.season())
+	return &Features{
+		config: c, window: window, now: math.NaN(),
+		level: newMean(Day, c.Step), hour: newMean(time.Hour, c.Step), spread: newMean(2*time.Hour, c.Step),
+		fast: math.NaN(), slow: math.NaN(),
+		keepFast: math.Exp(-c.Step.Seconds() / 120), keepSlow: math.Exp(-c.Step.Seconds() / 600),
+		quarter: newHighest(c.steps(15 * time.Minute)), sixty: newHighest(c.steps(time.Hour)),
+		day: newCoarse(c.steps(Day)), jumps: newHighest(c.steps(time.Hour)),
+		recent:  newPast(max(window, c.steps(5*time.Minute)) + 1),
+		fiveAgo: c.steps(5 * time.Minute), oneAgo: c.steps(time.Minute),
+		profile: newProfile(season), yesterday: newYesterday(season),
+		coming: newHighest(window), came: math.NaN(),
+		row:    make([]float64, len(columns())+len(c.Models)),
+		models: make([]float64, len(c.Models)),
+	}
+}
+
+// columns are the features apart from those of models, in their order.
+func columns() []string {
+	return []string{
+		"geometric", "now", "2m", "10m", "max15m", "max1h", "max1d", "moves", "1h", "slope", "jump", "profile", "yesterday",
+		"yesterday's rise",
+	}
+}
+
+// Names of the features, in their order.
+func (f *Features) Names() []string { return append(columns(), f.config.Models...) }
+
+// Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead, in the order of their names
+// (NaN where a model has none). The features of a gap are those before it.
+func (f *Features) Push(demand float64, models []float64) {
+	f.coming.push(demand)
+	f.sinceGap++
+	if math.IsNaN(demand) || math.IsInf(demand, 0) {
+		demand, f.sinceGap = math.NaN(), 0
+	}
+	f.profile.learn(demand)
+	f.learn()
+	if math.IsNaN(demand) && math.IsNaN(f.now) {
+		return // It has not begun.
+	}
+	f.remember(demand)
+	copy(f.models, models)
+	f.fill()
+}
+
+// remember takes the demand into every summary.
+func (f *Features) remember(demand float64) {
+	if math.IsNaN(demand) {
+		f.recent.push(f.now)
+	} else {
+		f.now = demand
+		f.recent.push(demand)
+		f.level.add(demand)
+		f.hour.add(demand)
+		f.fast, f.slow = smooth(f.fast, demand, f.keepFast), smooth(f.slow, demand, f.keepSlow)
+	}
+	f.quarter.push(demand)
+	f.sixty.push(demand)
+	f.day.push(demand)
+	f.jumps.push(math.Abs(f.now - f.recent.ago(f.oneAgo)))
+}
+
+func smooth(mean, v, keep float64) float64 {
+	if math.IsNaN(mean) {
+		return v
+	}
+	return keep*mean + (1-keep)*v
+}
+
+// learn takes the maximum over the window that ends now, where it is known: no gap and not the beginning lie in it.
+func (f *Features) learn() {
+	before := f.recent.ago(f.window - 1) // The demand before the window: this step's is not among the recent yet.
+	f.came = math.NaN()
+	if f.sinceGap >= f.window && f.recent.knows(f.window-1) {
+		f.came = f.coming.max()
+		f.spread.add(math.Abs(f.came - before))
+	}
+	f.yesterday.learn(f.window, f.came, f.came/math.Max(before, leastNow*f.level.value()))
+}
+
+// Came is the maximum over the window that ends with the newest step; NaN where it is not known.
+func (f *Features) Came() float64 { return f.came }
+
+// Level is the mean over about a day.
+func (f *Features) Level() float64 { return f.level.value() }
+
+// Now is the newest demand that was no gap, NaN before the first.
+func (f *Features) Now() float64 { return f.now }
+
+// Row is the features of this step; it is good until the next Push. All are finite; without any demand all are 0.
+func (f *Features) Row() []float64 { return f.row }
+
+func (f *Features) fill() {
+	clear(f.row)
+	if math.IsNaN(f.now) {
+		return
+	}
+	o, level, hour := f.now, f.level.value(), f.hour.value()
+	floor := spreadPrior * leastSpread * level
+	moves := (f.spread.sum + floor) / (f.spread.weight + spreadPrior)
+	rise := min(max(f.profile.rise(f.window), 1), riseMost)
+	again, top := f.yesterday.at()
+	out := append(f.row[:0],
+		math.Sqrt(math.Max(o, leastNow*level)*math.Max(hour, leastHour*level)), o, f.fast, f.slow,
+		larger(f.quarter.max(), o), larger(f.sixty.max(), o), larger(f.day.max(), o), moves, hour,
+		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.max(), o*(rise-1), o*(again-1), math.Max(top-o, 0),
+	)
+	for _, m := range f.models {
+		if math.IsNaN(m) || math.IsInf(m, 0) {
+			m = o // As the last value forecasts.
+		}
+		out = append(out, m)
+	}
+}

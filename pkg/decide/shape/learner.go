@@ -1,0 +1,125 @@
+package shape
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast/quantreg"
+)
+
+// The levels that are learnt, the least of a spread as a share of the level, and how rows are kept.
+const (
+	median = 0.5
+	upper  = 0.95
+	// LeastSpread keeps a margin above nothing where the two quantiles meet, as a share of the level.
+	LeastSpread = 0.005
+	// sampleEvery apart, rows tell something new; they are kept for remember.
+	sampleEvery = 3 * time.Minute
+	remember    = 7 * 24 * time.Hour
+	// refitEvery is how often the regressions are fitted anew.
+	refitEvery = 6 * time.Hour
+	// priorRows is how many rows of its own a workload needs to weigh as much as the others.
+	priorRows = 333
+	fewest    = 60
+	// epsilon is the residual, as a share of the level, below which the loss is bent: with less the tail jumps.
+	epsilon = 3e-3
+	passes  = 4
+)
+
+// Window is the shape of the window's maximum, in the demand's unit.
+type Window struct {
+	// Median of it, 0 or more.
+	Median float64
+	// Spread is the distance from there to its 95 % quantile, more than 0 where there is any demand.
+	Spread float64
+}
+
+// Learner learns the shape of the window's maximum from what came. It is a function of what it was given: no clock.
+type Learner struct {
+	features *Features
+	prior    Prior
+	pending  pending
+	rows     rows
+	steps    int
+	every    int
+	refit    int
+	middle   quantreg.Coefficients
+	tail     quantreg.Coefficients
+}
+
+// NewLearner begins with the prior, whose columns must be the features' (see Prior.For).
+func NewLearner(c Config, prior Prior) *Learner {
+	f := NewFeatures(c)
+	every := c.steps(sampleEvery)
+	return &Learner{
+		features: f, prior: prior.For(f.Names()), every: every, refit: c.steps(refitEvery),
+		pending: newPending(f.window/every+2, len(f.row)),
+		rows:    newRows(int(remember/(time.Duration(every)*c.Step)), len(f.row)),
+		middle:  nil, tail: nil,
+	}
+}
+
+// Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead.
+func (l *Learner) Push(demand float64, models []float64) {
+	l.features.Push(demand, models)
+	if row, ok := l.pending.due(l.steps); ok {
+		if came := l.features.Came(); !math.IsNaN(came) {
+			l.rows.add(row, came)
+		}
+	}
+	if l.steps%l.every == 0 && !math.IsNaN(demand) {
+		l.pending.add(l.steps+l.features.window, l.features.Row())
+	}
+	if l.steps%l.refit == 0 {
+		l.fit()
+	}
+	l.steps++
+}
+
+// Window is the shape ahead of the newest step.
+func (l *Learner) Window() Window {
+	row, level := l.features.Row(), l.features.Level()
+	middle, tail := l.coefficients()
+	w := Window{Median: math.Max(middle.At(row), 0)}
+	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, LeastSpread*level)
+	return w
+}
+
+// Features are those of the newest step.
+func (l *Learner) Features() *Features { return l.features }
+
+// Rows are how many windows the learner has seen come.
+func (l *Learner) Rows() int { return l.rows.n }
+
+func (l *Learner) coefficients() (middle, tail quantreg.Coefficients) {
+	if l.middle == nil {
+		return l.prior.Median.Mean, l.prior.Upper.Mean
+	}
+	return l.middle, l.tail
+}
+
+// fit fits both regressions anew; what cannot be fitted stays as it was.
+func (l *Learner) fit() {
+	if l.rows.n < fewest {
+		return
+	}
+	data, ok := l.rows.scaled()
+	if !ok {
+		return
+	}
+	middle, tail := l.coefficients()
+	m, err := regression(median, middle, l.prior.Median).Fit(data)
+	if err != nil {
+		return
+	}
+	t, err := regression(upper, tail, l.prior.Upper).Fit(data)
+	if err != nil {
+		return
+	}
+	l.middle, l.tail = m, t
+}
+
+func regression(level float64, start quantreg.Coefficients, prior quantreg.Prior) quantreg.Regression {
+	weighted := prior.Times(priorRows)
+	return quantreg.Regression{Level: level, Epsilon: epsilon, Passes: passes, Start: start, Prior: &weighted}
+}
