@@ -13,22 +13,33 @@ import (
 
 // shapeConfig says what of the trace is forecast.
 func (t *trial) shapeConfig() shape.Config {
-	return shape.Config{Step: t.step, Window: t.window()}
+	return shape.Config{Step: t.step, Window: t.window(), Models: t.models, Without: t.without}
 }
 
 // collected are the rows of this trace for the priors of the other families.
 func (t *trial) collect() (quantreg.Rows, error) {
 	const every = 10 * time.Minute
+	tapes, err := t.tapes()
+	if err != nil {
+		return quantreg.Rows{}, err
+	}
 	collector := shape.NewCollector(t.shapeConfig(), int(every/t.step))
-	_, err := t.values(collecting{collector})
+	_, err = t.values(collecting{collector, tapes, make([]float64, len(tapes))})
 	return collector.Rows(), err
 }
 
 // collecting is a policy that serves nothing while it collects.
-type collecting struct{ collector *shape.Collector }
+type collecting struct {
+	collector *shape.Collector
+	tapes     []policy.Forecaster
+	maxima    []float64
+}
 
 func (c collecting) Serve(o simulate.Observation) float64 {
-	c.collector.Push(o.Demand, nil)
+	for i, m := range c.tapes {
+		c.maxima[i] = m.Ahead(o)
+	}
+	c.collector.Push(o.Demand, c.maxima)
 	return math.NaN()
 }
 
@@ -87,17 +98,13 @@ func (t *trial) multiples() ([]float64, error) {
 	out := make([]float64, len(margin.Grid()))
 	for i, k := range margin.Grid() {
 		d.K = math.Max(k, 1e-9)
-		f, err := policy.NewForewarm(d)
-		if err != nil {
-			return nil, err
-		}
-		values, err := t.values(f)
+		p, err := t.forewarm(d, k)
 		if err != nil {
 			return nil, err
 		}
 		c := t.config(1, 0)
 		c.WarmUp = 0
-		report, err := simulate.Run(c, simulate.NewTape(values))
+		report, err := simulate.Run(c, simulate.NewTape(p.values))
 		if err != nil {
 			return nil, err
 		}
@@ -177,6 +184,11 @@ func forewarm(t *trial) ([]play, error) {
 }
 
 func (t *trial) forewarm(d policy.Decision, setting float64) (play, error) {
+	tapes, err := t.tapes()
+	if err != nil {
+		return play{}, err
+	}
+	d.Models = tapes
 	f, err := policy.NewForewarm(d)
 	if err != nil {
 		return play{}, err

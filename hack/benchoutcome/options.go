@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -20,6 +22,8 @@ type options struct {
 	rivals     []rival
 	asJSON     bool
 	jobs       int
+	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
+	models, without []string
 }
 
 // parse reads the command line; data is the folder of the default, empty where there is none.
@@ -36,6 +40,10 @@ func parse(args []string, data string) (options, error) {
 	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.StringSliceVar(&o.models, "models", nil,
+		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
+	flags.StringSliceVar(&o.without, "without", nil,
+		"features that forewarm does without: "+strings.Join(shape.Columns(), ", "))
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -65,6 +73,7 @@ func (o *options) complete(names []string) error {
 	if o.jobs < 1 {
 		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))
 	}
+	problems = append(problems, known("model", o.models, modelNames()), known("feature", o.without, shape.Columns()))
 	for _, name := range names {
 		found, err := rivalNamed(name)
 		if err != nil {
@@ -74,6 +83,15 @@ func (o *options) complete(names []string) error {
 		o.rivals = append(o.rivals, found)
 	}
 	return errors.Join(problems...)
+}
+
+func known(what string, names, valid []string) error {
+	for _, name := range names {
+		if !slices.Contains(valid, name) {
+			return fmt.Errorf("%s %q, want one of %s", what, name, strings.Join(valid, ", "))
+		}
+	}
+	return nil
 }
 
 func rivalNamed(name string) (rival, error) {

@@ -15,12 +15,16 @@ import (
 type trial struct {
 	recorded
 	lead, step time.Duration
+	// models and without say what forewarm's shape is learnt from; models are in the order of models().
+	models, without []string
 	// rehearsed are the scores of the reactive candidates on this trace, computed once.
 	rehearsed func() (policy.Scores, error)
 	// collected are the rows for the others' priors, shape this trace's own prior, lates what is late under each multiple.
 	collected func() (quantreg.Rows, error)
 	shape     func() (shape.Prior, error)
 	lates     func() ([]float64, error)
+	// maxima are what each model forecasts for the window.
+	maxima func() ([][]float64, error)
 	// others are the traces of all families, this one's included.
 	others []*trial
 }
@@ -28,10 +32,11 @@ type trial struct {
 func newTrials(traces []recorded, o options) []*trial {
 	out := make([]*trial, len(traces))
 	for i, r := range traces {
-		t := &trial{recorded: r, lead: o.lead, step: o.step, others: out}
+		t := &trial{recorded: r, lead: o.lead, step: o.step, models: inOrder(o.models), without: o.without, others: out}
 		t.rehearsed = stdsync.OnceValues(t.rehearse)
 		t.collected = stdsync.OnceValues(t.collect)
 		t.shape = stdsync.OnceValues(t.shapePrior)
+		t.maxima = stdsync.OnceValues(t.forecastAll)
 		t.lates = stdsync.OnceValues(t.multiples)
 		out[i] = t
 	}

@@ -86,9 +86,17 @@ func TestControlPlane(t *testing.T) {
 			}
 			around := simulated[begin:end]
 			if !has(around, replicas, m.Replicas) || !has(around, ready, m.Ready) {
-				t.Errorf("syncs at %s and every %s after: at %.1f s there were %d replicas, %d ready; within a sync the "+
-					"simulator has %v and %v", phase, sync, m.Seconds, m.Replicas, m.Ready,
-					column(around, replicas), column(around, ready))
+				t.Errorf(
+					"syncs at %s and every %s after: at %.1f s there were %d replicas, %d ready; within a sync the "+
+						"simulator has %v and %v",
+					phase,
+					sync,
+					m.Seconds,
+					m.Replicas,
+					m.Ready,
+					column(around, replicas),
+					column(around, ready),
+				)
 				break
 			}
 			if i > 0 && m.Replicas != all[i-1].Replicas {

@@ -11,9 +11,18 @@ var onOthers = []struct { //nolint:gochecknoglobals // A constant table.
 	lead time.Duration
 	late []float64 // percent
 }{
-	{2 * time.Minute, []float64{24.28, 8.56, 2.98, .73, .34, .16, .12, .07, .05, .04, .04, .03, .03, .02, .02, .02, .02, .02}},
-	{5 * time.Minute, []float64{24.93, 13.19, 7.44, 4.06, 2.18, 1.19, .73, .30, .15, .10, .08, .07, .05, .04, .04, .03, .02, .02}},
-	{10 * time.Minute, []float64{21.68, 13.34, 8.11, 4.79, 3.01, 1.53, 1.09, .50, .38, .29, .16, .13, .09, .05, .05, .04, .02, .02}},
+	{
+		2 * time.Minute,
+		[]float64{24.28, 8.56, 2.98, .73, .34, .16, .12, .07, .05, .04, .04, .03, .03, .02, .02, .02, .02, .02},
+	},
+	{
+		5 * time.Minute,
+		[]float64{24.93, 13.19, 7.44, 4.06, 2.18, 1.19, .73, .30, .15, .10, .08, .07, .05, .04, .04, .03, .02, .02},
+	},
+	{
+		10 * time.Minute,
+		[]float64{21.68, 13.34, 8.11, 4.79, 3.01, 1.53, 1.09, .50, .38, .29, .16, .13, .09, .05, .05, .04, .02, .02},
+	},
 }
 
 // Prior is the share late under each multiple of the grid for a lead time: between two rows of the table by lines over the

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type Config struct {
 	Season time.Duration
 	// Models names the forecasters whose own maxima of the window are given with every step.
 	Models []string
+	// Without names features that are left out, to learn what they are worth.
+	Without []string
 }
 
 // Day is the default season.
@@ -62,6 +65,8 @@ type Features struct {
 	coming          *highest // the maximum of the newest window
 	came            float64  // that maximum, NaN where it is not known
 	sinceGap        int
+	all             []float64 // every feature
+	kept            []int     // those that are not left out
 	row             []float64
 	models          []float64
 }
@@ -70,7 +75,7 @@ type Features struct {
 func NewFeatures(c Config) *Features {
 	window := c.steps(c.Window)
 	season := c.steps(c.season())
-	return &Features{
+	f := &Features{
 		config: c, window: window, now: math.NaN(),
 		level: newMean(Day, c.Step), hour: newMean(time.Hour, c.Step), spread: newMean(2*time.Hour, c.Step),
 		fast: math.NaN(), slow: math.NaN(),
@@ -81,21 +86,49 @@ func NewFeatures(c Config) *Features {
 		fiveAgo: c.steps(5 * time.Minute), oneAgo: c.steps(time.Minute),
 		profile: newProfile(season), yesterday: newYesterday(season),
 		coming: newHighest(window), came: math.NaN(),
-		row:    make([]float64, len(columns())+len(c.Models)),
+		all:    make([]float64, len(Columns())+len(c.Models)),
 		models: make([]float64, len(c.Models)),
 	}
+	for i, name := range f.everything() {
+		if !slices.Contains(c.Without, name) {
+			f.kept = append(f.kept, i)
+		}
+	}
+	f.row = make([]float64, len(f.kept))
+	return f
 }
 
-// columns are the features apart from those of models, in their order.
-func columns() []string {
+// Columns are the features apart from those of models, in their order.
+func Columns() []string {
 	return []string{
-		"geometric", "now", "2m", "10m", "max15m", "max1h", "max1d", "moves", "1h", "slope", "jump", "profile", "yesterday",
+		"geometric",
+		"now",
+		"2m",
+		"10m",
+		"max15m",
+		"max1h",
+		"max1d",
+		"moves",
+		"1h",
+		"slope",
+		"jump",
+		"profile",
+		"yesterday",
 		"yesterday's rise",
 	}
 }
 
+// everything is the names of all features, those left out too.
+func (f *Features) everything() []string { return append(Columns(), f.config.Models...) }
+
 // Names of the features, in their order.
-func (f *Features) Names() []string { return append(columns(), f.config.Models...) }
+func (f *Features) Names() []string {
+	var out []string
+	for _, i := range f.kept {
+		out = append(out, f.everything()[i])
+	}
+	return out
+}
 
 // Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead, in the order of their names
 // (NaN where a model has none). The features of a gap are those before it.
@@ -172,15 +205,18 @@ func (f *Features) fill() {
 	moves := (f.spread.sum + floor) / (f.spread.weight + spreadPrior)
 	rise := min(max(f.profile.rise(f.window), 1), riseMost)
 	again, top := f.yesterday.at()
-	out := append(f.row[:0],
-		math.Sqrt(math.Max(o, leastNow*level)*math.Max(hour, leastHour*level)), o, f.fast, f.slow,
+	copy(f.all, []float64{
+		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)), o, f.fast, f.slow,
 		larger(f.quarter.max(), o), larger(f.sixty.max(), o), larger(f.day.max(), o), moves, hour,
-		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.max(), o*(rise-1), o*(again-1), math.Max(top-o, 0),
-	)
-	for _, m := range f.models {
+		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.max(), o * (rise - 1), o * (again - 1), math.Max(top-o, 0),
+	})
+	for i, m := range f.models {
 		if math.IsNaN(m) || math.IsInf(m, 0) {
 			m = o // As the last value forecasts.
 		}
-		out = append(out, m)
+		f.all[len(f.all)-len(f.models)+i] = m
+	}
+	for i, at := range f.kept {
+		f.row[i] = f.all[at]
 	}
 }

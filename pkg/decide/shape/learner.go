@@ -64,7 +64,7 @@ func (l *Learner) Push(demand float64, models []float64) {
 	l.features.Push(demand, models)
 	if row, ok := l.pending.due(l.steps); ok {
 		if came := l.features.Came(); !math.IsNaN(came) {
-			l.rows.add(row, came)
+			l.rows.add(row, came, l.features.Level())
 		}
 	}
 	if l.steps%l.every == 0 && !math.IsNaN(demand) {

@@ -44,23 +44,25 @@ func (p *pending) due(step int) (row []float64, ok bool) {
 type rows struct {
 	width int
 	x, y  []float32
-	at, n int
+	// levels of the demand when the rows were made.
+	levels []float32
+	at, n  int
 	// unit of what is kept: the first maximum, so that single precision holds any demand.
 	unit float64
 }
 
 func newRows(n, width int) rows {
-	return rows{width: width, x: make([]float32, n*width), y: make([]float32, n)}
+	return rows{width: width, x: make([]float32, n*width), y: make([]float32, n), levels: make([]float32, n)}
 }
 
-func (r *rows) add(row []float64, came float64) {
+func (r *rows) add(row []float64, came, level float64) {
 	if r.unit == 0 {
 		if !(came > 0) {
 			return // Nothing but zeros so far: nothing to learn from.
 		}
 		r.unit = came
 	}
-	if tooLarge(came / r.unit) {
+	if tooLarge(came/r.unit) || tooLarge(level/r.unit) {
 		return
 	}
 	for i, v := range row {
@@ -69,18 +71,18 @@ func (r *rows) add(row []float64, came float64) {
 		}
 		r.x[r.at*r.width+i] = float32(v / r.unit)
 	}
-	r.y[r.at] = float32(came / r.unit)
+	r.y[r.at], r.levels[r.at] = float32(came/r.unit), float32(level/r.unit)
 	r.at = (r.at + 1) % len(r.y)
 	r.n = min(r.n+1, len(r.y))
 }
 
 func tooLarge(v float64) bool { return !(math.Abs(v) <= 1e30) }
 
-// scaled are the rows in the unit of their mean geometric level, so that a prior from other workloads fits them.
+// scaled are the rows in the unit of the mean level, so that a prior from other workloads fits them.
 func (r *rows) scaled() (data quantreg.Rows, ok bool) {
 	sum := 0.0
-	for i := range r.n {
-		sum += float64(r.x[i*r.width])
+	for _, level := range r.levels[:r.n] {
+		sum += float64(level)
 	}
 	level := sum / float64(r.n)
 	if !(level > 0) {

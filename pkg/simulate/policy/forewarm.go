@@ -16,7 +16,7 @@ type Decision struct {
 	Shape shape.Config
 	Prior shape.Prior
 	// Models forecast the window's maximum beside each other; their names are in the Shape.
-	Models []simulate.Policy
+	Models []Forecaster
 	// Lead time; what is served is held for half of it.
 	Lead time.Duration
 	// K is the multiple of the spread that is served; 0 leaves it to the objective.
@@ -26,6 +26,12 @@ type Decision struct {
 	Margin []float64
 	// Workload is what the shadows are like.
 	Workload simulate.Config
+}
+
+// Forecaster forecasts the maximum of the window ahead.
+type Forecaster interface {
+	// Ahead takes the newest observation; NaN says that there is no forecast.
+	Ahead(o simulate.Observation) float64
 }
 
 // Forewarm serves the median of the window's maximum and a multiple of its spread: one that is given, or the one under
@@ -68,7 +74,7 @@ func NewForewarm(d Decision) (*Forewarm, error) {
 // Serve is the value for the coming step.
 func (f *Forewarm) Serve(o simulate.Observation) float64 {
 	for i, m := range f.decision.Models {
-		f.maxima[i] = m.Serve(o)
+		f.maxima[i] = m.Ahead(o)
 	}
 	f.learner.Push(o.Demand, f.maxima)
 	w := f.learner.Window()

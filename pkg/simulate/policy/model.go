@@ -78,9 +78,12 @@ func NewModel(spec Modelled) (*Model, error) {
 }
 
 // Serve is the larger of what is observed and the highest forecast for the window.
-func (p *Model) Serve(o simulate.Observation) float64 {
+func (p *Model) Serve(o simulate.Observation) float64 { return most(p.observed.Serve(o), p.Ahead(o)) }
+
+// Ahead is the highest forecast for the window; NaN before the first fit.
+func (p *Model) Ahead(o simulate.Observation) float64 {
 	p.learn(o)
-	return most(p.observed.Serve(o), p.ahead())
+	return p.ahead()
 }
 
 // ahead is the highest point of the blocks that the window touches: a window of 6 minutes at the third minute of a block
