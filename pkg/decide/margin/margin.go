@@ -1,6 +1,10 @@
 package margin
 
-import "math"
+import (
+	"math"
+	"os"
+	"strconv"
+)
 
 // Grid are the multiples that are tried.
 func Grid() []float64 {
@@ -17,12 +21,21 @@ const (
 	careful      = 2.0
 	// leastLate keeps logarithms finite.
 	leastLate = 1e-6
+	// leastWorth is the lateness below which nobody counts.
+	leastWorth = 1e-4
 )
+
+var thrift = func() float64 {
+	if v, err := strconv.ParseFloat(os.Getenv("RHO"), 64); err == nil {
+		return v
+	}
+	return 1.5
+}()
 
 // Margin holds what was late under each multiple of the grid, hour by hour.
 type Margin struct {
 	grid, prior []float64
-	late        []float64
+	late, paid  []float64
 	arrived     float64
 	// total demand and hours so far, without fading.
 	total float64
@@ -33,14 +46,16 @@ type Margin struct {
 // New begins with the prior: the share late under each multiple of the grid on other workloads (see Prior).
 func New(prior []float64) *Margin {
 	grid := Grid()
-	return &Margin{grid: grid, prior: prior, late: make([]float64, len(grid)), share: make([]float64, len(grid))}
+	return &Margin{grid: grid, prior: prior, late: make([]float64, len(grid)), paid: make([]float64, len(grid)), share: make([]float64, len(grid))}
 }
 
-// Hour adds an hour: the demand that arrived, and of it what was late under each multiple, in one unit.
-func (m *Margin) Hour(arrived float64, late []float64) {
+// Hour adds an hour: the demand that arrived, of it what was late under each multiple, and the capacity that was paid for,
+// in one unit.
+func (m *Margin) Hour(arrived float64, late, paid []float64) {
 	fade := math.Exp2(-1 / halfLife)
 	for i := range m.late {
 		m.late[i] = m.late[i]*fade + late[i]
+		m.paid[i] = m.paid[i]*fade + paid[i]
 	}
 	m.arrived = m.arrived*fade + arrived
 	m.total += arrived
@@ -67,16 +82,20 @@ func (m *Margin) Late() []float64 {
 }
 
 // K is the multiple for an objective, the share that may be late: between two of the grid by a line over the logarithm of
-// the lateness. Where even the largest is later it is that one; met is then false.
+// the lateness. It is no larger than what pays (see worth); met says whether the objective is expected to be met.
 func (m *Margin) K(objective float64) (k float64, met bool) {
-	k, met = m.k(objective)
+	k, met = m.enough(objective)
 	if m.hours < carefulHours {
-		k = max(k, careful)
+		return max(k, careful), met
+	}
+	if most := m.worth(); k > most {
+		return most, false
 	}
 	return k, met
 }
 
-func (m *Margin) k(objective float64) (k float64, met bool) {
+// enough is the multiple that meets an objective, the largest of the grid where none does.
+func (m *Margin) enough(objective float64) (k float64, met bool) {
 	late := m.Late()
 	for i, share := range late {
 		if share > objective {
@@ -90,4 +109,20 @@ func (m *Margin) k(objective float64) (k float64, met bool) {
 		return m.grid[i-1] + min(max(part, 0), 1)*(m.grid[i]-m.grid[i-1]), true
 	}
 	return m.grid[len(m.grid)-1], false
+}
+
+// worth is the largest multiple that pays: beyond it lateness falls by less than thrift times what the cost rises by, both
+// as ratios. Where bursts are faster than pods start, margin buys next to nothing however large it is, and all of a fleet's
+// idle hours would go to the workload that gains least from them.
+func (m *Margin) worth() float64 {
+	best, least := len(m.grid)-1, math.Inf(1)
+	for i, share := range m.Late() {
+		if !(m.paid[i] > 0) {
+			return m.grid[best]
+		}
+		if loss := math.Log(share+leastWorth) + thrift*math.Log(m.paid[i]); loss < least {
+			best, least = i, loss
+		}
+	}
+	return m.grid[best]
 }

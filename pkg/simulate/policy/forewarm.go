@@ -86,7 +86,7 @@ func (f *Forewarm) Serve(o simulate.Observation) float64 {
 		return f.value(f.decision.K)
 	}
 	if score, over := f.shadows.play(f.values, o.Arrived); over {
-		f.margin.Hour(score.Arrived, score.Late)
+		f.margin.Hour(score.Arrived, score.Late, score.Paid)
 		f.shadows.reset()
 	}
 	for i, k := range margin.Grid() {
