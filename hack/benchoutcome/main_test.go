@@ -140,6 +140,21 @@ func TestStep(t *testing.T) {
 	}
 }
 
+// The made loads have tables of their own, and what the offset policy costs on them is what it does in the study.
+func TestScheduled(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "llm_a", 20, cycle)
+	_, text := output(t, "--traces", dir, "--policy=offset", "--scheduled")
+	if !strings.Contains(text, "cost at late ≤ 0.5 %") ||
+		!strings.Contains(text, "| scheduled_9_to_17 | scheduled_hourly_batch |") ||
+		!strings.Contains(text, "| offset | 1.28 | 1.49 |") {
+		t.Error(text)
+	}
+	if strings.Contains(text, "weigh equally") {
+		t.Errorf("the made loads are in the summary of recorded ones\n%s", text)
+	}
+}
+
 // Every target, stabilization and minReplicas is played, and named in its line.
 func TestHindsight(t *testing.T) {
 	dir := t.TempDir()

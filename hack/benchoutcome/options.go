@@ -19,6 +19,7 @@ type options struct {
 	lead, step time.Duration
 	rivals     []rival
 	asJSON     bool
+	scheduled  bool
 	jobs       int
 }
 
@@ -36,6 +37,7 @@ func parse(args []string, data string) (options, error) {
 	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.BoolVar(&o.scheduled, "scheduled", false, "play made loads with a timetable too, in tables of their own")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err

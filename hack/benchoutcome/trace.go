@@ -35,8 +35,9 @@ type recorded struct {
 // duration of the trace.
 func (r recorded) duration() time.Duration { return time.Duration(r.demand.Len()) * r.demand.Step }
 
-// long says that the trace counts in the summary.
-func (r recorded) long() bool { return r.duration() >= day }
+// counts says that the trace counts in the summary, and that something may be learnt from it: it is recorded, and long
+// enough.
+func (r recorded) counts() bool { return r.duration() >= day && r.family != scheduledFamily }
 
 func (r recorded) warmUp() time.Duration {
 	if d := r.duration(); d < shortTrace {
