@@ -30,9 +30,9 @@ func run(args []string, out, words io.Writer) error {
 		return err
 	}
 	if o.scheduled {
-		made, err := scheduled()
-		if err != nil {
-			return err
+		made, problem := scheduled()
+		if problem != nil {
+			return problem
 		}
 		traces = append(traces, made...)
 	}
