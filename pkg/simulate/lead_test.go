@@ -41,7 +41,7 @@ func TestLeadDraws(t *testing.T) {
 			sum += d.Seconds() / draws
 		}
 		// The deviation of one draw is at most 0.75 of the mean: four standard errors.
-		if math.Abs(sum/tt.mean.Seconds()-1) > 4*0.75/math.Sqrt(draws) {
+		if !(math.Abs(sum/tt.mean.Seconds()-1) <= 4*0.75/math.Sqrt(draws)) {
 			t.Errorf("%s: a mean of %v s, want %s", name, sum, tt.mean)
 		}
 	}

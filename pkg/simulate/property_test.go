@@ -57,7 +57,7 @@ func drawn(seed uint64, n int) simulate.Config {
 
 // balance says what does not add up in a run.
 func balance(all []simulate.Moment, r simulate.Report) error {
-	if in, out := r.Carried+r.Arrived, r.Served+r.Unserved+r.Backlog; math.Abs(in-out) > 1e-9*(1+in) {
+	if in, out := r.Carried+r.Arrived, r.Served+r.Unserved+r.Backlog; !(math.Abs(in-out) <= 1e-9*(1+in)) {
 		return fmt.Errorf("%v came, %v went", in, out)
 	}
 	if !(r.Late >= 0 && r.Late <= r.Arrived*(1+1e-12)) || !(r.Served >= 0) || !(r.Unserved >= 0) || !(r.Backlog >= 0) {
