@@ -77,7 +77,7 @@ func balance(all []simulate.Moment, r simulate.Report) error {
 
 // All demand is served, leaves or waits; replicas change by what was started and stopped.
 func TestConservation(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		all, report := moments(t, drawn(seed, 2000), policy.NewObserved())
 		if err := balance(all, report); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -97,7 +97,7 @@ func TestConservation(t *testing.T) {
 
 // More replicas, or faster ones, are never later.
 func TestMoreCapacityIsNeverLater(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(6) {
 		before := math.Inf(1)
 		for replicas := int32(6); replicas < 30; replicas++ {
 			c := config(bursty(seed, 2000))
