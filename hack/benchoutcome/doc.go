@@ -1,0 +1,33 @@
+// Command benchoutcome measures what policies make of recorded demand, for `make bench-outcome`: the GPU-hours that are
+// paid for and the demand that comes late, under a stock HPA and pods that take their time to start (package simulate).
+//
+// Every value column of every CSV file in a folder is a trace (the shape is package trace's). It is laid on a grid of 15 s
+// by straight lines, without noise, and scaled to a mean of 12 replicas. The first 48 hours are not counted; of a trace
+// shorter than four days, the first tenth.
+//
+// The HPA reads the policy's value every 15 s, with a tolerance of 10 % and the default scale-up. Every policy has one knob,
+// its setting, which is swept:
+//
+//	stock300, stock1800   the observed demand; the target as a share of a replica's capacity; stabilization of 300 or 1800 s
+//	max15m                the maximum of 15 minutes; the target
+//	offset                the larger of now and what followed this hour a day and a week ago (offset in PromQL); the target
+//	day-profile           the larger of now and the next hour of the profile of a day; the target
+//	holt-winters, arima   the highest forecast for the window (lead time and 75 s), not below now; the target
+//	reactive-tuned        a reactive rule that tunes itself on its own past; the objective
+//	oracle                the highest demand of the window that comes; the target
+//	reactive-hindsight    for comparison alone: the observed demand; target, stabilization and minReplicas, the best of 438
+//	                      per trace, chosen afterwards
+//
+// A late request waits for more than 30 s. Every run makes a line:
+//
+//	cost            replica-hours paid for over those of the demand
+//	late            share of the demand that was late
+//	churn_per_hour  replicas started or stopped
+//	without         the family whose traces were left out where something was learnt from other traces beforehand
+//
+// The summary counts recorded traces of a day and more, and families of traces alike (the first word of a trace's name,
+// or the collection that it stems from). A cost at a mean lateness belongs to one setting for all traces: the geometric
+// mean of the costs, between two settings by a line. The same files give the same figures.
+//
+// With --scheduled two made loads are played as well, which follow a timetable.
+package main

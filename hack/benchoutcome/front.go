@@ -1,0 +1,84 @@
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// point is a lateness and what it costs.
+type point struct{ late, cost float64 }
+
+// costAt is the cost at a lateness: of settings that are no later the cheapest, and between two of them by a line. NaN
+// where every setting is later.
+func costAt(points []point, late float64) float64 {
+	sorted := slices.Clone(points)
+	slices.SortStableFunc(sorted, func(a, b point) int {
+		return cmp.Or(cmp.Compare(a.late, b.late), cmp.Compare(a.cost, b.cost))
+	})
+	if len(sorted) == 0 || sorted[0].late > late {
+		return math.NaN()
+	}
+	cheapest := math.Inf(1)
+	before := point{}
+	for _, p := range sorted {
+		cheapest = min(cheapest, p.cost)
+		if p.late > late {
+			share := (late - before.late) / (p.late - before.late)
+			return before.cost + share*(cheapest-before.cost)
+		}
+		before = point{p.late, cheapest}
+	}
+	return before.cost
+}
+
+// one is what one setting does over all traces, families counting alike.
+type one struct {
+	setting float64
+	// mean, median and worst lateness over the traces; spread is the standard deviation of its decimal logarithm.
+	mean, median, worst, spread float64
+	// cost is the geometric mean, churn the mean.
+	cost, churn float64
+}
+
+// leastLogLate is added to a lateness before its logarithm is taken, as the study does.
+const leastLogLate = 1e-4
+
+// together sums up one setting's lines, one of each trace, under weights that sum to 1.
+func together(setting float64, lines []line, weights []float64) one {
+	o := one{setting: setting}
+	var lates []float64
+	logCost, logLate, logLate2 := 0.0, 0.0, 0.0
+	for i, l := range lines {
+		w := weights[i]
+		lates = append(lates, l.Late)
+		o.mean += w * l.Late
+		o.churn += w * l.ChurnPerHour
+		logCost += w * math.Log(l.Cost)
+		logLate += w * math.Log10(l.Late+leastLogLate)
+	}
+	for i, l := range lines {
+		logLate2 += weights[i] * square(math.Log10(l.Late+leastLogLate)-logLate)
+	}
+	slices.Sort(lates)
+	n := len(lates)
+	o.median = (lates[(n-1)/2] + lates[n/2]) / 2
+	o.worst = lates[n-1]
+	o.cost, o.spread = math.Exp(logCost), math.Sqrt(logLate2)
+	return o
+}
+
+func square(x float64) float64 { return x * x }
+
+// weightsOf counts families alike, and the traces of a family alike.
+func weightsOf(trials []*trial) []float64 {
+	members := map[string]int{}
+	for _, t := range trials {
+		members[t.family]++
+	}
+	out := make([]float64, len(trials))
+	for i, t := range trials {
+		out[i] = 1 / float64(len(members)*members[t.family])
+	}
+	return out
+}

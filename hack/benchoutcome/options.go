@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/pkg/simulate"
+)
+
+// options are those of the command line.
+type options struct {
+	traces     string
+	lead, step time.Duration
+	rivals     []rival
+	asJSON     bool
+	scheduled  bool
+	jobs       int
+}
+
+// parse reads the command line; data is the folder of the default, empty where there is none.
+func parse(args []string, data string) (options, error) {
+	var o options
+	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
+	flags.StringVar(
+		&o.traces,
+		"traces",
+		"",
+		"folder of traces, .csv or .csv.gz (default: FOREWARM_DATA/outcome/series_15s)",
+	)
+	flags.DurationVar(&o.lead, "lead", 5*time.Minute, "lead time of a pod")
+	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
+	names := flags.StringSlice("policy", rivalNames(), "policies to play")
+	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.BoolVar(&o.scheduled, "scheduled", false, "play made loads with a timetable too, in tables of their own")
+	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if o.traces == "" {
+		if data == "" {
+			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir), or set FOREWARM_DATA")
+		}
+		o.traces = filepath.Join(data, "outcome", "series_15s")
+	}
+	err := o.complete(*names)
+	return o, err
+}
+
+// complete finds the policies by their names and checks the rest.
+func (o *options) complete(names []string) error {
+	var problems []error
+	if o.lead < 0 {
+		problems = append(problems, fmt.Errorf("a lead time of %s, want 0 or more", o.lead))
+	}
+	if o.step < sync || o.step%sync != 0 {
+		problems = append(problems, fmt.Errorf("a step of %s, want a whole number of %s", o.step, sync))
+	}
+	if o.jobs < 1 {
+		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))
+	}
+	for _, name := range names {
+		found, err := rivalNamed(name)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		o.rivals = append(o.rivals, found)
+	}
+	return errors.Join(problems...)
+}
+
+func rivalNamed(name string) (rival, error) {
+	for _, r := range rivals() {
+		if r.name == name {
+			return r, nil
+		}
+	}
+	return rival{}, fmt.Errorf("policy %q, want one of %s", name, strings.Join(rivalNames(), ", "))
+}
+
+func rivalNames() []string {
+	var names []string
+	for _, r := range rivals() {
+		names = append(names, r.name)
+	}
+	return names
+}

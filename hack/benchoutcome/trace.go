@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+const (
+	// sync is the HPA's period and the step of the grid.
+	sync = simulate.DefaultSync
+	// unit is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
+	// would make its rounding felt.
+	unit = 1000
+	// meanReplicas is what the mean of every trace is scaled to.
+	meanReplicas = 12
+
+	day = 24 * time.Hour
+	// warmUp is left out of the count, and of a trace shorter than shortTrace a part.
+	warmUp, shortTrace, warmUpPart = 2 * day, 4 * day, 10
+	// nearlyDay is how long a recorded day is at least: one of hours ends 23 hours after its first.
+	nearlyDay = 23 * time.Hour
+)
+
+// recorded is a column of a trace file on the grid.
+type recorded struct {
+	name, family string
+	demand       forecast.Series
+}
+
+// duration of the trace.
+func (r recorded) duration() time.Duration { return time.Duration(r.demand.Len()) * r.demand.Step }
+
+// counts says that the trace counts in the summary, and that something may be learnt from it: it is recorded, and long
+// enough.
+func (r recorded) counts() bool { return r.duration() >= nearlyDay && r.family != scheduledFamily }
+
+func (r recorded) warmUp() time.Duration {
+	if d := r.duration(); d < shortTrace {
+		return d / warmUpPart
+	}
+	return warmUp
+}
+
+// readTraces reads every value column of every CSV file in a folder, in the order of their names. A file of one column
+// gives its name to the trace; otherwise the column's name comes after it.
+func readTraces(dir string) ([]recorded, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []recorded
+	for _, file := range files {
+		name, isCSV := strings.CutSuffix(strings.TrimSuffix(file.Name(), ".gz"), ".csv")
+		if !isCSV {
+			continue
+		}
+		columns, err := readColumns(filepath.Join(dir, file.Name()), name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, columns...)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%s: no .csv or .csv.gz file", dir)
+	}
+	return out, nil
+}
+
+func readColumns(path, name string) ([]recorded, error) {
+	columns, err := trace.ColumnsOf(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []recorded
+	for _, column := range columns {
+		s, err := trace.Open(path, column)
+		if err != nil {
+			return nil, err
+		}
+		demand, err := onGrid(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s, column %s: %w", path, column, err)
+		}
+		full := name
+		if len(columns) > 1 {
+			full += "/" + column
+		}
+		out = append(out, recorded{name: full, family: familyOf(name), demand: demand})
+	}
+	return out, nil
+}
+
+// onGrid lays a trace on the grid and scales it.
+func onGrid(s forecast.Series) (forecast.Series, error) {
+	out, err := simulate.Resample(s, sync)
+	if err != nil {
+		return out, err
+	}
+	sum := 0.0
+	for _, v := range out.Values {
+		sum += v
+	}
+	if sum <= 0 {
+		return out, fmt.Errorf("a mean of %v, want more than 0", sum/float64(out.Len()))
+	}
+	by := meanReplicas * unit * float64(out.Len()) / sum
+	for i := range out.Values {
+		out.Values[i] *= by
+	}
+	return out, nil
+}
+
+// familyOf is the collection that a trace stems from: traces of one are alike, and count together as much as those of
+// another. It is the first word of the name, but for the words that public collections go by.
+func familyOf(name string) string {
+	word, _, _ := strings.Cut(strings.ToLower(name), "_")
+	switch word {
+	case "servegen":
+		return "sg"
+	case "wc98", "worldcup98":
+		return "wc"
+	case "elb", "tw":
+		return "nab"
+	case "azure2023", "azure2024":
+		return "az"
+	case "gpu", "gen":
+		return "gentd"
+	default:
+		return word
+	}
+}

@@ -1,0 +1,96 @@
+package simulate
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// cluster holds the pods of one workload. A pod is ready after its lead time, which begins when there is a place for it.
+// Pods stop at once; those that are not ready go first, the newest of them before the others, as the controller of
+// ReplicaSets chooses.
+type cluster struct {
+	step   time.Duration
+	lead   Lead
+	random *rand.Rand
+	// ready serve, starting have a place and are under way, waiting have no place yet.
+	ready    int
+	starting arrivals
+	waiting  int
+	// nodes is nil where there is always a place.
+	nodes *nodes
+}
+
+func newCluster(c *Config, ready int) cluster {
+	out := cluster{
+		step: c.Demand.Step, lead: c.Pod, ready: ready,
+		random:   rand.New(rand.NewPCG(c.Seed, 0)), //nolint:gosec // A simulation must repeat itself.
+		starting: newArrivals(stepsIn(c.Pod.Longest(), c.Demand.Step)),
+	}
+	if c.Nodes != nil {
+		out.nodes = newNodes(c.Nodes, c.Demand.Step)
+	}
+	return out
+}
+
+// replicas are all pods that are asked for.
+func (c *cluster) replicas() int { return c.ready + c.starting.total + c.waiting }
+
+// held are the places that are paid for: a pod holds its own from the start, and a node all that it has.
+func (c *cluster) held() int {
+	held := c.ready + c.starting.total
+	if c.nodes != nil {
+		return held + c.nodes.free()
+	}
+	return held
+}
+
+// advance lets come up what is due at a step.
+func (c *cluster) advance(step int) {
+	c.ready += c.starting.take(step)
+	if c.nodes != nil {
+		c.nodes.advance(step)
+		c.place(step)
+	}
+}
+
+// scale starts or stops pods.
+func (c *cluster) scale(step, to int) {
+	surplus := c.replicas() - to
+	if surplus <= 0 {
+		c.waiting -= surplus
+		c.place(step)
+		return
+	}
+	waiting := min(surplus, c.waiting)
+	c.waiting -= waiting
+	starting := c.starting.cancel(step, surplus-waiting)
+	ready := surplus - waiting - starting
+	c.ready -= ready
+	if c.nodes != nil {
+		c.nodes.release(step, starting+ready)
+	}
+}
+
+// place starts what waits, as far as there are places, and sends for nodes for the rest.
+func (c *cluster) place(step int) {
+	placed := c.waiting
+	if c.nodes != nil {
+		placed = c.nodes.claim(step, c.waiting, c.random)
+	}
+	c.waiting -= placed
+	if lead, same := c.lead.(Constant); same {
+		c.start(step, stepsIn(time.Duration(lead), c.step), placed)
+		return
+	}
+	for range placed {
+		c.start(step, stepsIn(c.lead.Draw(c.random), c.step), 1)
+	}
+}
+
+func (c *cluster) start(step, lead, pods int) {
+	if lead > 0 {
+		c.starting.add(step+lead, pods)
+	} else {
+		c.ready += pods
+	}
+}
