@@ -25,7 +25,9 @@
 //	churn_per_hour  replicas started or stopped
 //	without         the family whose traces were left out where something was learnt from other traces beforehand
 //
-// The summary counts traces of a day and more, and families of traces alike (the first word of a trace's name, or the
-// collection that it stems from). A cost at a mean lateness belongs to one setting for all traces: the geometric mean of
-// the costs, between two settings by a line. The same files give the same figures.
+// The summary counts recorded traces of a day and more, and families of traces alike (the first word of a trace's name,
+// or the collection that it stems from). A cost at a mean lateness belongs to one setting for all traces: the geometric
+// mean of the costs, between two settings by a line. The same files give the same figures.
+//
+// With --scheduled two made loads are played as well, which follow a timetable.
 package main

@@ -29,6 +29,13 @@ func run(args []string, out, words io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if o.scheduled {
+		made, problem := scheduled()
+		if problem != nil {
+			return problem
+		}
+		traces = append(traces, made...)
+	}
 	results, err := playAll(newTrials(traces, o), o, words, func(l line) error {
 		if !o.asJSON {
 			return nil

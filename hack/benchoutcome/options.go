@@ -21,6 +21,7 @@ type options struct {
 	lead, step time.Duration
 	rivals     []rival
 	asJSON     bool
+	scheduled  bool
 	jobs       int
 	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
 	models, without []string
@@ -44,6 +45,7 @@ func parse(args []string, data string) (options, error) {
 		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
 	flags.StringSliceVar(&o.without, "without", nil,
 		"features that forewarm does without: "+strings.Join(shape.Columns(), ", "))
+	flags.BoolVar(&o.scheduled, "scheduled", false, "play made loads with a timetable too, in tables of their own")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -27,12 +27,12 @@ func (t *trial) rehearse() (policy.Scores, error) {
 	return out, nil
 }
 
-// prior is what the candidates did on the long traces of other families: the geometric mean over the families of that
+// prior is what the candidates did on the traces of other families that count: the geometric mean over the families of that
 // over their traces. Without another family there is none.
 func (t *trial) prior() (policy.Scores, error) {
 	families := map[string]int{}
 	for _, other := range t.others {
-		if other.family != t.family && other.long() {
+		if other.family != t.family && other.counts() {
 			families[other.family]++
 		}
 	}
@@ -42,7 +42,7 @@ func (t *trial) prior() (policy.Scores, error) {
 	n := len(policy.Candidates())
 	out := policy.Scores{Late: make([]float64, n), Cost: make([]float64, n)}
 	for _, other := range t.others {
-		if families[other.family] == 0 || !other.long() {
+		if families[other.family] == 0 || !other.counts() {
 			continue
 		}
 		scores, err := other.rehearsed()

@@ -19,21 +19,29 @@ func matched() []float64 { return []float64{0.005, 0.01, 0.02} }
 
 // print writes the tables: one setting for all traces, then each trace with its own.
 func (s summary) print(out io.Writer, o options) error {
-	var trials []*trial
-	for _, r := range s.results {
-		if r.trial.long() && !slices.Contains(trials, r.trial) {
-			trials = append(trials, r.trial)
-		}
-	}
-	if len(trials) == 0 {
-		_, err := fmt.Fprintln(out, "\nNo trace is as long as a day: there is no summary of one setting for all.")
-		return err
-	}
 	var text strings.Builder
-	s.oneSetting(&text, trials, o)
-	s.perTrace(&text, trials)
+	if trials := s.trials((*trial).counts); len(trials) > 0 {
+		s.oneSetting(&text, trials, o)
+		s.perTrace(&text, trials)
+	} else {
+		text.WriteString("\nNo trace is as long as a day: there is no summary of one setting for all.\n")
+	}
+	if made := s.trials(func(t *trial) bool { return t.family == scheduledFamily }); len(made) > 0 {
+		s.perTrace(&text, made)
+	}
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// trials are those of a kind, in their order.
+func (s summary) trials(of func(*trial) bool) []*trial {
+	var out []*trial
+	for _, r := range s.results {
+		if of(r.trial) && !slices.Contains(out, r.trial) {
+			out = append(out, r.trial)
+		}
+	}
+	return out
 }
 
 // oneSetting is the table of costs at one setting for all traces.

@@ -24,6 +24,8 @@ const (
 	day = 24 * time.Hour
 	// warmUp is left out of the count, and of a trace shorter than shortTrace a part.
 	warmUp, shortTrace, warmUpPart = 2 * day, 4 * day, 10
+	// nearlyDay is how long a recorded day is at least: one of hours ends 23 hours after its first.
+	nearlyDay = 23 * time.Hour
 )
 
 // recorded is a column of a trace file on the grid.
@@ -35,8 +37,9 @@ type recorded struct {
 // duration of the trace.
 func (r recorded) duration() time.Duration { return time.Duration(r.demand.Len()) * r.demand.Step }
 
-// long says that the trace counts in the summary.
-func (r recorded) long() bool { return r.duration() >= day }
+// counts says that the trace counts in the summary, and that something may be learnt from it: it is recorded, and long
+// enough.
+func (r recorded) counts() bool { return r.duration() >= nearlyDay && r.family != scheduledFamily }
 
 func (r recorded) warmUp() time.Duration {
 	if d := r.duration(); d < shortTrace {

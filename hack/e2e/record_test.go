@@ -34,12 +34,12 @@ func TestRecord(t *testing.T) {
 		t.Skip("FOREWARM_RECORD is unset: it names the file to write")
 	}
 	s := setUp(t, cluster.Options{Stabilization: time.Minute})
-	s.demand.set("rise", "llama", 25)
+	s.demand.set("course", "model", 25)
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 1)
-	s.apply(t, namespace("rise"), workload("rise", "llama", "40s", 3),
-		forecastOf("rise", "llama", "serve: Shadow"), hpa("rise", "llama", "llama", external("llama", "")))
-	s.scaled(t, "rise", "llama", 3)
+	s.apply(t, namespace("course"), workload("course", "model", "40s", 3),
+		forecastOf("course", "model"), hpa("course", "model", "model", external("model", "serve: shadow")))
+	s.scaled(t, "course", "model", 3)
 	client, err := kubernetes.NewForConfig(s.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -47,14 +47,15 @@ func TestRecord(t *testing.T) {
 	var out strings.Builder
 	lines := json.NewEncoder(&out)
 	for begun := time.Now(); time.Since(begun) < 9*time.Minute; time.Sleep(500 * time.Millisecond) {
-		s.demand.set("rise", "llama", course(time.Since(begun)))
-		d, err := client.AppsV1().Deployments("rise").Get(t.Context(), "llama", metav1.GetOptions{})
+		s.demand.set("course", "model", course(time.Since(begun)))
+		d, err := client.AppsV1().Deployments("course").Get(t.Context(), "model", metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		seconds := time.Since(begun).Round(time.Millisecond).Seconds()
 		m := recordedMoment{
-			Seconds: seconds, Milli: s.value(t, "rise", "llama", ""), Replicas: *d.Spec.Replicas, Ready: d.Status.ReadyReplicas,
+			Seconds: seconds, Milli: s.value(t, "course", "model", "serve=shadow"),
+			Replicas: *d.Spec.Replicas, Ready: d.Status.ReadyReplicas,
 		}
 		if err := lines.Encode(m); err != nil {
 			t.Fatal(err)

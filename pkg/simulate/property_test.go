@@ -57,7 +57,7 @@ func drawn(seed uint64, n int) simulate.Config {
 
 // balance says what does not add up in a run.
 func balance(all []simulate.Moment, r simulate.Report) error {
-	if in, out := r.Carried+r.Arrived, r.Served+r.Unserved+r.Backlog; math.Abs(in-out) > 1e-9*(1+in) {
+	if in, out := r.Carried+r.Arrived, r.Served+r.Unserved+r.Backlog; !(math.Abs(in-out) <= 1e-9*(1+in)) {
 		return fmt.Errorf("%v came, %v went", in, out)
 	}
 	if !(r.Late >= 0 && r.Late <= r.Arrived*(1+1e-12)) || !(r.Served >= 0) || !(r.Unserved >= 0) || !(r.Backlog >= 0) {
@@ -77,7 +77,7 @@ func balance(all []simulate.Moment, r simulate.Report) error {
 
 // All demand is served, leaves or waits; replicas change by what was started and stopped.
 func TestConservation(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		all, report := moments(t, drawn(seed, 2000), policy.NewObserved())
 		if err := balance(all, report); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
@@ -97,7 +97,7 @@ func TestConservation(t *testing.T) {
 
 // More replicas, or faster ones, are never later.
 func TestMoreCapacityIsNeverLater(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(6) {
 		before := math.Inf(1)
 		for replicas := int32(6); replicas < 30; replicas++ {
 			c := config(bursty(seed, 2000))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -55,67 +56,50 @@ func valueAt(all []recorded, at time.Duration) float64 {
 }
 
 // TestControlPlane plays to the simulator what an HPA read on a real control plane (hack/e2e, TestRecord: nine minutes,
-// pods that take 40 s, sync and policies of the stock HPA, a stabilization of a minute). At every moment the replicas
-// that were asked for, and those that were ready, are what the simulator had within one sync of it. When within the 15 s
-// the controller looked is not recorded: any phase must do.
+// pods that take 40 s, the stock HPA with a stabilization of a minute). At every moment the replicas that were asked for
+// are what the simulator had within one sync of it, and so are those that were ready, or between two that it had: pods
+// that were started together do not become ready in the same instant.
+//
+// The real syncs are some milliseconds more than 15 s apart. A recommendation of a minute ago therefore no longer holds
+// there, and just does here: every scale-down of the simulator is a sync later.
 func TestControlPlane(t *testing.T) {
-	const sync, fine = 15 * time.Second, 500 * time.Millisecond
+	const (
+		sync, fine = 15 * time.Second, 500 * time.Millisecond
+		// phase is when the controller looked first after the recording began, as its changes show.
+		phase = 5 * time.Second
+	)
 	all := readRecording(t)
-	for phase := time.Duration(0); phase < sync; phase += 3 * time.Second {
-		length := time.Duration(all[len(all)-1].Seconds*float64(time.Second)) - phase + sync
-		c := simulate.Config{
-			Demand: forecast.Series{Start: time.Unix(0, 0).UTC(), Step: fine, Values: make([]float64, length/fine)},
-			Sync:   sync, Capacity: 10, Pod: simulate.Constant(40 * time.Second),
-			HPA: hpa.Spec{
-				Min: 1, Max: 20, Cluster: hpa.Cluster{Tolerance: 0.1, DownscaleStabilization: time.Minute},
-				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
-			},
+	length := all[len(all)-1].at() - phase + sync
+	c := simulate.Config{
+		Demand: forecast.Series{Start: time.Unix(0, 0).UTC(), Step: fine, Values: make([]float64, length/fine)},
+		Sync:   sync, Capacity: 10, Pod: simulate.Constant(40 * time.Second),
+		HPA: hpa.Spec{
+			Min: 1, Max: 20, Cluster: hpa.Cluster{Tolerance: 0.1, DownscaleStabilization: time.Minute},
+			Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
+		},
+	}
+	c.Demand.Values[0] = 25 // It begins with three replicas.
+	var values []float64
+	for at := phase; at < phase+length; at += sync {
+		values = append(values, valueAt(all, at))
+	}
+	simulated, _ := moments(t, c, simulate.NewTape(values))
+	changes := 0
+	for i, m := range all {
+		begin, end := int((m.at()-phase-sync)/fine), int((m.at()-phase+sync)/fine)+1
+		around := simulated[max(begin, 0):min(end, len(simulated))]
+		if readies := column(around, ready); !slices.Contains(column(around, replicas), m.Replicas) ||
+			m.Ready < slices.Min(readies) || m.Ready > slices.Max(readies) {
+			t.Errorf("at %.1f s there were %d replicas, %d ready; within a sync the simulator has %v and %v",
+				m.Seconds, m.Replicas, m.Ready, column(around, replicas), readies)
 		}
-		c.Demand.Values[0] = 25
-		var values []float64
-		for at := phase; at < phase+length; at += sync {
-			values = append(values, valueAt(all, at))
+		if i > 0 && m.Replicas != all[i-1].Replicas {
+			changes++
 		}
-		simulated, _ := moments(t, c, simulate.NewTape(values))
-		changes := 0
-		for i, m := range all {
-			begin := max(0, int((m.at()-phase-sync)/fine))
-			end := min(len(simulated), int((m.at()-phase+sync)/fine)+1)
-			if begin >= end {
-				continue
-			}
-			around := simulated[begin:end]
-			if !has(around, replicas, m.Replicas) || !has(around, ready, m.Ready) {
-				t.Errorf(
-					"syncs at %s and every %s after: at %.1f s there were %d replicas, %d ready; within a sync the "+
-						"simulator has %v and %v",
-					phase,
-					sync,
-					m.Seconds,
-					m.Replicas,
-					m.Ready,
-					column(around, replicas),
-					column(around, ready),
-				)
-				break
-			}
-			if i > 0 && m.Replicas != all[i-1].Replicas {
-				changes++
-			}
-		}
-		if changes < 6 {
-			t.Errorf("%d changes of the replicas, want the whole course", changes)
-		}
+	}
+	if changes != 9 {
+		t.Errorf("%d changes of the replicas, the recording has 9", changes)
 	}
 }
 
 func (m recorded) at() time.Duration { return time.Duration(m.Seconds * float64(time.Second)) }
-
-func has(all []simulate.Moment, of func(simulate.Moment) int, want int) bool {
-	for _, m := range all {
-		if of(m) == want {
-			return true
-		}
-	}
-	return false
-}

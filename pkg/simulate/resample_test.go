@@ -43,3 +43,45 @@ func TestResample(t *testing.T) {
 		t.Error("a step of 0 is no error")
 	}
 }
+
+// FuzzResample lays short series on other grids: where the grids meet the values are those observed, and nowhere is there
+// one beyond them.
+func FuzzResample(f *testing.F) {
+	f.Add([]byte{1, 2, 0, 9}, uint8(60), uint8(15))
+	f.Add([]byte{0, 0, 0}, uint8(1), uint8(7))
+	f.Add([]byte{200}, uint8(10), uint8(10))
+	f.Fuzz(func(t *testing.T, values []byte, from, to uint8) {
+		s := forecast.Series{Start: time.Unix(0, 0).UTC(), Step: time.Duration(from) * time.Second}
+		low, high, first := math.Inf(1), math.Inf(-1), -1
+		for i, b := range values {
+			v := float64(b)
+			if b == 0 {
+				v = math.NaN()
+			} else {
+				low, high = min(low, v), max(high, v)
+				if first < 0 {
+					first = i
+				}
+			}
+			s.Values = append(s.Values, v)
+		}
+		got, err := simulate.Resample(s, time.Duration(to)*time.Second)
+		if bad := from == 0 || to == 0 || first < 0; bad != (err != nil) {
+			t.Fatalf("error %v, want one: %v", err, bad)
+		}
+		if err != nil {
+			return
+		}
+		for i, v := range got.Values {
+			if !(v >= low-1e-9 && v <= high+1e-9) {
+				t.Fatalf("%v beyond what was observed, %v to %v", v, low, high)
+			}
+			if at := got.TimeAt(i).Sub(s.Start); at%s.Step == 0 {
+				want := s.Values[at/s.Step]
+				if !math.IsNaN(want) && math.Abs(v-want) > 1e-9 {
+					t.Fatalf("%v at %s, want %v", v, at, want)
+				}
+			}
+		}
+	})
+}

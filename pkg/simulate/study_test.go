@@ -97,7 +97,7 @@ func TestStudy(t *testing.T) {
 			"late": {report.LateShare(), row.late}, "cost": {report.Cost(), row.cost},
 			"churn": {report.ChurnPerHour(), row.churn},
 		} {
-			if got, want := pair[0], pair[1]; math.Abs(got-want) > 0.001*want {
+			if got, want := pair[0], pair[1]; !(math.Abs(got-want) <= 0.001*want) {
 				t.Errorf("%s, %s at %v: %s %.6g, in the study %.6g", row.trace, row.policy, row.target, what, got, want)
 			}
 		}

@@ -52,20 +52,24 @@ func NewWorkload(c Config, demand float64) (*Workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := int32(min(math.Ceil(max(demand, 0)/c.Capacity), math.MaxInt32)) // A NaN counts as none.
-	if math.IsNaN(demand) {
-		first = 0
-	}
-	ready := min(max(first, c.HPA.Min), c.HPA.Max)
 	w := &Workload{
 		config:     c,
 		every:      every,
 		controller: controller,
-		cluster:    newCluster(&c, int(ready)),
+		cluster:    newCluster(&c, first(&c, demand)),
 		queue:      newQueue(&c),
 	}
 	w.observed.Readings = w.reading[:]
 	return w, nil
+}
+
+// first is how many replicas serve a demand, NaN counting as none.
+func first(c *Config, demand float64) int {
+	wanted := 0.0
+	if demand > 0 {
+		wanted = math.Ceil(demand / c.Capacity)
+	}
+	return int(min(max(wanted, float64(c.HPA.Min)), float64(c.HPA.Max)))
 }
 
 // Step plays the next step: pods that are due become ready, the HPA reads the value if it is its time, and the demand

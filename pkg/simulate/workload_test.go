@@ -72,10 +72,10 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
-	if got := report.LateShare(); math.Abs(got-300.0/800) > 1e-12 {
+	if got := report.LateShare(); !(math.Abs(got-300.0/800) <= 1e-12) {
 		t.Errorf("%v late, want 300 of 800", got)
 	}
-	if got, want := report.Cost(), 10*6*15.0/800; math.Abs(got-want) > 1e-12 {
+	if got, want := report.Cost(), 10*6*15.0/800; !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("cost %v, want %v", got, want)
 	}
 }
@@ -85,13 +85,13 @@ func TestQueuePatience(t *testing.T) {
 	c := config(demand(21, 0))
 	c.HPA.Max = 1
 	all, report := moments(t, c, policy.NewObserved())
-	if got := 3600 * report.Unserved; math.Abs(got-180) > 1e-9 {
+	if got := 3600 * report.Unserved; !(math.Abs(got-180) <= 1e-9) {
 		t.Errorf("%v replica-seconds left unserved, want 180", got)
 	}
-	if got := 3600 * all[1].Backlog; math.Abs(got-105) > 1e-9 {
+	if got := 3600 * all[1].Backlog; !(math.Abs(got-105) <= 1e-9) {
 		t.Errorf("a backlog of %v a step later, want 105", got)
 	}
-	if got := report.UnservedShare(); math.Abs(got-180.0/315) > 1e-12 {
+	if got := report.UnservedShare(); !(math.Abs(got-180.0/315) <= 1e-12) {
 		t.Errorf("%v unserved", got)
 	}
 }
@@ -162,7 +162,7 @@ func TestColdStart(t *testing.T) {
 	if report.ColdStarts != 2 {
 		t.Errorf("%d cold starts, want 2", report.ColdStarts)
 	}
-	if late := 3600 * all[3].Late; math.Abs(late-15) > 1e-9 {
+	if late := 3600 * all[3].Late; !(math.Abs(late-15) <= 1e-9) {
 		t.Errorf("%v replica-seconds late while nobody was there, want 15", late)
 	}
 }

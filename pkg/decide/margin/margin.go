@@ -1,10 +1,6 @@
 package margin
 
-import (
-	"math"
-	"os"
-	"strconv"
-)
+import "math"
 
 // Grid are the multiples that are tried.
 func Grid() []float64 {
@@ -23,14 +19,9 @@ const (
 	leastLate = 1e-6
 	// leastWorth is the lateness below which nobody counts.
 	leastWorth = 1e-4
+	// thrift is by how much more, as a ratio, lateness must fall than cost rises for a larger multiple to pay.
+	thrift = 1.5
 )
-
-var thrift = func() float64 {
-	if v, err := strconv.ParseFloat(os.Getenv("RHO"), 64); err == nil {
-		return v
-	}
-	return 1.5
-}()
 
 // Margin holds what was late under each multiple of the grid, hour by hour.
 type Margin struct {

@@ -19,6 +19,15 @@ func late(arrived float64, share func(k float64) float64) []float64 {
 	return out
 }
 
+// paid is the capacity of an hour: as much as arrived, and a tenth more for every step of the multiple by 1.
+func paid(arrived float64) []float64 {
+	var out []float64
+	for _, k := range margin.Grid() {
+		out = append(out, arrived*(1+0.1*k))
+	}
+	return out
+}
+
 // fading lets a tenth be late at no margin, and half as much with every step of the multiple by 1.
 func fading(k float64) float64 { return 0.1 * math.Exp2(-k) }
 
@@ -47,7 +56,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
 	}
 	for range 24 {
-		m.Hour(0, make([]float64, len(margin.Grid())))
+		m.Hour(0, make([]float64, len(margin.Grid())), paid(0))
 	}
 	if k, met := m.K(0.0119); math.Abs(k-1) > 1e-9 || !met {
 		t.Errorf("k = %v (met %v) on a workload without demand, want the prior's 1", k, met)
@@ -58,7 +67,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 func TestLearnsFromTheOutcome(t *testing.T) {
 	m := margin.New(margin.Prior(5 * time.Minute))
 	for range 24 * 60 {
-		m.Hour(12, late(12, fading))
+		m.Hour(12, late(12, fading), paid(12))
 	}
 	k, met := m.K(0.025)
 	if !met || math.Abs(k-2) > 0.4 {
@@ -72,13 +81,24 @@ func TestLearnsFromTheOutcome(t *testing.T) {
 	}
 }
 
-func TestCannotBeMet(t *testing.T) {
-	m := margin.New(margin.Prior(5 * time.Minute))
-	for range 24 * 60 {
-		m.Hour(12, late(12, func(float64) float64 { return 0.3 }))
-	}
-	if k, met := m.K(0.01); k != 11 || met {
-		t.Errorf("k = %v (met %v), want the largest, which does not meet it", k, met)
+// Bursts that come faster than pods start are late whatever the margin: then none is bought that does not pay.
+func TestMarginThatDoesNotPay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		late func(k float64) float64
+		want float64
+	}{
+		"it buys nothing":       {func(float64) float64 { return 0.3 }, 0},
+		"it pays up to a point": {func(k float64) float64 { return 0.3 * math.Exp2(-math.Min(k, 2)) }, 2},
+		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
+		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
+	} {
+		m := margin.New(slices.Repeat([]float64{1e-9}, len(margin.Grid())))
+		for range 24 * 600 {
+			m.Hour(12, late(12, tt.late), paid(12))
+		}
+		if k, met := m.K(0.0001); k != tt.want || met {
+			t.Errorf("%s: k = %v (met %v), want %v", name, k, met, tt.want)
+		}
 	}
 }
 
@@ -89,7 +109,7 @@ func TestMonotone(t *testing.T) {
 		m := margin.New(margin.Prior(time.Duration(1+rng.IntN(900)) * time.Second))
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
-			m.Hour(arrived, late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }))
+			m.Hour(arrived, late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }), paid(arrived))
 		}
 		if shares := slices.Clone(m.Late()); !slices.IsSortedFunc(shares, func(a, b float64) int {
 			if a < b {

@@ -101,7 +101,7 @@ func TestDayProfile(t *testing.T) {
 	// from 4:00 on the slot of 12:00 is in reach.
 	for hour, want := range map[int]float64{24 + 1: 10, 24 + 4: 40, 24 + 8: 40, 24 + 12: 40, 48 + 8: 28} {
 		// In the slot of 12:00 the first observation is still of the one before: a mean of (10 + 3·50)/4 = 40.
-		if math.Abs(got[hour]-want) > 1e-9 {
+		if !(math.Abs(got[hour]-want) <= 1e-9) {
 			t.Errorf("hour %d: %v, want %v", hour, got[hour], want)
 		}
 	}

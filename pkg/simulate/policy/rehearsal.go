@@ -34,8 +34,7 @@ type Score struct {
 }
 
 // NewRehearsal has the workload's HPA but for its target, which is the full capacity of a replica, and its
-// stabilization, which is in the candidates. Of the Config's demand the start counts
-// alone, and its step becomes the sync.
+// stabilization, which is in the candidates. Of the Config's demand the start counts alone, and its step becomes the sync.
 func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error) {
 	if c.Sync == 0 {
 		c.Sync = simulate.DefaultSync
