@@ -50,7 +50,7 @@ func (t *trial) shapePrior() (shape.Prior, error) {
 	families := map[string]int{}
 	parts := map[*trial]quantreg.Rows{}
 	for _, other := range t.others {
-		if other.family == t.family || !other.long() {
+		if other.family == t.family || !other.counts() {
 			continue
 		}
 		rows, err := other.collected()
@@ -117,7 +117,7 @@ func (t *trial) multiples() ([]float64, error) {
 func (t *trial) marginPrior() ([]float64, error) {
 	families := map[string]int{}
 	for _, other := range t.others {
-		if other.family != t.family && other.long() {
+		if other.family != t.family && other.counts() {
 			families[other.family]++
 		}
 	}
@@ -126,7 +126,7 @@ func (t *trial) marginPrior() ([]float64, error) {
 	}
 	out := make([]float64, len(margin.Grid()))
 	for _, other := range t.others {
-		if families[other.family] == 0 || !other.long() {
+		if families[other.family] == 0 || !other.counts() {
 			continue
 		}
 		late, err := other.lates()
