@@ -37,7 +37,13 @@ type Margin struct {
 // New begins with the prior: the share late under each multiple of the grid on other workloads (see Prior).
 func New(prior []float64) *Margin {
 	grid := Grid()
-	return &Margin{grid: grid, prior: prior, late: make([]float64, len(grid)), paid: make([]float64, len(grid)), share: make([]float64, len(grid))}
+	return &Margin{
+		grid:  grid,
+		prior: prior,
+		late:  make([]float64, len(grid)),
+		paid:  make([]float64, len(grid)),
+		share: make([]float64, len(grid)),
+	}
 }
 
 // Hour adds an hour: the demand that arrived, of it what was late under each multiple, and the capacity that was paid for,

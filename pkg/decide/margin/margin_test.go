@@ -109,7 +109,11 @@ func TestMonotone(t *testing.T) {
 		m := margin.New(margin.Prior(time.Duration(1+rng.IntN(900)) * time.Second))
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
-			m.Hour(arrived, late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }), paid(arrived))
+			m.Hour(
+				arrived,
+				late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }),
+				paid(arrived),
+			)
 		}
 		if shares := slices.Clone(m.Late()); !slices.IsSortedFunc(shares, func(a, b float64) int {
 			if a < b {

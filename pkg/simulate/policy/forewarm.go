@@ -85,8 +85,9 @@ func (f *Forewarm) Serve(o simulate.Observation) float64 {
 	if f.shadows == nil {
 		return f.value(f.decision.K)
 	}
-	if score, over := f.shadows.play(f.values, o.Arrived); over {
-		f.margin.Hour(score.Arrived, score.Late, score.Paid)
+	f.shadows.play(f.values, o.Arrived)
+	if f.shadows.anHour() {
+		f.margin.Hour(f.shadows.score.Arrived, f.shadows.score.Late, f.shadows.score.Paid)
 		f.shadows.reset()
 	}
 	for i, k := range margin.Grid() {

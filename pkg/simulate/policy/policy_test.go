@@ -311,6 +311,7 @@ func TestCausality(t *testing.T) {
 		"offset":      func() simulate.Policy { return policy.NewOffset(5*time.Minute, s.Step, day, 7*day) },
 		"day profile": func() simulate.Policy { return policy.NewDayProfile(5*time.Minute, time.Hour, s.Step) },
 		"tuned":       func() simulate.Policy { return tuned(t, 0.01, s, policy.Scores{}) },
+		"forewarm":    func() simulate.Policy { return forewarm(t, decision(s)) },
 		"Holt-Winters": func() simulate.Policy {
 			return holtWinters(t, s.Step)
 		},

@@ -8,13 +8,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
-// shadows are workloads beside the real one, on the demand as it arrives, each with an HPA, pods and a queue of its own.
+// shadows are workloads beside the real one, on the demand as it arrives: each with an HPA, pods and a queue of its own,
+// of the same kind as the real ones.
 type shadows struct {
 	workloads []*simulate.Workload
-	syncs     int
-	hours     float64
-	started   bool
-	score     Score
+	refresh   time.Duration
+	// syncs from one observation to the next, of so many hours each.
+	syncs   int
+	hours   float64
+	started bool
+	// score is what was counted since reset.
+	score Score
+}
+
+// Score counts what workloads did: the demand, and of each what was late and what was paid, in replica-hours.
+type Score struct {
+	Arrived    float64
+	Late, Paid []float64
+	Hours      float64
 }
 
 // newShadows has the workload's HPA but for its target, which is the full capacity of a replica, and its stabilization,
@@ -34,7 +45,10 @@ func newShadows(c simulate.Config, n int) (*shadows, error) {
 		metric.Target = int64(math.Round(c.Capacity * 1000))
 		c.HPA.Metrics = append(c.HPA.Metrics[:0:0], metric)
 	}
-	s := &shadows{syncs: int(c.Refresh / c.Sync), hours: c.Sync.Hours()}
+	s := &shadows{
+		refresh: c.Refresh, syncs: int(c.Refresh / c.Sync), hours: c.Sync.Hours(),
+		score: Score{Late: make([]float64, n), Paid: make([]float64, n)},
+	}
 	for range n {
 		w, err := simulate.NewWorkload(c, 0)
 		if err != nil {
@@ -42,21 +56,14 @@ func newShadows(c simulate.Config, n int) (*shadows, error) {
 		}
 		s.workloads = append(s.workloads, w)
 	}
-	s.reset()
 	return s, nil
 }
 
-func (s *shadows) reset() {
-	n := len(s.workloads)
-	s.score = Score{Late: make([]float64, n), Paid: make([]float64, n)}
-}
-
-// play plays the step that has ended, with the values that were served in it, and says whether an hour is over. The first
-// step has nothing before it.
-func (s *shadows) play(values []float64, arrived float64) (score Score, over bool) {
+// play plays the step that has ended, with the values that were served in it. The first call has no step before it.
+func (s *shadows) play(values []float64, arrived float64) {
 	if !s.started {
 		s.started = true
-		return s.score, false
+		return
 	}
 	for i, w := range s.workloads {
 		for range s.syncs {
@@ -69,5 +76,13 @@ func (s *shadows) play(values []float64, arrived float64) (score Score, over boo
 		}
 	}
 	s.score.Hours += float64(s.syncs) * s.hours
-	return s.score, s.score.Hours >= time.Hour.Hours()*(1-1e-9)
+}
+
+// anHour says whether an hour was counted.
+func (s *shadows) anHour() bool { return s.score.Hours >= time.Hour.Hours()*(1-1e-9) }
+
+func (s *shadows) reset() {
+	clear(s.score.Late)
+	clear(s.score.Paid)
+	s.score.Arrived, s.score.Hours = 0, 0
 }

@@ -58,8 +58,8 @@ func NewTuned(objective float64, r *Rehearsal, prior Scores) (*Tuned, error) {
 // Serve is the value of the candidate chosen.
 func (t *Tuned) Serve(o simulate.Observation) float64 {
 	values := t.rehearsal.Serve(o)
-	if score := t.rehearsal.Score(); score.Hours >= tuneEvery.Hours()*(1-1e-9) {
-		t.learn(score)
+	if t.rehearsal.shadows.anHour() {
+		t.learn(t.rehearsal.Score())
 		t.rehearsal.Reset()
 		t.choose()
 	}
