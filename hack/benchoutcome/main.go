@@ -36,7 +36,11 @@ func run(args []string, out, words io.Writer) error {
 		}
 		traces = append(traces, made...)
 	}
-	results, err := playAll(newTrials(traces, o), o, words, func(l line) error {
+	trials := newTrials(traces, o)
+	if o.ablation {
+		return ablate(trials, o, out, words)
+	}
+	results, err := playAll(trials, o, words, func(l line) error {
 		if !o.asJSON {
 			return nil
 		}

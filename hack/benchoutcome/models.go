@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	stdsync "sync"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -47,33 +48,26 @@ func inOrder(names []string) []string {
 	return slices.DeleteFunc(modelNames(), func(name string) bool { return !slices.Contains(names, name) })
 }
 
-// forecastAll lets every model forecast the whole trace, fitted anew every 6 hours on what came before.
-func (t *trial) forecastAll() ([][]float64, error) {
-	var out [][]float64
+// forecasts are what each model forecasts for the window on one trace, computed once however many trials ask.
+type forecasts map[string]func() ([]float64, error)
+
+func newForecasts(t *trial) forecasts {
+	out := forecasts{}
 	for _, m := range models() {
-		if !slices.Contains(t.models, m.name) {
-			continue
-		}
-		p, err := policy.NewModel(policy.Modelled{
-			Model: m.model(
-				t,
-			),
-			Block:   m.block,
-			Window:  max(t.window(), m.block),
-			History: m.history,
-			Refit:   refit,
-			Refresh: t.step,
-		})
-		if err != nil {
-			return nil, err
-		}
-		values, err := t.values(ahead{p})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, values)
+		out[m.name] = stdsync.OnceValues(func() ([]float64, error) { return t.forecast(m) })
 	}
-	return out, nil
+	return out
+}
+
+// forecast lets a model forecast the whole trace, fitted anew every 6 hours on what came before.
+func (t *trial) forecast(m model) ([]float64, error) {
+	p, err := policy.NewModel(policy.Modelled{
+		Model: m.model(t), Block: m.block, Window: max(t.window(), m.block), History: m.history, Refit: refit, Refresh: t.step,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.values(ahead{p})
 }
 
 // ahead serves what a forecaster forecasts, and not what is observed.
@@ -92,12 +86,12 @@ func (p *taped) Ahead(simulate.Observation) float64 {
 
 // tapes are the models' forecasts of this trace, from the beginning.
 func (t *trial) tapes() ([]policy.Forecaster, error) {
-	maxima, err := t.maxima()
-	if err != nil {
-		return nil, err
-	}
 	var out []policy.Forecaster
-	for _, values := range maxima {
+	for _, name := range t.models {
+		values, err := t.forecasts[name]()
+		if err != nil {
+			return nil, err
+		}
 		out = append(out, &taped{values})
 	}
 	return out, nil

@@ -22,6 +22,7 @@ type options struct {
 	rivals     []rival
 	asJSON     bool
 	scheduled  bool
+	ablation   bool
 	jobs       int
 	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
 	models, without []string
@@ -41,6 +42,8 @@ func parse(args []string, data string) (options, error) {
 	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.BoolVar(&o.ablation, "ablation", false,
+		"print what each feature and each model is worth to forewarm, instead of the policies")
 	flags.StringSliceVar(&o.models, "models", nil,
 		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
 	flags.StringSliceVar(&o.without, "without", nil,

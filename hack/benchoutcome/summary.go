@@ -64,11 +64,7 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial, o options) {
 			continue
 		}
 		ones := s.ones(r, trials)
-		var byMean, byWorst []point
-		for _, o := range ones {
-			byMean = append(byMean, point{o.mean, o.cost})
-			byWorst = append(byWorst, point{o.worst, o.cost})
-		}
+		byMean, byWorst := s.fronts(r, trials)
 		fmt.Fprintf(text, "| %s |", r.name)
 		for _, late := range matched() {
 			fmt.Fprintf(text, " %s |", shown(costAt(byMean, late)))
@@ -80,6 +76,15 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial, o options) {
 		fmt.Fprintf(text, " %g: %.2f %%, %.2f, %.1f, %.2f; %.0f, %.2f |\n",
 			n.setting, 100*n.mean, 100*n.median, 100*n.worst, n.spread, n.churn, n.cost)
 	}
+}
+
+// fronts are a policy's costs by the mean lateness, and by that of the worst trace.
+func (s summary) fronts(r rival, trials []*trial) (byMean, byWorst []point) {
+	for _, o := range s.ones(r, trials) {
+		byMean = append(byMean, point{o.mean, o.cost})
+		byWorst = append(byWorst, point{o.worst, o.cost})
+	}
+	return byMean, byWorst
 }
 
 // ones are a policy's settings over the traces, in the order in which they were swept.

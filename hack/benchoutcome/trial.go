@@ -23,8 +23,7 @@ type trial struct {
 	collected func() (quantreg.Rows, error)
 	shape     func() (shape.Prior, error)
 	lates     func() ([]float64, error)
-	// maxima are what each model forecasts for the window.
-	maxima func() ([][]float64, error)
+	forecasts forecasts
 	// others are the traces of all families, this one's included.
 	others []*trial
 }
@@ -36,7 +35,7 @@ func newTrials(traces []recorded, o options) []*trial {
 		t.rehearsed = stdsync.OnceValues(t.rehearse)
 		t.collected = stdsync.OnceValues(t.collect)
 		t.shape = stdsync.OnceValues(t.shapePrior)
-		t.maxima = stdsync.OnceValues(t.forecastAll)
+		t.forecasts = newForecasts(t)
 		t.lates = stdsync.OnceValues(t.multiples)
 		out[i] = t
 	}

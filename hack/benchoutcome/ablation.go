@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/decide/shape"
+)
+
+// variation is forewarm's shape learnt from more or less than it is.
+type variation struct {
+	name            string
+	models, without []string
+}
+
+// variations are the shape as it is, with each model and with all, and without each feature.
+func variations() []variation {
+	out := []variation{{name: "as it is"}}
+	for _, name := range modelNames() {
+		out = append(out, variation{name: "with " + name, models: []string{name}})
+	}
+	out = append(out, variation{name: "with all models", models: modelNames()})
+	for _, name := range shape.Columns() {
+		out = append(out, variation{name: "without " + name, without: []string{name}})
+	}
+	return out
+}
+
+// ablate prints what each feature and each model is worth: the cost of one multiple for all traces at a mean lateness, and
+// how much more it is than with the shape as it is.
+func ablate(trials []*trial, o options, out, words io.Writer) error {
+	r, err := rivalNamed("forewarm-k")
+	if err != nil {
+		return err
+	}
+	o.rivals = []rival{r}
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n**What the shape is learnt from**, forewarm-k, L = %s: cost of one multiple for all traces at a mean "+
+		"lateness, and over that of the shape as it is\n\n| features | .5 %% | 1 %% | 2 %% | worst trace ≤ 2 %% | over |\n"+
+		"|---|--:|--:|--:|--:|--:|\n", o.lead)
+	base := 0.0
+	for _, v := range variations() {
+		fmt.Fprintf(words, "ablation: %s\n", v.name)
+		results, err := playAll(varied(trials, v), o, words, func(line) error { return nil })
+		if err != nil {
+			return err
+		}
+		s := summary{results: results, rivals: o.rivals}
+		byMean, byWorst := s.fronts(r, s.trials((*trial).counts))
+		over := 0.0
+		fmt.Fprintf(&text, "| %s |", v.name)
+		for _, late := range matched() {
+			cost := costAt(byMean, late)
+			over += cost / float64(len(matched()))
+			fmt.Fprintf(&text, " %s |", shown(cost))
+		}
+		if base == 0 {
+			base = over
+		}
+		fmt.Fprintf(&text, " %s | %+.1f %% |\n", shown(costAt(byWorst, 0.02)), 100*(over/base-1))
+	}
+	_, err = io.WriteString(out, text.String())
+	return err
+}
+
+// varied are the trials under a variation; what the models forecast is that of the trials, which learn nothing from the
+// shape.
+func varied(trials []*trial, v variation) []*trial {
+	var traces []recorded
+	for _, t := range trials {
+		traces = append(traces, t.recorded)
+	}
+	out := newTrials(traces, options{lead: trials[0].lead, step: trials[0].step, models: v.models, without: v.without})
+	for i := range out {
+		out[i].forecasts = trials[i].forecasts
+	}
+	return out
+}
