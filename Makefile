@@ -85,6 +85,10 @@ bench-outcome: ## GPU-hours and lateness of policies under a stock HPA: TRACES=d
 	@go run ./hack/benchoutcome $(if $(JSON),--json) $(if $(SCHEDULED),--scheduled) $(if $(ABLATION),--ablation) $(call given,TRACES,traces) $(call given,LEAD,lead) \
 		$(call given,STEP,step) $(call given,POLICY,policy) $(call given,JOBS,jobs)
 
+.PHONY: prior
+prior: ## fit what forewarm knows of a workload before it has seen it to recorded demand: TRACES=dir
+	go run ./hack/benchoutcome --priors=pkg/decide/shape/priors $(call given,TRACES,traces)
+
 .PHONY: generate
 generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces
 	hack/generate.sh

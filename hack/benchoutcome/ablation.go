@@ -36,9 +36,13 @@ func ablate(trials []*trial, o options, out, words io.Writer) error {
 	}
 	o.rivals = []rival{r}
 	var text strings.Builder
-	fmt.Fprintf(&text, "\n**What the shape is learnt from**, forewarm-k, L = %s: cost of one multiple for all traces at a mean "+
-		"lateness, and over that of the shape as it is\n\n| features | .5 %% | 1 %% | 2 %% | worst trace ≤ 2 %% | over |\n"+
-		"|---|--:|--:|--:|--:|--:|\n", o.lead)
+	fmt.Fprintf(
+		&text,
+		"\n**What the shape is learnt from**, forewarm-k, L = %s: cost of one multiple for all traces at a mean "+
+			"lateness, and over that of the shape as it is\n\n| features | .5 %% | 1 %% | 2 %% | worst trace ≤ 2 %% | over |\n"+
+			"|---|--:|--:|--:|--:|--:|\n",
+		o.lead,
+	)
 	base := 0.0
 	for _, v := range variations() {
 		fmt.Fprintf(words, "ablation: %s\n", v.name)

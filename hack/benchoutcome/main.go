@@ -36,6 +36,9 @@ func run(args []string, out, words io.Writer) error {
 		}
 		traces = append(traces, made...)
 	}
+	if o.priors != "" {
+		return writePriors(traces, o, words)
+	}
 	trials := newTrials(traces, o)
 	if o.ablation {
 		return ablate(trials, o, out, words)

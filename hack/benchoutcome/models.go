@@ -62,7 +62,14 @@ func newForecasts(t *trial) forecasts {
 // forecast lets a model forecast the whole trace, fitted anew every 6 hours on what came before.
 func (t *trial) forecast(m model) ([]float64, error) {
 	p, err := policy.NewModel(policy.Modelled{
-		Model: m.model(t), Block: m.block, Window: max(t.window(), m.block), History: m.history, Refit: refit, Refresh: t.step,
+		Model: m.model(
+			t,
+		),
+		Block:   m.block,
+		Window:  max(t.window(), m.block),
+		History: m.history,
+		Refit:   refit,
+		Refresh: t.step,
 	})
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ type options struct {
 	asJSON     bool
 	scheduled  bool
 	ablation   bool
+	priors     string
 	jobs       int
 	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
 	models, without []string
@@ -42,6 +43,12 @@ func parse(args []string, data string) (options, error) {
 	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.StringVar(
+		&o.priors,
+		"priors",
+		"",
+		"fit what forewarm ships to the traces and write it to this folder, instead of playing",
+	)
 	flags.BoolVar(&o.ablation, "ablation", false,
 		"print what each feature and each model is worth to forewarm, instead of the policies")
 	flags.StringSliceVar(&o.models, "models", nil,

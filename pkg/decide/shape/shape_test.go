@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -258,6 +260,44 @@ func TestPriorFor(t *testing.T) {
 	want := "[2 0 1] [6 0 5 0 4 0 5 0 4] [4 0 3] [9 0 8 0 7 0 8 0 7]"
 	if text := fmt.Sprint(got.Median.Mean, got.Median.Precision, got.Upper.Mean, got.Upper.Precision); text != want {
 		t.Errorf("%s, want %s", text, want)
+	}
+}
+
+// What is shipped is read for any window, in the columns of the features, and says that demand stays near what it is.
+func TestShipped(t *testing.T) {
+	for _, window := range []time.Duration{time.Second, 195 * time.Second, 375 * time.Second, 5 * time.Hour} {
+		prior, err := shape.Shipped(window)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := shape.Config{Step: step, Window: max(window, step)}
+		l := shape.NewLearner(c, prior)
+		for range 3000 {
+			l.Push(100, nil)
+		}
+		if w := l.Window(); !(w.Median > 90 && w.Median < 130 && w.Spread < 30) {
+			t.Errorf("window %s: %+v after 50 hours of 100", window, w)
+		}
+	}
+}
+
+// A prior comes back as it was written, to five digits.
+func TestPriorIsWritten(t *testing.T) {
+	shipped, err := shape.Shipped(375 * time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one, two strings.Builder
+	if err := shipped.Write(&one, 375*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("priors/lead-5m0s.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.Write(text)
+	if one.String() != two.String() {
+		t.Errorf("written\n%s, read\n%s", one.String(), two.String())
 	}
 }
 
