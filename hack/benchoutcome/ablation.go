@@ -46,9 +46,9 @@ func ablate(trials []*trial, o options, out, words io.Writer) error {
 	base := 0.0
 	for _, v := range variations() {
 		fmt.Fprintf(words, "ablation: %s\n", v.name)
-		results, err := playAll(varied(trials, v), o, words, func(line) error { return nil })
-		if err != nil {
-			return err
+		results, problem := playAll(varied(trials, v), o, words, func(line) error { return nil })
+		if problem != nil {
+			return problem
 		}
 		s := summary{results: results, rivals: o.rivals}
 		byMean, byWorst := s.fronts(r, s.trials((*trial).counts))

@@ -12,8 +12,26 @@ type Input struct {
 	Observed float64
 	// Typical is the long-run level of the demand; it keeps a margin above 0 where the quantiles collapse.
 	Typical float64
-	// Window is the distribution of the maximum over the lead window.
+	// Window is the distribution of the maximum over the lead window, as the chosen model has it.
 	Window Quantiles
+	// Learnt is the shape of that maximum as it was learnt for objectives (package shape); the zero Shape where it was not.
+	Learnt Shape
+}
+
+// Shape is the median of the window's maximum and the distance from there to its 95 % quantile.
+type Shape struct {
+	Median, Spread float64
+	// Windows is how many windows of the workload it was learnt from.
+	Windows int
+}
+
+// shape is what an objective's margin is added to: what was learnt or, without, the chosen model's.
+func (in *Input) shape() (s Shape, learnt bool) {
+	if in.Learnt.Spread > 0 {
+		return in.Learnt, true
+	}
+	median := in.Window.At(0.5)
+	return Shape{Median: median, Spread: math.Max(in.Window.At(0.95)-median, spreadFloor*in.Typical)}, false
 }
 
 // Decision is the value to serve and why.
@@ -68,9 +86,8 @@ func byMargin(policy Policy, inputs []Input) Decision {
 	k := Margin(policy.Lead, policy.Late)
 	d := Decision{Margin: k, Value: math.Inf(-1)}
 	for i, in := range inputs {
-		median := in.Window.At(0.5)
-		spread := math.Max(in.Window.At(0.95)-median, spreadFloor*in.Typical)
-		value := median + k*spread
+		s, learnt := in.shape()
+		value := s.Median + k*s.Spread
 		if policy.Mode != Forecast {
 			value = math.Max(value, in.Observed)
 		}
@@ -82,8 +99,12 @@ func byMargin(policy Policy, inputs []Input) Decision {
 		if i < len(inputs)-1 {
 			held = fmt.Sprintf(", the highest of the last %d steps", len(inputs))
 		}
-		d.Reason = fmt.Sprintf("median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s",
-			median, k, spread, held)
+		from := ""
+		if learnt {
+			from = fmt.Sprintf(", learnt from %d windows", s.Windows)
+		}
+		d.Reason = fmt.Sprintf("median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s",
+			s.Median, k, s.Spread, from, held)
 	}
 	return d
 }

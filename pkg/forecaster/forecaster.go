@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -17,7 +18,8 @@ type Forecaster struct {
 	own      int // index of the lead window among the horizons
 
 	demand demand
-	scales *ring // of the windows that are open
+	shape  *shape.Learner // nil where no objective asks for it
+	scales *ring          // of the windows that are open
 	gate   gate
 	inputs []decide.Input
 	record record
@@ -38,13 +40,22 @@ func New(config Config, history forecast.Series) *Forecaster {
 	train := history.Slice(0, split)
 	f := empty(config, history, mean(train.Values))
 	f.warm(&train)
+	f.learn()
 	for _, m := range f.members {
 		m.fit(config, train)
 	}
 	for _, sample := range history.Values[split:] {
 		f.Step(sample)
 	}
+	f.learn()
 	return f
+}
+
+// learn fits the shape to the windows that came so far.
+func (f *Forecaster) learn() {
+	if f.shape != nil {
+		f.shape.Fit()
+	}
 }
 
 // empty is a Forecaster at the beginning of a history.
@@ -64,6 +75,9 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 		f.members = append(f.members, newMember(b, config, horizons, every))
 	}
 	f.own = f.members[0].own
+	if config.Policy.ByOutcome() {
+		f.shape = newShape(config)
+	}
 	return f
 }
 
@@ -92,6 +106,9 @@ func (f *Forecaster) watch(sample float64) float64 {
 		f.demand.moves.add(move)
 	}
 	f.record.observe(index, now)
+	if f.shape != nil {
+		f.shape.Push(now, nil)
+	}
 	if !math.IsNaN(now) {
 		f.observed++
 	}
@@ -126,11 +143,31 @@ func (f *Forecaster) decide(scale float64) {
 		Observed: f.demand.observed,
 		Typical:  f.demand.level.mean(),
 		Window:   f.members[f.gate.serving].quantiles(f.own, scale),
+		Learnt:   f.learnt(),
 	})
 	if n := decide.Recall(f.config.Policy.Lead, f.config.Step); len(f.inputs) > n {
 		f.inputs = append(f.inputs[:0], f.inputs[len(f.inputs)-n:]...)
 	}
 	f.decision = decide.Decide(f.config.Policy, f.inputs)
+}
+
+// newShape learns from what shipped priors know of other workloads.
+func newShape(c Config) *shape.Learner {
+	of := shape.Config{Step: c.Step, Window: c.Window, Season: c.cycle()}
+	prior, err := shape.Shipped(c.Window)
+	if err != nil {
+		prior = shape.Naive(shape.NewFeatures(of).Names()) // Its own tests read what is shipped.
+	}
+	return shape.NewLearner(of, prior)
+}
+
+// learnt is the shape of the window's maximum, as it was learnt; the zero Shape where no objective asks for it.
+func (f *Forecaster) learnt() decide.Shape {
+	if f.shape == nil {
+		return decide.Shape{}
+	}
+	w := f.shape.Window()
+	return decide.Shape{Median: w.Median, Spread: w.Spread, Windows: f.shape.Rows()}
 }
 
 // End is the time of the next sample.

@@ -93,7 +93,7 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 		// The margin table is for the Forecast's own window.
 		window, policy.Target = s.Horizon, 0
 	}
-	if c.Name == e.Model && window == e.Window {
+	if c.Name == e.Model && window == e.Window && s.Model == "" {
 		return decide.Decide(policy, e.Inputs), window, nil
 	}
 	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.Reach {

@@ -9,9 +9,9 @@ func Grid() []float64 {
 
 const (
 	// halfLife of what was late, in hours.
-	halfLife = 240.0
+	halfLife = 480.0
 	// priorHours of mean demand is what the lateness on other workloads weighs.
-	priorHours = 96.0
+	priorHours = 240.0
 	// carefulHours at the start, the multiple is at least careful.
 	carefulHours = 24
 	careful      = 2.0

@@ -16,8 +16,6 @@ const (
 	// sampleEvery apart, rows tell something new; they are kept for remember.
 	sampleEvery = 3 * time.Minute
 	remember    = 7 * 24 * time.Hour
-	// refitEvery is how often the regressions are fitted anew.
-	refitEvery = 6 * time.Hour
 	// priorRows is how many rows of its own a workload needs to weigh as much as the others.
 	priorRows = 333
 	fewest    = 60
@@ -42,7 +40,6 @@ type Learner struct {
 	rows     rows
 	steps    int
 	every    int
-	refit    int
 	middle   quantreg.Coefficients
 	tail     quantreg.Coefficients
 }
@@ -52,10 +49,9 @@ func NewLearner(c Config, prior Prior) *Learner {
 	f := NewFeatures(c)
 	every := c.steps(sampleEvery)
 	return &Learner{
-		features: f, prior: prior.For(f.Names()), every: every, refit: c.steps(refitEvery),
+		features: f, prior: prior.For(f.Names()), every: every,
 		pending: newPending(f.window/every+2, len(f.row)),
 		rows:    newRows(int(remember/(time.Duration(every)*c.Step)), len(f.row)),
-		middle:  nil, tail: nil,
 	}
 }
 
@@ -69,9 +65,6 @@ func (l *Learner) Push(demand float64, models []float64) {
 	}
 	if l.steps%l.every == 0 && !math.IsNaN(demand) {
 		l.pending.add(l.steps+l.features.window, l.features.Row())
-	}
-	if l.steps%l.refit == 0 {
-		l.fit()
 	}
 	l.steps++
 }
@@ -98,8 +91,11 @@ func (l *Learner) coefficients() (middle, tail quantreg.Coefficients) {
 	return l.middle, l.tail
 }
 
-// fit fits both regressions anew; what cannot be fitted stays as it was.
-func (l *Learner) fit() {
+// RefitEvery is how often a Fit is worth its time.
+const RefitEvery = 6 * time.Hour
+
+// Fit fits both regressions anew, to the windows that came: some milliseconds. What cannot be fitted stays as it was.
+func (l *Learner) Fit() {
 	if l.rows.n < fewest {
 		return
 	}

@@ -25,11 +25,19 @@ func naive(c shape.Config) shape.Prior { return shape.Naive(shape.NewFeatures(c)
 func play(c shape.Config, values []float64) []shape.Window {
 	l := shape.NewLearner(c, naive(c))
 	var out []shape.Window
-	for _, v := range values {
-		l.Push(v, make([]float64, len(c.Models)))
+	for i, v := range values {
+		push(l, i, v, make([]float64, len(c.Models)))
 		out = append(out, l.Window())
 	}
 	return out
+}
+
+// push pushes step i, and fits as often as it is worth.
+func push(l *shape.Learner, i int, demand float64, models []float64) {
+	if i%int(shape.RefitEvery/step) == 0 {
+		l.Fit()
+	}
+	l.Push(demand, models)
 }
 
 // days of minutes: a course of the day, and noise that makes clusters.
@@ -183,7 +191,7 @@ func TestListensToModels(t *testing.T) {
 	var wrong, last float64
 	for i, v := range values[:len(values)-window] {
 		came := top(values[i+1 : i+1+window])
-		l.Push(v, []float64{came})
+		push(l, i, v, []float64{came})
 		if i > 4*1440 {
 			wrong += math.Abs(l.Window().Median - came)
 			last += math.Abs(v - came)
@@ -211,7 +219,7 @@ func sane(t *testing.T, name string, c shape.Config, values []float64) {
 		if v > 1e100 {
 			v = 1e100
 		}
-		l.Push(v, []float64{-v})
+		push(l, i, v, []float64{-v})
 		w := l.Window()
 		if !(w.Median >= 0) || !(w.Spread >= 0) || math.IsInf(w.Median+w.Spread, 0) {
 			t.Fatalf("%s: %+v at step %d after %v", name, w, i, v)
@@ -288,7 +296,7 @@ func TestPriorIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	var one, two strings.Builder
-	if err := shipped.Write(&one, 375*time.Second); err != nil {
+	if err = shipped.Write(&one, 375*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("priors/lead-5m0s.json")
@@ -316,7 +324,7 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 	loss := func(prior shape.Prior) float64 {
 		l, sum, window := shape.NewLearner(c, prior), 0.0, int(c.Window/c.Step)
 		for i, v := range newcomer[:len(newcomer)-window] {
-			l.Push(v, nil)
+			push(l, i, v, nil)
 			w, came := l.Window(), top(newcomer[i+1:i+1+window])
 			sum += math.Abs(came-w.Median) + pinball(0.95, came, w.Median+w.Spread)
 		}
@@ -339,7 +347,7 @@ func BenchmarkPush(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		l.Push(values[i%len(values)], nil)
+		push(l, i, values[i%len(values)], nil)
 		l.Window()
 		i++
 	}

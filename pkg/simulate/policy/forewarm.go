@@ -40,6 +40,8 @@ type Forewarm struct {
 	decision Decision
 	learner  *shape.Learner
 	maxima   []float64
+	steps    int
+	refit    int
 	recent   []input
 	hold     int
 	shadows  *shadows
@@ -57,7 +59,7 @@ func (i input) at(k float64) float64 { return math.Max(i.now, i.median+k*i.sprea
 func NewForewarm(d Decision) (*Forewarm, error) {
 	f := &Forewarm{
 		decision: d, learner: shape.NewLearner(d.Shape, d.Prior), maxima: make([]float64, len(d.Models)),
-		hold: 1 + int(d.Lead/(2*d.Shape.Step)),
+		hold: 1 + int(d.Lead/(2*d.Shape.Step)), refit: max(1, int(shape.RefitEvery/d.Shape.Step)),
 	}
 	if d.K > 0 {
 		return f, nil
@@ -76,6 +78,10 @@ func (f *Forewarm) Serve(o simulate.Observation) float64 {
 	for i, m := range f.decision.Models {
 		f.maxima[i] = m.Ahead(o)
 	}
+	if f.steps%f.refit == 0 {
+		f.learner.Fit()
+	}
+	f.steps++
 	f.learner.Push(o.Demand, f.maxima)
 	w := f.learner.Window()
 	f.recent = append(f.recent, input{f.learner.Features().Now(), w.Median, w.Spread})
