@@ -353,9 +353,27 @@ func TestSmallestBudget(t *testing.T) {
 
 // Where the series is short even the dear ones take part.
 func TestShortSeriesAffordAll(t *testing.T) {
-	for _, c := range estimate(t, ensemble.Auto{}, requests(60, 10)).Reasons().Candidates {
-		if c.TooCostly || c.Err != nil {
-			t.Errorf("%s: too costly %v, %v", c.Name, c.TooCostly, c.Err)
+	for _, seasons := range [][]int{nil, {12}, {4, 12}} {
+		reasons := estimate(t, ensemble.Auto{Seasons: seasons}, requests(120, 10)).Reasons()
+		for _, c := range reasons.Candidates {
+			if c.TooCostly || c.Err != nil {
+				t.Errorf("%s: too costly %v, %v", c.Name, c.TooCostly, c.Err)
+			}
+		}
+	}
+}
+
+// The replay of a short series does not reach a horizon of two days; how the members did on the way there must serve,
+// or the last value would stand for the second day.
+func TestHorizonBeyondTheReplay(t *testing.T) {
+	values := make([]float64, 96)
+	for i := range values {
+		values[i] = 100 + 50*math.Sin(2*math.Pi*float64(i)/24)
+	}
+	next := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 48}, values).Forecast(48)
+	for i, point := range next.Point {
+		if want := values[i%24]; math.Abs(point-want) > 5 {
+			t.Errorf("step %d: %v, want %v", i+1, point, want)
 		}
 	}
 }

@@ -161,11 +161,10 @@ func (f *Fitted) score(j int, y float64) {
 	}
 }
 
-// weigh moves the weights. A member is judged at an anchor and at the two beside it: where the anchor is a whole number
-// of seasons ahead, the last value would else seem to suit the steps before it, too.
+// weigh moves the weights. At each anchor a member is judged by its losses there and around it.
 func (f *Fitted) weigh() {
 	for j := range f.anchors {
-		near := f.losses[max(j-1, 0):min(j+2, len(f.anchors))]
+		near := around(f.losses, j)
 		for k := range f.members {
 			f.judged[k] = record{}
 			for _, losses := range near {
