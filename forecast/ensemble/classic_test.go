@@ -12,7 +12,7 @@ import (
 )
 
 // On short series, where little can be learnt about its members, the ensemble is about as good as the better of its best
-// two, which is not known beforehand. Rolling origin from the middle on, a year ahead, fitted anew every other year.
+// two, which is not known beforehand. Rolling origin from the middle on, fitted anew every other year.
 func TestClassicSeries(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
