@@ -39,7 +39,8 @@ func TestClassicSeries(t *testing.T) {
 		}
 		own := meanError(t, s, options, auto)
 		best := min(
-			meanError(t, s, options, ets.Auto{Period: tt.season}), meanError(t, s, options, arima.Auto{Period: tt.season}),
+			meanError(t, s, options, ets.Auto{Period: tt.season}),
+			meanError(t, s, options, arima.Auto{Period: tt.season}),
 		)
 		t.Logf("%s: %.4g, %.3f of the better of ETS and ARIMA", tt.name, own, own/best)
 		if own > tt.atWorst*best {
