@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -340,6 +341,27 @@ func TestReasons(t *testing.T) {
 	}
 	if r.Candidates[0].Name != "Last value" || costly == 0 {
 		t.Errorf("first %q, %d too costly; want the last value, and some", r.Candidates[0].Name, costly)
+	}
+}
+
+// Of a series with many gaps SARIMA alone is not fitted, and says so.
+func TestGapsAreTooMuchForSARIMA(t *testing.T) {
+	values := requests(120, 14)
+	for i := 0; i < len(values); i += 4 {
+		values[i] = math.NaN()
+	}
+	refused := 0
+	for _, c := range estimate(t, ensemble.Auto{Seasons: []int{12}}, values).Reasons().Candidates {
+		if c.Err == nil {
+			continue
+		}
+		refused++
+		if !strings.Contains(c.Name, "SARIMA") {
+			t.Errorf("%s: %v", c.Name, c.Err)
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d candidates were not fitted, want the two of SARIMA", refused)
 	}
 }
 
