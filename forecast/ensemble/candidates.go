@@ -34,6 +34,7 @@ const (
 	costRidge     = 500
 	costProfile   = 900
 	costETS       = 8_000
+	costOrdered   = 2_000
 	costWinters   = 27_000
 	costDouble    = 27_000
 	costARIMA     = 25_000
@@ -76,7 +77,6 @@ func plain() []candidate {
 		{model: naive.Last{}, perStep: costNaive},
 		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
 		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
-		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
 		{model: short(), perStep: costRidge, reach: recentReach},
 		{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
 	}
@@ -117,10 +117,15 @@ func searched(seasons []int, horizon int) []candidate {
 	}
 	day := seasons[0]
 	additive := ets.Auto{Period: day, Candidates: ets.AdditiveErrors()}
+	// What lies off the season fades like an ARMA(2,1), and the season follows by a moving average of its own. To fit this
+	// order takes a thirtieth of the time of finding one, and on M4's hourly series it forecasts as well.
+	ordered := arima.ARIMA{P: 2, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: day}}
 	out := []candidate{
 		{model: additive, perStep: costETS},
 		{model: transform.Log{Model: additive}, perStep: costETS},
 		{model: winters(day, horizon), perStep: costWinters},
+		{model: withoutGaps{ordered}, perStep: costOrdered},
+		{model: withoutGaps{transform.Log{Model: ordered}}, perStep: costOrdered},
 	}
 	if nested(seasons) {
 		out = append(out, candidate{model: transform.Log{Model: double(seasons)}, perStep: costDouble})
@@ -135,6 +140,7 @@ func minutely(seasons []int, horizon int) []candidate {
 		return nil
 	}
 	out := []candidate{
+		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
 		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
 		{model: transform.Log{Model: arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
 	}

@@ -14,10 +14,11 @@
 // The last value is always among them, so that nothing is lost on a random walk but what its rivals cost to find out.
 // Beside it stand smoothing of several speeds, autoregressions by ridge regression on the newest lags and on those of
 // the seasons, in levels, in logarithms and around a profile, and the seasonal naive. Where the season is short, ETS,
-// Holt-Winters and double-seasonal smoothing join them; where it is a day of minutes, the profile of the day and ARIMA.
-// What is too costly for the length of the series is left out by an estimate of arithmetic, not by a clock: replicas must
-// agree. What the budget leaves goes to models of a seasonally adjusted series and, on series of months and quarters, to
-// SARIMA, to ETS whose errors multiply and to whatever else differs.
+// Holt-Winters, a SARIMA and double-seasonal smoothing join them; where it is a day of minutes, the profile of the day, a
+// damped trend and ARIMA. What is too costly for the length of the series is left out by an estimate of arithmetic, not by
+// a clock: replicas must agree. In the place of what was left out, and beside the others on series of a few hundred steps,
+// come models of the seasonally adjusted series (MSTL); on the latter also SARIMA with an order that is sought, and ETS and
+// Holt-Winters that multiply.
 //
 // # Weights
 //

@@ -61,8 +61,11 @@ func spare(n int, seasons []int, horizon int) []candidate {
 	return out
 }
 
-// spend takes what the budget still has room for.
+// spend takes what the budget still has room for, where the series is short or where dearer models had to be dropped.
 func (m Auto) spend(n int, total float64, seasons []int, taken, dropped []candidate) (all, left []candidate) {
+	if n > shortSeries && len(dropped) == 0 {
+		return taken, dropped
+	}
 	for _, c := range spare(n, seasons, m.Horizon) {
 		if with := total + 2*c.cost(n); time.Duration(with) <= m.Budget {
 			total = with
