@@ -12,8 +12,9 @@ import (
 )
 
 // On short series, where little can be learnt about its members, the ensemble is about as good as the better of its best
-// two, which is not known beforehand. Rolling origin from the middle on, fitted anew every other year.
+// two, which is not known beforehand. Rolling origin from the middle on, fitted anew every third year.
 func TestClassicSeries(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		season  int
@@ -29,7 +30,7 @@ func TestClassicSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		options := backtest.Options{First: s.Len() / 2, Refit: 2 * tt.ahead}
+		options := backtest.Options{First: s.Len() / 2, Refit: 3 * tt.ahead}
 		for h := range tt.ahead {
 			options.Horizons = append(options.Horizons, h+1)
 		}

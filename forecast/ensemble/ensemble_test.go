@@ -361,7 +361,7 @@ func TestGapsAreTooMuchForSARIMA(t *testing.T) {
 		}
 	}
 	if refused != 4 {
-		t.Errorf("%d candidates were not fitted, want SARIMA of a given order and of one sought, raw and of logarithms", refused)
+		t.Errorf("%d candidates were not fitted, want the four of SARIMA", refused)
 	}
 }
 
