@@ -53,7 +53,7 @@ const (
 
 func TestModel(t *testing.T) {
 	modeltest.Test(t, ensemble.Auto{Budget: brief})
-	modeltest.Test(t, ensemble.Auto{Seasons: []int{12}, Horizon: 24, Budget: brief})
+	modeltest.Test(t, ensemble.Auto{Seasons: []int{12}, Horizons: []int{1, 6, 24}, Budget: brief})
 }
 
 // With all candidates, those for short seasons and those for long ones, on the end of the worst of the hostile series.
