@@ -48,7 +48,7 @@ components: ## build what the cluster tests run: Kubernetes, kwok, KEDA (20 minu
 
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
-	cd hack/e2e && FOREWARM_E2E=1 CGO_ENABLED=0 go test -count=1 -timeout 20m -parallel 4 -v .
+	cd hack/e2e && FOREWARM_E2E=1 CGO_ENABLED=0 go test -count=1 -timeout 20m -parallel 8 -v .
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)

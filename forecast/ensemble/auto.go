@@ -92,6 +92,7 @@ func (m Auto) estimate(s forecast.Series) *Fitted {
 	f.fit(s.Slice(0, split))
 	f.replay(s.Values[split:])
 	if held > 0 {
+		f.points.choose()
 		f.fit(s)
 	}
 	return f

@@ -44,3 +44,21 @@ func update(b *testing.B, horizons []int) {
 		fitted.MaxQuantile(15, 0.95)
 	}
 }
+
+// The same value and path, with nothing calibrated.
+func BenchmarkUpdatePoints(b *testing.B) {
+	values := requests(6000, 2)
+	auto := ensemble.Auto{Seasons: []int{1440}, Horizons: []int{1, 5, 10, 15}}
+	fitted, err := ensemble.Points{Auto: auto}.Estimate(hourly(values...))
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := make([]float64, 15)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		fitted.Update(values[i%len(values)])
+		i++
+		fitted.PointsTo(path)
+	}
+}

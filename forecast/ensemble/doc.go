@@ -26,6 +26,7 @@
 // the sixteenth: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper
 // weights forget a failing member sooner), or to less while few errors are known. The trailing mean is the hysteresis.
 // A horizon at which few errors are known is judged by those around it, too.
+// After the end of the series, which Fit holds out, the last value and the five that weighed most live on.
 //
 // # Quantiles
 //

@@ -365,6 +365,26 @@ func TestGapsAreTooMuchForSARIMA(t *testing.T) {
 	}
 }
 
+// The hold-out chooses: the last value and the five that weighed most live on, with all of the weight between them.
+func TestTheOutdoneAreTold(t *testing.T) {
+	candidates := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 6}, requests(500, 12)).Reasons().Candidates
+	var outdone int
+	for i, c := range candidates {
+		switch {
+		case c.Outdone && i < 6:
+			t.Errorf("%s at %d is outdone, want those that take part first", c.Name, i)
+		case c.Outdone:
+			outdone++
+			if slices.Max(c.Weight) > 0 || math.IsNaN(c.Loss[0]) {
+				t.Errorf("%s is outdone with weights %v and losses %v", c.Name, c.Weight, c.Loss)
+			}
+		}
+	}
+	if outdone < 6 {
+		t.Errorf("%d outdone of %d", outdone, len(candidates))
+	}
+}
+
 // The last value stays however small the budget is.
 func TestSmallestBudget(t *testing.T) {
 	r := estimate(t, ensemble.Auto{Budget: 1}, requests(400, 9)).Reasons()

@@ -21,11 +21,13 @@ func (m Auto) Updated(s forecast.Series, split int) (*Fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k, member := range foreseen.members {
-		f.seed(k, member.rehearse(s.Values[split:]), s.Values[split:])
+	for k, member := range foreseen.points.members {
+		f.points.seed(k, member.rehearse(s.Values[split:]), s.Values[split:])
 	}
-	f.weigh()
-	f.look()
+	f.points.weigh()
+	f.points.look()
+	f.points.file()
+	f.aim()
 	f.file()
 	for _, y := range s.Values[split:] {
 		f.Update(y)

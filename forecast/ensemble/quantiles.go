@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -11,19 +12,18 @@ import (
 // QuantileTo writes the p-quantile of each of the coming len(dst) steps to dst, 0 < p < 1. No allocation. It does not
 // decrease in p. Steps beyond the horizon have the quantile of its last step; Forecast widens them.
 func (f *Fitted) QuantileTo(dst []float64, p float64) {
-	j := -1
-	spread := 0.0
+	c, j, spread := f.points, -1, 0.0
 	for i := range dst {
-		if i >= f.horizon {
+		if i >= c.horizon {
 			dst[i] = dst[i-1]
 			continue
 		}
-		if f.anchor[i] != j {
-			j = f.anchor[i]
-			at := f.anchors[j] - 1
-			spread = f.values[j].spread(f.path[at], f.analytic[at], p)
+		if c.anchor[i] != j {
+			j = c.anchor[i]
+			at := c.anchors[j] - 1
+			spread = f.values[j].spread(c.path[at], f.analytic[at], p)
 		}
-		dst[i] = f.floor(f.path[i] + spread)
+		dst[i] = floor(c.path[i]+spread, c.signed)
 	}
 }
 
@@ -31,10 +31,11 @@ func (f *Fitted) QuantileTo(dst []float64, p float64) {
 // until then. It is calibrated by the maxima that came, not put together from the quantiles of the steps. A window beyond
 // the horizon is taken for one of the horizon.
 func (f *Fitted) MaxQuantile(h int, p float64) float64 {
-	j := f.anchor[min(max(h, 1), f.horizon)-1]
+	c := f.points
+	j := c.anchor[min(max(h, 1), c.horizon)-1]
 	t := &f.maxima[j]
 	centre := t.gauges[0].centre
-	return f.floor(centre + t.spread(centre, f.analytic[f.anchors[j]-1], p))
+	return floor(centre+t.spread(centre, f.analytic[c.anchors[j]-1], p), c.signed)
 }
 
 // spread is how far the p-quantile of a target lies from its centre: by the errors that were made or, before there are
@@ -54,7 +55,12 @@ const oneSigma = 0.8413447460685429
 // do.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
 	h = max(h, 0)
-	out := forecast.Forecast{Start: f.next, Step: f.step, Point: make([]float64, h), StdErr: make([]float64, h)}
+	out := forecast.Forecast{
+		Start:  f.points.next,
+		Step:   f.points.step,
+		Point:  make([]float64, h),
+		StdErr: make([]float64, h),
+	}
 	f.PointsTo(out.Point)
 	m := f.marginals(out.Point)
 	out.Marginals = m
@@ -66,25 +72,31 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 
 // marginals are the distributions of a forecast's steps, apart from the ensemble they came from.
 type marginals struct {
-	frozen *Fitted
 	points []float64
+	// anchor says for each step up to the horizon which of the spreads is its own.
+	anchor  []int
+	spreads []spread
 	// growth is how much wider than at the horizon a step beyond it is.
 	growth []float64
+	signed bool
+}
+
+// spread is a target that takes no more errors, what it was aimed at, and the standard error by the members' account.
+type spread struct {
+	target            target
+	centre, deviation float64
 }
 
 func (f *Fitted) marginals(points []float64) marginals {
-	frozen := &Fitted{
-		horizon: f.horizon, anchors: f.anchors, anchor: f.anchor, path: append([]float64(nil), f.path...),
-		analytic: f.analytic, signed: f.signed,
+	c := f.points
+	m := marginals{points: slices.Clone(points), anchor: c.anchor, signed: c.signed}
+	for j, h := range c.anchors {
+		m.spreads = append(m.spreads, spread{f.values[j].clone(), c.path[h-1], f.analytic[h-1]})
 	}
-	for j := range f.values {
-		frozen.values = append(frozen.values, f.values[j].clone())
-	}
-	m := marginals{frozen: frozen, points: append([]float64(nil), points...)}
-	if len(points) > f.horizon {
-		deviations := f.deviations(len(points))
-		for _, d := range deviations[f.horizon:] {
-			m.growth = append(m.growth, ratio(d, deviations[f.horizon-1]))
+	if len(points) > c.horizon {
+		deviations := c.deviations(len(points))
+		for _, d := range deviations[c.horizon:] {
+			m.growth = append(m.growth, ratio(d, deviations[c.horizon-1]))
 		}
 	}
 	return m
@@ -101,33 +113,10 @@ func ratio(further, nearer float64) float64 {
 
 // Quantile is the p-quantile of step i.
 func (m marginals) Quantile(i int, p float64) float64 {
-	f, growth, within := m.frozen, 1.0, i
-	if i >= f.horizon {
-		growth, within = m.growth[i-f.horizon], f.horizon-1
+	growth, within := 1.0, i
+	if horizon := len(m.anchor); i >= horizon {
+		growth, within = m.growth[i-horizon], horizon-1
 	}
-	j := f.anchor[within]
-	at := f.anchors[j] - 1
-	return f.floor(m.points[i] + growth*f.values[j].spread(f.path[at], f.analytic[at], p))
-}
-
-// deviations are the members' standard errors of the coming h steps, by their weights at the nearest anchor.
-func (f *Fitted) deviations(h int) []float64 {
-	out := make([]float64, h)
-	totals := make([]float64, h)
-	for k, m := range f.members {
-		if m.fitted == nil {
-			continue
-		}
-		for i, d := range m.fitted.Forecast(h).StdErr {
-			w := f.weights[f.anchor[min(i, f.horizon-1)]][k]
-			out[i] += w * d
-			totals[i] += w
-		}
-	}
-	for i, total := range totals {
-		if total > 0 {
-			out[i] /= total
-		}
-	}
-	return out
+	s := &m.spreads[m.anchor[within]]
+	return floor(m.points[i]+growth*s.target.spread(s.centre, s.deviation, p), m.signed)
 }

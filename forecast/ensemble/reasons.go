@@ -1,5 +1,7 @@
 package ensemble
 
+import "slices"
+
 // Reasons say why an ensemble forecasts as it does.
 type Reasons struct {
 	// Horizons are the steps ahead that are scored, ascending; what is given by horizon is in their order.
@@ -19,31 +21,47 @@ type Candidate struct {
 	// Loss is the trailing mean absolute error by horizon, NaN where it is not known; Weight is the share that the model
 	// has in the ensemble's forecast.
 	Loss, Weight []float64
-	// Err says why the model could not be fitted; TooCostly that the budget left it out.
-	Err       error
-	TooCostly bool
+	// Err says why the model could not be fitted; TooCostly that the budget left it out; Outdone that others did better at
+	// the end of the series, which was held out: its losses are of that time.
+	Err                error
+	TooCostly, Outdone bool
 }
 
 // Reasons are a copy: they do not change with the next Update.
 func (f *Fitted) Reasons() Reasons {
-	r := Reasons{Horizons: append([]int(nil), f.anchors...)}
-	for k, m := range f.members {
-		c := Candidate{Name: m.name(), Err: m.err}
-		for j := range f.anchors {
-			c.Loss = append(c.Loss, f.losses[j][k].mean())
-			c.Weight = append(c.Weight, f.weights[j][k])
-		}
-		r.Candidates = append(r.Candidates, c)
-	}
-	for _, name := range f.dropped {
-		r.Candidates = append(r.Candidates, Candidate{Name: name, TooCostly: true})
-	}
-	for j := range f.anchors {
+	r := f.points.Reasons()
+	for j := range r.Horizons {
 		r.Coverage = append(r.Coverage, f.values[j].covered.mean())
 		r.MaxCoverage = append(r.MaxCoverage, f.maxima[j].covered.mean())
 		r.Errors = append(r.Errors, f.values[j].gauges[0].scores.Len())
 	}
 	return r
+}
+
+// Reasons are a copy: they do not change with the next Update. Nothing is calibrated, so there is no coverage.
+func (c *Combination) Reasons() Reasons {
+	r := Reasons{Horizons: slices.Clone(c.anchors)}
+	for k, m := range c.members {
+		r.Candidates = append(r.Candidates, c.told(k, m))
+	}
+	for _, o := range c.outdone {
+		o.Loss, o.Weight, o.Outdone = slices.Clone(o.Loss), make([]float64, len(c.anchors)), true
+		r.Candidates = append(r.Candidates, o)
+	}
+	for _, name := range c.dropped {
+		r.Candidates = append(r.Candidates, Candidate{Name: name, TooCostly: true})
+	}
+	return r
+}
+
+// told is member k as reasons tell it.
+func (c *Combination) told(k int, m *member) Candidate {
+	out := Candidate{Name: m.name(), Err: m.err}
+	for j := range c.anchors {
+		out.Loss = append(out.Loss, c.losses[j][k].mean())
+		out.Weight = append(out.Weight, c.weights[j][k])
+	}
+	return out
 }
 
 // name is that of the fitted model where it tells one: automatic models know their structure once fitted.

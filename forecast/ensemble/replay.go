@@ -1,27 +1,47 @@
 package ensemble
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // seedWeight is for how many observed losses the mean loss over the whole of a replay counts at its beginning, at most.
 const seedWeight = 48
 
-// replay takes values as if they came one at a time, each forecast before it is seen. The members' forecasts do not
-// depend on each other, so they are made first; how well each did over the whole replay then seeds its losses. Without
-// that the weights would know nothing before the first forecasts fall due, and the errors of that ignorance would widen
-// the quantiles.
-func (f *Fitted) replay(values []float64) {
-	scripts := make([][]float64, len(f.members))
-	for k, m := range f.members {
-		scripts[k] = m.rehearse(values)
-		f.seed(k, scripts[k], values)
+// replay takes values as if they came one at a time, each forecast before it is seen, and yields at every origin, the
+// first before any value has come. The members' forecasts do not depend on each other, so they are made first; how well
+// each did over the whole replay then seeds its losses. Without that the weights would know nothing before the first
+// forecasts fall due, and the errors of that ignorance would widen the quantiles.
+func (c *Combination) replay(values []float64) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		scripts := make([][]float64, len(c.members))
+		for k, m := range c.members {
+			scripts[k] = m.rehearse(values)
+			c.seed(k, scripts[k], values)
+		}
+		c.weigh()
+		for origin := range len(values) + 1 {
+			if origin > 0 {
+				c.observe(values[origin-1])
+				c.resolve()
+			}
+			c.recite(scripts, origin)
+			c.file()
+			if !yield(origin) {
+				return
+			}
+		}
 	}
-	f.weigh()
-	f.recite(scripts, 0)
-	f.file()
-	for i, y := range values {
-		f.observe(y)
-		f.resolve()
-		f.recite(scripts, i+1)
+}
+
+// replay calibrates on values that are replayed.
+func (f *Fitted) replay(values []float64) {
+	for origin := range f.points.replay(values) {
+		if origin > 0 {
+			f.scales.observe(f.points.ago(0))
+			f.resolve()
+		}
+		f.aim()
 		f.file()
 	}
 }
@@ -40,26 +60,26 @@ func (m *member) rehearse(values []float64) []float64 {
 }
 
 // seed gives member k the mean of its losses over the whole replay to begin with.
-func (f *Fitted) seed(k int, script, values []float64) {
-	for j, h := range f.anchors {
+func (c *Combination) seed(k int, script, values []float64) {
+	for j, h := range c.anchors {
 		sum, n := 0.0, 0.0
 		for origin := 0; origin+h <= len(values); origin++ {
-			if e := math.Abs(values[origin+h-1] - script[origin*f.horizon+h-1]); !math.IsNaN(e) {
+			if e := math.Abs(values[origin+h-1] - script[origin*c.horizon+h-1]); !math.IsNaN(e) {
 				n++
 				sum += (e - sum) / n
 			}
 		}
 		if n > 0 {
 			weight := min(seedWeight, n)
-			f.losses[j][k] = record{sum: weight * sum, weight: weight}
+			c.losses[j][k] = record{sum: weight * sum, weight: weight}
 		}
 	}
 }
 
 // recite lets the members look from an origin of the replay.
-func (f *Fitted) recite(scripts [][]float64, origin int) {
-	for k, m := range f.members {
-		copy(m.path, scripts[k][origin*f.horizon:])
+func (c *Combination) recite(scripts [][]float64, origin int) {
+	for k, m := range c.members {
+		copy(m.path, scripts[k][origin*c.horizon:])
 	}
-	f.look()
+	c.look()
 }

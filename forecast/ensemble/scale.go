@@ -40,7 +40,11 @@ func newScales() scales {
 	}
 }
 
+// observe takes a value, NaN for a gap.
 func (s *scales) observe(y float64) {
+	if math.IsNaN(y) {
+		return
+	}
 	s.typical.add(math.Abs(y), s.keepLevel)
 	if move := math.Abs(y - s.last); !math.IsNaN(move) {
 		s.moves.add(move, s.keepMoves)

@@ -20,6 +20,8 @@ const (
 	MaxStaleAfter = 24 * time.Hour
 	// MaxWait is the longest wait of an objective.
 	MaxWait = time.Hour
+	// MaxSeasons bounds the list of seasons.
+	MaxSeasons = 2
 	// MaxModels bounds the list of models.
 	MaxModels = 16
 	// MaxQuery bounds a query, in bytes.

@@ -204,6 +204,38 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	return history
 }
 
+// seasons reads the cycles of the demand, which must be such that a model can learn them; the step and the history may
+// have problems of their own.
+func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Target) []time.Duration {
+	if len(texts) > MaxSeasons {
+		r.add(field.TooMany(path, len(texts), MaxSeasons))
+		return nil
+	}
+	var out []time.Duration
+	for i, text := range texts {
+		season := r.duration(path.Index(i), text, 2*MinStep, MaxHistory)
+		if season == 0 || target.Step == 0 || target.History == 0 {
+			continue
+		}
+		switch {
+		case season%target.Step != 0 || season < 2*target.Step:
+			r.add(field.Invalid(path.Index(i), text,
+				fmt.Sprintf("write a whole number of steps of %s, at least two", say(target.Step))))
+		case season > target.History/2:
+			r.add(field.Invalid(path.Index(i), text, fmt.Sprintf(
+				"the history %s must hold a season twice: write at most %s",
+				say(target.History),
+				say(target.History/2),
+			)))
+		case len(out) > 0 && season <= out[len(out)-1]:
+			r.add(field.Invalid(path.Index(i), text, "write the shorter season first, each once"))
+		default:
+			out = append(out, season)
+		}
+	}
+	return out
+}
+
 // staleAfter reads the age beyond which nothing is served.
 func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
 	if text == "" {

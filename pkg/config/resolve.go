@@ -71,6 +71,7 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	if spec.LeadTime.Mode == v1alpha1.LeadTimeAuto && len(r.problems) == 0 {
 		target.Lead, target.LeadSource = m.lead(target)
 	}
+	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
 	target.Models = r.models(path.Child("models"), spec.Models)
 	target.Policy = decide.Policy{

@@ -88,6 +88,7 @@ func TestEverythingSet(t *testing.T) {
   objective: {late: "0.5%", wait: 1m}
   history: 7d
   step: 15s
+  seasons: [1d, 60h]
   leadTime: {mode: Fixed, duration: 12m}
   serve: Shadow
   models: [HoltWinters, arima]
@@ -106,6 +107,7 @@ func TestEverythingSet(t *testing.T) {
 		Lead:       12 * time.Minute,
 		LeadSource: "fixed 12m",
 		StaleAfter: 12*time.Minute + 75*time.Second,
+		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
 		Policy:     decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
 		Uncalibrated: "late 0.5% is served with the margin k = 2.6 that kept it on other workloads with a lead time of 12m; " +
@@ -159,6 +161,27 @@ func faults() []struct{ name, change, want string } {
 		{"a step beyond the window", "step: 7m", "the lead window 6m15s is shorter than the step 7m"},
 		{"a history of two minutes", "history: 2m", "write at least 12m30s"},
 		{"too many points", "step: 1s", "is 1209600 steps of 1s, more than 120000: write at most 1d9h20m"},
+		{"seasons too many", "seasons: [1h, 1d, 2d]", "spec.seasons: Too many: 3: must have at most 2 items"},
+		{
+			"seasons in the wrong order",
+			"seasons: [1d, 1h]",
+			"spec.seasons[1]: Invalid value: \"1h\": write the shorter season first, each once",
+		},
+		{
+			"a season that is no whole number of steps",
+			"seasons: [100s]",
+			"spec.seasons[0]: Invalid value: \"100s\": write a whole number of steps of 30s, at least two",
+		},
+		{
+			"a season of one step",
+			"seasons: [30s]",
+			"spec.seasons[0]: Invalid value: \"30s\": write a whole number of steps of 30s, at least two",
+		},
+		{
+			"a season that the history does not hold twice",
+			"seasons: [8d]",
+			"spec.seasons[0]: Invalid value: \"8d\": the history 2w must hold a season twice: write at most 1w",
+		},
 		{"a history that overflows", "history: 300y", "spec.history: Invalid value"},
 		{"a mode that does not exist", "leadTime: {mode: Guess}", `spec.leadTime.mode: Unsupported value: "Guess"`},
 		{"fixed without a duration", "leadTime: {mode: Fixed}", "spec.leadTime.duration: Required value"},

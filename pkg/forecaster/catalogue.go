@@ -3,9 +3,11 @@ package forecaster
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/forecast/ensemble"
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 )
@@ -19,32 +21,42 @@ const (
 	Holt        = "holt"
 	HoltWinters = "holt-winters"
 	ARIMA       = "arima"
+	Auto        = "auto"
 )
 
 // blueprint says how a candidate is made.
 type blueprint struct {
 	name string
 	// free candidates cost nothing and are hard to beat; they always stand by and need no promotion.
-	free bool
-	// seasonal candidates need a day that is a whole number of steps.
-	seasonal bool
-	model    func(window, season int) forecast.Model
+	free  bool
+	model func(Config) forecast.Model
 }
 
 func blueprints() []blueprint {
 	return []blueprint{
-		{name: LastValue, free: true, model: func(int, int) forecast.Model { return naive.Last{} }},
-		{name: RunningMax, free: true, model: func(window, _ int) forecast.Model { return naive.Max{Window: window} }},
-		{name: LastSeason, free: true, seasonal: true, model: func(_, season int) forecast.Model {
-			return naive.Seasonal{Period: season}
+		{name: LastValue, free: true, model: func(Config) forecast.Model { return naive.Last{} }},
+		{name: RunningMax, free: true, model: func(c Config) forecast.Model {
+			return naive.Max{Window: c.stepsIn(c.Window)}
 		}},
-		{name: SES, model: func(int, int) forecast.Model { return smoothing.SES{} }},
-		{name: Holt, model: func(int, int) forecast.Model { return smoothing.Holt{Damped: true} }},
-		{name: HoltWinters, seasonal: true, model: func(_, season int) forecast.Model {
-			return smoothing.HoltWinters{Period: season, Trend: smoothing.DampedTrend}
+		{name: LastSeason, free: true, model: func(c Config) forecast.Model {
+			return naive.Seasonal{Period: c.season()}
 		}},
-		{name: ARIMA, model: func(int, int) forecast.Model { return newest{arima.Auto{MaxD: 1}, arimaReach} }},
+		{name: SES, model: func(Config) forecast.Model { return smoothing.SES{} }},
+		{name: Holt, model: func(Config) forecast.Model { return smoothing.Holt{Damped: true} }},
+		{name: HoltWinters, model: func(c Config) forecast.Model {
+			return smoothing.HoltWinters{Period: c.season(), Trend: smoothing.DampedTrend}
+		}},
+		{name: ARIMA, model: func(Config) forecast.Model { return newest{arima.Auto{MaxD: 1}, arimaReach} }},
+		{name: Auto, model: func(c Config) forecast.Model { return auto(c) }},
 	}
+}
+
+// autoBudget is the CPU time that the fit of the ensemble may take. It is about what all other candidates take together.
+const autoBudget = 75 * time.Millisecond
+
+// auto is the ensemble's points: what calibrates all candidates alike calibrates them, too.
+func auto(c Config) ensemble.Points {
+	return ensemble.Points{Auto: ensemble.Auto{Seasons: c.seasons(), Horizons: c.horizons(), Budget: autoBudget}}
 }
 
 // arimaReach is how many of the newest steps an ARIMA is fitted on: a day of minutes settles its few parameters, and the

@@ -14,9 +14,9 @@ type Config struct {
 	Step time.Duration
 	// Window is the lead window W, at least one step: the maximum over it is what the decision is about.
 	Window time.Duration
-	// Season is the cycle in which demand comes again, and the time over which candidates are judged, so that all of the
-	// cycle is in it; 0 means Day.
-	Season time.Duration
+	// Seasons are the cycles in which demand comes again, ascending; none means a Day. The first is also the time over which
+	// candidates are judged, so that all of the cycle is in it.
+	Seasons []time.Duration
 	// Rate says that samples are rates: demand is then their mean over the last minute, else the last sample.
 	Rate bool
 	// Models that may serve, by name (see Names); empty means all. The free ones are always among them.
@@ -46,8 +46,8 @@ const (
 // Validate returns every problem.
 func (c Config) Validate() error {
 	var problems []error
-	if c.Season < 0 {
-		problems = append(problems, fmt.Errorf("season %s, want more than 0", c.Season))
+	if !ascending(c.Seasons) {
+		problems = append(problems, fmt.Errorf("seasons %v, want them ascending and more than 0", c.Seasons))
 	}
 	if c.Step <= 0 {
 		problems = append(problems, fmt.Errorf("step %s, want more than 0", c.Step))
@@ -68,21 +68,42 @@ func (c Config) stepsIn(d time.Duration) int {
 	return max(1, int((d+c.Step-1)/c.Step))
 }
 
-// cycle is the season with its default.
-func (c Config) cycle() time.Duration {
-	if c.Season == 0 {
-		return Day
+func ascending(seasons []time.Duration) bool {
+	least := time.Duration(1)
+	for _, season := range seasons {
+		if season < least {
+			return false
+		}
+		least = season + 1
 	}
-	return c.Season
+	return true
 }
 
-// season is the number of steps in a season, 0 where it is no whole number of them.
-func (c Config) season() int {
-	cycle := c.cycle()
-	if cycle%c.Step != 0 || c.Step >= cycle {
-		return 0
+// cycle is the first season, with its default.
+func (c Config) cycle() time.Duration {
+	if len(c.Seasons) == 0 {
+		return Day
 	}
-	return int(cycle / c.Step)
+	return c.Seasons[0]
+}
+
+// seasons are the numbers of steps in those seasons that are a whole number of them, two or more.
+func (c Config) seasons() []int {
+	var out []int
+	for _, season := range append([]time.Duration{c.cycle()}, c.Seasons[min(1, len(c.Seasons)):]...) {
+		if season%c.Step == 0 && season >= 2*c.Step {
+			out = append(out, int(season/c.Step))
+		}
+	}
+	return out
+}
+
+// season is the number of steps in the first season, 0 where it is no whole number of them.
+func (c Config) season() int {
+	if seasons := c.seasons(); len(seasons) > 0 && c.cycle() == time.Duration(seasons[0])*c.Step {
+		return seasons[0]
+	}
+	return 0
 }
 
 // replay is how many steps of a history, at its end, candidates are scored on before they serve: a season, and at most

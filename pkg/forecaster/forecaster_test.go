@@ -77,7 +77,7 @@ func TestTheSeasonServesSeasonalDemand(t *testing.T) {
 }
 
 func seasonal(model string) bool {
-	return model == forecaster.HoltWinters || model == forecaster.LastSeason
+	return model == forecaster.HoltWinters || model == forecaster.LastSeason || model == forecaster.Auto
 }
 
 // On a random walk nothing beats the last value but by luck, and luck does not last.

@@ -59,7 +59,7 @@ func newMember(b blueprint, c Config, horizons []int, every int) *member {
 
 // fit makes the model from the demand so far; a model that does not fit keeps its reason and takes no part.
 func (m *member) fit(c Config, train forecast.Series) {
-	model := m.model(c.stepsIn(c.Window), c.season())
+	model := m.model(c)
 	m.title = model.Name()
 	m.fitted, m.err = model.Fit(train)
 	if named, ok := m.fitted.(interface{ Name() string }); ok && m.err == nil {

@@ -36,6 +36,9 @@ type Target struct {
 	AtZero atzero.Record
 	// StaleAfter is the age of the newest sample beyond which nothing is served.
 	StaleAfter time.Duration
+	// Seasons are the cycles in which the demand comes again, ascending, each a whole number of steps; none means the
+	// loop's own.
+	Seasons []time.Duration
 	// Models that may be chosen from, by name; empty means all. The free ones always stand by.
 	Models []string
 	Policy decide.Policy

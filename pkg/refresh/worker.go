@@ -17,7 +17,7 @@ import (
 type worker struct {
 	target     Target
 	anchors    anchors
-	season     time.Duration
+	seasons    []time.Duration
 	store      *series.Store
 	forecaster *forecaster.Forecaster
 	anchor     time.Time
@@ -35,7 +35,11 @@ type worker struct {
 }
 
 func newWorker(t Target, c Config) *worker {
-	return &worker{target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), season: c.Season}
+	w := &worker{target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons}
+	if len(w.seasons) == 0 {
+		w.seasons = []time.Duration{c.Season}
+	}
+	return w
 }
 
 // inherit takes over the samples of the worker before, so that a change of a Forecast that leaves its query alone takes
@@ -171,7 +175,7 @@ func (w *worker) rebuild(anchor time.Time) {
 	w.rebuilds++
 	history := w.demand(align(anchor.Add(-w.target.History), w.target.Step), anchor)
 	w.forecaster = forecaster.New(forecaster.Config{
-		Step: w.target.Step, Window: Window(w.target.Lead), Season: w.season, Rate: w.target.Rate,
+		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
 		Models: w.target.Models, Policy: w.target.Policy,
 	}, history)
 }
@@ -200,7 +204,7 @@ func (w *worker) look() {
 	w.found.absent = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
 	w.found.entry = e
 	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
-	w.found.young = w.found.span < w.season
+	w.found.young = w.found.span < w.seasons[0]
 	w.found.highest = highest(w.demand(newest.Add(-e.Window), w.store.End()))
 }
 

@@ -74,6 +74,13 @@ type ForecastSpec struct {
 	// +optional
 	Step Duration `json:"step,omitempty"`
 
+	// Seasons are the one or two cycles in which the demand comes again, the shorter first, each a whole number of steps
+	// and at most half of the history. Models are judged over the first. Default: the server's --season, a day.
+	// +kubebuilder:validation:MaxItems=2
+	// +listType=atomic
+	// +optional
+	Seasons []Duration `json:"seasons,omitempty"`
+
 	// LeadTime is how long the workload takes from "more replicas" to "ready". Default: measured, 5m until then.
 	// +optional
 	LeadTime *LeadTime `json:"leadTime,omitempty"`

@@ -93,6 +93,11 @@ func (in *ForecastSpec) DeepCopyInto(out *ForecastSpec) {
 		*out = new(Objective)
 		**out = **in
 	}
+	if in.Seasons != nil {
+		in, out := &in.Seasons, &out.Seasons
+		*out = make([]Duration, len(*in))
+		copy(*out, *in)
+	}
 	if in.LeadTime != nil {
 		in, out := &in.LeadTime, &out.LeadTime
 		*out = new(LeadTime)

@@ -1,0 +1,180 @@
+package ensemble
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/internal/units"
+)
+
+// Combination is the members of an ensemble with the weights that their errors have earned: points, of which nothing is
+// calibrated. It costs a fraction of a Fitted, and is for callers that calibrate what they make of the points.
+type Combination struct {
+	members []*member
+	outdone []Candidate // those that the hold-out left behind
+	dropped []string    // names of those that the budget left out
+	horizon int
+	// anchors are the horizons that are scored; anchor says for each step up to the horizon which of them it goes with.
+	anchors, anchor []int
+
+	// losses, weights and pending are of every anchor; pending holds the members' points of the open origins.
+	losses  [][]record
+	weights [][]float64
+	pending [][]float64
+	judged  []record // scratch
+	keep    float64
+	origins int // origins filed so far
+
+	past []float64 // the newest observations, a ring
+	at   int       // where the coming one goes
+	// last is the newest that was no gap, NaN before the first; largest the largest magnitude seen.
+	last, largest float64
+	// signed says that the series has been below 0; where it has not, no forecast goes there.
+	signed bool
+
+	path []float64 // as it stands, up to the horizon
+	long []float64 // scratch beyond it
+	next time.Time
+	step time.Duration
+}
+
+// lossHalfLife is that of the trailing losses in steps: long enough to tell members apart, short enough to drop one
+// within the hours after its series changed.
+const lossHalfLife = 180
+
+var _ forecast.Fitted = (*Combination)(nil)
+
+func newCombination(m Auto, s forecast.Series, taken, dropped []candidate) *Combination {
+	c := &Combination{
+		horizon: m.Horizon,
+		anchors: anchors(m.Horizons, m.Horizon),
+		keep:    math.Exp2(-1.0 / lossHalfLife),
+		past:    slices.Repeat([]float64{math.NaN()}, max(m.Horizon, maxReach)),
+		last:    math.NaN(),
+		path:    make([]float64, m.Horizon),
+		judged:  make([]record, len(taken)),
+		next:    s.Start,
+		step:    s.Step,
+	}
+	c.anchor = anchorOf(c.anchors)
+	for _, d := range dropped {
+		c.dropped = append(c.dropped, d.name())
+	}
+	for _, t := range taken {
+		c.members = append(c.members, &member{candidate: t, path: make([]float64, m.Horizon)})
+	}
+	for _, h := range c.anchors {
+		weights := make([]float64, len(taken))
+		weights[0] = 1
+		c.losses = append(c.losses, make([]record, len(taken)))
+		c.weights = append(c.weights, weights)
+		c.pending = append(c.pending, make([]float64, h*len(taken)))
+	}
+	return c
+}
+
+// fit fits the members on a series that ends at the origin.
+func (c *Combination) fit(s forecast.Series) {
+	for _, m := range c.members {
+		m.fit(s)
+		m.look()
+	}
+	c.look()
+}
+
+// Update moves the origin one step on: forecasts that are due are scored and weighed, the members take the observation,
+// and look ahead anew. A value that is not finite, or beyond 1e150, counts as missing.
+func (c *Combination) Update(y float64) {
+	c.observe(y)
+	c.resolve()
+	for _, m := range c.members {
+		m.advance(y)
+		m.look()
+	}
+	c.look()
+	c.file()
+}
+
+func (c *Combination) observe(y float64) {
+	c.next = c.next.Add(c.step)
+	if !units.Observed(y) {
+		y = math.NaN()
+	} else {
+		c.signed = c.signed || y < 0
+		c.largest = max(c.largest, math.Abs(y))
+		c.last = y
+	}
+	c.past[c.at] = y
+	c.at++
+	if c.at == len(c.past) {
+		c.at = 0
+	}
+}
+
+// ago is the value observed n steps before the newest, NaN for a gap.
+func (c *Combination) ago(n int) float64 {
+	i := c.at - 1 - n
+	if i < 0 {
+		i += len(c.past)
+	}
+	return c.past[i]
+}
+
+// resolve scores what was forecast for the step that has come.
+func (c *Combination) resolve() {
+	y := c.ago(0)
+	if math.IsNaN(y) {
+		return
+	}
+	for j := range c.anchors {
+		c.score(j, y)
+	}
+	c.weigh()
+}
+
+// score records the members' errors at anchor j.
+func (c *Combination) score(j int, y float64) {
+	if c.origins < c.anchors[j] {
+		return
+	}
+	for i, point := range c.issued(j) {
+		if e := math.Abs(y - point); !math.IsNaN(e) {
+			c.losses[j][i].add(e, c.keep)
+		}
+	}
+}
+
+// weigh moves the weights. At each anchor a member is judged by its losses there and around it.
+func (c *Combination) weigh() {
+	for j := range c.anchors {
+		near := around(c.losses, j)
+		for k := range c.members {
+			c.judged[k] = record{}
+			for _, losses := range near {
+				c.judged[k].sum += losses[k].sum / float64(len(near))
+				c.judged[k].weight += losses[k].weight / float64(len(near))
+			}
+		}
+		weigh(c.weights[j], c.judged)
+	}
+}
+
+// issued are the members' points of the oldest origin that is open at anchor j; the coming origin's replace them.
+func (c *Combination) issued(j int) []float64 {
+	width := len(c.members)
+	slot := c.origins % c.anchors[j]
+	return c.pending[j][slot*width : (slot+1)*width]
+}
+
+// file keeps the members' points of this origin until the truth is known.
+func (c *Combination) file() {
+	for j, h := range c.anchors {
+		open := c.issued(j)
+		for i, m := range c.members {
+			open[i] = m.path[h-1]
+		}
+	}
+	c.origins++
+}
