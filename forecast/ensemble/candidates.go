@@ -34,10 +34,10 @@ const (
 	costRidge     = 500
 	costProfile   = 900
 	costETS       = 8_000
+	costOrdered   = 2_000
 	costWinters   = 27_000
 	costDouble    = 27_000
 	costARIMA     = 25_000
-	costSARIMA    = 45_000
 	// recentReach settles the few parameters of a model without a season.
 	recentReach = 1440
 )
@@ -60,7 +60,7 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 			}
 		}
 		if time.Duration(total) <= m.Budget || len(taken) == 1 {
-			return taken, dropped
+			return m.spend(n, total, seasons, taken, dropped)
 		}
 		if dearest == 0 {
 			dearest = len(taken) - 1 // All cost the same. The last value stays.
@@ -77,7 +77,6 @@ func plain() []candidate {
 		{model: naive.Last{}, perStep: costNaive},
 		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
 		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
-		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
 		{model: short(), perStep: costRidge, reach: recentReach},
 		{model: transform.Log{Model: short()}, perStep: costRidge, reach: recentReach},
 	}
@@ -110,28 +109,26 @@ func seasonal(seasons []int) []candidate {
 // for each step of the season, and a minute's days would cost too much.
 const longestSearched = 64
 
-// searched candidates have parameters that only a search finds, and know a season. They guard the smooth series that months and quarters
-// make, where the regressions are alone no match: by rolling origin twelve steps ahead the mean absolute errors are 17.4
-// with them and 19.3 without on AirPassengers, 0.43 and 0.53 on co2, 43 and 46 on UKgas.
+// searched candidates have parameters that only a search finds, and know a season. They guard the smooth series that months
+// and quarters make, where the regressions are alone no match.
 func searched(seasons []int, horizon int) []candidate {
 	if len(seasons) == 0 || seasons[0] > longestSearched {
 		return nil
 	}
 	day := seasons[0]
 	additive := ets.Auto{Period: day, Candidates: ets.AdditiveErrors()}
-	winters := smoothing.HoltWinters{
-		Period: day, Trend: smoothing.DampedTrend, Criterion: smoothing.Criterion{Horizon: min(horizon, 24)},
-	}
+	// What lies off the season fades like an ARMA(2,1), and the season follows by a moving average of its own. To fit this
+	// order takes a thirtieth of the time of finding one, and on M4's hourly series it forecasts as well.
+	ordered := arima.ARIMA{P: 2, Q: 1, Seasonal: arima.Seasonal{D: 1, Q: 1, Period: day}}
 	out := []candidate{
 		{model: additive, perStep: costETS},
 		{model: transform.Log{Model: additive}, perStep: costETS},
-		{model: winters, perStep: costWinters},
-		{model: arima.Auto{Period: day}, perStep: costSARIMA},
-		{model: transform.Log{Model: arima.Auto{Period: day}}, perStep: costSARIMA},
+		{model: winters(day, horizon), perStep: costWinters},
+		{model: withoutGaps{ordered}, perStep: costOrdered},
+		{model: withoutGaps{transform.Log{Model: ordered}}, perStep: costOrdered},
 	}
-	if len(seasons) > 1 && seasons[1]%day == 0 {
-		double := smoothing.DoubleSeasonal{Periods: [2]int{day, seasons[1]}, Damped: true}
-		out = append(out, candidate{model: transform.Log{Model: double}, perStep: costDouble})
+	if nested(seasons) {
+		out = append(out, candidate{model: transform.Log{Model: double(seasons)}, perStep: costDouble})
 	}
 	return out
 }
@@ -143,6 +140,7 @@ func minutely(seasons []int, horizon int) []candidate {
 		return nil
 	}
 	out := []candidate{
+		{model: smoothing.Holt{Damped: true}, perStep: costHolt, reach: recentReach},
 		{model: arima.Auto{MaxD: 1}, perStep: costARIMA, reach: recentReach},
 		{model: transform.Log{Model: arima.Auto{MaxD: 1}}, perStep: costARIMA, reach: recentReach},
 	}

@@ -146,11 +146,10 @@ func (c *Combination) score(j int, y float64) {
 	}
 }
 
-// weigh moves the weights. A member is judged at an anchor and at the two beside it: where the anchor is a whole number
-// of seasons ahead, the last value would else seem to suit the steps before it, too.
+// weigh moves the weights. At each anchor a member is judged by its losses there and around it.
 func (c *Combination) weigh() {
 	for j := range c.anchors {
-		near := c.losses[max(j-1, 0):min(j+2, len(c.anchors))]
+		near := around(c.losses, j)
 		for k := range c.members {
 			c.judged[k] = record{}
 			for _, losses := range near {

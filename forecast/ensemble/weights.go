@@ -65,3 +65,27 @@ func weigh(dst []float64, records []record) {
 		dst[i] /= total
 	}
 }
+
+// enoughTogether is how many losses of neighbouring anchors judge the members at one of them.
+const enoughTogether = 2 * enough
+
+// around are the losses by which members are judged at anchor j: those of the anchor and of the two beside it, as where
+// it is a whole number of seasons ahead the last value would else seem to suit the steps before it, too; and of more on
+// either side until they are enough. The replay of a short series tells little about any one anchor, and may not reach
+// the last of them at all.
+func around(losses [][]record, j int) [][]record {
+	low, high := max(j-1, 0), min(j+2, len(losses))
+	for known(losses[low:high]) < enoughTogether && high-low < len(losses) {
+		low, high = max(low-1, 0), min(high+1, len(losses))
+	}
+	return losses[low:high]
+}
+
+// known is how many losses there are: those of the first member, the last value, which always has one.
+func known(losses [][]record) float64 {
+	n := 0.0
+	for _, members := range losses {
+		n += members[0].weight
+	}
+	return n
+}
