@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
@@ -13,9 +12,9 @@ import (
 
 // Direct is a median regression for every one of a few horizons. The zero Direct is usable.
 type Direct struct {
-	// Horizons are the steps ahead that have a regression, ascending from 1 on; forecasts between two of them are
-	// interpolated, those beyond the last are its own. None means 1, 5, 10 and 15.
-	Horizons []int
+	// Horizon is the last step that has a regression of its own, 0 means 15. Those before it that have one are 1, 5, 10, 15,
+	// 30, 60 and so on; forecasts of the steps between are interpolated, those beyond are that of the last.
+	Horizon int
 	// HalfLife is after how many steps an observation counts for half as much in the estimate, 0 means 1440.
 	HalfLife float64
 	// Penalty is the ridge, as a share of each regressor's moment; 0 means 0.05. It draws the forecast to the last value.
@@ -23,6 +22,7 @@ type Direct struct {
 }
 
 const (
+	defaultHorizon  = 15
 	defaultHalfLife = 1440
 	defaultPenalty  = 0.05
 	// lives is how many half-lives of the series are looked at: older observations count for next to nothing.
@@ -52,14 +52,11 @@ func (m Direct) Fit(s forecast.Series) (forecast.Fitted, error) {
 // Estimate is Fit with the concrete type.
 func (m Direct) Estimate(s forecast.Series) (*Fitted, error) {
 	m.HalfLife, m.Penalty = cmp.Or(m.HalfLife, defaultHalfLife), cmp.Or(m.Penalty, defaultPenalty)
-	if len(m.Horizons) == 0 {
-		m.Horizons = []int{1, 5, 10, 15}
-	}
 	if err := units.Check(s, 2); err != nil {
 		return nil, err
 	}
 	f := &Fitted{
-		horizons: slices.Clone(m.Horizons), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
+		horizons: anchors(cmp.Or(m.Horizon, defaultHorizon)), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
 		smallest: math.Inf(1), largest: math.Inf(-1),
 	}
 	from := max(0, s.Len()-int(lives*m.HalfLife))
@@ -76,7 +73,7 @@ func (m Direct) Estimate(s forecast.Series) (*Fitted, error) {
 			}
 		}
 	}
-	for _, h := range m.Horizons {
+	for _, h := range f.horizons {
 		c, err := m.regress(rows, z, h)
 		if err != nil {
 			return nil, err
@@ -130,4 +127,18 @@ func meanAbs(y []float64) float64 {
 		s += math.Abs(v)
 	}
 	return s / float64(len(y))
+}
+
+// anchors are the horizons up to the last one that have a regression.
+func anchors(last int) []int {
+	var out []int
+	for _, h := range []int{1, 5, 10} {
+		if h < last {
+			out = append(out, h)
+		}
+	}
+	for h := 15; h < last; h *= 2 {
+		out = append(out, h)
+	}
+	return append(out, last)
 }

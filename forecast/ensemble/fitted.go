@@ -22,8 +22,10 @@ type Fitted struct {
 	weights [][]float64
 	pending [][]float64
 	judged  []record // scratch
-	keep    float64
-	origins int // origins filed so far
+	// corrections are of every anchor.
+	corrections []correction
+	keep        float64
+	origins     int // origins filed so far
 
 	scales scales
 	// values are the values at the anchors, maxima the maxima up to them.
@@ -79,6 +81,7 @@ func newFitted(m Auto, s forecast.Series, taken, dropped []candidate) *Fitted {
 		f.losses = append(f.losses, make([]record, len(taken)))
 		f.weights = append(f.weights, weights)
 		f.pending = append(f.pending, make([]float64, h*len(taken)))
+		f.corrections = append(f.corrections, newCorrection(h, len(taken)))
 		f.values = append(f.values, newTarget(h, m.Quantiles, ringSize, every, f.keep))
 		f.maxima = append(f.maxima, newTarget(h, m.Quantiles, ringSize, every, f.keep))
 	}
@@ -154,6 +157,7 @@ func (f *Fitted) score(j int, y float64) {
 	if f.origins < f.anchors[j] || math.IsNaN(y) {
 		return
 	}
+	f.corrections[j].learn(y, f.issued(j))
 	for i, point := range f.issued(j) {
 		if e := math.Abs(y - point); !math.IsNaN(e) {
 			f.losses[j][i].add(e, f.keep)
@@ -173,7 +177,7 @@ func (f *Fitted) weigh() {
 				f.judged[k].weight += losses[k].weight / float64(len(near))
 			}
 		}
-		weigh(f.weights[j], f.judged)
+		weigh(f.weights[j], f.judged, f.anchors[j])
 	}
 }
 
@@ -204,6 +208,7 @@ func (f *Fitted) file() {
 	for j, h := range f.anchors {
 		f.values[j].file()
 		f.maxima[j].file()
+		f.corrections[j].file(f.blended(h - 1))
 		open := f.issued(j)
 		for i, m := range f.members {
 			open[i] = m.path[h-1]

@@ -2,8 +2,20 @@ package ensemble
 
 import "math"
 
-// combined is the ensemble's forecast of step i; where no member has one it is the last value.
+// combined is the ensemble's forecast of step i: the blend of its members, corrected.
 func (f *Fitted) combined(i int) float64 {
+	blend := f.blended(i)
+	sum := blend
+	for k, c := range f.corrections[f.anchor[i]].coefficients {
+		if v := f.members[k].path[i]; c != 0 && !math.IsNaN(v) {
+			sum += c * (f.reach(v) - blend)
+		}
+	}
+	return f.floor(f.reach(sum))
+}
+
+// blended is the members' mean of step i, by their weights; where no member has a forecast it is the last value.
+func (f *Fitted) blended(i int) float64 {
 	sum, total := 0.0, 0.0
 	for k, w := range f.weights[f.anchor[i]] {
 		if v := f.members[k].path[i]; w > 0 && !math.IsNaN(v) {

@@ -47,8 +47,8 @@ func (r Rows) check() error {
 	total := 0.0
 	for i := range r.Y {
 		w := r.weight(i)
-		if !(w >= 0) {
-			return fmt.Errorf("weight %d is %v, want 0 or more: %w", i, w, forecast.ErrParameter)
+		if !(w >= 0 && w <= mostMagnitude) {
+			return fmt.Errorf("weight %d is %v, want 0 to %g: %w", i, w, mostMagnitude, forecast.ErrParameter)
 		}
 		total += w
 	}
@@ -59,14 +59,14 @@ func (r Rows) check() error {
 			}
 		}
 	}
-	if !(total > 0) || math.IsInf(total, 1) {
-		return fmt.Errorf("the weights sum to %v, want more than 0: %w", total, forecast.ErrTooShort)
+	if total == 0 {
+		return fmt.Errorf("all weights are 0: %w", forecast.ErrTooShort)
 	}
 	return nil
 }
 
 // mostMagnitude of a number: sums of products of two of them, weighted, stay finite.
-const mostMagnitude = 1e100
+const mostMagnitude = 1e60
 
 // meanMagnitude is the weighted mean of |Y|.
 func (r Rows) meanMagnitude() float64 {
