@@ -64,24 +64,24 @@ func (m Direct) Fit(s forecast.Series) (forecast.Fitted, error) {
 }
 
 func (m Direct) estimate(s forecast.Series) (*Fitted, error) {
-	m = Direct{
+	o := Direct{
 		Horizon: cmp.Or(m.Horizon, defaultHorizon), HalfLife: cmp.Or(m.HalfLife, defaultHalfLife),
 		Penalty: cmp.Or(m.Penalty, defaultPenalty),
 	}
-	if m.Horizon < 1 || m.Horizon > mostHorizon || !(m.HalfLife > 0) || !(m.Penalty >= 0) {
+	if o.Horizon < 1 || o.Horizon > mostHorizon || !(o.HalfLife > 0) || !(o.Penalty >= 0) {
 		return nil, fmt.Errorf("horizon %d, half-life %v, penalty %v; want 1 to %d, more than 0, 0 or more: %w",
-			m.Horizon, m.HalfLife, m.Penalty, mostHorizon, forecast.ErrParameter)
+			o.Horizon, o.HalfLife, o.Penalty, mostHorizon, forecast.ErrParameter)
 	}
 	if err := units.Check(s, fewestRows); err != nil {
 		return nil, err
 	}
 	f := &Fitted{
-		horizons: anchors(m.Horizon), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
+		horizons: anchors(o.Horizon), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
 		smallest: math.Inf(1), largest: math.Inf(-1),
 	}
-	p := f.look(s.Values, m.reach(s.Len()))
+	p := f.look(s.Values, o.reach(s.Len()))
 	for _, h := range f.horizons {
-		one, err := m.regress(p, h)
+		one, err := o.regress(p, h)
 		if err != nil {
 			return nil, err
 		}

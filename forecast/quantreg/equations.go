@@ -59,12 +59,8 @@ const (
 // that the regressors are in.
 func (e *equations) solve(dst Coefficients) error {
 	width := len(dst)
-	units := make([]float64, width)
-	right := mat.NewVecDense(width, nil)
+	units, right := e.units(), mat.NewVecDense(width, nil)
 	for i := range units {
-		if m := e.moments[i*width+i]; m > 0 {
-			units[i] = 1 / math.Sqrt(m)
-		} // Otherwise the regressor is always 0: so is its coefficient.
 		right.SetVec(i, e.right[i]*units[i])
 	}
 	symmetric := mat.NewSymDense(width, nil)
@@ -89,4 +85,15 @@ func (e *equations) solve(dst Coefficients) error {
 		return nil
 	}
 	return fmt.Errorf("the %d normal equations are singular: %w", width, forecast.ErrNoConvergence)
+}
+
+// units are what the regressors are multiplied by to have moments of 1; 0 for one that is always 0, whose coefficient is.
+func (e *equations) units() []float64 {
+	out := make([]float64, len(e.right))
+	for i := range out {
+		if m := e.moments[i*len(out)+i]; m > 0 {
+			out[i] = 1 / math.Sqrt(m)
+		}
+	}
+	return out
 }

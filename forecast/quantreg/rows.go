@@ -41,8 +41,13 @@ func (r Rows) check() error {
 	case len(r.Y) == 0:
 		return fmt.Errorf("no rows: %w", forecast.ErrTooShort)
 	case width == 0 || width*len(r.Y) != len(r.X) || r.Weights != nil && len(r.Weights) != len(r.Y):
-		return fmt.Errorf("%d targets, %d regressors, %d weights: want as many regressors in each row, and one weight: %w",
-			len(r.Y), len(r.X), len(r.Weights), forecast.ErrParameter)
+		return fmt.Errorf(
+			"%d targets, %d regressors, %d weights: want as many regressors in each row, and one weight: %w",
+			len(r.Y),
+			len(r.X),
+			len(r.Weights),
+			forecast.ErrParameter,
+		)
 	}
 	total := 0.0
 	for i := range r.Y {
