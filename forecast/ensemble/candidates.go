@@ -74,6 +74,10 @@ func (m Auto) plan(n, held int) (taken, dropped []candidate) {
 	}
 }
 
+// longestRegressed is the longest season beside which recursive regressions are given in every form: a day of five minutes.
+// On single minutes direct ones do better, and an update must be cheap.
+const longestRegressed = 288
+
 // plain candidates know no season.
 func plain(seasons []int) []candidate {
 	slow, fast := 0.1, 0.4
@@ -82,7 +86,7 @@ func plain(seasons []int) []candidate {
 		{model: smoothing.SES{Alpha: &slow}, title: "SES(α=0.1)", perStep: costSmoothing},
 		{model: smoothing.SES{Alpha: &fast}, title: "SES(α=0.4)", perStep: costSmoothing},
 	}
-	if len(seasons) > 0 && seasons[0] > longestSearched {
+	if len(seasons) > 0 && seasons[0] > longestRegressed {
 		return out
 	}
 	return append(out,
@@ -104,7 +108,7 @@ func seasonal(seasons []int) []candidate {
 	profile := ridge
 	profile.Profile = seasons[0]
 	out := []candidate{{model: transform.Log{Model: ridge}, perStep: costRidge}}
-	if seasons[0] <= longestSearched {
+	if seasons[0] <= longestRegressed {
 		out = append(out,
 			candidate{model: ridge, perStep: costRidge},
 			candidate{model: profile, perStep: costRidge},
@@ -121,8 +125,8 @@ func seasonal(seasons []int) []candidate {
 // for each step of the season, and a minute's days would cost too much.
 const longestSearched = 64
 
-// searched candidates have parameters that only a search finds, and know a season. They guard the smooth series that months and quarters
-// make, where the regressions are alone no match: by rolling origin twelve steps ahead the mean absolute errors are 17.4
+// searched candidates have parameters that only a search finds, and know a season. They guard the smooth series that
+// months and quarters make, where the regressions are alone no match: by rolling origin twelve steps ahead the mean absolute errors are 17.4
 // with them and 19.3 without on AirPassengers, 0.43 and 0.53 on co2, 43 and 46 on UKgas.
 func searched(seasons []int, horizon int) []candidate {
 	if len(seasons) == 0 || seasons[0] > longestSearched {
@@ -148,7 +152,8 @@ func searched(seasons []int, horizon int) []candidate {
 }
 
 // minutely candidates stand in for those where there is no season, or one of hundreds of steps: regressions for each
-// horizon, with the profile of a day and without.
+// horizon, with the profile of a day and without. On the one-minute traces they take the mean absolute error ten and
+// fifteen steps ahead a point of a hundred lower than recursive ones alone.
 func minutely(seasons []int, horizon int) []candidate {
 	if len(seasons) > 0 && seasons[0] <= longestSearched {
 		return nil

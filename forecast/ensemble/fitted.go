@@ -177,7 +177,7 @@ func (f *Fitted) weigh() {
 				f.judged[k].weight += losses[k].weight / float64(len(near))
 			}
 		}
-		weigh(f.weights[j], f.judged, f.anchors[j])
+		weigh(f.weights[j], f.judged, f.anchors[j], sharpestMember)
 	}
 }
 

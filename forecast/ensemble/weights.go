@@ -19,8 +19,9 @@ func (r *record) mean() float64 { return r.sum / r.weight }
 const tooFar = 1.6
 
 const (
-	// sharpest is the highest power of the inverse of a loss that a member weighs by: nearly the best member alone.
-	sharpest = 64
+	// sharpestMember is the highest power of the inverse of a loss that a member weighs by: nearly the best one alone.
+	// Gauges of errors differ less, and their losses are less sure.
+	sharpestMember, sharpestGauge = 64, 12
 	// sharpness is the power where one independent loss is known.
 	sharpness = 6
 )
@@ -28,8 +29,8 @@ const (
 // power of the inverse losses that members weigh by, where so many are known of forecasts so many steps ahead. Errors of
 // forecasts that overlap are alike, so that a horizon's worth of them counts for one. On short series and at long horizons,
 // where each mean loss is known to one over the root of that number, sharper weights would follow chance.
-func power(losses float64, steps int) int {
-	return int(min(math.Ceil(sharpness*math.Sqrt(losses/float64(steps))), sharpest))
+func power(losses float64, steps, most int) int {
+	return min(int(math.Ceil(sharpness*math.Sqrt(losses/float64(steps)))), most)
 }
 
 // share is the weight of a loss beside the least one.
@@ -52,7 +53,7 @@ func share(least, loss float64, power int) float64 {
 }
 
 // weigh writes the shares of the records to dst, their sum 1. Where no loss is known all of the weight is the first's.
-func weigh(dst []float64, records []record, steps int) {
+func weigh(dst []float64, records []record, steps, most int) {
 	least, losses := math.Inf(1), 0.0
 	for i := range records {
 		losses = max(losses, records[i].weight)
@@ -60,7 +61,7 @@ func weigh(dst []float64, records []record, steps int) {
 			least = loss
 		}
 	}
-	total, sharp := 0.0, power(losses, steps)
+	total, sharp := 0.0, power(losses, steps, most)
 	for i := range records {
 		dst[i] = 0
 		if loss := records[i].mean(); !math.IsNaN(loss) {
