@@ -34,11 +34,11 @@ const (
 	costHolt      = 3_000
 	costRidge     = 500
 	costDirect    = 600
-	costProfile   = 450
+	costProfile   = 400
 	costETS       = 8_000
 	costWinters   = 27_000
 	costDouble    = 27_000
-	costARIMA     = 25_000
+	costARIMA     = 17_000
 	costSARIMA    = 45_000
 	// recentReach settles the few parameters of a model without a season.
 	recentReach = 1440
@@ -175,7 +175,7 @@ func minutely(seasons []int, horizon int) []candidate {
 	return append(out,
 		candidate{model: profile, perStep: costProfile},
 		candidate{model: transform.Log{Model: profile}, perStep: costProfile},
-		candidate{model: transform.Log{Model: recursive}, perStep: costProfile + costRidge},
+		candidate{model: transform.Log{Model: recursive}, perStep: costProfile + costRidge/2},
 	)
 }
 

@@ -23,10 +23,10 @@ type correction struct {
 }
 
 const (
-	// correctionHalfLife is that of the moments, in steps.
-	correctionHalfLife = 1440
+	// correctionKeep is the factor by which the moments forget at a step: a half-life of 1440.
+	correctionKeep = 0.9995187636226662 // 2^(−1/1440)
 	// correctionRidge is added to the diagonal of the moments, as a multiple of it: the members are many and alike.
-	correctionRidge = 3
+	correctionRidge = 1
 	// correctionEpsilon is the error, in units of the usual one, below which all weigh the same.
 	correctionEpsilon = 0.3
 	// correctionErrors are needed before anything is corrected.
@@ -36,11 +36,10 @@ const (
 )
 
 func newCorrection(steps, members int) correction {
-	c := correction{
+	return correction{
 		steps: steps, moments: make([]float64, members*members), right: make([]float64, members),
 		coefficients: make([]float64, members), row: make([]float64, members), blends: make([]float64, steps),
 	}
-	return c
 }
 
 // file keeps the blend of an origin until the truth is known.
@@ -54,9 +53,8 @@ func (c *correction) file(blend float64) {
 
 // learn takes the truth of the oldest open origin, and what the members forecast then.
 func (c *correction) learn(y float64, points []float64) {
-	keep := math.Exp2(-1.0 / correctionHalfLife)
 	blend := c.blends[c.at]
-	c.errors.add(math.Abs(y-blend), keep)
+	c.errors.add(math.Abs(y-blend), correctionKeep)
 	unit := c.errors.mean()
 	if !(unit > 0) {
 		return // No error so far.
@@ -70,20 +68,20 @@ func (c *correction) learn(y float64, points []float64) {
 		}
 		left -= c.coefficients[k] * c.row[k]
 	}
-	c.gather(e, 1/max(math.Abs(left), correctionEpsilon), keep)
+	c.gather(e, 1/max(math.Abs(left), correctionEpsilon))
 	if c.errors.weight >= correctionErrors {
 		c.sweep()
 	}
 }
 
 // gather adds the row to the moments, which forget.
-func (c *correction) gather(e, weight, keep float64) {
+func (c *correction) gather(e, weight float64) {
 	for k, d := range c.row {
 		d *= weight
-		c.right[k] = keep*c.right[k] + d*e
+		c.right[k] = correctionKeep*c.right[k] + d*e
 		line := c.moments[k*len(c.row) : k*len(c.row)+k+1]
 		for l := range line {
-			line[l] = keep*line[l] + d*c.row[l]
+			line[l] = correctionKeep*line[l] + d*c.row[l]
 		}
 	}
 }

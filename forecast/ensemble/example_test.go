@@ -32,7 +32,7 @@ func Example() {
 	// Output:
 	// 00:00 101, at most 112
 	// 01:00 111, at most 122
-	// 02:00 121, at most 132
+	// 02:00 121, at most 133
 	// 03:00 129, at most 139
 	// 04:00 134, at most 144
 	// 05:00 137, at most 149
