@@ -1,0 +1,99 @@
+package quantreg
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// equations are the normal equations of a weighted regression: the lower triangle of the moments of the regressors,
+// line by line, and those of regressors and target.
+type equations struct {
+	moments, right []float64
+}
+
+func newEquations(width int) *equations {
+	return &equations{moments: make([]float64, width*width), right: make([]float64, width)}
+}
+
+func (e *equations) clear() {
+	clear(e.moments)
+	clear(e.right)
+}
+
+// add takes a row with its weight.
+func (e *equations) add(x []float64, y, weight float64) {
+	width := len(e.right)
+	for i, v := range x {
+		v *= weight
+		e.right[i] += v * y
+		line := e.moments[i*width : i*width+i+1]
+		for j := range line {
+			line[j] += v * x[j]
+		}
+	}
+}
+
+// penalise draws the coefficients to the means of the prior, or to 0: each by a share of its regressor's own moment, so
+// that the unit of a regressor does not matter.
+func (e *equations) penalise(share float64, prior *Prior) {
+	width := len(e.right)
+	for i := range e.right {
+		add := share * e.moments[i*width+i]
+		e.moments[i*width+i] += add
+		e.right[i] += add * prior.mean(i)
+	}
+}
+
+const (
+	// leastJitter is added to the diagonal, as a share of it, where the regressors are collinear to the last digit; it grows
+	// until the equations can be solved.
+	leastJitter = 1e-12
+	mostJitter  = 1e-3
+)
+
+// solve writes the solution to dst. The moments are brought to a diagonal of ones first, which makes nothing of the units
+// that the regressors are in.
+func (e *equations) solve(dst Coefficients) error {
+	width := len(dst)
+	units, right := e.units(), mat.NewVecDense(width, nil)
+	for i := range units {
+		right.SetVec(i, e.right[i]*units[i])
+	}
+	symmetric := mat.NewSymDense(width, nil)
+	var factor mat.Cholesky
+	var solution mat.VecDense
+	for jitter := leastJitter; jitter <= mostJitter; jitter *= 10 {
+		for i := range width {
+			for j := range i {
+				symmetric.SetSym(i, j, e.moments[i*width+j]*units[i]*units[j])
+			}
+			symmetric.SetSym(i, i, 1+jitter)
+		}
+		if !factor.Factorize(symmetric) || factor.Cond() > 1/leastJitter {
+			continue
+		}
+		if err := factor.SolveVecTo(&solution, right); err != nil {
+			return fmt.Errorf("the %d normal equations: %w: %w", width, err, forecast.ErrNoConvergence)
+		}
+		for i := range dst {
+			dst[i] = solution.AtVec(i) * units[i]
+		}
+		return nil
+	}
+	return fmt.Errorf("the %d normal equations are singular: %w", width, forecast.ErrNoConvergence)
+}
+
+// units are what the regressors are multiplied by to have moments of 1; 0 for one that is always 0, whose coefficient is.
+func (e *equations) units() []float64 {
+	out := make([]float64, len(e.right))
+	for i := range out {
+		if m := e.moments[i*len(out)+i]; m > 0 {
+			out[i] = 1 / math.Sqrt(m)
+		}
+	}
+	return out
+}
