@@ -15,9 +15,31 @@
 // The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. Values carry their
 // own time grid. A missing observation is NaN, never 0.
 //
-// Models live in sub-packages by subject: naive, smoothing (and smoothing/ets, which chooses among its family), arima
-// with the regressors of regress, theta, autoregress. Package decompose takes seasons off a series for any of them,
-// transform lets them work on another scale, and ensemble puts them together: ensemble.Auto is where to begin. Package
-// diagnose says what a series is like; accuracy and backtest score forecasts; interval calibrates what they say by what
-// came.
+// # Where to begin
+//
+// Who wants a forecast takes ensemble.Auto: it fits the models that suit the series, weighs them by how they turned out and
+// says by how much they may be wrong. Who wants to know what it does reads on in this order:
+//
+//  1. Package forecast, this one: Series, Model, Fitted, Forecast.
+//  2. Package naive: what every model must beat. With it accuracy, which scores a forecast, and backtest, which scores a
+//     model as if it had been in use all along.
+//  3. Package smoothing: a level, a trend and a season that learn from every surprise; and smoothing/ets, the same with a
+//     likelihood, which chooses among its family.
+//  4. Package arima: recent values and recent surprises, weighed; regress has what a series depends on beside its past.
+//     Package autoregress is the plain and quick part of it.
+//  5. Package decompose: a series as trend, seasons and a remainder, and models that take seasons off for other models.
+//     Package transform: models on the scale of logarithms and powers. Package diagnose: what a series is like.
+//  6. Package interval: what errors say about the next ones. And ensemble, which puts all of it together.
+//
+// # Which for what
+//
+//	no history to speak of            naive.Last, ensemble.Auto
+//	load by the minute                ensemble.Auto, with the day for a season
+//	hours of days and weeks           ensemble.Auto; one model: smoothing.DoubleSeasonal, decompose.Seasonal
+//	months, quarters                  ensemble.Auto; one model: ets.Auto, arima.Auto with a Period
+//	known events, holidays, batches   arima.Auto with regress.Event
+//	a bound not to be passed          ensemble.Fitted.MaxQuantile
+//	gaps to fill, seasons to see      decompose.Interpolate, decompose.MSTL
+//
+// A model of one's own is held to the promises above by package modeltest.
 package forecast

@@ -25,6 +25,10 @@ type goldenData struct {
 		Index  []int `json:"na_idx"`
 		Filled []float64
 	} `json:"na_interp_airp"`
+	Cleaned struct {
+		Index int `json:"idx"`
+		Clean float64
+	} `json:"tsclean_wwwusage_spike"`
 	Tests map[string]struct {
 		Strength struct{ Seasonal, Trend *float64 }
 	}
@@ -142,4 +146,16 @@ func TestInterpolateAgainstR(t *testing.T) {
 		got[i] = filled[at-1]
 	}
 	agree(t, "filled", got, data.Gaps.Filled, 1e-6)
+}
+
+// What R's tsclean puts in the place of a spike is what stands in for a gap.
+func TestInterpolateAgainstCleaning(t *testing.T) {
+	data := figures(t)
+	values := data.values("WWWusage")
+	values[data.Cleaned.Index-1] = math.NaN()
+	filled, err := decompose.Interpolate(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agree(t, "cleaned", filled[data.Cleaned.Index-1:data.Cleaned.Index], []float64{data.Cleaned.Clean}, 1e-9)
 }

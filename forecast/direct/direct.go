@@ -4,130 +4,191 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/internal/units"
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
-// Direct is a median regression for every one of a few horizons. The zero Direct is usable.
+// Direct is a median regression for every one of a few horizons. It knows no season, and adds to the series: for demand
+// put it on logarithms, and for the shape of a day into a profile:
+//
+//	transform.Log{Model: decompose.Profile{Model: direct.Direct{}}}
+//
+// The zero Direct is usable.
 type Direct struct {
-	// Horizons are the steps ahead that have a regression, ascending from 1 on; forecasts between two of them are
-	// interpolated, those beyond the last are its own. None means 1, 5, 10 and 15.
-	Horizons []int
-	// HalfLife is after how many steps an observation counts for half as much in the estimate, 0 means 1440.
+	// Horizon is the last step that has a regression of its own, 0 means 15. Those before it that have one are 1, 5, 10, 15,
+	// 30, 60 and so on; forecasts of the steps between are interpolated, those beyond are that of the last.
+	Horizon int
+	// HalfLife is after how many steps an observation counts for half as much in the estimate, 0 means 1440. No more than
+	// four of them are looked back upon.
 	HalfLife float64
 	// Penalty is the ridge, as a share of each regressor's moment; 0 means 0.05. It draws the forecast to the last value.
 	Penalty float64
 }
 
 const (
+	defaultHorizon  = 15
+	mostHorizon     = 100_000
 	defaultHalfLife = 1440
 	defaultPenalty  = 0.05
-	// lives is how many half-lives of the series are looked at: older observations count for next to nothing.
+	// lives is how many half-lives of the series are looked at: what is older counts for next to nothing.
 	lives = 4
-	// mostRows is how many rows a regression is fitted on at most; of more, every second or third is taken.
+	// mostRows is how many rows a regression is fitted on at most: of more every second or third is taken.
 	mostRows = 3000
-	// fewestRows are needed for a fit.
+	// fewestRows are four for each regressor.
 	fewestRows = 4 * width
-	passes     = 6
+	// passes are enough for a point forecast; epsilon is the change, as a share of the mean one, below which the loss is bent.
+	passes  = 6
+	epsilon = 0.02
 )
 
 var _ forecast.Model = Direct{}
 
-// Name is "Direct median regression".
-func (m Direct) Name() string { return "Direct median regression" }
+// Name is "Direct" with the half-life where it is not the usual one: "Direct(half-life 360)".
+func (m Direct) Name() string {
+	if m.HalfLife == 0 || m.HalfLife == defaultHalfLife {
+		return "Direct"
+	}
+	return fmt.Sprintf("Direct(half-life %g)", m.HalfLife)
+}
 
-// Fit wants 16 observations more than the last horizon. Errors: forecast.ErrParameter, forecast.ErrTooShort,
+// Fit wants 16 pairs of observations that lie the last horizon apart. Errors: forecast.ErrParameter, forecast.ErrTooShort,
 // forecast.ErrNotFinite.
 func (m Direct) Fit(s forecast.Series) (forecast.Fitted, error) {
-	fitted, err := m.Estimate(s)
+	fitted, err := m.estimate(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Name(), err)
 	}
 	return fitted, nil
 }
 
-// Estimate is Fit with the concrete type.
-func (m Direct) Estimate(s forecast.Series) (*Fitted, error) {
-	m.HalfLife, m.Penalty = cmp.Or(m.HalfLife, defaultHalfLife), cmp.Or(m.Penalty, defaultPenalty)
-	if len(m.Horizons) == 0 {
-		m.Horizons = []int{1, 5, 10, 15}
+func (m Direct) estimate(s forecast.Series) (*Fitted, error) {
+	o := Direct{
+		Horizon: cmp.Or(m.Horizon, defaultHorizon), HalfLife: cmp.Or(m.HalfLife, defaultHalfLife),
+		Penalty: cmp.Or(m.Penalty, defaultPenalty),
 	}
-	if err := units.Check(s, 2); err != nil {
+	if o.Horizon < 1 || o.Horizon > mostHorizon || !(o.HalfLife > 0) || !(o.Penalty >= 0) {
+		return nil, fmt.Errorf("horizon %d, half-life %v, penalty %v; want 1 to %d, more than 0, 0 or more: %w",
+			o.Horizon, o.HalfLife, o.Penalty, mostHorizon, forecast.ErrParameter)
+	}
+	if err := units.Check(s, fewestRows); err != nil {
 		return nil, err
 	}
 	f := &Fitted{
-		horizons: slices.Clone(m.Horizons), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
+		horizons: anchors(o.Horizon), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
 		smallest: math.Inf(1), largest: math.Inf(-1),
 	}
-	from := max(0, s.Len()-int(lives*m.HalfLife))
-	rows := make([]float64, 0, (s.Len()-from)*width)
-	z := make([]float64, 0, s.Len()-from)
-	for i, y := range s.Values {
-		f.observe(y)
-		if i >= from {
-			rows = append(rows, make([]float64, width)...)
-			z = append(z, math.NaN())
-			if !math.IsNaN(y) {
-				z[i-from] = f.memory.last
-				f.memory.rowTo(rows[len(rows)-width:])
-			}
-		}
-	}
-	for _, h := range m.Horizons {
-		c, err := m.regress(rows, z, h)
+	p := f.look(s.Values, o.reach(s.Len()))
+	for _, h := range f.horizons {
+		one, err := o.regress(p, h)
 		if err != nil {
 			return nil, err
 		}
-		f.lines = append(f.lines, c)
+		f.lines = append(f.lines, one)
 	}
 	return f, nil
 }
 
-// line is the regression of a horizon, and the deviation of its errors.
+// reach is how many of the newest of n steps are looked at.
+func (m Direct) reach(n int) int {
+	if reach := lives * m.HalfLife; reach < float64(n) {
+		return max(int(reach), 1)
+	}
+	return n
+}
+
+// anchors are the horizons that have a regression.
+func anchors(last int) []int {
+	var out []int
+	for _, h := range []int{1, 5, 10} {
+		if h < last {
+			out = append(out, h)
+		}
+	}
+	for h := 15; h < last; h *= 2 {
+		out = append(out, h)
+	}
+	return append(out, last)
+}
+
+// past is what the newest steps were, and what was known at each of them.
+type past struct {
+	// values are in the unit of the fit, NaN for a gap; rows are the regressors, width for each.
+	values, rows []float64
+}
+
+// look takes the observations of a series and keeps its newest steps.
+func (f *Fitted) look(values []float64, newest int) past {
+	p := past{values: make([]float64, newest), rows: make([]float64, newest*width)}
+	from := len(values) - newest
+	for i, y := range values {
+		f.observe(y)
+		switch at := i - from; {
+		case at < 0:
+		case math.IsNaN(y):
+			p.values[at] = math.NaN()
+		default:
+			p.values[at] = f.memory.last
+			f.memory.rowTo(p.rows[at*width : (at+1)*width])
+		}
+	}
+	return p
+}
+
+// line is the regression of a horizon: the change until then, by the regressors.
 type line struct {
-	weights   [width]float64
+	weights [width]float64
+	// deviation is that of its errors.
 	deviation float64
 }
 
-func (m Direct) regress(rows, z []float64, h int) (line, error) {
-	var r quantreg.Rows
-	stride := 1 + len(z)/mostRows
-	for i := len(z) - 1 - h; i >= 0; i -= stride {
-		change := z[i+h] - z[i]
-		if math.IsNaN(change) {
-			continue
-		}
-		r.X = append(r.X, rows[i*width:(i+1)*width]...)
-		r.Y = append(r.Y, change)
-		r.Weights = append(r.Weights, math.Exp2(-float64(len(z)-1-i)/m.HalfLife))
+func (l *line) at(row []float64) float64 {
+	sum := 0.0
+	for i, w := range l.weights {
+		sum += w * row[i]
 	}
-	if len(r.Y) < fewestRows {
-		return line{}, fmt.Errorf("%d rows: %w", len(r.Y), forecast.ErrTooShort)
+	return sum
+}
+
+// regress fits the changes h steps ahead.
+func (m Direct) regress(p past, h int) (line, error) {
+	rows := m.rows(p, h)
+	if len(rows.Y) < fewestRows {
+		return line{}, fmt.Errorf("%d pairs of observations %d steps apart, want %d: %w",
+			len(rows.Y), h, fewestRows, forecast.ErrTooShort)
 	}
-	c, err := quantreg.Regression{Level: 0.5, Penalty: m.Penalty, Passes: passes, Epsilon: Eps * meanAbs(r.Y)}.Fit(r)
+	mean := 0.0
+	for _, change := range rows.Y {
+		mean += math.Abs(change) / float64(len(rows.Y))
+	}
+	c, err := quantreg.Regression{Level: 0.5, Penalty: m.Penalty, Passes: passes, Epsilon: epsilon * mean}.Fit(rows)
 	if err != nil {
 		return line{}, err
 	}
 	out := line{weights: [width]float64(c)}
-	sum, total := 0.0, 0.0
-	for i, y := range r.Y {
-		e := y - c.At(r.X[i*width:(i+1)*width])
-		sum += r.Weights[i] * e * e
-		total += r.Weights[i]
+	squares, total := 0.0, 0.0
+	for i, change := range rows.Y {
+		e := change - out.at(rows.X[i*width:(i+1)*width])
+		squares += rows.Weights[i] * e * e
+		total += rows.Weights[i]
 	}
-	out.deviation = math.Sqrt(sum / total)
+	out.deviation = math.Sqrt(squares / total)
 	return out, nil
 }
 
-var Eps = 0.02
-
-func meanAbs(y []float64) float64 {
-	s := 0.0
-	for _, v := range y {
-		s += math.Abs(v)
+// rows are the regressors of origins, the changes until h steps later and how much each counts, newest first.
+func (m Direct) rows(p past, h int) quantreg.Rows {
+	n := len(p.values)
+	var rows quantreg.Rows
+	for i := n - 1 - h; i >= 0; i -= 1 + n/mostRows {
+		change := p.values[i+h] - p.values[i]
+		if math.IsNaN(change) {
+			continue
+		}
+		rows.X = append(rows.X, p.rows[i*width:(i+1)*width]...)
+		rows.Y = append(rows.Y, change)
+		rows.Weights = append(rows.Weights, math.Exp2(-float64(n-1-i)/m.HalfLife))
 	}
-	return s / float64(len(y))
+	return rows
 }

@@ -10,15 +10,23 @@ import (
 
 // Fitted is the regressions, and what they look at.
 type Fitted struct {
+	// horizons have a line each, in the unit of scale.
 	horizons []int
 	lines    []line
 	memory   memory
 	scale    float64
 	// smallest and largest value seen bound what forecasts may reach: they go as far beyond the two as these are apart.
 	smallest, largest float64
-	missed            int
+	missed            int // gaps at the origin
 	next              time.Time
 	step              time.Duration
+}
+
+// Update moves the origin one step on. A value that is not finite, or beyond 1e150, counts as missing: the forecast stays,
+// and its standard errors are those of more steps.
+func (f *Fitted) Update(y float64) {
+	f.next = f.next.Add(f.step)
+	f.observe(y)
 }
 
 func (f *Fitted) observe(y float64) {
@@ -26,16 +34,10 @@ func (f *Fitted) observe(y float64) {
 		f.missed++
 		return
 	}
+	f.missed = 0
 	z := min(max(y/f.scale, -units.Limit), units.Limit) // The scale may be as small as 1e-307.
 	f.smallest, f.largest = math.Min(f.smallest, z), math.Max(f.largest, z)
 	f.memory.observe(z)
-	f.missed = 0
-}
-
-// Update moves the origin one step on.
-func (f *Fitted) Update(y float64) {
-	f.next = f.next.Add(f.step)
-	f.observe(y)
 }
 
 // PointsTo writes the point forecasts of the coming len(dst) steps to dst.
@@ -44,12 +46,9 @@ func (f *Fitted) PointsTo(dst []float64) {
 	f.memory.rowTo(row[:])
 	room := f.largest - f.smallest
 	low, high := f.smallest-room, f.largest+room
-	before, from := 0.0, 0
+	before, from := 0.0, 0 // the change until the horizon before, and that horizon
 	for j, h := range f.horizons {
-		change := 0.0
-		for i, w := range f.lines[j].weights {
-			change += w * row[i]
-		}
+		change := f.lines[j].at(row[:])
 		for i := from; i < min(h, len(dst)); i++ {
 			share := float64(i+1-from) / float64(h-from)
 			z := f.memory.last + before + share*(change-before)
@@ -77,10 +76,6 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 // deviation of the errors h steps ahead: between two horizons its square is interpolated, beyond the last it grows as that
 // of a random walk.
 func (f *Fitted) deviation(h int) float64 {
-	last := len(f.lines) - 1
-	if far := f.horizons[last]; h > far {
-		return f.lines[last].deviation * math.Sqrt(float64(h)/float64(far))
-	}
 	before, from := 0.0, 0
 	for j, horizon := range f.horizons {
 		variance := f.lines[j].deviation * f.lines[j].deviation
@@ -89,5 +84,5 @@ func (f *Fitted) deviation(h int) float64 {
 		}
 		before, from = variance, horizon
 	}
-	return math.Sqrt(before)
+	return math.Sqrt(before * float64(h) / float64(from))
 }

@@ -24,8 +24,10 @@ type Combination struct {
 	weights [][]float64
 	pending [][]float64
 	judged  []record // scratch
-	keep    float64
-	origins int // origins filed so far
+	// corrections are of every anchor.
+	corrections []correction
+	keep        float64
+	origins     int // origins filed so far
 
 	past []float64 // the newest observations, a ring
 	at   int       // where the coming one goes
@@ -71,6 +73,7 @@ func newCombination(m Auto, s forecast.Series, taken, dropped []candidate) *Comb
 		c.losses = append(c.losses, make([]record, len(taken)))
 		c.weights = append(c.weights, weights)
 		c.pending = append(c.pending, make([]float64, h*len(taken)))
+		c.corrections = append(c.corrections, newCorrection(h, len(taken)))
 	}
 	return c
 }
@@ -139,6 +142,7 @@ func (c *Combination) score(j int, y float64) {
 	if c.origins < c.anchors[j] {
 		return
 	}
+	c.corrections[j].learn(y, c.issued(j))
 	for i, point := range c.issued(j) {
 		if e := math.Abs(y - point); !math.IsNaN(e) {
 			c.losses[j][i].add(e, c.keep)
@@ -146,11 +150,10 @@ func (c *Combination) score(j int, y float64) {
 	}
 }
 
-// weigh moves the weights. A member is judged at an anchor and at the two beside it: where the anchor is a whole number
-// of seasons ahead, the last value would else seem to suit the steps before it, too.
+// weigh moves the weights. At each anchor a member is judged by its losses there and around it.
 func (c *Combination) weigh() {
 	for j := range c.anchors {
-		near := c.losses[max(j-1, 0):min(j+2, len(c.anchors))]
+		near := around(c.losses, j)
 		for k := range c.members {
 			c.judged[k] = record{}
 			for _, losses := range near {
@@ -158,7 +161,7 @@ func (c *Combination) weigh() {
 				c.judged[k].weight += losses[k].weight / float64(len(near))
 			}
 		}
-		weigh(c.weights[j], c.judged)
+		weigh(c.weights[j], c.judged, c.anchors[j], sharpestMember)
 	}
 }
 
@@ -172,6 +175,7 @@ func (c *Combination) issued(j int) []float64 {
 // file keeps the members' points of this origin until the truth is known.
 func (c *Combination) file() {
 	for j, h := range c.anchors {
+		c.corrections[j].file(c.blended(h - 1))
 		open := c.issued(j)
 		for i, m := range c.members {
 			open[i] = m.path[h-1]

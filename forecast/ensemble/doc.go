@@ -14,16 +14,22 @@
 // The last value is always among them, so that nothing is lost on a random walk but what its rivals cost to find out.
 // Beside it stand smoothing of several speeds, autoregressions by ridge regression on the newest lags and on those of
 // the seasons, in levels, in logarithms and around a profile, and the seasonal naive. Where the season is short, ETS,
-// Holt-Winters, double-seasonal smoothing and SARIMA join them, as they suit the smooth series of months and quarters;
-// where it is a day of minutes, the profile of the day and ARIMA. What is too costly for the length of the series is left
-// out by an estimate of arithmetic, not by a clock: replicas must agree.
+// Holt-Winters, a SARIMA and double-seasonal smoothing join them; where it is a day of minutes, direct median regressions
+// for each horizon, the profile of the day and ARIMA. What is too costly for the length of the series is left out by an
+// estimate of arithmetic, not by a clock: replicas must agree. In the place of what was left out, and beside the others on
+// series of a few hundred steps, come models of the seasonally adjusted series (MSTL); on the latter also SARIMA with an
+// order that is sought, and ETS and Holt-Winters that multiply.
 //
 // # Weights
 //
-// Each member is scored at each horizon by its trailing mean absolute error, and weighs as the inverse of that error to
-// the sixteenth: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper
-// weights forget a failing member sooner), or to less while few errors are known. The trailing mean is the hysteresis.
-// After the end of the series, which Fit holds out, the last value and the five that weighed most live on.
+// Each member is scored at each horizon by its trailing mean absolute error, and weighs as the inverse of that error to a
+// power: between choosing the best and the plain mean (Bates & Granger 1969 weigh by the inverse square; sharper weights
+// forget a failing member sooner). The power is the higher the more independent errors are known; those of forecasts that
+// overlap are not. A horizon at which few errors are known is judged by those around it, too. The trailing mean is the
+// hysteresis. What the mean of the members still misses is learnt by a regression of its errors on how far each of them
+// stood from it, strongly drawn to nothing (in the spirit of the quantile regression averaging of Nowotarski & Weron 2015).
+// After the end of the series, which Fit holds out, the last value and those that weighed most live on: five where 48
+// horizons are scored, more where fewer are.
 //
 // # Quantiles
 //

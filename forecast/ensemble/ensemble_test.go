@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,21 +45,26 @@ func estimate(t *testing.T, auto ensemble.Auto, values []float64) *ensemble.Fitt
 	return fitted
 }
 
-// brief leaves out what would take the tests long.
-const brief = 5 * time.Millisecond
+// brief leaves out what would take the tests long, middling only SARIMA and its like.
+const (
+	brief    = 5 * time.Millisecond
+	middling = 20 * time.Millisecond
+)
 
 func TestModel(t *testing.T) {
 	modeltest.Test(t, ensemble.Auto{Budget: brief})
-	modeltest.Test(t, ensemble.Auto{Seasons: []int{12}, Horizon: 24, Budget: brief})
+	modeltest.Test(t, ensemble.Auto{Seasons: []int{12}, Horizons: []int{1, 6, 24}, Budget: brief})
 }
 
-// With all candidates, those for short seasons and those for long ones, on the worst of the hostile series.
+// With all candidates, those for short seasons and those for long ones, on the end of the worst of the hostile series.
 func TestModelWithAllCandidates(t *testing.T) {
 	hostile := modeltest.Hostile()
+	const newest = 72
 	for _, seasons := range [][]int{{4, 12}, {65}} {
 		model := ensemble.Auto{Seasons: seasons, Horizons: []int{1, 12}, Budget: time.Second}
 		for _, name := range []string{"zeros, then one", "a spike", "every third missing", "explosive", "1e-300"} {
-			t.Run(name, func(t *testing.T) { modeltest.Check(t, model, hostile[name]) })
+			values := hostile[name]
+			t.Run(name, func(t *testing.T) { modeltest.Check(t, model, values[len(values)-newest:]) })
 		}
 	}
 }
@@ -68,7 +74,8 @@ func FuzzFit(f *testing.F) {
 		f.Add(modeltest.Fuzz(values))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		modeltest.Check(t, ensemble.Auto{Seasons: []int{4}, Budget: time.Millisecond}, modeltest.Values(raw))
+		model := ensemble.Auto{Seasons: []int{4}, Horizons: []int{1, 6}, Budget: time.Millisecond}
+		modeltest.Check(t, model, modeltest.Values(raw))
 	})
 }
 
@@ -168,7 +175,7 @@ func TestScaleEquivariance(t *testing.T) {
 // A level far above 0 is only a level: the logarithms see another series then, but the forecast hardly does.
 func TestNearShiftEquivariance(t *testing.T) {
 	values := requests(360, 3)
-	auto := ensemble.Auto{Seasons: []int{24}, Horizon: 12}
+	auto := ensemble.Auto{Seasons: []int{24}, Horizon: 12, Budget: middling}
 	one := estimate(t, auto, values).Forecast(12)
 	const shift = 1000
 	shifted := slices.Clone(values)
@@ -188,7 +195,7 @@ func TestNearShiftEquivariance(t *testing.T) {
 func TestReplayIsUpdate(t *testing.T) {
 	values := requests(400, 12)
 	values[350] = math.NaN()
-	auto := ensemble.Auto{Seasons: []int{24}, Horizon: 12}
+	auto := ensemble.Auto{Seasons: []int{24}, Horizon: 12, Budget: middling}
 	replayed, err := auto.Replayed(hourly(values...), 250)
 	if err != nil {
 		t.Fatal(err)
@@ -337,9 +344,31 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// The hold-out chooses: the last value and the five that weighed most live on, with all of the weight between them.
+// To a series with many gaps SARIMA alone is not fitted, and says so.
+func TestGapsAreTooMuchForSARIMA(t *testing.T) {
+	values := requests(120, 14)
+	for i := 0; i < len(values); i += 4 {
+		values[i] = math.NaN()
+	}
+	refused := 0
+	for _, c := range estimate(t, ensemble.Auto{Seasons: []int{12}}, values).Reasons().Candidates {
+		if c.Err == nil {
+			continue
+		}
+		refused++
+		if !strings.Contains(c.Err.Error(), "too many gaps") {
+			t.Errorf("%s: %v", c.Name, c.Err)
+		}
+	}
+	if refused != 4 {
+		t.Errorf("%d candidates were not fitted, want the four of SARIMA", refused)
+	}
+}
+
+// The hold-out chooses: at 48 horizons the last value and the five that weighed most live on, with all of the weight between
+// them.
 func TestTheOutdoneAreTold(t *testing.T) {
-	candidates := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 6}, requests(500, 12)).Reasons().Candidates
+	candidates := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 48}, requests(500, 12)).Reasons().Candidates
 	var outdone int
 	for i, c := range candidates {
 		switch {
@@ -373,9 +402,27 @@ func TestSmallestBudget(t *testing.T) {
 
 // Where the series is short even the dear ones take part.
 func TestShortSeriesAffordAll(t *testing.T) {
-	for _, c := range estimate(t, ensemble.Auto{}, requests(60, 10)).Reasons().Candidates {
-		if c.TooCostly || c.Err != nil {
-			t.Errorf("%s: too costly %v, %v", c.Name, c.TooCostly, c.Err)
+	for _, seasons := range [][]int{nil, {12}, {4, 12}} {
+		reasons := estimate(t, ensemble.Auto{Seasons: seasons}, requests(60, 10)).Reasons()
+		for _, c := range reasons.Candidates {
+			if c.TooCostly || c.Err != nil {
+				t.Errorf("%s: too costly %v, %v", c.Name, c.TooCostly, c.Err)
+			}
+		}
+	}
+}
+
+// The replay of a short series does not reach a horizon of two days; how the members did on the way there must serve,
+// or the last value would stand for the second day.
+func TestHorizonBeyondTheReplay(t *testing.T) {
+	values := make([]float64, 96)
+	for i := range values {
+		values[i] = 100 + 50*math.Sin(2*math.Pi*float64(i)/24)
+	}
+	next := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 48}, values).Forecast(48)
+	for i, point := range next.Point {
+		if want := values[i%24]; math.Abs(point-want) > 5 {
+			t.Errorf("step %d: %v, want %v", i+1, point, want)
 		}
 	}
 }

@@ -16,8 +16,20 @@ func (c *Combination) look() {
 	}
 }
 
-// combined is the ensemble's forecast of step i; where no member has one it is the last value.
+// combined is the ensemble's forecast of step i: the blend of its members, corrected.
 func (c *Combination) combined(i int) float64 {
+	blend := c.blended(i)
+	sum := blend
+	for k, coefficient := range c.corrections[c.anchor[i]].coefficients {
+		if v := c.members[k].path[i]; coefficient != 0 && !math.IsNaN(v) {
+			sum += coefficient * (c.reach(v) - blend)
+		}
+	}
+	return floor(c.reach(sum), c.signed)
+}
+
+// blended is the members' mean of step i, by their weights; where no member has a forecast it is the last value.
+func (c *Combination) blended(i int) float64 {
 	sum, total := 0.0, 0.0
 	for k, w := range c.weights[c.anchor[i]] {
 		if v := c.members[k].path[i]; w > 0 && !math.IsNaN(v) {

@@ -90,7 +90,7 @@ func (t *target) resolve(came float64) {
 		}
 		g.scores.Add(score)
 	}
-	weigh(t.shares, t.losses)
+	weigh(t.shares, t.losses, t.steps, sharpestGauge)
 }
 
 // loss is the pinball loss of the quantiles of the scores, summed over the levels (Koenker & Bassett 1978).

@@ -2,6 +2,7 @@ package quantreg
 
 import (
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -54,27 +55,45 @@ const (
 	mostJitter  = 1e-3
 )
 
-// solve writes the solution to dst.
+// solve writes the solution to dst. The moments are brought to a diagonal of ones first, which makes nothing of the units
+// that the regressors are in.
 func (e *equations) solve(dst Coefficients) error {
 	width := len(dst)
+	units, right := e.units(), mat.NewVecDense(width, nil)
+	for i := range units {
+		right.SetVec(i, e.right[i]*units[i])
+	}
 	symmetric := mat.NewSymDense(width, nil)
 	var factor mat.Cholesky
-	solution := mat.NewVecDense(width, dst)
+	var solution mat.VecDense
 	for jitter := leastJitter; jitter <= mostJitter; jitter *= 10 {
 		for i := range width {
 			for j := range i {
-				symmetric.SetSym(i, j, e.moments[i*width+j])
+				symmetric.SetSym(i, j, e.moments[i*width+j]*units[i]*units[j])
 			}
-			diagonal := e.moments[i*width+i] * (1 + jitter)
-			if diagonal == 0 {
-				diagonal = 1 // A regressor that is always 0: so is its coefficient.
-			}
-			symmetric.SetSym(i, i, diagonal)
+			symmetric.SetSym(i, i, 1+jitter)
 		}
-		// A condition error still comes with a solution; a ridge of jitter is what makes it one to use.
-		if factor.Factorize(symmetric) && factor.Cond() < 1/leastJitter {
-			return factor.SolveVecTo(solution, mat.NewVecDense(width, e.right))
+		if !factor.Factorize(symmetric) || factor.Cond() > 1/leastJitter {
+			continue
 		}
+		if err := factor.SolveVecTo(&solution, right); err != nil {
+			return fmt.Errorf("the %d normal equations: %w: %w", width, err, forecast.ErrNoConvergence)
+		}
+		for i := range dst {
+			dst[i] = solution.AtVec(i) * units[i]
+		}
+		return nil
 	}
 	return fmt.Errorf("the %d normal equations are singular: %w", width, forecast.ErrNoConvergence)
+}
+
+// units are what the regressors are multiplied by to have moments of 1; 0 for one that is always 0, whose coefficient is.
+func (e *equations) units() []float64 {
+	out := make([]float64, len(e.right))
+	for i := range out {
+		if m := e.moments[i*len(out)+i]; m > 0 {
+			out[i] = 1 / math.Sqrt(m)
+		}
+	}
+	return out
 }

@@ -19,8 +19,8 @@ type Prior struct {
 }
 
 // Times is the prior with its precision multiplied: the number of rows that it is to count for.
-func (p Prior) Times(n float64) Prior {
-	out := Prior{Mean: slices.Clone(p.Mean), Precision: slices.Clone(p.Precision)}
+func (p *Prior) Times(n float64) *Prior {
+	out := &Prior{Mean: slices.Clone(p.Mean), Precision: slices.Clone(p.Precision)}
 	for i := range out.Precision {
 		out.Precision[i] *= n
 	}

@@ -146,7 +146,12 @@ func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 	}
 	width := rows.Width()
 	if len(c) != width {
-		return nil, fmt.Errorf("quantile regression: %d coefficients, want %d: %w", len(c), width, forecast.ErrParameter)
+		return nil, fmt.Errorf(
+			"quantile regression: %d coefficients, want %d: %w",
+			len(c),
+			width,
+			forecast.ErrParameter,
+		)
 	}
 	bare := Regression{Level: r.Level}
 	e := newEquations(width)
@@ -173,10 +178,12 @@ func (r Regression) epsilon(rows Rows) float64 {
 }
 
 // leastEpsilon keeps the weights finite where all targets are 0.
-const leastEpsilon = 1e-100
+const leastEpsilon = 1e-80
 
 func (r Regression) check(rows Rows) error {
-	if !(r.Level > 0 && r.Level < 1) || !(r.Penalty >= 0) || math.IsInf(r.Penalty, 1) || !(r.Epsilon >= 0) || r.Passes < 0 {
+	if !(r.Level > 0 && r.Level < 1) || !(r.Penalty >= 0) || r.Penalty > mostMagnitude ||
+		!(r.Epsilon >= 0 && r.Epsilon <= mostMagnitude) ||
+		r.Passes < 0 {
 		return fmt.Errorf("level %v, penalty %v, epsilon %v, %d passes: want a level between 0 and 1, the rest not "+
 			"negative: %w", r.Level, r.Penalty, r.Epsilon, r.Passes, forecast.ErrParameter)
 	}

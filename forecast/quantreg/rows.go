@@ -41,14 +41,19 @@ func (r Rows) check() error {
 	case len(r.Y) == 0:
 		return fmt.Errorf("no rows: %w", forecast.ErrTooShort)
 	case width == 0 || width*len(r.Y) != len(r.X) || r.Weights != nil && len(r.Weights) != len(r.Y):
-		return fmt.Errorf("%d targets, %d regressors, %d weights: want as many regressors in each row, and one weight: %w",
-			len(r.Y), len(r.X), len(r.Weights), forecast.ErrParameter)
+		return fmt.Errorf(
+			"%d targets, %d regressors, %d weights: want as many regressors in each row, and one weight: %w",
+			len(r.Y),
+			len(r.X),
+			len(r.Weights),
+			forecast.ErrParameter,
+		)
 	}
 	total := 0.0
 	for i := range r.Y {
 		w := r.weight(i)
-		if !(w >= 0) {
-			return fmt.Errorf("weight %d is %v, want 0 or more: %w", i, w, forecast.ErrParameter)
+		if !(w >= 0 && w <= mostMagnitude) {
+			return fmt.Errorf("weight %d is %v, want 0 to %g: %w", i, w, mostMagnitude, forecast.ErrParameter)
 		}
 		total += w
 	}
@@ -59,14 +64,14 @@ func (r Rows) check() error {
 			}
 		}
 	}
-	if !(total > 0) || math.IsInf(total, 1) {
-		return fmt.Errorf("the weights sum to %v, want more than 0: %w", total, forecast.ErrTooShort)
+	if total == 0 {
+		return fmt.Errorf("all weights are 0: %w", forecast.ErrTooShort)
 	}
 	return nil
 }
 
 // mostMagnitude of a number: sums of products of two of them, weighted, stay finite.
-const mostMagnitude = 1e100
+const mostMagnitude = 1e60
 
 // meanMagnitude is the weighted mean of |Y|.
 func (r Rows) meanMagnitude() float64 {

@@ -12,7 +12,6 @@ import (
 	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
-	"github.com/forewarm/forewarm/forecast/theta"
 )
 
 // task is what a model is to be good at: a series with these seasons, at most so many steps ahead; where only some of
@@ -53,7 +52,6 @@ func entries() []entry {
 		{"double-holt-winters", func(t task) forecast.Model {
 			return smoothing.DoubleSeasonal{Periods: [2]int(t.seasons)}
 		}},
-		{"theta", func(t task) forecast.Model { return theta.Theta{Period: t.season()} }},
 		{"auto-ets", func(t task) forecast.Model { return ets.Auto{Period: t.season()} }},
 		{"auto-arima", func(task) forecast.Model { return arima.Auto{} }},
 		{"auto-sarima", func(t task) forecast.Model { return arima.Auto{Period: t.season()} }},

@@ -111,3 +111,8 @@ func Specs() []Spec {
 func AdditiveErrors() []Spec {
 	return slices.DeleteFunc(Specs(), func(s Spec) bool { return s.Error != AdditiveError })
 }
+
+// MultiplicativeErrors lists those of Specs with errors that multiply, which want positive values: the other nine.
+func MultiplicativeErrors() []Spec {
+	return slices.DeleteFunc(Specs(), func(s Spec) bool { return s.Error != MultiplicativeError })
+}

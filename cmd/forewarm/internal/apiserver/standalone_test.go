@@ -37,12 +37,14 @@ func startStandalone(tb testing.TB, board *snapshot.Board, checks ...apiserver.C
 	return server.URL()
 }
 
-// waitLive asks until an unknown path is 404: until then the API server does not know all of its own.
+// waitLive asks until an unknown path is 404 and the server calls itself live: until then it does not know all of its own
+// paths, or has hooks to run.
 func waitLive(tb testing.TB, base string) {
 	tb.Helper()
 	client := plain(tb)
 	for range 200 {
-		if get(tb, client, base+"/unknown").code == http.StatusNotFound {
+		if get(tb, client, base+"/unknown").code == http.StatusNotFound &&
+			get(tb, client, base+"/livez").code == http.StatusOK {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
