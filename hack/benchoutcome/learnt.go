@@ -17,6 +17,7 @@ func studied() []time.Duration {
 // writePriors fits the priors that forewarm ships to all traces that count, no family left out, and writes them to a
 // folder.
 func writePriors(traces []recorded, o options, words io.Writer) error {
+	o.models = nil // The server's learner has none yet.
 	for _, lead := range studied() {
 		o.lead = lead
 		trials := newTrials(traces, o)

@@ -51,7 +51,7 @@ func parse(args []string, data string) (options, error) {
 	)
 	flags.BoolVar(&o.ablation, "ablation", false,
 		"print what each feature and each model is worth to forewarm, instead of the policies")
-	flags.StringSliceVar(&o.models, "models", nil,
+	flags.StringSliceVar(&o.models, "models", []string{"arima"},
 		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
 	flags.StringSliceVar(&o.without, "without", nil,
 		"features that forewarm does without: "+strings.Join(shape.Columns(), ", "))

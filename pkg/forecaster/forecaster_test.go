@@ -80,6 +80,35 @@ func seasonal(model string) bool {
 	return model == forecaster.HoltWinters || model == forecaster.LastSeason || model == forecaster.Auto
 }
 
+// An objective is served by the shape that was learnt from what came, also from the live steps; a quantile asks for none.
+func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
+	c := config()
+	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	demand := saw(rand.New(rand.NewPCG(7, 8)))
+	f := forecaster.New(c, history(8*288, demand))
+	before := describe(f)
+	newest := before.Inputs[len(before.Inputs)-1].Learnt
+	if newest.Windows < 7*288 || !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, "learnt from") {
+		t.Errorf("%+v: %s", newest, before.Decision.Reason)
+	}
+	if k := before.Decision.Margin; k != decide.Margin(c.Policy.Lead, c.Policy.Late) {
+		t.Errorf("k = %v", k)
+	}
+	// Before the ramp of the morning more is expected than is there.
+	for i := 8 * 288; i < 8*288+7*12; i++ {
+		f.Step(demand(i))
+	}
+	ramp := describe(f)
+	if got := ramp.Inputs[len(ramp.Inputs)-1].Learnt; got.Median < 1.02*ramp.Observed {
+		t.Errorf("before the ramp the median is %v, of %v observed", got.Median, ramp.Observed)
+	}
+	if quantile := describe(
+		forecaster.New(config(), history(3*288, demand)),
+	); quantile.Inputs[0].Learnt != (decide.Shape{}) {
+		t.Errorf("a quantile has learnt %+v", quantile.Inputs[0].Learnt)
+	}
+}
+
 // On a random walk nothing beats the last value but by luck, and luck does not last.
 func TestNoSkillOnARandomWalk(t *testing.T) {
 	var served, last float64

@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-// fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates.
+// fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates, and an objective.
 const fleetSize = 1000
 
 func fleet() fixed {
@@ -20,6 +21,7 @@ func fleet() fixed {
 	for i := range targets {
 		t := target(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
+		t.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: t.Lead}
 		targets[i] = t
 	}
 	return targets

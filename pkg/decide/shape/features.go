@@ -52,8 +52,7 @@ type Features struct {
 	now             float64 // the newest demand that was no gap, NaN before the first
 	level, hour     mean
 	spread          mean
-	fast, slow      float64 // smoothed
-	keepFast        float64
+	slow            float64 // smoothed over ten minutes
 	keepSlow        float64
 	quarter, sixty  *highest
 	day             *coarse
@@ -78,9 +77,9 @@ func NewFeatures(c Config) *Features {
 	f := &Features{
 		config: c, window: window, now: math.NaN(),
 		level: newMean(Day, c.Step), hour: newMean(time.Hour, c.Step), spread: newMean(2*time.Hour, c.Step),
-		fast: math.NaN(), slow: math.NaN(),
-		keepFast: math.Exp(-c.Step.Seconds() / 120), keepSlow: math.Exp(-c.Step.Seconds() / 600),
-		quarter: newHighest(c.steps(15 * time.Minute)), sixty: newHighest(c.steps(time.Hour)),
+		slow:     math.NaN(),
+		keepSlow: math.Exp(-c.Step.Seconds() / 600),
+		quarter:  newHighest(c.steps(15 * time.Minute)), sixty: newHighest(c.steps(time.Hour)),
 		day: newCoarse(c.steps(Day)), jumps: newHighest(c.steps(time.Hour)),
 		recent:  newPast(max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo: c.steps(5 * time.Minute), oneAgo: c.steps(time.Minute),
@@ -157,7 +156,7 @@ func (f *Features) remember(demand float64) {
 		f.recent.push(demand)
 		f.level.add(demand)
 		f.hour.add(demand)
-		f.fast, f.slow = smooth(f.fast, demand, f.keepFast), smooth(f.slow, demand, f.keepSlow)
+		f.slow = smooth(f.slow, demand, f.keepSlow)
 	}
 	f.quarter.push(demand)
 	f.sixty.push(demand)
@@ -206,7 +205,7 @@ func (f *Features) fill() {
 	rise := min(max(f.profile.rise(f.window), 1), riseMost)
 	again, top := f.yesterday.at()
 	copy(f.all, []float64{
-		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)), o, f.fast, f.slow,
+		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)), o, f.slow,
 		larger(f.quarter.max(), o), larger(f.sixty.max(), o), larger(f.day.max(), o), moves, hour,
 		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.max(), o * (rise - 1), o * (again - 1), math.Max(top-o, 0),
 	})

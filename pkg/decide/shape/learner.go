@@ -116,6 +116,7 @@ func (l *Learner) Fit() {
 }
 
 func regression(level float64, start quantreg.Coefficients, prior quantreg.Prior) quantreg.Regression {
-	weighted := prior.Times(priorRows)
-	return quantreg.Regression{Level: level, Epsilon: epsilon, Passes: passes, Start: start, Prior: &weighted}
+	return quantreg.Regression{
+		Level: level, Epsilon: epsilon, Passes: passes, Start: start, Prior: prior.Times(priorRows),
+	}
 }
