@@ -26,7 +26,8 @@
 //  3. Package smoothing: a level, a trend and a season that learn from every surprise; and smoothing/ets, the same with a
 //     likelihood, which chooses among its family.
 //  4. Package arima: recent values and recent surprises, weighed; regress has what a series depends on beside its past.
-//     Package autoregress is the plain and quick part of it.
+//     Package autoregress is the plain and quick part of it; package direct has a regression for each horizon, of the kind
+//     that package quantreg is for.
 //  5. Package decompose: a series as trend, seasons and a remainder, and models that take seasons off for other models.
 //     Package transform: models on the scale of logarithms and powers. Package diagnose: what a series is like.
 //  6. Package interval: what errors say about the next ones. And ensemble, which puts all of it together.
