@@ -16,9 +16,10 @@ import (
 func TestBesideKEDA(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
+	times := schedule{time.Now()}
 	for _, name := range []string{behindGateway, onItsOwn} {
 		s.writePast(t, workloadKey{"asleep", name}, time.Second,
-			pulses(time.Now().Add(-8*cycle), int(8*cycle/time.Second)))
+			times.demand(time.Now().Add(-8*cycle), int(8*cycle/time.Second)))
 	}
 	s.observe(t)
 	port, err := cluster.FreePort(t.Context())
@@ -26,12 +27,12 @@ func TestBesideKEDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	scaler := fmt.Sprintf("127.0.0.1:%d", port)
-	s.forewarm(t, "deploy/beside-keda", 1, "--season="+cycle.String(), "--keda-address="+scaler)
+	s.forewarm(t, "deploy/beside-keda", 1, "--keda-address="+scaler)
 	t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
 	t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
 	s.apply(t, namespace("asleep"))
 	for _, name := range []string{behindGateway, onItsOwn} {
-		t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler) })
+		t.Run("FromZeroAhead/"+name, func(t *testing.T) { t.Parallel(); s.fromZero(t, name, scaler, times) })
 	}
 }
 
@@ -94,25 +95,29 @@ spec:
 const (
 	cycle = 150 * time.Second
 	pulse = 20 * time.Second
-	// early is when a workload may still be asleep before a pulse: the scenario may begin at any moment of a cycle, and one
-	// that is made seconds before a pulse cannot be awake for it.
+	// early is when a workload may still be asleep before a pulse: on a slow machine the scenario may begin late in the cycle,
+	// and a workload that is made seconds before a pulse cannot be awake for it.
 	early = time.Minute
 )
 
-// pulses are the schedule, by the second.
-func pulses(from time.Time, n int) []float64 {
+// schedule is when the pulses come: one in every cycle, before and after a beginning, which is when the stage is set: so
+// the first that the scenario sees comes as soon as it is ready for it.
+type schedule struct{ beginning time.Time }
+
+// demand is that of the seconds from a time on.
+func (s schedule) demand(from time.Time, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
-		if untilPulse(from.Add(time.Duration(i)*time.Second)) == 0 {
+		if s.until(from.Add(time.Duration(i)*time.Second)) == 0 {
 			out[i] = 30
 		}
 	}
 	return out
 }
 
-// untilPulse is how long it is to the next pulse, 0 within one.
-func untilPulse(at time.Time) time.Duration {
-	since := time.Duration(at.UnixNano()) % cycle
+// until is how long it is to the next pulse, 0 within one.
+func (s schedule) until(at time.Time) time.Duration {
+	since := (at.Sub(s.beginning)%cycle + cycle) % cycle
 	if since < pulse {
 		return 0
 	}
@@ -144,21 +149,21 @@ func (s *stage) sleeper(t *testing.T, name string) sleeper {
 }
 
 // fromZero: a workload sleeps, is awake before its first request, and sleeps again.
-func (s *stage) fromZero(t *testing.T, name, scaler string) {
+func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 	t.Helper()
 	var replicas atomic.Bool
 	s.demand.follow("asleep", name, func() float64 {
 		if name == onItsOwn && !replicas.Load() {
 			return math.NaN()
 		}
-		return pulses(time.Now(), 1)[0]
+		return times.demand(time.Now(), 1)[0]
 	})
 	s.apply(t, workload("asleep", name, "5s", 0),
-		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}"),
+		forecastOf("asleep", name, "leadTime: {mode: Fixed, duration: 10s}", "seasons: ["+cycle.String()+"]"),
 		scaledObject("asleep", name, "external-push", scaler, 0))
 	asleep, absent, ready := false, false, time.Duration(0)
 	for deadline := time.Now().Add(3*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		now, until := s.sleeper(t, name), untilPulse(time.Now())
+		now, until := s.sleeper(t, name), times.until(time.Now())
 		replicas.Store(now.ready)
 		absent = absent || now.absent
 		switch {
