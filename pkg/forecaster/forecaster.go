@@ -190,6 +190,9 @@ func (f *Forecaster) Describe(e *snapshot.Entry) {
 	e.Decision = f.decision
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.mean()
 	e.ModelReason = f.gate.reason(f.members)
+	if f.shape != nil {
+		e.ModelReason = "for quantiles and the path, " + e.ModelReason // An objective has a shape of its own.
+	}
 	e.Inputs = append([]decide.Input(nil), f.inputs...)
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
 	for _, m := range f.members {

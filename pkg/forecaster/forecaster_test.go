@@ -91,6 +91,9 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	if newest.Windows < 7*288 || !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, "learnt from") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason)
 	}
+	if !strings.HasPrefix(before.ModelReason, "for quantiles and the path, ") {
+		t.Errorf("the model's reason %q claims the objective's value", before.ModelReason)
+	}
 	if k := before.Decision.Margin; k != decide.Margin(c.Policy.Lead, c.Policy.Late) {
 		t.Errorf("k = %v", k)
 	}
