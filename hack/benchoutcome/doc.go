@@ -14,6 +14,8 @@
 //	day-profile           the larger of now and the next hour of the profile of a day; the target
 //	holt-winters, arima   the highest forecast for the window (lead time and 75 s), not below now; the target
 //	reactive-tuned        a reactive rule that tunes itself on its own past; the objective
+//	forewarm-k            forewarm's shape of the window's maximum; the multiple of its spread
+//	forewarm              the same with the multiple that its shadows find; the objective
 //	oracle                the highest demand of the window that comes; the target
 //	reactive-hindsight    for comparison alone: the observed demand; target, stabilization and minReplicas, the best of 438
 //	                      per trace, chosen afterwards
