@@ -16,7 +16,7 @@ import (
 func TestBesideKEDA(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
-	times := schedule{time.Now()}
+	times := schedule{time.Now().Add(-2 * pulse)}
 	for _, name := range []string{behindGateway, onItsOwn} {
 		s.writePast(t, workloadKey{"asleep", name}, time.Second,
 			times.demand(time.Now().Add(-8*cycle), int(8*cycle/time.Second)))
@@ -100,8 +100,9 @@ const (
 	early = time.Minute
 )
 
-// schedule is when the pulses come: one in every cycle, before and after a beginning, which is when the stage is set: so
-// the first that the scenario sees comes as soon as it is ready for it.
+// schedule is when the pulses come: one in every cycle, before and after a beginning. That is shortly before the stage is
+// set: the newest pulse of the past is over and recorded when the workloads are made (one that nobody saw would rightly
+// count as no demand), and the next comes as soon as the scenario is ready for it.
 type schedule struct{ beginning time.Time }
 
 // demand is that of the seconds from a time on.
