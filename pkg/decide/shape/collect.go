@@ -47,5 +47,5 @@ func (c *Collector) Push(demand float64, models []float64) {
 // Columns are the names of the features.
 func (c *Collector) Columns() []string { return c.features.Names() }
 
-// Rows are those gathered so far, the first hour's left out: they know next to nothing.
+// Rows are those gathered so far.
 func (c *Collector) Rows() quantreg.Rows { return c.rows }

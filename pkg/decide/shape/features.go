@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 )
 
 // Config says what is forecast of which series.
@@ -54,15 +56,16 @@ type Features struct {
 	spread          mean
 	slow            float64 // smoothed over ten minutes
 	keepSlow        float64
-	quarter, sixty  *highest
-	day             *coarse
-	jumps           *highest
+	quarter, sixty  *trailing.Max
+	day             *trailing.Coarse
+	jumps           *trailing.Max
 	recent          past // demand
 	fiveAgo, oneAgo int  // pushes back
-	profile         *profile
+	profile         *trailing.Profile
+	perSlot         int // steps in a slot of the profile
 	yesterday       yesterday
-	coming          *highest // the maximum of the newest window
-	came            float64  // that maximum, NaN where it is not known
+	coming          *trailing.Max // the maximum of the newest window
+	came            float64       // that maximum, NaN where it is not known
 	sinceGap        int
 	all             []float64 // every feature
 	kept            []int     // those that are not left out
@@ -79,15 +82,16 @@ func NewFeatures(c Config) *Features {
 		level: newMean(Day, c.Step), hour: newMean(time.Hour, c.Step), spread: newMean(2*time.Hour, c.Step),
 		slow:     math.NaN(),
 		keepSlow: math.Exp(-c.Step.Seconds() / 600),
-		quarter:  newHighest(c.steps(15 * time.Minute)), sixty: newHighest(c.steps(time.Hour)),
-		day: newCoarse(c.steps(Day)), jumps: newHighest(c.steps(time.Hour)),
+		quarter:  trailing.NewMax(c.steps(15 * time.Minute)), sixty: trailing.NewMax(c.steps(time.Hour)),
+		day: trailing.NewCoarse(c.steps(Day)), jumps: trailing.NewMax(c.steps(time.Hour)),
 		recent:  newPast(max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo: c.steps(5 * time.Minute), oneAgo: c.steps(time.Minute),
-		profile: newProfile(season), yesterday: newYesterday(season),
-		coming: newHighest(window), came: math.NaN(),
+		yesterday: newYesterday(season),
+		coming:    trailing.NewMax(window), came: math.NaN(),
 		all:    make([]float64, len(Columns())+len(c.Models)),
 		models: make([]float64, len(c.Models)),
 	}
+	f.profile, f.perSlot = newProfile(season)
 	for i, name := range f.everything() {
 		if !slices.Contains(c.Without, name) {
 			f.kept = append(f.kept, i)
@@ -132,12 +136,12 @@ func (f *Features) Names() []string {
 // Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead, in the order of their names
 // (NaN where a model has none). The features of a gap are those before it.
 func (f *Features) Push(demand float64, models []float64) {
-	f.coming.push(demand)
+	f.coming.Push(demand)
 	f.sinceGap++
 	if math.IsNaN(demand) || math.IsInf(demand, 0) {
 		demand, f.sinceGap = math.NaN(), 0
 	}
-	f.profile.learn(demand)
+	f.profile.Learn(demand)
 	f.learn()
 	if math.IsNaN(demand) && math.IsNaN(f.now) {
 		return // It has not begun.
@@ -158,10 +162,10 @@ func (f *Features) remember(demand float64) {
 		f.hour.add(demand)
 		f.slow = smooth(f.slow, demand, f.keepSlow)
 	}
-	f.quarter.push(demand)
-	f.sixty.push(demand)
-	f.day.push(demand)
-	f.jumps.push(math.Abs(f.now - f.recent.ago(f.oneAgo)))
+	f.quarter.Push(demand)
+	f.sixty.Push(demand)
+	f.day.Push(demand)
+	f.jumps.Push(math.Abs(f.now - f.recent.ago(f.oneAgo)))
 }
 
 func smooth(mean, v, keep float64) float64 {
@@ -176,7 +180,7 @@ func (f *Features) learn() {
 	before := f.recent.ago(f.window - 1) // The demand before the window: this step's is not among the recent yet.
 	f.came = math.NaN()
 	if f.sinceGap >= f.window && f.recent.knows(f.window-1) {
-		f.came = f.coming.max()
+		f.came = f.coming.Value()
 		f.spread.add(math.Abs(f.came - before))
 	}
 	f.yesterday.learn(f.window, f.came, f.came/math.Max(before, leastNow*f.level.value()))
@@ -202,12 +206,12 @@ func (f *Features) fill() {
 	o, level, hour := f.now, f.level.value(), f.hour.value()
 	floor := spreadPrior * leastSpread * level
 	moves := (f.spread.sum + floor) / (f.spread.weight + spreadPrior)
-	rise := min(max(f.profile.rise(f.window), 1), riseMost)
+	rise := min(max(f.rise(), 1), riseMost)
 	again, top := f.yesterday.at()
 	copy(f.all, []float64{
 		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)), o, f.slow,
-		larger(f.quarter.max(), o), larger(f.sixty.max(), o), larger(f.day.max(), o), moves, hour,
-		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.max(), o * (rise - 1), o * (again - 1), math.Max(top-o, 0),
+		trailing.Most(f.quarter.Value(), o), trailing.Most(f.sixty.Value(), o), trailing.Most(f.day.Value(), o), moves, hour,
+		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.Value(), o * (rise - 1), o * (again - 1), math.Max(top-o, 0),
 	})
 	for i, m := range f.models {
 		if math.IsNaN(m) || math.IsInf(m, 0) {

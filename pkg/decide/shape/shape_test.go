@@ -52,25 +52,6 @@ func days(n int, seed uint64) []float64 {
 	return out
 }
 
-func TestSlidingMaxima(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 100 {
-		values := make([]float64, 300)
-		for i := range values {
-			values[i] = float64(rng.IntN(50))
-			if rng.IntN(10) == 0 {
-				values[i] = math.NaN()
-			}
-		}
-		window := 1 + rng.IntN(40)
-		for i, got := range shape.Highest(window, values) {
-			if want := top(values[max(0, i+1-window) : i+1]); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-				t.Fatalf("the highest of %d at %d is %v, want %v", window, i, got, want)
-			}
-		}
-	}
-}
-
 // top is NaN where all are.
 func top(values []float64) float64 {
 	out := math.NaN()
@@ -80,23 +61,6 @@ func top(values []float64) float64 {
 		}
 	}
 	return out
-}
-
-// A long window forgets a block at a time: never sooner than the window less a block, nor later than the window and one.
-func TestCoarseMaxima(t *testing.T) {
-	const window, block = 1440, 5
-	values := make([]float64, 4000)
-	values[100] = 7
-	got := shape.Coarse(window, values)
-	for i, v := range got {
-		age := i - 100
-		switch {
-		case age >= 0 && age < window-block && v != 7:
-			t.Fatalf("%v after %d steps, want it remembered", v, age)
-		case age > window+block && v != 0:
-			t.Fatalf("%v after %d steps, want it forgotten", v, age)
-		}
-	}
 }
 
 // A demand twice as large has a shape twice as large, to the last bit: nothing in it knows the unit.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -46,7 +47,9 @@ type Forewarm struct {
 	hold     int
 	shadows  *shadows
 	margin   *margin.Margin
-	values   []float64
+	// k is what is served with; it changes by the hour. grid and values are those of the shadows.
+	k            float64
+	grid, values []float64
 }
 
 // input is what a value is made of at one step.
@@ -62,13 +65,16 @@ func NewForewarm(d Decision) (*Forewarm, error) {
 		hold: 1 + int(d.Lead/(2*d.Shape.Step)), refit: max(1, int(shape.RefitEvery/d.Shape.Step)),
 	}
 	if d.K > 0 {
+		f.k = d.K
 		return f, nil
 	}
 	if !(d.Late > 0 && d.Late < 1) {
 		return nil, fmt.Errorf("policy: an objective of %v, want a share between 0 and 1", d.Late)
 	}
 	var err error
-	f.margin, f.values = margin.New(d.Margin), make([]float64, len(margin.Grid()))
+	f.margin, f.grid = margin.New(d.Margin), margin.Grid()
+	f.k, _ = f.margin.K(d.Late)
+	f.values = make([]float64, len(f.grid))
 	f.shadows, err = newShadows(d.Workload, len(f.values))
 	return f, err
 }
@@ -89,24 +95,24 @@ func (f *Forewarm) Serve(o simulate.Observation) float64 {
 		f.recent = append(f.recent[:0], f.recent[len(f.recent)-f.hold:]...)
 	}
 	if f.shadows == nil {
-		return f.value(f.decision.K)
+		return f.value(f.k)
 	}
 	f.shadows.play(f.values, o.Arrived)
 	if f.shadows.anHour() {
 		f.margin.Hour(f.shadows.score.Arrived, f.shadows.score.Late, f.shadows.score.Paid)
+		f.k, _ = f.margin.K(f.decision.Late)
 		f.shadows.reset()
 	}
-	for i, k := range margin.Grid() {
+	for i, k := range f.grid {
 		f.values[i] = f.value(k)
 	}
-	k, _ := f.margin.K(f.decision.Late)
-	return f.value(k)
+	return f.value(f.k)
 }
 
 func (f *Forewarm) value(k float64) float64 {
 	value := math.NaN()
 	for _, i := range f.recent {
-		value = most(value, i.at(k))
+		value = trailing.Most(value, i.at(k))
 	}
 	return value
 }

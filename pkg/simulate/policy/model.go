@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -78,7 +79,9 @@ func NewModel(spec Modelled) (*Model, error) {
 }
 
 // Serve is the larger of what is observed and the highest forecast for the window.
-func (p *Model) Serve(o simulate.Observation) float64 { return most(p.observed.Serve(o), p.Ahead(o)) }
+func (p *Model) Serve(o simulate.Observation) float64 {
+	return trailing.Most(p.observed.Serve(o), p.Ahead(o))
+}
 
 // Ahead is the highest forecast for the window; NaN before the first fit.
 func (p *Model) Ahead(o simulate.Observation) float64 {
@@ -135,7 +138,7 @@ func (p *Model) endBlock() {
 	p.fitted.PointsTo(p.points)
 	highest := math.NaN()
 	for i, point := range p.points {
-		highest = most(highest, point)
+		highest = trailing.Most(highest, point)
 		p.highest[i] = highest
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -17,9 +18,9 @@ func Ahead(demand forecast.Series, window, refresh time.Duration) ([]float64, er
 	}
 	// The maximum of the steps ahead is that of the steps past in a series that runs backwards.
 	slices.Reverse(observed)
-	ahead := newTrailing(int(window/refresh) + 1)
+	ahead := trailing.NewMax(int(window/refresh) + 1)
 	for i, v := range observed {
-		observed[i] = ahead.push(v)
+		observed[i] = ahead.Push(v)
 	}
 	slices.Reverse(observed)
 	return observed, nil

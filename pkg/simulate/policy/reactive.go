@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -26,29 +27,29 @@ func (p *Observed) Serve(o simulate.Observation) float64 {
 
 // Max serves the maximum that was observed in the recent past: max_over_time(…[15m]).
 type Max struct {
-	recent trailing
+	recent *trailing.Max
 }
 
 // NewMax looks back over a window of at least one refresh.
 func NewMax(window, refresh time.Duration) *Max {
-	return &Max{newTrailing(max(int(window/refresh), 1))}
+	return &Max{trailing.NewMax(max(int(window/refresh), 1))}
 }
 
 // Serve is the maximum over the window, the newest observation included.
-func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.push(o.Demand) }
+func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.Push(o.Demand) }
 
 // Offset serves the larger of what is observed and what was observed a day ago and a week ago, within a lead time after
 // that hour: the trick with offset in PromQL. It needs no model and pays for every peak of yesterday's.
 type Offset struct {
 	observed *Observed
-	ahead    trailing
+	ahead    *trailing.Max
 	before   []delayed
 }
 
 // NewOffset looks ahead of the same time of each period before (a day, a week) by a lead time shorter than the periods.
 func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 	window := int(lead / refresh)
-	p := &Offset{observed: NewObserved(), ahead: newTrailing(window + 1)}
+	p := &Offset{observed: NewObserved(), ahead: trailing.NewMax(window + 1)}
 	for _, period := range periods {
 		p.before = append(p.before, newDelayed(max(int(period/refresh)-window, 1)))
 	}
@@ -57,9 +58,9 @@ func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 
 // Serve is the maximum over now and the days before.
 func (p *Offset) Serve(o simulate.Observation) float64 {
-	value, ahead := p.observed.Serve(o), p.ahead.push(o.Demand)
+	value, ahead := p.observed.Serve(o), p.ahead.Push(o.Demand)
 	for i := range p.before {
-		value = most(value, p.before[i].push(ahead))
+		value = trailing.Most(value, p.before[i].push(ahead))
 	}
 	return value
 }

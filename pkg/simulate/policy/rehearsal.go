@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -11,7 +12,7 @@ import (
 type Rehearsal struct {
 	candidates []Candidate
 	holds      []time.Duration
-	recent     []trailing
+	recent     []*trailing.Max
 	highest    []float64
 	values     []float64
 	shadows    *shadows
@@ -29,7 +30,7 @@ func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error)
 	for _, candidate := range candidates {
 		if r.recentOf(candidate.Hold) < 0 {
 			r.holds = append(r.holds, candidate.Hold)
-			r.recent = append(r.recent, newTrailing(1+int(candidate.Hold/played.refresh)))
+			r.recent = append(r.recent, trailing.NewMax(1+int(candidate.Hold/played.refresh)))
 			r.highest = append(r.highest, math.NaN())
 		}
 	}
@@ -50,7 +51,7 @@ func (r *Rehearsal) recentOf(hold time.Duration) int {
 func (r *Rehearsal) Serve(o simulate.Observation) []float64 {
 	r.shadows.play(r.values, o.Arrived)
 	for i := range r.recent {
-		r.highest[i] = r.recent[i].push(o.Demand)
+		r.highest[i] = r.recent[i].Push(o.Demand)
 	}
 	for i, c := range r.candidates {
 		r.values[i] = r.highest[r.recentOf(c.Hold)] / c.Share
