@@ -70,14 +70,23 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 // The candidates are fitted on the first part of the series, and the rest is fed to them as if it came live: errors,
 // weights and calibration are out of sample from the beginning. Then they are fitted anew, on the whole.
 func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
+	options, s, err := m.begin(s)
+	if err != nil {
+		return nil, err
+	}
+	return options.estimate(s), nil
+}
+
+// begin is the Auto with its defaults, and the series from its first observation on: what lies before is no outage.
+func (m Auto) begin(s forecast.Series) (Auto, forecast.Series, error) {
 	options, err := m.filled()
 	if err == nil {
 		err = units.Check(s, 1)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.Name(), err)
+		return m, s, fmt.Errorf("%s: %w", m.Name(), err)
 	}
-	return options.estimate(s.Slice(units.First(s.Values), s.Len())), nil // What lies before the first is no outage.
+	return options, s.Slice(units.First(s.Values), s.Len()), nil
 }
 
 // estimate is Estimate with every option set, on a series that begins with an observation.

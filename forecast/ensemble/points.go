@@ -1,11 +1,6 @@
 package ensemble
 
-import (
-	"fmt"
-
-	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/internal/units"
-)
+import "github.com/forewarm/forewarm/forecast"
 
 // Points is Auto without its calibration: a Combination, for callers that calibrate by themselves. Quantiles are unused.
 type Points struct{ Auto }
@@ -23,14 +18,11 @@ func (p Points) Fit(s forecast.Series) (forecast.Fitted, error) {
 
 // Estimate is Fit with the concrete type, which gives reasons.
 func (p Points) Estimate(s forecast.Series) (*Combination, error) {
-	options, err := p.filled()
-	if err == nil {
-		err = units.Check(s, 1)
-	}
+	options, s, err := p.begin(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", p.Name(), err)
+		return nil, err
 	}
-	return options.combine(s.Slice(units.First(s.Values), s.Len())), nil
+	return options.combine(s), nil
 }
 
 func (m Auto) combine(s forecast.Series) *Combination {

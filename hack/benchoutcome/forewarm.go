@@ -89,19 +89,14 @@ func (t *trial) decision() (policy.Decision, error) {
 	}, err
 }
 
-// multiples plays the shadows over the whole trace: the share late under each multiple of the grid.
+// multiples is the share late under each multiple of the grid, over the whole trace.
 func (t *trial) multiples() ([]float64, error) {
-	d, err := t.decision()
+	plays, err := t.byMultiple()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(margin.Grid()))
-	for i, k := range margin.Grid() {
-		d.K = math.Max(k, 1e-9)
-		p, err := t.forewarm(d, k)
-		if err != nil {
-			return nil, err
-		}
+	out := make([]float64, len(plays))
+	for i, p := range plays {
 		c := t.config(1, 0)
 		c.WarmUp = 0
 		report, err := simulate.Run(c, simulate.NewTape(p.values))
@@ -144,7 +139,10 @@ func (t *trial) marginPrior() ([]float64, error) {
 }
 
 // forewarmK sweeps one multiple for all traces.
-func forewarmK(t *trial) ([]play, error) {
+func forewarmK(t *trial) ([]play, error) { return t.byMultiple() }
+
+// playMultiples lets forewarm serve with each multiple of the grid.
+func (t *trial) playMultiples() ([]play, error) {
 	d, err := t.decision()
 	if err != nil {
 		return nil, err

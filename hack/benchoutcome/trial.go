@@ -23,7 +23,9 @@ type trial struct {
 	collected func() (quantreg.Rows, error)
 	shape     func() (shape.Prior, error)
 	lates     func() ([]float64, error)
-	forecasts forecasts
+	// byMultiple is what forewarm serves with each multiple of the grid.
+	byMultiple func() ([]play, error)
+	forecasts  forecasts
 	// others are the traces of all families, this one's included.
 	others []*trial
 }
@@ -36,6 +38,7 @@ func newTrials(traces []recorded, o options) []*trial {
 		t.collected = stdsync.OnceValues(t.collect)
 		t.shape = stdsync.OnceValues(t.shapePrior)
 		t.forecasts = newForecasts(t)
+		t.byMultiple = stdsync.OnceValues(t.playMultiples)
 		t.lates = stdsync.OnceValues(t.multiples)
 		out[i] = t
 	}

@@ -79,31 +79,37 @@ func ascending(seasons []time.Duration) bool {
 	return true
 }
 
-// cycle is the first season, with its default.
-func (c Config) cycle() time.Duration {
+// cycles are the seasons, with their default.
+func (c Config) cycles() []time.Duration {
 	if len(c.Seasons) == 0 {
-		return Day
+		return []time.Duration{Day}
 	}
-	return c.Seasons[0]
+	return c.Seasons
 }
+
+// cycle is the first season.
+func (c Config) cycle() time.Duration { return c.cycles()[0] }
 
 // seasons are the numbers of steps in those seasons that are a whole number of them, two or more.
 func (c Config) seasons() []int {
 	var out []int
-	for _, season := range append([]time.Duration{c.cycle()}, c.Seasons[min(1, len(c.Seasons)):]...) {
-		if season%c.Step == 0 && season >= 2*c.Step {
-			out = append(out, int(season/c.Step))
+	for _, cycle := range c.cycles() {
+		if n := c.whole(cycle); n > 0 {
+			out = append(out, n)
 		}
 	}
 	return out
 }
 
 // season is the number of steps in the first season, 0 where it is no whole number of them.
-func (c Config) season() int {
-	if seasons := c.seasons(); len(seasons) > 0 && c.cycle() == time.Duration(seasons[0])*c.Step {
-		return seasons[0]
+func (c Config) season() int { return c.whole(c.cycle()) }
+
+// whole is a cycle in steps, 0 where it is no whole number of them, two or more.
+func (c Config) whole(cycle time.Duration) int {
+	if cycle%c.Step != 0 || cycle < 2*c.Step {
+		return 0
 	}
-	return 0
+	return int(cycle / c.Step)
 }
 
 // replay is how many steps of a history, at its end, candidates are scored on before they serve: a season, and at most
