@@ -209,9 +209,22 @@ func (f *Features) fill() {
 	rise := min(max(f.rise(), 1), riseMost)
 	again, top := f.yesterday.at()
 	copy(f.all, []float64{
-		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)), o, f.slow,
-		trailing.Most(f.quarter.Value(), o), trailing.Most(f.sixty.Value(), o), trailing.Most(f.day.Value(), o), moves, hour,
-		math.Max(o-f.recent.ago(f.fiveAgo), 0), f.jumps.Value(), o * (rise - 1), o * (again - 1), math.Max(top-o, 0),
+		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)),
+		o,
+		f.slow,
+		trailing.Most(
+			f.quarter.Value(),
+			o,
+		),
+		trailing.Most(f.sixty.Value(), o),
+		trailing.Most(f.day.Value(), o),
+		moves,
+		hour,
+		math.Max(o-f.recent.ago(f.fiveAgo), 0),
+		f.jumps.Value(),
+		o * (rise - 1),
+		o * (again - 1),
+		math.Max(top-o, 0),
 	})
 	for i, m := range f.models {
 		if math.IsNaN(m) || math.IsInf(m, 0) {
