@@ -13,37 +13,14 @@ import (
 	"github.com/forewarm/forewarm/testdata/golden"
 )
 
-// numbers is a list in which null is a gap.
-type numbers []float64
-
-func (n *numbers) UnmarshalJSON(b []byte) error {
-	var list []*float64
-	if err := json.Unmarshal(b, &list); err != nil {
-		var one float64
-		if err := json.Unmarshal(b, &one); err != nil {
-			return err
-		}
-		*n = numbers{one}
-		return nil
-	}
-	for _, v := range list {
-		if v == nil {
-			*n = append(*n, math.NaN())
-		} else {
-			*n = append(*n, *v)
-		}
-	}
-	return nil
-}
-
 type goldenFit struct {
 	Coef       map[string]float64
-	SE         numbers
+	SE         golden.Values
 	Sigma2     float64
 	LogLik     float64
 	AICc       float64
-	Forecast   numbers
-	ForecastSE numbers `json:"forecast_se"`
+	Forecast   golden.Values
+	ForecastSE golden.Values `json:"forecast_se"`
 }
 
 type goldenSpec struct {
@@ -51,7 +28,7 @@ type goldenSpec struct {
 	Order    [3]int
 	Seasonal [3]int
 	Period   int
-	XReg     numbers
+	XReg     golden.Values
 	ML       goldenFit
 	CSSML    goldenFit `json:"CSS-ML"`
 }
@@ -60,26 +37,26 @@ type goldenFixed struct {
 	Order    [3]int
 	Seasonal [3]int
 	Period   int
-	Fixed    numbers
+	Fixed    golden.Values
 	LogLik   float64
 	Sigma2   float64
-	Pred, SE numbers
+	Pred, SE golden.Values
 }
 
 type goldenData struct {
 	Series map[string]struct {
-		Values    numbers
+		Values    golden.Values
 		Frequency int
 	}
 	ARIMAFixed []goldenSpec           `json:"arima_fixed"`
 	LogLik     map[string]goldenFixed `json:"loglik_at_fixed"`
 	Missing    goldenFit              `json:"arima_missing_airp_log"`
 	Gaps       struct {
-		Index numbers `json:"na_idx"`
+		Index golden.Values `json:"na_idx"`
 	} `json:"na_interp_airp"`
-	Weights   struct{ AR, MA, Psi numbers } `json:"armatoma"`
-	ACF       struct{ AR, MA, ACF numbers } `json:"arma_acf"`
-	AutoARIMA map[string]json.RawMessage    `json:"auto_arima"`
+	Weights   struct{ AR, MA, Psi golden.Values } `json:"armatoma"`
+	ACF       struct{ AR, MA, ACF golden.Values } `json:"arma_acf"`
+	AutoARIMA map[string]json.RawMessage          `json:"auto_arima"`
 }
 
 // figures are R's, from the folder that FOREWARM_DATA names.

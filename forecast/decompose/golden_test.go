@@ -12,7 +12,7 @@ type goldenParts struct{ Seasonal, Trend, Remainder []float64 }
 
 type goldenData struct {
 	Series map[string]struct {
-		Values    []*float64
+		Values    golden.Values
 		Frequency int
 	}
 	Periodic goldenParts `json:"stl_airp_log_periodic"`
@@ -42,16 +42,7 @@ func figures(t *testing.T) goldenData {
 	return data
 }
 
-func (d goldenData) values(name string) []float64 {
-	out := make([]float64, len(d.Series[name].Values))
-	for i, v := range d.Series[name].Values {
-		out[i] = math.NaN()
-		if v != nil {
-			out[i] = *v
-		}
-	}
-	return out
-}
+func (d goldenData) values(name string) []float64 { return d.Series[name].Values }
 
 // agree fails where got and want differ by more than the tolerance.
 func agree(t *testing.T, what string, got, want []float64, tolerance float64) {

@@ -19,7 +19,7 @@ type goldenTest struct {
 
 type goldenData struct {
 	Series map[string]struct {
-		Values    []*float64
+		Values    golden.Values
 		Frequency int
 	}
 	Tests     map[string]goldenTest
@@ -39,16 +39,7 @@ func figures(t *testing.T) goldenData {
 	return data
 }
 
-func (d goldenData) values(name string) []float64 {
-	out := make([]float64, len(d.Series[name].Values))
-	for i, v := range d.Series[name].Values {
-		out[i] = math.NaN()
-		if v != nil {
-			out[i] = *v
-		}
-	}
-	return out
-}
+func (d goldenData) values(name string) []float64 { return d.Series[name].Values }
 
 func within(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()

@@ -24,7 +24,7 @@ type goldenHoltWinters struct {
 
 type goldenData struct {
 	Series map[string]struct {
-		Values    []*float64
+		Values    golden.Values
 		Frequency int
 	}
 	HoltWinters map[string]goldenHoltWinters `json:"holtwinters"`
@@ -51,14 +51,7 @@ func figures(t *testing.T) goldenData {
 
 func (d goldenData) series(name string) (forecast.Series, int) {
 	s := d.Series[name]
-	values := make([]float64, len(s.Values))
-	for i, v := range s.Values {
-		values[i] = math.NaN()
-		if v != nil {
-			values[i] = *v
-		}
-	}
-	return daily(values), s.Frequency
+	return daily(s.Values), s.Frequency
 }
 
 // agree compares a fit whose parameters are R's with R's.

@@ -5,6 +5,7 @@ package golden
 import (
 	"compress/gzip"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,4 +40,28 @@ func open(t *testing.T, path string) *os.File {
 	}
 	t.Cleanup(func() { _ = file.Close() }) //nolint:errcheck // Read only.
 	return file
+}
+
+// Values are a list of R's, NaN where it has none. A list of one stands without brackets there.
+type Values []float64
+
+// UnmarshalJSON reads null as NaN, and a number as a list of it.
+func (v *Values) UnmarshalJSON(text []byte) error {
+	var numbers []*float64
+	if err := json.Unmarshal(text, &numbers); err != nil {
+		var one float64
+		if err := json.Unmarshal(text, &one); err != nil {
+			return err
+		}
+		*v = Values{one}
+		return nil
+	}
+	*v = make(Values, len(numbers))
+	for i, number := range numbers {
+		(*v)[i] = math.NaN()
+		if number != nil {
+			(*v)[i] = *number
+		}
+	}
+	return nil
 }
