@@ -42,6 +42,9 @@ type Target struct {
 	// Models that may be chosen from, by name; empty means all. The free ones always stand by.
 	Models []string
 	Policy decide.Policy
+	// Scalings are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot be
+	// calibrated by outcome.
+	Scalings []decide.Scaling
 	// Uncalibrated says why the objective is not calibrated by outcome; empty where it is, or was not asked for.
 	Uncalibrated string
 }

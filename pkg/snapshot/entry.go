@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 )
 
 // State is the health of one Forecast in one word.
@@ -42,6 +43,9 @@ const (
 	ConditionReady = "Ready"
 	// ConditionUncalibrated is there, and true, while an objective is asked for that the outcome does not calibrate.
 	ConditionUncalibrated = "Uncalibrated"
+	// ConditionObjective is true while the objective is met; else Reason is the verdict, and Message says by how much it is
+	// missed and why.
+	ConditionObjective = "ObjectiveMet"
 	// ConditionSource is false while the newest query failed; Reason says how.
 	ConditionSource = "SourceHealthy"
 	// ConditionReachable is false while no HPA can reach the metric; Message says who holds the API groups.
@@ -87,6 +91,9 @@ type Entry struct {
 	Skill float64
 	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
 	Coverage float64
+
+	// Outcome is how the objective fares; nil where no objective is served by outcome.
+	Outcome *outcome.Report
 
 	// Candidates are every model's distributions and scores, the chosen one included.
 	Candidates []Candidate

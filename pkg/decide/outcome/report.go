@@ -1,0 +1,96 @@
+package outcome
+
+import (
+	"math"
+	"time"
+)
+
+// Report is how an objective fares: what shadows of the workload, scaled by what was served, did with the demand that
+// came.
+type Report struct {
+	// Late is the objective: the share of the demand that may wait longer than Wait.
+	Late float64
+	Wait time.Duration
+	// Verdict says whether it is met; Words say so in a sentence with its numbers, and why and by how much where it is not.
+	Verdict Verdict
+	Words   string
+	// Shape names the candidate whose shape is served; Why says in a sentence with numbers why it is.
+	Shape, Why string
+	// Candidates are all shapes with what they would cost, the one that serves included.
+	Candidates []Candidate
+	// Scalings are the autoscalers that read the value, each with the margin that it needs; the largest is served.
+	Scalings []Scaled
+	// Over is the time that the accounts are of: the newest week at most.
+	Over time.Duration
+	// Served is what the first of the autoscalers did, or would have done, by what forewarm says; Observed by the observed
+	// demand itself, which costs nothing to serve.
+	Served, Observed Account
+}
+
+// Verdict is whether an objective is met, in a word.
+type Verdict string
+
+// The verdicts.
+const (
+	// Met: no more of the demand is expected to be late than was asked.
+	Met Verdict = "Met"
+	// Learning: too little of the workload was seen to say; the margin is that of other workloads, and careful.
+	Learning Verdict = "Learning"
+	// AtMaxReplicas: the autoscaler may not scale as far as it would take.
+	AtMaxReplicas Verdict = "AtMaxReplicas"
+	// FasterThanLead: bursts come faster than replicas start; a larger margin would cost more than it is worth.
+	FasterThanLead Verdict = "FasterThanLead"
+)
+
+// Scaled is one autoscaler's margin.
+type Scaled struct {
+	// By names the autoscaler, see decide.Scaling.
+	By string
+	// Target is what a replica sustains, in the demand's unit; Min and Max bound the replicas.
+	Target   float64
+	Min, Max int32
+	// K is the multiple of the spread that it needs, Expected the share of the demand that is expected to be late with it.
+	K, Expected float64
+	// Curve is the share expected to be late under each multiple; K is read from it.
+	Curve []Point
+}
+
+// Point is the share of the demand that is expected to be late under a multiple of the spread.
+type Point struct{ K, Late float64 }
+
+// Candidate is one shape and what it would cost to meet the objective with it.
+type Candidate struct {
+	// Name: "learnt", "last-value", "last-season", or a model's.
+	Name string
+	// Serves says that its shape is served.
+	Serves bool
+	// K is the multiple that it would take; Late the share of the demand expected to be late with it, Cost the
+	// replica-hours that it would take for each of the demand. NaN while unknown.
+	K, Late, Cost float64
+	// Meets the objective.
+	Meets bool
+}
+
+// Account is what became of a demand and what was paid, in replica-hours: what one replica serves in an hour.
+type Account struct {
+	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait.
+	Arrived, Late float64
+	// Paid are the replica-hours.
+	Paid float64
+}
+
+// LateShare is the share of the demand that was late; 0 without demand.
+func (a Account) LateShare() float64 {
+	if !(a.Arrived > 0) {
+		return 0
+	}
+	return a.Late / a.Arrived
+}
+
+// Cost is the replica-hours paid for over those of the demand: 1 is perfection, 2 half idle. NaN without demand.
+func (a Account) Cost() float64 {
+	if !(a.Arrived > 0) {
+		return math.NaN()
+	}
+	return a.Paid / a.Arrived
+}

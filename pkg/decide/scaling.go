@@ -1,0 +1,21 @@
+package decide
+
+import "github.com/forewarm/forewarm/pkg/hpa"
+
+// Scaling is one autoscaler that reads the value served.
+type Scaling struct {
+	// By names it: "HorizontalPodAutoscaler/llama", "ScaledObject/llama", "spec.scaling".
+	By string
+	// HPA is its arithmetic. It has one metric, the value served, compared with a target AverageValue: what a replica
+	// sustains at full capacity.
+	HPA hpa.Spec
+}
+
+// Target is what a replica sustains, in the demand's unit.
+func (s Scaling) Target() float64 { return float64(s.HPA.Metrics[0].Target) / 1000 }
+
+// Usable is the largest value that changes anything: what all replicas that there may be sustain.
+func (s Scaling) Usable() float64 { return s.Target() * float64(s.HPA.Max) }
+
+// MaxScalings bounds the autoscalers that one Forecast is calibrated for.
+const MaxScalings = 4
