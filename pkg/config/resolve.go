@@ -1,9 +1,7 @@
 package config
 
 import (
-	"fmt"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -23,17 +21,14 @@ func NewResolver(catalogue Catalogue) *Resolver {
 	return &Resolver{catalogue: catalogue}
 }
 
-// WithoutPods is what is measured of objects in a folder: there are no pods to look at.
-const WithoutPods = "no pods are watched for a Forecast in a folder"
-
-// Resolve is ResolveMeasured where nothing can be measured.
+// Resolve is ResolveIn for an object in a folder, where nothing is known of its workload.
 func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {
-	return r.ResolveMeasured(object, Measured{Words: WithoutPods})
+	return r.ResolveIn(object, Folder())
 }
 
-// ResolveMeasured is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
+// ResolveIn is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
 // in the list, and the target has only a key, a generation, a workload and the problems as text.
-func (r *Resolver) ResolveMeasured(object *v1alpha1.Forecast, m Measured) (refresh.Target, field.ErrorList) {
+func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s Surroundings) (refresh.Target, field.ErrorList) {
 	spec := defaulted(&object.Spec)
 	read := reader{}
 	target := refresh.Target{
@@ -43,7 +38,8 @@ func (r *Resolver) ResolveMeasured(object *v1alpha1.Forecast, m Measured) (refre
 	}
 	bare := target
 	read.names(object)
-	read.spec(spec, m, &target)
+	read.spec(spec, s.Starts, &target)
+	read.scale(spec, workloadOf(object.Namespace, spec), s, &target)
 	read.signal(r.catalogue, object.Namespace, spec, &target)
 	if len(read.problems) > 0 {
 		bare.Invalid = Text(read.problems)
@@ -76,36 +72,16 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	target.Models = r.models(path.Child("models"), spec.Models)
 	target.Policy = decide.Policy{
 		Quantile: r.quantile(path.Child("quantile"), spec.Quantile),
-		Target:   r.scaling(path.Child("scaling"), spec.Scaling),
 		Lead:     target.Lead,
 		Mode:     r.mode(path.Child("serve"), spec.Serve),
 	}
 	if spec.Objective == nil {
 		return
 	}
-	late, wait := r.objective(path.Child("objective"), spec.Objective)
+	late, _ := r.objective(path.Child("objective"), spec.Objective)
 	if spec.Quantile != "" {
 		r.add(field.Forbidden(path.Child("objective"), "objective and quantile exclude each other, keep one"))
 		return
 	}
 	target.Policy.Late = late
-	target.Uncalibrated = uncalibrated(target.Policy, wait)
-}
-
-// studyWait is the wait for which the margins were measured.
-const studyWait = 30 * time.Second
-
-// uncalibrated says how an objective is served while the workload's own outcome does not calibrate it.
-func uncalibrated(policy decide.Policy, wait time.Duration) string {
-	if !policy.ByOutcome() {
-		return fmt.Sprintf("late %.4g%% needs the demand that one replica sustains: set spec.scaling.target; "+
-			"until then the %v quantile of the window's maximum is served", policy.Late*100, policy.Level())
-	}
-	text := fmt.Sprintf("late %.4g%% is served with the margin k = %.3g that kept it on other workloads with a lead "+
-		"time of %s; it is not yet calibrated by this workload's own outcome",
-		policy.Late*100, decide.Margin(policy.Lead, policy.Late), say(policy.Lead))
-	if wait != studyWait {
-		text += fmt.Sprintf("; the margin was measured for a wait of %s, not %s", say(studyWait), say(wait))
-	}
-	return text
 }
