@@ -13,6 +13,13 @@ type Surroundings struct {
 	Unread string
 }
 
+// Same says whether two surroundings are the same; their autoscalers are where they are the very same list.
+func (s Surroundings) Same(other Surroundings) bool {
+	n := len(s.Autoscalers)
+	return s.Starts == other.Starts && s.Unread == other.Unread && n == len(other.Autoscalers) &&
+		(n == 0 || &s.Autoscalers[0] == &other.Autoscalers[0])
+}
+
 // Folder are the surroundings of an object in a folder: there are no pods and no autoscalers to look at.
 func Folder() Surroundings {
 	return Surroundings{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,14 +71,7 @@ func (w *Watch) horizontalPodAutoscalers(clients kubernetes.Interface) *kind {
 	client := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
 	return &kind{
 		watch: w, name: "HorizontalPodAutoscaler", example: &autoscalingv2.HorizontalPodAutoscaler{},
-		source: cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return client.List(ctx, o)
-			},
-			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				return client.Watch(ctx, o)
-			},
-		}, clients),
+		source: sourceOf(client.List, client.Watch, clients),
 		read: func(item any) []autoscaler.Reference {
 			if object, ok := item.(*autoscalingv2.HorizontalPodAutoscaler); ok {
 				return autoscaler.FromHPA(object)
@@ -94,14 +88,7 @@ func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
 	example.SetGroupVersionKind(version.WithKind("ScaledObject"))
 	return &kind{
 		watch: w, name: "ScaledObject", example: example,
-		source: cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
-			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-				return client.List(ctx, o)
-			},
-			WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-				return client.Watch(ctx, o)
-			},
-		}, objects),
+		source: sourceOf(client.List, client.Watch, objects),
 		read: func(item any) []autoscaler.Reference {
 			if object, ok := item.(*unstructured.Unstructured); ok {
 				return autoscaler.FromScaledObject(object)
@@ -109,6 +96,20 @@ func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
 			return nil
 		},
 	}
+}
+
+// sourceOf lists and watches by the methods of a client.
+func sourceOf[L runtime.Object](
+	list func(context.Context, metav1.ListOptions) (L, error),
+	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
+	client any,
+) cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return list(ctx, options)
+		},
+		WatchFuncWithContext: follow,
+	}, client)
 }
 
 // Run follows the autoscalers until the context ends.
@@ -120,20 +121,14 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 }
 
-// Settle waits until each kind was asked for once, for some time at most.
-func (w *Watch) Settle(ctx context.Context, patience time.Duration) {
+// Settle waits until each kind has been asked for once, for some time at most, and says whether that is so.
+func (w *Watch) Settle(ctx context.Context, patience time.Duration) bool {
 	const glance = 20 * time.Millisecond
-	// What ends the wait too early, if anything, is not worth a word: the autoscalers come when they come.
-	_ = wait.PollUntilContextTimeout(ctx, glance, patience, true, func(context.Context) (bool, error) { //nolint:errcheck
+	return wait.PollUntilContextTimeout(ctx, glance, patience, true, func(context.Context) (bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		for _, k := range w.kinds {
-			if !k.asked {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
+		return !slices.ContainsFunc(w.kinds, func(k *kind) bool { return !k.asked }), nil
+	}) == nil
 }
 
 // To are the references to a Forecast, in the order of the autoscalers' kinds and names. The slice is read only; it is the
