@@ -113,8 +113,8 @@ func TestEverythingSet(t *testing.T) {
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
 		Policy:     decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
-		Scalings:      []decide.Scaling{advised(4000_000, 0, 50)},
-		ScalingSource: "spec.scaling: 4000 a replica, 0 to 50 replicas; no autoscalers are looked for in a folder",
+		Scalings:      []decide.Scaling{advised(4000_000, 1, 50)},
+		ScalingSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; no autoscalers are looked for in a folder",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -125,10 +125,8 @@ func TestEverythingSet(t *testing.T) {
 func advised(target int64, least, most int32) decide.Scaling {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
-	cluster := hpa.DefaultCluster()
-	cluster.ScaleToZero = least == 0
 	return decide.Scaling{By: "spec.scaling", HPA: hpa.Spec{
-		Min: least, Max: most, Cluster: cluster,
+		Min: least, Max: most, Cluster: hpa.DefaultCluster(),
 		Metrics:  []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: target}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 	}}

@@ -99,7 +99,6 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 	if s.MaxReplicas != nil {
 		spec.Max = *s.MaxReplicas
 	}
-	spec.Cluster.ScaleToZero = spec.Min == 0
 	if spec.Min < 0 || spec.Min > MaxReplicas {
 		r.add(field.Invalid(path.Child("minReplicas"), spec.Min, fmt.Sprintf("write 0 to %d", MaxReplicas)))
 	}
@@ -107,6 +106,8 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 		r.add(field.Invalid(path.Child("maxReplicas"), spec.Max,
 			fmt.Sprintf("write at least %d: minReplicas, and 1; and at most %d", least, MaxReplicas)))
 	}
+	// One that may sleep keeps a replica here, see package autoscaler.
+	spec.Min = max(spec.Min, 1)
 	return decide.Scaling{By: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
 }
 

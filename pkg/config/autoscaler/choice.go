@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 )
 
@@ -74,6 +75,7 @@ func (c *Choice) complete(references []Reference, own int64) []Reference {
 			c.Passed = append(c.Passed, fmt.Sprintf("%s is not used: %.256s", r.By, err))
 			continue
 		}
+		awake(&r.Spec)
 		out = append(out, r)
 	}
 	slices.SortStableFunc(out, order)
@@ -86,6 +88,13 @@ func targetOf(r *Reference) int64 {
 		return 0
 	}
 	return r.Spec.Metrics[0].Target
+}
+
+// awake keeps a replica at least, see the package's comment. Nor would a shadow that begins at zero ever wake: the
+// controller leaves alone what it did not put to sleep itself.
+func awake(s *hpa.Spec) {
+	s.Min = max(s.Min, 1)
+	s.Cluster.ScaleToZero = false
 }
 
 // take adds an autoscaler, or says that it scales as another one does, or that there are enough.

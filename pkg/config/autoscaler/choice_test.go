@@ -76,6 +76,13 @@ func TestChoose(t *testing.T) {
 			[]string{h + "a=1", h + "b=2", h + "c=3", h + "d=4"}, nil,
 			[]string{h + "e is not used: it scales otherwise than the first 4"},
 		},
+		{
+			"one that may sleep keeps a replica here", []autoscaler.Reference{
+				with(reference(h+"a", 1), func(r *autoscaler.Reference) { r.Spec.Min, r.Spec.Cluster.ScaleToZero = 0, true }),
+				reference(h+"b", 1),
+			}, 0,
+			[]string{h + "a=1"}, []string{h + "a: 1 a replica, 1 to 20 replicas, and " + h + "b"}, nil,
+		},
 		{"the Forecast's own target", []autoscaler.Reference{reference(k+"a", 0)}, 64_000, []string{k + "a=64"}, nil, nil},
 		{
 			"what forewarm answers KEDA where an HPA says another target",

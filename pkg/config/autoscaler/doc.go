@@ -10,11 +10,13 @@
 // The flags of the kube-controller-manager that runs an autoscaler (tolerance, scale-down stabilization) are not in the
 // API. They are taken to be the defaults of hpa.DefaultCluster. A behavior that says both is independent of them.
 //
-// # KEDA
+// # Asleep
 //
-// KEDA scales between minReplicaCount and maxReplicaCount by a HorizontalPodAutoscaler that it makes; between 0 (or
-// idleReplicaCount) and there it scales itself, by whether the scaler is active. The value is read by the former, so the
-// Spec is that of KEDA's HorizontalPodAutoscaler, whose least is 1. The time asleep is in no account: the replica that
-// sleeps is one more than is paid for, and how late the first requests are after a sleep is the activation's matter. KEDA's
-// HorizontalPodAutoscaler itself is passed over. So are KEDA's annotations that pause: what is learnt is for the time after.
+// A workload that may scale to zero is taken to keep a replica. How late the first requests are after a sleep is the matter
+// of what wakes it, and no margin mends it; the replica that sleeps is one more in the accounts than is paid for. So it is
+// with minReplicas: 0, and with KEDA, which scales between minReplicaCount and maxReplicaCount by a HorizontalPodAutoscaler
+// that it makes (whose least is 1), and between 0 or idleReplicaCount and there by itself, by whether the scaler is active.
+//
+// KEDA's HorizontalPodAutoscaler is passed over: its ScaledObject counts. So are KEDA's annotations that pause: what is
+// learnt is for the time after.
 package autoscaler
