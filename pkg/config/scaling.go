@@ -41,7 +41,10 @@ func (r *reader) scale(
 	case len(choice.Scalings) == 0:
 		words = []string{"no autoscaler, and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Scaling) bool { return c.Target() == own.Target() }):
-		words = append(words, fmt.Sprintf("spec.scaling.target %s is not used beside them", spec.Scaling.Target.String()))
+		words = append(
+			words,
+			fmt.Sprintf("spec.scaling.target %s is not used beside them", spec.Scaling.Target.String()),
+		)
 	}
 	doubts := doubts(choice.Passed, s.Unread)
 	target.Scalings, target.ScalingSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")

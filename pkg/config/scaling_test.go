@@ -44,39 +44,55 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		many[i] = refused(fmt.Sprint(h, i), "no")
 	}
 	for _, c := range []struct {
-		name, fields       string
-		references         []autoscaler.Reference
-		unread             string
-		by                 []string
-		target             float64
+		name, fields        string
+		references          []autoscaler.Reference
+		unread              string
+		by                  []string
+		target              float64
 		words, uncalibrated string
 	}{
 		{"nothing", "", nil, "", nil, 0, "no autoscaler, and no spec.scaling", needs},
 		{
-			"an HPA is enough", "", []autoscaler.Reference{referring(h+"a", 64)}, "", []string{h + "a"}, 64,
+			"an HPA is enough", "",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64,
 			h + "a: 64 a replica, 1 to 20 replicas", "",
 		},
 		{
-			"nothing but spec.scaling", "scaling: {target: 50}", nil, "", []string{"spec.scaling"}, 50,
+			"nothing but spec.scaling", "scaling: {target: 50}", nil, "",
+			[]string{"spec.scaling"},
+			50,
 			"spec.scaling: 50 a replica, 1 to 1000000 replicas", "",
 		},
 		{
-			"an HPA beside spec.scaling", "scaling: {target: 64, maxReplicas: 5}", []autoscaler.Reference{referring(h+"a", 64)}, "",
-			[]string{h + "a"}, 64, h + "a: 64 a replica, 1 to 20 replicas", "",
+			"an HPA beside spec.scaling", "scaling: {target: 64, maxReplicas: 5}",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64, h + "a: 64 a replica, 1 to 20 replicas", "",
 		},
 		{
-			"an HPA that contradicts spec.scaling", "scaling: {target: 50}", []autoscaler.Reference{referring(h+"a", 64)}, "",
-			[]string{h + "a"}, 64,
+			"an HPA that contradicts spec.scaling", "scaling: {target: 50}",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64,
 			h + "a: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used beside them", "",
 		},
 		{
 			"a trigger that leaves the target to the Forecast", "scaling: {target: 50}",
-			[]autoscaler.Reference{referring("ScaledObject/a", 0)}, "", []string{"ScaledObject/a"}, 50,
+			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
+			"",
+			[]string{"ScaledObject/a"},
+			50,
 			"ScaledObject/a: 50 a replica, 1 to 20 replicas", "",
 		},
 		{
 			"a trigger and a Forecast that both leave it to the other", "",
-			[]autoscaler.Reference{referring("ScaledObject/a", 0)}, "", nil, 0,
+			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
+			"", nil, 0,
 			"no autoscaler, and no spec.scaling; ScaledObject/a is not used: nothing says what one replica sustains: set " +
 				"target in its trigger's metadata, or spec.scaling.target",
 			needs + "; ScaledObject/a is not used: nothing says what one replica sustains: set target in its trigger's " +
@@ -84,26 +100,40 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{
 			"the refused fall back to spec.scaling", "scaling: {target: 50}",
-			[]autoscaler.Reference{refused(h+"a", "its target is of type Value")}, "", []string{"spec.scaling"}, 50,
+			[]autoscaler.Reference{refused(h+"a", "its target is of type Value")},
+			"",
+			[]string{"spec.scaling"},
+			50,
 			"spec.scaling: 50 a replica, 1 to 1000000 replicas; " + h + "a is not used: its target is of type Value", "",
 		},
 		{
-			"rights that are missing", "", []autoscaler.Reference{referring("ScaledObject/a", 64)}, "HPAs cannot be read",
-			[]string{"ScaledObject/a"}, 64, "ScaledObject/a: 64 a replica, 1 to 20 replicas; HPAs cannot be read", "",
+			"rights that are missing", "",
+			[]autoscaler.Reference{referring("ScaledObject/a", 64)},
+			"HPAs cannot be read",
+			[]string{"ScaledObject/a"},
+			64, "ScaledObject/a: 64 a replica, 1 to 20 replicas; HPAs cannot be read", "",
 		},
 		{
-			"a quantile needs no target, and may have one", `quantile: "0.9"`, []autoscaler.Reference{referring(h+"a", 64)}, "",
-			[]string{h + "a"}, 64, h + "a: 64 a replica, 1 to 20 replicas", "",
+			"a quantile needs no target, and may have one", `quantile: "0.9"`,
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64, h + "a: 64 a replica, 1 to 20 replicas", "",
 		},
 		{"a quantile alone", `quantile: "0.9"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling", ""},
 		{
-			"no more than a reader reads", "scaling: {target: 50}", many, "", []string{"spec.scaling"}, 50,
+			"no more than a reader reads", "scaling: {target: 50}", many, "",
+			[]string{"spec.scaling"},
+			50,
 			"spec.scaling: 50 a replica, 1 to 1000000 replicas; " + strings.Join([]string{
 				h + "0 is not used: no", h + "1 is not used: no", h + "2 is not used: no", h + "3 is not used: no",
 			}, "; ") + "; 5 more are not used", "",
 		},
 	} {
-		o := object(t, header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n")
+		o := object(
+			t,
+			header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n",
+		)
 		got, problems := config.NewResolver(catalogue{}).
 			ResolveIn(o, config.Surroundings{Autoscalers: c.references, Unread: c.unread})
 		var by []string

@@ -26,7 +26,7 @@ func describe(t Target) *snapshot.Entry {
 		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
 		Lead: t.Lead, LeadSource: t.LeadSource, Window: Window(t.Lead), Policy: t.Policy,
 		ScalingSource: t.ScalingSource,
-		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+		Observed:      math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}
 }
 

@@ -50,7 +50,13 @@ func TestOtherWordsRebuildNothing(t *testing.T) {
 	s := loop.Step(t.Context(), noon.Add(step))
 	e := entry(t, s, "llama")
 	if e.LeadSource != "p90 of 13 starts" || e.ScalingSource != "two HPAs" || s.Loop.Rebuilds != before {
-		t.Errorf("%q, %q after %d rebuilds, want the new words and %d", e.LeadSource, e.ScalingSource, s.Loop.Rebuilds, before)
+		t.Errorf(
+			"%q, %q after %d rebuilds, want the new words and %d",
+			e.LeadSource,
+			e.ScalingSource,
+			s.Loop.Rebuilds,
+			before,
+		)
 	}
 }
 

@@ -45,13 +45,18 @@ func sound(t *testing.T, references []autoscaler.Reference) {
 }
 
 func FuzzFromScaledObject(f *testing.F) {
-	seeds(f, triggered(push64), triggered(asking(`target: "1e-30000000"`)), triggered(push64, "  maxReplicaCount: -1\n"),
+	seeds(
+		f,
+		triggered(push64),
+		triggered(asking(`target: "1e-30000000"`)),
+		triggered(push64, "  maxReplicaCount: -1\n"),
 		triggered(push64, `  minReplicaCount: 3
   advanced:
     scalingModifiers: {formula: ""}
     horizontalPodAutoscalerConfig:
       behavior: {scaleUp: {tolerance: 0.5, selectPolicy: Most, policies: [{type: Pods, value: 0, periodSeconds: 9999}]}}
-`))
+`),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		object := &unstructured.Unstructured{}
 		if json.Unmarshal(data, &object.Object) != nil {
@@ -62,11 +67,17 @@ func FuzzFromScaledObject(f *testing.F) {
 }
 
 func FuzzFromHPA(f *testing.F) {
-	seeds(f, external(of64), external("{type: AverageValue, averageValue: 9e18}"), external(of64, "  minReplicas: -5\n"),
-		selecting(`{matchLabels: {late: "2"}}`), external(of64, `  behavior:
+	seeds(
+		f,
+		external(of64),
+		external("{type: AverageValue, averageValue: 9e18}"),
+		external(of64, "  minReplicas: -5\n"),
+		selecting(`{matchLabels: {late: "2"}}`),
+		external(of64, `  behavior:
     scaleUp: {tolerance: -1, stabilizationWindowSeconds: 2147483647, policies: []}
     scaleDown: {selectPolicy: Least, policies: [{type: Percent, value: -3, periodSeconds: 2147483647}]}
-`))
+`),
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var plain any
 		object := &autoscalingv2.HorizontalPodAutoscaler{}

@@ -2,6 +2,7 @@ package autoscaler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,9 +123,7 @@ func judgeSelector(selector *metav1.LabelSelector) string {
 		return ""
 	}
 	asked := make(map[string]string, len(selector.MatchLabels)+len(selector.MatchExpressions))
-	for key, value := range selector.MatchLabels {
-		asked[key] = value
-	}
+	maps.Copy(asked, selector.MatchLabels)
 	for i := range selector.MatchExpressions {
 		e := &selector.MatchExpressions[i]
 		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {

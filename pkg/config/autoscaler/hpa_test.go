@@ -135,7 +135,12 @@ func TestFromHPA(t *testing.T) {
 
 // selecting is an HPA whose External metric has a selector.
 func selecting(selector string) string {
-	return strings.Replace(external(of64), "{name: llama-inflight}", "{name: llama-inflight, selector: "+selector+"}", 1)
+	return strings.Replace(
+		external(of64),
+		"{name: llama-inflight}",
+		"{name: llama-inflight, selector: "+selector+"}",
+		1,
+	)
 }
 
 func TestRefusedHPAs(t *testing.T) {
@@ -217,7 +222,13 @@ func TestQuantitiesOfAnySize(t *testing.T) {
 
 // TestReferencesHoldNothing: a status that changes must leave the references as they were.
 func TestReferencesHoldNothing(t *testing.T) {
-	object := readHPA(t, external(of64, "  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n"))
+	object := readHPA(
+		t,
+		external(
+			of64,
+			"  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n",
+		),
+	)
 	before, again := autoscaler.FromHPA(object), autoscaler.FromHPA(object)
 	object.Status.DesiredReplicas, object.ResourceVersion = 7, "8"
 	*object.Spec.Behavior.ScaleUp.Tolerance = resource.MustParse("1")
@@ -229,7 +240,10 @@ func TestReferencesHoldNothing(t *testing.T) {
 
 func BenchmarkFromHPA(b *testing.B) {
 	object := &autoscalingv2.HorizontalPodAutoscaler{}
-	if err := yaml.Unmarshal([]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")), object); err != nil {
+	if err := yaml.Unmarshal(
+		[]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")),
+		object,
+	); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()

@@ -82,9 +82,9 @@ func decode(object *unstructured.Unstructured) (read scaledObject, ok bool) {
 		return scaledObject{}, false
 	}
 	for _, direction := range []string{"scaleUp", "scaleDown"} {
-		text, there, err := unstructured.NestedString(content,
+		text, there, wrong := unstructured.NestedString(content,
 			"advanced", "horizontalPodAutoscalerConfig", "behavior", direction, "tolerance")
-		if err == nil && there && !v1alpha1.BoundedQuantity(text) {
+		if wrong == nil && there && !v1alpha1.BoundedQuantity(text) {
 			return scaledObject{}, false
 		}
 	}

@@ -84,8 +84,12 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 	}
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/metrics/0/external/target", "value": {"type": "Value", "value": "64"}}]`)
-	scaledAs(t, objects, "spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its "+
-		"target of type Value multiplies the total demand by the ready pods: write type: AverageValue")
+	scaledAs(
+		t,
+		objects,
+		"spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its "+
+			"target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
+	)
 	c.MustKubectl(t, "", "delete", "hpa", "llama")
 	scaledAs(t, objects, "spec.scaling: 50 a replica, 1 to 1000000 replicas")
 }
@@ -93,15 +97,26 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 // testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.
 func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, horizontal+"---"+fmt.Sprintf(good, "a", "signal: {query: x}\n  leadTime: {mode: Fixed, duration: 4m}"), "create", "-f", "-")
+	c.MustKubectl(
+		t,
+		horizontal+"---"+fmt.Sprintf(good, "a", "signal: {query: x}\n  leadTime: {mode: Fixed, duration: 4m}"),
+		"create",
+		"-f",
+		"-",
+	)
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
 	objects := watch(t, c.Config)
 	scaledAs(t, objects, "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas")
 	before := objects.Targets(noon())
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
-	c.MustKubectl(t, strings.Replace(strings.Replace(horizontal, "name: llama, n", "name: other, n", 1), "name: a}", "name: b}", 1),
-		"create", "-f", "-")
+	c.MustKubectl(
+		t,
+		strings.Replace(strings.Replace(horizontal, "name: llama, n", "name: other, n", 1), "name: a}", "name: b}", 1),
+		"create",
+		"-f",
+		"-",
+	)
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "other") })
 	eventually(t, func() string {
 		if len(cluster.Referring(objects, "b")) == 0 {

@@ -67,7 +67,15 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	expectProblem(t, watch, "HorizontalPodAutoscalers cannot be read: apply deploy/rbac; "+
 		"ScaledObjects cannot be read: apply deploy/rbac")
 	expect(t, watch, "")
-	c.MustKubectl(t, "", "create", "clusterrole", "scalers", "--verb=list,watch", "--resource=horizontalpodautoscalers.autoscaling")
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"clusterrole",
+		"scalers",
+		"--verb=list,watch",
+		"--resource=horizontalpodautoscalers.autoscaling",
+	)
 	c.MustKubectl(t, "", "create", "clusterrolebinding", "scalers", "--clusterrole=scalers", "--user=newcomer")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "scalers") })
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
@@ -102,13 +110,23 @@ func testKEDA(t *testing.T, c *testcluster.Cluster) {
 
 	c.MustKubectl(t, scaledObjectKind, "create", "-f", "-")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/scaledobjects.keda.sh")
-	text, err := scaled("b", "16").MarshalJSON()
+	text, err := scaled().MarshalJSON()
 	must(t, err)
 	c.MustKubectl(t, string(text), "create", "-f", "-")
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64 ScaledObject/b=16")
 	before := watch.To(inflight)
 
-	c.MustKubectl(t, "", "patch", "scaledobject", "b", "--subresource=status", "--type=merge", "-p", `{"status": {"hpaName": "x"}}`)
+	c.MustKubectl(
+		t,
+		"",
+		"patch",
+		"scaledobject",
+		"b",
+		"--subresource=status",
+		"--type=merge",
+		"-p",
+		`{"status": {"hpaName": "x"}}`,
+	)
 	c.MustKubectl(t, "", "annotate", "hpa", "llama", "note=1")
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)

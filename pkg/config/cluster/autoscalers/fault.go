@@ -1,8 +1,6 @@
 package autoscalers
 
 import (
-	"fmt"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -27,5 +25,5 @@ func faultOf(kind string, err error) *fault {
 	case apierrors.IsForbidden(err):
 		return &fault{words: kind + "s cannot be read: apply deploy/rbac", cause: err}
 	}
-	return &fault{passing: true, words: fmt.Sprintf("%ss cannot be read, trying again", kind), cause: err}
+	return &fault{passing: true, words: kind + "s cannot be read, trying again", cause: err}
 }

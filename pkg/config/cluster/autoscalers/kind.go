@@ -56,9 +56,24 @@ func (k *kind) fail(ctx context.Context, err error) {
 	case found == nil:
 		k.replace(nil)
 	case before == nil || before.words != found.words:
-		w.log.WarnContext(ctx, "autoscalers cannot be read: objectives are calibrated for those that are known, or for "+
-			"spec.scaling; trying again", "kind", k.name, "error", found)
+		w.log.WarnContext(
+			ctx,
+			"autoscalers cannot be read: objectives are calibrated for those that are known, or for "+
+				"spec.scaling; trying again",
+			"kind",
+			k.name,
+			"error",
+			found,
+		)
 	}
+}
+
+// list takes what was listed, which ends a fault.
+func (k *kind) list(items []any) {
+	k.watch.mu.Lock()
+	defer k.watch.mu.Unlock()
+	k.asked, k.listed, k.fault = true, true, nil
+	k.replace(items)
 }
 
 // replace takes all objects of the kind, with the lock held.
@@ -113,10 +128,7 @@ func (s store) Delete(item any) error {
 
 // Replace implements cache.ReflectorStore.
 func (s store) Replace(items []any, _ string) error {
-	s.watch.mu.Lock()
-	defer s.watch.mu.Unlock()
-	s.asked, s.listed, s.fault = true, true, nil
-	s.replace(items)
+	s.list(items)
 	return nil
 }
 

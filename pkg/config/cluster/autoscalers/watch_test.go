@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
@@ -39,14 +40,19 @@ func horizontal(name, metric string, target int64) *autoscalingv2.HorizontalPodA
 	return &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"},
-			MaxReplicas:    20,
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+				APIVersion: "apps/v1",
+				Kind:       "Deployment",
+				Name:       "llama",
+			},
+			MaxReplicas: 20,
 			Metrics: []autoscalingv2.MetricSpec{{
 				Type: autoscalingv2.ExternalMetricSourceType,
 				External: &autoscalingv2.ExternalMetricSource{
 					Metric: autoscalingv2.MetricIdentifier{Name: metric},
 					Target: autoscalingv2.MetricTarget{
-						Type: autoscalingv2.AverageValueMetricType, AverageValue: resource.NewQuantity(target, resource.DecimalSI),
+						Type:         autoscalingv2.AverageValueMetricType,
+						AverageValue: resource.NewQuantity(target, resource.DecimalSI),
 					},
 				},
 			}},
@@ -54,16 +60,16 @@ func horizontal(name, metric string, target int64) *autoscalingv2.HorizontalPodA
 	}
 }
 
-// scaled is a ScaledObject that scales llama on the Forecast.
-func scaled(name, target string) *unstructured.Unstructured {
+// scaled is a ScaledObject, b, that scales llama on the Forecast by a target of 16.
+func scaled() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",
-		"metadata": map[string]any{"namespace": "default", "name": name},
+		"metadata": map[string]any{"namespace": "default", "name": "b"},
 		"spec": map[string]any{
 			"scaleTargetRef": map[string]any{"name": "llama"},
 			"triggers": []any{map[string]any{
 				"type":     "external",
-				"metadata": map[string]any{"scalerAddress": "x:9", "forecast": "inflight", "target": target},
+				"metadata": map[string]any{"scalerAddress": "x:9", "forecast": "inflight", "target": "16"},
 			}},
 		},
 	}}
@@ -175,7 +181,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	}
 	expect(t, watch, "HorizontalPodAutoscaler/early=64")
 
-	_, err = objects.Create(t.Context(), scaled("b", "16"), metav1.CreateOptions{})
+	_, err = objects.Create(t.Context(), scaled(), metav1.CreateOptions{})
 	must(t, err)
 	_, err = hpas.Create(t.Context(), horizontal("another", "waiting", 8), metav1.CreateOptions{})
 	must(t, err)
@@ -212,7 +218,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 	before := watch.To(inflight)
 	for i := range 50 {
 		object := horizontal("a", "inflight", 64)
-		object.Status.CurrentReplicas, object.ResourceVersion = int32(i), fmt.Sprint(i)
+		object.Status.CurrentReplicas, object.ResourceVersion = int32(i), strconv.Itoa(i)
 		_, err = hpas.UpdateStatus(t.Context(), object, metav1.UpdateOptions{})
 		must(t, err)
 	}
@@ -231,11 +237,12 @@ func TestAStatusChangesNothing(t *testing.T) {
 }
 
 // refuse lets a client fail as an error says, until there is none.
-func refuse(fake interface {
-	PrependReactor(verb, resource string, reaction clienttesting.ReactionFunc)
-}, resource string) *atomic.Pointer[error] {
+func refuse(client interface {
+	PrependReactor(verb, kind string, reaction clienttesting.ReactionFunc)
+}, kind string,
+) *atomic.Pointer[error] {
 	fault := &atomic.Pointer[error]{}
-	fake.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+	client.PrependReactor("list", kind, func(clienttesting.Action) (bool, runtime.Object, error) {
 		if err := fault.Load(); err != nil {
 			return true, nil, *err
 		}
@@ -246,11 +253,13 @@ func refuse(fake interface {
 
 func TestRightsThatAreMissing(t *testing.T) {
 	c, log := newClients(), &journal{}
-	forbidden := error(apierrors.NewForbidden(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "", errors.New("no")))
+	forbidden := error(
+		apierrors.NewForbidden(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "", errors.New("no")),
+	)
 	fault := refuse(c.typed, "horizontalpodautoscalers")
 	fault.Store(&forbidden)
 	_, err := c.objects.Resource(scaledObjects).Namespace("default").
-		Create(t.Context(), scaled("b", "16"), metav1.CreateOptions{})
+		Create(t.Context(), scaled(), metav1.CreateOptions{})
 	must(t, err)
 	_, err = c.typed.AutoscalingV2().HorizontalPodAutoscalers("default").
 		Create(t.Context(), horizontal("a", "inflight", 64), metav1.CreateOptions{})
@@ -289,7 +298,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 		t.Errorf("problem %q, log %q", got, lines)
 	}
 	_, err := c.objects.Resource(scaledObjects).Namespace("default").
-		Create(t.Context(), scaled("b", "16"), metav1.CreateOptions{})
+		Create(t.Context(), scaled(), metav1.CreateOptions{})
 	must(t, err)
 	fault.Store(nil)
 	expect(t, watch, "ScaledObject/b=16")
@@ -303,12 +312,15 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 		_, err := hpas.Create(t.Context(), horizontal(name, "inflight", int64(len(name))), metav1.CreateOptions{})
 		must(t, err)
 	}
-	deaf := make(chan *watch.RaceFreeFakeWatcher, 100)
-	c.typed.PrependWatchReactor("horizontalpodautoscalers", func(clienttesting.Action) (bool, watch.Interface, error) {
-		w := watch.NewRaceFreeFake()
-		deaf <- w
-		return true, w, nil
-	})
+	deaf := make(chan *apiwatch.RaceFreeFakeWatcher, 100)
+	c.typed.PrependWatchReactor(
+		"horizontalpodautoscalers",
+		func(clienttesting.Action) (bool, apiwatch.Interface, error) {
+			w := apiwatch.NewRaceFreeFake()
+			deaf <- w
+			return true, w, nil
+		},
+	)
 	fault := refuse(c.typed, "horizontalpodautoscalers")
 	following := c.watch(t, log)
 	const both = "HorizontalPodAutoscaler/goes=4 HorizontalPodAutoscaler/stays=5"
