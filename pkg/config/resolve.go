@@ -78,10 +78,10 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	if spec.Objective == nil {
 		return
 	}
-	late, _ := r.objective(path.Child("objective"), spec.Objective)
+	late, wait := r.objective(path.Child("objective"), spec.Objective)
 	if spec.Quantile != "" {
 		r.add(field.Forbidden(path.Child("objective"), "objective and quantile exclude each other, keep one"))
 		return
 	}
-	target.Policy.Late = late
+	target.Policy.Late, target.Policy.Wait = late, wait
 }

@@ -70,7 +70,7 @@ func TestDefaults(t *testing.T) {
 		Lead:          5 * time.Minute,
 		LeadSource:    "fallback 5m: no pods are watched for a Forecast in a folder",
 		StaleAfter:    10 * time.Minute,
-		Policy:        decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor},
+		Policy:        decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
 		ScalingSource: "no autoscaler, and no spec.scaling; no autoscalers are looked for in a folder",
 		Uncalibrated: "late 1% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
 			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window's maximum is " +
@@ -112,7 +112,7 @@ func TestEverythingSet(t *testing.T) {
 		StaleAfter:    12*time.Minute + 75*time.Second,
 		Seasons:       []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:        []string{"holt-winters", "arima"},
-		Policy:        decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
+		Policy:        decide.Policy{Late: 0.005, Wait: time.Minute, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
 		Scalings:      []decide.Scaling{advised(4000_000, 1, 50)},
 		ScalingSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; no autoscalers are looked for in a folder",
 	}
@@ -127,7 +127,7 @@ func advised(target int64, least, most int32) decide.Scaling {
 	down.Stabilization = 0
 	return decide.Scaling{By: "spec.scaling", HPA: hpa.Spec{
 		Min: least, Max: most, Cluster: hpa.DefaultCluster(),
-		Metrics:  []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: target}},
+		Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: target}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 	}}
 }
@@ -141,7 +141,7 @@ func TestTheSampleIsRight(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	want := decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
+	want := decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
 	if diff := cmp.Diff(want, got.Policy); diff != "" {
 		t.Error(diff)
 	}

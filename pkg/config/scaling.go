@@ -91,7 +91,7 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 	spec := hpa.Spec{
 		Min: 1, Max: MaxReplicas,
 		Metrics: []hpa.Metric{{
-			Source: hpa.External, Type: hpa.AverageValue, Target: r.scalingTarget(path.Child("target"), s),
+			Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: r.scalingTarget(path.Child("target"), s),
 		}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 		Cluster:  hpa.DefaultCluster(),
