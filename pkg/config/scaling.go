@@ -90,9 +90,14 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 	down.Stabilization = 0
 	spec := hpa.Spec{
 		Min: 1, Max: MaxReplicas,
-		Metrics: []hpa.Metric{{
-			Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: r.scalingTarget(path.Child("target"), s),
-		}},
+		Metrics: []hpa.Metric{
+			{
+				Name:   "demand",
+				Source: hpa.External,
+				Type:   hpa.AverageValue,
+				Target: r.scalingTarget(path.Child("target"), s),
+			},
+		},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 		Cluster:  hpa.DefaultCluster(),
 	}

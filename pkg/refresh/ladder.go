@@ -128,7 +128,7 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 	}
 	if t.Uncalibrated != "" {
 		out = append(out, snapshot.Condition{
-			Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: t.Uncalibrated,
+			Type: snapshot.ConditionUncalibrated, True: true, Reason: "TargetUnknown", Message: t.Uncalibrated,
 		})
 	}
 	return out
