@@ -18,7 +18,7 @@ func TestIndexAgainstAPlainOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	names := []string{"a", "b", "c", "d"}
 	index, plain := autoscalers.NewIndex(), map[string][]autoscaler.Reference{}
-	for round := range 2000 {
+	for round := range 500 {
 		name := names[random.IntN(len(names))]
 		var references []autoscaler.Reference
 		for i := range random.IntN(3) {
