@@ -130,16 +130,16 @@ func TestAnOutageIsMaskedForAWhile(t *testing.T) {
 		// masked of the samples after the history.
 		masked int
 	}{
-		"four minutes":                             {slices.Concat(flat(8, 0), level(100, 100)), 8},
-		"an hour is an outage for its first ten":   {slices.Concat(flat(120, 0), level(100, 100)), 20},
-		"the ramp of a rate's range goes before":   {slices.Concat([]float64{75, 50, 25}, flat(8, 0), level(100, 100)), 8},
-		"the health checks that are left":          {slices.Concat(flat(8, 1), level(100, 100)), 8},
-		"a gap in it":                              {slices.Concat(flat(4, 0), []float64{gap}, flat(3, 0), level(100, 100)), 7},
-		"a gap as long as the patience before it":  {slices.Concat(flat(20, gap), flat(8, 0)), 0},
-		"half of the load":                         {level(100, 50), 0},
-		"a tenth of it":                            {level(100, 10), 0},
-		"a load that fades":                        {fading(100), 0},
-		"after an end that was real ends are real": {slices.Concat(flat(60, 0), level(1000, 100), flat(60, 0)), 20},
+		"four minutes":                            {slices.Concat(flat(8, 0), level(100, 100)), 8},
+		"an hour is an outage for its first ten":  {slices.Concat(flat(120, 0), level(100, 100)), 20},
+		"the ramp of a rate's range goes before":  {slices.Concat([]float64{75, 50, 25}, flat(8, 0), level(100, 100)), 8},
+		"the health checks that are left":         {slices.Concat(flat(8, 1), level(100, 100)), 8},
+		"a gap in it":                             {slices.Concat(flat(4, 0), []float64{gap}, flat(3, 0), level(100, 100)), 7},
+		"a gap as long as the patience before it": {slices.Concat(flat(20, gap), flat(8, 0)), 0},
+		"half of the load":                        {level(100, 50), 0},
+		"a tenth of it":                           {level(100, 10), 0},
+		"a load that fades":                       {fading(100), 0},
+		"one after another":                       {slices.Concat(flat(60, 0), level(1000, 100), flat(60, 0)), 40},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -167,14 +167,14 @@ func TestADemandThatGoesOnAndOffDoesNotPayForIt(t *testing.T) {
 		// most samples masked in two weeks, of 40,320.
 		most int
 	}{
-		"nine to five": {func(i int) float64 { return onOff(i%day > day*9/24 && i%day < day*17/24) }, 0},
+		"nine to five":                      {func(i int) float64 { return onOff(i%day > day*9/24 && i%day < day*17/24) }, 0},
 		"an hourly batch of twenty minutes": {func(i int) float64 { return onOff(i%120 < 40) }, 0},
 		// The first pauses are in doubt until they are a habit.
-		"a pause of five minutes every hour": {func(i int) float64 { return onOff(i%120 >= 10) }, 0},
+		"a pause of five minutes every hour":     {func(i int) float64 { return onOff(i%120 >= 10) }, 0},
 		"always on, and then it has had its day": {func(i int) float64 { return onOff(i < 7*day) }, 20},
-		"every weekend": {func(i int) float64 { return onOff(i/day%7 < 5) }, 20},
-		"five requests a minute": {func(int) float64 { return float64(poisson(rng, 5)) }, 60},
-		"bursts of two hours on little": {func(i int) float64 { return 2 + 1000*onOff(i%day < 240) }, 0},
+		"every weekend":                          {func(i int) float64 { return onOff(i/day%7 < 5) }, 20},
+		"five requests a minute":                 {func(int) float64 { return float64(poisson(rng, 5)) }, 60},
+		"bursts of two hours on little":          {func(i int) float64 { return 2 + 1000*onOff(i%day < 240) }, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
