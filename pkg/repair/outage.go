@@ -15,9 +15,9 @@ const (
 	steady  = 0.4
 	quarter = 15 * time.Minute
 	ramp    = 5 * time.Minute
-	// patience is how long a fall may stay in doubt, from the last demand that was known on. Capacity is held as long, so
+	// Patience is how long a fall may stay in doubt, from the last demand that was known on. Capacity is held as long, so
 	// an end of the load that is real costs as much, once: after it such falls are usual.
-	patience = 10 * time.Minute
+	Patience = 10 * time.Minute
 	// A fall is unusual where the demand was seen for a season and was at nothing for a share of at most idle of the time,
 	// in a mean over recall: an hour and a quarter of a day, or a twentieth of a weekend.
 	season = 24 * time.Hour
@@ -57,7 +57,7 @@ func newFalls(step time.Duration) falls {
 		empty:    newMean(recall, step),
 		recent:   empties(max(1, int(ramp/step))),
 		lowest:   trailing.NewMax(max(3, int(quarter/step))),
-		patience: int(patience / step), season: int(season / step),
+		patience: int(Patience / step), season: int(season / step),
 		keep: math.Exp2(-float64(step) / float64(season)),
 	}
 }
