@@ -106,6 +106,10 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Recent []Sample `json:"recent,omitempty"`
+	// Repairs are the times of that day at which the demand was not simply what was read, oldest first, the newest 64.
+	// +optional
+	// +listType=atomic
+	Repairs []Repair `json:"repairs,omitempty"`
 }
 
 // Condition is one fact about a Forecast.
@@ -201,4 +205,18 @@ type Sample struct {
 	// Observed is the mean over the step. Absent in a gap.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
+}
+
+// Repair is a time in which the demand was not simply what was read.
+type Repair struct {
+	// From is the time of the first sample of this kind.
+	From metav1.Time `json:"from"`
+	// To is the end of the last one.
+	To metav1.Time `json:"to"`
+	// Kind is LowerBound (the demand was no less than what is seen) or Masked (nothing is known of it).
+	Kind string `json:"kind"`
+	// Why in words.
+	Why string `json:"why"`
+	// Samples of this kind in that time; the others count as they are.
+	Samples int32 `json:"samples"`
 }
