@@ -368,10 +368,11 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzStep feeds arbitrary samples, gaps and magnitudes.
+// FuzzStep feeds arbitrary samples, gaps, bounds and magnitudes.
 func FuzzStep(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 255, 200, 7})
-	f.Fuzz(func(t *testing.T, samples []byte) {
+	f.Add([]byte{0, 1, 2, 255, 200, 7}, byte(0))
+	f.Add([]byte{0, 1, 2, 255, 200, 7, 7, 7, 7, 9, 9, 9, 9, 9, 9}, byte(2))
+	f.Fuzz(func(t *testing.T, samples []byte, bounds byte) {
 		values := make([]float64, 0, len(samples))
 		for _, b := range samples[:min(len(samples), 400)] {
 			switch {
@@ -384,9 +385,17 @@ func FuzzStep(f *testing.F) {
 			}
 		}
 		half := len(values) / 2
-		fc := forecaster.New(config(), repair.PlainSeries(forecast.Series{Start: start, Step: step, Values: values[:half]}))
-		for _, v := range values[half:] {
-			fc.Step(repair.Plain(v))
+		all := repair.PlainSeries(forecast.Series{Start: start, Step: step, Values: values})
+		all.Causes = make([]repair.Cause, len(values))
+		for i, v := range values {
+			all.Causes[i] = repair.Plain(v).Cause
+			if i%11 < int(bounds%12) && !math.IsNaN(v) {
+				all.Causes[i] = repair.AtLimit
+			}
+		}
+		fc := forecaster.New(config(), all.Slice(0, half))
+		for i := half; i < len(values); i++ {
+			fc.Step(all.At(i))
 			checkEntry(t, "fuzz", describe(fc), fc)
 		}
 	})

@@ -20,7 +20,10 @@ func (w *worker) askLimit(ctx context.Context, now time.Time, source Source) {
 	if w.target.Saturated == "" || now.Before(w.limitRetry) {
 		return
 	}
-	q := w.missing(w.limits, w.target.Saturated, w.newest(now))
+	if w.limits == nil {
+		w.limits = series.NewFlags(w.target.Step, w.kept())
+	}
+	q := w.missing(w.target.Saturated, w.limits.End(), w.newest(now))
 	block, err := fetch(ctx, source, q)
 	if errors.Is(err, series.ErrNone) {
 		block, err = gaps(q), nil // A queue that never was has no series: the service was not at its limit.
@@ -31,11 +34,7 @@ func (w *worker) askLimit(ctx context.Context, now time.Time, source Source) {
 		return
 	}
 	w.limitFailures = 0
-	if w.limits == nil {
-		w.limits = w.newStore()
-	}
-	if _, err := w.limits.Append(block); err != nil {
-		w.found.limitErr = err
+	if w.found.limitErr = w.limits.Append(block); w.found.limitErr != nil {
 		return
 	}
 	if w.forecaster != nil && saturatedBefore(block, w.forecaster.End()) {
@@ -60,7 +59,7 @@ func (w *worker) screened(from, to time.Time) repair.Series {
 		at := out.TimeAt(i)
 		sample := w.screen.Step(repair.Reading{
 			Demand:    v,
-			Saturated: w.limits != nil && w.limits.At(at) > 0,
+			Saturated: w.limits != nil && w.limits.At(at),
 			Asleep:    w.target.AtZero.At(at),
 		})
 		w.spans.Add(at, sample.Cause)
@@ -83,13 +82,23 @@ func (v *view) saturated() (snapshot.Condition, bool) {
 	switch {
 	case v.limitErr != nil:
 		return snapshot.Condition{
-			Type: snapshot.ConditionSaturated, Reason: reasonOf(v.limitErr),
-			Message: fmt.Sprintf("the query of signal.saturated failed, the demand counts as it is seen: %s", v.limitErr),
+			Type:   snapshot.ConditionSaturated,
+			Reason: reasonOf(v.limitErr),
+			Message: fmt.Sprintf(
+				"the query of signal.saturated failed, the demand counts as it is seen: %s",
+				v.limitErr,
+			),
 		}, true
 	case v.doubted && v.doubt.Cause.Kind() == repair.LowerBound:
 		return snapshot.Condition{
-			Type: snapshot.ConditionSaturated, True: true, Reason: "LowerBound",
-			Message: fmt.Sprintf("the demand is no less than the observed since %s: %s", clock(v.doubt.From), v.doubt.Cause),
+			Type:   snapshot.ConditionSaturated,
+			True:   true,
+			Reason: "LowerBound",
+			Message: fmt.Sprintf(
+				"the demand is no less than the observed since %s: %s",
+				clock(v.doubt.From),
+				v.doubt.Cause,
+			),
 		}, true
 	}
 	return snapshot.Condition{}, false

@@ -20,9 +20,9 @@ type worker struct {
 	anchors anchors
 	seasons []time.Duration
 	store   *series.Store
-	// limits are the samples of the limit signal; nil where there is none, or none was read yet. It is not asked for before
+	// limits is when the limit signal was above 0; nil where it was never asked for. It is not asked for before
 	// limitRetry: the demand, which the same job asks for, must not wait for one that fails at every step.
-	limits        *series.Store
+	limits        *series.Flags
 	limitRetry    time.Time
 	limitFailures int
 	forecaster    *forecaster.Forecaster
@@ -136,14 +136,18 @@ func (w *worker) fail(now time.Time) {
 
 // query is the range that is missing: the whole history before the last anchor at first, then what came since.
 func (w *worker) query(now time.Time) Query {
-	return w.missing(w.store, w.target.Expr, w.newest(now))
+	var end time.Time
+	if w.store != nil {
+		end = w.store.End()
+	}
+	return w.missing(w.target.Expr, end, w.newest(now))
 }
 
-// missing is the range up to a step that a store has not.
-func (w *worker) missing(store *series.Store, expr string, to time.Time) Query {
+// missing is the range up to a step that follows what is held.
+func (w *worker) missing(expr string, end, to time.Time) Query {
 	from := align(w.anchors.regular(to).Add(-w.target.History), w.target.Step)
-	if store != nil && store.End().After(from) {
-		from = store.End()
+	if end.After(from) {
+		from = end
 	}
 	return Query{Namespace: w.target.Key.Namespace, Expr: expr, From: from, To: to, Step: w.target.Step}
 }
@@ -159,7 +163,7 @@ func gaps(q Query) forecast.Series {
 // take stores a block and brings the forecaster up to its end.
 func (w *worker) take(block forecast.Series) {
 	if w.store == nil {
-		w.store = w.newStore()
+		w.store = series.NewStore(w.target.Step, w.kept())
 	}
 	dropped, err := w.store.Append(block)
 	if err != nil {
@@ -171,10 +175,8 @@ func (w *worker) take(block forecast.Series) {
 	w.look()
 }
 
-// newStore holds what a rebuild needs, and what came since.
-func (w *worker) newStore() *series.Store {
-	return series.NewStore(w.target.Step, int((w.target.History+w.anchors.refit)/w.target.Step)+2)
-}
+// kept is how many steps are held: what a rebuild needs, and what came since.
+func (w *worker) kept() int { return int((w.target.History+w.anchors.refit)/w.target.Step) + 2 }
 
 // step rebuilds the forecaster where an anchor has passed, then steps it to the end of the store.
 func (w *worker) step() {

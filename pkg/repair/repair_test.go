@@ -101,7 +101,8 @@ func TestAPlateauAtCapacityIsALowerBound(t *testing.T) {
 			1000, []float64{990, 1010, 985, 1000, 1020, 1200}, []repair.Cause{known, known, known, bound, bound, known},
 		},
 		"what passes through is not held": {
-			1000, []float64{900, 960, 1000, 1040, 1060, 1040, 1000, 960, 900},
+			1000,
+			[]float64{900, 960, 1000, 1040, 1060, 1040, 1000, 960, 900},
 			[]repair.Cause{known, known, known, known, known, known, known, known, known},
 		},
 		"it lasts through a missed scrape": {
@@ -111,7 +112,11 @@ func TestAPlateauAtCapacityIsALowerBound(t *testing.T) {
 			1000, flat(5, 1300), []repair.Cause{known, known, known, known, known},
 		},
 		"without a capacity there is none": {0, flat(5, 0), []repair.Cause{known, known, known, known, known}},
-		"without a bound there is none":    {math.Inf(1), flat(5, 1e9), []repair.Cause{known, known, known, known, known}},
+		"without a bound there is none": {
+			math.Inf(1),
+			flat(5, 1e9),
+			[]repair.Cause{known, known, known, known, known},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -130,11 +135,17 @@ func TestAnOutageIsMaskedForAWhile(t *testing.T) {
 		// masked of the samples after the history.
 		masked int
 	}{
-		"four minutes":                            {slices.Concat(flat(8, 0), level(100, 100)), 8},
-		"an hour is an outage for its first ten":  {slices.Concat(flat(120, 0), level(100, 100)), 20},
-		"the ramp of a rate's range goes before":  {slices.Concat([]float64{75, 50, 25}, flat(8, 0), level(100, 100)), 8},
-		"the health checks that are left":         {slices.Concat(flat(8, 1), level(100, 100)), 8},
-		"a gap in it":                             {slices.Concat(flat(4, 0), []float64{gap}, flat(3, 0), level(100, 100)), 7},
+		"four minutes":                           {slices.Concat(flat(8, 0), level(100, 100)), 8},
+		"an hour is an outage for its first ten": {slices.Concat(flat(120, 0), level(100, 100)), 20},
+		"the ramp of a rate's range goes before": {
+			slices.Concat([]float64{75, 50, 25}, flat(8, 0), level(100, 100)),
+			8,
+		},
+		"the health checks that are left": {slices.Concat(flat(8, 1), level(100, 100)), 8},
+		"a gap in it": {
+			slices.Concat(flat(4, 0), []float64{gap}, flat(3, 0), level(100, 100)),
+			7,
+		},
 		"a gap as long as the patience before it": {slices.Concat(flat(20, gap), flat(8, 0)), 0},
 		"half of the load":                        {level(100, 50), 0},
 		"a tenth of it":                           {level(100, 10), 0},
@@ -167,7 +178,10 @@ func TestADemandThatGoesOnAndOffDoesNotPayForIt(t *testing.T) {
 		// most samples masked in two weeks, of 40,320.
 		most int
 	}{
-		"nine to five":                      {func(i int) float64 { return onOff(i%day > day*9/24 && i%day < day*17/24) }, 0},
+		"nine to five": {
+			func(i int) float64 { return onOff(i%day > day*9/24 && i%day < day*17/24) },
+			0,
+		},
 		"an hourly batch of twenty minutes": {func(i int) float64 { return onOff(i%120 < 40) }, 0},
 		// The first pauses are in doubt until they are a habit.
 		"a pause of five minutes every hour":     {func(i int) float64 { return onOff(i%120 >= 10) }, 0},

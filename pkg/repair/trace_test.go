@@ -14,7 +14,7 @@ import (
 )
 
 // traces are all columns of the recorded demands, by name.
-func traces(t testing.TB) map[string]forecast.Series {
+func traces(t *testing.T) map[string]forecast.Series {
 	t.Helper()
 	data := os.Getenv("FOREWARM_DATA")
 	if data == "" {
@@ -44,12 +44,15 @@ func traces(t testing.TB) map[string]forecast.Series {
 // Recorded demand that no capacity bounds is known, but for what an outage of the recorded service may have been.
 func TestRecordedDemandIsKnown(t *testing.T) {
 	for name, s := range traces(t) {
-		peak := slices.MaxFunc(s.Values, func(a, b float64) int { return compare(a, b) })
+		peak := slices.MaxFunc(s.Values, compare)
 		n := map[repair.Cause]int{}
 		for _, cause := range causes(repair.Config{Step: s.Step, Capacity: 1.5 * peak}, s.Values...) {
 			n[cause]++
 		}
-		tight := count(causes(repair.Config{Step: s.Step, Capacity: percentile(s.Values, 0.9)}, s.Values...), repair.AtCapacity)
+		tight := count(
+			causes(repair.Config{Step: s.Step, Capacity: percentile(s.Values, 0.9)}, s.Values...),
+			repair.AtCapacity,
+		)
 		share := func(k int) float64 { return 100 * float64(k) / float64(len(s.Values)) }
 		t.Logf("%-75s %7d of %4s: missing %.3f %%, outage %.3f %%, at 1.5 x peak %.3f %%; at its 0.9 quantile %.2f %%",
 			name, len(s.Values), s.Step, share(n[repair.Missing]), share(n[repair.Outage]), share(n[repair.AtCapacity]),
@@ -110,8 +113,6 @@ func BenchmarkScreen(b *testing.B) {
 	i, screen := 0, repair.NewScreen(repair.Config{Step: step, Capacity: 180})
 	for b.Loop() {
 		screen.Step(readings[i])
-		if i++; i == len(readings) {
-			i = 0
-		}
+		i = (i + 1) % len(readings)
 	}
 }

@@ -136,16 +136,6 @@ func (s *Store) Range(from, to time.Time) forecast.Series {
 	return out
 }
 
-// At is the sample of a step; NaN where it is a gap or not held.
-func (s *Store) At(t time.Time) float64 {
-	start := s.Start()
-	i := int(t.Sub(start) / s.step)
-	if t.Before(start) || i >= len(s.ring) {
-		return math.NaN()
-	}
-	return float64(s.ring[(s.oldest+i)%len(s.ring)])
-}
-
 // steps is d in steps, rounded up, so that a time between two steps begins with the later one.
 func steps(d, step time.Duration) int {
 	n := int(d / step)

@@ -103,24 +103,6 @@ func TestStoreRange(t *testing.T) {
 	}
 }
 
-func TestStoreAt(t *testing.T) {
-	store := series.NewStore(step, 4)
-	if v := store.At(at(0)); !math.IsNaN(v) {
-		t.Errorf("an empty store has %v", v)
-	}
-	if _, err := store.Append(block(0, 0, 1, 2, gap, 4, 5)); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{gap, gap, 2, gap, 4, 5, gap, gap} {
-		if got := store.At(at(i)); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-			t.Errorf("step %d: %v, want %v", i, got, want)
-		}
-	}
-	if got := store.At(at(2).Add(-1)); !math.IsNaN(got) {
-		t.Errorf("just before the oldest: %v", got)
-	}
-}
-
 func TestStoreNewestSample(t *testing.T) {
 	store := series.NewStore(step, 4)
 	if _, ok := store.NewestSample(); ok {

@@ -166,8 +166,10 @@ func (f *Features) push(demand float64, models []float64) {
 
 // season takes the demand into the course of a day, unless it is a bound below what that holds.
 func (f *Features) season(demand float64) {
-	if usual, _ := f.profile.Ahead(0); f.sinceBound == 0 && demand < usual {
-		demand = math.NaN()
+	if f.sinceBound == 0 {
+		if usual, _ := f.profile.Ahead(0); demand < usual {
+			demand = math.NaN()
+		}
 	}
 	f.profile.Learn(demand)
 }

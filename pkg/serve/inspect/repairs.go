@@ -47,30 +47,27 @@ func (b band) Plot(c draw.Canvas, p *plot.Plot) {
 
 // shade fills a box with the colour and the pattern of a repair.
 func shade(c draw.Canvas, box vg.Rectangle, upward bool) {
-	ink, paper := maskedInk, maskedPaper
 	if upward {
-		ink, paper = boundInk, boundPaper
-	}
-	fill(c, box, paper)
-	if upward {
-		arrows(c, box, ink)
+		fill(c, box, boundPaper)
+		arrows(c, box, boundInk)
 		return
 	}
-	hatch(c, box, ink)
+	fill(c, box, maskedPaper)
+	hatch(c, box, maskedInk)
 }
 
-func fill(c draw.Canvas, box vg.Rectangle, ink color.Color) {
-	c.FillPolygon(ink, []vg.Point{
+func fill(c draw.Canvas, box vg.Rectangle, colour color.Color) {
+	c.FillPolygon(colour, []vg.Point{
 		box.Min, {X: box.Max.X, Y: box.Min.Y}, box.Max, {X: box.Min.X, Y: box.Max.Y},
 	})
 }
 
 // arrows point up along the top of the box.
-func arrows(c draw.Canvas, box vg.Rectangle, ink color.Color) {
+func arrows(c draw.Canvas, box vg.Rectangle, colour color.Color) {
 	const apart, size vg.Length = 14, 2.6
 	width := box.Max.X - box.Min.X
 	n := max(1, int(width/apart))
-	style := draw.GlyphStyle{Color: ink, Radius: size, Shape: draw.PyramidGlyph{}}
+	style := draw.GlyphStyle{Color: colour, Radius: size, Shape: draw.PyramidGlyph{}}
 	for i := range n {
 		at := vg.Point{X: box.Min.X + width*(vg.Length(i)+0.5)/vg.Length(n), Y: box.Max.Y - 1.6*size}
 		c.DrawGlyphNoClip(style, at)
@@ -78,9 +75,9 @@ func arrows(c draw.Canvas, box vg.Rectangle, ink color.Color) {
 }
 
 // hatch draws lines that rise by 45 degrees through the box.
-func hatch(c draw.Canvas, box vg.Rectangle, ink color.Color) {
+func hatch(c draw.Canvas, box vg.Rectangle, colour color.Color) {
 	const apart vg.Length = 7
-	style := draw.LineStyle{Color: ink, Width: 0.6}
+	style := draw.LineStyle{Color: colour, Width: 0.6}
 	width, height := box.Max.X-box.Min.X, box.Max.Y-box.Min.Y
 	for at := apart/2 - height; at < width; at += apart {
 		from, to := max(at, 0), min(at+height, width)

@@ -46,7 +46,15 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	if strings.Contains(shaded, "NaN") {
 		t.Error("the plot holds a coordinate that is no number")
 	}
-	if page := browse(t, board, "repaired", "page").Body.String(); !strings.Contains(page, "What was not simply read") ||
+	if page := browse(
+		t,
+		board,
+		"repaired",
+		"page",
+	).Body.String(); !strings.Contains(
+		page,
+		"What was not simply read",
+	) ||
 		!strings.Contains(page, repair.AtCapacity.String()) {
 		t.Error("the page does not list the repairs")
 	}

@@ -193,7 +193,8 @@ type PastForecast struct {
 	// Forecast is the value that was served. Absent where none was.
 	// +optional
 	Forecast *float64 `json:"forecast,omitempty"`
-	// Observed is the maximum that came. Absent while the window is open, and where it touched a gap.
+	// Observed is the maximum that came, or the least that it was where a repair says so. Absent while the window is open,
+	// and where it touched a gap.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
 }

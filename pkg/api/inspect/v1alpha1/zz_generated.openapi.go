@@ -602,7 +602,7 @@ func schema_pkg_api_inspect_v1alpha1_PastForecast(ref common.ReferenceCallback) 
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the maximum that came. Absent while the window is open, and where it touched a gap.",
+							Description: "Observed is the maximum that came, or the least that it was where a repair says so. Absent while the window is open, and where it touched a gap.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
