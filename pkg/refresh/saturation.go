@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -66,15 +65,6 @@ func (w *worker) screened(from, to time.Time) repair.Series {
 		out.Values[i], out.Causes[i] = sample.Value, sample.Cause
 	}
 	return out
-}
-
-// capacity is the most that any of the autoscalers can make of a workload; 0 where none is known.
-func capacity(scalings []decide.Scaling) float64 {
-	most := 0.0
-	for _, s := range scalings {
-		most = max(most, s.Usable())
-	}
-	return most
 }
 
 // saturated is there while the demand is no less than what is seen, and while it is not known whether it is.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
@@ -197,12 +198,12 @@ func (w *worker) step() {
 func (w *worker) rebuild(anchor time.Time) {
 	w.anchor = anchor
 	w.rebuilds++
-	w.screen = repair.NewScreen(repair.Config{Step: w.target.Step, Capacity: capacity(w.target.Scalings)})
+	w.screen = repair.NewScreen(repair.Config{Step: w.target.Step, Capacity: decide.Usable(w.target.Scalings)})
 	w.spans = repair.NewSpans(w.target.Step)
 	history := w.screened(align(anchor.Add(-w.target.History), w.target.Step), anchor)
 	w.forecaster = forecaster.New(forecaster.Config{
 		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
-		Models: w.target.Models, Policy: w.target.Policy,
+		Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
 	}, history)
 }
 
