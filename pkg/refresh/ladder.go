@@ -46,7 +46,7 @@ type view struct {
 	dropped series.Dropped
 	// limitErr of the newest query of the limit signal.
 	limitErr error
-	// doubt is the span that the newest sample lies in, where it is not simply known.
+	// doubt is the span that lasts, where the demand is not simply known.
 	doubt   repair.Span
 	doubted bool
 	// absent: the newest demand is 0 because there is no replica to have a sample.

@@ -85,7 +85,7 @@ func (v *view) saturated() (snapshot.Condition, bool) {
 			True:   true,
 			Reason: "LowerBound",
 			Message: fmt.Sprintf(
-				"the demand is no less than the observed since %s: %s",
+				"since %s the demand is no less than what is seen: %s",
 				clock(v.doubt.From),
 				v.doubt.Cause,
 			),

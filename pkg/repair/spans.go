@@ -60,11 +60,14 @@ func (s *Spans) Since(t time.Time) []Span {
 	return out
 }
 
-// Newest is the span that the newest sample lies in, where it ends at a time.
+// Newest is the span that lasts at a time, the end of the newest sample. A lower bound lasts as long as another would
+// belong to its span: a queue that is empty at times would flutter else.
 func (s *Spans) Newest(end time.Time) (span Span, ok bool) {
 	n := len(s.spans)
-	if n == 0 || !s.spans[n-1].To.Equal(end) {
+	if n == 0 {
 		return Span{}, false
 	}
-	return s.spans[n-1], true
+	span = s.spans[n-1]
+	lasts := span.To.Equal(end) || span.Cause.Kind() == LowerBound && end.Sub(span.To) < together
+	return span, lasts
 }

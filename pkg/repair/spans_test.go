@@ -38,9 +38,15 @@ func TestSpans(t *testing.T) {
 	if got, ok := spans.Newest(at(22)); !ok || got != want[4] {
 		t.Errorf("the newest is %+v, %v", got, ok)
 	}
-	spans.Add(at(22), known)
-	if got, ok := spans.Newest(at(23)); ok {
-		t.Errorf("the newest sample is known, and lies in %+v", got)
+	if _, ok := spans.Newest(at(31)); !ok {
+		t.Error("a bound is forgotten within five minutes")
+	}
+	if got, ok := spans.Newest(at(32)); ok {
+		t.Errorf("after five minutes %+v lasts", got)
+	}
+	spans.Add(at(22), outage)
+	if _, ok := spans.Newest(at(24)); ok {
+		t.Error("an outage lasts after its end")
 	}
 }
 
