@@ -20,7 +20,7 @@ func (t *trial) shapeConfig() shape.Config {
 // collected are the rows of this trace for the priors of the other families.
 func (t *trial) collect() (quantreg.Rows, error) {
 	const every = 10 * time.Minute
-	tapes, err := t.tapes()
+	tapes, err := t.tapes(t.models)
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
@@ -88,10 +88,14 @@ func (t *trial) decision(fixed, late float64) (outcome.Config, error) {
 	if err != nil {
 		return outcome.Config{}, err
 	}
-	tapes, err := t.tapes()
+	tapes, err := t.tapes(t.models)
+	if err != nil {
+		return outcome.Config{}, err
+	}
+	alone, err := t.alone()
 	c := t.config(1, 0)
 	return outcome.Config{
-		Shape: t.shapeConfig(), Prior: prior, Models: tapes, Lead: t.lead, Fixed: fixed, Late: late,
+		Shape: t.shapeConfig(), Prior: prior, Models: tapes, Alone: alone, Lead: t.lead, Fixed: fixed, Late: late,
 		Autoscalers: []outcome.Autoscaler{{By: "the trace", Spec: c.Spec}}, Start: c.Demand.Start,
 	}, err
 }

@@ -65,10 +65,26 @@ func (p *taped) Push(float64) float64 {
 	return v
 }
 
-// tapes are the models' forecasts of this trace, from the beginning.
-func (t *trial) tapes() ([]outcome.Forecaster, error) {
+// alone are the models that forewarm asks and that are no features here.
+func (t *trial) alone() ([]outcome.Named, error) {
+	var out []outcome.Named
+	for _, m := range ahead.Models(t.step, t.window(), day) {
+		if slices.Contains(t.models, m.Name) {
+			continue
+		}
+		tapes, err := t.tapes([]string{m.Name})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, outcome.Named{Name: m.Name, Forecaster: tapes[0]})
+	}
+	return out, nil
+}
+
+// tapes are the forecasts of models of this trace, from the beginning.
+func (t *trial) tapes(names []string) ([]outcome.Forecaster, error) {
 	var out []outcome.Forecaster
-	for _, name := range t.models {
+	for _, name := range names {
 		values, err := t.forecasts[name]()
 		if err != nil {
 			return nil, err

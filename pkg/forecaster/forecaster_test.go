@@ -10,6 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/repair"
@@ -91,8 +92,11 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	f := forecaster.New(c, history(8*288, demand))
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Learnt
-	if newest.Windows < 7*288 || !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, "learnt from") {
+	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, " k = ") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason)
+	}
+	if o := before.Outcome; o == nil || o.Verdict != outcome.Met || o.Over != 7*24*time.Hour {
+		t.Errorf("the outcome is %+v", o)
 	}
 	if !strings.HasPrefix(before.ModelReason, "for quantiles and the path, ") {
 		t.Errorf("the model's reason %q claims the objective's value", before.ModelReason)

@@ -32,7 +32,11 @@ func newObjective(c Config, start time.Time) (*outcome.Objective, error) {
 		if err != nil {
 			return nil, err
 		}
-		of.Shape.Models, of.Models = append(of.Shape.Models, named.Name), append(of.Models, model)
+		if named.Feature {
+			of.Shape.Models, of.Models = append(of.Shape.Models, named.Name), append(of.Models, model)
+		} else {
+			of.Alone = append(of.Alone, outcome.Named{Name: named.Name, Forecaster: model})
+		}
 	}
 	for _, s := range c.Scalings {
 		of.Autoscalers = append(of.Autoscalers, outcome.Autoscaler{By: s.By, Spec: workload.Spec{

@@ -17,6 +17,8 @@ type Config struct {
 	Prior shape.Prior
 	// Models forecast the maximum of the window ahead, each a feature of what is learnt and a candidate by itself.
 	Models []Forecaster
+	// Alone are candidates by themselves only.
+	Alone []Named
 	// Lead time; what is served is held for half of it.
 	Lead time.Duration
 	// Late is the objective, a share between 0 and 1. Margins are what was late on other workloads.
@@ -41,10 +43,25 @@ type Autoscaler struct {
 	Spec workload.Spec
 }
 
+// Named is a forecaster by its name.
+type Named struct {
+	Name string
+	Forecaster
+}
+
 // Forecaster forecasts the maximum of the window ahead.
 type Forecaster interface {
 	// Push takes the demand of a step, NaN for a gap, and gives the forecast, NaN for none.
 	Push(demand float64) float64
+}
+
+// models are all of them, the features first.
+func (c Config) models() []Named {
+	var out []Named
+	for i, m := range c.Models {
+		out = append(out, Named{c.Shape.Models[i], m})
+	}
+	return append(out, c.Alone...)
 }
 
 func (c Config) validate() error {

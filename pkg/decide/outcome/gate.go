@@ -18,8 +18,11 @@ type gate struct {
 const (
 	// gain is by how much cheaper a challenger must be, as a share of the cost.
 	gain = 0.03
-	// promotion is for how many hours on end it must be.
-	promotion = 24
+	// promotion is for how many hours on end it must be. On recorded demand a day's proof was luck more often than not: who
+	// was promoted on it cost more from then on than who had served.
+	promotion = 72
+	// relief is how many times the cost may be that of a candidate which meets the objective when who serves no longer does.
+	relief = 1.5
 )
 
 // choose looks at the scores of all candidates, once an hour; the loss is what is to be least.
@@ -29,7 +32,7 @@ func (g *gate) choose(all []Candidate, loss func(Candidate) float64) {
 	switch {
 	case best < 0 || best == g.serving:
 		g.hours = 0
-	case !now.Meets:
+	case !now.Meets && loss(all[best]) <= relief*loss(now):
 		g.promote(best, fmt.Sprintf("%s no longer meets the objective", now.Name), all)
 	case !(loss(all[best]) <= (1-gain)*loss(now)):
 		g.hours = 0

@@ -13,7 +13,8 @@ import (
 type Objective struct {
 	config  Config
 	learner *shape.Learner
-	maxima  []float64 // what the models forecast
+	models  []Named   // those that are features, then those that are not
+	maxima  []float64 // what they forecast
 	// candidates begin with what is learnt.
 	candidates []*candidate
 	gate       gate
@@ -32,13 +33,17 @@ func New(c Config) (*Objective, error) {
 	if c.Refit == 0 {
 		c.Refit = shape.RefitEvery
 	}
+	models := c.models()
 	o := &Objective{
-		config: c, learner: shape.NewLearner(c.Shape, c.Prior), maxima: make([]float64, len(c.Models)),
+		config: c, learner: shape.NewLearner(c.Shape, c.Prior), models: models, maxima: make([]float64, len(models)),
 		hold: decide.Recall(c.Lead, c.Shape.Step), refit: max(1, int(c.Refit/c.Shape.Step)), k: c.Fixed,
 	}
 	names := []string{Learnt}
 	if c.Fixed == 0 {
-		names = append(append(names, LastValue, LastSeason), c.Shape.Models...)
+		names = append(names, LastValue, LastSeason)
+		for _, m := range models {
+			names = append(names, m.Name)
+		}
 	}
 	for i, name := range names {
 		grid := margin.Coarse()
@@ -62,18 +67,18 @@ func New(c Config) (*Objective, error) {
 
 // Step takes the demand as it is observed and the demand that arrived in the step, NaN for gaps.
 func (o *Objective) Step(observed, arrived float64) {
-	for i, m := range o.config.Models {
+	for i, m := range o.models {
 		o.maxima[i] = m.Push(arrived)
 	}
 	o.refresh()
-	o.learner.Push(observed, o.maxima)
+	o.learner.Push(observed, o.features())
 	o.end(arrived)
 }
 
 // StepBound takes the least that both were, where a saturated service hides what they are. A model is told of it only where
 // it is above what that forecast; the shadows play what is seen, so that what they have late is the least that was.
 func (o *Objective) StepBound(observed, arrived float64) {
-	for i, m := range o.config.Models {
+	for i, m := range o.models {
 		known := arrived
 		if arrived < o.maxima[i] {
 			known = math.NaN()
@@ -81,9 +86,12 @@ func (o *Objective) StepBound(observed, arrived float64) {
 		o.maxima[i] = m.Push(known)
 	}
 	o.refresh()
-	o.learner.PushBound(observed, o.maxima)
+	o.learner.PushBound(observed, o.features())
 	o.end(arrived)
 }
+
+// features are the maxima that what is learnt listens to.
+func (o *Objective) features() []float64 { return o.maxima[:len(o.config.Models)] }
 
 // refresh fits the shape when it is time.
 func (o *Objective) refresh() {

@@ -107,7 +107,6 @@ func Columns() []string {
 	return []string{
 		"geometric",
 		"now",
-		"2m",
 		"10m",
 		"max15m",
 		"max1h",

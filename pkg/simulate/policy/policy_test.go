@@ -262,7 +262,7 @@ func TestCausality(t *testing.T) {
 		"ARIMA": func() simulate.Policy {
 			return model(t, ahead.Config{
 				Model: arima.Auto{MaxD: 1}, Block: 5 * time.Minute, Window: 6 * time.Minute, History: day, Refit: 12 * time.Hour,
-				Refresh: s.Step,
+				Step: s.Step,
 			})
 		},
 	} {
