@@ -49,6 +49,7 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Skill:       finite(&e.Skill),
 		Coverage:    finite(&e.Coverage),
 		Fallbacks:   int64(min(e.Fallbacks, math.MaxInt64)),
+		Outcome:     outcomeOf(e),
 		Candidates:  candidates(e),
 		Path:        path(e.Path),
 		Past:        past(e.Past),

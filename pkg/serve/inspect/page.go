@@ -20,11 +20,12 @@ var pageSource string
 type page struct {
 	*v1alpha1.Outlook
 
-	Now    time.Time
-	Plot   template.HTML
-	Facts  []fact
-	Models []modelRow
-	HPA    hpaExample
+	Now       time.Time
+	Plot      template.HTML
+	Facts     []fact
+	Objective *objective
+	Models    []modelRow
+	HPA       hpaExample
 }
 
 // fact is one number on the page with its name and what it means.
@@ -53,9 +54,10 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
 	err = source.Execute(&out, page{
 		Outlook: o, Now: now.UTC(),
 		Plot:   template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
-		Facts:  facts(&o.Status, now),
-		Models: modelRows(o.Status.Candidates),
-		HPA:    example(o),
+		Facts:     facts(&o.Status, now),
+		Objective: objectiveOf(&o.Status),
+		Models:    modelRows(o.Status.Candidates),
+		HPA:       example(o),
 	})
 	if err != nil {
 		return rendering{}, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)

@@ -44,14 +44,6 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 	return e
 }
 
-// Outcome is Ready with an objective in place of a quantile: 1 % of demand late at 40 requests/s a replica.
-func Outcome(key snapshot.Key) *snapshot.Entry {
-	e := Ready(key)
-	e.Policy = decide.Policy{Late: 0.01, Target: 40, Lead: lead, Mode: decide.Floor}
-	e.Decision = decide.Decide(e.Policy, e.Inputs)
-	return e
-}
-
 // Warming is a Forecast with half an hour of history: the last value serves, skill and coverage are not known.
 func Warming(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)

@@ -90,6 +90,10 @@ type OutlookStatus struct {
 	// +optional
 	Fallbacks int64 `json:"fallbacks,omitempty"`
 
+	// Outcome is how the objective fares. Absent where no objective is served by outcome; the condition Uncalibrated then
+	// says why.
+	// +optional
+	Outcome *Outcome `json:"outcome,omitempty"`
 	// Candidates are all models with their scores, the chosen one included.
 	// +optional
 	// +listType=atomic
