@@ -128,7 +128,10 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 	}
 	if r := e.Outcome; r != nil {
 		out = append(out, snapshot.Condition{
-			Type: snapshot.ConditionObjective, True: r.Verdict == outcome.Met, Reason: string(r.Verdict), Message: r.Words,
+			Type:    snapshot.ConditionObjective,
+			True:    r.Verdict == outcome.Met,
+			Reason:  string(r.Verdict),
+			Message: r.Words,
 		})
 	}
 	if t.Uncalibrated != "" {

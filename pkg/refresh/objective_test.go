@@ -35,17 +35,17 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 	}{
 		{
 			"a young history", 7*time.Hour + 29*time.Minute, true,
-			"7h29m of history, a season is 24h: gains nothing yet over a reactive rule, until 2026-03-05 07:00 UTC at the " +
+			"7h29m of history: gains nothing yet over a reactive rule, until a season of 24h, at 2026-03-05 07:00 UTC the " +
 				"earliest; the last value serves",
 		},
 		{
 			"a minute of it", time.Minute, false,
-			"1m of history, a season is 24h: gains nothing yet over a reactive rule, until 2026-03-05 14:28 UTC at the " +
+			"1m of history: gains nothing yet over a reactive rule, until a season of 24h, at 2026-03-05 14:28 UTC the " +
 				"earliest; the running maximum of the observed demand over 6m15s is 0",
 		},
 		{
 			"enough, but without a score", 30 * time.Hour, false,
-			"30h of history, but no model has a score yet: gains nothing over a reactive rule until one has; " +
+			"30h of history, no model has a score: gains nothing over a reactive rule until one has; " +
 				"the running maximum of the observed demand over 6m15s is 0",
 		},
 	} {

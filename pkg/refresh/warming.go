@@ -14,12 +14,18 @@ import (
 // Worked: 7 h seen, newest at 12:00, of a season of 24 h are until 05:00 of the next day at the earliest.
 func (v *view) warming(e *snapshot.Entry) string {
 	if v.span >= v.season {
-		return fmt.Sprintf("%s of history, but no model has a score yet: gains nothing over a reactive rule until one has; %s",
+		return fmt.Sprintf("%s of history, no model has a score: gains nothing over a reactive rule until one has; %s",
 			short(v.span), e.ModelReason)
 	}
 	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC()
-	return fmt.Sprintf("%s of history, a season is %s: gains nothing yet over a reactive rule, until %s at the earliest; %s",
-		short(v.span), short(v.season), until.Format("2006-01-02 15:04 UTC"), e.ModelReason)
+	return fmt.Sprintf(
+		"%s of history: gains nothing yet over a reactive rule, until a season of %s, at %s the earliest; "+
+			"%s",
+		short(v.span),
+		short(v.season),
+		until.Format("2006-01-02 15:04 UTC"),
+		e.ModelReason,
+	)
 }
 
 // short is a duration in whole minutes without the zeros at its end.

@@ -87,7 +87,8 @@ func TestNewsOfAnObjective(t *testing.T) {
 		{"another shape", func(r *outcome.Report) { r.Shape = "last-season" }, "urgent"},
 		{"another verdict", func(r *outcome.Report) { r.Verdict = outcome.FasterThanLead }, "urgent"},
 	} {
-		before := cluster.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
+		met := reported(noon(), snapshottest.Report(outcome.Met))
+		before := cluster.StatusOf(met, &v1alpha1.ForecastStatus{}, noon())
 		report := snapshottest.Report(outcome.Met)
 		c.change(report)
 		after := cluster.StatusOf(reported(noon(), report), &before, noon())
@@ -96,7 +97,7 @@ func TestNewsOfAnObjective(t *testing.T) {
 		}
 		// The schema of an older forewarm drops the objective from what is written: that must not be written for ever.
 		before.Objective = nil
-		after = cluster.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &before, noon())
+		after = cluster.StatusOf(met, &before, noon())
 		if got := cluster.Noticed(&before, &after); got != "silent" {
 			t.Errorf("with a schema that drops it, the objective is %s news", got)
 		}
@@ -154,7 +155,8 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 		status.Conditions[1].Status != "False" {
 		t.Errorf("objective %+v, conditions %+v", status.Objective, status.Conditions)
 	}
-	if table := c.MustKubectl(t, "", "get", "fc", "a"); !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
+	table := c.MustKubectl(t, "", "get", "fc", "a")
+	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
 	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: 0.82 % of the demand is expected to be late, 1 % is asked\n" +
@@ -162,10 +164,11 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 		"1 %, 6.1 % fewer than last-season\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: 2.4 % of the demand is late, 1 % is asked: 12 replicas " +
 		"sustain 480 requests/s, 16 would be needed\n"
+	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
+		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`
 	eventually(t, func() string {
-		lines := strings.SplitAfter(c.MustKubectl(t, "", "get", "events", "-o",
-			`jsonpath={range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} {.involvedObject.kind}/{.involvedObject.name}`+
-				` {.message}{"\n"}{end}`), "\n")
+		text := c.MustKubectl(t, "", "get", "events", "-o", "jsonpath="+template)
+		lines := strings.SplitAfter(text, "\n")
 		slices.Sort(lines)
 		return cmp.Diff(want, strings.Join(lines, ""))
 	})

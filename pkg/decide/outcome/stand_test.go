@@ -21,18 +21,27 @@ func TestChangesAreNews(t *testing.T) {
 		{"another shape", outcome.Stand{Shape: "last-value", Verdict: outcome.Met}, met, "ShapeChanged", false},
 		{"missed", met, outcome.Stand{Shape: "learnt", Verdict: outcome.AtMaxReplicas}, "ObjectiveMissed", true},
 		{
-			"missed for another reason", outcome.Stand{Shape: "learnt", Verdict: outcome.AtMaxReplicas},
-			outcome.Stand{Shape: "learnt", Verdict: outcome.FasterThanLead}, "", false,
+			"missed for another reason",
+			outcome.Stand{Shape: "learnt", Verdict: outcome.AtMaxReplicas},
+			outcome.Stand{Shape: "learnt", Verdict: outcome.FasterThanLead},
+			"", false,
 		},
 		{"met again", outcome.Stand{Shape: "learnt", Verdict: outcome.FasterThanLead}, met, "ObjectiveMet", false},
 		{"learnt enough", outcome.Stand{Shape: "learnt", Verdict: outcome.Learning}, met, "ObjectiveMet", false},
 		{"learning anew", met, outcome.Stand{Shape: "learnt", Verdict: outcome.Learning}, "ObjectiveLearning", false},
 		{
-			"both", outcome.Stand{Shape: "last-season", Verdict: outcome.FasterThanLead}, met,
+			"both",
+			outcome.Stand{Shape: "last-season", Verdict: outcome.FasterThanLead},
+			met,
 			"ShapeChanged ObjectiveMet", false,
 		},
 	} {
-		r := outcome.Report{Shape: c.now.Shape, Verdict: c.now.Verdict, Why: "it costs 3.2 % less", Words: "0.6 % is late"}
+		r := outcome.Report{
+			Shape:   c.now.Shape,
+			Verdict: c.now.Verdict,
+			Why:     "it costs 3.2 % less",
+			Words:   "0.6 % is late",
+		}
 		var reasons []string
 		missed := false
 		for _, change := range r.Changes(c.before) {

@@ -36,7 +36,8 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
 		panel.Shapes = append(panel.Shapes, shapeRow{
-			Name: c.Name, Serves: c.Serves, K: number(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(c),
+			Name: c.Name, Serves: c.Serves,
+			K: number(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(c),
 		})
 	}
 	for i := range o.Scalings {
@@ -59,7 +60,7 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 		{"Asked", asked(o.Late), "", "at most, waits longer than " + span(o.Wait.Duration)},
 		{"Late", share(o.Served.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
-		{"Without forewarm", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", on the observed demand"},
+		{"Without forewarm", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", on the observed"},
 		{"Margin k", number(o.K), "", expectedNote(o)},
 		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
 	}

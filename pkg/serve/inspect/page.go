@@ -53,7 +53,7 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
 	var out bytes.Buffer
 	err = source.Execute(&out, page{
 		Outlook: o, Now: now.UTC(),
-		Plot:   template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
+		Plot:      template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
 		Facts:     facts(&o.Status, now),
 		Objective: objectiveOf(&o.Status),
 		Models:    modelRows(o.Status.Candidates),

@@ -17,8 +17,7 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	{Name: "Now", Type: "string", Description: "The demand observed now."},
 	{Name: "Served", Type: "string", Description: "The value that the metrics APIs answer."},
 	{Name: "Asked", Type: "string", Description: "The quantile to serve, or the share of the demand that may be late."},
-	{Name: "Late", Type: "string", Description: "The share of the demand of the last week that was late, by a shadow of the " +
-		"autoscaler, with ! where the objective is missed."},
+	{Name: "Late", Type: "string", Description: "The share of the last week's demand that was late; ! where too much."},
 	{Name: "Lead", Type: "string", Description: "The time from more replicas to ready."},
 	{Name: "Model", Type: "string", Description: "The model that serves."},
 	{Name: "Skill", Type: "string", Description: "How much better than the last value, on the decision's own loss."},
