@@ -35,12 +35,12 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 	}{
 		{
 			"a young history", 7*time.Hour + 29*time.Minute, true,
-			"7h29m of history: gains nothing yet over a reactive rule, until a season of 24h, at 2026-03-05 07:00 UTC the " +
+			"7h29m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 07:00 UTC at the " +
 				"earliest; the last value serves",
 		},
 		{
 			"a minute of it", time.Minute, false,
-			"1m of history: gains nothing yet over a reactive rule, until a season of 24h, at 2026-03-05 14:28 UTC the " +
+			"1m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 14:28 UTC at the " +
 				"earliest; the running maximum of the observed demand over 6m15s is 0",
 		},
 		{

@@ -17,15 +17,9 @@ func (v *view) warming(e *snapshot.Entry) string {
 		return fmt.Sprintf("%s of history, no model has a score: gains nothing over a reactive rule until one has; %s",
 			short(v.span), e.ModelReason)
 	}
-	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC()
-	return fmt.Sprintf(
-		"%s of history: gains nothing yet over a reactive rule, until a season of %s, at %s the earliest; "+
-			"%s",
-		short(v.span),
-		short(v.season),
-		until.Format("2006-01-02 15:04 UTC"),
-		e.ModelReason,
-	)
+	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
+	const words = "%s of history: gains nothing over a reactive rule before it has a season (%s), %s at the earliest; %s"
+	return fmt.Sprintf(words, short(v.span), short(v.season), until, e.ModelReason)
 }
 
 // short is a duration in whole minutes without the zeros at its end.
