@@ -44,10 +44,20 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 		c := &o.Scalings[i]
 		panel.By = append(panel.By, scalingRow{
 			By: c.By, Target: number(c.Target) + " " + s.Unit, K: number(c.K), Expected: share(c.Expected),
-			Replicas: fmt.Sprintf("%d to %d", c.MinReplicas, c.MaxReplicas),
+			Replicas: replicas(c),
 		})
 	}
 	return panel
+}
+
+// unbounded is a number of replicas that stands for no bound.
+const unbounded = 1_000_000
+
+func replicas(s *v1alpha1.Scaling) string {
+	if s.MaxReplicas >= unbounded {
+		return fmt.Sprintf("%d or more", s.MinReplicas)
+	}
+	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
 }
 
 func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {

@@ -47,10 +47,20 @@ func (v *view) scalings(s *inspect.OutlookStatus) error {
 	fmt.Fprintln(table, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tK\tEXPECTED LATE")
 	for i := range s.Outcome.Scalings {
 		c := &s.Outcome.Scalings[i]
-		fmt.Fprintf(table, "%s\t%s\t%d to %d\t%s\t%s\n", c.By, quantity(c.Target, s.Unit),
-			c.MinReplicas, c.MaxReplicas, number(c.K), lateShare(c.Expected))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.By, quantity(c.Target, s.Unit), replicas(c), number(c.K),
+			lateShare(c.Expected))
 	}
 	return table.Flush()
+}
+
+// unbounded is a number of replicas that stands for no bound.
+const unbounded = 1_000_000
+
+func replicas(s *inspect.Scaling) string {
+	if s.MaxReplicas >= unbounded {
+		return fmt.Sprintf("%d or more", s.MinReplicas)
+	}
+	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
 }
 
 func (v *view) shapes(all []inspect.ShapeCandidate) error {
