@@ -37,13 +37,13 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 		c := &o.Candidates[i]
 		panel.Shapes = append(panel.Shapes, shapeRow{
 			Name: c.Name, Serves: c.Serves,
-			K: number(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(c),
+			K: multiple(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(c),
 		})
 	}
 	for i := range o.Scalings {
 		c := &o.Scalings[i]
 		panel.By = append(panel.By, scalingRow{
-			By: c.By, Target: number(c.Target) + " " + s.Unit, K: number(c.K), Expected: share(c.Expected),
+			By: c.By, Target: number(c.Target) + " " + s.Unit, K: multiple(c.K), Expected: share(c.Expected),
 			Replicas: replicas(c),
 		})
 	}
@@ -63,15 +63,18 @@ func replicas(s *v1alpha1.Scaling) string {
 func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	o := s.Outcome
 	over := "in the last " + period(o.Over.Duration)
-	if o.Over.Duration <= 0 {
+	switch {
+	case o.Over.Duration <= 0:
 		over = "nothing was played yet"
+	case o.Served.Late != nil && *o.Served.Late > o.Late:
+		over += ", more than asked"
 	}
 	return []fact{
 		{"Asked", asked(o.Late), "", "at most, waits longer than " + span(o.Wait.Duration)},
 		{"Late", share(o.Served.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
-		{"Without forewarm", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", on the observed"},
-		{"Margin k", number(o.K), "", expectedNote(o)},
+		{"Without forewarm", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
+		{"Margin k", multiple(o.K), "", expectedNote(o)},
 		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
 	}
 }

@@ -103,10 +103,10 @@ func achieved(s *v1alpha1.OutlookStatus) string {
 	return text
 }
 
-// multiple of the spread that is served, as a table's cell.
-func multiple(s *v1alpha1.OutlookStatus) string {
+// multiplied is the margin that is served, as a table's cell.
+func multiplied(s *v1alpha1.OutlookStatus) string {
 	if s.Outcome == nil {
 		return unknown
 	}
-	return number(s.Outcome.K)
+	return multiple(s.Outcome.K)
 }

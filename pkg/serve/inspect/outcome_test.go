@@ -74,27 +74,27 @@ func TestSummary(t *testing.T) {
 	}{
 		{
 			"less of both", week(func(*outcome.Report) {}), decide.Floor,
-			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.70 × the demand's own replica-hours, " +
-				"on the observed demand 3.9% at 1.90 ×. Forewarm's value saves 35 replica-hours (11%) and makes 3.3% less of " +
+			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.7 × the demand's own replica-hours, " +
+				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm's value saves 35 replica-hours (11%) and makes 3.3% less of " +
 				"the demand late.",
 		},
 		{
 			"in shadow mode", week(func(*outcome.Report) {}), decide.Shadow,
-			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.70 × the demand's own replica-hours, " +
-				"on the observed demand 3.9% at 1.90 ×. Forewarm only watches (serve: Shadow); its value would have saved 35 " +
+			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.7 × the demand's own replica-hours, " +
+				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm only watches (serve: Shadow); its value would have saved 35 " +
 				"replica-hours (11%) and made 3.3% less of the demand late.",
 		},
 		{
 			"more of both", week(func(r *outcome.Report) { r.Served, r.Observed, r.Over = r.Observed, r.Served, 30*time.Hour }),
 			decide.Floor,
-			played + "30 hours of demand: on forewarm's value 3.9% of it was late at 1.90 × the demand's own replica-hours, " +
-				"on the observed demand 0.62% at 1.70 ×. Forewarm's value costs 35 replica-hours more (12%) and makes 3.3% " +
+			played + "30 hours of demand: on forewarm's value 3.9% of it was late at 1.9 × the demand's own replica-hours, " +
+				"on the observed demand, without headroom, 0.62% at 1.7 ×. Forewarm's value costs 35 replica-hours more (12%) and makes 3.3% " +
 				"more of the demand late.",
 		},
 		{
 			"as much of both", week(func(r *outcome.Report) { r.Served, r.Over = r.Observed, time.Hour }), decide.Floor,
-			played + "60 minutes of demand: on forewarm's value 3.9% of it was late at 1.90 × the demand's own " +
-				"replica-hours, on the observed demand 3.9% at 1.90 ×. Forewarm's value costs as many replica-hours and leaves " +
+			played + "60 minutes of demand: on forewarm's value 3.9% of it was late at 1.9 × the demand's own " +
+				"replica-hours, on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm's value costs as many replica-hours and leaves " +
 				"as much of the demand late.",
 		},
 		{
@@ -115,9 +115,9 @@ func TestSummary(t *testing.T) {
 func TestPageTellsHowTheObjectiveFares(t *testing.T) {
 	for verdict, want := range map[outcome.Verdict][]string{
 		outcome.Met: {
-			"The objective", ">Met<", "at most, waits longer than 30s", "0.62%", "1.70 × those of the demand",
-			"With k = 1.3, 0.82% of the demand is expected to be late; with 1 it would be 1.2%; with 1.5, 0.60%.",
-			"6.1 % fewer than last-season", "HorizontalPodAutoscaler/llama", "1 to 12", "does not meet the objective",
+			"The objective", ">Met<", "at most, waits longer than 30s", "0.62%", "1.7 × those of the demand",
+			"With k = 1.3, 0.82% of the demand is expected to be late; with 1 it would be 1.2%; with 1.5, 0.6%.",
+			"6.1 % fewer than last-season", `averageValue: "40"`, "maxReplicas: 12", "HorizontalPodAutoscaler/llama", "1 to 12", "does not meet the objective",
 		},
 		outcome.Learning:       {"Not known yet: too little", "k = 1.9 is what other workloads need", "the last 5 hours"},
 		outcome.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "12 replicas sustain 480 requests/s"},

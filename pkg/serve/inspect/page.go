@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 	"time"
 
@@ -37,8 +38,12 @@ type modelRow struct {
 	Chosen, Free                              bool
 }
 
-// hpaExample fills the manifest that points an HPA at the Forecast.
-type hpaExample struct{ Namespace, Name, Kind, Workload string }
+// hpaExample fills the manifest that points an HPA at the Forecast. Target is empty where it is not known what a replica
+// sustains.
+type hpaExample struct {
+	Namespace, Name, Kind, Workload, Target string
+	Min, Max                                int32
+}
 
 // renderPage is the outlook as an HTML page that needs nothing beside itself.
 func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
@@ -123,7 +128,15 @@ func example(o *v1alpha1.Outlook) hpaExample {
 	if !found {
 		kind, workload = "Deployment", o.Name
 	}
-	return hpaExample{Namespace: o.Namespace, Name: o.Name, Kind: kind, Workload: workload}
+	out := hpaExample{Namespace: o.Namespace, Name: o.Name, Kind: kind, Workload: workload, Min: 1, Max: 10}
+	if fares := o.Status.Outcome; fares != nil && len(fares.Scalings) > 0 && fares.Scalings[0].Target != nil {
+		s := fares.Scalings[0]
+		out.Target = strconv.FormatFloat(*s.Target, 'f', -1, 64)
+		if s.MaxReplicas < unbounded {
+			out.Min, out.Max = s.MinReplicas, s.MaxReplicas
+		}
+	}
+	return out
 }
 
 // StateClass is the state as a CSS class: what is well, what needs a look, what serves nothing.

@@ -23,7 +23,7 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 		by = o.Scalings[0].By
 	}
 	text := fmt.Sprintf("A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
-		"demand's own replica-hours, on the observed demand %s at %s.", by, period(o.Over.Duration),
+		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, period(o.Over.Duration),
 		share(o.Served.Late), times(o.Served.Cost), share(o.Observed.Late), times(o.Observed.Cost))
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
@@ -81,12 +81,12 @@ func marginWords(s outcome.Scaled) string {
 	if finite(&s.K) == nil || finite(&s.Expected) == nil {
 		return ""
 	}
-	text := fmt.Sprintf("With k = %s, %s of the demand is expected to be late", number(&s.K), share(&s.Expected))
+	text := fmt.Sprintf("With k = %s, %s of the demand is expected to be late", multiple(&s.K), share(&s.Expected))
 	if i, ok := neighbour(s, -1); ok {
-		text += fmt.Sprintf("; with %s it would be %s", number(&s.Curve[i].K), share(&s.Curve[i].Late))
+		text += fmt.Sprintf("; with %s it would be %s", multiple(&s.Curve[i].K), share(&s.Curve[i].Late))
 	}
 	if i, ok := neighbour(s, 1); ok {
-		text += fmt.Sprintf("; with %s, %s", number(&s.Curve[i].K), share(&s.Curve[i].Late))
+		text += fmt.Sprintf("; with %s, %s", multiple(&s.Curve[i].K), share(&s.Curve[i].Late))
 	}
 	return text + "."
 }
@@ -113,23 +113,29 @@ func share(v *float64) string {
 	case *v > 0 && *v < least:
 		return "<0.01%"
 	}
-	return strconv.FormatFloat(*v*100, 'f', 1-decade(*v*100), 64) + "%"
+	return digits(*v*100, 2) + "%"
 }
 
-// decade is the power of ten that a number is in, within those that are written with two digits.
-func decade(v float64) int {
-	if v == 0 {
-		return 1
+// multiple is k with as many digits as matter: 1.27.
+func multiple(v *float64) string {
+	if v == nil {
+		return unknown
 	}
-	return min(1, max(-1, int(math.Floor(math.Log10(math.Abs(v))))))
+	return digits(*v, 3)
 }
 
-// times is a multiple: 1.7 ×.
+// digits writes a number with so many significant digits, without an exponent.
+func digits(v float64, n int) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64) //nolint:errcheck // Written just now.
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
+// times is a multiple of the demand: 1.7 ×.
 func times(v *float64) string {
 	if v == nil {
 		return unknown
 	}
-	return strconv.FormatFloat(*v, 'f', 2-max(0, decade(*v)), 64) + " ×"
+	return digits(*v, 3) + " ×"
 }
 
 // period is a length of time in its largest whole unit: 7 days, 26 hours, 40 minutes.

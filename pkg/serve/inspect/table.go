@@ -59,7 +59,7 @@ func row(o *v1alpha1.Outlook, now time.Time) metav1.TableRow {
 		Cells: []any{
 			o.Name, number(s.Observed), number(s.Served), level(s), achieved(s), span(s.LeadTime.Duration.Duration),
 			orUnknown(s.Model), percent(s.Skill), percent(s.Coverage), s.State, age(s, now),
-			span(s.Window.Duration), multiple(s), orUnknown(s.Unit), s.Reason,
+			span(s.Window.Duration), multiplied(s), orUnknown(s.Unit), s.Reason,
 		},
 	}
 }
