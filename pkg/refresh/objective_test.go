@@ -105,7 +105,7 @@ func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 		{made(1, outcome.Met, "last-value"), []string{"level=INFO", "ObjectiveMet", "inference/llama"}},
 		{made(1, outcome.Met, "last-value"), nil},
 		{made(1, outcome.Met, "learnt"), []string{"level=INFO", "ShapeChanged", "learnt serves in place of last-value"}},
-		{made(1, outcome.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "16 would be needed"}},
+		{made(1, outcome.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days took 16"}},
 		{made(2, outcome.Met, "last-season"), nil},
 		{snapshottest.Snapshot(), nil},
 		{made(3, outcome.Learning, "learnt"), nil},

@@ -35,7 +35,7 @@ func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
 		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Shape: "learnt",
-		Why: "learnt takes 296 replica-hours to keep to 1 %, 6.1 % fewer than last-season",
+		Why: "learnt took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
 	}
 	met := cluster.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
 	if diff := cmp.Diff(want, met.Objective); diff != "" {
@@ -80,9 +80,9 @@ func TestNewsOfAnObjective(t *testing.T) {
 		{"no demand any more", func(r *outcome.Report) { r.Served = outcome.Account{} }, "ordinary"},
 		{"a margin next to it", func(r *outcome.Report) { r.Scalings[0].K = 1.35 }, "silent"},
 		{"another margin", func(r *outcome.Report) { r.Scalings[0].K = 1.6 }, "ordinary"},
-		{"digits in a reason", func(r *outcome.Report) { r.Why = strings.ReplaceAll(r.Why, "296", "301") }, "silent"},
+		{"digits in a reason", func(r *outcome.Report) { r.Why = strings.ReplaceAll(r.Why, "1.81", "1.9") }, "silent"},
 		{"another reason", func(r *outcome.Report) { r.Why = "the cheapest" }, "ordinary"},
-		{"digits in the words", func(r *outcome.Report) { r.Words = strings.ReplaceAll(r.Words, "0.82", "0.9") }, "silent"},
+		{"digits in the words", func(r *outcome.Report) { r.Words = strings.ReplaceAll(r.Words, "1.3", "1.35") }, "silent"},
 		{"what is not shown", func(r *outcome.Report) { r.Observed.Late, r.Candidates = 17, nil }, "silent"},
 		{"another shape", func(r *outcome.Report) { r.Shape = "last-season" }, "urgent"},
 		{"another verdict", func(r *outcome.Report) { r.Verdict = outcome.FasterThanLead }, "urgent"},
@@ -138,7 +138,7 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	next(snapshottest.Report(outcome.Met), 1)
 	more := snapshottest.Report(outcome.Met)
 	more.Served.Late *= 1.05
-	more.Words = strings.ReplaceAll(more.Words, "0.82", "0.86")
+	more.Words = strings.ReplaceAll(more.Words, "1.3", "1.32")
 	next(more, 0)
 
 	// Another replica leads. It has read no history yet.
@@ -159,11 +159,12 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
-	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: 0.82 % of the demand is expected to be late, 1 % is asked\n" +
-		"Normal ShapeChanged Forecast/a learnt serves in place of last-value: learnt takes 296 replica-hours to keep to " +
-		"1 %, 6.1 % fewer than last-season\n" +
-		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: 2.4 % of the demand is late, 1 % is asked: 12 replicas " +
-		"sustain 480 requests/s, 16 would be needed\n"
+	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1 % may wait longer than 30s: with k = 1.3 1 % is " +
+		"expected to\n" +
+		"Normal ShapeChanged Forecast/a learnt serves in place of last-value: learnt took over at a cost of 1.7: " +
+		"last-season would cost 1.81, for 24 hours on end\n" +
+		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1 % may wait longer than 30s, but 2.4 % is " +
+		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
 		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`
 	eventually(t, func() string {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -63,17 +64,17 @@ func scalings(in []outcome.Scaled) []v1alpha1.Scaling {
 		s := &in[i]
 		out[i] = v1alpha1.Scaling{
 			By: s.By, Target: finite(&s.Target), MinReplicas: s.Min, MaxReplicas: s.Max,
-			K: finite(&s.K), Expected: finite(&s.Expected), Curve: curve(s.Curve),
+			K: finite(&s.K), Expected: finite(&s.Expected), Curve: curve(s.Curve.Points),
 		}
 	}
 	return out
 }
 
-func curve(in []outcome.Point) []v1alpha1.MarginPoint {
+func curve(in []margin.Point) []v1alpha1.MarginPoint {
 	out := make([]v1alpha1.MarginPoint, 0, len(in))
 	for i := range in {
 		if finite(&in[i].K) != nil {
-			out = append(out, v1alpha1.MarginPoint{K: in[i].K, Late: finite(&in[i].Late)})
+			out = append(out, v1alpha1.MarginPoint{K: in[i].K, Late: finite(&in[i].Late), Cost: finite(&in[i].Cost)})
 		}
 	}
 	return out

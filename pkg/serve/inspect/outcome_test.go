@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -48,7 +49,7 @@ func TestOutlookTellsTheOutcome(t *testing.T) {
 		{"saved", o.Saved.ReplicaHours, 35},
 		{"spared", o.Saved.Late, 5.71 / 174},
 		{"k", o.K, 1.3},
-		{"expected", o.Expected, 0.0082},
+		{"expected", o.Expected, 0.01},
 	} {
 		if c.got == nil || math.Abs(*c.got-c.want) > 1e-12 {
 			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
@@ -116,12 +117,14 @@ func TestPageTellsHowTheObjectiveFares(t *testing.T) {
 	for verdict, want := range map[outcome.Verdict][]string{
 		outcome.Met: {
 			"The objective", ">Met<", "at most, waits longer than 30s", "0.62%", "1.7 × those of the demand",
-			"With k = 1.3, 0.82% of the demand is expected to be late; with 1 it would be 1.2%; with 1.5, 0.6%.",
-			"6.1 % fewer than last-season", `averageValue: "40"`, "maxReplicas: 12", "HorizontalPodAutoscaler/llama", "1 to 12", "does not meet the objective",
+			"k = 1.3 is expected to leave 1% late at 1.7 × the demand&#39;s own replica-hours; 1.2 would leave 1.1% at " +
+				"1.68 ×; 1.4 would leave 0.87% at 1.72 ×.",
+			"last-season would cost 1.81", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
+			"maxReplicas: 12", "does not meet the objective",
 		},
-		outcome.Learning:       {"Not known yet: too little", "k = 1.9 is what other workloads need", "the last 5 hours"},
-		outcome.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "12 replicas sustain 480 requests/s"},
-		outcome.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "within the 5m"},
+		outcome.Learning:       {"Not known yet: too little", "that of other workloads, k = 1.9", "the last 5 hours"},
+		outcome.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "took 16"},
+		outcome.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "(5m0s)"},
 		"Unheard":              {"Not met: Unheard."},
 	} {
 		board := snapshottest.Board(reported(snapshottest.Report(verdict)))
@@ -162,7 +165,7 @@ func TestHostileReports(t *testing.T) {
 		r.Served, r.Observed = account, outcome.Account{Arrived: 1, Late: number, Paid: number}
 		s := &r.Scalings[0]
 		s.By, s.Target, s.K, s.Expected = attack, number, number, number
-		s.Curve = []outcome.Point{{K: number, Late: 0.1}, {K: 1, Late: number}}
+		s.Curve.Points = []margin.Point{{K: number, Late: 0.1, Cost: 1}, {K: 1, Late: number, Cost: number}}
 		for i := range r.Candidates {
 			c := &r.Candidates[i]
 			c.Name, c.K, c.Late, c.Cost = attack, number, number, number
@@ -190,7 +193,7 @@ func TestTableMarksWhatIsMissed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[12] != "6" {
-		t.Errorf("cells %v, want 1.8%%! late with k = 6", cells)
+	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[12] != "6.5" {
+		t.Errorf("cells %v, want 1.8%%! late with k = 6.5", cells)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 )
 
@@ -78,30 +79,30 @@ func lateSaved(o *v1alpha1.Outcome, makes, leaves string) string {
 
 // marginWords say what is expected of a margin, and of its neighbours on the curve that it was read from.
 func marginWords(s outcome.Scaled) string {
-	if finite(&s.K) == nil || finite(&s.Expected) == nil {
+	if finite(&s.K) == nil || finite(&s.Expected) == nil || len(s.Curve.Points) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("With k = %s, %s of the demand is expected to be late", multiple(&s.K), share(&s.Expected))
-	if i, ok := neighbour(s, -1); ok {
-		text += fmt.Sprintf("; with %s it would be %s", multiple(&s.Curve[i].K), share(&s.Curve[i].Late))
-	}
-	if i, ok := neighbour(s, 1); ok {
-		text += fmt.Sprintf("; with %s, %s", multiple(&s.Curve[i].K), share(&s.Curve[i].Late))
+	own := s.Curve.At(s.K)
+	text := fmt.Sprintf("k = %s is expected to leave %s late at %s the demand's own replica-hours",
+		multiple(&s.K), share(&s.Expected), times(finite(&own.Cost)))
+	for _, direction := range []float64{-1, 1} {
+		if p, ok := neighbour(s, direction); ok {
+			text += fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), share(&p.Late), times(finite(&p.Cost)))
+		}
 	}
 	return text + "."
 }
 
 // neighbour is the point of the curve that is next to the margin in a direction, −1 or 1, by a digit that is seen.
-func neighbour(s outcome.Scaled, direction float64) (int, bool) {
-	const least = 0.01
-	nearest, distance := -1, math.Inf(1)
-	for i := range s.Curve {
-		d := direction * (s.Curve[i].K - s.K)
-		if d >= least && d < distance && finite(&s.Curve[i].Late) != nil {
-			nearest, distance = i, d
+func neighbour(s outcome.Scaled, direction float64) (nearest margin.Point, found bool) {
+	const least = 0.05
+	distance := math.Inf(1)
+	for _, p := range s.Curve.Points {
+		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
+			nearest, distance, found = p, d, true
 		}
 	}
-	return nearest, nearest >= 0
+	return nearest, found
 }
 
 // share is a part of the demand in hundredths, two digits of it: 0.62%, 3.9%, 12%.

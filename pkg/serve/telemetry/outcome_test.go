@@ -36,7 +36,7 @@ func TestOutcome(t *testing.T) {
 # TYPE forewarm_objective_expected_late_ratio gauge
 forewarm_objective_expected_late_ratio{forecast="lead",namespace="inference"} 0.018
 forewarm_objective_expected_late_ratio{forecast="max",namespace="inference"} 0.024
-forewarm_objective_expected_late_ratio{forecast="met",namespace="inference"} 0.0082
+forewarm_objective_expected_late_ratio{forecast="met",namespace="inference"} 0.01
 # HELP forewarm_objective_late_ratio Share of the demand that the objective lets be late.
 # TYPE forewarm_objective_late_ratio gauge
 forewarm_objective_late_ratio{forecast="lead",namespace="inference"} 0.01
@@ -46,7 +46,7 @@ forewarm_objective_late_ratio{forecast="met",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="nothing",namespace="inference"} 0.02
 # HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the shape's spread above its median.
 # TYPE forewarm_objective_margin gauge
-forewarm_objective_margin{forecast="lead",namespace="inference"} 6
+forewarm_objective_margin{forecast="lead",namespace="inference"} 6.5
 forewarm_objective_margin{forecast="learning",namespace="inference"} 1.9
 forewarm_objective_margin{forecast="max",namespace="inference"} 1.3
 forewarm_objective_margin{forecast="met",namespace="inference"} 1.3

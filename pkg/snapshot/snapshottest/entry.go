@@ -40,7 +40,7 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 	}
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
-	e.Decision = decide.Decide(e.Policy, e.Inputs)
+	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
 	return e
 }
 

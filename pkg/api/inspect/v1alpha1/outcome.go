@@ -30,7 +30,7 @@ type Outcome struct {
 	// Expected is the share of the demand that is expected to be late with that margin. Absent until known.
 	// +optional
 	Expected *float64 `json:"expected,omitempty"`
-	// WhyK says in a sentence what is expected of that margin, and of the ones next to it.
+	// WhyK says in a sentence what the margins next to that one would do.
 	// +optional
 	WhyK string `json:"whyK,omitempty"`
 
@@ -94,19 +94,22 @@ type Scaling struct {
 	// Expected is the share of the demand that is expected to be late with it. Absent until known.
 	// +optional
 	Expected *float64 `json:"expected,omitempty"`
-	// Curve is the share that is expected to be late under each margin; K is read from it.
+	// Curve is what is expected under each margin; K is read from it.
 	// +optional
 	// +listType=atomic
 	Curve []MarginPoint `json:"curve,omitempty"`
 }
 
-// MarginPoint is the share of the demand that is expected to be late under a margin.
+// MarginPoint is what is expected under a margin.
 type MarginPoint struct {
 	// K is the multiple of the spread.
 	K float64 `json:"k"`
-	// Late is the share that is expected to be late. Absent until known.
+	// Late is the share of the demand that is expected to be late. Absent until known.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
+	// Cost is the replica-hours over those of the demand at full capacity. Absent until known.
+	// +optional
+	Cost *float64 `json:"cost,omitempty"`
 }
 
 // ShapeCandidate is a shape and what it would cost to meet the objective with it.

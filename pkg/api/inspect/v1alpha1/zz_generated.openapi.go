@@ -285,7 +285,7 @@ func schema_pkg_api_inspect_v1alpha1_MarginPoint(ref common.ReferenceCallback) c
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MarginPoint is the share of the demand that is expected to be late under a margin.",
+				Description: "MarginPoint is what is expected under a margin.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"k": {
@@ -298,7 +298,14 @@ func schema_pkg_api_inspect_v1alpha1_MarginPoint(ref common.ReferenceCallback) c
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share that is expected to be late. Absent until known.",
+							Description: "Late is the share of the demand that is expected to be late. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"cost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cost is the replica-hours over those of the demand at full capacity. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -385,7 +392,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"whyK": {
 						SchemaProps: spec.SchemaProps{
-							Description: "WhyK says in a sentence what is expected of that margin, and of the ones next to it.",
+							Description: "WhyK says in a sentence what the margins next to that one would do.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -982,7 +989,7 @@ func schema_pkg_api_inspect_v1alpha1_Scaling(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Curve is the share that is expected to be late under each margin; K is read from it.",
+							Description: "Curve is what is expected under each margin; K is read from it.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
