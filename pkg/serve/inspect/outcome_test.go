@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
@@ -192,6 +194,12 @@ func TestTableMarksWhatIsMissed(t *testing.T) {
 	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	missed := list(t, s, &internalversion.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{v1alpha1.LabelObjective: "FasterThanLead"}),
+	})
+	if len(missed.Items) != 1 {
+		t.Errorf("%d are found by their verdict, want 1", len(missed.Items))
 	}
 	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[12] != "6.5" {
 		t.Errorf("cells %v, want 1.8%%! late with k = 6.5", cells)
