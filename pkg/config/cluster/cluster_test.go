@@ -38,6 +38,8 @@ func TestCluster(t *testing.T) {
 		{"ObjectivesAreTold", testObjective},
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},
+		{"AnHPAIsFound", testAutoscaled},
+		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"TimesAtZeroAreRemembered", testSlept},
 		{"RightsToMeasureAreMissing", testNoRights},
