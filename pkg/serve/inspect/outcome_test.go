@@ -68,6 +68,7 @@ func TestSummary(t *testing.T) {
 		change(r)
 		return r
 	}
+	const last = " The last value with a margin of its own would not keep the objective: 2.1% late at 2.74 ×."
 	const played = "A shadow of HorizontalPodAutoscaler/llama played the last "
 	for _, c := range []struct {
 		name   string
@@ -79,26 +80,26 @@ func TestSummary(t *testing.T) {
 			"less of both", week(func(*outcome.Report) {}), decide.Floor,
 			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.7 × the demand's own replica-hours, " +
 				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm's value saves 35 replica-hours (11%) and makes 3.3% less of " +
-				"the demand late.",
+				"the demand late." + last,
 		},
 		{
 			"in shadow mode", week(func(*outcome.Report) {}), decide.Shadow,
 			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.7 × the demand's own replica-hours, " +
 				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm only watches (serve: Shadow); its value would have saved 35 " +
-				"replica-hours (11%) and made 3.3% less of the demand late.",
+				"replica-hours (11%) and made 3.3% less of the demand late." + last,
 		},
 		{
 			"more of both", week(func(r *outcome.Report) { r.Served, r.Observed, r.Over = r.Observed, r.Served, 30*time.Hour }),
 			decide.Floor,
 			played + "30 hours of demand: on forewarm's value 3.9% of it was late at 1.9 × the demand's own replica-hours, " +
 				"on the observed demand, without headroom, 0.62% at 1.7 ×. Forewarm's value costs 35 replica-hours more (12%) and makes 3.3% " +
-				"more of the demand late.",
+				"more of the demand late." + last,
 		},
 		{
 			"as much of both", week(func(r *outcome.Report) { r.Served, r.Over = r.Observed, time.Hour }), decide.Floor,
 			played + "60 minutes of demand: on forewarm's value 3.9% of it was late at 1.9 × the demand's own " +
 				"replica-hours, on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm's value costs as many replica-hours and leaves " +
-				"as much of the demand late.",
+				"as much of the demand late." + last,
 		},
 		{
 			"no demand", week(func(r *outcome.Report) { r.Served, r.Observed = outcome.Account{Paid: 168}, outcome.Account{} }),
@@ -111,6 +112,30 @@ func TestSummary(t *testing.T) {
 		o := inspect.Outlook(e, snapshottest.Now()).Status.Outcome
 		if diff := cmp.Diff(c.want, o.Summary); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// What a rule without a forecast would take at the same lateness is said where it is known.
+func TestSummaryComparesWithTheLastValue(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(last, serves *outcome.Candidate)
+		want   string
+	}{
+		{
+			"dearer", func(last, _ *outcome.Candidate) { last.Meets, last.Cost = true, 1.9 },
+			"To keep the objective, the last value with a margin of its own would take 1.9 ×; what serves takes 1.7 ×.",
+		},
+		{"serves itself", func(last, serves *outcome.Candidate) { last.Serves, serves.Serves = true, false }, ""},
+		{"not known", func(last, _ *outcome.Candidate) { last.Cost = math.NaN() }, ""},
+		{"nothing keeps it", func(_, serves *outcome.Candidate) { serves.Meets = false }, ""},
+	} {
+		r := snapshottest.Report(outcome.Met)
+		c.change(&r.Candidates[2], &r.Candidates[0])
+		got := inspect.Outlook(reported(r), snapshottest.Now()).Status.Outcome.Summary
+		if c.want == "" && strings.Contains(got, "last value") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %q, want %q at its end", c.name, got, c.want)
 		}
 	}
 }

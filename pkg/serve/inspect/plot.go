@@ -22,7 +22,7 @@ const (
 	panelHeight  vg.Length = 328
 	headHeight   vg.Length = 58
 	legendHeight vg.Length = 34
-	inset       vg.Length = 14
+	inset        vg.Length = 14
 	// pastShare is the width of the last day's panel, axis included.
 	pastShare = 0.6
 )

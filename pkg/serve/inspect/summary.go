@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 )
 
@@ -29,7 +28,34 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
 	}
-	return text + " " + saving(o, shadow)
+	return text + " " + saving(o, shadow) + reactive(o)
+}
+
+// reactive compares what serves with the best that can be done without a forecast, at the same lateness: the last value
+// under a margin of its own. It is what a share saved of a rule without headroom cannot say.
+func reactive(o *v1alpha1.Outcome) string {
+	var serves, last *v1alpha1.ShapeCandidate
+	for i := range o.Candidates {
+		c := &o.Candidates[i]
+		if c.Serves {
+			serves = c
+		}
+		if c.Name == outcome.LastValue {
+			last = c
+		}
+	}
+	switch {
+	case serves == nil || last == nil || serves == last || serves.Cost == nil || last.Cost == nil || !serves.Meets:
+		return ""
+	case !last.Meets:
+		return fmt.Sprintf(" The last value with a margin of its own would not keep the objective: %s late at %s.",
+			share(last.Late), times(last.Cost))
+	}
+	return fmt.Sprintf(
+		" To keep the objective, the last value with a margin of its own would take %s; what serves takes %s.",
+		times(last.Cost),
+		times(serves.Cost),
+	)
 }
 
 // What is smaller is no difference to speak of: a share of the cost, and of the demand.
@@ -83,26 +109,22 @@ func marginWords(s outcome.Scaled) string {
 		return ""
 	}
 	own := s.Curve.At(s.K)
-	text := fmt.Sprintf("k = %s is expected to leave %s late at %s the demand's own replica-hours",
-		multiple(&s.K), share(&s.Expected), times(finite(&own.Cost)))
-	for _, direction := range []float64{-1, 1} {
-		if p, ok := neighbour(s, direction); ok {
-			text += fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), share(&p.Late), times(finite(&p.Cost)))
-		}
-	}
-	return text + "."
+	return fmt.Sprintf("k = %s is expected to leave %s late at %s the demand's own replica-hours%s%s.",
+		multiple(&s.K), share(&s.Expected), times(finite(&own.Cost)), neighbour(s, -1), neighbour(s, 1))
 }
 
-// neighbour is the point of the curve that is next to the margin in a direction, −1 or 1, by a digit that is seen.
-func neighbour(s outcome.Scaled, direction float64) (nearest margin.Point, found bool) {
+// neighbour is what the point of the curve would do that is next to the margin in a direction, −1 or 1, by a digit that is
+// seen; empty where there is none.
+func neighbour(s outcome.Scaled, direction float64) string {
 	const least = 0.05
-	distance := math.Inf(1)
+	words, distance := "", math.Inf(1)
 	for _, p := range s.Curve.Points {
 		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
-			nearest, distance, found = p, d, true
+			distance = d
+			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), share(&p.Late), times(finite(&p.Cost)))
 		}
 	}
-	return nearest, found
+	return words
 }
 
 // share is a part of the demand in hundredths, two digits of it: 0.62%, 3.9%, 12%.

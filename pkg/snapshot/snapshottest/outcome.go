@@ -26,7 +26,8 @@ func Report(verdict outcome.Verdict) *outcome.Report {
 		Shape: outcome.Learnt, Candidates: shapes(),
 		Why: "learnt took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
 		Scalings: []outcome.Scaled{{
-			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12, K: 1.3, Expected: 0.01, Curve: curve(0.01),
+			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
+			K: 1.3, Expected: 0.01, Curve: curve(0.01),
 		}},
 		Over:     7 * 24 * time.Hour,
 		Served:   outcome.Account{Arrived: 174, Late: 1.08, Paid: 296},
