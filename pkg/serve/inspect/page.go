@@ -26,7 +26,9 @@ type page struct {
 	Facts     []fact
 	Objective *objective
 	Models    []modelRow
-	HPA       hpaExample
+	// Repairs are the newest times at which the demand was not simply what was read.
+	Repairs []repairRow
+	HPA     hpaExample
 }
 
 // fact is one number on the page with its name and what it means.
@@ -62,6 +64,7 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
 		Facts:     facts(&o.Status, now),
 		Objective: objectiveOf(&o.Status),
 		Models:    modelRows(o.Status.Candidates),
+		Repairs:   repairRows(o.Status.Repairs, o.Status.Step.Duration),
 		HPA:       example(o),
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -41,6 +42,25 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
 	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
+	return e
+}
+
+// Repaired is Ready with a morning and a present in which the service was saturated, a night in which it was down, and a
+// missed minute.
+func Repaired(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	now := Now()
+	span := func(cause repair.Cause, ago, length time.Duration, share int) repair.Span {
+		from := now.Add(-ago)
+		return repair.Span{From: from, To: from.Add(length), Cause: cause, Samples: int(length/step) * share / 100}
+	}
+	e.Repairs = []repair.Span{
+		span(repair.Outage, 10*time.Hour+30*time.Minute, repair.Patience, 100), // With the next, that of recent.
+		span(repair.Missing, 10*time.Hour+20*time.Minute, 20*time.Minute, 100),
+		span(repair.AtLimit, 5*time.Hour, 100*time.Minute, 90),
+		span(repair.Missing, 2*time.Hour, time.Minute, 100),
+		span(repair.AtCapacity, 9*time.Minute, 9*time.Minute, 100),
+	}
 	return e
 }
 
