@@ -24,8 +24,9 @@ type Named struct {
 
 // Models are the forecasting models that are asked about a window of a demand with a season.
 //
-// Between fits a model's state moves on with every block, and the coefficients of a demand hardly change: fitted every
-// three days, forewarm serves recorded demand at no more cost than fitted every six hours.
+// Between fits a model's state moves on with every block, and the coefficients of a demand hardly change: with fits every
+// three days, the first after three, forewarm serves recorded demand at no more cost than with fits every six hours. Until
+// then the demand of now stands in.
 func Models(step, window, season time.Duration) []Named {
 	const day, minute, refit = 24 * time.Hour, time.Minute, 72 * time.Hour
 	// A slot of the season as long as a few minutes of a day: means of fewer samples are noise.
