@@ -34,8 +34,14 @@ func (c Config) validate() error {
 		return fmt.Errorf("ahead: %s: blocks of %s and steps of %s, want a whole number of steps",
 			c.Model.Name(), c.Block, c.Step)
 	case c.Window < c.Block || c.History < c.Block || c.Refit < c.Block:
-		return fmt.Errorf("ahead: %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
-			c.Model.Name(), c.Window, c.History, c.Refit, c.Block)
+		return fmt.Errorf(
+			"ahead: %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
+			c.Model.Name(),
+			c.Window,
+			c.History,
+			c.Refit,
+			c.Block,
+		)
 	default:
 		return nil
 	}

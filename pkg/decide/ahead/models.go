@@ -43,12 +43,12 @@ func Models(step, window, season time.Duration) []Named {
 		c := &named[i].Config
 		c.Step, c.Window = step, max(window, c.Block)
 		c.History = max(c.History, c.Block)
-		c.Refit = max(refit/c.Block*c.Block, c.Block)
+		c.Refit = max(refit.Truncate(c.Block), c.Block)
 	}
 	return named
 }
 
 // blocks is the length nearest to a wanted one that is a whole number of steps, one at least.
 func blocks(wanted, step time.Duration) time.Duration {
-	return max(1, (wanted+step/2)/step) * step
+	return max(wanted.Round(step), step)
 }
