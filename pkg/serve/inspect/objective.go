@@ -73,10 +73,25 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 		{"Asked", asked(o.Late), "", "at most, waits longer than " + span(o.Wait.Duration)},
 		{"Late", share(o.Served.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
-		{"Without forewarm", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
+		{"On the observed", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
+		lastValueFact(o),
 		{"Margin k", multiple(o.K), "", expectedNote(o)},
 		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
 	}
+}
+
+// lastValueFact is what a rule without a forecast would take to keep the objective.
+func lastValueFact(o *v1alpha1.Outcome) fact {
+	_, last := rivals(o)
+	out := fact{Name: "By the last value", Value: unknown, Note: "not known yet"}
+	switch {
+	case last == nil || last.Cost == nil:
+	case last.Meets:
+		out.Value, out.Note = times(last.Cost), "to keep the objective, with a margin of its own"
+	default:
+		out.Value, out.Note = share(last.Late), "late at "+times(last.Cost)+": it does not keep the objective"
+	}
+	return out
 }
 
 func expectedNote(o *v1alpha1.Outcome) string {

@@ -79,14 +79,14 @@ func TestSummary(t *testing.T) {
 		{
 			"less of both", week(func(*outcome.Report) {}), decide.Floor,
 			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.7 × the demand's own replica-hours, " +
-				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm's value saves 35 replica-hours (11%) and makes 3.3% less of " +
-				"the demand late." + last,
+				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm's value saves 35 replica-hours (11%) and spares 3.3% of the " +
+				"demand from being late." + last,
 		},
 		{
 			"in shadow mode", week(func(*outcome.Report) {}), decide.Shadow,
 			played + "7 days of demand: on forewarm's value 0.62% of it was late at 1.7 × the demand's own replica-hours, " +
 				"on the observed demand, without headroom, 3.9% at 1.9 ×. Forewarm only watches (serve: Shadow); its value would have saved 35 " +
-				"replica-hours (11%) and made 3.3% less of the demand late." + last,
+				"replica-hours (11%) and spared 3.3% of the demand from being late." + last,
 		},
 		{
 			"more of both", week(func(r *outcome.Report) { r.Served, r.Observed, r.Over = r.Observed, r.Served, 30*time.Hour }),

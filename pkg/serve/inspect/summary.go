@@ -34,16 +34,7 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 // reactive compares what serves with the best that can be done without a forecast, at the same lateness: the last value
 // under a margin of its own. It is what a share saved of a rule without headroom cannot say.
 func reactive(o *v1alpha1.Outcome) string {
-	var serves, last *v1alpha1.ShapeCandidate
-	for i := range o.Candidates {
-		c := &o.Candidates[i]
-		if c.Serves {
-			serves = c
-		}
-		if c.Name == outcome.LastValue {
-			last = c
-		}
-	}
+	serves, last := rivals(o)
 	switch {
 	case serves == nil || last == nil || serves == last || serves.Cost == nil || last.Cost == nil || !serves.Meets:
 		return ""
@@ -66,13 +57,14 @@ const (
 
 // saving says what the served value saves or costs against the observed one, or would where it is only watched.
 func saving(o *v1alpha1.Outcome, shadow bool) string {
-	saves, costs, makes, leaves := "saves", "costs", "makes", "leaves"
+	saves, costs, spares, makes, leaves := "saves", "costs", "spares", "makes", "leaves"
 	who := "Forewarm's value"
 	if shadow {
 		who = "Forewarm only watches (serve: Shadow); its value"
-		saves, costs, makes, leaves = "would have saved", "would have cost", "made", "left"
+		saves, costs = "would have saved", "would have cost"
+		spares, makes, leaves = "spared", "made", "left"
 	}
-	return fmt.Sprintf("%s %s and %s.", who, hoursSaved(o, saves, costs), lateSaved(o, makes, leaves))
+	return fmt.Sprintf("%s %s and %s.", who, hoursSaved(o, saves, costs), lateSaved(o, spares, makes, leaves))
 }
 
 func hoursSaved(o *v1alpha1.Outcome, saves, costs string) string {
@@ -91,7 +83,7 @@ func hoursSaved(o *v1alpha1.Outcome, saves, costs string) string {
 	return fmt.Sprintf("%s %s replica-hours%s", saves, number(&size), part)
 }
 
-func lateSaved(o *v1alpha1.Outcome, makes, leaves string) string {
+func lateSaved(o *v1alpha1.Outcome, spares, makes, leaves string) string {
 	spared := *o.Saved.Late
 	size := math.Abs(spared)
 	switch {
@@ -100,7 +92,7 @@ func lateSaved(o *v1alpha1.Outcome, makes, leaves string) string {
 	case spared < 0:
 		return fmt.Sprintf("%s %s more of the demand late", makes, share(&size))
 	}
-	return fmt.Sprintf("%s %s less of the demand late", makes, share(&size))
+	return fmt.Sprintf("%s %s of the demand from being late", spares, share(&size))
 }
 
 // marginWords say what is expected of a margin, and of its neighbours on the curve that it was read from.
@@ -125,6 +117,20 @@ func neighbour(s outcome.Scaled, direction float64) string {
 		}
 	}
 	return words
+}
+
+// rivals are the candidate that serves and the last value; nil where there is none, and the same where it serves.
+func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.ShapeCandidate) {
+	for i := range o.Candidates {
+		c := &o.Candidates[i]
+		if c.Serves {
+			serves = c
+		}
+		if c.Name == outcome.LastValue {
+			last = c
+		}
+	}
+	return serves, last
 }
 
 // share is a part of the demand in hundredths, two digits of it: 0.62%, 3.9%, 12%.

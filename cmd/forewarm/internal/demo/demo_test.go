@@ -183,6 +183,17 @@ func TestDemoOfTheOwnTraces(t *testing.T) {
 	if code != http.StatusOK || strings.Count(body, `"state":"Ready"`)+strings.Count(body, `"state": "Ready"`) != 2 {
 		t.Errorf("not both Forecasts are Ready (status %d):\n%.2000s", code, body)
 	}
+	_, page := get(t, address, "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests/page")
+	for _, want := range []string{
+		"The objective", "Asked", "in the last 7 days", "k = ", "is expected to leave", "By the last value", "serves",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not tell how the objective fares: no %q", want)
+		}
+	}
+	if !strings.Contains(out.String(), "A shadow of spec.scaling played the last 7 days of demand") {
+		t.Errorf("what becomes of the objective is not said:\n%s", out)
+	}
 }
 
 func TestATakenPortIsSaidAtOnce(t *testing.T) {
