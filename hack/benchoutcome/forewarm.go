@@ -148,7 +148,7 @@ func (t *trial) playMultiples() ([]play, error) {
 		return nil, err
 	}
 	var out []play
-	for _, k := range margin.Grid() {
+	for _, k := range t.some(margin.Grid()) {
 		d.K = math.Max(k, 1e-9)
 		p, err := t.forewarm(d, k)
 		if err != nil {
@@ -170,7 +170,7 @@ func forewarm(t *trial) ([]play, error) {
 		return nil, err
 	}
 	var out []play
-	for _, objective := range objectives() {
+	for _, objective := range t.some(objectives()) {
 		d.Late = objective
 		p, err := t.forewarm(d, objective)
 		if err != nil {
