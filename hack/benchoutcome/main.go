@@ -29,15 +29,15 @@ func run(args []string, out, words io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.scheduled && !o.ablation && o.priors == "" {
+	if o.priors != "" {
+		return writePriors(traces, o, words)
+	}
+	if o.scheduled && !o.ablation {
 		made, problem := scheduled()
 		if problem != nil {
 			return problem
 		}
 		traces = append(traces, made...)
-	}
-	if o.priors != "" {
-		return writePriors(traces, o, words)
 	}
 	trials := newTrials(traces, o)
 	if o.ablation {
