@@ -35,7 +35,7 @@ func measure(trials []*trial, rivals []rival, words io.Writer) ([]effort, error)
 			if !t.counts() {
 				continue
 			}
-			seconds, err := t.alone().effort(r)
+			seconds, err := t.afresh().effort(r)
 			if err != nil {
 				return nil, fmt.Errorf("CPU time of %s on %s: %w", r.name, t.name, err)
 			}
@@ -47,8 +47,8 @@ func measure(trials []*trial, rivals []rival, words io.Writer) ([]effort, error)
 	return out, nil
 }
 
-// alone is the trial with one setting of each policy, and nothing computed yet but what comes from other traces.
-func (t *trial) alone() *trial {
+// afresh is the trial with one setting of each policy, and nothing computed yet but what comes from other traces.
+func (t *trial) afresh() *trial {
 	out := *t
 	out.oneSetting = true
 	out.share()

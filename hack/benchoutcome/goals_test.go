@@ -165,7 +165,7 @@ func TestHeadingNamesWhatWasLeftOut(t *testing.T) {
 }
 
 // The one setting that is timed is the sweep's, computed anew.
-func TestAloneIsOneOfTheSweep(t *testing.T) {
+func TestAfreshIsOneOfTheSweep(t *testing.T) {
 	traces, err := readTraces(folder(t))
 	if err != nil {
 		t.Fatal(err)
@@ -180,12 +180,12 @@ func TestAloneIsOneOfTheSweep(t *testing.T) {
 		if err != nil || len(all) != len(settings) {
 			t.Fatal(len(all), err)
 		}
-		one, err := played.alone().sweep(r)
+		one, err := played.afresh().sweep(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(all[len(all)/2:len(all)/2+1], one); diff != "" {
-			t.Errorf("%s (-of the sweep +alone)\n%s", name, diff)
+			t.Errorf("%s (-of the sweep +afresh)\n%s", name, diff)
 		}
 	}
 }
