@@ -87,7 +87,7 @@ bench-outcome: ## GPU-hours and lateness of policies under a stock HPA: TRACES=d
 
 .PHONY: prior
 prior: ## fit what forewarm knows of a workload before it has seen it to recorded demand: TRACES=dir
-	go run ./hack/benchoutcome --priors=pkg/decide/shape/priors $(call given,TRACES,traces)
+	go run ./hack/benchoutcome --priors=pkg/decide $(call given,TRACES,traces)
 
 .PHONY: generate
 generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces

@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
@@ -19,7 +20,7 @@ func (t *trial) shapeConfig() shape.Config {
 // collected are the rows of this trace for the priors of the other families.
 func (t *trial) collect() (quantreg.Rows, error) {
 	const every = 10 * time.Minute
-	tapes, err := t.tapes()
+	tapes, err := t.tapes(t.models)
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
@@ -31,13 +32,13 @@ func (t *trial) collect() (quantreg.Rows, error) {
 // collecting is a policy that serves nothing while it collects.
 type collecting struct {
 	collector *shape.Collector
-	tapes     []policy.Forecaster
+	tapes     []outcome.Forecaster
 	maxima    []float64
 }
 
 func (c collecting) Serve(o simulate.Observation) float64 {
 	for i, m := range c.tapes {
-		c.maxima[i] = m.Ahead(o)
+		c.maxima[i] = m.Push(o.Arrived)
 	}
 	c.collector.Push(o.Demand, c.maxima)
 	return math.NaN()
@@ -81,35 +82,40 @@ func (t *trial) shapePrior() (shape.Prior, error) {
 	return shape.Pool(columns, all)
 }
 
-// decision is forewarm's on this trace.
-func (t *trial) decision() (policy.Decision, error) {
+// decision is forewarm's on this trace, with a multiple or for an objective.
+func (t *trial) decision(fixed, late float64) (outcome.Config, error) {
 	prior, err := t.shape()
-	return policy.Decision{
-		Shape: t.shapeConfig(), Prior: prior, Lead: t.lead, Workload: t.config(1, 0),
+	if err != nil {
+		return outcome.Config{}, err
+	}
+	tapes, err := t.tapes(t.models)
+	if err != nil {
+		return outcome.Config{}, err
+	}
+	alone, err := t.alone()
+	c := t.config(1, 0)
+	return outcome.Config{
+		Shape: t.shapeConfig(), Prior: prior, Models: tapes, Alone: alone, Lead: t.lead, Fixed: fixed, Late: late,
+		Autoscalers: []outcome.Autoscaler{{By: "the trace", Spec: c.Spec}}, Start: c.Demand.Start,
 	}, err
 }
 
-// multiples is the share late under each multiple of the grid, over the whole trace.
-func (t *trial) multiples() ([]float64, error) {
-	plays, err := t.byMultiple()
+// multiples are the shares late under each multiple of each candidate's grid, over the whole trace.
+func (t *trial) multiples() (margin.Priors, error) {
+	c, err := t.decision(0, 0.01)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(plays))
-	for i, p := range plays {
-		c := t.config(1, 0)
-		c.WarmUp = 0
-		report, err := simulate.Run(c, simulate.NewTape(p.values))
-		if err != nil {
-			return nil, err
-		}
-		out[i] = report.LateShare()
+	f, err := policy.NewForewarm(c)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	_, err = t.values(f)
+	return f.Objective().Lates(), err
 }
 
 // marginPrior is the geometric mean over the other families of what was late under each multiple.
-func (t *trial) marginPrior() ([]float64, error) {
+func (t *trial) marginPrior() (margin.Priors, error) {
 	families := map[string]int{}
 	for _, other := range t.others {
 		if other.family != t.family && other.counts() {
@@ -117,40 +123,44 @@ func (t *trial) marginPrior() ([]float64, error) {
 		}
 	}
 	if len(families) == 0 {
-		return margin.Prior(t.lead), nil
+		return margin.Shipped(t.lead)
 	}
-	out := make([]float64, len(margin.Grid()))
+	out := margin.Priors{}
 	for _, other := range t.others {
 		if families[other.family] == 0 || !other.counts() {
 			continue
 		}
-		late, err := other.lates()
+		all, err := other.lates()
 		if err != nil {
 			return nil, err
 		}
-		for i := range out {
-			out[i] += math.Log(late[i]+1e-4) / float64(len(families)*families[other.family])
+		weight := 1 / float64(len(families)*families[other.family])
+		for name, late := range all {
+			if out[name] == nil {
+				out[name] = make([]float64, len(late))
+			}
+			for i := range late {
+				out[name][i] += weight * math.Log(late[i]+1e-4)
+			}
 		}
 	}
-	for i := range out {
-		out[i] = math.Exp(out[i])
+	for _, late := range out {
+		for i := range late {
+			late[i] = math.Exp(late[i])
+		}
 	}
 	return out, nil
 }
 
 // forewarmK sweeps one multiple for all traces.
-func forewarmK(t *trial) ([]play, error) { return t.byMultiple() }
-
-// playMultiples lets forewarm serve with each multiple of the grid.
-func (t *trial) playMultiples() ([]play, error) {
-	d, err := t.decision()
-	if err != nil {
-		return nil, err
-	}
+func forewarmK(t *trial) ([]play, error) {
 	var out []play
 	for _, k := range t.some(margin.Grid()) {
-		d.K = math.Max(k, 1e-9)
-		p, err := t.forewarm(d, k)
+		c, err := t.decision(math.Max(k, 1e-9), 0)
+		if err != nil {
+			return nil, err
+		}
+		p, err := t.forewarm(c, k)
 		if err != nil {
 			return nil, err
 		}
@@ -161,18 +171,18 @@ func (t *trial) playMultiples() ([]play, error) {
 
 // forewarm sweeps one objective for all traces.
 func forewarm(t *trial) ([]play, error) {
-	d, err := t.decision()
-	if err != nil {
-		return nil, err
-	}
-	d.Margin, err = t.marginPrior()
+	priors, err := t.marginPrior()
 	if err != nil {
 		return nil, err
 	}
 	var out []play
 	for _, objective := range t.some(objectives()) {
-		d.Late = objective
-		p, err := t.forewarm(d, objective)
+		c, err := t.decision(0, objective)
+		if err != nil {
+			return nil, err
+		}
+		c.Margins = priors
+		p, err := t.forewarm(c, objective)
 		if err != nil {
 			return nil, err
 		}
@@ -181,13 +191,8 @@ func forewarm(t *trial) ([]play, error) {
 	return out, nil
 }
 
-func (t *trial) forewarm(d policy.Decision, setting float64) (play, error) {
-	tapes, err := t.tapes()
-	if err != nil {
-		return play{}, err
-	}
-	d.Models = tapes
-	f, err := policy.NewForewarm(d)
+func (t *trial) forewarm(c outcome.Config, setting float64) (play, error) {
+	f, err := policy.NewForewarm(c)
 	if err != nil {
 		return play{}, err
 	}

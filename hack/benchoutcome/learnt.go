@@ -14,31 +14,53 @@ func studied() []time.Duration {
 	return []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
 }
 
-// writePriors fits the priors that forewarm ships to all traces that count, no family left out, and writes them to a
-// folder.
+// writePriors fits what forewarm ships to all traces that count, no family left out: the shape of the window's maximum and
+// what is late under each multiple of its spread. It writes them to the folders of the packages that ship them.
 func writePriors(traces []recorded, o options, words io.Writer) error {
-	o.models = nil // The server's learner has none yet.
 	for _, lead := range studied() {
 		o.lead = lead
 		trials := newTrials(traces, o)
-		all := &trial{recorded: recorded{family: "everybody's"}, lead: lead, step: o.step, others: trials}
-		prior, err := all.shapePrior()
-		if err != nil {
+		all := &trial{recorded: recorded{family: "everybody's"}, lead: lead, step: o.step, models: inOrder(o.models), others: trials}
+		if err := all.writeShape(o.priors); err != nil {
 			return err
 		}
-		name := filepath.Join(o.priors, "lead-"+lead.String()+".json")
-		file, err := os.Create(name)
-		if err != nil {
+		if err := all.writeMargin(o.priors); err != nil {
 			return err
 		}
-		err = prior.Write(file, all.window())
-		if problem := file.Close(); err == nil {
-			err = problem
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		fmt.Fprintf(words, "%s: fitted to %s\n", name, strings.Join(counting(trials), ", "))
+		fmt.Fprintf(words, "L = %s: fitted to %s\n", lead, strings.Join(counting(trials), ", "))
+	}
+	return nil
+}
+
+func (t *trial) writeShape(folder string) error {
+	prior, err := t.shapePrior()
+	if err != nil {
+		return err
+	}
+	return t.write(folder, "shape", func(out io.Writer) error { return prior.Write(out, t.window()) })
+}
+
+func (t *trial) writeMargin(folder string) error {
+	priors, err := t.marginPrior()
+	if err != nil {
+		return err
+	}
+	return t.write(folder, "margin", func(out io.Writer) error { return priors.Write(out, t.lead) })
+}
+
+// write writes a package's file for this lead time.
+func (t *trial) write(folder, of string, to func(io.Writer) error) error {
+	name := filepath.Join(folder, of, "priors", "lead-"+t.lead.String()+".json")
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	err = to(file)
+	if problem := file.Close(); err == nil {
+		err = problem
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

@@ -5,45 +5,28 @@ import (
 	stdsync "sync"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/ensemble"
-	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/pkg/decide/ahead"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/simulate"
-	"github.com/forewarm/forewarm/pkg/simulate/policy"
 )
 
-// model is a forecaster whose maximum of the window is a feature of the shape.
-type model struct {
-	name    string
-	block   time.Duration
-	history time.Duration
-	model   func(t *trial) forecast.Model
-}
-
-func models() []model {
-	return []model{
-		{"holt-winters", 5 * time.Minute, history, func(*trial) forecast.Model {
-			return smoothing.HoltWinters{Period: int(day / (5 * time.Minute)), Trend: smoothing.DampedTrend}
+// models are those whose maxima of the window are features of the shape: what forewarm asks, and the ensemble.
+func (t *trial) all() []ahead.Named {
+	ensembled := max(time.Minute, t.step)
+	return append(ahead.Models(t.step, t.window(), day), ahead.Named{Name: "auto", Config: ahead.Config{
+		Model: ensemble.Points{Auto: ensemble.Auto{
+			Seasons: []int{int(day / ensembled)}, Horizons: []int{1, int(t.window() / ensembled)},
 		}},
-		{"arima", time.Minute, day, func(*trial) forecast.Model { return arima.Auto{MaxD: 1} }},
-		{"auto", time.Minute, history, func(t *trial) forecast.Model {
-			return ensemble.Points{Auto: ensemble.Auto{
-				Seasons: []int{int(day / time.Minute)}, Horizons: []int{1, int(t.window() / time.Minute)},
-			}}
-		}},
-	}
+		Step: t.step, Block: ensembled, Window: max(t.window(), ensembled), History: history, Refit: refit,
+	}})
 }
 
 func modelNames() []string {
-	var names []string
-	for _, m := range models() {
-		names = append(names, m.name)
-	}
-	return names
+	return []string{ahead.ARIMA, ahead.HoltWinters, "auto"}
 }
 
-// inOrder are those of the models that are named, in the order of models.
+// inOrder are those of the models that are named, in the order of modelNames.
 func inOrder(names []string) []string {
 	return slices.DeleteFunc(modelNames(), func(name string) bool { return !slices.Contains(names, name) })
 }
@@ -53,48 +36,55 @@ type forecasts map[string]func() ([]float64, error)
 
 func newForecasts(t *trial) forecasts {
 	out := forecasts{}
-	for _, m := range models() {
-		out[m.name] = stdsync.OnceValues(func() ([]float64, error) { return t.forecast(m) })
+	for _, m := range t.all() {
+		out[m.Name] = stdsync.OnceValues(func() ([]float64, error) { return t.forecast(m.Config) })
 	}
 	return out
 }
 
-// forecast lets a model forecast the whole trace, fitted anew every 6 hours on what came before.
-func (t *trial) forecast(m model) ([]float64, error) {
-	p, err := policy.NewModel(policy.Modelled{
-		Model: m.model(
-			t,
-		),
-		Block:   m.block,
-		Window:  max(t.window(), m.block),
-		History: m.history,
-		Refit:   refit,
-		Refresh: t.step,
-	})
+// forecast lets a model forecast the whole trace, fitted anew on what came before.
+func (t *trial) forecast(c ahead.Config) ([]float64, error) {
+	p, err := ahead.New(c)
 	if err != nil {
 		return nil, err
 	}
-	return t.values(ahead{p})
+	return t.values(forecasting{p})
 }
 
-// ahead serves what a forecaster forecasts, and not what is observed.
-type ahead struct{ policy.Forecaster }
+// forecasting serves what a forecaster forecasts, and not what is observed.
+type forecasting struct{ outcome.Forecaster }
 
-func (a ahead) Serve(o simulate.Observation) float64 { return a.Ahead(o) }
+func (f forecasting) Serve(o simulate.Observation) float64 { return f.Push(o.Arrived) }
 
 // taped forecasts what was recorded.
 type taped struct{ values []float64 }
 
-func (p *taped) Ahead(simulate.Observation) float64 {
+func (p *taped) Push(float64) float64 {
 	v := p.values[0]
 	p.values = p.values[1:]
 	return v
 }
 
-// tapes are the models' forecasts of this trace, from the beginning.
-func (t *trial) tapes() ([]policy.Forecaster, error) {
-	var out []policy.Forecaster
-	for _, name := range t.models {
+// alone are the models that forewarm asks and that are no features here.
+func (t *trial) alone() ([]outcome.Named, error) {
+	var out []outcome.Named
+	for _, m := range ahead.Models(t.step, t.window(), day) {
+		if slices.Contains(t.models, m.Name) {
+			continue
+		}
+		tapes, err := t.tapes([]string{m.Name})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, outcome.Named{Name: m.Name, Forecaster: tapes[0]})
+	}
+	return out, nil
+}
+
+// tapes are the forecasts of models of this trace, from the beginning.
+func (t *trial) tapes(names []string) ([]outcome.Forecaster, error) {
+	var out []outcome.Forecaster
+	for _, name := range names {
 		values, err := t.forecasts[name]()
 		if err != nil {
 			return nil, err

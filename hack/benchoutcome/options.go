@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/pkg/decide/shape"
-	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // options are those of the command line.
@@ -43,7 +43,7 @@ func parse(args []string, data string) (options, error) {
 		"folder of traces, .csv or .csv.gz (default: FOREWARM_DATA/outcome/series_15s)",
 	)
 	flags.DurationVar(&o.lead, "lead", 5*time.Minute, "lead time of a pod")
-	flags.DurationVar(&o.step, "step", simulate.DefaultSync, "how often a policy is asked: a whole number of syncs")
+	flags.DurationVar(&o.step, "step", workload.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
 	flags.StringVar(

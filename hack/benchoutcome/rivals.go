@@ -6,6 +6,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/pkg/decide/ahead"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 )
 
@@ -106,8 +107,9 @@ func autoARIMA(t *trial) ([]float64, error) {
 }
 
 func modelled(t *trial, block, history time.Duration, model forecast.Model) ([]float64, error) {
-	p, err := policy.NewModel(policy.Modelled{
-		Model: model, Block: block, Window: max(t.window(), block), History: history, Refit: refit, Refresh: t.step,
+	block = max(block, t.step)
+	p, err := policy.NewModel(ahead.Config{
+		Model: model, Block: block, Window: max(t.window(), block), History: history, Refit: refit, Step: t.step,
 	})
 	if err != nil {
 		return nil, err

@@ -10,11 +10,12 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/source/trace"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 const (
 	// sync is the HPA's period and the step of the grid.
-	sync = simulate.DefaultSync
+	sync = workload.DefaultSync
 	// unit is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
 	// would make its rounding felt.
 	unit = 1000

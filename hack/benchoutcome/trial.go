@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // trial is a trace under a lead time, and what rivals may know of the others.
@@ -22,10 +24,8 @@ type trial struct {
 	// collected are the rows for the others' priors, shape this trace's own prior, lates what is late under each multiple.
 	collected func() (quantreg.Rows, error)
 	shape     func() (shape.Prior, error)
-	lates     func() ([]float64, error)
-	// byMultiple is what forewarm serves with each multiple of the grid.
-	byMultiple func() ([]play, error)
-	forecasts  forecasts
+	lates     func() (margin.Priors, error)
+	forecasts forecasts
 	// others are the traces of all families, this one's included.
 	others []*trial
 	// oneSetting of each policy will do, instead of a sweep.
@@ -48,7 +48,6 @@ func (t *trial) share() {
 	t.collected = stdsync.OnceValues(t.collect)
 	t.shape = stdsync.OnceValues(t.shapePrior)
 	t.forecasts = newForecasts(t)
-	t.byMultiple = stdsync.OnceValues(t.playMultiples)
 	t.lates = stdsync.OnceValues(t.multiples)
 }
 
@@ -61,18 +60,16 @@ func (t *trial) config(target float64, stabilization time.Duration) simulate.Con
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = stabilization
 	return simulate.Config{
-		Demand:   t.demand,
-		Capacity: unit,
-		Pod:      simulate.Constant(t.lead),
-		WarmUp:   t.warmUp(),
-		Sync:     sync,
-		Refresh:  t.step,
-		HPA: hpa.Spec{
-			Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
-			Metrics: []hpa.Metric{{
-				Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(target*unit*1000 + 0.5),
-			}},
-			Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+		Demand: t.demand, WarmUp: t.warmUp(), Refresh: t.step,
+		Spec: workload.Spec{
+			Capacity: unit, Pod: workload.Constant(t.lead), Sync: sync,
+			HPA: hpa.Spec{
+				Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
+				Metrics: []hpa.Metric{{
+					Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(target*unit*1000 + 0.5),
+				}},
+				Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+			},
 		},
 	}
 }

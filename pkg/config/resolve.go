@@ -2,13 +2,14 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -80,6 +81,9 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 		Lead:     target.Lead,
 		Mode:     r.mode(path.Child("serve"), spec.Serve),
 	}
+	if spec.Scaling != nil {
+		target.Scalings = []decide.Scaling{ofSpec(spec.Scaling, target.Policy.Target)}
+	}
 	if spec.Objective == nil {
 		return
 	}
@@ -88,24 +92,31 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 		r.add(field.Forbidden(path.Child("objective"), "objective and quantile exclude each other, keep one"))
 		return
 	}
-	target.Policy.Late = late
-	target.Uncalibrated = uncalibrated(target.Policy, wait)
+	target.Policy.Late, target.Policy.Wait = late, wait
+	target.Uncalibrated = uncalibrated(target.Policy)
 }
 
-// studyWait is the wait for which the margins were measured.
-const studyWait = 30 * time.Second
-
 // uncalibrated says how an objective is served while the workload's own outcome does not calibrate it.
-func uncalibrated(policy decide.Policy, wait time.Duration) string {
+func uncalibrated(policy decide.Policy) string {
 	if !policy.ByOutcome() {
 		return fmt.Sprintf("late %.4g%% needs the demand that one replica sustains: set spec.scaling.target; "+
 			"until then the %v quantile of the window's maximum is served", policy.Late*100, policy.Level())
 	}
-	text := fmt.Sprintf("late %.4g%% is served with the margin k = %.3g that kept it on other workloads with a lead "+
-		"time of %s; it is not yet calibrated by this workload's own outcome",
-		policy.Late*100, decide.Margin(policy.Lead, policy.Late), say(policy.Lead))
-	if wait != studyWait {
-		text += fmt.Sprintf("; the margin was measured for a wait of %s, not %s", say(studyWait), say(wait))
+	return ""
+}
+
+// ofSpec is the autoscaler that a Forecast itself describes.
+func ofSpec(s *v1alpha1.Scaling, target float64) decide.Scaling {
+	spec := hpa.Spec{Min: 1, Max: 1_000_000, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
+		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(math.Round(target * 1000)),
+	}}}
+	spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+	spec.Behavior.Down.Stabilization = 0
+	if s.MinReplicas != nil {
+		spec.Min = max(*s.MinReplicas, 1)
 	}
-	return text
+	if s.MaxReplicas != nil {
+		spec.Max = *s.MaxReplicas
+	}
+	return decide.Scaling{By: "spec.scaling", HPA: spec}
 }

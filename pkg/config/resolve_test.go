@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -69,7 +70,7 @@ func TestDefaults(t *testing.T) {
 		Lead:       5 * time.Minute,
 		LeadSource: "fallback 5m: no pods are watched for a Forecast in a folder",
 		StaleAfter: 10 * time.Minute,
-		Policy:     decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor},
+		Policy:     decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
 		Uncalibrated: "late 1% needs the demand that one replica sustains: set spec.scaling.target; until then the 0.95 " +
 			"quantile of the window's maximum is served",
 	}
@@ -109,13 +110,25 @@ func TestEverythingSet(t *testing.T) {
 		StaleAfter: 12*time.Minute + 75*time.Second,
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
-		Policy:     decide.Policy{Late: 0.005, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000},
-		Uncalibrated: "late 0.5% is served with the margin k = 2.6 that kept it on other workloads with a lead time of 12m; " +
-			"it is not yet calibrated by this workload's own outcome; the margin was measured for a wait of 30s, not 1m",
+		Policy: decide.Policy{
+			Late: 0.005, Wait: time.Minute, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000,
+		},
+		Scalings: []decide.Scaling{{By: "spec.scaling", HPA: hpa.Spec{
+			Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
+			Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 4_000_000}},
+			Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: atOnce()},
+		}}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// atOnce is the default scale-down without stabilization: what is served is held as long as is right.
+func atOnce() hpa.Rules {
+	r := hpa.DefaultScaleDown()
+	r.Stabilization = 0
+	return r
 }
 
 func TestTheSampleIsRight(t *testing.T) {
@@ -127,7 +140,7 @@ func TestTheSampleIsRight(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	want := decide.Policy{Late: 0.01, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
+	want := decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
 	if diff := cmp.Diff(want, got.Policy); diff != "" {
 		t.Error(diff)
 	}

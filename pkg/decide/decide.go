@@ -53,20 +53,21 @@ type Decision struct {
 const spreadFloor = 0.005
 
 // Decide is the value to serve at the newest of the inputs, which ascend in time and are one step apart. An objective
-// looks back over half the lead time (Recall); a quantile needs the newest input only. At least one input is needed.
+// serves k times the spread above the median, and looks back over half the lead time (Recall); a quantile needs the newest
+// input only. At least one input is needed.
 //
 // Worked: q50 = 100, q95 = 120, k = 1.3 and 110 observed serve 100 + 1.3·20 = 126, and go on serving at least that for
 // half the lead time.
-func Decide(policy Policy, inputs []Input) Decision {
+func Decide(policy Policy, k float64, inputs []Input) Decision {
 	newest := inputs[len(inputs)-1]
 	var d Decision
 	if policy.ByOutcome() {
-		d = byMargin(policy, inputs)
+		d = byMargin(policy, k, inputs)
 	} else {
 		d = byQuantile(policy.Level(), newest.Window)
 	}
 	d.Observed = newest.Observed
-	return serve(policy.Mode, d)
+	return serve(policy, d)
 }
 
 // Recall is how many inputs an objective looks at: those of the last half lead time, the newest included.
@@ -82,41 +83,49 @@ func byQuantile(level float64, window Quantiles) Decision {
 	}
 }
 
-func byMargin(policy Policy, inputs []Input) Decision {
-	k := Margin(policy.Lead, policy.Late)
-	d := Decision{Margin: k, Value: math.Inf(-1)}
-	for i, in := range inputs {
-		s, learnt := in.shape()
-		value := s.Median + k*s.Spread
-		if policy.Mode != Forecast {
-			value = math.Max(value, in.Observed)
-		}
-		if value < d.Value {
-			continue
-		}
-		d.Value = value
-		held := ""
-		if i < len(inputs)-1 {
-			held = fmt.Sprintf(", the highest of the last %d steps", len(inputs))
-		}
-		from := ""
-		if learnt {
-			from = fmt.Sprintf(", learnt from %d windows", s.Windows)
-		}
-		d.Reason = fmt.Sprintf("median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s",
-			s.Median, k, s.Spread, from, held)
+func byMargin(policy Policy, k float64, inputs []Input) Decision {
+	value, at := Held(policy.Mode, k, inputs)
+	s, learnt := inputs[at].shape()
+	held, from := "", ""
+	if at < len(inputs)-1 {
+		held = fmt.Sprintf(", the highest of the last %d steps", len(inputs))
 	}
-	return d
+	if learnt && s.Windows > 0 {
+		from = fmt.Sprintf(", learnt from %d windows", s.Windows)
+	}
+	return Decision{Margin: k, Value: value, Reason: fmt.Sprintf(
+		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s", s.Median, k, s.Spread, from, held)}
 }
 
-// serve applies the mode and keeps the value a quantity: never negative.
-func serve(mode Mode, d Decision) Decision {
+// Held is the largest of what the inputs are worth under a multiple of their spreads, and which of them it is: the newest
+// of equals. An input is worth no less than its observed demand, but where the forecast is asked for as it is.
+func Held(mode Mode, k float64, inputs []Input) (value float64, at int) {
+	value = math.Inf(-1)
+	for i := range inputs {
+		s, _ := inputs[i].shape()
+		worth := s.Median + k*s.Spread
+		if mode != Forecast {
+			worth = math.Max(worth, inputs[i].Observed)
+		}
+		if worth >= value {
+			value, at = worth, i
+		}
+	}
+	return value, at
+}
+
+// serve applies the mode, and keeps the value what it can be: never negative, and no more than all replicas sustain.
+func serve(policy Policy, d Decision) Decision {
 	d.Value = math.Max(d.Value, 0)
+	if most := policy.Usable; most > 0 && d.Value > most {
+		d.Reason = fmt.Sprintf("%.6g, all that the most replicas sustain, is served, and not %.6g: %s", most, d.Value, d.Reason)
+		d.Value = most
+	}
 	switch {
-	case mode == Shadow:
+	case policy.Mode == Shadow:
 		d.Reason = fmt.Sprintf("shadow: the observed %.6g is served; otherwise %.6g: %s", d.Observed, d.Value, d.Reason)
 		d.Value = d.Observed
-	case mode != Forecast && d.Value < d.Observed:
+	case policy.Mode != Forecast && d.Value < d.Observed:
 		d.Reason = fmt.Sprintf("the observed %.6g is served, above the forecast: %s", d.Observed, d.Reason)
 		d.Value, d.Floored = d.Observed, true
 	}

@@ -29,7 +29,9 @@ func input(observed, median, q95 float64) decide.Input {
 
 func TestDecide(t *testing.T) {
 	quantile := decide.Policy{Quantile: 0.95}
-	objective := decide.Policy{Late: 0.01, Target: 4, Lead: 5 * time.Minute} // k = 1.3
+	objective := decide.Policy{Late: 0.01, Target: 4, Lead: 5 * time.Minute}
+	bounded := objective
+	bounded.Usable = 110
 	with := func(p decide.Policy, mode decide.Mode) decide.Policy {
 		p.Mode = mode
 		return p
@@ -84,11 +86,13 @@ func TestDecide(t *testing.T) {
 		"without the floor an objective may fall below the observed": {
 			with(objective, decide.Forecast), []decide.Input{input(500, 100, 120)}, 126, false,
 		},
-		"never negative": {with(quantile, decide.Forecast), []decide.Input{input(0, -9, -5)}, 0, false},
+		"no more than all replicas sustain":       {bounded, []decide.Input{input(80, 100, 120)}, 110, false},
+		"but for what is observed, as it is free": {bounded, []decide.Input{input(130, 100, 120)}, 130, true},
+		"never negative":                          {with(quantile, decide.Forecast), []decide.Input{input(0, -9, -5)}, 0, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := decide.Decide(tt.policy, tt.inputs)
+			got := decide.Decide(tt.policy, 1.3, tt.inputs)
 			if math.Abs(got.Value-tt.want) > 1e-9 || got.Floored != tt.floored {
 				t.Errorf(
 					"serves %v (floored %v), want %v (%v): %s",
@@ -122,44 +126,9 @@ func TestFloorHolds(t *testing.T) {
 		for i := range inputs {
 			inputs[i] = input(200*rng.Float64(), 200*rng.Float64(), 400*rng.Float64())
 		}
-		got := decide.Decide(policy, inputs)
+		got := decide.Decide(policy, 5*rng.Float64(), inputs)
 		if newest := inputs[len(inputs)-1]; !(got.Value >= newest.Observed) {
 			t.Fatalf("%+v serves %v below the observed %v", policy, got.Value, newest.Observed)
-		}
-	}
-}
-
-func TestMargin(t *testing.T) {
-	for name, tt := range map[string]struct {
-		lead time.Duration
-		late float64
-		want float64
-	}{
-		"a cell of the table":               {5 * time.Minute, 0.01, 1.3},
-		"another":                           {10 * time.Minute, 0.005, 2.6},
-		"a shorter lead is the first row":   {time.Second, 0.02, 0.57},
-		"a longer lead is the last row":     {time.Hour, 0.01, 1.65},
-		"a stricter objective is the first": {2 * time.Minute, 1e-9, 1.0},
-		"a looser objective is the last":    {2 * time.Minute, 0.5, 0.57},
-		// Half way between 0.5 % and 1 % in the logarithm is 0.707 %.
-		"between two columns": {5 * time.Minute, 0.005 * math.Sqrt2, (1.8 + 1.3) / 2},
-		// Half way between 5 and 10 minutes in the logarithm is 7.07.
-		"between two rows": {424264068712 * time.Nanosecond, 0.02, (0.96 + 1.2) / 2},
-	} {
-		if got := decide.Margin(tt.lead, tt.late); math.Abs(got-tt.want) > 1e-6 {
-			t.Errorf("%s: k = %v, want %v", name, got, tt.want)
-		}
-	}
-}
-
-// A longer lead or a stricter objective never asks for less margin.
-func TestMarginIsMonotone(t *testing.T) {
-	for late := 0.001; late < 0.2; late *= 1.1 {
-		for lead := time.Minute; lead < 20*time.Minute; lead += 17 * time.Second {
-			k := decide.Margin(lead, late)
-			if decide.Margin(lead+time.Minute, late) < k || decide.Margin(lead, late*1.05) > k {
-				t.Fatalf("not monotone at lead %s, late %v", lead, late)
-			}
 		}
 	}
 }

@@ -18,11 +18,14 @@ const (
 type Policy struct {
 	// Quantile of the window's maximum, in [Lowest, Highest]. 0 means that Late rules.
 	Quantile float64
-	// Late is the share of demand that may be late, in (0, 1).
+	// Late is the share of demand that may be late, in (0, 1); Wait is how long demand may wait without being late.
 	Late float64
+	Wait time.Duration
 	// Target is the demand that one replica sustains, in the metric's unit; 0 where it is not known. An objective needs
 	// it to be calibrated by outcome; without it DefaultQuantile stands in.
 	Target float64
+	// Usable is the largest value that changes anything: what all replicas that there may be sustain. 0 is no bound.
+	Usable float64
 	// Lead is the time from "more replicas" to "ready"; an objective's value is held for half of it.
 	Lead time.Duration
 	// Mode is Floor where empty.

@@ -19,3 +19,12 @@ func (s Scaling) Usable() float64 { return s.Target() * float64(s.HPA.Max) }
 
 // MaxScalings bounds the autoscalers that one Forecast is calibrated for.
 const MaxScalings = 4
+
+// Usable is the largest value that changes anything for any of the autoscalers; 0 without one.
+func Usable(all []Scaling) float64 {
+	most := 0.0
+	for _, s := range all {
+		most = max(most, s.Usable())
+	}
+	return most
+}

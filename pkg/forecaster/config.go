@@ -23,6 +23,8 @@ type Config struct {
 	Models []string
 	// Policy is applied at every step.
 	Policy decide.Policy
+	// Scalings are the autoscalers that read the value; an objective needs one at least.
+	Scalings []decide.Scaling
 }
 
 // Day is the season of what people do.

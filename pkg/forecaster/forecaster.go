@@ -6,7 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -17,12 +17,13 @@ type Forecaster struct {
 	members  []*member
 	own      int // index of the lead window among the horizons
 
-	demand demand
-	shape  *shape.Learner // nil where no objective asks for it
-	scales *ring          // of the windows that are open
-	gate   gate
-	inputs []decide.Input
-	record record
+	demand    demand
+	objective *outcome.Objective // nil where none is served
+	fault     error              // why none is served that was asked for
+	scales    *ring              // of the windows that are open
+	gate      gate
+	inputs    []decide.Input
+	record    record
 
 	next     int64 // index of the next step since the epoch
 	observed int   // samples seen that were no gaps
@@ -40,22 +41,16 @@ func New(config Config, history forecast.Series) *Forecaster {
 	train := history.Slice(0, split)
 	f := empty(config, history, mean(train.Values))
 	f.warm(&train)
-	f.learn()
 	for _, m := range f.members {
 		m.fit(config, train)
 	}
 	for _, sample := range history.Values[split:] {
 		f.Step(sample)
 	}
-	f.learn()
-	return f
-}
-
-// learn fits the shape to the windows that came so far.
-func (f *Forecaster) learn() {
-	if f.shape != nil {
-		f.shape.Fit()
+	if f.objective != nil {
+		f.objective.Fit()
 	}
+	return f
 }
 
 // empty is a Forecaster at the beginning of a history.
@@ -75,8 +70,9 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 		f.members = append(f.members, newMember(b, config, horizons, every))
 	}
 	f.own = f.members[0].own
-	if config.Policy.ByOutcome() {
-		f.shape = newShape(config)
+	f.objective, f.fault = newObjective(config, history.Start)
+	if f.objective == nil {
+		f.config.Policy.Target = 0 // A quantile rules.
 	}
 	return f
 }
@@ -106,8 +102,8 @@ func (f *Forecaster) watch(sample float64) float64 {
 		f.demand.moves.add(move)
 	}
 	f.record.observe(index, now)
-	if f.shape != nil {
-		f.shape.Push(now, nil)
+	if f.objective != nil {
+		f.objective.Step(now, sample)
 	}
 	if !math.IsNaN(now) {
 		f.observed++
@@ -139,35 +135,22 @@ func (f *Forecaster) decide(scale float64) {
 		f.inputs, f.decision = f.inputs[:0], decide.Decision{Value: math.NaN(), Observed: f.demand.observed}
 		return
 	}
-	f.inputs = append(f.inputs, decide.Input{
-		Observed: f.demand.observed,
-		Typical:  f.demand.level.mean(),
-		Window:   f.members[f.gate.serving].quantiles(f.own, scale),
-		Learnt:   f.learnt(),
-	})
-	if n := decide.Recall(f.config.Policy.Lead, f.config.Step); len(f.inputs) > n {
-		f.inputs = append(f.inputs[:0], f.inputs[len(f.inputs)-n:]...)
-	}
-	f.decision = decide.Decide(f.config.Policy, f.inputs)
+	f.look(f.members[f.gate.serving].quantiles(f.own, scale))
+	f.decision = decide.Decide(f.config.Policy, f.multiple(), f.inputs)
 }
 
-// newShape learns from what shipped priors know of other workloads.
-func newShape(c Config) *shape.Learner {
-	of := shape.Config{Step: c.Step, Window: c.Window, Season: c.cycle()}
-	prior, err := shape.Shipped(c.Window)
-	if err != nil {
-		prior = shape.Naive(shape.NewFeatures(of).Names()) // Its own tests read what is shipped.
+// look takes down what a decision is made of: the distribution of the window's maximum and, for an objective, what it
+// looks back over.
+func (f *Forecaster) look(window decide.Quantiles) {
+	f.inputs = f.inputs[:0]
+	if f.objective != nil {
+		f.inputs = append(f.inputs, f.objective.Inputs()...)
 	}
-	return shape.NewLearner(of, prior)
-}
-
-// learnt is the shape of the window's maximum, as it was learnt; the zero Shape where no objective asks for it.
-func (f *Forecaster) learnt() decide.Shape {
-	if f.shape == nil {
-		return decide.Shape{}
+	if len(f.inputs) == 0 {
+		f.inputs = append(f.inputs, decide.Input{Typical: f.demand.level.mean()})
 	}
-	w := f.shape.Window()
-	return decide.Shape{Median: w.Median, Spread: w.Spread, Windows: f.shape.Rows()}
+	newest := &f.inputs[len(f.inputs)-1]
+	newest.Observed, newest.Window = f.demand.observed, window
 }
 
 // End is the time of the next sample.
@@ -190,8 +173,12 @@ func (f *Forecaster) Describe(e *snapshot.Entry) {
 	e.Decision = f.decision
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.mean()
 	e.ModelReason = f.gate.reason(f.members)
-	if f.shape != nil {
+	e.Outcome = f.report()
+	if f.objective != nil {
 		e.ModelReason = "for quantiles and the path, " + e.ModelReason // An objective has a shape of its own.
+	}
+	if f.fault != nil {
+		e.ModelReason += "; the objective is not served: " + f.fault.Error()
 	}
 	e.Inputs = append([]decide.Input(nil), f.inputs...)
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()

@@ -10,7 +10,9 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -84,18 +86,22 @@ func seasonal(model string) bool {
 func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	c := config()
 	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
+	c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
 	demand := saw(rand.New(rand.NewPCG(7, 8)))
 	f := forecaster.New(c, history(8*288, demand))
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Learnt
-	if newest.Windows < 7*288 || !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, "learnt from") {
+	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, " k = ") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason)
+	}
+	if o := before.Outcome; o == nil || o.Verdict != outcome.Met || o.Over != 7*24*time.Hour {
+		t.Errorf("the outcome is %+v", o)
 	}
 	if !strings.HasPrefix(before.ModelReason, "for quantiles and the path, ") {
 		t.Errorf("the model's reason %q claims the objective's value", before.ModelReason)
 	}
-	if k := before.Decision.Margin; k != decide.Margin(c.Policy.Lead, c.Policy.Late) {
-		t.Errorf("k = %v", k)
+	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy.Late) || !(k > 0) {
+		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy.Late))
 	}
 	// Before the ramp of the morning more is expected than is there.
 	for i := 8 * 288; i < 8*288+7*12; i++ {
@@ -110,6 +116,15 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	); quantile.Inputs[0].Learnt != (decide.Shape{}) {
 		t.Errorf("a quantile has learnt %+v", quantile.Inputs[0].Learnt)
 	}
+}
+
+// stock is an HPA without stabilization, with a target for each replica.
+func stock(target float64) hpa.Spec {
+	behavior := hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+	behavior.Down.Stabilization = 0
+	return hpa.Spec{Min: 1, Max: 1000, Cluster: hpa.DefaultCluster(), Behavior: &behavior, Metrics: []hpa.Metric{{
+		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * target),
+	}}}
 }
 
 // On a random walk nothing beats the last value but by luck, and luck does not last.

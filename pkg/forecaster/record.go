@@ -19,16 +19,16 @@ type record struct {
 	sum     float64
 	count   int
 	last    int64 // index of the newest step
-	past    []outcome
+	past    []served
 	next    int
 	pending *ring // values served for the lead windows that are open
 	covered decayed
 }
 
-// outcome is a value that was served at a step, and the maximum that came over its window, NaN while it is open.
-type outcome struct {
-	index        int64
-	served, came float64
+// served is a value that was served at a step, and the maximum that came over its window, NaN while it is open.
+type served struct {
+	index       int64
+	value, came float64
 }
 
 // newRecord chooses the stride so that the points reach over a history of n steps, or a day where it is longer.
@@ -79,7 +79,7 @@ func (r *record) serve(index int64, value float64) {
 	if !r.tick(index) || math.IsNaN(value) {
 		return
 	}
-	p := outcome{index: index, served: value, came: math.NaN()}
+	p := served{index: index, value: value, came: math.NaN()}
 	if len(r.past) < recordLength {
 		r.past = append(r.past, p)
 		return
@@ -110,7 +110,7 @@ func (r *record) forecasts() []snapshot.Past {
 	out := make([]snapshot.Past, len(r.past))
 	for i := range out {
 		o := r.past[(r.next+i)%len(r.past)]
-		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.served, Observed: o.came}
+		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.value, Observed: o.came}
 	}
 	return out
 }

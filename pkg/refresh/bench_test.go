@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -22,9 +23,17 @@ func fleet() fixed {
 		t := target(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
 		t.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: t.Lead}
+		t.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
 		targets[i] = t
 	}
 	return targets
+}
+
+// stock is an HPA as it comes, with a target for each replica.
+func stock(target float64) hpa.Spec {
+	return hpa.Spec{Min: 1, Max: 100, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
+		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * target),
+	}}}
 }
 
 // noisy is a day cycle with bursts and noise that depend on the time alone.

@@ -24,7 +24,7 @@ const (
 func describe(t Target) *snapshot.Entry {
 	return &snapshot.Entry{
 		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
-		Lead: t.Lead, LeadSource: t.LeadSource, Window: Window(t.Lead), Policy: t.Policy,
+		Lead: t.Lead, LeadSource: t.LeadSource, Window: Window(t.Lead), Policy: t.policy(),
 		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}
 }

@@ -49,6 +49,13 @@ type Target struct {
 	Uncalibrated string
 }
 
+// policy is that of the decision, bounded by what the autoscalers can use.
+func (t *Target) policy() decide.Policy {
+	p := t.Policy
+	p.Usable = decide.Usable(t.Scalings)
+	return p
+}
+
 // Targets is the set of Forecasts at a time; the loop asks at every step. The time decides between a lead time and the one
 // that was announced to replace it, so that replicas change over at the same step. The slice and what it holds are read
 // only.

@@ -176,7 +176,7 @@ func (w *worker) rebuild(anchor time.Time) {
 	history := w.demand(align(anchor.Add(-w.target.History), w.target.Step), anchor)
 	w.forecaster = forecaster.New(forecaster.Config{
 		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
-		Models: w.target.Models, Policy: w.target.Policy,
+		Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
 	}, history)
 }
 

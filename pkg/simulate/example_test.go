@@ -8,6 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // An hour of 4,000 tokens a second, which doubles for the second half: pods that take five minutes come after the load.
@@ -17,10 +18,13 @@ func ExampleRun() {
 		demand.Values = append(demand.Values, float64(4000*(1+i/120)))
 	}
 	config := simulate.Config{
-		Demand: demand, Capacity: 1000, Pod: simulate.Constant(5 * time.Minute),
-		HPA: hpa.Spec{
-			Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
-			Metrics: []hpa.Metric{{Name: "tokens", Source: hpa.External, Type: hpa.AverageValue, Target: 800_000}},
+		Demand: demand,
+		Spec: workload.Spec{
+			Capacity: 1000, Pod: workload.Constant(5 * time.Minute),
+			HPA: hpa.Spec{
+				Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
+				Metrics: []hpa.Metric{{Name: "tokens", Source: hpa.External, Type: hpa.AverageValue, Target: 800_000}},
+			},
 		},
 	}
 	reactive, err := simulate.Run(config, policy.NewObserved())
@@ -28,7 +32,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	known, err := policy.Ahead(demand, 375*time.Second, simulate.DefaultSync)
+	known, err := policy.Ahead(demand, 375*time.Second, workload.DefaultSync)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // bursty is a day with a cycle of hours, noise, bursts, and gaps, of about 10 replicas.
@@ -40,14 +41,14 @@ func drawn(seed uint64, n int) simulate.Config {
 	c.Seed = seed
 	c.HPA = stock([]float64{0.5, 0.8, 1}[random.IntN(3)]/unit, time.Duration(random.IntN(20))*time.Minute)
 	c.HPA.Max = int32(1 + random.IntN(60))
-	c.Pod = []simulate.Lead{
-		simulate.Constant(time.Duration(random.IntN(600)) * time.Second),
-		simulate.LogNormal{Mean: 3 * time.Minute, Sigma: random.Float64()},
-		simulate.Empirical{0, time.Second, time.Minute, 4 * time.Minute},
+	c.Pod = []workload.Lead{
+		workload.Constant(time.Duration(random.IntN(600)) * time.Second),
+		workload.LogNormal{Mean: 3 * time.Minute, Sigma: random.Float64()},
+		workload.Empirical{0, time.Second, time.Minute, 4 * time.Minute},
 	}[random.IntN(3)]
 	if random.IntN(2) == 0 {
-		c.Nodes = &simulate.Nodes{
-			Lead: simulate.LogNormal{Mean: 2 * time.Minute, Sigma: 0.4}, Places: 1 + random.IntN(8),
+		c.Nodes = &workload.Nodes{
+			Lead: workload.LogNormal{Mean: 2 * time.Minute, Sigma: 0.4}, Places: 1 + random.IntN(8),
 			Keep: time.Duration(random.IntN(900)) * time.Second,
 		}
 	}
@@ -56,7 +57,7 @@ func drawn(seed uint64, n int) simulate.Config {
 }
 
 // balance says what does not add up in a run.
-func balance(all []simulate.Moment, r simulate.Report) error {
+func balance(all []workload.Moment, r simulate.Report) error {
 	if in, out := r.Carried+r.Arrived, r.Served+r.Unserved+r.Backlog; !(math.Abs(in-out) <= 1e-9*(1+in)) {
 		return fmt.Errorf("%v came, %v went", in, out)
 	}
@@ -118,7 +119,7 @@ func TestShorterLeadIsNeverLater(t *testing.T) {
 		var late [2]float64
 		for i, lead := range []time.Duration{0, 5 * time.Minute} {
 			c := config(bursty(seed, 2000))
-			c.Pod = simulate.Constant(lead)
+			c.Pod = workload.Constant(lead)
 			_, report := moments(t, c, policy.NewObserved())
 			late[i] = report.LateShare()
 		}
@@ -131,7 +132,7 @@ func TestShorterLeadIsNeverLater(t *testing.T) {
 // The same configuration gives the same run to the last bit, another seed other lead times.
 func TestDeterminism(t *testing.T) {
 	c := config(bursty(3, 2000))
-	c.Pod = simulate.LogNormal{Mean: 3 * time.Minute, Sigma: 0.5}
+	c.Pod = workload.LogNormal{Mean: 3 * time.Minute, Sigma: 0.5}
 	first, _ := moments(t, c, policy.NewObserved())
 	second, _ := moments(t, c, policy.NewObserved())
 	if diff := cmp.Diff(column(first, replicas), column(second, replicas)); diff != "" {
@@ -152,8 +153,8 @@ func TestHostileDemand(t *testing.T) {
 	for name, values := range modeltest.Hostile() {
 		c := config(demand(values...))
 		c.HPA.Max = 1000
-		var all []simulate.Moment
-		c.Record = func(m simulate.Moment) { all = append(all, m) }
+		var all []workload.Moment
+		c.Record = func(m workload.Moment) { all = append(all, m) }
 		report, err := simulate.Run(c, policy.NewObserved())
 		valid := true
 		for _, v := range values {
@@ -185,12 +186,12 @@ func FuzzRun(f *testing.F) {
 			}
 		}
 		c := config(s)
-		c.Pod = simulate.Constant(time.Duration(lead) * 7 * time.Second)
+		c.Pod = workload.Constant(time.Duration(lead) * 7 * time.Second)
 		c.HPA.Max = 1 + int32(most)
 		c.HPA.Metrics[0].Target = 1 + 10*int64(target)
 		if nodes {
-			c.Nodes = &simulate.Nodes{
-				Lead: simulate.Empirical{
+			c.Nodes = &workload.Nodes{
+				Lead: workload.Empirical{
 					0,
 					time.Minute,
 				},

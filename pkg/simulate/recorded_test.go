@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // recorded is a moment of a real control plane.
@@ -72,10 +73,12 @@ func TestControlPlane(t *testing.T) {
 	length := all[len(all)-1].at() - phase + sync
 	c := simulate.Config{
 		Demand: forecast.Series{Start: time.Unix(0, 0).UTC(), Step: fine, Values: make([]float64, length/fine)},
-		Sync:   sync, Capacity: 10, Pod: simulate.Constant(40 * time.Second),
-		HPA: hpa.Spec{
-			Min: 1, Max: 20, Cluster: hpa.Cluster{Tolerance: 0.1, DownscaleStabilization: time.Minute},
-			Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
+		Spec: workload.Spec{
+			Sync: sync, Capacity: 10, Pod: workload.Constant(40 * time.Second),
+			HPA: hpa.Spec{
+				Min: 1, Max: 20, Cluster: hpa.Cluster{Tolerance: 0.1, DownscaleStabilization: time.Minute},
+				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
+			},
 		},
 	}
 	c.Demand.Values[0] = 25 // It begins with three replicas.

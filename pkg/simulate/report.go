@@ -3,6 +3,8 @@ package simulate
 import (
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // Report is the outcome of a run, its warm-up left out. Demand and replicas are in replica-hours.
@@ -27,7 +29,7 @@ type Report struct {
 }
 
 // count adds a step.
-func (r *Report) count(m *Moment, step time.Duration) {
+func (r *Report) count(m *workload.Moment, step time.Duration) {
 	r.Duration += step
 	r.Replicas += float64(m.Held) * step.Hours()
 	r.Arrived += m.Arrived

@@ -1,6 +1,11 @@
 package simulate
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/workload"
+)
 
 // Run plays the whole demand to a policy and its workload. It returns what Config.Validate finds.
 func Run(c Config, p Policy) (Report, error) {
@@ -8,12 +13,15 @@ func Run(c Config, p Policy) (Report, error) {
 	if c.Demand.Len() > 0 {
 		first = c.Demand.Values[0]
 	}
-	w, err := NewWorkload(c, first)
+	if err := c.Validate(); err != nil {
+		return Report{}, fmt.Errorf("simulate: %w", err)
+	}
+	c = c.filled()
+	w, err := workload.New(c.Spec, c.Demand.Start, c.Demand.Step, first)
 	if err != nil {
 		return Report{}, err
 	}
-	c = w.config
-	warm := stepsIn(c.WarmUp, c.Demand.Step)
+	warm := int((c.WarmUp + c.Demand.Step - 1) / c.Demand.Step)
 	refresh := int(c.Refresh / c.Demand.Step)
 	observed := newMeter(c.Demand.Step, refresh)
 	value := math.NaN()

@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/source/trace"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // studied is one of the series of the outcome study, in replicas kept fully busy.
@@ -86,8 +87,10 @@ func TestStudy(t *testing.T) {
 	} {
 		s := scaled(studied(t, row.trace), unit)
 		c := simulate.Config{
-			Demand: s, Capacity: unit, HPA: stock(row.target, window), Pod: simulate.Constant(5 * time.Minute),
-			WarmUp: 48 * time.Hour,
+			Demand: s, WarmUp: 48 * time.Hour,
+			Spec: workload.Spec{
+				Capacity: unit, HPA: stock(row.target, window), Pod: workload.Constant(5 * time.Minute),
+			},
 		}
 		report, err := simulate.Run(c, simulate.NewTape(studyValues(t, &c, row.policy)))
 		if err != nil {
@@ -132,7 +135,7 @@ func fortnight() forecast.Series { return bursty(1, 14*24*240) }
 // BenchmarkRun is a fortnight of 15 s steps under the stock HPA.
 func BenchmarkRun(b *testing.B) {
 	c := config(scaled(fortnight(), unit))
-	c.Capacity, c.HPA, c.Pod = unit, stock(0.7, 5*time.Minute), simulate.Constant(5*time.Minute)
+	c.Capacity, c.HPA, c.Pod = unit, stock(0.7, 5*time.Minute), workload.Constant(5*time.Minute)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := simulate.Run(c, policy.NewObserved()); err != nil {
@@ -146,7 +149,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	s := scaled(bursty(1, 5000), unit)
 	c := config(s)
 	c.Capacity, c.HPA = unit, stock(0.7, 5*time.Minute)
-	w, err := simulate.NewWorkload(c, 0)
+	w, err := workload.New(c.Spec, s.Start, s.Step, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

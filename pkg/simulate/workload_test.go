@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 const step = 15 * time.Second
@@ -24,16 +25,18 @@ func demand(values ...float64) forecast.Series {
 
 // config is a workload of 1 to 100 replicas that serve 1 each, without stabilization and tolerance, with a lead of 45 s.
 func config(s forecast.Series) simulate.Config {
-	c := simulate.Config{Demand: s, Capacity: 1, HPA: stock(1.0/unit, 0), Pod: simulate.Constant(3 * step)}
+	c := simulate.Config{
+		Demand: s, Spec: workload.Spec{Capacity: 1, HPA: stock(1.0/unit, 0), Pod: workload.Constant(3 * step)},
+	}
 	c.HPA.Max, c.HPA.Cluster.Tolerance = 100, 0
 	return c
 }
 
 // moments runs a policy and keeps every step.
-func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]simulate.Moment, simulate.Report) {
+func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]workload.Moment, simulate.Report) {
 	t.Helper()
-	var out []simulate.Moment
-	c.Record = func(m simulate.Moment) { out = append(out, m) }
+	var out []workload.Moment
+	c.Record = func(m workload.Moment) { out = append(out, m) }
 	report, err := simulate.Run(c, p)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +45,7 @@ func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]simulate.Mom
 }
 
 // column is one number of every moment.
-func column[T any](all []simulate.Moment, of func(simulate.Moment) T) []T {
+func column[T any](all []workload.Moment, of func(workload.Moment) T) []T {
 	var out []T
 	for _, m := range all {
 		out = append(out, of(m))
@@ -50,8 +53,8 @@ func column[T any](all []simulate.Moment, of func(simulate.Moment) T) []T {
 	return out
 }
 
-func replicas(m simulate.Moment) int { return m.Replicas }
-func ready(m simulate.Moment) int    { return m.Ready }
+func replicas(m workload.Moment) int { return m.Replicas }
+func ready(m workload.Moment) int    { return m.Ready }
 
 // Ten replicas get 23⅓ for a step, then 30, then nothing: 200 replica-seconds are left over, then 500, a wait of 50 s. Of
 // the second step's 450 two thirds met a wait over 30 s.
@@ -59,14 +62,14 @@ func TestQueue(t *testing.T) {
 	c := config(demand(10+40.0/3, 30, 0, 0, 0, 0))
 	c.HPA.Min, c.HPA.Max = 10, 10
 	all, report := moments(t, c, policy.NewObserved())
-	inSeconds := func(of func(simulate.Moment) float64) []float64 {
-		return column(all, func(m simulate.Moment) float64 { return 3600 * of(m) })
+	inSeconds := func(of func(workload.Moment) float64) []float64 {
+		return column(all, func(m workload.Moment) float64 { return 3600 * of(m) })
 	}
 	for name, columns := range map[string][2][]float64{
-		"arrived": {{350, 450, 0, 0, 0, 0}, inSeconds(func(m simulate.Moment) float64 { return m.Arrived })},
-		"backlog": {{200, 500, 350, 200, 50, 0}, inSeconds(func(m simulate.Moment) float64 { return m.Backlog })},
-		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m simulate.Moment) float64 { return m.Late })},
-		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m simulate.Moment) float64 { return m.Served })},
+		"arrived": {{350, 450, 0, 0, 0, 0}, inSeconds(func(m workload.Moment) float64 { return m.Arrived })},
+		"backlog": {{200, 500, 350, 200, 50, 0}, inSeconds(func(m workload.Moment) float64 { return m.Backlog })},
+		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m workload.Moment) float64 { return m.Late })},
+		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m workload.Moment) float64 { return m.Served })},
 	} {
 		if diff := cmp.Diff(columns[0], columns[1], cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -128,7 +131,7 @@ func TestStop(t *testing.T) {
 // worth of them goes.
 func TestNodes(t *testing.T) {
 	c := config(demand(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
-	c.Nodes = &simulate.Nodes{Lead: simulate.Constant(4 * step), Places: 2, Keep: 2 * step}
+	c.Nodes = &workload.Nodes{Lead: workload.Constant(4 * step), Places: 2, Keep: 2 * step}
 	all, _ := moments(t, c, simulate.NewTape([]float64{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}))
 	if diff := cmp.Diff([]int{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}, column(all, replicas)); diff != "" {
 		t.Errorf("replicas (-want +got)\n%s", diff)
@@ -137,7 +140,7 @@ func TestNodes(t *testing.T) {
 		t.Errorf("ready (-want +got)\n%s", diff)
 	}
 	// A node that is under way costs nothing.
-	held := column(all, func(m simulate.Moment) int { return m.Held })
+	held := column(all, func(m workload.Moment) int { return m.Held })
 	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 3}, held); diff != "" {
 		t.Errorf("held (-want +got)\n%s", diff)
 	}
@@ -178,7 +181,7 @@ func TestNoValue(t *testing.T) {
 // A policy is asked once a refresh, the HPA reads its last value at every sync.
 func TestRefresh(t *testing.T) {
 	c := config(demand(2, 2, 2, 2, 2, 2, 2, 2))
-	c.Demand.Step, c.Pod, c.Refresh = 5*time.Second, simulate.Constant(0), 30*time.Second
+	c.Demand.Step, c.Pod, c.Refresh = 5*time.Second, workload.Constant(0), 30*time.Second
 	all, _ := moments(t, c, simulate.NewTape([]float64{3, 4}))
 	if diff := cmp.Diff([]int{3, 3, 3, 3, 3, 3, 4, 4}, column(all, ready)); diff != "" {
 		t.Errorf("ready (-want +got)\n%s", diff)
@@ -217,17 +220,19 @@ func (r record) Serve(o simulate.Observation) float64 {
 
 func TestValidateSaysEverything(t *testing.T) {
 	c := simulate.Config{
-		Demand: demand(1, -1), Sync: 20 * time.Second, Refresh: 30 * time.Second, WarmUp: -1,
-		Wait: time.Minute, Patience: time.Second, Pod: simulate.Empirical{},
-		Nodes: &simulate.Nodes{Lead: simulate.LogNormal{Mean: time.Hour, Sigma: -1}},
-		HPA:   hpa.Spec{Min: 1, Max: 1},
+		Demand: demand(1, -1), Refresh: 30 * time.Second, WarmUp: -1,
+		Spec: workload.Spec{
+			Sync: 20 * time.Second, Wait: time.Minute, Patience: time.Second, Pod: workload.Empirical{},
+			Nodes: &workload.Nodes{Lead: workload.LogNormal{Mean: time.Hour, Sigma: -1}},
+			HPA:   hpa.Spec{Min: 1, Max: 1},
+		},
 	}
 	_, err := simulate.Run(c, policy.NewObserved())
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"no metric", "value 1 is -1", "an HPA of 0 metrics", "a capacity of 0", "a period of 20s and a step of 15s",
+		"no metric", "value 1 is -1", "an HPA of 0 metrics", "a capacity of 0", "a sync every 20s and a step of 15s",
 		"a period of 30s and a step of 20s", "a patience of 1s", "a warm-up of -1ns", "no lead times of a pod to draw from",
 		"lead time of a node: a sigma of -1", "nodes of 0 places",
 	} {

@@ -88,13 +88,19 @@ func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, erro
 
 func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, time.Duration, error) {
 	policy := s.Apply(e.Policy)
+	k := 0.0
+	if e.Outcome != nil {
+		k = e.Outcome.K(policy.Late)
+	} else {
+		policy.Target = 0 // Without an outcome a quantile rules.
+	}
 	window := e.Window
 	if s.Horizon != 0 && s.Horizon != window {
-		// The margin table is for the Forecast's own window.
+		// The margin is for the Forecast's own window.
 		window, policy.Target = s.Horizon, 0
 	}
 	if c.Name == e.Model && window == e.Window && s.Model == "" {
-		return decide.Decide(policy, e.Inputs), window, nil
+		return decide.Decide(policy, k, e.Inputs), window, nil
 	}
 	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.Reach {
 		// A young series has no such windows yet: the longest there is says more than nothing, and the answer says its
@@ -109,7 +115,7 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	if n := len(e.Inputs); n > 0 {
 		input.Typical = e.Inputs[n-1].Typical
 	}
-	return decide.Decide(policy, []decide.Input{input}), window, nil
+	return decide.Decide(policy, k, []decide.Input{input}), window, nil
 }
 
 func (e *Entry) unknownModel(name string) error {

@@ -7,6 +7,9 @@ func Grid() []float64 {
 	return []float64{0, .2, .4, .6, .8, 1, 1.2, 1.4, 1.7, 2, 2.4, 2.8, 3.3, 4, 5, 6.5, 8.5, 11}
 }
 
+// Coarse are the multiples that are tried to judge a candidate that does not serve as a rule.
+func Coarse() []float64 { return []float64{0, .5, 1, 1.7, 2.8, 5, 11} }
+
 const (
 	// halfLife of what was late, in hours.
 	halfLife = 480.0
@@ -23,26 +26,23 @@ const (
 	thrift = 1.5
 )
 
-// Margin holds what was late under each multiple of the grid, hour by hour.
+// Margin holds what was late, and what was paid, under each multiple of a grid, hour by hour.
 type Margin struct {
 	grid, prior []float64
 	late, paid  []float64
 	arrived     float64
-	// total demand and hours so far, without fading.
+	// all of the demand and of what was late, without fading.
 	total float64
+	lates []float64
 	hours int
-	share []float64 // scratch
 }
 
 // New begins with the prior: the share late under each multiple of the grid on other workloads (see Prior).
-func New(prior []float64) *Margin {
-	grid := Grid()
+func New(grid, prior []float64) *Margin {
+	n := len(grid)
 	return &Margin{
-		grid:  grid,
-		prior: prior,
-		late:  make([]float64, len(grid)),
-		paid:  make([]float64, len(grid)),
-		share: make([]float64, len(grid)),
+		grid: grid, prior: prior,
+		late: make([]float64, n), paid: make([]float64, n), lates: make([]float64, n),
 	}
 }
 
@@ -53,73 +53,54 @@ func (m *Margin) Hour(arrived float64, late, paid []float64) {
 	for i := range m.late {
 		m.late[i] = m.late[i]*fade + late[i]
 		m.paid[i] = m.paid[i]*fade + paid[i]
+		m.lates[i] += late[i]
 	}
 	m.arrived = m.arrived*fade + arrived
 	m.total += arrived
 	m.hours++
 }
 
-// Late is the share of the demand that is expected to be late under each multiple of the grid: never more under a larger
-// one. The slice is good until the next call.
-func (m *Margin) Late() []float64 {
+// Hours are how many were added.
+func (m *Margin) Hours() int { return m.hours }
+
+// Young says that too little was seen to go by: the multiple is a careful one.
+func (m *Margin) Young() bool { return m.hours < carefulHours }
+
+// Lates is the share of all the demand so far that was late under each multiple: no prior, no fading. It is what priors are
+// made of.
+func (m *Margin) Lates() []float64 {
+	out := make([]float64, len(m.lates))
+	for i, late := range m.lates {
+		if m.total > 0 {
+			out[i] = late / m.total
+		}
+	}
+	return out
+}
+
+// Curve is what is expected under each multiple now: never more late under a larger one.
+func (m *Margin) Curve() Curve {
 	weight := 1.0
 	if m.hours > 0 {
 		weight = priorHours * m.total / float64(m.hours)
 	}
-	for i := range m.share {
-		m.share[i] = m.prior[i]
+	c := Curve{Points: make([]Point, len(m.grid))}
+	for i := range c.Points {
+		p := Point{K: m.grid[i], Late: m.prior[i], Cost: math.NaN()}
 		if m.arrived+weight > 0 {
-			m.share[i] = (m.late[i] + weight*m.prior[i]) / (m.arrived + weight)
+			p.Late = (m.late[i] + weight*m.prior[i]) / (m.arrived + weight)
 		}
 		if i > 0 {
-			m.share[i] = min(m.share[i], m.share[i-1])
+			p.Late = min(p.Late, c.Points[i-1].Late)
 		}
-	}
-	return m.share
-}
-
-// K is the multiple for an objective, the share that may be late: between two of the grid by a line over the logarithm of
-// the lateness. It is no larger than what pays (see worth); met says whether the objective is expected to be met.
-func (m *Margin) K(objective float64) (k float64, met bool) {
-	k, met = m.enough(objective)
-	if m.hours < carefulHours {
-		return max(k, careful), met
-	}
-	if most := m.worth(); k > most {
-		return most, false
-	}
-	return k, met
-}
-
-// enough is the multiple that meets an objective, the largest of the grid where none does.
-func (m *Margin) enough(objective float64) (k float64, met bool) {
-	late := m.Late()
-	for i, share := range late {
-		if share > objective {
-			continue
+		if m.arrived > 0 {
+			p.Cost = m.paid[i] / m.arrived
 		}
-		if i == 0 {
-			return m.grid[0], true
-		}
-		above, below := math.Log(late[i-1]+leastLate), math.Log(share+leastLate)
-		part := (above - math.Log(objective+leastLate)) / (above - below)
-		return m.grid[i-1] + min(max(part, 0), 1)*(m.grid[i]-m.grid[i-1]), true
+		c.Points[i] = p
 	}
-	return m.grid[len(m.grid)-1], false
-}
-
-// worth is the largest multiple that pays: beyond it lateness falls by less than thrift times what the cost rises by, both
-// as ratios. Where bursts are faster than pods start, margin buys next to nothing however large it is, and all of a fleet's
-// idle hours would go to the workload that gains least from them.
-func (m *Margin) worth() float64 {
-	best, least := len(m.grid)-1, math.Inf(1)
-	for i, share := range m.Late() {
-		if !(m.paid[i] > 0) {
-			return m.grid[best]
-		}
-		if loss := math.Log(share+leastWorth) + thrift*math.Log(m.paid[i]); loss < least {
-			best, least = i, loss
-		}
+	c.Most = c.worth()
+	if m.Young() {
+		c.Least, c.Most = careful, m.grid[len(m.grid)-1]
 	}
-	return m.grid[best]
+	return c
 }

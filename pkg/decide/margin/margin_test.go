@@ -1,11 +1,15 @@
 package margin_test
 
 import (
+	"bytes"
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 )
@@ -31,52 +35,71 @@ func paid(arrived float64) []float64 {
 // fading lets a tenth be late at no margin, and half as much with every step of the multiple by 1.
 func fading(k float64) float64 { return 0.1 * math.Exp2(-k) }
 
-func TestPrior(t *testing.T) {
-	for name, tt := range map[string]struct {
-		lead time.Duration
-		at   int
-		want float64
-	}{
-		"a row of the table":          {5 * time.Minute, 5, 0.0119},
-		"a shorter lead is the first": {time.Second, 0, 0.2428},
-		"a longer one is the last":    {time.Hour, 17, 0.0002},
-		// Half way between 5 and 10 minutes in the logarithm: the geometric mean of .0109 and .0073.
-		"between two rows": {424264068712 * time.Nanosecond, 6, math.Sqrt(0.0109 * 0.0073)},
-	} {
-		if got := margin.Prior(tt.lead)[tt.at]; math.Abs(got/tt.want-1) > 1e-6 {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
+func prior(t *testing.T, lead time.Duration) []float64 {
+	t.Helper()
+	all, err := margin.Shipped(lead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.For("learnt", margin.Grid())
+}
+
+// Between two lead times that were studied the prior is between theirs, in the logarithm; outside it is the edge's.
+func TestShipped(t *testing.T) {
+	short, long := prior(t, 5*time.Minute), prior(t, 10*time.Minute)
+	between := prior(t, 424264068712*time.Nanosecond) // Half way in the logarithm.
+	for i := range between {
+		if want := math.Sqrt(short[i] * long[i]); math.Abs(between[i]/want-1) > 1e-6 {
+			t.Errorf("%v late under multiple %d between two lead times, want %v", between[i], i, want)
 		}
+	}
+	if diff := gocmp.Diff(prior(t, 2*time.Minute), prior(t, time.Second)); diff != "" {
+		t.Errorf("a shorter lead time is not the shortest studied (-want +got)\n%s", diff)
+	}
+	if diff := gocmp.Diff(long, prior(t, time.Hour)); diff != "" {
+		t.Errorf("a longer lead time is not the longest studied (-want +got)\n%s", diff)
+	}
+}
+
+// What was written is what is read.
+func TestPriorsAreWritten(t *testing.T) {
+	var text bytes.Buffer
+	if err := (margin.Priors{"learnt": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text.String(), `{"lead":60,"late":{"learnt":[0.25,0.333]}}`+"\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
 // Before anything was seen the prior rules, but for a careful first day.
 func TestBeginsWithThePrior(t *testing.T) {
-	m := margin.New(margin.Prior(5 * time.Minute))
-	if k, met := m.K(0.0119); k != 2 || !met {
+	m := margin.New(margin.Grid(), prior(t, 5*time.Minute))
+	one := prior(t, 5*time.Minute)[5]
+	if k, met := m.Curve().K(one); k != 2 || !met {
 		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
 	}
 	for range 24 {
 		m.Hour(0, make([]float64, len(margin.Grid())), paid(0))
 	}
-	if k, met := m.K(0.0119); math.Abs(k-1) > 1e-9 || !met {
+	if k, met := m.Curve().K(one); math.Abs(k-1) > 1e-9 || !met {
 		t.Errorf("k = %v (met %v) on a workload without demand, want the prior's 1", k, met)
 	}
 }
 
 // What was seen takes over: after two months seven tenths of it are the workload's own.
 func TestLearnsFromTheOutcome(t *testing.T) {
-	m := margin.New(margin.Prior(5 * time.Minute))
+	m := margin.New(margin.Grid(), prior(t, 5*time.Minute))
 	for range 24 * 60 {
 		m.Hour(12, late(12, fading), paid(12))
 	}
-	k, met := m.K(0.025)
+	k, met := m.Curve().K(0.025)
 	if !met || math.Abs(k-2) > 0.5 {
 		t.Errorf("k = %v (met %v), want near the 2 at which a fortieth is late", k, met)
 	}
-	got := m.Late()
-	for i, k := range margin.Grid() {
-		if want := fading(k); k <= 2 && math.Abs(got[i]/want-1) > 0.45 {
-			t.Errorf("%v late under k = %v, want near %v", got[i], k, want)
+	for _, got := range m.Curve().Points {
+		if want := fading(got.K); got.K <= 2 && math.Abs(got.Late/want-1) > 0.45 {
+			t.Errorf("%v late under k = %v, want near %v", got.Late, got.K, want)
 		}
 	}
 }
@@ -92,11 +115,11 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
 		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
 	} {
-		m := margin.New(slices.Repeat([]float64{1e-9}, len(margin.Grid())))
+		m := margin.New(margin.Grid(), slices.Repeat([]float64{1e-9}, len(margin.Grid())))
 		for range 24 * 600 {
 			m.Hour(12, late(12, tt.late), paid(12))
 		}
-		if k, met := m.K(0.0001); k != tt.want || met {
+		if k, met := m.Curve().K(0.0001); k != tt.want || met {
 			t.Errorf("%s: k = %v (met %v), want %v", name, k, met, tt.want)
 		}
 	}
@@ -106,7 +129,7 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 func TestMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		m := margin.New(margin.Prior(time.Duration(1+rng.IntN(900)) * time.Second))
+		m := margin.New(margin.Grid(), prior(t, time.Duration(1+rng.IntN(900))*time.Second))
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
 			m.Hour(
@@ -115,17 +138,13 @@ func TestMonotone(t *testing.T) {
 				paid(arrived),
 			)
 		}
-		if shares := slices.Clone(m.Late()); !slices.IsSortedFunc(shares, func(a, b float64) int {
-			if a < b {
-				return 1
-			}
-			return 0
-		}) {
-			t.Fatalf("%v late, want it never to rise", shares)
+		points := m.Curve().Points
+		if !slices.IsSortedFunc(points, func(a, b margin.Point) int { return cmp.Compare(b.Late, a.Late) }) {
+			t.Fatalf("%v, want the lateness never to rise", points)
 		}
 		before := math.Inf(1)
 		for objective := 1e-5; objective < 0.9; objective *= 1.5 {
-			k, _ := m.K(objective)
+			k, _ := m.Curve().K(objective)
 			if k > before || !(k >= 0 && k <= 11) {
 				t.Fatalf("k = %v for %v, %v for a stricter one", k, objective, before)
 			}

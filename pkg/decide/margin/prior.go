@@ -1,52 +1,114 @@
 package margin
 
 import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"path"
+	"slices"
+	"strconv"
 	"time"
 )
 
-// onOthers is the share late under each multiple of the grid, the geometric mean over families of recorded request rates,
-// by the time that pods take to start (forewarm's outcome study, 2026).
-var onOthers = []struct { //nolint:gochecknoglobals // A constant table.
-	lead time.Duration
-	late []float64 // percent
-}{
-	{
-		2 * time.Minute,
-		[]float64{24.28, 8.56, 2.98, .73, .34, .16, .12, .07, .05, .04, .04, .03, .03, .02, .02, .02, .02, .02},
-	},
-	{
-		5 * time.Minute,
-		[]float64{24.93, 13.19, 7.44, 4.06, 2.18, 1.19, .73, .30, .15, .10, .08, .07, .05, .04, .04, .03, .02, .02},
-	},
-	{
-		10 * time.Minute,
-		[]float64{21.68, 13.34, 8.11, 4.79, 3.01, 1.53, 1.09, .50, .38, .29, .16, .13, .09, .05, .05, .04, .02, .02},
-	},
+// priors are what was late on recorded demand under each multiple of a candidate's grid: one file for each lead time that
+// was studied, written by Write (`make prior`).
+//
+//go:embed priors/*.json
+var priors embed.FS
+
+// Priors are, by the name of a candidate, the share late under each multiple of its grid on other workloads.
+type Priors map[string][]float64
+
+// written are priors as they are kept in a file.
+type written struct {
+	// Lead in seconds.
+	Lead float64 `json:"lead"`
+	Late Priors  `json:"late"`
 }
 
-// Prior is the share late under each multiple of the grid for a lead time: between two rows of the table by lines over the
-// logarithms, outside it that of its edge, because nothing was measured there.
-func Prior(lead time.Duration) []float64 {
-	out := make([]float64, len(Grid()))
-	low, high, share := bracket(lead)
-	for i := range out {
-		a, b := math.Log(onOthers[low].late[i]/100), math.Log(onOthers[high].late[i]/100)
-		out[i] = math.Exp(a + share*(b-a))
+// Shipped are the priors for a lead time: between two that were studied by lines over the logarithms, outside them those of
+// the edge, because nothing was measured there.
+func Shipped(lead time.Duration) (Priors, error) {
+	studied, err := shipped()
+	if err != nil {
+		return nil, err
 	}
-	return out
+	low, high, share := bracket(studied, lead.Seconds())
+	out := Priors{}
+	for name, a := range low.Late {
+		b := high.Late[name]
+		if len(a) != len(b) {
+			continue
+		}
+		mixed := make([]float64, len(a))
+		for i := range a {
+			mixed[i] = math.Exp(math.Log(a[i]) + share*(math.Log(b[i])-math.Log(a[i])))
+		}
+		out[name] = mixed
+	}
+	return out, nil
 }
 
-func bracket(lead time.Duration) (low, high int, share float64) {
-	if lead <= onOthers[0].lead {
-		return 0, 0, 0
+// shipped are all that are kept, by lead time.
+func shipped() ([]written, error) {
+	files, err := priors.ReadDir("priors")
+	if err != nil {
+		return nil, fmt.Errorf("shipped priors: %w", err)
 	}
-	for i := 1; i < len(onOthers); i++ {
-		a, b := onOthers[i-1].lead, onOthers[i].lead
-		if lead <= b {
-			return i - 1, i, math.Log(float64(lead)/float64(a)) / math.Log(float64(b)/float64(a))
+	var out []written
+	for _, file := range files {
+		text, err := priors.ReadFile(path.Join("priors", file.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("shipped priors: %w", err)
+		}
+		var w written
+		if err := json.Unmarshal(text, &w); err != nil {
+			return nil, fmt.Errorf("shipped prior %s: %w", file.Name(), err)
+		}
+		out = append(out, w)
+	}
+	slices.SortFunc(out, func(a, b written) int { return int(a.Lead - b.Lead) })
+	return out, nil
+}
+
+func bracket(all []written, lead float64) (low, high written, share float64) {
+	if lead <= all[0].Lead {
+		return all[0], all[0], 0
+	}
+	for i := 1; i < len(all); i++ {
+		if a, b := all[i-1], all[i]; lead <= b.Lead {
+			return a, b, math.Log(lead/a.Lead) / math.Log(b.Lead/a.Lead)
 		}
 	}
-	last := len(onOthers) - 1
+	last := all[len(all)-1]
 	return last, last, 0
+}
+
+// For is a candidate's prior on a grid; where none fits, all is expected to be late, so that only what is seen counts.
+func (p Priors) For(name string, grid []float64) []float64 {
+	if late := p[name]; len(late) == len(grid) {
+		return late
+	}
+	return slices.Repeat([]float64{1}, len(grid))
+}
+
+// Write writes the priors of a lead time for Shipped, in three digits: they are no more exact than that.
+func (p Priors) Write(out io.Writer, lead time.Duration) error {
+	w := written{Lead: lead.Seconds(), Late: Priors{}}
+	for name, late := range p {
+		for _, v := range late {
+			rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+			if err != nil {
+				return fmt.Errorf("prior of %s: %w", name, err)
+			}
+			w.Late[name] = append(w.Late[name], rounded)
+		}
+	}
+	text, err := json.Marshal(w)
+	if err == nil {
+		_, err = out.Write(append(text, '\n'))
+	}
+	return err
 }

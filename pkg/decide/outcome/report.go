@@ -3,6 +3,8 @@ package outcome
 import (
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide/margin"
 )
 
 // Report is how an objective fares: what shadows of the workload, scaled by what was served, did with the demand that
@@ -25,6 +27,17 @@ type Report struct {
 	// Served is what the first of the autoscalers did, or would have done, by what forewarm says; Observed by the observed
 	// demand itself, which costs nothing to serve.
 	Served, Observed Account
+}
+
+// K is the multiple of the spread for an objective, be it another than the Report's: the largest that any of the
+// autoscalers needs.
+func (r *Report) K(objective float64) float64 {
+	k := 0.0
+	for i := range r.Scalings {
+		one, _ := r.Scalings[i].Curve.K(objective)
+		k = math.Max(k, one)
+	}
+	return k
 }
 
 // Verdict is whether an objective is met, in a word.
@@ -51,12 +64,9 @@ type Scaled struct {
 	Min, Max int32
 	// K is the multiple of the spread that it needs, Expected the share of the demand that is expected to be late with it.
 	K, Expected float64
-	// Curve is the share expected to be late under each multiple; K is read from it.
-	Curve []Point
+	// Curve is what is expected under each multiple; K is read from it.
+	Curve margin.Curve
 }
-
-// Point is the share of the demand that is expected to be late under a multiple of the spread.
-type Point struct{ K, Late float64 }
 
 // Candidate is one shape and what it would cost to meet the objective with it.
 type Candidate struct {

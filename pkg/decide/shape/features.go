@@ -106,7 +106,6 @@ func Columns() []string {
 	return []string{
 		"geometric",
 		"now",
-		"2m",
 		"10m",
 		"max15m",
 		"max1h",
@@ -194,6 +193,9 @@ func (f *Features) Level() float64 { return f.level.value() }
 
 // Now is the newest demand that was no gap, NaN before the first.
 func (f *Features) Now() float64 { return f.now }
+
+// LastSeason is the maximum that came over the same window a season ago; NaN where that is not known.
+func (f *Features) LastSeason() float64 { return f.yesterday.maximum() }
 
 // Row is the features of this step; it is good until the next Push. All are finite; without any demand all are 0.
 func (f *Features) Row() []float64 { return f.row }

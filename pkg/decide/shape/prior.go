@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
@@ -35,14 +37,57 @@ func Naive(columns []string) Prior {
 	return out
 }
 
-// For is the prior with the columns given, in their order: those that it lacks are drawn to 0, with the precision of the
-// demand itself, those that are not asked for are left out.
+// For is the prior with the columns given, in their order. Those that it lacks are drawn to 0, with the precision of the
+// demand itself; for those that are not asked for the others stand in, as far as they went together (Without).
 func (p Prior) For(columns []string) Prior {
 	if slices.Equal(p.Columns, columns) {
 		return p
 	}
+	for _, name := range p.Columns {
+		if !slices.Contains(columns, name) {
+			p = p.Without(name)
+		}
+	}
 	out := Prior{Columns: columns}
 	out.Median, out.Upper = p.pick(p.Median, columns), p.pick(p.Upper, columns)
+	return out
+}
+
+// Without is the prior of those who do not know a column: that of the others, given that the column's coefficient is 0. For
+// a Gaussian of mean m and precision Λ the mean of the others is then m + Λ⁻¹λ·m₀, with their own Λ, and λ and m₀ of the
+// column.
+func (p Prior) Without(column string) Prior {
+	at := slices.Index(p.Columns, column)
+	if at < 0 {
+		return p
+	}
+	return Prior{
+		Columns: slices.Delete(slices.Clone(p.Columns), at, at+1),
+		Median:  without(p.Median, at), Upper: without(p.Upper, at),
+	}
+}
+
+func without(from quantreg.Prior, at int) quantreg.Prior {
+	width := len(from.Mean)
+	n := width - 1
+	out := quantreg.Prior{Mean: slices.Delete(slices.Clone(from.Mean), at, at+1), Precision: make([]float64, 0, n*n)}
+	coupled := mat.NewVecDense(n, nil)
+	for i := range width {
+		if i == at {
+			continue
+		}
+		row := from.Precision[i*width : (i+1)*width]
+		coupled.SetVec(len(out.Precision)/n, row[at]*from.Mean[at])
+		out.Precision = append(append(out.Precision, row[:at]...), row[at+1:]...)
+	}
+	var factor mat.Cholesky
+	var shift mat.VecDense
+	if !factor.Factorize(mat.NewSymDense(n, out.Precision)) || factor.SolveVecTo(&shift, coupled) != nil {
+		return out // It says next to nothing of some column: then nothing stands in.
+	}
+	for i := range out.Mean {
+		out.Mean[i] += shift.AtVec(i)
+	}
 	return out
 }
 

@@ -41,3 +41,11 @@ func (y *yesterday) at() (ratio, maximum float64) {
 	}
 	return min(max(ratio, fallMost), riseMost), maximum
 }
+
+// maximum is what came a season ago over the window of the newest step, NaN where that is not known.
+func (y *yesterday) maximum() float64 {
+	if y.seen == 0 {
+		return math.NaN()
+	}
+	return float64(y.maxima[(y.seen-1)/y.steps%y.season])
+}

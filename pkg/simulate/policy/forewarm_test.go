@@ -7,23 +7,30 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 )
 
-// decision for a demand, without what was learnt on other workloads.
-func decision(s forecast.Series) policy.Decision {
+// objective for a demand, without what was learnt on other workloads.
+func objective(t *testing.T, s forecast.Series, late float64) outcome.Config {
+	t.Helper()
+	margins, err := margin.Shipped(5 * time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := shape.Config{Step: s.Step, Window: 7 * time.Minute}
-	return policy.Decision{
-		Shape: c, Prior: shape.Naive(shape.NewFeatures(c).Names()), Lead: 5 * time.Minute, Late: 0.01,
-		Margin: margin.Prior(5 * time.Minute), Workload: workload(s),
+	return outcome.Config{
+		Shape: c, Prior: shape.Naive(shape.NewFeatures(c).Names()), Lead: 5 * time.Minute, Late: late,
+		Margins:     margins,
+		Autoscalers: []outcome.Autoscaler{{By: "test", Spec: played(s).Spec}}, Start: s.Start,
 	}
 }
 
-func forewarm(t *testing.T, d policy.Decision) *policy.Forewarm {
+func forewarm(t *testing.T, c outcome.Config) *policy.Forewarm {
 	t.Helper()
-	p, err := policy.NewForewarm(d)
+	p, err := policy.NewForewarm(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +41,7 @@ func forewarm(t *testing.T, d policy.Decision) *policy.Forewarm {
 func TestForewarmNeverServesLessThanIsObserved(t *testing.T) {
 	s := daily(3, 5)
 	observed := values(t, s, policy.NewObserved())
-	for i, got := range values(t, s, forewarm(t, decision(s))) {
+	for i, got := range values(t, s, forewarm(t, objective(t, s, 0.01))) {
 		if got < observed[i] {
 			t.Fatalf("minute %d: serves %v of %v", i, got, observed[i])
 		}
@@ -46,9 +53,9 @@ func TestForewarmIsMonotoneInK(t *testing.T) {
 	s := daily(2, 6)
 	var before []float64
 	for _, k := range []float64{0.1, 1, 3, 10} {
-		d := decision(s)
-		d.K = k
-		got := values(t, s, forewarm(t, d))
+		c := objective(t, s, 0.01)
+		c.Fixed = k
+		got := values(t, s, forewarm(t, c))
 		for i := range before {
 			if got[i] < before[i] {
 				t.Fatalf("minute %d: k = %v serves %v, a smaller one %v", i, k, got[i], before[i])
@@ -63,11 +70,9 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 	s := daily(8, 7)
 	var costs []float64
 	for _, late := range []float64{0.003, 0.03} {
-		d := decision(s)
-		d.Late = late
-		c := workload(s)
+		c := played(s)
 		c.WarmUp = 2 * day
-		report, err := simulate.Run(c, forewarm(t, d))
+		report, err := simulate.Run(c, forewarm(t, objective(t, s, late)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,10 +87,8 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 }
 
 func TestForewarmIsChecked(t *testing.T) {
-	d := decision(daily(1, 8))
 	for _, late := range []float64{0, 1, -1, math.NaN()} {
-		d.Late = late
-		if _, err := policy.NewForewarm(d); err == nil {
+		if _, err := policy.NewForewarm(objective(t, daily(1, 8), late)); err == nil {
 			t.Errorf("an objective of %v is no error", late)
 		}
 	}

@@ -11,11 +11,12 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
-	"github.com/forewarm/forewarm/forecast/naive"
 	"github.com/forewarm/forewarm/forecast/smoothing"
+	"github.com/forewarm/forewarm/pkg/decide/ahead"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 const day = 24 * time.Hour
@@ -124,13 +125,13 @@ func daily(days int, seed uint64) forecast.Series {
 
 func holtWinters(t *testing.T, refresh time.Duration) *policy.Model {
 	t.Helper()
-	return model(t, policy.Modelled{
+	return model(t, ahead.Config{
 		Model: smoothing.HoltWinters{Period: 288, Trend: smoothing.DampedTrend}, Block: 5 * time.Minute,
-		Window: 10 * time.Minute, History: 14 * day, Refit: 24 * time.Hour, Refresh: refresh,
+		Window: 10 * time.Minute, History: 14 * day, Refit: 24 * time.Hour, Step: refresh,
 	})
 }
 
-func model(t *testing.T, m policy.Modelled) *policy.Model {
+func model(t *testing.T, m ahead.Config) *policy.Model {
 	t.Helper()
 	p, err := policy.NewModel(m)
 	if err != nil {
@@ -161,80 +162,23 @@ func TestModelIsAhead(t *testing.T) {
 	}
 }
 
-// A forecast of one more for every block shows which blocks a window touches. Blocks end at minutes 3, 6 and 9; the first
-// fit wants two of them. Four minutes from the end of a block end in the second block after it, and so do they two minutes
-// later; five minutes reach the third then.
-func TestModelWindow(t *testing.T) {
-	p := model(t, policy.Modelled{
-		Model: drift{}, Block: 3 * time.Minute, Window: 4 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
-		Refresh: time.Minute,
-	})
-	got := values(t, minutes(make([]float64, 12)...), p)
-	if diff := cmp.Diff([]float64{math.NaN(), 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2}, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	longer := model(t, policy.Modelled{
-		Model: drift{}, Block: 3 * time.Minute, Window: 5 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
-		Refresh: time.Minute,
-	})
-	got = values(t, minutes(make([]float64, 12)...), longer)
-	if diff := cmp.Diff([]float64{math.NaN(), 0, 0, 0, 0, 0, 2, 2, 3, 2, 2, 3}, got, cmpopts.EquateNaNs()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-// drift is a model that forecasts the last value and one more for each step.
-type drift struct{ naive.Last }
-
-func (d drift) Fit(s forecast.Series) (forecast.Fitted, error) {
-	fitted, err := d.Last.Fit(s)
-	return drifting{fitted}, err
-}
-
-type drifting struct{ forecast.Fitted }
-
-func (d drifting) PointsTo(dst []float64) {
-	d.Fitted.PointsTo(dst)
-	for i := range dst {
-		dst[i] += float64(i + 1)
-	}
-}
-
-func TestModelledIsChecked(t *testing.T) {
-	good := policy.Modelled{
-		Model: naive.Last{}, Block: 5 * time.Minute, Window: 10 * time.Minute, History: day, Refit: time.Hour,
-		Refresh: time.Minute,
-	}
-	for name, spoil := range map[string]func(*policy.Modelled){
-		"no model":                    func(m *policy.Modelled) { m.Model = nil },
-		"no refresh":                  func(m *policy.Modelled) { m.Refresh = 0 },
-		"a block between refreshes":   func(m *policy.Modelled) { m.Refresh = 2 * time.Minute },
-		"a window within a block":     func(m *policy.Modelled) { m.Window = time.Minute },
-		"no history":                  func(m *policy.Modelled) { m.History = 0 },
-		"a fit more than once a step": func(m *policy.Modelled) { m.Refit = time.Second },
-	} {
-		m := good
-		spoil(&m)
-		if _, err := policy.NewModel(m); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
 // workload is one of 1 to 1000 replicas that serve 1 each and take five minutes.
-func workload(s forecast.Series) simulate.Config {
+func played(s forecast.Series) simulate.Config {
 	return simulate.Config{
-		Demand: s, Capacity: 1, Pod: simulate.Constant(5 * time.Minute), Sync: s.Step,
-		HPA: hpa.Spec{
-			Min: 1, Max: 1000, Cluster: hpa.DefaultCluster(),
-			Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
+		Demand: s,
+		Spec: workload.Spec{
+			Capacity: 1, Pod: workload.Constant(5 * time.Minute), Sync: s.Step,
+			HPA: hpa.Spec{
+				Min: 1, Max: 1000, Cluster: hpa.DefaultCluster(),
+				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
+			},
 		},
 	}
 }
 
 func tuned(t *testing.T, objective float64, s forecast.Series, prior policy.Scores) *policy.Tuned {
 	t.Helper()
-	r, err := policy.NewRehearsal(workload(s), policy.Candidates())
+	r, err := policy.NewRehearsal(played(s), policy.Candidates())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +220,7 @@ func TestTunedFindsTheTarget(t *testing.T) {
 
 func TestTunedIsChecked(t *testing.T) {
 	s := daily(1, 1)
-	r, err := policy.NewRehearsal(workload(s), policy.Candidates())
+	r, err := policy.NewRehearsal(played(s), policy.Candidates())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +232,7 @@ func TestTunedIsChecked(t *testing.T) {
 	if _, err := policy.NewTuned(0.01, r, policy.Scores{Late: []float64{1}, Cost: []float64{1}}); err == nil {
 		t.Error("a prior of one score is no error")
 	}
-	broken := workload(s)
+	broken := played(s)
 	broken.Capacity = 0
 	if _, err := policy.NewRehearsal(broken, policy.Candidates()); err == nil {
 		t.Error("no capacity is no error")
@@ -311,14 +255,14 @@ func TestCausality(t *testing.T) {
 		"offset":      func() simulate.Policy { return policy.NewOffset(5*time.Minute, s.Step, day, 7*day) },
 		"day profile": func() simulate.Policy { return policy.NewDayProfile(5*time.Minute, time.Hour, s.Step) },
 		"tuned":       func() simulate.Policy { return tuned(t, 0.01, s, policy.Scores{}) },
-		"forewarm":    func() simulate.Policy { return forewarm(t, decision(s)) },
+		"forewarm":    func() simulate.Policy { return forewarm(t, objective(t, s, 0.01)) },
 		"Holt-Winters": func() simulate.Policy {
 			return holtWinters(t, s.Step)
 		},
 		"ARIMA": func() simulate.Policy {
-			return model(t, policy.Modelled{
+			return model(t, ahead.Config{
 				Model: arima.Auto{MaxD: 1}, Block: 5 * time.Minute, Window: 6 * time.Minute, History: day, Refit: 12 * time.Hour,
-				Refresh: s.Step,
+				Step: s.Step,
 			})
 		},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // Rehearsal plays every candidate to a workload of its own, on the demand as it arrives.
@@ -60,7 +61,7 @@ func (r *Rehearsal) Serve(o simulate.Observation) []float64 {
 }
 
 // Score is what was counted so far; the slices are the Rehearsal's own.
-func (r *Rehearsal) Score() Score { return r.shadows.score }
+func (r *Rehearsal) Score() workload.Score { return r.shadows.Score() }
 
 // Reset begins to count anew.
-func (r *Rehearsal) Reset() { r.shadows.reset() }
+func (r *Rehearsal) Reset() { r.shadows.Reset() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // The constants of the reactive rule that tunes itself, those of the study.
@@ -58,7 +59,7 @@ func NewTuned(objective float64, r *Rehearsal, prior Scores) (*Tuned, error) {
 // Serve is the value of the candidate chosen.
 func (t *Tuned) Serve(o simulate.Observation) float64 {
 	values := t.rehearsal.Serve(o)
-	if t.rehearsal.shadows.anHour() {
+	if t.rehearsal.shadows.AnHour() {
 		t.learn(t.rehearsal.Score())
 		t.rehearsal.Reset()
 		t.choose()
@@ -66,7 +67,7 @@ func (t *Tuned) Serve(o simulate.Observation) float64 {
 	return values[t.chosen]
 }
 
-func (t *Tuned) learn(s Score) {
+func (t *Tuned) learn(s workload.Score) {
 	fade := math.Exp2(-tuneEvery.Hours() / tuneHalfLife)
 	for i := range t.late {
 		t.late[i] = t.late[i]*fade + s.Late[i]

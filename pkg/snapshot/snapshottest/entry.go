@@ -7,6 +7,8 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -40,7 +42,7 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 	}
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
-	e.Decision = decide.Decide(e.Policy, e.Inputs)
+	e.Decision = decide.Decide(e.Policy, 0, e.Inputs)
 	return e
 }
 
@@ -48,8 +50,34 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 func Outcome(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	e.Policy = decide.Policy{Late: 0.01, Target: 40, Lead: lead, Mode: decide.Floor}
-	e.Decision = decide.Decide(e.Policy, e.Inputs)
+	e.Outcome = Met()
+	e.Decision = decide.Decide(e.Policy, e.Outcome.K(e.Policy.Late), e.Inputs)
 	return e
+}
+
+// Met is an objective that is met: of the demand that comes .7 % is late with k = 1.3.
+func Met() *outcome.Report {
+	curve := margin.Curve{Most: 11}
+	for _, k := range margin.Grid() {
+		curve.Points = append(curve.Points, margin.Point{K: k, Late: 0.01 * math.Exp2(2*(1.3-k)), Cost: 1.3 + 0.2*k})
+	}
+	at := curve.At(1.3)
+	return &outcome.Report{
+		Late: 0.01, Wait: 30 * time.Second, Verdict: outcome.Met,
+		Words: "at most 1 % may wait longer than 30s: with k = 1.3 1 % is expected to",
+		Shape: outcome.Learnt, Why: "learnt serves: no other shape was cheaper by 3 % for a day",
+		Candidates: []outcome.Candidate{
+			{Name: outcome.Learnt, Serves: true, K: at.K, Late: at.Late, Cost: at.Cost, Meets: true},
+			{Name: outcome.LastValue, K: 2.6, Late: 0.01, Cost: 2.41, Meets: true},
+			{Name: outcome.LastSeason, K: 11, Late: 0.034, Cost: 3.75},
+		},
+		Scalings: []outcome.Scaled{{
+			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 50, K: at.K, Expected: at.Late, Curve: curve,
+		}},
+		Over:     7 * 24 * time.Hour,
+		Served:   outcome.Account{Arrived: 504, Late: 3.5, Paid: 807},
+		Observed: outcome.Account{Arrived: 504, Late: 19.6, Paid: 730},
+	}
 }
 
 // Warming is a Forecast with half an hour of history: the last value serves, skill and coverage are not known.

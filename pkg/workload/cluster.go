@@ -1,4 +1,4 @@
-package simulate
+package workload
 
 import (
 	"math/rand/v2"
@@ -20,14 +20,14 @@ type cluster struct {
 	nodes *nodes
 }
 
-func newCluster(c *Config, ready int) cluster {
+func newCluster(s *Spec, step time.Duration, ready int) cluster {
 	out := cluster{
-		step: c.Demand.Step, lead: c.Pod, ready: ready,
-		random:   rand.New(rand.NewPCG(c.Seed, 0)), //nolint:gosec // A simulation must repeat itself.
-		starting: newArrivals(stepsIn(c.Pod.Longest(), c.Demand.Step)),
+		step: step, lead: s.Pod, ready: ready,
+		random:   rand.New(rand.NewPCG(s.Seed, 0)), //nolint:gosec // A simulation must repeat itself.
+		starting: newArrivals(stepsIn(s.Pod.Longest(), step)),
 	}
-	if c.Nodes != nil {
-		out.nodes = newNodes(c.Nodes, c.Demand.Step)
+	if s.Nodes != nil {
+		out.nodes = newNodes(s.Nodes, step)
 	}
 	return out
 }

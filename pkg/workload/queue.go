@@ -1,4 +1,4 @@
-package simulate
+package workload
 
 import "time"
 
@@ -12,8 +12,8 @@ type queue struct {
 	backlog float64
 }
 
-func newQueue(c *Config) queue {
-	return queue{wait: c.Wait.Seconds(), patience: c.Patience.Seconds(), step: c.Demand.Step.Seconds()}
+func newQueue(s *Spec, step time.Duration) queue {
+	return queue{wait: s.Wait.Seconds(), patience: s.Patience.Seconds(), step: step.Seconds()}
 }
 
 // flow is what became of the demand in one step, in replica-seconds. Late is a part of what arrived.

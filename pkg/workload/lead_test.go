@@ -1,4 +1,4 @@
-package simulate_test
+package workload_test
 
 import (
 	"math"
@@ -6,23 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // Draws keep to their bound, and in the mean to what was asked for.
 func TestLeadDraws(t *testing.T) {
 	for name, tt := range map[string]struct {
-		lead    simulate.Lead
+		lead    workload.Lead
 		mean    time.Duration
 		longest time.Duration
 	}{
-		"constant":                     {simulate.Constant(time.Minute), time.Minute, time.Minute},
-		"log-normal":                   {simulate.LogNormal{Mean: time.Minute, Sigma: 0.3}, time.Minute, 6 * time.Minute},
-		"log-normal without deviation": {simulate.LogNormal{Mean: time.Minute}, time.Minute, 6 * time.Minute},
+		"constant":                     {workload.Constant(time.Minute), time.Minute, time.Minute},
+		"log-normal":                   {workload.LogNormal{Mean: time.Minute, Sigma: 0.3}, time.Minute, 6 * time.Minute},
+		"log-normal without deviation": {workload.LogNormal{Mean: time.Minute}, time.Minute, 6 * time.Minute},
 		"measured": {
-			simulate.Empirical{10 * time.Second, 20 * time.Second, time.Minute}, 30 * time.Second, time.Minute,
+			workload.Empirical{10 * time.Second, 20 * time.Second, time.Minute}, 30 * time.Second, time.Minute,
 		},
-		"measured, none": {simulate.Empirical{}, 0, 0},
+		"measured, none": {workload.Empirical{}, 0, 0},
 	} {
 		if got := tt.lead.Longest(); got != tt.longest {
 			t.Errorf("%s: at most %s, want %s", name, got, tt.longest)

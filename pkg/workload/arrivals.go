@@ -1,4 +1,4 @@
-package simulate
+package workload
 
 // arrivals count what comes up at each of the steps ahead.
 type arrivals struct {

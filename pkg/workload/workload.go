@@ -1,4 +1,4 @@
-package simulate
+package workload
 
 import (
 	"errors"
@@ -9,11 +9,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
-// Workload is what is scaled: an HPA, its pods and the queue before them. It is played step by step; Run does so over a
-// whole series. Tuners keep their own beside the real one.
+// Workload is what is scaled: an HPA, its pods and the queue before them. It is played step by step.
 type Workload struct {
-	config     Config
-	every      int
+	start      time.Time
+	length     time.Duration // of a step
+	capacity   float64
+	every      int // steps from one sync to the next
 	controller *hpa.Controller
 	cluster    cluster
 	queue      queue
@@ -37,45 +38,43 @@ type Moment struct {
 	Arrived, Late, Served, Unserved, Backlog float64
 }
 
-// NewWorkload starts with as many ready replicas as serve the demand given, within the bounds of the HPA. The Config's
-// Demand need not hold more than its start and step. It returns what Validate finds.
-func NewWorkload(c Config, demand float64) (*Workload, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("simulate: %w", err)
+// New starts with as many ready replicas as serve the demand given, within the bounds of the HPA. It is played in steps
+// of a length, from a time on. It returns what Spec.Validate finds.
+func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workload, error) {
+	if err := spec.Validate(step); err != nil {
+		return nil, fmt.Errorf("workload: %w", err)
 	}
-	c = c.filled()
-	every, err := wholeSteps(c.Demand.Step, c.Sync)
-	if err != nil {
-		return nil, err
-	}
-	controller, err := hpa.New(c.HPA)
+	spec = spec.WithDefaults()
+	controller, err := hpa.New(spec.HPA)
 	if err != nil {
 		return nil, err
 	}
 	w := &Workload{
-		config:     c,
-		every:      every,
+		start:      start,
+		length:     step,
+		capacity:   spec.Capacity,
+		every:      int(spec.Sync / step),
 		controller: controller,
-		cluster:    newCluster(&c, first(&c, demand)),
-		queue:      newQueue(&c),
+		cluster:    newCluster(&spec, step, first(&spec, demand)),
+		queue:      newQueue(&spec, step),
 	}
 	w.observed.Readings = w.reading[:]
 	return w, nil
 }
 
 // first is how many replicas serve a demand, NaN counting as none.
-func first(c *Config, demand float64) int {
+func first(s *Spec, demand float64) int {
 	wanted := 0.0
 	if demand > 0 {
-		wanted = math.Ceil(demand / c.Capacity)
+		wanted = math.Ceil(demand / s.Capacity)
 	}
-	return int(min(max(wanted, float64(c.HPA.Min)), float64(c.HPA.Max)))
+	return int(min(max(wanted, float64(s.HPA.Min)), float64(s.HPA.Max)))
 }
 
 // Step plays the next step: pods that are due become ready, the HPA reads the value if it is its time, and the demand
 // arrives. NaN for a demand is none; any value that an adapter would not serve is a failed reading.
 func (w *Workload) Step(value, demand float64) Moment {
-	at := w.config.Demand.TimeAt(w.step)
+	at := w.start.Add(time.Duration(w.step) * w.length)
 	m := Moment{At: at, Value: value}
 	w.cluster.advance(w.step)
 	if w.step%w.every == 0 {
@@ -87,7 +86,7 @@ func (w *Workload) Step(value, demand float64) Moment {
 	if math.IsNaN(demand) {
 		demand = 0
 	}
-	f := w.queue.pass(demand/w.config.Capacity, w.cluster.ready)
+	f := w.queue.pass(demand/w.capacity, w.cluster.ready)
 	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
 	m.Served, m.Unserved, m.Backlog = hours(f.served), hours(f.unserved), hours(w.queue.backlog)
 	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.held()
@@ -101,13 +100,13 @@ func hours(seconds float64) float64 { return seconds / time.Hour.Seconds() }
 // errUnserved is the answer of an adapter that has no value.
 var errUnserved = errors.New("no value is served")
 
-// mostValue is the first value whose thousandths overflow.
-const mostValue = math.MaxInt64 / 1000
+// MostValue is the first value whose thousandths overflow.
+const MostValue = math.MaxInt64 / 1000
 
 // sync is one pass of the controller, which reads values in thousandths, rounded up as the adapter does.
 func (w *Workload) sync(at time.Time, value float64) int {
 	w.reading[0] = hpa.Reading{Err: errUnserved}
-	if value >= 0 && value < mostValue {
+	if value >= 0 && value < MostValue {
 		w.milli[0] = int64(math.Ceil(value * 1000))
 		w.reading[0] = hpa.Reading{Values: w.milli[:]}
 	}

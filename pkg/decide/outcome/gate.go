@@ -1,0 +1,70 @@
+package outcome
+
+import (
+	"fmt"
+	"math"
+)
+
+// gate chooses whose shape is served: the cheapest that meets the objective.
+type gate struct {
+	// serving is the index of a candidate.
+	serving int
+	// challenger has been cheaper for so many hours.
+	challenger, hours int
+	// why it serves.
+	why string
+}
+
+const (
+	// gain is by how much cheaper a challenger must be, as a share of the cost.
+	gain = 0.03
+	// promotion is for how many hours on end it must be. On recorded demand a day's proof was luck more often than not: who
+	// was promoted on it cost more from then on than who had served.
+	promotion = 72
+	// relief is how many times the cost may be that of a candidate which meets the objective when who serves no longer does.
+	relief = 1.5
+)
+
+// choose looks at the scores of all candidates, once an hour; the loss is what is to be least.
+func (g *gate) choose(all []Candidate, loss func(Candidate) float64) {
+	now := all[g.serving]
+	best := cheapest(all, loss)
+	switch {
+	case best < 0 || best == g.serving:
+		g.hours = 0
+	case !now.Meets && loss(all[best]) <= relief*loss(now):
+		g.promote(best, fmt.Sprintf("%s no longer meets the objective", now.Name), all)
+	case !(loss(all[best]) <= (1-gain)*loss(now)):
+		g.hours = 0
+	default:
+		g.challenge(best, all)
+	}
+}
+
+// challenge counts the hours for which a candidate was cheaper by enough.
+func (g *gate) challenge(by int, all []Candidate) {
+	if g.challenger != by {
+		g.challenger, g.hours = by, 0
+	}
+	g.hours++
+	if g.hours >= promotion {
+		now := all[g.serving]
+		g.promote(by, fmt.Sprintf("%s would cost %.3g, for %d hours on end", now.Name, now.Cost, g.hours), all)
+	}
+}
+
+func (g *gate) promote(to int, because string, all []Candidate) {
+	g.why = fmt.Sprintf("%s took over at a cost of %.3g: %s", all[to].Name, all[to].Cost, because)
+	g.serving, g.challenger, g.hours = to, to, 0
+}
+
+// cheapest is the index of the candidate that meets the objective at the least loss; −1 where none is known to.
+func cheapest(all []Candidate, loss func(Candidate) float64) int {
+	best, least := -1, math.Inf(1)
+	for i, c := range all {
+		if c.Meets && loss(c) < least {
+			best, least = i, loss(c)
+		}
+	}
+	return best
+}

@@ -1,0 +1,189 @@
+package outcome
+
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/shape"
+)
+
+// Objective decides how far above the median of the window's maximum to serve, so that no more of the demand is late than
+// was asked. It is a function of what it was given: no clock.
+type Objective struct {
+	config  Config
+	learner *shape.Learner
+	models  []Named   // those that are features, then those that are not
+	maxima  []float64 // what they forecast
+	// candidates begin with what is learnt.
+	candidates []*candidate
+	gate       gate
+	accounts   *accounts // nil without an autoscaler
+	hold       int       // inputs looked back over
+	refit      int       // steps
+	steps      int
+	k          float64
+}
+
+// New has seen nothing yet.
+func New(c Config) (*Objective, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	if c.Refit == 0 {
+		c.Refit = shape.RefitEvery
+	}
+	models := c.models()
+	o := &Objective{
+		config: c, learner: shape.NewLearner(c.Shape, c.Prior), models: models, maxima: make([]float64, len(models)),
+		hold: decide.Recall(c.Lead, c.Shape.Step), refit: max(1, int(c.Refit/c.Shape.Step)), k: c.Fixed,
+	}
+	names := []string{Learnt}
+	if c.Fixed == 0 {
+		names = append(names, LastValue, LastSeason)
+		for _, m := range models {
+			names = append(names, m.Name)
+		}
+	}
+	for i, name := range names {
+		grid := margin.Coarse()
+		if i == 0 {
+			grid = margin.Grid()
+		}
+		one, err := newCandidate(c, name, grid)
+		if err != nil {
+			return nil, err
+		}
+		o.candidates = append(o.candidates, one)
+	}
+	if c.Fixed > 0 {
+		return o, nil
+	}
+	var err error
+	o.accounts, err = newAccounts(c)
+	o.choose()
+	return o, err
+}
+
+// Step takes the demand as it is observed and the demand that arrived in the step, NaN for gaps.
+func (o *Objective) Step(observed, arrived float64) {
+	for i, m := range o.models {
+		o.maxima[i] = m.Push(arrived)
+	}
+	if o.steps%o.refit == 0 {
+		o.learner.Fit()
+	}
+	o.steps++
+	o.learner.Push(observed, o.maxima[:len(o.config.Models)])
+	o.play(arrived)
+	o.look()
+	if o.accounts != nil {
+		o.accounts.serve(o.Value(), o.candidates[0].inputs[len(o.candidates[0].inputs)-1].Observed)
+	}
+}
+
+// Fit fits the shape anew.
+func (o *Objective) Fit() { o.learner.Fit() }
+
+// play plays the step that has ended in all shadows, and when an hour is over learns from it. The first step has none
+// before it.
+func (o *Objective) play(arrived float64) {
+	if o.accounts == nil || o.steps == 1 {
+		return
+	}
+	for _, c := range o.candidates {
+		c.play(arrived)
+	}
+	o.accounts.play(arrived)
+	if !o.accounts.anHour() {
+		return
+	}
+	for _, c := range o.candidates {
+		c.hour()
+	}
+	o.accounts.hour()
+	o.choose()
+}
+
+// look takes the shapes ahead of the newest step.
+func (o *Objective) look() {
+	f := o.learner.Features()
+	now := f.Now()
+	if math.IsNaN(now) {
+		now = 0
+	}
+	for i, c := range o.candidates {
+		var w shape.Window
+		switch {
+		case c.alone == nil:
+			w = o.learner.Window()
+		case c.name == LastValue:
+			w = c.alone.Push(now, f)
+		case c.name == LastSeason:
+			w = c.alone.Push(f.LastSeason(), f)
+		default:
+			w = c.alone.Push(o.maxima[i-(len(o.candidates)-len(o.maxima))], f)
+		}
+		s := decide.Shape{Median: w.Median, Spread: w.Spread}
+		if i == 0 {
+			s.Windows = o.learner.Rows()
+		}
+		c.see(decide.Input{Observed: now, Typical: f.Level(), Learnt: s}, o.hold)
+	}
+}
+
+// choose chooses whose shape is served, and with which multiple.
+func (o *Objective) choose() {
+	o.gate.choose(o.scores(), o.loss)
+	o.k = o.multiple(o.serving())
+}
+
+// multiple is the largest that any of the autoscalers needs.
+func (o *Objective) multiple(c *candidate) float64 {
+	k := 0.0
+	for i := range c.trials {
+		one, _ := o.needs(c.trials[i].curve)
+		k = math.Max(k, one)
+	}
+	return k
+}
+
+// needs is the multiple that a curve says is needed, and whether the objective is met with it.
+func (o *Objective) needs(curve margin.Curve) (k float64, met bool) {
+	if o.config.Price > 0 {
+		return curve.Cheapest(o.config.Price), true
+	}
+	return curve.K(o.config.Late)
+}
+
+func (o *Objective) serving() *candidate { return o.candidates[o.gate.serving] }
+
+// Inputs are those of the shape that is served, newest last; they are good until the next Step.
+func (o *Objective) Inputs() []decide.Input { return o.serving().inputs }
+
+// K is the multiple of the spread that is served.
+func (o *Objective) K() float64 { return o.k }
+
+// Value is what is served: never less than is observed. NaN before the first step.
+func (o *Objective) Value() float64 {
+	if math.IsNaN(o.Now()) {
+		return math.NaN()
+	}
+	value, _ := decide.Held(decide.Floor, o.k, o.Inputs())
+	return value
+}
+
+// Now is the newest demand that was observed, NaN before the first.
+func (o *Objective) Now() float64 { return o.learner.Features().Now() }
+
+// Lates is, by candidate, the share of all the demand so far that was late under each multiple of its grid with the first
+// autoscaler: what priors are made of.
+func (o *Objective) Lates() margin.Priors {
+	out := margin.Priors{}
+	for _, c := range o.candidates {
+		if len(c.trials) > 0 {
+			out[c.name] = c.trials[0].margin.Lates()
+		}
+	}
+	return out
+}

@@ -1,0 +1,97 @@
+package outcome
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// scores are what is known of each candidate under the first autoscaler.
+func (o *Objective) scores() []Candidate {
+	out := make([]Candidate, len(o.candidates))
+	for i, c := range o.candidates {
+		t := &c.trials[0]
+		k, met := o.needs(t.curve)
+		at := t.curve.At(k)
+		out[i] = Candidate{
+			Name: c.name, Serves: i == o.gate.serving, K: k, Late: at.Late, Cost: at.Cost,
+			Meets: met && !t.margin.Young() && !math.IsNaN(at.Cost),
+		}
+	}
+	return out
+}
+
+// loss is what is to be least: the cost and, at a price, the lateness.
+func (o *Objective) loss(c Candidate) float64 { return c.Cost + o.config.Price*c.Late }
+
+// Report says how the objective fares; nil where a multiple is fixed.
+func (o *Objective) Report() *Report {
+	if o.accounts == nil {
+		return nil
+	}
+	sum, over := o.accounts.total()
+	r := &Report{
+		Late: o.config.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait,
+		Shape: o.serving().name, Why: o.gate.reason(o.serving().name), Candidates: o.scores(),
+		Over: over, Served: sum.served, Observed: sum.observed,
+	}
+	met := true
+	for i, a := range o.config.Autoscalers {
+		curve := o.serving().trials[i].curve
+		k, enough := o.needs(curve)
+		met = met && enough
+		r.Scalings = append(r.Scalings, Scaled{
+			By: a.By, Target: a.Spec.Capacity, Min: a.Spec.HPA.Min, Max: a.Spec.HPA.Max,
+			K: k, Expected: curve.At(k).Late, Curve: curve,
+		})
+	}
+	o.judge(r, met, sum)
+	return r
+}
+
+// judge says whether the objective is met, and why it is not.
+func (o *Objective) judge(r *Report, met bool, sum account) {
+	t := &o.serving().trials[0]
+	first := r.Scalings[0]
+	top := first.Curve.Points[len(first.Curve.Points)-1]
+	asked := fmt.Sprintf("at most %s may wait longer than %s", percent(r.Late), r.Wait)
+	switch {
+	case t.margin.Young():
+		r.Verdict = Learning
+		r.Words = fmt.Sprintf("%s: %d hours were seen so far; until there are 24, the margin is that of other workloads, "+
+			"k = %.3g", asked, t.margin.Hours(), o.k)
+	case o.config.Price > 0:
+		r.Verdict = Met
+		r.Words = fmt.Sprintf("late demand costs %.3g times an idle replica: k = %.3g is the cheapest, with which %s is "+
+			"expected to be late", o.config.Price, o.k, percent(first.Expected))
+	case met:
+		r.Verdict = Met
+		r.Words = fmt.Sprintf("%s: with k = %.3g %s is expected to", asked, o.k, percent(first.Expected))
+	case sum.capped > sum.served.Late/2:
+		r.Verdict = AtMaxReplicas
+		r.Words = fmt.Sprintf("%s, but %s is expected to: the autoscaler stops at %d replicas, and the highest demand of the "+
+			"last %s took %d", asked, percent(first.Expected), first.Max, span(r.Over), int(math.Ceil(sum.peak/first.Target)))
+	default:
+		r.Verdict = FasterThanLead
+		r.Words = fmt.Sprintf("%s, but %s is expected to: bursts come faster than replicas start (%s). k = %.3g is served; "+
+			"k = %.3g would leave %s late at %.3g times the replica-hours, and is not worth them",
+			asked, percent(first.Expected), o.config.Lead, o.k, top.K, percent(top.Late), top.Cost/first.Curve.At(o.k).Cost)
+	}
+}
+
+// reason is why a candidate serves.
+func (g *gate) reason(name string) string {
+	if g.why != "" {
+		return g.why
+	}
+	return name + " serves: no other shape was cheaper by 3 % for a day"
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
+
+func span(d time.Duration) string {
+	if d < 48*time.Hour {
+		return fmt.Sprintf("%.0f hours", d.Hours())
+	}
+	return fmt.Sprintf("%.0f days", d.Hours()/24)
+}
