@@ -37,8 +37,11 @@ func (m Measured) lead(t *refresh.Target) (lead time.Duration, source string) {
 // Workload is what an object scales, and whether its starts are to be measured.
 func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured bool) {
 	spec := defaulted(&object.Spec)
+	return workloadOf(object.Namespace, spec), spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
+}
+
+// workloadOf is what a defaulted spec scales.
+func workloadOf(namespace string, spec *v1alpha1.ForecastSpec) leadtime.Workload {
 	ref := spec.TargetRef
-	return leadtime.Workload{
-		Namespace: object.Namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name,
-	}, spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
+	return leadtime.Workload{Namespace: namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 }

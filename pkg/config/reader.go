@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -313,29 +312,4 @@ func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float6
 		return 0, wait
 	}
 	return percent / 100, wait
-}
-
-// scaling reads the demand that one replica sustains, 0 where it is not said.
-func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) float64 {
-	if s == nil {
-		return 0
-	}
-	least := int32(1)
-	if s.MinReplicas != nil {
-		least = *s.MinReplicas
-	}
-	if least < 0 {
-		r.add(field.Invalid(path.Child("minReplicas"), least, "write 0 or more"))
-	}
-	if s.MaxReplicas != nil && *s.MaxReplicas < max(least, 1) {
-		r.add(field.Invalid(path.Child("maxReplicas"), *s.MaxReplicas,
-			fmt.Sprintf("write at least %d: minReplicas, and 1", max(least, 1))))
-	}
-	target := s.Target.AsApproximateFloat64()
-	if !(target > 0) || math.IsInf(target, 0) {
-		r.add(field.Invalid(path.Child("target"), s.Target.String(),
-			"write the demand that one replica sustains, a quantity above 0, for example \"4000\""))
-		return 0
-	}
-	return target
 }

@@ -1,15 +1,12 @@
 package config
 
 import (
-	"fmt"
-	"math"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -24,17 +21,14 @@ func NewResolver(catalogue Catalogue) *Resolver {
 	return &Resolver{catalogue: catalogue}
 }
 
-// WithoutPods is what is measured of objects in a folder: there are no pods to look at.
-const WithoutPods = "no pods are watched for a Forecast in a folder"
-
-// Resolve is ResolveMeasured where nothing can be measured.
+// Resolve is ResolveIn for an object in a folder, where nothing is known of its workload.
 func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {
-	return r.ResolveMeasured(object, Measured{Words: WithoutPods})
+	return r.ResolveIn(object, Folder())
 }
 
-// ResolveMeasured is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
+// ResolveIn is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
 // in the list, and the target has only a key, a generation, a workload and the problems as text.
-func (r *Resolver) ResolveMeasured(object *v1alpha1.Forecast, m Measured) (refresh.Target, field.ErrorList) {
+func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s Surroundings) (refresh.Target, field.ErrorList) {
 	spec := defaulted(&object.Spec)
 	read := reader{}
 	target := refresh.Target{
@@ -44,7 +38,8 @@ func (r *Resolver) ResolveMeasured(object *v1alpha1.Forecast, m Measured) (refre
 	}
 	bare := target
 	read.names(object)
-	read.spec(spec, m, &target)
+	read.spec(spec, s.Starts, &target)
+	read.scale(spec, workloadOf(object.Namespace, spec), s, &target)
 	read.signal(r.catalogue, object.Namespace, spec, &target)
 	if len(read.problems) > 0 {
 		bare.Invalid = Text(read.problems)
@@ -77,12 +72,8 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	target.Models = r.models(path.Child("models"), spec.Models)
 	target.Policy = decide.Policy{
 		Quantile: r.quantile(path.Child("quantile"), spec.Quantile),
-		Target:   r.scaling(path.Child("scaling"), spec.Scaling),
 		Lead:     target.Lead,
 		Mode:     r.mode(path.Child("serve"), spec.Serve),
-	}
-	if spec.Scaling != nil {
-		target.Scalings = []decide.Scaling{ofSpec(spec.Scaling, target.Policy.Target)}
 	}
 	if spec.Objective == nil {
 		return
@@ -93,30 +84,4 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 		return
 	}
 	target.Policy.Late, target.Policy.Wait = late, wait
-	target.Uncalibrated = uncalibrated(target.Policy)
-}
-
-// uncalibrated says how an objective is served while the workload's own outcome does not calibrate it.
-func uncalibrated(policy decide.Policy) string {
-	if !policy.ByOutcome() {
-		return fmt.Sprintf("late %.4g%% needs the demand that one replica sustains: set spec.scaling.target; "+
-			"until then the %v quantile of the window's maximum is served", policy.Late*100, policy.Level())
-	}
-	return ""
-}
-
-// ofSpec is the autoscaler that a Forecast itself describes.
-func ofSpec(s *v1alpha1.Scaling, target float64) decide.Scaling {
-	spec := hpa.Spec{Min: 1, Max: 1_000_000, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
-		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(math.Round(target * 1000)),
-	}}}
-	spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
-	spec.Behavior.Down.Stabilization = 0
-	if s.MinReplicas != nil {
-		spec.Min = max(*s.MinReplicas, 1)
-	}
-	if s.MaxReplicas != nil {
-		spec.Max = *s.MaxReplicas
-	}
-	return decide.Scaling{By: "spec.scaling", HPA: spec}
 }

@@ -59,20 +59,22 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := refresh.Target{
-		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
-		Generation: 7,
-		Workload:   "Deployment/llama",
-		Expr:       `vllm/arrivals{namespace="inference",Deployment="llama"}`,
-		Unit:       "requests",
-		Rate:       true,
-		Step:       30 * time.Second,
-		History:    14 * 24 * time.Hour,
-		Lead:       5 * time.Minute,
-		LeadSource: "fallback 5m: no pods are watched for a Forecast in a folder",
-		StaleAfter: 10 * time.Minute,
-		Policy:     decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
-		Uncalibrated: "late 1% needs the demand that one replica sustains: set spec.scaling.target; until then the 0.95 " +
-			"quantile of the window's maximum is served",
+		Key:           snapshot.Key{Namespace: "inference", Name: "llama"},
+		Generation:    7,
+		Workload:      "Deployment/llama",
+		Expr:          `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		Unit:          "requests",
+		Rate:          true,
+		Step:          30 * time.Second,
+		History:       14 * 24 * time.Hour,
+		Lead:          5 * time.Minute,
+		LeadSource:    "fallback 5m: no pods are watched for a Forecast in a folder",
+		StaleAfter:    10 * time.Minute,
+		Policy:        decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
+		ScalingSource: "no autoscaler, and no spec.scaling; no autoscalers are looked for in a folder",
+		Uncalibrated: "late 1% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
+			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window's maximum is " +
+			"served; no autoscalers are looked for in a folder",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -111,24 +113,29 @@ func TestEverythingSet(t *testing.T) {
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
 		Policy: decide.Policy{
-			Late: 0.005, Wait: time.Minute, Lead: 12 * time.Minute, Mode: decide.Shadow, Target: 4000,
+			Late:   0.005,
+			Wait:   time.Minute,
+			Lead:   12 * time.Minute,
+			Mode:   decide.Shadow,
+			Target: 4000,
 		},
-		Scalings: []decide.Scaling{{By: "spec.scaling", HPA: hpa.Spec{
-			Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
-			Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 4_000_000}},
-			Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: atOnce()},
-		}}},
+		Scalings:      []decide.Scaling{advised(4000_000, 1, 50)},
+		ScalingSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; no autoscalers are looked for in a folder",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// atOnce is the default scale-down without stabilization: what is served is held as long as is right.
-func atOnce() hpa.Rules {
-	r := hpa.DefaultScaleDown()
-	r.Stabilization = 0
-	return r
+// advised is spec.scaling as the README advises an HPA to be.
+func advised(target int64, least, most int32) decide.Scaling {
+	down := hpa.DefaultScaleDown()
+	down.Stabilization = 0
+	return decide.Scaling{By: "spec.scaling", HPA: hpa.Spec{
+		Min: least, Max: most, Cluster: hpa.DefaultCluster(),
+		Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: target}},
+		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+	}}
 }
 
 func TestTheSampleIsRight(t *testing.T) {
@@ -228,8 +235,11 @@ func faults() []struct{ name, change, want string } {
 		{"a wait of nothing", `objective: {wait: 0s}`, "write a duration from 1s to 1h"},
 		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
 		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
+		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},
+		{"a target beyond what an HPA holds", `scaling: {target: 10P}`, "state the demand in another unit"},
 		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
-		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 or more"},
+		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 to 1000000"},
+		{"more replicas than the schema knows", "scaling: {target: 1, maxReplicas: 1000001}", "at most 1000000"},
 		{"stale before the next sample", "staleAfter: 40s", "write a duration from 1m to 1d"},
 	}
 }
@@ -292,7 +302,7 @@ spec:
 	}
 	want := []string{
 		"metadata.name", "metadata.namespace", "spec.targetRef.name", "spec.step", "spec.models[0]", "spec.quantile",
-		"spec.scaling.target", "spec.serve", "spec.signal.preset",
+		"spec.serve", "spec.scaling.target", "spec.signal.preset",
 	}
 	if diff := cmp.Diff(want, paths); diff != "" {
 		t.Error(diff)
@@ -331,7 +341,7 @@ func TestMeasuredLeadTimes(t *testing.T) {
 		},
 	} {
 		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")
-		got, problems := config.NewResolver(catalogue{}).ResolveMeasured(o, c.measured)
+		got, problems := config.NewResolver(catalogue{}).ResolveIn(o, config.Surroundings{Starts: c.measured})
 		if len(problems) > 0 || got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
 			t.Errorf("%s: %s (policy %s), %q, %v; want %s, %q",
 				c.name, got.Lead, got.Policy.Lead, got.LeadSource, problems, c.lead, c.source)

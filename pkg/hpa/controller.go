@@ -68,8 +68,14 @@ type Outcome struct {
 	Err error
 }
 
+// instant is a time in nanoseconds since 1970: simulations compare a great many.
+type instant int64
+
+func (t instant) before(d time.Duration) instant { return t - instant(d) }
+
 // Sync is one pass of the control loop. The caller does what it says: Replicas counts as asked for.
-func (c *Controller) Sync(now time.Time, o Observed) Outcome {
+func (c *Controller) Sync(at time.Time, o Observed) Outcome {
+	now := instant(at.UnixNano())
 	if c.recommendations == nil {
 		c.recommendations = []recommendation{{now, o.Replicas}}
 	}
@@ -83,7 +89,7 @@ func (c *Controller) Sync(now time.Time, o Observed) Outcome {
 	case o.Replicas < c.spec.Min && o.Replicas != 0:
 		out.Replicas = c.spec.Min
 	default:
-		if !c.byMetrics(now, o, &out) {
+		if !c.byMetrics(now, &o, &out) {
 			return out
 		}
 	}
@@ -99,7 +105,7 @@ func (c *Controller) Sync(now time.Time, o Observed) Outcome {
 func (c *Controller) mayWake() bool { return c.spec.Cluster.ScaleToZero && c.scaledToZero }
 
 // byMetrics follows the metrics, and says whether they could be followed.
-func (c *Controller) byMetrics(now time.Time, o Observed, out *Outcome) bool {
+func (c *Controller) byMetrics(now instant, o *Observed, out *Outcome) bool {
 	if !c.propose(o, out) {
 		return false
 	}
@@ -115,15 +121,16 @@ func (c *Controller) byMetrics(now time.Time, o Observed, out *Outcome) bool {
 
 // propose asks every metric; the largest proposal wins. Where some cannot be read, the others may still scale up, not
 // down.
-func (c *Controller) propose(o Observed, out *Outcome) bool {
+func (c *Controller) propose(o *Observed, out *Outcome) bool {
 	c.proposals = c.proposals[:0]
 	var failed []error
-	for i, m := range c.spec.Metrics {
+	for i := range c.spec.Metrics {
+		m := &c.spec.Metrics[i]
 		reading := Reading{Err: errNoReading}
 		if i < len(o.Readings) {
 			reading = o.Readings[i]
 		}
-		p := c.spec.Propose(m, o, reading)
+		p := c.spec.propose(m, o, reading)
 		c.proposals = append(c.proposals, p)
 		switch {
 		case p.Err != nil:
@@ -133,7 +140,10 @@ func (c *Controller) propose(o Observed, out *Outcome) bool {
 			out.Proposed, out.Metric = p.Replicas, i
 		}
 	}
-	out.Proposals, out.Err = c.proposals, errors.Join(failed...)
+	out.Proposals = c.proposals
+	if len(failed) > 0 {
+		out.Err = errors.Join(failed...)
+	}
 	if len(failed) == len(c.spec.Metrics) || len(failed) > 0 && out.Proposed < o.Replicas {
 		out.Active, out.Metric = FailedGetMetric, -1
 		return false

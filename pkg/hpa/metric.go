@@ -43,7 +43,9 @@ type Proposal struct {
 }
 
 // Propose computes what one metric asks for.
-func (s *Spec) Propose(m Metric, o Observed, r Reading) Proposal {
+func (s *Spec) Propose(m Metric, o Observed, r Reading) Proposal { return s.propose(&m, &o, r) }
+
+func (s *Spec) propose(m *Metric, o *Observed, r Reading) Proposal {
 	if r.Err != nil {
 		return Proposal{Err: r.Err}
 	}
@@ -81,7 +83,7 @@ func (m *Metric) total(values []int64) (int64, error) {
 }
 
 // proposeAverage: 10,500 requests over a target of 2,000 are 6 replicas, were 1 or 9 of them ready.
-func (s *Spec) proposeAverage(m Metric, o Observed, total int64) Proposal {
+func (s *Spec) proposeAverage(m *Metric, o *Observed, total int64) Proposal {
 	// Without a replica the ratio is infinite, or not a number where the metric is 0 as well: outside any tolerance.
 	ratio := float64(total) / (float64(m.Target) * float64(o.Existing))
 	p := Proposal{Replicas: o.Existing, Total: total, Ratio: ratio, Within: s.within(ratio)}
@@ -92,7 +94,7 @@ func (s *Spec) proposeAverage(m Metric, o Observed, total int64) Proposal {
 }
 
 // proposeValue: a queue of 30 against a target of 20 makes 3 replicas of 2 that are ready, and 1 of 0 or 5 of 3.
-func (s *Spec) proposeValue(m Metric, o Observed, total int64) Proposal {
+func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 	ratio := float64(total) / float64(m.Target)
 	p := Proposal{Replicas: o.Replicas, Total: total, Ratio: ratio}
 	switch {

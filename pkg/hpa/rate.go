@@ -10,12 +10,12 @@ const (
 
 // change is an earlier scaling, by a number of replicas above 0.
 type change struct {
-	at time.Time
+	at instant
 	by int32
 }
 
 // limit brings a stabilized recommendation within what may be done now.
-func (c *Controller) limit(now time.Time, current, wanted int32) (int32, Reason) {
+func (c *Controller) limit(now instant, current, wanted int32) (int32, Reason) {
 	if c.spec.Behavior == nil {
 		return c.limitPlainly(current, wanted)
 	}
@@ -72,7 +72,7 @@ const (
 
 // bound is how far the policies of one direction allow to go. 3 pods in 60 s, with 8 replicas now of which 2 came within
 // that minute: up to 6 + 3 = 9.
-func (c *Controller) bound(now time.Time, current int32, rules *Rules, d direction) int32 {
+func (c *Controller) bound(now instant, current int32, rules *Rules, d direction) int32 {
 	bound := current
 	if rules.Select == SelectDisabled {
 		return bound
@@ -102,16 +102,16 @@ func (d direction) allowed(start int32, p Policy) int32 {
 func (d direction) farther(a, b int32) bool { return (a > b) == (d == up) && a != b }
 
 // startOfPeriod is how many replicas there were a period ago.
-func (c *Controller) startOfPeriod(now time.Time, current int32, period time.Duration) int32 {
-	cutoff := now.Add(-period)
+func (c *Controller) startOfPeriod(now instant, current int32, period time.Duration) int32 {
+	cutoff := now.before(period)
 	return current - sumSince(c.ups, cutoff) + sumSince(c.downs, cutoff)
 }
 
 // sumSince adds up the changes after a time.
-func sumSince(changes []change, cutoff time.Time) int32 {
+func sumSince(changes []change, cutoff instant) int32 {
 	sum := int32(0)
 	for _, c := range changes {
-		if c.at.After(cutoff) {
+		if c.at > cutoff {
 			sum += c.by
 		}
 	}
@@ -119,21 +119,21 @@ func sumSince(changes []change, cutoff time.Time) int32 {
 }
 
 // remember records a scaling for the policies. An HPA without a behavior has none.
-func (c *Controller) remember(now time.Time, from, to int32) {
+func (c *Controller) remember(now instant, from, to int32) {
 	switch {
 	case c.spec.Behavior == nil || from == to:
 	case to > from:
-		c.ups = record(c.ups, change{now, to - from}, now.Add(-longestPeriod(&c.spec.Behavior.Up)))
+		c.ups = record(c.ups, change{now, to - from}, now.before(longestPeriod(&c.spec.Behavior.Up)))
 	default:
-		c.downs = record(c.downs, change{now, from - to}, now.Add(-longestPeriod(&c.spec.Behavior.Down)))
+		c.downs = record(c.downs, change{now, from - to}, now.before(longestPeriod(&c.spec.Behavior.Down)))
 	}
 }
 
 // record puts a change into the place of one that the policies of its own direction no longer look back to. So does the
 // controller, and a longer policy of the other direction then misses what was there.
-func record(changes []change, news change, cutoff time.Time) []change {
+func record(changes []change, news change, cutoff instant) []change {
 	for i := len(changes) - 1; i >= 0; i-- {
-		if changes[i].at.Before(cutoff) {
+		if changes[i].at < cutoff {
 			changes[i] = news
 			return changes
 		}

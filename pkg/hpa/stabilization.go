@@ -2,14 +2,15 @@ package hpa
 
 import "time"
 
-// recommendation is what the metrics asked for at an earlier sync, before stabilization.
+// recommendation is what the metrics asked for at earlier syncs, one after the other, before stabilization. A window asks
+// only whether there was such a sync within it: the newest tells.
 type recommendation struct {
-	at       time.Time
+	newest   instant
 	replicas int32
 }
 
 // stabilize holds a proposal by the recommendations of the windows, and remembers it.
-func (c *Controller) stabilize(now time.Time, current, proposed int32) (int32, Reason) {
+func (c *Controller) stabilize(now instant, current, proposed int32) (int32, Reason) {
 	held := c.hold(now, current, proposed)
 	reason := ReadyForNewScale
 	switch {
@@ -19,22 +20,23 @@ func (c *Controller) stabilize(now time.Time, current, proposed int32) (int32, R
 	default:
 		reason = ScaleDownStabilized
 	}
-	c.recommendations = append(c.dropRecommendations(now), recommendation{now, proposed})
+	c.dropRecommendations(now)
+	c.recommend(now, proposed)
 	return held, reason
 }
 
 // hold is what the recent recommendations make of a proposal.
-func (c *Controller) hold(now time.Time, current, proposed int32) int32 {
+func (c *Controller) hold(now instant, current, proposed int32) int32 {
 	if c.spec.Behavior == nil {
-		return c.highestSince(now.Add(-c.spec.Cluster.DownscaleStabilization), proposed)
+		return c.highestSince(now.before(c.spec.Cluster.DownscaleStabilization), proposed)
 	}
 	return c.holdBothWays(now, current, proposed)
 }
 
 // highestSince is the largest recommendation at or after a time.
-func (c *Controller) highestSince(cutoff time.Time, highest int32) int32 {
+func (c *Controller) highestSince(cutoff instant, highest int32) int32 {
 	for _, r := range c.recommendations {
-		if !r.at.Before(cutoff) {
+		if r.newest >= cutoff {
 			highest = max(highest, r.replicas)
 		}
 	}
@@ -44,15 +46,15 @@ func (c *Controller) highestSince(cutoff time.Time, highest int32) int32 {
 // holdBothWays keeps the current replicas where they lie between the lowest recommendation of the scale-up window
 // and the highest of the scale-down window, else goes to the nearer of the two. Unlike without a behavior, a
 // recommendation exactly as old as a window is out of it.
-func (c *Controller) holdBothWays(now time.Time, current, proposed int32) int32 {
-	upCutoff := now.Add(-c.spec.Behavior.Up.Stabilization)
-	downCutoff := now.Add(-c.spec.downStabilization())
+func (c *Controller) holdBothWays(now instant, current, proposed int32) int32 {
+	upCutoff := now.before(c.spec.Behavior.Up.Stabilization)
+	downCutoff := now.before(c.spec.downStabilization())
 	lowest, highest := proposed, proposed
 	for _, r := range c.recommendations {
-		if r.at.After(upCutoff) {
+		if r.newest > upCutoff {
 			lowest = min(lowest, r.replicas)
 		}
-		if r.at.After(downCutoff) {
+		if r.newest > downCutoff {
 			highest = max(highest, r.replicas)
 		}
 	}
@@ -67,18 +69,28 @@ func (s *Spec) downStabilization() time.Duration {
 	return s.Behavior.Down.Stabilization
 }
 
+// recommend remembers a recommendation.
+func (c *Controller) recommend(now instant, proposed int32) {
+	if n := len(c.recommendations); n > 0 && c.recommendations[n-1].replicas == proposed {
+		last := &c.recommendations[n-1]
+		last.newest = max(last.newest, now)
+		return
+	}
+	c.recommendations = append(c.recommendations, recommendation{now, proposed})
+}
+
 // dropRecommendations forgets what is older than both windows.
-func (c *Controller) dropRecommendations(now time.Time) []recommendation {
+func (c *Controller) dropRecommendations(now instant) {
 	window := c.spec.downStabilization()
 	if c.spec.Behavior != nil {
 		window = max(window, c.spec.Behavior.Up.Stabilization)
 	}
-	cutoff := now.Add(-window)
+	cutoff := now.before(window)
 	kept := c.recommendations[:0]
 	for _, r := range c.recommendations {
-		if !r.at.Before(cutoff) {
+		if r.newest >= cutoff {
 			kept = append(kept, r)
 		}
 	}
-	return kept
+	c.recommendations = kept
 }

@@ -25,7 +25,8 @@ func describe(t Target) *snapshot.Entry {
 	return &snapshot.Entry{
 		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
 		Lead: t.Lead, LeadSource: t.LeadSource, Window: Window(t.Lead), Policy: t.policy(),
-		Observed: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+		ScalingSource: t.ScalingSource,
+		Observed:      math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}
 }
 
@@ -127,7 +128,7 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 	}
 	if t.Uncalibrated != "" {
 		out = append(out, snapshot.Condition{
-			Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: t.Uncalibrated,
+			Type: snapshot.ConditionUncalibrated, True: true, Reason: "TargetUnknown", Message: t.Uncalibrated,
 		})
 	}
 	return out

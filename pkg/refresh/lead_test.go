@@ -45,10 +45,18 @@ func TestOtherWordsRebuildNothing(t *testing.T) {
 	loop, _ := newLoop(t, &past{demand: daily}, targets)
 	before := loop.Step(t.Context(), noon).Loop.Rebuilds
 	measured(&targets[0], targets[0].Lead, "p90 of 13 starts")
+	targets[0].ScalingSource, targets[0].Uncalibrated = "two HPAs", "it needs a target"
 	loop.Step(t.Context(), noon.Add(time.Second))
 	s := loop.Step(t.Context(), noon.Add(step))
-	if got := entry(t, s, "llama").LeadSource; got != "p90 of 13 starts" || s.Loop.Rebuilds != before {
-		t.Errorf("%q after %d rebuilds, want the new words and %d", got, s.Loop.Rebuilds, before)
+	e := entry(t, s, "llama")
+	if e.LeadSource != "p90 of 13 starts" || e.ScalingSource != "two HPAs" || s.Loop.Rebuilds != before {
+		t.Errorf(
+			"%q, %q after %d rebuilds, want the new words and %d",
+			e.LeadSource,
+			e.ScalingSource,
+			s.Loop.Rebuilds,
+			before,
+		)
 	}
 }
 

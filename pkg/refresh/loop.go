@@ -115,8 +115,8 @@ func (l *Loop) renew(t Target) {
 		l.workers[t.Key] = newWorker(t, l.config)
 	case reflect.DeepEqual(before.target, t):
 	case l.busy[before] && before.target.Generation == t.Generation:
-		// The object is the same, its measured lead time is not. The job under way ends soon; a worker made now would
-		// have to read the whole history again.
+		// The object is the same, its measured lead time or its autoscalers are not. The job under way ends soon; a worker
+		// made now would have to read the whole history again.
 	case same(before.target, t):
 		before.target = t
 	default:
@@ -130,7 +130,8 @@ func (l *Loop) renew(t Target) {
 
 // same says whether two targets lead to the same state: they differ in words and in what is to come at most.
 func same(a, b Target) bool {
-	a.LeadSource, a.AtZero = b.LeadSource, b.AtZero
+	a.LeadSource, a.ScalingSource, a.Uncalibrated = b.LeadSource, b.ScalingSource, b.Uncalibrated
+	a.AtZero = b.AtZero
 	return reflect.DeepEqual(a, b)
 }
 

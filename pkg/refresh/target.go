@@ -11,7 +11,8 @@ import (
 // Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Target struct {
 	Key snapshot.Key
-	// Generation of the object. A change of it, as of any field but LeadSource and AtZero, rebuilds the target's state.
+	// Generation of the object. A change of it, as of any field but those of words alone (LeadSource, ScalingSource,
+	// Uncalibrated) and AtZero, rebuilds the target's state.
 	Generation int64
 	// Invalid says why the object cannot be served, every problem in it; the other fields may then be empty.
 	Invalid string
@@ -45,6 +46,8 @@ type Target struct {
 	// Scalings are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot be
 	// calibrated by outcome.
 	Scalings []decide.Scaling
+	// ScalingSource says in words which autoscalers those are, and of others that refer to the Forecast why they are none.
+	ScalingSource string
 	// Uncalibrated says why the objective is not calibrated by outcome; empty where it is, or was not asked for.
 	Uncalibrated string
 }

@@ -43,9 +43,9 @@ func newWorker(t Target, c Config) *worker {
 }
 
 // inherit takes over the samples of the worker before, so that a change of a Forecast that leaves its query alone takes
-// effect without reading the history again. Where the object itself is the same, and only its measured lead time is not,
-// what was shown is shown until the first job is done: nobody asked for the change, so a source that does not answer at
-// that moment must not cost the value.
+// effect without reading the history again. Where the object itself is the same, and only its measured lead time or its
+// autoscalers are not, what was shown is shown until the first job is done: nobody asked this object for the change, so a
+// source that does not answer at that moment must not cost the value.
 func (w *worker) inherit(before *worker) {
 	old := before.target
 	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step &&

@@ -74,6 +74,8 @@ type Entry struct {
 	// Reach is the longest horizon that may be asked for.
 	Reach  time.Duration
 	Policy decide.Policy
+	// ScalingSource says in words which autoscalers the objective is calibrated for, and why others are not.
+	ScalingSource string
 
 	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.
 	SampleTime time.Time

@@ -37,6 +37,8 @@ func TestCluster(t *testing.T) {
 		{"StatusIsWritten", testStatus},
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},
+		{"AnHPAIsFound", testAutoscaled},
+		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"TimesAtZeroAreRemembered", testSlept},
 		{"RightsToMeasureAreMissing", testNoRights},

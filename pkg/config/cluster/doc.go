@@ -5,6 +5,9 @@
 // object's status, as often as a reader would notice and no oftener. Leadership makes sure that of several replicas one
 // writes; losing it stops the writing and nothing else.
 //
+// What an object's objective is calibrated for are the settings of the autoscalers that refer to it, which sub-package
+// autoscalers finds.
+//
 // The lead time of an object in mode Auto follows from the starts of its workload's pods, which sub-package workloads finds,
 // as it does whether the workload stands at zero replicas. What every replica has seen, the leader writes into the status;
 // what is in the status, every replica uses. So all use the same, and a restart goes on from there.

@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // The pure part of the status, for tests that need no cluster.
@@ -22,3 +24,8 @@ var Problem = func(o *Objects, workload leadtime.Workload) string { return o.pod
 
 // Seen is how many starts of a workload a replica has seen lately.
 var Seen = func(o *Objects, workload leadtime.Workload) int { return len(o.pods.Starts(workload)) }
+
+// Referring are the references to a Forecast of the namespace default that a replica has seen.
+var Referring = func(o *Objects, name string) []autoscaler.Reference {
+	return o.autoscalers.To(snapshot.Key{Namespace: "default", Name: name})
+}

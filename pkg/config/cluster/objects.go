@@ -23,6 +23,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/config/cluster/autoscalers"
 	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -39,6 +40,8 @@ type Objects struct {
 	resolving cache.ResourceEventHandlerRegistration
 	// pods are those of the workloads.
 	pods *workloads.Watch
+	// autoscalers are those that may refer to a Forecast.
+	autoscalers *autoscalers.Watch
 	// forgetful: the API server dropped what is remembered from the newest status that was written. Its schema of a
 	// Forecast is older than this process.
 	forgetful atomic.Bool
@@ -51,8 +54,8 @@ type Objects struct {
 	sorted []refresh.Target
 }
 
-// NewObjects prepares to watch the Forecasts of all namespaces, and the pods of their workloads
-// (all replicas do, so that a new leader has seen what it must count). Nothing is asked before Run.
+// NewObjects prepares to watch the Forecasts of all namespaces, the autoscalers that refer to them, and the pods of their
+// workloads (all replicas do, so that a new leader has seen what it must count). Nothing is asked before Run.
 func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logger) (*Objects, error) {
 	own := rest.CopyConfig(cluster)
 	// The status writer has its own limit; the client's default of 5 requests/s would be a second, hidden one.
@@ -68,6 +71,9 @@ func NewObjects(cluster *rest.Config, resolver *config.Resolver, log *slog.Logge
 		resolved: map[snapshot.Key]*resolution{},
 	}
 	if o.pods, err = workloads.New(cluster, workloads.Config{}, o.workloads, log); err != nil {
+		return nil, err
+	}
+	if o.autoscalers, err = autoscalers.New(cluster, autoscalers.Config{}, log); err != nil {
 		return nil, err
 	}
 	if err = o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
@@ -89,11 +95,15 @@ func resource() schema.GroupVersionResource {
 }
 
 // Run watches until the context ends. A cluster that does not answer, or does not know the objects yet, is asked again
-// with growing pauses; see Check.
+// with growing pauses; see Check. The autoscalers come first: a Forecast that is resolved before them would be learnt anew
+// when they are known.
 func (o *Objects) Run(ctx context.Context) error {
+	const patience = 10 * time.Second
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { o.pods.Run(ctx) })
+	running.Go(func() { o.autoscalers.Run(ctx) })
+	o.autoscalers.Settle(ctx, patience)
 	o.informer.RunWithContext(ctx)
 	return nil
 }
@@ -115,7 +125,7 @@ func (o *Objects) Targets(now time.Time) []refresh.Target {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range o.resolved {
-		if o.remeasure(r, now) {
+		if o.renew(r, now) {
 			o.sorted = nil
 		}
 	}

@@ -27,13 +27,16 @@ type resolution struct {
 	// slept is the text in the object's status that target.AtZero was read from.
 	slept string
 
-	// forecast and what follows are for those whose lead time is measured; nil for the rest.
+	// forecast is the valid object without its status, to be resolved again; nil for the rest. used is what the target was
+	// resolved with.
 	forecast *v1alpha1.Forecast
-	// stored is the record's text in the object's status, record what it says.
-	stored string
-	record leadtime.Record
-	// used is what the target was resolved with.
-	used config.Measured
+	used     config.Surroundings
+
+	// measured: the lead time follows from the workload's starts. stored is the text of their record in the object's status,
+	// record what it says.
+	measured bool
+	stored   string
+	record   leadtime.Record
 }
 
 // of says whether the object is the one that was resolved, with the same spec.
@@ -56,17 +59,15 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		}
 		return r
 	}
-	r.target, _ = o.resolver.Resolve(forecast)
+	r.used = o.autoscaled(key)
+	r.target, _ = o.resolver.ResolveIn(forecast, r.used)
 	if r.target.Invalid != "" {
 		return r
 	}
-	workload, measured := config.Workload(forecast)
-	r.workload = workload
-	if measured {
-		// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
-		forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
-		r.forecast = forecast
-	}
+	r.workload, r.measured = config.Workload(forecast)
+	// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
+	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
+	r.forecast = forecast
 	r.read(object)
 	return r
 }
@@ -77,7 +78,7 @@ func (r *resolution) read(object *unstructured.Unstructured) bool {
 		return false
 	}
 	status := statusIn(object)
-	if r.forecast != nil {
+	if r.measured {
 		r.readStarts(&status)
 	}
 	return r.readSlept(&status)
@@ -104,20 +105,28 @@ func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record
 	return record
 }
 
-// remeasure resolves the target anew where what was measured says something else at a time, and says whether it did.
-func (o *Objects) remeasure(r *resolution, now time.Time) bool {
+// renew resolves the target anew where its surroundings are others at a time, and says whether they are.
+func (o *Objects) renew(r *resolution, now time.Time) bool {
 	if r.forecast == nil {
 		return false
 	}
-	measured := o.says(r.workload, &r.record, now)
-	if measured == r.used {
+	surroundings := o.autoscaled(r.target.Key)
+	if r.measured {
+		surroundings.Starts = o.says(r.workload, &r.record, now)
+	}
+	if surroundings.Same(r.used) {
 		return false
 	}
-	r.used = measured
+	r.used = surroundings
 	slept := r.target.AtZero
-	r.target, _ = o.resolver.ResolveMeasured(r.forecast, measured)
+	r.target, _ = o.resolver.ResolveIn(r.forecast, surroundings)
 	r.target.AtZero = slept
 	return true
+}
+
+// autoscaled is what the watch says of the autoscalers that refer to a Forecast.
+func (o *Objects) autoscaled(key snapshot.Key) config.Surroundings {
+	return config.Surroundings{Autoscalers: o.autoscalers.To(key), Unread: o.autoscalers.Problem()}
 }
 
 // says is what a record and the watch say of a workload at a time.
@@ -179,7 +188,7 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 		return
 	}
 	status.Starts = &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
-	target, _ := o.resolver.ResolveMeasured(forecast, o.says(workload, &record, now))
+	target, _ := o.resolver.ResolveIn(forecast, config.Surroundings{Starts: o.says(workload, &record, now)})
 	status.LeadTimeSource = clip(target.LeadSource)
 }
 
@@ -188,7 +197,7 @@ func (o *Objects) measured(object *unstructured.Unstructured) (*v1alpha1.Forecas
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := o.resolved[keyOf(object)]
-	if r == nil || !r.of(object) {
+	if r == nil || !r.of(object) || !r.measured {
 		return nil, leadtime.Workload{}
 	}
 	return r.forecast, r.workload

@@ -4,7 +4,8 @@
 // The trigger's metadata says what is asked:
 //
 //	forecast    name of the Forecast, in the ScaledObject's own namespace; no other can be named
-//	target      what one replica carries, a quantity above 0; default: the Forecast's scaling.target
+//	target      what one replica carries, a quantity above 0; default: what the Forecast's other autoscalers or its
+//	            scaling.target say
 //	activation  the demand above which the workload is to be awake; default 0
 //	horizon, late, model, quantile, serve   another view of the Forecast, as by the selector of an HPA's metric
 //

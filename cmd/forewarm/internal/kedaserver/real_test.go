@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
@@ -58,6 +62,8 @@ func TestKEDA(t *testing.T) {
 		}
 	}
 
+	expectOwnReading(t, c, sample(t, forewarm.address))
+
 	// KEDA polls every five minutes here: only the push can be as quick.
 	board.Publish(coming(100))
 	deployment.become(1, 10*time.Second)
@@ -79,6 +85,35 @@ func TestKEDA(t *testing.T) {
 	deployment.become(0, time.Minute)
 	board.Publish(coming(100))
 	deployment.become(1, 10*time.Second)
+}
+
+// expectOwnReading: a ScaledObject is read as the HorizontalPodAutoscaler that KEDA makes of it.
+func expectOwnReading(t *testing.T, c *testcluster.Cluster, text string) {
+	t.Helper()
+	var object unstructured.Unstructured
+	text, _, _ = strings.Cut(text, "\n---\n")
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	var made autoscalingv2.HorizontalPodAutoscaler
+	text = c.MustKubectl(t, "", "get", "hpa", "-n", "inference", "keda-hpa-llama", "-o", "json")
+	if err := json.Unmarshal([]byte(text), &made); err != nil {
+		t.Fatal(err)
+	}
+	if got := autoscaler.FromHPA(&made); len(got) > 0 {
+		t.Errorf("KEDA's own counts beside its ScaledObject: %+v", got)
+	}
+	// As if it were a user's own.
+	made.OwnerReferences = nil
+	made.Spec.Metrics[0].External.Metric = autoscalingv2.MetricIdentifier{Name: llama().Name}
+	ours, keda := autoscaler.FromScaledObject(&object), autoscaler.FromHPA(&made)
+	if len(ours) != 1 || len(keda) != 1 {
+		t.Fatalf("ours %+v, KEDA's %+v", ours, keda)
+	}
+	keda[0].By = ours[0].By
+	if diff := cmp.Diff(keda, ours); diff != "" {
+		t.Errorf("(-what KEDA made +what was read)\n%s", diff)
+	}
 }
 
 func llama() snapshot.Key { return snapshot.Key{Namespace: "inference", Name: "llama-inflight"} }

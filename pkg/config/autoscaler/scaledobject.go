@@ -1,0 +1,171 @@
+package autoscaler
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "sigs.k8s.io/json"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// kedaMost is KEDA's maxReplicaCount where a ScaledObject leaves it out.
+const kedaMost = 100
+
+// scaledObject is what is read of a ScaledObject of keda.sh/v1alpha1.
+type scaledObject struct {
+	ScaleTargetRef  autoscalingv2.CrossVersionObjectReference `json:"scaleTargetRef"`
+	MinReplicaCount *int32                                    `json:"minReplicaCount"`
+	MaxReplicaCount *int32                                    `json:"maxReplicaCount"`
+	Advanced        advanced                                  `json:"advanced"`
+	Triggers        []trigger                                 `json:"triggers"`
+}
+
+type advanced struct {
+	HPA       hpaConfig `json:"horizontalPodAutoscalerConfig"`
+	Modifiers modifiers `json:"scalingModifiers"`
+}
+
+type hpaConfig struct {
+	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior"`
+}
+
+type modifiers struct {
+	Formula string `json:"formula"`
+}
+
+type trigger struct {
+	Type       string                         `json:"type"`
+	MetricType autoscalingv2.MetricTargetType `json:"metricType"`
+	Metadata   map[string]string              `json:"metadata"`
+}
+
+// FromScaledObject are the triggers of a KEDA ScaledObject that name a Forecast. One that does not fit its type names
+// none: KEDA cannot read it either.
+func FromScaledObject(object *unstructured.Unstructured) []Reference {
+	read, ok := decode(object)
+	if !ok {
+		return nil
+	}
+	var out []Reference
+	for i := range read.Triggers {
+		t := &read.Triggers[i]
+		name := t.Metadata["forecast"]
+		if name == "" || t.Type != "external" && t.Type != "external-push" {
+			continue
+		}
+		ref := Reference{
+			Forecast: snapshot.Key{Namespace: object.GetNamespace(), Name: name},
+			By:       "ScaledObject/" + object.GetName(),
+			Scales:   read.scales(object.GetNamespace()),
+		}
+		ref.Spec, ref.Refused = read.specOf(t)
+		out = append(out, ref)
+	}
+	return out
+}
+
+// decode reads a spec, as JSON: the converter of unstructured objects would cut a number to fit. A tolerance is looked at
+// before it is parsed, see v1alpha1.BoundedQuantity.
+func decode(object *unstructured.Unstructured) (read scaledObject, ok bool) {
+	spec, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec")
+	content, isMap := spec.(map[string]any)
+	if err != nil || !found || !isMap {
+		return scaledObject{}, false
+	}
+	for _, direction := range []string{"scaleUp", "scaleDown"} {
+		text, there, wrong := unstructured.NestedString(content,
+			"advanced", "horizontalPodAutoscalerConfig", "behavior", direction, "tolerance")
+		if wrong == nil && there && !v1alpha1.BoundedQuantity(text) {
+			return scaledObject{}, false
+		}
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return scaledObject{}, false
+	}
+	err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &read)
+	return read, err == nil
+}
+
+// scales is the workload, with KEDA's defaults.
+func (s *scaledObject) scales(namespace string) leadtime.Workload {
+	ref := s.ScaleTargetRef
+	if ref.APIVersion == "" {
+		ref.APIVersion = "apps/v1"
+	}
+	if ref.Kind == "" {
+		ref.Kind = "Deployment"
+	}
+	return leadtime.Workload{Namespace: namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
+}
+
+// specOf is how KEDA's HorizontalPodAutoscaler scales on one trigger, or why that cannot count.
+func (s *scaledObject) specOf(t *trigger) (spec hpa.Spec, refused string) {
+	if s.Advanced.Modifiers.Formula != "" {
+		return hpa.Spec{}, "its scalingModifiers make another number of its triggers"
+	}
+	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
+		return hpa.Spec{}, wrongType(t.MetricType)
+	}
+	if refused = judge(t.asked()); refused != "" {
+		return hpa.Spec{}, refused
+	}
+	target, refused := t.target()
+	if refused != "" {
+		return hpa.Spec{}, refused
+	}
+	behavior, err := readBehavior(s.Advanced.HPA.Behavior)
+	if err != nil {
+		return hpa.Spec{}, "its behavior is none: " + err.Error()
+	}
+	spec = hpa.Spec{
+		Min: 1, Max: kedaMost, Metrics: metric(t.Metadata["forecast"], hpa.External, target),
+		Behavior: behavior, Cluster: hpa.DefaultCluster(),
+	}
+	if s.MinReplicaCount != nil {
+		spec.Min = max(1, *s.MinReplicaCount)
+	}
+	if s.MaxReplicaCount != nil {
+		spec.Max = *s.MaxReplicaCount
+	}
+	return spec, ""
+}
+
+// asked is the view of the Forecast that a trigger asks for: what is left without the keys that say something else.
+func (t *trigger) asked() map[string]string {
+	asked := maps.Clone(t.Metadata)
+	for _, key := range []string{"forecast", "target", "activation", "scalerAddress", "enableTLS", "unsafeSsl"} {
+		delete(asked, key)
+	}
+	return asked
+}
+
+// target is what one replica sustains, in milli-units, rounded as forewarm's scaler does; 0 where the trigger does not say.
+func (t *trigger) target() (milli int64, refused string) {
+	text, stated := t.Metadata["target"]
+	if !stated {
+		return 0, ""
+	}
+	const example = "write for example 64, 0.5 or 4k"
+	if !v1alpha1.BoundedQuantity(text) {
+		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
+	}
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
+	}
+	value := quantity.AsApproximateFloat64()
+	if !(value >= 0.0005 && value < most) {
+		return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(most), example)
+	}
+	return int64(math.Round(value * 1000)), ""
+}
