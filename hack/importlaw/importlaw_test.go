@@ -27,6 +27,7 @@ var (
 		"pkg/decide",
 		"pkg/hpa",
 		"pkg/leadtime",
+		"pkg/repair",
 		"pkg/snapshot",
 	}
 )

@@ -87,7 +87,7 @@ func TestDefaults(t *testing.T) {
 func TestEverythingSet(t *testing.T) {
 	o := object(t, header+`spec:
   targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: llama}
-  signal: {query: 'sum(rate(x[1m]))'}
+  signal: {query: 'sum(rate(x[1m]))', saturated: 'max(queue)'}
   objective: {late: "0.5%", wait: 1m}
   history: 7d
   step: 15s
@@ -105,6 +105,7 @@ func TestEverythingSet(t *testing.T) {
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
 		Workload:   "StatefulSet/llama",
 		Expr:       "sum(rate(x[1m]))@inference",
+		Saturated:  "max(queue)@inference",
 		Step:       15 * time.Second,
 		History:    7 * 24 * time.Hour,
 		Lead:       12 * time.Minute,
@@ -175,6 +176,10 @@ func faults() []struct{ name, change, want string } {
 		{"an unknown preset", "signal: {preset: vllm/in-flight}", `supported values: "vllm/arrivals", "vllm/inflight"`},
 		{"a preset that does not fit", "targetRef: {kind: CronJob, name: a}", "a CronJob has no pods that stay"},
 		{"a query that does not parse", "signal: {query: 'sum(x}})'}", "1:9: unexpected right brace"},
+		{
+			"a limit signal that does not parse", "signal: {query: x, saturated: 'max(x}})'}",
+			"spec.signal.saturated: Invalid value",
+		},
 		{"a step that is a number", `step: "30"`, "write for example 30s, 5m"},
 		{"a step of half a second", "step: 500ms", "write a duration from 1s to 2h"},
 		{"a step between seconds", "step: 1500ms", "write a whole number of seconds"},

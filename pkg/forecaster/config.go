@@ -70,6 +70,14 @@ func (c Config) stepsIn(d time.Duration) int {
 	return max(1, int((d+c.Step-1)/c.Step))
 }
 
+// average is how many samples the demand is the mean of.
+func (c Config) average() int {
+	if !c.Rate {
+		return 1
+	}
+	return max(1, int(rateWindow/c.Step))
+}
+
 func ascending(seasons []time.Duration) bool {
 	least := time.Duration(1)
 	for _, season := range seasons {

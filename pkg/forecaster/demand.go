@@ -31,12 +31,8 @@ const (
 )
 
 func newDemand(c Config, reach int, typical float64) demand {
-	average := 1
-	if c.Rate {
-		average = max(1, int(rateWindow/c.Step))
-	}
 	return demand{
-		step: c.Step, raw: newRing(average), recent: newRing(reach), observed: math.NaN(), typical: typical,
+		step: c.Step, raw: newRing(c.average()), recent: newRing(reach), observed: math.NaN(), typical: typical,
 		level: newDecayed(c.cycle()/levelHalfLife, c.Step), moves: newDecayed(c.cycle()/movesHalfLife, c.Step),
 	}
 }

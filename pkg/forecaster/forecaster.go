@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -18,6 +19,7 @@ type Forecaster struct {
 	own      int // index of the lead window among the horizons
 
 	demand    demand
+	censored  censored
 	objective *outcome.Objective // nil where none is served
 	fault     error              // why none is served that was asked for
 	scales    *ring              // of the windows that are open
@@ -35,17 +37,17 @@ type Forecaster struct {
 
 // New fits every candidate on the first part of a history and replays the rest. The configuration must be valid. A
 // history that is too short for a model is that model's error, never New's: an empty history is a beginning, too.
-func New(config Config, history forecast.Series) *Forecaster {
+func New(config Config, history repair.Series) *Forecaster {
 	history = begun(history)
 	split := len(history.Values) - config.replay(len(history.Values))
 	train := history.Slice(0, split)
-	f := empty(config, history, mean(train.Values))
-	f.warm(&train)
+	f := empty(config, history.Series, mean(train.Values))
+	known := f.warm(train)
 	for _, m := range f.members {
-		m.fit(config, train)
+		m.fit(config, known)
 	}
-	for _, sample := range history.Values[split:] {
-		f.Step(sample)
+	for i := split; i < len(history.Values); i++ {
+		f.Step(history.At(i))
 	}
 	if f.objective != nil {
 		f.objective.Fit()
@@ -61,7 +63,7 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 	every := max(1, config.replay(len(history.Values))/scoreCount)
 	f := &Forecaster{
 		config: config, horizons: horizons, gate: gate{serving: -1},
-		demand: newDemand(config, longest, typical), scales: newRing(longest),
+		demand: newDemand(config, longest, typical), scales: newRing(longest), censored: newCensored(config),
 		record: newRecord(config, len(history.Values), window),
 		next:   history.Start.UnixNano() / int64(config.Step),
 		maxima: make([]float64, len(horizons)), path: make([]float64, longest),
@@ -77,18 +79,23 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 	return f
 }
 
-// warm lets the scales and the record see the training part, and turns its samples into demand.
-func (f *Forecaster) warm(train *forecast.Series) {
+// warm lets the scales and the record see the training part, and gives the demand to fit models to.
+func (f *Forecaster) warm(train repair.Series) forecast.Series {
 	values := make([]float64, len(train.Values))
-	for i, sample := range train.Values {
-		values[i] = f.watch(sample)
+	for i := range values {
+		values[i] = f.watch(train.At(i))
+		if f.censored.within(1) {
+			values[i] = lastSeason(values[:i+1], f.config.season())
+		}
 		f.scales.push(f.demand.scale())
 	}
-	train.Values = values
+	out := train.Series
+	out.Values = values
+	return out
 }
 
 // watch takes a sample into the demand and gives it; f.maxima are then those of the windows that end here.
-func (f *Forecaster) watch(sample float64) float64 {
+func (f *Forecaster) watch(sample repair.Sample) float64 {
 	index := f.next
 	f.next++
 	window := f.horizons[f.own]
@@ -96,14 +103,19 @@ func (f *Forecaster) watch(sample float64) float64 {
 	if f.demand.recent.len() >= window {
 		before = f.demand.recent.ago(window - 1)
 	}
-	now := f.demand.observe(sample)
+	f.censored.see(sample)
+	now := f.demand.observe(sample.Value)
 	f.demand.recent.maximaTo(f.maxima, f.horizons)
 	if move := math.Abs(f.maxima[f.own] - before); !math.IsNaN(move) {
 		f.demand.moves.add(move)
 	}
 	f.record.observe(index, now)
-	if f.objective != nil {
-		f.objective.Step(now, sample)
+	switch {
+	case f.objective == nil:
+	case f.censored.within(1):
+		f.objective.StepBound(now, sample.Value)
+	default:
+		f.objective.Step(now, sample.Value)
 	}
 	if !math.IsNaN(now) {
 		f.observed++
@@ -111,16 +123,17 @@ func (f *Forecaster) watch(sample float64) float64 {
 	return now
 }
 
-// Step takes the next sample, NaN for a gap: scores what was forecast, forecasts anew, and decides.
-func (f *Forecaster) Step(sample float64) {
+// Step takes the next sample: scores what was forecast, forecasts anew, and decides. A masked one is a gap; for a lower
+// bound see censored.
+func (f *Forecaster) Step(sample repair.Sample) {
 	index := f.next
 	now := f.watch(sample)
-	f.record.resolve(index, f.maxima[f.own])
+	f.record.resolve(index, f.maxima[f.own], f.censored.within(f.horizons[f.own]))
 	scale := f.demand.scale()
 	for _, m := range f.members {
 		if m.err == nil {
-			m.score(index, f.maxima, f.scales)
-			m.advance(now, scale, f.path)
+			m.score(index, f.maxima, f.scales, &f.censored)
+			m.advance(m.evidence(now, f.censored.within(1)), scale, f.path)
 		}
 	}
 	f.scales.push(scale)
@@ -240,7 +253,7 @@ func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
 }
 
 // begun is a series from its first sample on: what lies before is no outage, the workload was not there yet.
-func begun(s forecast.Series) forecast.Series {
+func begun(s repair.Series) repair.Series {
 	for i, v := range s.Values {
 		if !math.IsNaN(v) {
 			return s.Slice(i, len(s.Values))

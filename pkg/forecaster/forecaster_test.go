@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -31,12 +32,12 @@ func config() forecaster.Config {
 }
 
 // history is n steps of a demand.
-func history(n int, demand func(i int) float64) forecast.Series {
+func history(n int, demand func(i int) float64) repair.Series {
 	s := forecast.Series{Start: start, Step: step, Values: make([]float64, n)}
 	for i := range s.Values {
 		s.Values[i] = demand(i)
 	}
-	return s
+	return repair.PlainSeries(s)
 }
 
 func describe(f *forecaster.Forecaster) *snapshot.Entry {
@@ -105,7 +106,7 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	}
 	// Before the ramp of the morning more is expected than is there.
 	for i := 8 * 288; i < 8*288+7*12; i++ {
-		f.Step(demand(i))
+		f.Step(repair.Plain(demand(i)))
 	}
 	ramp := describe(f)
 	if got := ramp.Inputs[len(ramp.Inputs)-1].Learnt; got.Median < 1.02*ramp.Observed {
@@ -155,7 +156,7 @@ func TestModelIsDemotedWhenItStopsEarning(t *testing.T) {
 	level := 250.0
 	for range 3 * 288 {
 		level = math.Max(50, level+6*rng.NormFloat64())
-		f.Step(level)
+		f.Step(repair.Plain(level))
 	}
 	e := describe(f)
 	if seasonal(e.Model) {
@@ -197,7 +198,7 @@ func TestCoverage(t *testing.T) {
 			const window = 3
 			within := 0
 			for i, v := range values[:len(values)-window] {
-				f.Step(v)
+				f.Step(repair.Plain(v))
 				if slices.Max(values[i+1:i+1+window]) <= describe(f).Decision.Value {
 					within++
 				}
@@ -234,7 +235,7 @@ func TestOddHistories(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 5, 50, 1000} {
 			f := forecaster.New(config(), history(n, demand))
 			for i := range 60 {
-				f.Step(demand(n + i))
+				f.Step(repair.Plain(demand(n + i)))
 				checkEntry(t, name, describe(f), f)
 			}
 		}
@@ -275,7 +276,7 @@ func TestGapsLeaveScoresAlone(t *testing.T) {
 	f := forecaster.New(config(), history(7*288, saw(rng)))
 	before := candidate(t, describe(f), forecaster.LastValue)
 	for range 100 {
-		f.Step(gap)
+		f.Step(repair.Plain(gap))
 	}
 	after := candidate(t, describe(f), forecaster.LastValue)
 	if before.Loss != after.Loss || before.Coverage != after.Coverage {
@@ -292,14 +293,14 @@ func TestGapsLeaveScoresAlone(t *testing.T) {
 func TestRateIsObservedOverAMinute(t *testing.T) {
 	c := config()
 	c.Step, c.Window, c.Rate = 15*time.Second, time.Minute, true
-	f := forecaster.New(c, forecast.Series{Start: start, Step: c.Step})
+	f := forecaster.New(c, repair.PlainSeries(forecast.Series{Start: start, Step: c.Step}))
 	for _, sample := range []float64{100, 10, 20, 30, 40} {
-		f.Step(sample)
+		f.Step(repair.Plain(sample))
 	}
 	if got := f.Observed(); got != 25 {
 		t.Errorf("observed %v, want the mean of the last four", got)
 	}
-	f.Step(gap)
+	f.Step(repair.Plain(gap))
 	if got := f.Observed(); got != 25 {
 		t.Errorf("over a gap observed is %v, want what was known", got)
 	}
@@ -382,10 +383,11 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzStep feeds arbitrary samples, gaps and magnitudes.
+// FuzzStep feeds arbitrary samples, gaps, bounds and magnitudes.
 func FuzzStep(f *testing.F) {
-	f.Add([]byte{0, 1, 2, 255, 200, 7})
-	f.Fuzz(func(t *testing.T, samples []byte) {
+	f.Add([]byte{0, 1, 2, 255, 200, 7}, byte(0))
+	f.Add([]byte{0, 1, 2, 255, 200, 7, 7, 7, 7, 9, 9, 9, 9, 9, 9}, byte(2))
+	f.Fuzz(func(t *testing.T, samples []byte, bounds byte) {
 		values := make([]float64, 0, len(samples))
 		for _, b := range samples[:min(len(samples), 400)] {
 			switch {
@@ -398,9 +400,17 @@ func FuzzStep(f *testing.F) {
 			}
 		}
 		half := len(values) / 2
-		fc := forecaster.New(config(), forecast.Series{Start: start, Step: step, Values: values[:half]})
-		for _, v := range values[half:] {
-			fc.Step(v)
+		all := repair.PlainSeries(forecast.Series{Start: start, Step: step, Values: values})
+		all.Causes = make([]repair.Cause, len(values))
+		for i, v := range values {
+			all.Causes[i] = repair.Plain(v).Cause
+			if i%11 < int(bounds%12) && !math.IsNaN(v) {
+				all.Causes[i] = repair.AtLimit
+			}
+		}
+		fc := forecaster.New(config(), all.Slice(0, half))
+		for i := half; i < len(values); i++ {
+			fc.Step(all.At(i))
 			checkEntry(t, "fuzz", describe(fc), fc)
 		}
 	})

@@ -68,21 +68,25 @@ func (m *member) fit(c Config, train forecast.Series) {
 }
 
 // score takes the maxima that came over the windows that end now (NaN: not known), and the scales of their beginnings.
-// Not every score is kept, so that those that are reach back a season.
-func (m *member) score(index int64, maxima []float64, scales *ring) {
+// Not every score is kept, so that those that are reach back a season. A maximum that is a lower bound counts where it is
+// above what was forecast.
+func (m *member) score(index int64, maxima []float64, scales *ring, bounds *censored) {
 	for i := range m.views {
 		v := &m.views[i]
 		if index%v.every != 0 || v.issued.len() < v.steps {
 			continue
 		}
-		v.scores.Add((maxima[i] - v.issued.ago(v.steps-1)) / scales.ago(v.steps-1))
+		score := (maxima[i] - v.issued.ago(v.steps-1)) / scales.ago(v.steps-1)
+		if !bounds.within(v.steps) || score > v.scores.Quantile(m.level) {
+			v.scores.Add(score)
+		}
 	}
 	own := &m.views[m.own]
 	if m.bounds.len() < own.steps {
 		return
 	}
 	came, bound := maxima[m.own], m.bounds.ago(own.steps-1)
-	if math.IsNaN(came) || math.IsNaN(bound) {
+	if math.IsNaN(came) || math.IsNaN(bound) || came <= bound && bounds.within(own.steps) {
 		return
 	}
 	m.adaptive.Record(came <= bound)

@@ -54,8 +54,8 @@ func (r *record) observe(index int64, now float64) {
 	}
 }
 
-// resolve takes the maximum that came over the lead window that ends at a step.
-func (r *record) resolve(index int64, came float64) {
+// resolve takes the maximum that came over the lead window that ends at a step, or the least that it was.
+func (r *record) resolve(index int64, came float64, atLeast bool) {
 	window := len(r.pending.values)
 	if r.pending.len() < window {
 		return
@@ -64,7 +64,9 @@ func (r *record) resolve(index int64, came float64) {
 	if math.IsNaN(came) || math.IsNaN(served) {
 		return
 	}
-	r.covered.add(indicator(came <= served))
+	if came > served || !atLeast {
+		r.covered.add(indicator(came <= served))
+	}
 	begun := index - int64(window)
 	for i := range r.past {
 		if r.past[i].index == begun {

@@ -48,6 +48,6 @@ func (v *view) atZero(e *snapshot.Entry, t Target) (snapshot.Condition, bool) {
 	return snapshot.Condition{
 		Type: snapshot.ConditionAtZero, True: true, Reason: "NoReplicas",
 		Message: t.Workload + " stands at zero replicas: without a sample its demand is 0, since " +
-			from.UTC().Format("2006-01-02 15:04:05 UTC"),
+			clock(from),
 	}, true
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -44,6 +45,11 @@ type view struct {
 	// highest is the running maximum of the observed demand over the lead window.
 	highest float64
 	dropped series.Dropped
+	// limitErr of the newest query of the limit signal.
+	limitErr error
+	// doubt is the span that lasts, where the demand is not simply known.
+	doubt   repair.Span
+	doubted bool
 	// absent: the newest demand is 0 because there is no replica to have a sample.
 	absent bool
 }
@@ -121,10 +127,11 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 	if c, there := v.atZero(e, t); there {
 		out = append(out, c)
 	}
-	if v.dropped.Any() {
-		out = append(out, snapshot.Condition{
-			Type: snapshot.ConditionData, Reason: "SamplesDropped", Message: v.dropped.String(),
-		})
+	if c, there := v.data(); there {
+		out = append(out, c)
+	}
+	if c, there := v.saturated(); there {
+		out = append(out, c)
 	}
 	if t.Uncalibrated != "" {
 		out = append(out, snapshot.Condition{

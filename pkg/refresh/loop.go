@@ -160,7 +160,7 @@ func (l *Loop) contain(w *worker, now time.Time) {
 	}
 	l.log.Error("a refresh panicked; please report this", "forecast", w.target.Key.String(),
 		"fault", fault, "stack", string(debug.Stack()))
-	w.store, w.forecaster, w.fetched = nil, nil, time.Time{}
+	w.store, w.limits, w.forecaster, w.fetched = nil, nil, nil, time.Time{}
 	w.found = view{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
 	w.fail(now)
 }

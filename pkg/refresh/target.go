@@ -21,6 +21,9 @@ type Target struct {
 	Workload string
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
+	// Saturated is PromQL that yields a series above 0 where the service is at its limit, so that the demand is no less than
+	// what is seen; empty where nothing says so. Its absence means that it is not.
+	Saturated string
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
 	// Rate says that the demand is a rate, observed as the mean of the last minute; else it is a gauge, observed as its

@@ -8,19 +8,29 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 )
 
 // worker keeps one Forecast up to date. A job (advance) owns all of it but shown and fallbacks while it runs; between
 // jobs the loop does.
 type worker struct {
-	target     Target
-	anchors    anchors
-	seasons    []time.Duration
-	store      *series.Store
-	forecaster *forecaster.Forecaster
-	anchor     time.Time
+	target  Target
+	anchors anchors
+	seasons []time.Duration
+	store   *series.Store
+	// limits is when the limit signal was above 0; nil where it was never asked for. It is not asked for before
+	// limitRetry: the demand, which the same job asks for, must not wait for one that fails at every step.
+	limits        *series.Flags
+	limitRetry    time.Time
+	limitFailures int
+	forecaster    *forecaster.Forecaster
+	// screen and spans have seen what the forecaster has.
+	screen *repair.Screen
+	spans  *repair.Spans
+	anchor time.Time
 	// first is the time of the first sample in the history's range.
 	first time.Time
 
@@ -51,6 +61,9 @@ func (w *worker) inherit(before *worker) {
 	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
 		w.store = before.store
+		if old.Saturated == w.target.Saturated {
+			w.limits = before.limits
+		}
 		if old.Generation == w.target.Generation {
 			w.found, w.shown = before.shown, before.shown
 		}
@@ -85,6 +98,7 @@ func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
 		return
 	}
 	w.failures, w.fetched = 0, q.To
+	w.askLimit(ctx, now, source)
 	w.take(block)
 }
 
@@ -123,12 +137,20 @@ func (w *worker) fail(now time.Time) {
 
 // query is the range that is missing: the whole history before the last anchor at first, then what came since.
 func (w *worker) query(now time.Time) Query {
-	to := w.newest(now)
-	from := align(w.anchors.regular(to).Add(-w.target.History), w.target.Step)
-	if w.store != nil && w.store.End().After(from) {
-		from = w.store.End()
+	var end time.Time
+	if w.store != nil {
+		end = w.store.End()
 	}
-	return Query{Namespace: w.target.Key.Namespace, Expr: w.target.Expr, From: from, To: to, Step: w.target.Step}
+	return w.missing(w.target.Expr, end, w.newest(now))
+}
+
+// missing is the range up to a step that follows what is held.
+func (w *worker) missing(expr string, end, to time.Time) Query {
+	from := align(w.anchors.regular(to).Add(-w.target.History), w.target.Step)
+	if end.After(from) {
+		from = end
+	}
+	return Query{Namespace: w.target.Key.Namespace, Expr: expr, From: from, To: to, Step: w.target.Step}
 }
 
 func gaps(q Query) forecast.Series {
@@ -142,8 +164,7 @@ func gaps(q Query) forecast.Series {
 // take stores a block and brings the forecaster up to its end.
 func (w *worker) take(block forecast.Series) {
 	if w.store == nil {
-		steps := int((w.target.History+w.anchors.refit)/w.target.Step) + 2
-		w.store = series.NewStore(w.target.Step, steps)
+		w.store = series.NewStore(w.target.Step, w.kept())
 	}
 	dropped, err := w.store.Append(block)
 	if err != nil {
@@ -155,6 +176,9 @@ func (w *worker) take(block forecast.Series) {
 	w.look()
 }
 
+// kept is how many steps are held: what a rebuild needs, and what came since.
+func (w *worker) kept() int { return int((w.target.History+w.anchors.refit)/w.target.Step) + 2 }
+
 // step rebuilds the forecaster where an anchor has passed, then steps it to the end of the store.
 func (w *worker) step() {
 	end := w.store.End()
@@ -165,15 +189,18 @@ func (w *worker) step() {
 	if anchor := w.anchors.at(end, w.first); w.forecaster == nil || anchor.After(w.anchor) {
 		w.rebuild(anchor)
 	}
-	for _, sample := range w.demand(w.forecaster.End(), end).Values {
-		w.forecaster.Step(sample)
+	came := w.screened(w.forecaster.End(), end)
+	for i := range came.Values {
+		w.forecaster.Step(came.At(i))
 	}
 }
 
 func (w *worker) rebuild(anchor time.Time) {
 	w.anchor = anchor
 	w.rebuilds++
-	history := w.demand(align(anchor.Add(-w.target.History), w.target.Step), anchor)
+	w.screen = repair.NewScreen(repair.Config{Step: w.target.Step, Capacity: decide.Usable(w.target.Scalings)})
+	w.spans = repair.NewSpans(w.target.Step)
+	history := w.screened(align(anchor.Add(-w.target.History), w.target.Step), anchor)
 	w.forecaster = forecaster.New(forecaster.Config{
 		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
 		Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
@@ -199,6 +226,8 @@ func (w *worker) look() {
 	}
 	e := describe(w.target)
 	w.forecaster.Describe(e)
+	e.Repairs = w.spans.Since(e.Recent.Start)
+	w.found.doubt, w.found.doubted = w.spans.Newest(w.store.End())
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
 	w.found.absent = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())

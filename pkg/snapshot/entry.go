@@ -6,6 +6,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/repair"
 )
 
 // State is the health of one Forecast in one word.
@@ -50,8 +51,12 @@ const (
 	ConditionSource = "SourceHealthy"
 	// ConditionReachable is false while no HPA can reach the metric; Message says who holds the API groups.
 	ConditionReachable = "Reachable"
-	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped.
+	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped, and while an outage of
+	// the workload is suspected, so that its demand is not taken for 0.
 	ConditionData = "DataClean"
+	// ConditionSaturated is there, and true, while the demand is known to be no less than the observed; it is false while
+	// the query that would say so fails.
+	ConditionSaturated = "Saturated"
 	// ConditionAtZero is there, and true, while the demand is 0 because there is no replica to have a sample.
 	ConditionAtZero = "AtZero"
 )
@@ -105,6 +110,8 @@ type Entry struct {
 	Path []PathStep
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
+	// Repairs are the times within Recent at which the demand was not simply what was read, oldest first: bounded in number.
+	Repairs []repair.Span
 	// Past are recent forecasts beside what came, oldest first.
 	Past []Past
 

@@ -145,6 +145,13 @@ type Signal struct {
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Query string `json:"query,omitempty"`
+	// Saturated is PromQL that yields one series, above 0 while the service is at its limit, for example its queue:
+	// max(vllm:num_requests_waiting). The demand counts as a lower bound then. It is for signals that stop growing where the
+	// service does (throughput, busy GPUs); arrivals, and what runs and waits, hide nothing. No series means not saturated.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=8192
+	// +optional
+	Saturated string `json:"saturated,omitempty"`
 }
 
 // Objective is how much demand may be late.

@@ -29,6 +29,7 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		{"an empty signal", "signal: {}", "set exactly one of preset and query"},
 		{"two signals", "signal: {preset: a/b, query: x}", "set exactly one of preset and query"},
 		{"a long query", "signal: {query: " + strings.Repeat("x", 8193) + "}", "Too long"},
+		{"a long limit signal", "signal: {query: x, saturated: " + strings.Repeat("x", 8193) + "}", "Too long"},
 		{"an unknown field", signal + "stepp: 30s", `unknown field "spec.stepp"`},
 		{"a duration without a unit", signal + `step: "30"`, "spec.step: Invalid value"},
 		{"a duration in Go's words", signal + "history: 1.5h", "spec.history: Invalid value"},

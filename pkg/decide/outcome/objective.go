@@ -70,11 +70,39 @@ func (o *Objective) Step(observed, arrived float64) {
 	for i, m := range o.models {
 		o.maxima[i] = m.Push(arrived)
 	}
+	o.refresh()
+	o.learner.Push(observed, o.features())
+	o.end(arrived)
+}
+
+// StepBound takes the least that both were, where a saturated service hides what they are. A model is told of it only where
+// it is above what that forecast; the shadows play what is seen, so that what they have late is the least that was.
+func (o *Objective) StepBound(observed, arrived float64) {
+	for i, m := range o.models {
+		known := arrived
+		if arrived < o.maxima[i] {
+			known = math.NaN()
+		}
+		o.maxima[i] = m.Push(known)
+	}
+	o.refresh()
+	o.learner.PushBound(observed, o.features())
+	o.end(arrived)
+}
+
+// features are the maxima that what is learnt listens to.
+func (o *Objective) features() []float64 { return o.maxima[:len(o.config.Models)] }
+
+// refresh fits the shape when it is time.
+func (o *Objective) refresh() {
 	if o.steps%o.refit == 0 {
 		o.learner.Fit()
 	}
 	o.steps++
-	o.learner.Push(observed, o.maxima[:len(o.config.Models)])
+}
+
+// end plays the step and looks ahead.
+func (o *Objective) end(arrived float64) {
 	o.play(arrived)
 	o.look()
 	if o.accounts != nil {

@@ -27,7 +27,8 @@ func NewAlone(c Config) *Alone {
 // demand now.
 func (a *Alone) Push(forecast float64, f *Features) Window {
 	if came := f.Came(); !math.IsNaN(came) && a.issued.knows(a.window-1) {
-		if before := a.issued.ago(a.window - 1); !math.IsNaN(before) {
+		// What came at least says nothing against a forecast above it.
+		if before := a.issued.ago(a.window - 1); !math.IsNaN(before) && (f.Exact() || came > before) {
 			a.miss.add(math.Abs(came - before))
 		}
 	}

@@ -67,6 +67,7 @@ type Features struct {
 	coming          *trailing.Max // the maximum of the newest window
 	came            float64       // that maximum, NaN where it is not known
 	sinceGap        int
+	sinceBound      int
 	all             []float64 // every feature
 	kept            []int     // those that are not left out
 	row             []float64
@@ -87,7 +88,7 @@ func NewFeatures(c Config) *Features {
 		recent:  newPast(max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo: c.steps(5 * time.Minute), oneAgo: c.steps(time.Minute),
 		yesterday: newYesterday(season),
-		coming:    trailing.NewMax(window), came: math.NaN(),
+		coming:    trailing.NewMax(window), came: math.NaN(), sinceBound: math.MaxInt32,
 		all:    make([]float64, len(Columns())+len(c.Models)),
 		models: make([]float64, len(c.Models)),
 	}
@@ -135,12 +136,24 @@ func (f *Features) Names() []string {
 // Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead, in the order of their names
 // (NaN where a model has none). The features of a gap are those before it.
 func (f *Features) Push(demand float64, models []float64) {
+	f.sinceBound = min(f.sinceBound+1, math.MaxInt32)
+	f.push(demand, models)
+}
+
+// PushBound takes the least that the demand of a step was: it is what there is to go by, but no exact maximum came over a
+// window with it, and a season that was higher is not forgotten for it.
+func (f *Features) PushBound(atLeast float64, models []float64) {
+	f.sinceBound = 0
+	f.push(atLeast, models)
+}
+
+func (f *Features) push(demand float64, models []float64) {
 	f.coming.Push(demand)
 	f.sinceGap++
 	if math.IsNaN(demand) || math.IsInf(demand, 0) {
 		demand, f.sinceGap = math.NaN(), 0
 	}
-	f.profile.Learn(demand)
+	f.season(demand)
 	f.learn()
 	if math.IsNaN(demand) && math.IsNaN(f.now) {
 		return // It has not begun.
@@ -148,6 +161,16 @@ func (f *Features) Push(demand float64, models []float64) {
 	f.remember(demand)
 	copy(f.models, models)
 	f.fill()
+}
+
+// season takes the demand into the course of a day, unless it is a bound below what that holds.
+func (f *Features) season(demand float64) {
+	if f.sinceBound == 0 {
+		if usual, _ := f.profile.Ahead(0); demand < usual {
+			demand = math.NaN()
+		}
+	}
+	f.profile.Learn(demand)
 }
 
 // remember takes the demand into every summary.
@@ -182,11 +205,14 @@ func (f *Features) learn() {
 		f.came = f.coming.Value()
 		f.spread.add(math.Abs(f.came - before))
 	}
-	f.yesterday.learn(f.window, f.came, f.came/math.Max(before, leastNow*f.level.value()))
+	f.yesterday.learn(f.window, f.came, f.came/math.Max(before, leastNow*f.level.value()), f.Exact())
 }
 
 // Came is the maximum over the window that ends with the newest step; NaN where it is not known.
 func (f *Features) Came() float64 { return f.came }
+
+// Exact says that it was that, and not more: the demand was known throughout.
+func (f *Features) Exact() bool { return f.sinceBound >= f.window }
 
 // Level is the mean over about a day.
 func (f *Features) Level() float64 { return f.level.value() }

@@ -58,8 +58,18 @@ func NewLearner(c Config, prior Prior) *Learner {
 // Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead.
 func (l *Learner) Push(demand float64, models []float64) {
 	l.features.Push(demand, models)
+	l.step(demand)
+}
+
+// PushBound takes the least that the demand of a step was, where a saturated service hides what it is.
+func (l *Learner) PushBound(atLeast float64, models []float64) {
+	l.features.PushBound(atLeast, models)
+	l.step(atLeast)
+}
+
+func (l *Learner) step(demand float64) {
 	if row, ok := l.pending.due(l.steps); ok {
-		if came := l.features.Came(); !math.IsNaN(came) {
+		if came := l.features.Came(); l.evidence(row, came) {
 			l.rows.add(row, came, l.features.Level())
 		}
 	}
@@ -67,6 +77,17 @@ func (l *Learner) Push(demand float64, models []float64) {
 		l.pending.add(l.steps+l.features.window, l.features.Row())
 	}
 	l.steps++
+}
+
+// evidence says whether the maximum that came after a row says something. One that is a lower bound does where it is above
+// both quantiles: the loss of a censored quantile regression does not depend on a forecast above the censored value
+// (Powell 1986).
+func (l *Learner) evidence(row []float64, came float64) bool {
+	if math.IsNaN(came) || l.features.Exact() {
+		return !math.IsNaN(came)
+	}
+	middle, tail := l.coefficients()
+	return came > math.Max(middle.At(row), tail.At(row))
 }
 
 // Window is the shape ahead of the newest step.

@@ -23,11 +23,14 @@ func newYesterday(season int) yesterday {
 	return y
 }
 
-// learn moves to the next step, and takes what came over the window before it, NaN where that is not known.
-func (y *yesterday) learn(window int, came, ratio float64) {
+// learn moves to the next step, and takes what came over the window before it, NaN where that is not known. What is not
+// exact came at least: it does not replace what was more.
+func (y *yesterday) learn(window int, came, ratio float64, exact bool) {
 	if at := y.seen - window; at >= 0 {
 		slot := at / y.steps % y.season
-		y.maxima[slot], y.ratios[slot] = float32(came), float32(ratio)
+		if exact || !(came <= float64(y.maxima[slot])) {
+			y.maxima[slot], y.ratios[slot] = float32(came), float32(ratio)
+		}
 	}
 	y.seen++
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -53,6 +54,7 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Path:        path(e.Path),
 		Past:        past(e.Past),
 		Recent:      recent(e),
+		Repairs:     repairs(e.Repairs),
 	}
 	if !e.SampleTime.IsZero() {
 		s.SampleTime = &metav1.Time{Time: e.SampleTime.UTC()}
@@ -157,6 +159,18 @@ func recent(e *snapshot.Entry) []v1alpha1.Sample {
 	for i := range e.Recent.Values {
 		out[i] = v1alpha1.Sample{
 			Time: metav1.Time{Time: e.Recent.TimeAt(i).UTC()}, Observed: finite(&e.Recent.Values[i]),
+		}
+	}
+	return out
+}
+
+func repairs(in []repair.Span) []v1alpha1.Repair {
+	out := make([]v1alpha1.Repair, len(in))
+	for i, span := range in {
+		out[i] = v1alpha1.Repair{
+			From: metav1.Time{Time: span.From.UTC()}, To: metav1.Time{Time: span.To.UTC()},
+			Kind: span.Cause.Kind().String(), Why: span.Cause.String(),
+			Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.
 		}
 	}
 	return out

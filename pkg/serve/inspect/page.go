@@ -24,7 +24,9 @@ type page struct {
 	Plot   template.HTML
 	Facts  []fact
 	Models []modelRow
-	HPA    hpaExample
+	// Repairs are the newest times at which the demand was not simply what was read.
+	Repairs []repairRow
+	HPA     hpaExample
 }
 
 // fact is one number on the page with its name and what it means.
@@ -52,10 +54,11 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
 	var out bytes.Buffer
 	err = source.Execute(&out, page{
 		Outlook: o, Now: now.UTC(),
-		Plot:   template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
-		Facts:  facts(&o.Status, now),
-		Models: modelRows(o.Status.Candidates),
-		HPA:    example(o),
+		Plot:    template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
+		Facts:   facts(&o.Status, now),
+		Models:  modelRows(o.Status.Candidates),
+		Repairs: repairRows(o.Status.Repairs, o.Status.Step.Duration),
+		HPA:     example(o),
 	})
 	if err != nil {
 		return rendering{}, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)

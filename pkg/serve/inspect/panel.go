@@ -23,6 +23,7 @@ func pastPanel(s *v1alpha1.OutlookStatus, now time.Time) (*plot.Plot, error) {
 	p.X.Min, p.X.Max = a.earliest(s), 0
 	p.X.Label.Text = "time of day (UTC), the last " + hours(-p.X.Min)
 	p.Y.Label.Text = yLabel(s)
+	addRepairs(p, a, s.Repairs)
 	promise, arrived := make(plotter.XYs, 0, len(s.Past)), make(plotter.XYs, 0, len(s.Past))
 	for _, forecast := range s.Past {
 		promise = append(promise, a.point(forecast.Time.Time, forecast.Forecast))
@@ -60,6 +61,7 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) (*plot.Plot, error) {
 	p := panel(now, top)
 	p.X.Min, p.X.Max = -reach/2, reach
 	p.X.Label.Text = "time of day (UTC), now and ahead"
+	addRepairs(p, a, s.Repairs)
 	if err := addFan(p, a, s.Path); err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func drawing(o *v1alpha1.Outlook, now time.Time, head vg.Length) ([]byte, error)
 	if head > 0 {
 		drawHeading(sheet, o)
 	}
-	drawLegend(sheet)
+	drawLegend(sheet, append(legend(), repairKeys(o.Status.Repairs)...))
 
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
@@ -84,14 +84,23 @@ func dress(svg string, o *v1alpha1.Outlook, size vg.Point) []byte {
 	return fmt.Appendf(
 		nil,
 		`<svg xmlns="http://www.w3.org/2000/svg" role="img" width="%g" height="%g" viewBox="0 0 %g %g">`+
-			"\n<title>%s</title>%s",
+			"\n<title>%s</title>%s%s",
 		size.X.Points()*4/3,
 		size.Y.Points()*4/3,
 		size.X.Points(),
 		size.Y.Points(),
 		title,
+		description(&o.Status),
 		content,
 	)
+}
+
+// description is what is shaded, in words; nothing where nothing is.
+func description(s *v1alpha1.OutlookStatus) string {
+	if len(s.Repairs) == 0 {
+		return ""
+	}
+	return "<desc>" + html.EscapeString(described(s)) + "</desc>"
 }
 
 // headline is the outlook in a line.
@@ -120,11 +129,11 @@ func drawHeading(sheet draw.Canvas, o *v1alpha1.Outlook) {
 }
 
 // drawLegend names the marks in a row below the panels.
-func drawLegend(sheet draw.Canvas) {
+func drawLegend(sheet draw.Canvas, marks []mark) {
 	const swatch, gap vg.Length = 18, 6
 	style := regular(9.5, soft)
 	x, y := sheet.Min.X+margin+gap, sheet.Min.Y+15
-	for _, m := range legend() {
+	for _, m := range marks {
 		m.draw(sheet, vg.Point{X: x, Y: y}, swatch)
 		sheet.FillText(style, vg.Point{X: x + swatch + gap, Y: y - 3.2}, m.name)
 		x += swatch + gap + style.Width(m.name) + 3*gap

@@ -9,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -52,6 +53,25 @@ func Outcome(key snapshot.Key) *snapshot.Entry {
 	e.Policy = decide.Policy{Late: 0.01, Target: 40, Lead: lead, Mode: decide.Floor}
 	e.Outcome = Met()
 	e.Decision = decide.Decide(e.Policy, e.Outcome.K(e.Policy.Late), e.Inputs)
+	return e
+}
+
+// Repaired is Ready with a morning and a present in which the service was saturated, a night in which it was down, and a
+// missed minute.
+func Repaired(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	now := Now()
+	span := func(cause repair.Cause, ago, length time.Duration, share int) repair.Span {
+		from := now.Add(-ago)
+		return repair.Span{From: from, To: from.Add(length), Cause: cause, Samples: int(length/step) * share / 100}
+	}
+	e.Repairs = []repair.Span{
+		span(repair.Outage, 10*time.Hour+30*time.Minute, repair.Patience, 100), // With the next, that of recent.
+		span(repair.Missing, 10*time.Hour+20*time.Minute, 20*time.Minute, 100),
+		span(repair.AtLimit, 5*time.Hour, 100*time.Minute, 90),
+		span(repair.Missing, 2*time.Hour, time.Minute, 100),
+		span(repair.AtCapacity, 9*time.Minute, 9*time.Minute, 100),
+	}
 	return e
 }
 

@@ -106,6 +106,10 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Recent []Sample `json:"recent,omitempty"`
+	// Repairs are the times of that day at which the demand was not simply what was read, oldest first, the newest 64.
+	// +optional
+	// +listType=atomic
+	Repairs []Repair `json:"repairs,omitempty"`
 }
 
 // Condition is one fact about a Forecast.
@@ -189,7 +193,8 @@ type PastForecast struct {
 	// Forecast is the value that was served. Absent where none was.
 	// +optional
 	Forecast *float64 `json:"forecast,omitempty"`
-	// Observed is the maximum that came. Absent while the window is open, and where it touched a gap.
+	// Observed is the maximum that came, or the least that it was where a repair says so. Absent while the window is open,
+	// and where it touched a gap.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
 }
@@ -201,4 +206,18 @@ type Sample struct {
 	// Observed is the mean over the step. Absent in a gap.
 	// +optional
 	Observed *float64 `json:"observed,omitempty"`
+}
+
+// Repair is a time in which the demand was not simply what was read.
+type Repair struct {
+	// From is the time of the first sample of this kind.
+	From metav1.Time `json:"from"`
+	// To is the end of the last one.
+	To metav1.Time `json:"to"`
+	// Kind is LowerBound (the demand was no less than what is seen) or Masked (nothing is known of it).
+	Kind string `json:"kind"`
+	// Why in words.
+	Why string `json:"why"`
+	// Samples of this kind in that time; the others count as they are.
+	Samples int32 `json:"samples"`
 }

@@ -46,6 +46,11 @@ func (in PathStep) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Repair) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Repair"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Sample) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Sample"
 }

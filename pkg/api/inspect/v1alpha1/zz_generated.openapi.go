@@ -21,6 +21,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		OutlookStatus{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
 		PastForecast{}.OpenAPIModelName():                 schema_pkg_api_inspect_v1alpha1_PastForecast(ref),
 		PathStep{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_PathStep(ref),
+		Repair{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Repair(ref),
 		Sample{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Sample(ref),
 		Window{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Window(ref),
 		v1.APIGroup{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_APIGroup(ref),
@@ -552,12 +553,30 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 					},
+					"repairs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Repairs are the times of that day at which the demand was not simply what was read, oldest first, the newest 64.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(Repair{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"state", "reason", "window", "leadTime", "step"},
 			},
 		},
 		Dependencies: []string{
-			Candidate{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			Candidate{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Repair{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -583,7 +602,7 @@ func schema_pkg_api_inspect_v1alpha1_PastForecast(ref common.ReferenceCallback) 
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the maximum that came. Absent while the window is open, and where it touched a gap.",
+							Description: "Observed is the maximum that came, or the least that it was where a repair says so. Absent while the window is open, and where it touched a gap.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -634,6 +653,58 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 					},
 				},
 				Required: []string{"time"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Repair(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Repair is a time in which the demand was not simply what was read.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Description: "From is the time of the first sample of this kind.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"to": {
+						SchemaProps: spec.SchemaProps{
+							Description: "To is the end of the last one.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is LowerBound (the demand was no less than what is seen) or Masked (nothing is known of it).",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"why": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Why in words.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"samples": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Samples of this kind in that time; the others count as they are.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"from", "to", "kind", "why", "samples"},
 			},
 		},
 		Dependencies: []string{

@@ -1,0 +1,286 @@
+package outcome_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/workload"
+)
+
+const (
+	step = time.Minute
+	lead = 5 * time.Minute
+	day  = 24 * 60 // steps
+)
+
+// autoscaler is a stock HPA without a hold, whose replicas sustain 10 each.
+func autoscaler(most int32) outcome.Autoscaler {
+	down := hpa.DefaultScaleDown()
+	down.Stabilization = 0
+	return outcome.Autoscaler{By: "spec.scaling", Spec: workload.Spec{
+		Capacity: 10, Pod: workload.Constant(lead),
+		HPA: hpa.Spec{
+			Min: 1, Max: most, Cluster: hpa.DefaultCluster(),
+			Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
+			Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+		},
+	}}
+}
+
+func config(t *testing.T, late float64) outcome.Config {
+	t.Helper()
+	of := shape.Config{Step: step, Window: lead + 75*time.Second}
+	prior, err := shape.Shipped(of.Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	margins, err := margin.Shipped(lead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome.Config{
+		Shape: of, Prior: prior, Lead: lead, Late: late, Margins: margins, Autoscalers: []outcome.Autoscaler{autoscaler(1000)},
+	}
+}
+
+func objective(t *testing.T, c outcome.Config) *outcome.Objective {
+	t.Helper()
+	o, err := outcome.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// play steps an objective over a demand and returns what it served.
+func play(o *outcome.Objective, demand []float64) []float64 {
+	out := make([]float64, len(demand))
+	for i, v := range demand {
+		o.Step(v, v)
+		out[i] = o.Value()
+	}
+	return out
+}
+
+// days of a workload with a rush each morning and noise.
+func days(n int, seed uint64) []float64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	out := make([]float64, n*day)
+	for i := range out {
+		level := 80 + 40*math.Sin(2*math.Pi*float64(i%day)/day)
+		if minute := i % day; minute >= 540 && minute < 600 {
+			level += 100
+		}
+		out[i] = math.Max(0, level*(1+0.05*rng.NormFloat64()))
+	}
+	return out
+}
+
+// What will come changes nothing of what was served: to the last bit, and whatever comes.
+func TestTheFutureChangesNothing(t *testing.T) {
+	one := days(4, 1)
+	two := append([]float64(nil), one...)
+	rng := rand.New(rand.NewPCG(2, 2))
+	cut := 3*day + 137
+	for i := cut; i < len(two); i++ {
+		two[i] = 1e6 * rng.Float64()
+		if rng.IntN(5) == 0 {
+			two[i] = math.NaN()
+		}
+	}
+	a, b := play(objective(t, config(t, 0.01)), one), play(objective(t, config(t, 0.01)), two)
+	for i := range cut {
+		if math.Float64bits(a[i]) != math.Float64bits(b[i]) {
+			t.Fatalf("minute %d: %v, with another future from minute %d on %v", i, a[i], cut, b[i])
+		}
+	}
+}
+
+// Twice the demand on replicas that sustain twice as much is served twice.
+func TestScale(t *testing.T) {
+	one := days(3, 3)
+	const factor = 4 // A power of two is exact but for the milli-units that an HPA reads.
+	two := make([]float64, len(one))
+	for i := range one {
+		two[i] = factor * one[i]
+	}
+	c := config(t, 0.01)
+	c.Autoscalers[0].Spec.Capacity *= factor
+	c.Autoscalers[0].Spec.HPA.Metrics = []hpa.Metric{c.Autoscalers[0].Spec.HPA.Metrics[0]}
+	c.Autoscalers[0].Spec.HPA.Metrics[0].Target *= factor
+	a, b := play(objective(t, config(t, 0.01)), one), play(objective(t, c), two)
+	for i := range a {
+		if math.Abs(b[i]/a[i]-factor) > 0.01*factor {
+			t.Fatalf("minute %d: %v, of the demand times %v %v", i, a[i], factor, b[i])
+		}
+	}
+}
+
+// A stricter objective costs more and is later less; both are met within what a week can tell.
+func TestObjectivesAreMet(t *testing.T) {
+	demand := days(9, 4)
+	var served []outcome.Account
+	for _, late := range []float64{0.002, 0.03} {
+		o := objective(t, config(t, late))
+		play(o, demand)
+		r := o.Report()
+		if r.Verdict != outcome.Met || r.Over != 7*24*time.Hour {
+			t.Errorf("asked for %v: %s over %s: %s", late, r.Verdict, r.Over, r.Words)
+		}
+		if got := r.Served.LateShare(); got > 3*late {
+			t.Errorf("asked for %v, %v was late", late, got)
+		}
+		if k := o.K(); k != r.K(late) {
+			t.Errorf("k = %v is served, %v told", k, r.K(late))
+		}
+		served = append(served, r.Served)
+	}
+	if served[0].Cost() <= served[1].Cost() || served[0].LateShare() >= served[1].LateShare() {
+		t.Errorf("%+v, want the first to cost more and to be late less", served)
+	}
+}
+
+// An autoscaler that may not scale far enough is named, with what it would have taken.
+func TestAtMaxReplicas(t *testing.T) {
+	c := config(t, 0.01)
+	c.Autoscalers = []outcome.Autoscaler{autoscaler(12)}
+	o := objective(t, c)
+	play(o, days(4, 5))
+	r := o.Report()
+	if r.Verdict != outcome.AtMaxReplicas || !strings.Contains(r.Words, "stops at 12 replicas") {
+		t.Errorf("%s: %s", r.Verdict, r.Words)
+	}
+}
+
+// Bursts out of nothing cannot be met by pods that start when they have come.
+func TestFasterThanLead(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	demand := make([]float64, 6*day)
+	until := 0
+	for i := range demand {
+		demand[i] = 20
+		if rng.IntN(400) == 0 {
+			until = i + 3
+		}
+		if i < until {
+			demand[i] = 2000
+		}
+	}
+	o := objective(t, config(t, 0.001))
+	play(o, demand)
+	if r := o.Report(); r.Verdict != outcome.FasterThanLead || !strings.Contains(r.Words, "not worth") {
+		t.Errorf("%s: %s", r.Verdict, r.Words)
+	}
+}
+
+// In its first day the margin is a careful one, and the report says so.
+func TestLearning(t *testing.T) {
+	o := objective(t, config(t, 0.3))
+	play(o, days(1, 7)[:day/2])
+	r := o.Report()
+	if r.Verdict != outcome.Learning || o.K() < 2 {
+		t.Errorf("k = %v, %s: %s", o.K(), r.Verdict, r.Words)
+	}
+}
+
+// Several autoscalers are served what the one needs that needs most.
+func TestSeveralAutoscalers(t *testing.T) {
+	c := config(t, 0.01)
+	slow := autoscaler(1000)
+	slow.By, slow.Spec.Pod = "slow", workload.Constant(20*time.Minute)
+	c.Autoscalers = append(c.Autoscalers, slow)
+	o := objective(t, c)
+	play(o, days(4, 8))
+	r := o.Report()
+	if len(r.Scalings) != 2 || o.K() != math.Max(r.Scalings[0].K, r.Scalings[1].K) {
+		t.Errorf("k = %v of %+v", o.K(), r.Scalings)
+	}
+}
+
+// At a price of late demand the margin rises with the price.
+func TestPrice(t *testing.T) {
+	demand := days(5, 9)
+	before := -1.0
+	for _, price := range []float64{1, 10, 1000} {
+		c := config(t, 0)
+		c.Price = price
+		o := objective(t, c)
+		play(o, demand)
+		if k := o.K(); k < before {
+			t.Errorf("k = %v at a price of %v, %v at a lower one", k, price, before)
+		} else {
+			before = k
+		}
+	}
+	if !(before > 0) {
+		t.Errorf("k = %v at the highest price", before)
+	}
+}
+
+// Whatever comes, what is served is a number, and no less than what is observed.
+func FuzzStep(f *testing.F) {
+	f.Add(uint64(1), uint8(3), 5.0)
+	f.Add(uint64(2), uint8(200), 1e300)
+	f.Add(uint64(3), uint8(0), -1.0)
+	f.Fuzz(func(t *testing.T, seed uint64, gaps uint8, scale float64) {
+		if math.IsNaN(scale) {
+			t.Skip("no scale")
+		}
+		rng := rand.New(rand.NewPCG(seed, 7))
+		o := objective(t, config(t, 0.01))
+		for range 300 {
+			v := math.Max(0, scale*rng.ExpFloat64())
+			if rng.IntN(256) < int(gaps) {
+				v = math.NaN()
+			}
+			o.Step(v, v)
+			if got := o.Value(); got < o.Now() || math.IsNaN(got) != math.IsNaN(o.Now()) {
+				t.Fatalf("%v is served of %v", got, o.Now())
+			}
+		}
+		if r := o.Report(); r == nil || r.Words == "" {
+			t.Fatal("no report")
+		}
+	})
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	for name, spoil := range map[string]func(*outcome.Config){
+		"no objective":     func(c *outcome.Config) { c.Late = 0 },
+		"everything late":  func(c *outcome.Config) { c.Late = 1 },
+		"no autoscaler":    func(c *outcome.Config) { c.Autoscalers = nil },
+		"no name":          func(c *outcome.Config) { c.Models = []outcome.Forecaster{nil} },
+		"a target of 0":    func(c *outcome.Config) { c.Autoscalers[0].Spec.HPA.Metrics[0].Target = 0 },
+		"a capacity of 0":  func(c *outcome.Config) { c.Autoscalers[0].Spec.Capacity = 0 },
+		"no lead time":     func(c *outcome.Config) { c.Autoscalers[0].Spec.Pod = nil },
+		"most below least": func(c *outcome.Config) { c.Autoscalers[0].Spec.HPA.Max = 0 },
+	} {
+		c := config(t, 0.01)
+		spoil(&c)
+		if _, err := outcome.New(c); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// The same demand gives the same report.
+func TestDeterminism(t *testing.T) {
+	demand := days(3, 10)
+	a, b := objective(t, config(t, 0.01)), objective(t, config(t, 0.01))
+	play(a, demand)
+	play(b, demand)
+	if diff := cmp.Diff(a.Report(), b.Report(), cmp.Comparer(func(x, y float64) bool {
+		return math.Float64bits(x) == math.Float64bits(y)
+	})); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,215 @@
+package refresh_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/repair"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// sources answer by expression.
+type sources map[string]*past
+
+func (s sources) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	return s[q.Expr].Fetch(ctx, q)
+}
+
+// limit is where the service of these tests is saturated; the day's peak, at six in the morning, is about 165.
+const limit = 130
+
+// short is the midnight from which on the service is short of replicas.
+var short = noon.Truncate(24 * time.Hour)
+
+// throughput is the daily demand as a service shows it that can serve no more than the limit, since it is short.
+func throughput(t time.Time) float64 {
+	if t.Before(short) {
+		return daily(t)
+	}
+	return math.Min(daily(t), limit)
+}
+
+// queue is what waits.
+func queue(t time.Time) float64 {
+	if t.Before(short) {
+		return math.NaN() // There is no series until something waits.
+	}
+	return math.Max(daily(t)-limit, 0)
+}
+
+func saturating() sources {
+	return sources{"demand": {demand: throughput}, "waiting > 0": {demand: queue}}
+}
+
+func signalled() refresh.Target {
+	t := target("llama")
+	t.History, t.Saturated = 6*24*time.Hour, "waiting > 0"
+	return t
+}
+
+// The morning after one whose peak was hidden is expected to be as high as those before; who does not know that the service
+// was saturated has learnt the plateau.
+func TestSaturationIsNotLearntAsDemand(t *testing.T) {
+	plateau := signalled()
+	plateau.Saturated = ""
+	plateau.Scalings = []decide.Scaling{scaling(limit/13, 13)}
+	naive := plateau
+	naive.Scalings = nil
+	highest := map[string]float64{}
+	for name, tt := range map[string]refresh.Target{
+		"a limit signal": signalled(), "a plateau at capacity": plateau, "no repair": naive,
+	} {
+		loop, _ := newLoop(t, saturating(), fixed{tt})
+		from := short.Add(28 * time.Hour)
+		for now := from; now.Before(from.Add(3 * time.Hour)); now = now.Add(step) {
+			e := entry(t, loop.Step(t.Context(), now), "llama")
+			highest[name] = math.Max(highest[name], expected(t, e))
+			if e.Decision.Value < e.Observed {
+				t.Fatalf("%s: %v served below the observed %v", name, e.Decision.Value, e.Observed)
+			}
+			if len(tt.Scalings) > 0 && e.Decision.Value > limit {
+				t.Fatalf("%v served, of which nobody can use more than %d", e.Decision.Value, limit)
+			}
+		}
+	}
+	t.Logf("the 0.95 quantile at most, of a demand of up to 165 that is seen up to %d: %v", limit, highest)
+	if naive := highest["no repair"]; naive > 1.08*limit || highest["a limit signal"] < 1.15*limit ||
+		highest["a plateau at capacity"] < 1.15*limit {
+		t.Errorf("the 0.95 quantile at most %v", highest)
+	}
+}
+
+// expected is the 0.95 quantile of the window's maximum, as the model that serves has it: what is served is no more than
+// what the autoscalers can use.
+func expected(t *testing.T, e *snapshot.Entry) float64 {
+	t.Helper()
+	for _, c := range e.Candidates {
+		if c.Name == e.Model {
+			q, _ := decide.AtHorizon(c.Windows, e.Window)
+			return q.At(0.95)
+		}
+	}
+	t.Fatalf("no model serves: %s", e.Why())
+	return 0
+}
+
+func scaling(target, most int64) decide.Scaling {
+	return decide.Scaling{By: "test", HPA: hpa.Spec{
+		Min: 1, Max: int32(most), Metrics: []hpa.Metric{{Target: 1000 * target}},
+	}}
+}
+
+func TestSaturationIsTold(t *testing.T) {
+	loop, _ := newLoop(t, saturating(), fixed{signalled()})
+	e := entry(t, loop.Step(t.Context(), short), "llama")
+	if hasCondition(e, snapshot.ConditionSaturated) || len(e.Repairs) > 0 {
+		t.Errorf("at midnight: %+v, %s", e.Repairs, e.Why())
+	}
+	e = entry(t, loop.Step(t.Context(), short.Add(4*time.Hour)), "llama")
+	if len(e.Repairs) == 0 {
+		t.Fatal("nothing is marked")
+	}
+	last := e.Repairs[len(e.Repairs)-1]
+	if last.Cause != repair.AtLimit || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 || last.Samples < 60 {
+		t.Errorf("%+v", last)
+	}
+	c := condition(t, e, snapshot.ConditionSaturated)
+	if !c.True || c.Reason != "LowerBound" || !strings.Contains(c.Message, last.From.Format("15:04:05")) {
+		t.Errorf("%+v", c)
+	}
+	if e.Observed != limit || e.State != snapshot.Ready {
+		t.Errorf("observed %v: %s", e.Observed, e.Why())
+	}
+}
+
+// A limit signal that fails costs nothing but itself; once it answers, everybody knows the same again.
+func TestALimitSignalThatFailsLeavesTheDemand(t *testing.T) {
+	s := saturating()
+	morning := short.Add(3 * time.Hour)
+	s["waiting > 0"].fail = func(q refresh.Query) error {
+		if q.To.After(morning) {
+			return fmt.Errorf("%w: 502", series.ErrUnavailable)
+		}
+		return nil
+	}
+	loop, _ := newLoop(t, s, fixed{signalled()})
+	now := morning.Add(-10 * step)
+	for ; now.Before(morning.Add(20 * step)); now = now.Add(step) {
+		e := entry(t, loop.Step(t.Context(), now), "llama")
+		if e.State != snapshot.Ready || now.Sub(e.SampleTime) > step {
+			t.Fatalf("%s: %s", now, e.Why())
+		}
+	}
+	e := entry(t, loop.Step(t.Context(), now), "llama")
+	if c := condition(t, e, snapshot.ConditionSaturated); c.True || c.Reason != "Unavailable" ||
+		!strings.Contains(c.Message, "502") {
+		t.Errorf("%+v", c)
+	}
+	if n := len(s["waiting > 0"].queries); n > 20 {
+		t.Errorf("the signal that fails was asked %d times", n)
+	}
+	s["waiting > 0"].fail = nil
+	now = now.Add(10 * step) // Beyond the pause between attempts.
+	here := entry(t, loop.Step(t.Context(), now), "llama")
+	newcomer, _ := newLoop(t, saturating(), fixed{signalled()})
+	there := entry(t, newcomer.Step(t.Context(), now), "llama")
+	if c := condition(t, here, snapshot.ConditionSaturated); !c.True {
+		t.Errorf("%+v", c)
+	}
+	if diff := cmp.Diff(summary(there), summary(here), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
+	}
+	if diff := cmp.Diff(there.Repairs, here.Repairs); diff != "" {
+		t.Errorf("two replicas mark differently (-newcomer +there before)\n%s", diff)
+	}
+}
+
+func TestALimitSignalThatNeverWasIsNoFault(t *testing.T) {
+	s := saturating()
+	s["waiting > 0"].fail = func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNone) }
+	loop, _ := newLoop(t, s, fixed{signalled()})
+	e := entry(t, loop.Step(t.Context(), short.Add(6*time.Hour)), "llama")
+	if hasCondition(e, snapshot.ConditionSaturated) || e.State != snapshot.Ready {
+		t.Error(e.Why())
+	}
+}
+
+// When all of the demand is suddenly gone, what was there holds for a while.
+func TestAnOutageHoldsWhatWasThere(t *testing.T) {
+	down := noon.Add(30 * time.Minute)
+	source := &past{demand: func(at time.Time) float64 {
+		if !at.Before(down) && at.Before(down.Add(4*time.Hour)) {
+			return 0
+		}
+		return daily(at)
+	}}
+	loop, _ := newLoop(t, source, fixed{target("llama")})
+	e := entry(t, loop.Step(t.Context(), down.Add(8*step)), "llama")
+	last := float64(float32(daily(down.Add(-step))))
+	if e.Observed != last || e.Decision.Value < last || e.State != snapshot.Ready {
+		t.Errorf("after seven minutes: observed %v, serves %v, of %v: %s", e.Observed, e.Decision.Value, last, e.Why())
+	}
+	c := condition(t, e, snapshot.ConditionData)
+	if c.True || c.Reason != "OutageSuspected" || !strings.Contains(c.Message, down.Format("15:04:05")) {
+		t.Errorf("%+v", c)
+	}
+	if n := len(e.Repairs); n != 1 || e.Repairs[0].Cause != repair.Outage || e.Repairs[0].Samples != 8 {
+		t.Errorf("%+v", e.Repairs)
+	}
+	e = entry(t, loop.Step(t.Context(), down.Add(20*step)), "llama")
+	if e.Observed != 0 || hasCondition(e, snapshot.ConditionData) {
+		t.Errorf("after twenty minutes: observed %v: %s", e.Observed, e.Why())
+	}
+}

@@ -1,0 +1,130 @@
+package repair
+
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// Kind is what a sample is worth.
+type Kind uint8
+
+const (
+	// Known: the demand was this.
+	Known Kind = iota
+	// LowerBound: the demand was this or more, because the service was at its limit (right-censored).
+	LowerBound
+	// Masked: nothing is known of the demand.
+	Masked
+)
+
+// String is the kind as the inspection API writes it.
+func (k Kind) String() string {
+	switch k {
+	case LowerBound:
+		return "LowerBound"
+	case Masked:
+		return "Masked"
+	default:
+		return "Known"
+	}
+}
+
+// Cause is why a sample is not simply known. The zero Cause is none: the sample is known.
+type Cause uint8
+
+const (
+	// AtLimit: the limit signal was above 0.
+	AtLimit Cause = iota + 1
+	// AtCapacity: the demand has stayed at the capacity of all replicas that there may be.
+	AtCapacity
+	// Outage: the demand fell to nothing at once, which it usually does not.
+	Outage
+	// Missing: there is no sample, or one that cannot be demand (negative, infinite).
+	Missing
+)
+
+// Kind of the samples with this cause.
+func (c Cause) Kind() Kind {
+	switch c {
+	case AtLimit, AtCapacity:
+		return LowerBound
+	case Outage, Missing:
+		return Masked
+	default:
+		return Known
+	}
+}
+
+// String says it in words.
+func (c Cause) String() string {
+	switch c {
+	case AtLimit:
+		return "the limit signal says that the service was saturated"
+	case AtCapacity:
+		return "the demand stayed at the capacity of all replicas that there may be"
+	case Outage:
+		return "the demand fell to nothing at once, as it usually does not: an outage, until it has lasted"
+	case Missing:
+		return "there was no sample, or none that can be demand"
+	default:
+		return ""
+	}
+}
+
+// Reading is what was read at a step.
+type Reading struct {
+	// Demand, NaN where there is no sample.
+	Demand float64
+	// Saturated: the limit signal was above 0.
+	Saturated bool
+	// Asleep: the workload stood at zero replicas, so that no demand is no outage.
+	Asleep bool
+}
+
+// Sample is a step's demand and what it is worth.
+type Sample struct {
+	// Value is the demand, or the least that it was; NaN where it is masked.
+	Value float64
+	Cause Cause
+}
+
+// Kind of the sample.
+func (s Sample) Kind() Kind { return s.Cause.Kind() }
+
+// Plain is a sample without a doubt about it: known, or missing where it is NaN.
+func Plain(v float64) Sample {
+	if math.IsNaN(v) {
+		return Sample{Value: v, Cause: Missing}
+	}
+	return Sample{Value: v}
+}
+
+// Series is a demand on a grid and what its samples are worth.
+type Series struct {
+	// Series has NaN where a sample is masked.
+	forecast.Series
+
+	// Causes of the samples; nil where none is in doubt.
+	Causes []Cause
+}
+
+// PlainSeries is a series without a doubt about it.
+func PlainSeries(s forecast.Series) Series { return Series{Series: s} }
+
+// At is the sample at a position.
+func (s Series) At(i int) Sample {
+	if s.Causes == nil {
+		return Plain(s.Values[i])
+	}
+	return Sample{Value: s.Values[i], Cause: s.Causes[i]}
+}
+
+// Slice is the part [from, to).
+func (s Series) Slice(from, to int) Series {
+	out := Series{Series: s.Series.Slice(from, to)}
+	if s.Causes != nil {
+		out.Causes = s.Causes[from:to]
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package inspect_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/repair"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+func TestOutlookOfRepairs(t *testing.T) {
+	entry := snapshottest.Repaired(snapshottest.Key("repaired"))
+	got := inspect.Outlook(entry, snapshottest.Now()).Status.Repairs
+	if len(got) != len(entry.Repairs) {
+		t.Fatalf("%d repairs, want %d", len(got), len(entry.Repairs))
+	}
+	for i, want := range []string{"Masked", "Masked", "LowerBound", "Masked", "LowerBound"} {
+		r, span := got[i], entry.Repairs[i]
+		if r.Kind != want || r.Why != span.Cause.String() || !r.From.Time.Equal(span.From) ||
+			!r.To.Time.Equal(span.To) || int(r.Samples) != span.Samples {
+			t.Errorf("%+v, want %s of %+v", r, want, span)
+		}
+	}
+}
+
+// What is shaded is named in the legend, and told in words to those who cannot see it; where nothing is, nothing is named.
+func TestThePlotNamesWhatIsShaded(t *testing.T) {
+	repaired := snapshottest.Repaired(snapshottest.Key("repaired"))
+	ready := snapshottest.Ready(snapshottest.Key("ready"))
+	board := snapshottest.Board(repaired, ready)
+	shaded, plain := browse(t, board, "repaired", "plot").Body.String(), browse(t, board, "ready", "plot").Body.String()
+	wellFormed(t, shaded)
+	for _, words := range []string{
+		"at least (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + repair.Outage.String(),
+		"(180 of 200 samples): at least what is seen, " + repair.AtLimit.String(),
+	} {
+		if !strings.Contains(shaded, words) {
+			t.Errorf("the plot does not say %q", words)
+		}
+		if strings.Contains(plain, words) {
+			t.Errorf("the plot without repairs says %q", words)
+		}
+	}
+	if strings.Contains(shaded, "NaN") {
+		t.Error("the plot holds a coordinate that is no number")
+	}
+	if page := browse(
+		t,
+		board,
+		"repaired",
+		"page",
+	).Body.String(); !strings.Contains(
+		page,
+		"What was not simply read",
+	) ||
+		!strings.Contains(page, repair.AtCapacity.String()) {
+		t.Error("the page does not list the repairs")
+	}
+}
+
+// Repairs that lie outside of the panel, or that are longer than it, are clipped.
+func TestRepairsAreClipped(t *testing.T) {
+	entry := snapshottest.Ready(snapshottest.Key("ready"))
+	now := snapshottest.Now()
+	for _, from := range []time.Duration{-400 * time.Hour, -48 * time.Hour, time.Hour} {
+		for _, cause := range []repair.Cause{repair.AtLimit, repair.Missing} {
+			entry.Repairs = append(entry.Repairs, repair.Span{
+				From: now.Add(from), To: now.Add(from + 100*time.Hour), Cause: cause, Samples: 1,
+			})
+		}
+	}
+	svg := browse(t, snapshottest.Board(entry), "ready", "plot").Body.String()
+	wellFormed(t, svg)
+	if len(svg) > 400_000 {
+		t.Errorf("the plot has %d bytes", len(svg))
+	}
+}
