@@ -131,6 +131,7 @@ func TestServeInACluster(t *testing.T) {
 		{"SelectorsCostNoReview", selectors},
 		{"ReplicasAgree", agreement},
 		{"ObjectsComeChangeAndGo", objects},
+		{"AnObjectiveIsTold", objective},
 		{"AStolenAPIServiceIsNoticed", theft},
 		{"TheLeaderGivesItsLeaseBack", succession},
 		{"TheLogIsQuiet", quiet},
@@ -234,6 +235,31 @@ func objects(t *testing.T, s *scene) {
 		}
 		return ""
 	})
+}
+
+// objective: of one that has seen ten minutes nothing is known yet, and every face says so.
+func objective(t *testing.T, s *scene) {
+	t.Helper()
+	asked := strings.Replace(forecast("asked", "query: up", "0.9"), `quantile: "0.9"`,
+		`objective: {late: "2%", wait: 10s}
+  scaling: {target: "20", maxReplicas: 9}`, 1)
+	s.MustKubectl(t, asked, "apply", "-f", "-")
+	eventually(t, func() string {
+		told := s.status(t, "asked", "objective.asked") + "; " + s.status(t, "asked", "objective.verdict") + "; " +
+			s.status(t, "asked", `conditions[?(@.type=="ObjectiveMet")].reason`)
+		if told != "2% later than 10s; Learning; Learning" {
+			return "the status says " + told
+		}
+		return ""
+	})
+	table := s.MustKubectl(t, "", "get", "outlooks", "-n", "team", "-l", "inspect.forewarm.dev/objective=Learning")
+	if !strings.Contains(table, "asked") || !strings.Contains(table, "2% late") || strings.Contains(table, "load") {
+		t.Errorf("kubectl get outlooks by verdict:\n%s", table)
+	}
+	if _, body := s.replicas[0].get(t, "/metrics"); !strings.Contains(body, "forewarm_objective_late_ratio{") {
+		t.Error("the objective is not on /metrics")
+	}
+	s.MustKubectl(t, "", "delete", "forecast", "asked", "-n", "team")
 }
 
 // theft: another's manifest takes external.metrics.k8s.io without a word, as kubectl apply does, and gives it back.

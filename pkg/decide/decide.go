@@ -94,7 +94,13 @@ func byMargin(policy Policy, k float64, inputs []Input) Decision {
 		from = fmt.Sprintf(", learnt from %d windows", s.Windows)
 	}
 	return Decision{Margin: k, Value: value, Reason: fmt.Sprintf(
-		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s", s.Median, k, s.Spread, from, held)}
+		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s",
+		s.Median,
+		k,
+		s.Spread,
+		from,
+		held,
+	)}
 }
 
 // Held is the largest of what the inputs are worth under a multiple of their spreads, and which of them it is: the newest
@@ -118,7 +124,12 @@ func Held(mode Mode, k float64, inputs []Input) (value float64, at int) {
 func serve(policy Policy, d Decision) Decision {
 	d.Value = math.Max(d.Value, 0)
 	if most := policy.Usable; most > 0 && d.Value > most {
-		d.Reason = fmt.Sprintf("%.6g, all that the most replicas sustain, is served, and not %.6g: %s", most, d.Value, d.Reason)
+		d.Reason = fmt.Sprintf(
+			"%.6g, all that the most replicas sustain, is served, and not %.6g: %s",
+			most,
+			d.Value,
+			d.Reason,
+		)
 		d.Value = most
 	}
 	switch {

@@ -88,7 +88,12 @@ func TestDecide(t *testing.T) {
 		},
 		"no more than all replicas sustain":       {bounded, []decide.Input{input(80, 100, 120)}, 110, false},
 		"but for what is observed, as it is free": {bounded, []decide.Input{input(130, 100, 120)}, 130, true},
-		"never negative":                          {with(quantile, decide.Forecast), []decide.Input{input(0, -9, -5)}, 0, false},
+		"never negative": {
+			with(quantile, decide.Forecast),
+			[]decide.Input{input(0, -9, -5)},
+			0,
+			false,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

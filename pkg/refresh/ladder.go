@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
@@ -39,9 +40,9 @@ type view struct {
 	err error
 	// entry as of the newest sample; nil while there is none.
 	entry *snapshot.Entry
-	// decided: a candidate serves. span is how much history it has seen; young: less than a season, so not every hour.
-	decided, young bool
-	span           time.Duration
+	// decided: a candidate serves. span is how much history it has seen; less than a season has not every hour.
+	decided      bool
+	span, season time.Duration
 	// highest is the running maximum of the observed demand over the lead window.
 	highest float64
 	dropped series.Dropped
@@ -80,7 +81,7 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 	case !v.decided:
 		e.State = snapshot.Warming
 		v.fallBack(e)
-	case v.young:
+	case v.span < v.season:
 		e.State = snapshot.Warming
 	default:
 		e.State = snapshot.Ready
@@ -133,6 +134,14 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 	if c, there := v.saturated(); there {
 		out = append(out, c)
 	}
+	if r := e.Outcome; r != nil {
+		out = append(out, snapshot.Condition{
+			Type:    snapshot.ConditionObjective,
+			True:    r.Verdict == outcome.Met,
+			Reason:  string(r.Verdict),
+			Message: r.Words,
+		})
+	}
 	if t.Uncalibrated != "" {
 		out = append(out, snapshot.Condition{
 			Type: snapshot.ConditionUncalibrated, True: true, Reason: "TargetUnknown", Message: t.Uncalibrated,
@@ -148,9 +157,7 @@ func (v *view) ready(e *snapshot.Entry, t Target, now time.Time) snapshot.Condit
 	case snapshot.Ready:
 		c.True, c.Message = true, e.ModelReason
 	case snapshot.Warming:
-		c.True = true
-		c.Message = fmt.Sprintf("%s of history: less than a season gains little over a reactive rule; %s",
-			v.span.Round(time.Minute), e.ModelReason)
+		c.True, c.Message = true, v.warming(e)
 	case snapshot.FallingBack:
 		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason)
 	case snapshot.Stale:

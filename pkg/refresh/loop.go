@@ -52,6 +52,7 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	l.collect(ctx)
 	l.stats.Steps++
 	s := l.snapshot(targets, now)
+	tell(ctx, l.log, l.board.Load(), s)
 	l.board.Publish(s)
 	return s
 }

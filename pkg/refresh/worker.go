@@ -233,7 +233,7 @@ func (w *worker) look() {
 	w.found.absent = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
 	w.found.entry = e
 	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
-	w.found.young = w.found.span < w.seasons[0]
+	w.found.season = w.seasons[0]
 	w.found.highest = highest(w.demand(newest.Add(-e.Window), w.store.End()))
 }
 

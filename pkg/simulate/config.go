@@ -34,8 +34,8 @@ func (c Config) filled() Config {
 
 // Validate returns every problem.
 func (c Config) Validate() error {
-	c = c.filled()
-	_, notSyncs := wholeSteps(c.Sync, c.Refresh)
+	filled := c.filled()
+	_, notSyncs := wholeSteps(filled.Sync, filled.Refresh)
 	problems := []error{c.Spec.Validate(c.Demand.Step), checkDemand(c.Demand), notSyncs}
 	if c.WarmUp < 0 {
 		problems = append(problems, fmt.Errorf("a warm-up of %s, want 0 or more", c.WarmUp))

@@ -41,7 +41,7 @@ func NewShadows(spec Spec, n int, start time.Time, step time.Duration) (*Shadows
 	case syncs >= 1:
 		spec.Sync = step
 	default:
-		spec.Sync = (spec.Sync + step - 1) / max(step, 1) * step
+		spec.Sync = (spec.Sync + step - 1).Truncate(step)
 	}
 	s.spec = spec
 	for i := range s.workloads {

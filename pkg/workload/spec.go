@@ -48,7 +48,11 @@ func (s Spec) WithDefaults() Spec {
 
 // Validate returns every problem of a Spec that is played in steps of a length.
 func (s Spec) Validate(step time.Duration) error {
-	s = s.WithDefaults()
+	filled := s.WithDefaults()
+	return filled.validate(step)
+}
+
+func (s Spec) validate(step time.Duration) error {
 	problems := []error{s.HPA.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(s.HPA.Metrics) != 1 {

@@ -17,6 +17,8 @@ import (
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.model`
 // +kubebuilder:printcolumn:name="Lead",type=string,JSONPath=`.status.leadTime`
 // +kubebuilder:printcolumn:name="Lead from",type=string,JSONPath=`.status.leadTimeSource`,priority=1
+// +kubebuilder:printcolumn:name="Late",type=string,JSONPath=`.status.objective.late`
+// +kubebuilder:printcolumn:name="Asked",type=string,JSONPath=`.status.objective.asked`,priority=1
 // +kubebuilder:printcolumn:name="Skill",type=string,JSONPath=`.status.skill`
 // +kubebuilder:printcolumn:name="Coverage",type=string,JSONPath=`.status.coverage`
 // +kubebuilder:printcolumn:name="Sample",type=date,JSONPath=`.status.sampleTime`,priority=1

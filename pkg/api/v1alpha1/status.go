@@ -67,9 +67,39 @@ type ForecastStatus struct {
 	// +optional
 	Coverage string `json:"coverage,omitempty"`
 
+	// Objective is how the objective fares; absent where none is served by outcome. The condition ObjectiveMet says it in
+	// words.
+	// +optional
+	Objective *ObjectiveStatus `json:"objective,omitempty"`
+
 	// SampleTime is the time of the newest sample when the status was written.
 	// +optional
 	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
+}
+
+// ObjectiveStatus is how an objective fares, by what a shadow of the workload's autoscaler made of the demand that came.
+type ObjectiveStatus struct {
+	// Asked is the objective in words, for example "1% later than 30s".
+	// +optional
+	Asked string `json:"asked,omitempty"`
+	// Verdict in a word: Met, Learning, AtMaxReplicas or FasterThanLead.
+	// +optional
+	Verdict string `json:"verdict,omitempty"`
+	// Late is the share of the demand of the last week that was late, in percent.
+	// +optional
+	Late string `json:"late,omitempty"`
+	// Cost is the replica-hours of the last week over those of the demand at full capacity: 1 is perfection.
+	// +optional
+	Cost string `json:"cost,omitempty"`
+	// K is the margin served: the multiple of the shape's spread above its median.
+	// +optional
+	K string `json:"k,omitempty"`
+	// Shape names the candidate whose shape of the demand's maximum is served.
+	// +optional
+	Shape string `json:"shape,omitempty"`
+	// Why says why that shape is.
+	// +optional
+	Why string `json:"why,omitempty"`
 }
 
 // AtZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all

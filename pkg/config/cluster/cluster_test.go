@@ -35,6 +35,7 @@ func TestCluster(t *testing.T) {
 		{"Schema", testSchema},
 		{"ObjectsComeChangeAndGo", testObjects},
 		{"StatusIsWritten", testStatus},
+		{"ObjectivesAreTold", testObjective},
 		{"OneOfTwoWrites", testLeadership},
 		{"ThreeHundredAtOnce", testMany},
 		{"AnHPAIsFound", testAutoscaled},

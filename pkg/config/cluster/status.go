@@ -34,6 +34,7 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		AtZero:             before.AtZero,
 		Skill:              percent(e.Skill),
 		Coverage:           percent(e.Coverage),
+		Objective:          objectiveOf(e, before),
 	}
 	if e.Lead > 0 {
 		status.LeadTime, status.Window = duration(e.Lead), duration(e.Window)
@@ -131,6 +132,7 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 		before.State != after.State,
 		before.LeadTime != after.LeadTime,
 		!same(before.AtZero, after.AtZero),
+		changedSides(before.Objective, after.Objective),
 		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
 		return urgent
 	case !slices.Equal(words(before), words(after)),
@@ -139,6 +141,7 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 		moved(before.Served, after.Served, noticedShare),
 		movedPoints(before.Skill, after.Skill),
 		movedPoints(before.Coverage, after.Coverage),
+		movedObjective(before.Objective, after.Objective),
 		aged(before.SampleTime, after.SampleTime):
 		return ordinary
 	}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -43,6 +44,12 @@ type StatusWriter struct {
 	limiter *rate.Limiter
 	tried   map[types.UID]time.Time
 	common  func() []snapshot.Condition
+	events  Events
+}
+
+// Events are where a writer tells what has changed, as an event about a Forecast; a record.EventRecorder is one.
+type Events interface {
+	Event(about runtime.Object, kind, reason, message string)
 }
 
 // NewStatusWriter makes a writer for the objects that a watch sees.
@@ -56,6 +63,9 @@ func NewStatusWriter(objects *Objects, board *snapshot.Board, log *slog.Logger) 
 
 // Add gives every Forecast conditions that hold for all of them, from a function that is asked at each step.
 func (w *StatusWriter) Add(common func() []snapshot.Condition) { w.common = common }
+
+// Tell has what changes about an objective told as events, too. It is not to be called while the writer runs.
+func (w *StatusWriter) Tell(events Events) { w.events = events }
 
 // Run writes until the context ends. What another replica wrote is taken as it stands: what is compared is the status in
 // the cluster.
@@ -87,6 +97,7 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
 		switch {
 		case err == nil:
 			written++
+			w.tell(d)
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 			// The object changed or went since the watch saw it; the next step sees it as it is.
 		case apierrors.IsInvalid(err):
@@ -105,6 +116,8 @@ type draft struct {
 	status v1alpha1.ForecastStatus
 	news   news
 	tried  time.Time
+	// changes are what is to be told once it is written.
+	changes []outcome.Change
 }
 
 // due are the statuses to write at a time, in their order.
@@ -130,7 +143,7 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		d := draft{object: object, status: statusOf(with(entry, common), &before, newest.Time), tried: last}
 		w.objects.count(object, &d.status, now)
 		w.objects.look(object, &d.status, now)
-		d.news = compare(&before, &d.status)
+		d.news, d.changes = compare(&before, &d.status), changes(entry, &before)
 		if d.news == silent || again && now.Sub(last) < d.news.gap() {
 			continue
 		}

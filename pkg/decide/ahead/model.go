@@ -20,8 +20,7 @@ type Config struct {
 	Block time.Duration
 	// Window ahead of which the highest point counts, at least a block.
 	Window time.Duration
-	// History is the most that a fit looks back on, Refit how often the model is fitted. A young demand is fitted anew
-	// whenever its history has doubled.
+	// History is the most that a fit looks back on, Refit how often the model is fitted.
 	History, Refit time.Duration
 }
 
@@ -34,15 +33,18 @@ func (c Config) validate() error {
 		return fmt.Errorf("ahead: %s: blocks of %s and steps of %s, want a whole number of steps",
 			c.Model.Name(), c.Block, c.Step)
 	case c.Window < c.Block || c.History < c.Block || c.Refit < c.Block:
-		return fmt.Errorf("ahead: %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
-			c.Model.Name(), c.Window, c.History, c.Refit, c.Block)
+		return fmt.Errorf(
+			"ahead: %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
+			c.Model.Name(),
+			c.Window,
+			c.History,
+			c.Refit,
+			c.Block,
+		)
 	default:
 		return nil
 	}
 }
-
-// firstFit is the history of the first attempt at a fit.
-const firstFit = 6 * time.Hour
 
 // Model forecasts the maximum of the window ahead by the points of a forecasting model.
 //
@@ -57,9 +59,8 @@ type Model struct {
 	sum    float64
 	known  int
 	within int
-	// fitted is nil before the first fit; the next is when so many blocks were seen.
+	// fitted is nil before the first fit.
 	fitted forecast.Fitted
-	next   int
 	// points are the forecasts of the blocks from the one under way on, and highest the largest up to each.
 	points, highest []float64
 }
@@ -72,7 +73,7 @@ func New(c Config) (*Model, error) {
 	n := int((c.Window+c.Block-1)/c.Block) + 1
 	return &Model{
 		config: c, blocks: make([]float64, int(c.History/c.Block)),
-		points: make([]float64, n), highest: make([]float64, n), next: int(min(c.Refit, firstFit) / c.Block),
+		points: make([]float64, n), highest: make([]float64, n),
 	}, nil
 }
 
@@ -111,9 +112,8 @@ func (m *Model) endBlock() {
 	if m.fitted != nil {
 		m.fitted.Update(mean)
 	}
-	if m.seen >= m.next {
+	if m.seen%int(m.config.Refit/m.config.Block) == 0 {
 		m.fit()
-		m.next = min(2*m.seen, m.seen+int(m.config.Refit/m.config.Block))
 	}
 	if m.fitted == nil {
 		return

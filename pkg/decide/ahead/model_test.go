@@ -40,7 +40,11 @@ func TestWindow(t *testing.T) {
 		Step: time.Minute,
 	})
 	got := maxima(p)
-	if diff := cmp.Diff([]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 2, 2, 2, 2, 2}, got, cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(
+		[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 2, 2, 2, 2, 2},
+		got,
+		cmpopts.EquateNaNs(),
+	); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	longer := model(t, ahead.Config{
@@ -48,7 +52,11 @@ func TestWindow(t *testing.T) {
 		Step: time.Minute,
 	})
 	got = maxima(longer)
-	if diff := cmp.Diff([]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 3, 2, 2, 3, 2}, got, cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(
+		[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 3, 2, 2, 3, 2},
+		got,
+		cmpopts.EquateNaNs(),
+	); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -72,8 +80,12 @@ func (d drifting) PointsTo(dst []float64) {
 
 func TestConfigIsChecked(t *testing.T) {
 	good := ahead.Config{
-		Model: naive.Last{}, Block: 5 * time.Minute, Window: 10 * time.Minute, History: 24 * time.Hour, Refit: time.Hour,
-		Step: time.Minute,
+		Model:   naive.Last{},
+		Block:   5 * time.Minute,
+		Window:  10 * time.Minute,
+		History: 24 * time.Hour,
+		Refit:   time.Hour,
+		Step:    time.Minute,
 	}
 	for name, spoil := range map[string]func(*ahead.Config){
 		"no model":                    func(m *ahead.Config) { m.Model = nil },

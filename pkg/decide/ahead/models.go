@@ -24,8 +24,9 @@ type Named struct {
 
 // Models are the forecasting models that are asked about a window of a demand with a season.
 //
-// Between fits a model's state moves on with every block, and the coefficients of a demand hardly change: fitted every
-// three days, forewarm serves recorded demand at no more cost than fitted every six hours.
+// Between fits a model's state moves on with every block, and the coefficients of a demand hardly change: with fits every
+// three days, the first after three, forewarm serves recorded demand at no more cost than with fits every six hours. Until
+// then the demand of now stands in.
 func Models(step, window, season time.Duration) []Named {
 	const day, minute, refit = 24 * time.Hour, time.Minute, 72 * time.Hour
 	// A slot of the season as long as a few minutes of a day: means of fewer samples are noise.
@@ -43,12 +44,12 @@ func Models(step, window, season time.Duration) []Named {
 		c := &named[i].Config
 		c.Step, c.Window = step, max(window, c.Block)
 		c.History = max(c.History, c.Block)
-		c.Refit = max(refit/c.Block*c.Block, c.Block)
+		c.Refit = max(refit.Truncate(c.Block), c.Block)
 	}
 	return named
 }
 
 // blocks is the length nearest to a wanted one that is a whole number of steps, one at least.
 func blocks(wanted, step time.Duration) time.Duration {
-	return max(1, (wanted+step/2)/step) * step
+	return max(wanted.Round(step), step)
 }

@@ -66,16 +66,14 @@ func (a *accounts) hour() {
 // total is that of the hours kept.
 func (a *accounts) total() (sum account, over time.Duration) {
 	for _, h := range a.hours {
-		sum.served.add(h.served)
-		sum.observed.add(h.observed)
+		sum.served = sum.served.plus(h.served)
+		sum.observed = sum.observed.plus(h.observed)
 		sum.capped += h.capped
 		sum.peak = math.Max(sum.peak, h.peak)
 	}
 	return sum, time.Duration(len(a.hours)) * time.Hour
 }
 
-func (a *Account) add(b Account) {
-	a.Arrived += b.Arrived
-	a.Late += b.Late
-	a.Paid += b.Paid
+func (a Account) plus(b Account) Account {
+	return Account{Arrived: a.Arrived + b.Arrived, Late: a.Late + b.Late, Paid: a.Paid + b.Paid}
 }

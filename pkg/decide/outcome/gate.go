@@ -33,7 +33,7 @@ func (g *gate) choose(all []Candidate, loss func(Candidate) float64) {
 	case best < 0 || best == g.serving:
 		g.hours = 0
 	case !now.Meets && loss(all[best]) <= relief*loss(now):
-		g.promote(best, fmt.Sprintf("%s no longer meets the objective", now.Name), all)
+		g.promote(best, now.Name+" no longer meets the objective", all)
 	case !(loss(all[best]) <= (1-gain)*loss(now)):
 		g.hours = 0
 	default:

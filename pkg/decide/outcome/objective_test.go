@@ -48,7 +48,12 @@ func config(t *testing.T, late float64) outcome.Config {
 		t.Fatal(err)
 	}
 	return outcome.Config{
-		Shape: of, Prior: prior, Lead: lead, Late: late, Margins: margins, Autoscalers: []outcome.Autoscaler{autoscaler(1000)},
+		Shape:       of,
+		Prior:       prior,
+		Lead:        lead,
+		Late:        late,
+		Margins:     margins,
+		Autoscalers: []outcome.Autoscaler{autoscaler(1000)},
 	}
 }
 

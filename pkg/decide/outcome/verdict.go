@@ -58,24 +58,49 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 	switch {
 	case t.margin.Young():
 		r.Verdict = Learning
-		r.Words = fmt.Sprintf("%s: %d hours were seen so far; until there are 24, the margin is that of other workloads, "+
-			"k = %.3g", asked, t.margin.Hours(), o.k)
+		r.Words = fmt.Sprintf(
+			"%s: %d hours were seen so far; until there are 24, the margin is that of other workloads, "+
+				"k = %.3g",
+			asked,
+			t.margin.Hours(),
+			o.k,
+		)
 	case o.config.Price > 0:
 		r.Verdict = Met
-		r.Words = fmt.Sprintf("late demand costs %.3g times an idle replica: k = %.3g is the cheapest, with which %s is "+
-			"expected to be late", o.config.Price, o.k, percent(first.Expected))
+		r.Words = fmt.Sprintf(
+			"late demand costs %.3g times an idle replica: k = %.3g is the cheapest, with which %s is "+
+				"expected to be late",
+			o.config.Price,
+			o.k,
+			percent(first.Expected),
+		)
 	case met:
 		r.Verdict = Met
 		r.Words = fmt.Sprintf("%s: with k = %.3g %s is expected to", asked, o.k, percent(first.Expected))
 	case sum.capped > sum.served.Late/2:
 		r.Verdict = AtMaxReplicas
-		r.Words = fmt.Sprintf("%s, but %s is expected to: the autoscaler stops at %d replicas, and the highest demand of the "+
-			"last %s took %d", asked, percent(first.Expected), first.Max, span(r.Over), int(math.Ceil(sum.peak/first.Target)))
+		r.Words = fmt.Sprintf(
+			"%s, but %s is expected to: the autoscaler stops at %d replicas, and the highest demand of the "+
+				"last %s took %d",
+			asked,
+			percent(first.Expected),
+			first.Max,
+			span(r.Over),
+			int(math.Ceil(sum.peak/first.Target)),
+		)
 	default:
 		r.Verdict = FasterThanLead
-		r.Words = fmt.Sprintf("%s, but %s is expected to: bursts come faster than replicas start (%s). k = %.3g is served; "+
-			"k = %.3g would leave %s late at %.3g times the replica-hours, and is not worth them",
-			asked, percent(first.Expected), o.config.Lead, o.k, top.K, percent(top.Late), top.Cost/first.Curve.At(o.k).Cost)
+		r.Words = fmt.Sprintf(
+			"%s, but %s is expected to: bursts come faster than replicas start (%s). k = %.3g is served; "+
+				"k = %.3g would leave %s late at %.3g times the replica-hours, and is not worth them",
+			asked,
+			percent(first.Expected),
+			o.config.Lead,
+			o.k,
+			top.K,
+			percent(top.Late),
+			top.Cost/first.Curve.At(o.k).Cost,
+		)
 	}
 }
 

@@ -26,9 +26,14 @@ func Outlook(e *snapshot.Entry, now time.Time) v1alpha1.Outlook {
 
 func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 	labels := map[string]string{v1alpha1.LabelState: string(e.StateAt(now))}
-	model := strings.ReplaceAll(e.Model, " ", "-")
-	if model != "" && len(validation.IsValidLabelValue(model)) == 0 {
-		labels[v1alpha1.LabelModel] = model
+	further := map[string]string{v1alpha1.LabelModel: strings.ReplaceAll(e.Model, " ", "-")}
+	if e.Outcome != nil {
+		further[v1alpha1.LabelObjective] = string(e.Outcome.Verdict)
+	}
+	for name, value := range further {
+		if value != "" && len(validation.IsValidLabelValue(value)) == 0 {
+			labels[name] = value
+		}
 	}
 	return metav1.ObjectMeta{
 		Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels,
@@ -50,6 +55,7 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Skill:       finite(&e.Skill),
 		Coverage:    finite(&e.Coverage),
 		Fallbacks:   int64(min(e.Fallbacks, math.MaxInt64)),
+		Outcome:     outcomeOf(e),
 		Candidates:  candidates(e),
 		Path:        path(e.Path),
 		Past:        past(e.Past),

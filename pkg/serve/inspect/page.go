@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,10 +21,11 @@ var pageSource string
 type page struct {
 	*v1alpha1.Outlook
 
-	Now    time.Time
-	Plot   template.HTML
-	Facts  []fact
-	Models []modelRow
+	Now       time.Time
+	Plot      template.HTML
+	Facts     []fact
+	Objective *objective
+	Models    []modelRow
 	// Repairs are the newest times at which the demand was not simply what was read.
 	Repairs []repairRow
 	HPA     hpaExample
@@ -38,8 +40,12 @@ type modelRow struct {
 	Chosen, Free                              bool
 }
 
-// hpaExample fills the manifest that points an HPA at the Forecast.
-type hpaExample struct{ Namespace, Name, Kind, Workload string }
+// hpaExample fills the manifest that points an HPA at the Forecast. Target is empty where it is not known what a replica
+// sustains.
+type hpaExample struct {
+	Namespace, Name, Kind, Workload, Target string
+	Min, Max                                int32
+}
 
 // renderPage is the outlook as an HTML page that needs nothing beside itself.
 func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
@@ -54,11 +60,12 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
 	var out bytes.Buffer
 	err = source.Execute(&out, page{
 		Outlook: o, Now: now.UTC(),
-		Plot:    template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
-		Facts:   facts(&o.Status, now),
-		Models:  modelRows(o.Status.Candidates),
-		Repairs: repairRows(o.Status.Repairs, o.Status.Step.Duration),
-		HPA:     example(o),
+		Plot:      template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
+		Facts:     facts(&o.Status, now),
+		Objective: objectiveOf(&o.Status),
+		Models:    modelRows(o.Status.Candidates),
+		Repairs:   repairRows(o.Status.Repairs, o.Status.Step.Duration),
+		HPA:       example(o),
 	})
 	if err != nil {
 		return rendering{}, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
@@ -124,7 +131,15 @@ func example(o *v1alpha1.Outlook) hpaExample {
 	if !found {
 		kind, workload = "Deployment", o.Name
 	}
-	return hpaExample{Namespace: o.Namespace, Name: o.Name, Kind: kind, Workload: workload}
+	out := hpaExample{Namespace: o.Namespace, Name: o.Name, Kind: kind, Workload: workload, Min: 1, Max: 10}
+	if fares := o.Status.Outcome; fares != nil && len(fares.Scalings) > 0 && fares.Scalings[0].Target != nil {
+		s := fares.Scalings[0]
+		out.Target = strconv.FormatFloat(*s.Target, 'f', -1, 64)
+		if s.MaxReplicas < unbounded {
+			out.Min, out.Max = s.MinReplicas, s.MaxReplicas
+		}
+	}
+	return out
 }
 
 // StateClass is the state as a CSS class: what is well, what needs a look, what serves nothing.

@@ -22,7 +22,7 @@ const (
 	panelHeight  vg.Length = 328
 	headHeight   vg.Length = 58
 	legendHeight vg.Length = 34
-	margin       vg.Length = 14
+	inset        vg.Length = 14
 	// pastShare is the width of the last day's panel, axis included.
 	pastShare = 0.6
 )
@@ -39,19 +39,19 @@ func renderPlot(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
 // drawing is the SVG of an outlook: the last day with the forecasts beside what came, and what lies ahead, under a heading
 // of the given height (none where it is 0).
 func drawing(o *v1alpha1.Outlook, now time.Time, head vg.Length) ([]byte, error) {
-	canvas := vgsvg.New(sheetWidth, panelHeight+legendHeight+max(head, margin))
+	canvas := vgsvg.New(sheetWidth, panelHeight+legendHeight+max(head, inset))
 	sheet := draw.New(canvas)
 	sheet.FillPolygon(paper, []vg.Point{
 		sheet.Min, {X: sheet.Max.X, Y: sheet.Min.Y}, sheet.Max, {X: sheet.Min.X, Y: sheet.Max.Y},
 	})
-	body := draw.Crop(sheet, margin, -margin, legendHeight, -max(head, margin))
+	body := draw.Crop(sheet, inset, -inset, legendHeight, -max(head, inset))
 	before, ahead, err := panels(&o.Status, now)
 	if err != nil {
 		return nil, fmt.Errorf("plot of %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	width := body.Max.X - body.Min.X
 	before.Draw(draw.Crop(body, 0, -width*(1-pastShare), 0, 0))
-	ahead.Draw(draw.Crop(body, width*pastShare+margin, 0, 0, 0))
+	ahead.Draw(draw.Crop(body, width*pastShare+inset, 0, 0, 0))
 	if head > 0 {
 		drawHeading(sheet, o)
 	}
@@ -123,7 +123,7 @@ func headline(s *v1alpha1.OutlookStatus) string {
 }
 
 func drawHeading(sheet draw.Canvas, o *v1alpha1.Outlook) {
-	left := sheet.Min.X + margin
+	left := sheet.Min.X + inset
 	sheet.FillText(bold(15), vg.Point{X: left, Y: sheet.Max.Y - 26}, plain(o.Namespace+" / "+o.Name))
 	sheet.FillText(regular(10.5, soft), vg.Point{X: left, Y: sheet.Max.Y - 43}, plain(headline(&o.Status)))
 }
@@ -132,7 +132,7 @@ func drawHeading(sheet draw.Canvas, o *v1alpha1.Outlook) {
 func drawLegend(sheet draw.Canvas, marks []mark) {
 	const swatch, gap vg.Length = 18, 6
 	style := regular(9.5, soft)
-	x, y := sheet.Min.X+margin+gap, sheet.Min.Y+15
+	x, y := sheet.Min.X+inset+gap, sheet.Min.Y+15
 	for _, m := range marks {
 		m.draw(sheet, vg.Point{X: x, Y: y}, swatch)
 		sheet.FillText(style, vg.Point{X: x + swatch + gap, Y: y - 3.2}, m.name)

@@ -16,7 +16,8 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the Forecast."},
 	{Name: "Now", Type: "string", Description: "The demand observed now."},
 	{Name: "Served", Type: "string", Description: "The value that the metrics APIs answer."},
-	{Name: "Quantile/Late", Type: "string", Description: "The quantile served, or the share that may be late."},
+	{Name: "Asked", Type: "string", Description: "The quantile to serve, or the share of the demand that may be late."},
+	{Name: "Late", Type: "string", Description: "The share of the last week's demand that was late; ! where too much."},
 	{Name: "Lead", Type: "string", Description: "The time from more replicas to ready."},
 	{Name: "Model", Type: "string", Description: "The model that serves."},
 	{Name: "Skill", Type: "string", Description: "How much better than the last value, on the decision's own loss."},
@@ -24,6 +25,7 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	{Name: "State", Type: "string", Description: "Ready, Warming, FallingBack, Stale, Pending or Invalid."},
 	{Name: "Age", Type: "string", Description: "The age of the newest sample."},
 	{Name: "Window", Type: "string", Priority: 1, Description: "How far the served value looks ahead."},
+	{Name: "K", Type: "string", Priority: 1, Description: "The margin served: the multiple of the spread."},
 	{Name: "Unit", Type: "string", Priority: 1, Description: "The unit of the demand."},
 	{Name: "Reason", Type: "string", Priority: 1, Description: "Why this value is served, or none."},
 }
@@ -55,9 +57,9 @@ func row(o *v1alpha1.Outlook, now time.Time) metav1.TableRow {
 	return metav1.TableRow{
 		Object: runtime.RawExtension{Object: o},
 		Cells: []any{
-			o.Name, number(s.Observed), number(s.Served), level(s), span(s.LeadTime.Duration.Duration),
+			o.Name, number(s.Observed), number(s.Served), level(s), achieved(s), span(s.LeadTime.Duration.Duration),
 			orUnknown(s.Model), percent(s.Skill), percent(s.Coverage), s.State, age(s, now),
-			span(s.Window.Duration), orUnknown(s.Unit), s.Reason,
+			span(s.Window.Duration), multiplied(s), orUnknown(s.Unit), s.Reason,
 		},
 	}
 }

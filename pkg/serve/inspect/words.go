@@ -61,12 +61,15 @@ func span(d time.Duration) string {
 func level(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
-		return strconv.FormatFloat(*s.Late*100, 'g', 4, 64) + "% late"
+		return asked(*s.Late) + " late"
 	case s.Quantile != nil:
 		return strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
 	return unknown
 }
+
+// asked is an objective's share as a user writes it: 1%, 0.5%.
+func asked(late float64) string { return strconv.FormatFloat(late*100, 'g', 4, 64) + "%" }
 
 // age is that of the newest sample.
 func age(s *v1alpha1.OutlookStatus, now time.Time) string {

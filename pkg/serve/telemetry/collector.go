@@ -47,6 +47,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		collectEntry(out, e, now, labels)
 		collectState(out, state, labels)
 		collectCandidates(out, e, labels)
+		collectOutcome(out, e.Outcome, labels)
 	}
 	for _, state := range allStates {
 		gauge(out, forecasts, float64(states[state]), string(state))

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
@@ -140,11 +141,19 @@ func TestForecastHasQuantileAndHorizon(t *testing.T) {
 }
 
 func BenchmarkCollectThousand(b *testing.B) {
-	r := registry(b, snapshottest.Board(snapshottest.Many(1000)...), snapshottest.Now)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.Gather(); err != nil {
-			b.Fatal(err)
-		}
+	quantiles, objectives := snapshottest.Many(1000), snapshottest.Many(1000)
+	for _, e := range objectives {
+		e.Outcome = snapshottest.Report(outcome.Met)
+	}
+	for name, entries := range map[string][]*snapshot.Entry{"quantile": quantiles, "objective": objectives} {
+		r := registry(b, snapshottest.Board(entries...), snapshottest.Now)
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Gather(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -49,6 +49,32 @@ var (
 	)
 	candidateChosen = perForecast("candidate_chosen", "1 for the model that serves, 0 for the others.", "model")
 
+	objectiveLate = perForecast("objective_late_ratio", "Share of the demand that the objective lets be late.")
+	objectiveMet  = perForecast("objective_met",
+		"Whether the objective is met (1) or not (0); absent while too little was seen to say.")
+	objectiveMargin = perForecast("objective_margin",
+		"Margin served for the objective, k: the multiple of the shape's spread above its median.")
+	objectiveExpected = perForecast("objective_expected_late_ratio",
+		"Share of the demand that is expected to be late with the margin served.")
+	outcomeLate = perForecast(
+		"outcome_late_ratio",
+		"Share of the demand that was late over the outcome's window, by a shadow of the autoscaler on the value served "+
+			"(or only watched, in Shadow mode) or on the observed demand.",
+		"policy",
+	)
+	outcomeCost = perForecast(
+		"outcome_cost_ratio",
+		"Replica time over that of the demand at full capacity over the outcome's window, by policy; 1 is perfection.",
+		"policy",
+	)
+	outcomeReplicas = perForecast(
+		"outcome_replica_seconds",
+		"Replica time over the outcome's window, by policy; times the GPUs of a replica it is GPU time.",
+		"policy",
+	)
+	outcomeWindow = perForecast("outcome_window_seconds",
+		"How long a time the outcome is of: the newest week at most.")
+
 	forecasts    = describe("forecasts", "Number of Forecasts by state.", "state")
 	pending      = describe("pending_forecasts", "Number of Forecasts whose first query is still under way.")
 	snapshotAge  = describe("snapshot_age_seconds", "Time since the refresh loop last published; grows if it is stuck.")
@@ -61,6 +87,8 @@ var (
 	descriptions = []*prometheus.Desc{
 		forecastDemand, observedDemand, servedDemand, dataAge, leadTime, leadWindow, skill, coverage, fallbacks,
 		forecastState, candidateLoss, candidateChosen,
+		objectiveLate, objectiveMet, objectiveMargin, objectiveExpected,
+		outcomeLate, outcomeCost, outcomeReplicas, outcomeWindow,
 		forecasts, pending, snapshotAge, refreshStep, refreshSteps, queries, queryErrors, rebuilds,
 	}
 )

@@ -39,7 +39,7 @@ func values(t *testing.T, s forecast.Series, p simulate.Policy) []float64 {
 
 func TestServed(t *testing.T) {
 	gap := math.NaN()
-	ahead := func(s forecast.Series) simulate.Policy {
+	oracle := func(s forecast.Series) simulate.Policy {
 		v, err := policy.Ahead(s, 2*time.Minute, s.Step)
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestServed(t *testing.T) {
 		},
 		"what will be observed within two minutes": {
 			[]float64{1, 2, 9, 3, 1, 1, gap, 1},
-			ahead,
+			oracle,
 			[]float64{2, 9, 9, 9, 3, 1, 1, 1},
 		},
 	} {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/decide/margin"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -47,15 +45,6 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 	return e
 }
 
-// Outcome is Ready with an objective in place of a quantile: 1 % of demand late at 40 requests/s a replica.
-func Outcome(key snapshot.Key) *snapshot.Entry {
-	e := Ready(key)
-	e.Policy = decide.Policy{Late: 0.01, Target: 40, Lead: lead, Mode: decide.Floor}
-	e.Outcome = Met()
-	e.Decision = decide.Decide(e.Policy, e.Outcome.K(e.Policy.Late), e.Inputs)
-	return e
-}
-
 // Repaired is Ready with a morning and a present in which the service was saturated, a night in which it was down, and a
 // missed minute.
 func Repaired(key snapshot.Key) *snapshot.Entry {
@@ -73,31 +62,6 @@ func Repaired(key snapshot.Key) *snapshot.Entry {
 		span(repair.AtCapacity, 9*time.Minute, 9*time.Minute, 100),
 	}
 	return e
-}
-
-// Met is an objective that is met: of the demand that comes .7 % is late with k = 1.3.
-func Met() *outcome.Report {
-	curve := margin.Curve{Most: 11}
-	for _, k := range margin.Grid() {
-		curve.Points = append(curve.Points, margin.Point{K: k, Late: 0.01 * math.Exp2(2*(1.3-k)), Cost: 1.3 + 0.2*k})
-	}
-	at := curve.At(1.3)
-	return &outcome.Report{
-		Late: 0.01, Wait: 30 * time.Second, Verdict: outcome.Met,
-		Words: "at most 1 % may wait longer than 30s: with k = 1.3 1 % is expected to",
-		Shape: outcome.Learnt, Why: "learnt serves: no other shape was cheaper by 3 % for a day",
-		Candidates: []outcome.Candidate{
-			{Name: outcome.Learnt, Serves: true, K: at.K, Late: at.Late, Cost: at.Cost, Meets: true},
-			{Name: outcome.LastValue, K: 2.6, Late: 0.01, Cost: 2.41, Meets: true},
-			{Name: outcome.LastSeason, K: 11, Late: 0.034, Cost: 3.75},
-		},
-		Scalings: []outcome.Scaled{{
-			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 50, K: at.K, Expected: at.Late, Curve: curve,
-		}},
-		Over:     7 * 24 * time.Hour,
-		Served:   outcome.Account{Arrived: 504, Late: 3.5, Paid: 807},
-		Observed: outcome.Account{Arrived: 504, Late: 19.6, Paid: 730},
-	}
 }
 
 // Warming is a Forecast with half an hour of history: the last value serves, skill and coverage are not known.

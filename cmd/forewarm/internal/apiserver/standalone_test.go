@@ -367,7 +367,7 @@ func TestKubectl(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{[]string{"get", "outlooks", "-A"}, []string{"NAMESPACE", "QUANTILE/LATE", "139.2", "FallingBack"}},
+		{[]string{"get", "outlooks", "-A"}, []string{"NAMESPACE", "ASKED", "139.2", "FallingBack"}},
 		{[]string{"get", "outlooks", "-A", "--chunk-size=2"}, []string{"falling-back", "warming"}},
 		{[]string{"get", "ol", "-n", "inference", "-o", "wide"}, []string{"REASON", "6m15s", "requests/s"}},
 		{[]string{"get", "forewarm", "-A"}, []string{"falling-back"}},

@@ -41,11 +41,12 @@ func TestScripts(t *testing.T) {
 			snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.Outcome(snapshottest.Key("qwen")),
 		),
-		"MANY":    outlooks(snapshottest.Many(1234)...),
-		"EMPTY":   outlooks(),
-		"HOSTILE": outlooks(hostile()),
-		"FOREIGN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
-		"PLAIN":   http.NotFoundHandler(),
+		"UNCALIBRATED": outlooks(uncalibrated()),
+		"MANY":         outlooks(snapshottest.Many(1234)...),
+		"EMPTY":        outlooks(),
+		"HOSTILE":      outlooks(hostile()),
+		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"PLAIN":        http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
@@ -144,6 +145,16 @@ func count(r *http.Request, name string) int {
 func hostile() *snapshot.Entry {
 	e := snapshottest.Invalid(snapshottest.Key("hostile"))
 	e.Conditions[0].Message = "query \x1b]0;owned\a\x1b[2J and \u009b31m"
+	return e
+}
+
+// uncalibrated is a Forecast whose objective no outcome calibrates.
+func uncalibrated() *snapshot.Entry {
+	e := snapshottest.Outcome(snapshottest.Key("llama"))
+	e.Outcome = nil
+	e.Conditions = append(e.Conditions, snapshot.Condition{
+		Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: "set spec.scaling.target",
+	})
 	return e
 }
 

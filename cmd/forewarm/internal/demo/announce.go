@@ -49,9 +49,27 @@ func (a *announcer) whenReady(ctx context.Context, url string, board *snapshot.B
 	if err := inspectcmd.Table(a.out, outlooks, now); err != nil {
 		return err
 	}
+	a.tellOutcomes(outlooks)
 	a.invite(url, outlooks)
 	<-ctx.Done()
 	return nil
+}
+
+// tellOutcomes says how the objectives fare.
+func (a *announcer) tellOutcomes(outlooks []api.Outlook) {
+	for i := range outlooks {
+		if o := outlooks[i].Status.Outcome; o != nil {
+			fmt.Fprintf(
+				a.out,
+				"\n%s/%s: %s: %s\n%s\n",
+				outlooks[i].Namespace,
+				outlooks[i].Name,
+				o.Verdict,
+				o.Words,
+				o.Summary,
+			)
+		}
+	}
 }
 
 // invite says what is not served and why, and what to try on the first Forecast that is.

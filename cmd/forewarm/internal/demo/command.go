@@ -18,7 +18,8 @@ end again from the same time of day.
 The past is backfilled into the embedded engine, which scrapes the workload from then on. Two Forecasts in the
 namespace demo are served: the request rate of a service, and the busy GPUs of a model server. With --trace it
 plays a series of yours instead, as the Forecast demo/trace: a CSV file, plain or gzipped, whose first row names
-the columns and whose first column is the time (seconds, or RFC 3339).
+the columns and whose first column is the time (seconds, or RFC 3339). With --target it tells what forewarm would
+save or cost on it.
 
 Its data lies in a temporary folder that is removed at the end.`
 
@@ -31,7 +32,7 @@ func New() *cobra.Command {
 		Short: "See forewarm work on this machine, without a cluster",
 		Long:  about,
 		Example: `  forewarm demo
-  forewarm demo --trace load.csv.gz --column requests --port 8090`,
+  forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
 		Args: exit.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(options.Validate(), log.Validate()); err != nil {
@@ -43,6 +44,12 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces")
 	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed where it has only one")
+	flags.Float64Var(
+		&options.Target,
+		"target",
+		0,
+		"what one replica sustains, in the trace's unit: then an objective is served (1% later than 30s), else a quantile",
+	)
 	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any that is free")
 	log.Add(flags)
 	return cmd

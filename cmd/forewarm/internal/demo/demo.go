@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -26,6 +27,8 @@ import (
 type Options struct {
 	// Trace is a CSV file of the user's, and Column the one to play; without a trace the project's own are played.
 	Trace, Column string
+	// Target is what one replica sustains, in the trace's unit; 0 where it is not known.
+	Target float64
 	// Program is how the user called forewarm, for the commands to try.
 	Program string
 	// Port on 127.0.0.1; 0 means any that is free.
@@ -38,6 +41,12 @@ func (o Options) Validate() error {
 	problems := []error{local.Validate()}
 	if o.Column != "" && o.Trace == "" {
 		problems = append(problems, errors.New("--column is the column of a trace, add --trace FILE.csv[.gz]"))
+	}
+	switch {
+	case !(o.Target >= 0) || math.IsInf(o.Target, 0):
+		problems = append(problems, fmt.Errorf("--target %v is no capacity, write what one replica sustains", o.Target))
+	case o.Target > 0 && o.Trace == "":
+		problems = append(problems, errors.New("--target is of a trace, add --trace FILE.csv[.gz]"))
 	}
 	return errors.Join(problems...)
 }
@@ -78,7 +87,7 @@ func (o Options) scene(now time.Time) (*scene, error) {
 	if o.Trace == "" {
 		return ownScene(now)
 	}
-	return userScene(o.Trace, o.Column, now)
+	return userScene(o, now)
 }
 
 // probe fails where the port is in use, before anything is done that takes time.

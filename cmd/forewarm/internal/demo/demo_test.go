@@ -219,9 +219,14 @@ func TestOptions(t *testing.T) {
 	if err := (Options{Port: 8080, Trace: "x", Column: "y"}).Validate(); err != nil {
 		t.Error(err)
 	}
-	err := Options{Port: -1, Column: "y"}.Validate()
-	if err == nil || !strings.Contains(err.Error(), "--port -1") || !strings.Contains(err.Error(), "add --trace") {
-		t.Errorf("error %v, want both problems", err)
+	err := Options{Port: -1, Column: "y", Target: math.NaN()}.Validate()
+	for _, want := range []string{"--port -1", "--column is", "add --trace", "--target NaN is no capacity"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	if err := (Options{Target: 40}).Validate(); err == nil || !strings.Contains(err.Error(), "--target is of a trace") {
+		t.Errorf("a target of no trace: %v", err)
 	}
 }
 

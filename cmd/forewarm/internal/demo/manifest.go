@@ -2,6 +2,7 @@ package demo
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -17,7 +18,7 @@ spec:
   targetRef: {apiVersion: apps/v1, kind: Deployment, name: api}
   signal: {query: 'sum(rate(http_requests_total{namespace="demo"}[1m]))'}
   objective: {late: "1%", wait: 30s}
-  scaling: {target: "10"}
+  scaling: {target: "10", minReplicas: 1, maxReplicas: 40}
   leadTime: {mode: Fixed, duration: 5m}
   step: 1m
   history: 14d
@@ -41,11 +42,14 @@ metadata: {name: trace, namespace: demo}
 spec:
   targetRef: {apiVersion: apps/v1, kind: Deployment, name: trace}
   signal: {query: 'sum(forewarm_trace_value{namespace="demo"})'}
-  quantile: "0.95"
+  %s
   leadTime: {mode: Fixed, duration: 5m}
   step: %s
   history: %s
 `
+	// What is asked of a trace: an objective where it is known what a replica sustains, a quantile elsewhere.
+	traceObjective = "objective: {late: \"1%%\", wait: 30s}\n  scaling: {target: \"%s\"}"
+	traceQuantile  = `quantile: "0.95"`
 )
 
 // The bounds of what a user's trace is asked for, within those of any Forecast (see package config).
@@ -55,10 +59,15 @@ const (
 	maxPoints              = 100_000
 )
 
-// traceForecast is the Forecast for a user's trace: in the trace's own steps, over as much of its past as is of use.
-func traceForecast(p *Playback, now time.Time) string {
+// traceForecast is the Forecast for a user's trace: in the trace's own steps, over as much of its past as is of use. The
+// target is what one replica sustains, 0 where that is not known.
+func traceForecast(p *Playback, target float64, now time.Time) string {
+	asked := traceQuantile
+	if target > 0 {
+		asked = fmt.Sprintf(traceObjective, strconv.FormatFloat(target, 'f', -1, 64))
+	}
 	step := min(maxStep, max(minStep, p.Step().Round(time.Second)))
 	past := now.Sub(p.Start()).Round(step)
 	history := max(minHistory, min(past, maxHistory, maxPoints*step))
-	return fmt.Sprintf(traceManifest, model.Duration(step), model.Duration(history))
+	return fmt.Sprintf(traceManifest, asked, model.Duration(step), model.Duration(history))
 }

@@ -45,6 +45,19 @@ func TestTheForecastsAreValid(t *testing.T) {
 	}
 }
 
+func TestATraceWithATargetHasAnObjective(t *testing.T) {
+	p := play(t, ramp(360, 10*time.Second))
+	for _, sustained := range []float64{40, 0.25, 1e6} {
+		target := resolve(t, traceForecast(p, sustained, noon))
+		if !target.Policy.ByOutcome() || target.Policy.Target != sustained || target.Policy.Late != 0.01 {
+			t.Errorf("a replica sustains %v: %+v", sustained, target.Policy)
+		}
+	}
+	if target := resolve(t, traceForecast(p, 0, noon)); target.Policy.Quantile != 0.95 {
+		t.Errorf("without a target: %+v", target.Policy)
+	}
+}
+
 func TestAnyTraceHasAValidForecast(t *testing.T) {
 	for _, c := range []struct {
 		name                      string
@@ -59,7 +72,7 @@ func TestAnyTraceHasAValidForecast(t *testing.T) {
 		{"tenths of seconds", 6000, 100 * time.Millisecond, time.Second, 30 * time.Minute},
 		{"days", 400, day, 5 * time.Minute, 14 * day},
 	} {
-		target := resolve(t, traceForecast(play(t, ramp(c.n, c.step)), noon))
+		target := resolve(t, traceForecast(play(t, ramp(c.n, c.step)), 0, noon))
 		if target.Step != c.wantStep || target.History != c.wantReach {
 			t.Errorf(
 				"%s: step %v over %v, want %v over %v",

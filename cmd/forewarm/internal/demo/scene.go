@@ -69,7 +69,8 @@ func own(file, column string) (series forecast.Series, err error) {
 }
 
 // userScene plays a trace of the user's.
-func userScene(path, column string, now time.Time) (*scene, error) {
+func userScene(o Options, now time.Time) (*scene, error) {
+	path, column := o.Trace, o.Column
 	if column == "" {
 		columns, err := trace.ColumnsOf(path)
 		if err != nil {
@@ -94,7 +95,7 @@ func userScene(path, column string, now time.Time) (*scene, error) {
 		return nil, err
 	}
 	s.metrics = []metric{gauge(played)}
-	s.manifests = map[string]string{"trace.yaml": traceForecast(played, now)}
+	s.manifests = map[string]string{"trace.yaml": traceForecast(played, o.Target, now)}
 	return s, nil
 }
 

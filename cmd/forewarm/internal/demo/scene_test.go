@@ -55,7 +55,7 @@ func TestOwnSceneHasBothWorkloads(t *testing.T) {
 }
 
 func TestAUsersTrace(t *testing.T) {
-	s, err := userScene(write(t, rows("t,load", 100, "T,5")), "", noon)
+	s, err := userScene(Options{Trace: write(t, rows("t,load", 100, "T,5"))}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +86,16 @@ func TestTracesWithProblems(t *testing.T) {
 		{"negative", rows("t,a", 100, "T,-5"), "a", "cannot be negative"},
 		{"empty", "", "", "empty"},
 	} {
-		if _, err := userScene(write(t, c.text), c.column, noon); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := userScene(
+			Options{Trace: write(t, c.text), Column: c.column},
+			noon,
+		); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
-	if _, err := userScene(
-		filepath.Join(t.TempDir(), "none.csv"),
-		"",
-		noon,
-	); err == nil ||
-		!strings.Contains(err.Error(), "none.csv") {
+	_, err := userScene(Options{Trace: filepath.Join(t.TempDir(), "none.csv")}, noon)
+	if err == nil || !strings.Contains(err.Error(), "none.csv") {
 		t.Errorf("a file that is not there: error %v, want one that names it", err)
 	}
 }

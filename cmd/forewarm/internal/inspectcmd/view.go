@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -73,12 +74,14 @@ func printable(r rune) rune {
 // table is one line for each outlook.
 func (v *view) table(outlooks []inspect.Outlook, now time.Time) error {
 	table := v.tabs()
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLEAD\tMODEL\tSKILL\tCOVERAGE\tAGE")
+	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tAGE")
 	for i := range outlooks {
 		o, s := &outlooks[i], &outlooks[i].Status
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown), asked(s),
-			s.LeadTime.Duration.Duration, cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), age(s, now))
+		fmt.Fprintln(table, strings.Join([]string{
+			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
+			asked(s), achieved(s), s.LeadTime.Duration.Duration.String(),
+			cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), age(s, now),
+		}, "\t"))
 	}
 	return table.Flush()
 }
@@ -105,6 +108,9 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	}
 	if chart := v.chart(s, now); chart != "" {
 		fmt.Fprintf(v.out, "\n%s\n", chart)
+	}
+	if err := v.outcome(s); err != nil {
+		return err
 	}
 	if err := v.conditions(s.Conditions); err != nil {
 		return err

@@ -77,8 +77,11 @@ func watchForecasts(
 			{Name: "watch of APIServices", Run: groups.watch.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error {
 				return leadership.Run(ctx, func(ctx context.Context) {
+					recorder, shutdown := groups.events(ctx)
+					defer shutdown()
 					var telling sync.WaitGroup
-					telling.Go(func() { groups.tell(ctx) })
+					telling.Go(func() { groups.watch.Tell(ctx, recorder) })
+					statuses.Tell(recorder)
 					statuses.Run(ctx, server.Clock{})
 					telling.Wait()
 				})

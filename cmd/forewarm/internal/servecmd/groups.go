@@ -42,10 +42,9 @@ func watchGroups(o Options, client *rest.Config, statuses *cluster.StatusWriter,
 	return &groups{watch: watch, client: clients, metrics: registry}, nil
 }
 
-// tell records events while this replica leads.
-func (g *groups) tell(ctx context.Context) {
+// events records events until it is shut down, which a replica does when it no longer leads.
+func (g *groups) events(ctx context.Context) (recorder record.EventRecorder, shutdown func()) {
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
-	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: g.client.CoreV1().Events("")})
-	g.watch.Tell(ctx, broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}))
+	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
 }

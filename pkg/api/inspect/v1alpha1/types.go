@@ -2,10 +2,12 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Labels of an Outlook, so that "kubectl get outlooks -A -l inspect.forewarm.dev/state=Stale" finds what needs a look.
+// Labels of an Outlook, so that "kubectl get outlooks -A -l inspect.forewarm.dev/state=Stale" finds what needs a look, as
+// "-l 'inspect.forewarm.dev/objective in (AtMaxReplicas, FasterThanLead)'" does.
 const (
-	LabelState = GroupName + "/state"
-	LabelModel = GroupName + "/model"
+	LabelState     = GroupName + "/state"
+	LabelModel     = GroupName + "/model"
+	LabelObjective = GroupName + "/objective"
 )
 
 // +kubebuilder:object:root=true
@@ -90,6 +92,10 @@ type OutlookStatus struct {
 	// +optional
 	Fallbacks int64 `json:"fallbacks,omitempty"`
 
+	// Outcome is how the objective fares. Absent where no objective is served by outcome; the condition Uncalibrated then
+	// says why.
+	// +optional
+	Outcome *Outcome `json:"outcome,omitempty"`
 	// Candidates are all models with their scores, the chosen one included.
 	// +optional
 	// +listType=atomic

@@ -6,6 +6,11 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Account) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Account"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Candidate) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Candidate"
 }
@@ -18,6 +23,16 @@ func (in Condition) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in LeadTime) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.LeadTime"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in MarginPoint) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.MarginPoint"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Outcome) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Outcome"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -53,6 +68,21 @@ func (in Repair) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Sample) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Sample"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Saving) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Saving"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Scaling) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Scaling"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ShapeCandidate) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.ShapeCandidate"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

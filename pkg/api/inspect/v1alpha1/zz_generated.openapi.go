@@ -13,9 +13,12 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
+		Account{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Account(ref),
 		Candidate{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Candidate(ref),
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
 		LeadTime{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
+		MarginPoint{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_MarginPoint(ref),
+		Outcome{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Outcome(ref),
 		Outlook{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Outlook(ref),
 		OutlookList{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_OutlookList(ref),
 		OutlookStatus{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
@@ -23,6 +26,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		PathStep{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_PathStep(ref),
 		Repair{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Repair(ref),
 		Sample{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Sample(ref),
+		Saving{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Saving(ref),
+		Scaling{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Scaling(ref),
+		ShapeCandidate{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_ShapeCandidate(ref),
 		Window{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Window(ref),
 		v1.APIGroup{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_APIGroup(ref),
 		v1.APIGroupList{}.OpenAPIModelName():              schema_pkg_apis_meta_v1_APIGroupList(ref),
@@ -74,6 +80,40 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.TypeMeta{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_TypeMeta(ref),
 		v1.UpdateOptions{}.OpenAPIModelName():             schema_pkg_apis_meta_v1_UpdateOptions(ref),
 		v1.WatchEvent{}.OpenAPIModelName():                schema_pkg_apis_meta_v1_WatchEvent(ref),
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Account is what became of a demand and what was paid for it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent where no demand came.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"replicaHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReplicaHours that were paid for. Absent where nothing was played yet.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"cost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cost is the replica-hours over those of the demand at full capacity: 1 is perfection, 2 is half idle. Absent where no demand came.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+			},
+		},
 	}
 }
 
@@ -239,6 +279,194 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 		},
 		Dependencies: []string{
 			v1.Duration{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_MarginPoint(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MarginPoint is what is expected under a margin.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"k": {
+						SchemaProps: spec.SchemaProps{
+							Description: "K is the multiple of the spread.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that is expected to be late. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"cost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cost is the replica-hours over those of the demand at full capacity. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"k"},
+			},
+		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Outcome is how an objective fares: what shadows of the workload's autoscalers, with pods and a queue of their own, made of the demand that came, by the value that forewarm serves and by the observed demand itself. Costs are in replica-hours: times the GPUs of a replica they are GPU-hours.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the objective: the share of the demand that may wait longer than Wait.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"wait": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Wait is the time beyond which demand counts as late.",
+							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict in one word: Met; Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"words": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Words say in a sentence, with its numbers, whether the objective is met, and why and by how much where it is not.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary says in words what became of the demand by the served value and by the observed one.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"shape": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Shape names the candidate whose shape of the window's maximum is served.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"why": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Why says in a sentence why that shape is.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"k": {
+						SchemaProps: spec.SchemaProps{
+							Description: "K is the margin that is served: the multiple of the shape's spread above its median. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"expected": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Expected is the share of the demand that is expected to be late with that margin. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"whyK": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WhyK says in a sentence what the margins next to that one would do.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"over": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Over is the time that the accounts are of, the newest week at most.",
+							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
+						},
+					},
+					"served": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Served is what the first of the autoscalers makes of the demand by the value that forewarm serves, or would serve where it only watches (serve: Shadow).",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Account{}.OpenAPIModelName()),
+						},
+					},
+					"observed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Observed is what it makes of the demand by the observed value.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Account{}.OpenAPIModelName()),
+						},
+					},
+					"saved": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Saved is what Served takes less than Observed; below 0 where it takes more.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Saving{}.OpenAPIModelName()),
+						},
+					},
+					"scalings": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Scalings are the autoscalers that read the value, each with the margin that it needs; the largest is served.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(Scaling{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"candidates": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Candidates are all shapes with what it would cost to meet the objective with them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(ShapeCandidate{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"late", "wait", "verdict", "words", "summary", "over", "served", "observed", "saved"},
+			},
+		},
+		Dependencies: []string{
+			Account{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), Scaling{}.OpenAPIModelName(), ShapeCandidate{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -481,6 +709,12 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							Format:      "int64",
 						},
 					},
+					"outcome": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Outcome is how the objective fares. Absent where no objective is served by outcome; the condition Uncalibrated then says why.",
+							Ref:         ref(Outcome{}.OpenAPIModelName()),
+						},
+					},
 					"candidates": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -576,7 +810,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 			},
 		},
 		Dependencies: []string{
-			Candidate{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Repair{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			Candidate{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Outcome{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Repair{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -738,6 +972,168 @@ func schema_pkg_api_inspect_v1alpha1_Sample(ref common.ReferenceCallback) common
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Saving is what one account has less than another.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"replicaHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReplicaHours that are saved.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that is spared from being late.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Scaling(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Scaling is an autoscaler that reads the value, and the margin that it needs.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"by": {
+						SchemaProps: spec.SchemaProps{
+							Description: "By names the autoscaler, for example HorizontalPodAutoscaler/llama; spec.scaling where none reads the value.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target is what one replica sustains, in the demand's unit.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"minReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MinReplicas and MaxReplicas bound the replicas.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"maxReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"k": {
+						SchemaProps: spec.SchemaProps{
+							Description: "K is the multiple of the spread that it needs. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"expected": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Expected is the share of the demand that is expected to be late with it. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"curve": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Curve is what is expected under each margin; K is read from it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(MarginPoint{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"by", "minReplicas", "maxReplicas"},
+			},
+		},
+		Dependencies: []string{
+			MarginPoint{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_ShapeCandidate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ShapeCandidate is a shape and what it would cost to meet the objective with it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is learnt, last-value, last-season or a model's.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"serves": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Serves says that this shape is served.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"meets": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Meets says that the objective is met with it.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"k": {
+						SchemaProps: spec.SchemaProps{
+							Description: "K is the multiple of the spread that it would take. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that is expected to be late with it. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"cost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cost is the replica-hours that it would take, over those of the demand. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
 	}
 }
 

@@ -1,0 +1,113 @@
+package inspectcmd
+
+import (
+	"fmt"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// outcome is how the objective fares: in words, by autoscaler and by shape.
+func (v *view) outcome(s *inspect.OutlookStatus) error {
+	o := s.Outcome
+	if o == nil {
+		v.uncalibrated(s.Conditions)
+		return nil
+	}
+	fmt.Fprintf(v.text, "\nObjective: at most %s waits longer than %s: %s\n", share(o.Late), o.Wait.Duration, o.Verdict)
+	for _, words := range []string{o.Words, o.Summary, o.WhyK, o.Why} {
+		if words != "" {
+			fmt.Fprintln(v.text, words)
+		}
+	}
+	if err := v.scalings(s); err != nil {
+		return err
+	}
+	return v.shapes(o.Candidates)
+}
+
+// uncalibrated says why no outcome calibrates an objective, where one is asked for.
+func (v *view) uncalibrated(conditions []inspect.Condition) {
+	for _, c := range conditions {
+		if c.Type == snapshot.ConditionUncalibrated && c.Status == metav1.ConditionTrue {
+			fmt.Fprintf(v.text, "\nObjective: not calibrated: %s\n", c.Message)
+		}
+	}
+}
+
+func (v *view) scalings(s *inspect.OutlookStatus) error {
+	if len(s.Outcome.Scalings) == 0 {
+		return nil
+	}
+	table := v.tabs()
+	fmt.Fprintln(table, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tK\tEXPECTED LATE")
+	for i := range s.Outcome.Scalings {
+		c := &s.Outcome.Scalings[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.By, quantity(c.Target, s.Unit), replicas(c), number(c.K),
+			lateShare(c.Expected))
+	}
+	return table.Flush()
+}
+
+// unbounded is a number of replicas that stands for no bound.
+const unbounded = 1_000_000
+
+func replicas(s *inspect.Scaling) string {
+	if s.MaxReplicas >= unbounded {
+		return fmt.Sprintf("%d or more", s.MinReplicas)
+	}
+	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
+}
+
+func (v *view) shapes(all []inspect.ShapeCandidate) error {
+	if len(all) == 0 {
+		return nil
+	}
+	table := v.tabs()
+	fmt.Fprintln(table, "\nSHAPE\tK\tEXPECTED LATE\tCOST\tNOTE")
+	for i := range all {
+		c := &all[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.Name, number(c.K), lateShare(c.Late), number(c.Cost), shapeNote(c))
+	}
+	return table.Flush()
+}
+
+func shapeNote(c *inspect.ShapeCandidate) string {
+	note := "meets it"
+	switch {
+	case c.Late == nil:
+		note = unknown
+	case !c.Meets:
+		note = "misses it"
+	}
+	if c.Serves {
+		return "serves, " + note
+	}
+	return note
+}
+
+// achieved is the share of the demand that was late, marked where the objective is missed; unknown where none is served by
+// outcome.
+func achieved(s *inspect.OutlookStatus) string {
+	if s.Outcome == nil {
+		return unknown
+	}
+	text := lateShare(s.Outcome.Served.Late)
+	if outcome.Verdict(s.Outcome.Verdict).Misses() {
+		text += "!"
+	}
+	return text
+}
+
+// lateShare is a share in hundredths, two digits of it.
+func lateShare(v *float64) string {
+	if v == nil {
+		return unknown
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(*v*100, 'g', 2, 64), 64) //nolint:errcheck // Written just now.
+	return strconv.FormatFloat(rounded, 'f', -1, 64) + "%"
+}

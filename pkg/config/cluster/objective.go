@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	core "k8s.io/api/core/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// objectiveOf is how an entry's objective fares, for people. While the history of the same spec is being read, which is
+// how a replica starts, it is what was known before: so a restart neither forgets it nor tells it as news.
+func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
+	r := e.Outcome
+	if r == nil {
+		if e.State == snapshot.Pending && e.Generation == before.ObservedGeneration {
+			return before.Objective
+		}
+		return nil
+	}
+	out := &v1alpha1.ObjectiveStatus{
+		Asked:   strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + duration(r.Wait),
+		Verdict: string(r.Verdict), Shape: clip(r.Shape), Why: clip(r.Why),
+	}
+	if r.Served.Arrived > 0 {
+		out.Late, out.Cost = twoDigits(r.Served.LateShare()*100, "%"), twoDigits(r.Served.Cost(), "")
+	}
+	if widest, ok := r.Widest(); ok {
+		out.K = twoDigits(widest.K, "")
+	}
+	return out
+}
+
+// twoDigits writes a number with two significant digits and its unit; nothing where it is not known.
+func twoDigits(v float64, unit string) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64) //nolint:errcheck // Written just now.
+	return strconv.FormatFloat(rounded, 'f', -1, 64) + unit
+}
+
+// changedSides says whether another shape serves, or the verdict is another. That an objective is told at all is no news
+// by itself, as its condition comes and goes with it: a CustomResourceDefinition of an older forewarm drops it from every
+// status that is written.
+func changedSides(before, after *v1alpha1.ObjectiveStatus) bool {
+	if before == nil || after == nil {
+		return false
+	}
+	return before.Shape != after.Shape || before.Verdict != after.Verdict
+}
+
+// What counts as a move of the numbers of an objective. What is late is late in bursts, of which the newest week has few.
+const (
+	noticedLate   = 0.2
+	noticedMargin = 0.1
+)
+
+// movedObjective says whether a reader would notice another number or reason.
+func movedObjective(before, after *v1alpha1.ObjectiveStatus) bool {
+	if before == nil || after == nil {
+		return false
+	}
+	late := func(o *v1alpha1.ObjectiveStatus) string { return strings.TrimSuffix(o.Late, "%") }
+	return before.Asked != after.Asked || digitless(before.Why) != digitless(after.Why) ||
+		moved(late(before), late(after), noticedLate) || moved(before.Cost, after.Cost, noticedShare) ||
+		moved(before.K, after.K, noticedMargin)
+}
+
+// changes are what is news about an entry's objective since its status before, which is the one in the cluster: what one
+// replica told, the next does not tell again.
+func changes(e *snapshot.Entry, before *v1alpha1.ForecastStatus) []outcome.Change {
+	if e.Outcome == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
+		return nil
+	}
+	return e.Outcome.Changes(outcome.Stand{
+		Shape: before.Objective.Shape, Verdict: outcome.Verdict(before.Objective.Verdict),
+	})
+}
+
+// maxEvent bounds an event's message, in bytes: the API refuses one beyond 1 KiB.
+const maxEvent = 1000
+
+// tell makes events of a draft's changes, about its object.
+func (w *StatusWriter) tell(d draft) {
+	if w.events == nil {
+		return
+	}
+	for _, c := range d.changes {
+		kind := core.EventTypeNormal
+		if c.Missed {
+			kind = core.EventTypeWarning
+		}
+		message := c.Words
+		if len(message) > maxEvent {
+			message = strings.ToValidUTF8(message[:maxEvent], "") + " …"
+		}
+		w.events.Event(d.object, kind, c.Reason, message)
+	}
+}

@@ -1,0 +1,176 @@
+package cluster_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	core "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config/cluster"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+// reported is an entry whose objective fares as the report says.
+func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
+	e := entry("a", at)
+	e.Outcome = r
+	e.Conditions[1] = snapshot.Condition{
+		Type: snapshot.ConditionObjective, True: r.Verdict == outcome.Met, Reason: string(r.Verdict), Message: r.Words,
+	}
+	return e
+}
+
+func TestObjectiveIsForPeople(t *testing.T) {
+	want := &v1alpha1.ObjectiveStatus{
+		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Shape: "learnt",
+		Why: "learnt took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
+	}
+	met := cluster.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
+	if diff := cmp.Diff(want, met.Objective); diff != "" {
+		t.Error(diff)
+	}
+
+	nothing := &outcome.Report{Late: 0.005, Wait: time.Minute, Verdict: outcome.Learning, Scalings: []outcome.Scaled{{
+		K: math.NaN(), Expected: math.NaN(),
+	}}}
+	young := cluster.StatusOf(reported(noon(), nothing), &v1alpha1.ForecastStatus{}, noon())
+	if diff := cmp.Diff(
+		&v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m", Verdict: "Learning"}, young.Objective,
+	); diff != "" {
+		t.Error(diff)
+	}
+
+	// A replica that starts has read no history: what was known stays known, for as long as the spec is the same.
+	starting := &snapshot.Entry{State: snapshot.Pending, Generation: 1, Skill: math.NaN(), Coverage: math.NaN()}
+	if got := cluster.StatusOf(starting, &met, noon()); got.Objective != met.Objective {
+		t.Errorf("starting, the objective is %+v", got.Objective)
+	}
+	starting.Generation = 2
+	if got := cluster.StatusOf(starting, &met, noon()); got.Objective != nil {
+		t.Errorf("of another spec, the objective is %+v", got.Objective)
+	}
+	if got := cluster.StatusOf(entry("a", noon()), &met, noon()); got.Objective != nil {
+		t.Errorf("without an objective it is %+v", got.Objective)
+	}
+}
+
+func TestNewsOfAnObjective(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*outcome.Report)
+		want   string
+	}{
+		{"nothing", func(*outcome.Report) {}, "silent"},
+		{"a little more is late", func(r *outcome.Report) { r.Served.Late *= 1.1 }, "silent"},
+		{"twice as much is late", func(r *outcome.Report) { r.Served.Late *= 2 }, "ordinary"},
+		{"a little dearer", func(r *outcome.Report) { r.Served.Paid *= 1.02 }, "silent"},
+		{"dearer", func(r *outcome.Report) { r.Served.Paid *= 1.2 }, "ordinary"},
+		{"no demand any more", func(r *outcome.Report) { r.Served = outcome.Account{} }, "ordinary"},
+		{"a margin next to it", func(r *outcome.Report) { r.Scalings[0].K = 1.35 }, "silent"},
+		{"another margin", func(r *outcome.Report) { r.Scalings[0].K = 1.6 }, "ordinary"},
+		{"digits in a reason", func(r *outcome.Report) { r.Why = strings.ReplaceAll(r.Why, "1.81", "1.9") }, "silent"},
+		{"another reason", func(r *outcome.Report) { r.Why = "the cheapest" }, "ordinary"},
+		{"digits in the words", func(r *outcome.Report) { r.Words = strings.ReplaceAll(r.Words, "1.3", "1.35") }, "silent"},
+		{"what is not shown", func(r *outcome.Report) { r.Observed.Late, r.Candidates = 17, nil }, "silent"},
+		{"another shape", func(r *outcome.Report) { r.Shape = "last-season" }, "urgent"},
+		{"another verdict", func(r *outcome.Report) { r.Verdict = outcome.FasterThanLead }, "urgent"},
+	} {
+		met := reported(noon(), snapshottest.Report(outcome.Met))
+		before := cluster.StatusOf(met, &v1alpha1.ForecastStatus{}, noon())
+		report := snapshottest.Report(outcome.Met)
+		c.change(report)
+		after := cluster.StatusOf(reported(noon(), report), &before, noon())
+		if got := cluster.Noticed(&before, &after); got != c.want {
+			t.Errorf("%s is %s, want %s", c.name, got, c.want)
+		}
+		// The schema of an older forewarm drops the objective from what is written: that must not be written for ever.
+		before.Objective = nil
+		after = cluster.StatusOf(met, &before, noon())
+		if got := cluster.Noticed(&before, &after); got != "silent" {
+			t.Errorf("with a schema that drops it, the objective is %s news", got)
+		}
+	}
+}
+
+// testObjective tells a story of an objective: learning, met by another shape, missed. Each is an event once, whoever
+// leads, and digits are none.
+func testObjective(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broadcaster := record.NewBroadcaster(record.WithContext(t.Context()))
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
+	events := broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"})
+
+	s := &scene{T: t, client: forecasts(t, c.Config), objects: watch(t, c.Config), board: &snapshot.Board{}}
+	lead := func() {
+		s.writer = cluster.NewStatusWriter(s.objects, s.board, quiet())
+		s.writer.Tell(events)
+	}
+	lead()
+	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
+	expectTargets(t, s.objects, "a=x")
+
+	now := noon()
+	next := func(r *outcome.Report, writes int) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		s.step(now, reported(now, r), writes)
+	}
+	learning := snapshottest.Report(outcome.Learning)
+	learning.Shape = "last-value"
+	next(learning, 1)
+	next(snapshottest.Report(outcome.Met), 1)
+	more := snapshottest.Report(outcome.Met)
+	more.Served.Late *= 1.05
+	more.Words = strings.ReplaceAll(more.Words, "1.3", "1.32")
+	next(more, 0)
+
+	// Another replica leads. It has read no history yet.
+	lead()
+	now = now.Add(time.Minute)
+	pending := entry("a", now)
+	pending.State = snapshot.Pending
+	s.step(now, pending, 1)
+	next(snapshottest.Report(outcome.Met), 1)
+	next(snapshottest.Report(outcome.AtMaxReplicas), 1)
+
+	status, _ := stored(t, s.client, "a")
+	if status.Objective == nil || status.Objective.Late != "2.4%" || status.Conditions[1].Reason != "AtMaxReplicas" ||
+		status.Conditions[1].Status != "False" {
+		t.Errorf("objective %+v, conditions %+v", status.Objective, status.Conditions)
+	}
+	table := c.MustKubectl(t, "", "get", "fc", "a")
+	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
+		t.Errorf("kubectl get fc:\n%s", table)
+	}
+	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1 % may wait longer than 30s: with k = 1.3 1 % is " +
+		"expected to\n" +
+		"Normal ShapeChanged Forecast/a learnt serves in place of last-value: learnt took over at a cost of 1.7: " +
+		"last-season would cost 1.81, for 24 hours on end\n" +
+		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1 % may wait longer than 30s, but 2.4 % is " +
+		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n"
+	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
+		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`
+	eventually(t, func() string {
+		text := c.MustKubectl(t, "", "get", "events", "-o", "jsonpath="+template)
+		lines := strings.SplitAfter(text, "\n")
+		slices.Sort(lines)
+		return cmp.Diff(want, strings.Join(lines, ""))
+	})
+}

@@ -1,0 +1,18 @@
+package outcome
+
+// Promotion is for how many hours on end a challenger must be cheaper.
+const Promotion = promotion
+
+// Gate is the gate by itself.
+type Gate struct{ gate }
+
+// Hours are n hours of the same scores; it returns who serves.
+func (g *Gate) Hours(n int, all ...Candidate) string {
+	for range n {
+		g.choose(all, func(c Candidate) float64 { return c.Cost })
+	}
+	return all[g.serving].Name
+}
+
+// Why is why it serves.
+func (g *Gate) Why() string { return g.why }

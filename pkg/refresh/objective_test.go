@@ -1,0 +1,125 @@
+package refresh //nolint:testpackage // The ladder's words, without a history.
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+)
+
+// known is the view of a Forecast whose newest sample came a step ago, and its target.
+func known(span time.Duration, decided bool) (view, Target) {
+	t := Target{
+		Key: snapshottest.Key("llama"), Generation: 1, Step: time.Minute, Lead: 5 * time.Minute,
+		StaleAfter: 10 * time.Minute, Policy: decide.Policy{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
+	}
+	e := describe(t)
+	e.SampleTime, e.ModelReason = snapshottest.Now().Add(-time.Minute), "the last value serves"
+	return view{
+		attempted: true, stored: true, entry: e, decided: decided, span: span, season: 24 * time.Hour,
+	}, t
+}
+
+func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		span    time.Duration
+		decided bool
+		want    string
+	}{
+		{
+			"a young history", 7*time.Hour + 29*time.Minute, true,
+			"7h29m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 07:00 UTC at the " +
+				"earliest; the last value serves",
+		},
+		{
+			"a minute of it", time.Minute, false,
+			"1m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 14:28 UTC at the " +
+				"earliest; the running maximum of the observed demand over 6m15s is 0",
+		},
+		{
+			"enough, but without a score", 30 * time.Hour, false,
+			"30h of history, no model has a score: gains nothing over a reactive rule until one has; " +
+				"the running maximum of the observed demand over 6m15s is 0",
+		},
+	} {
+		v, target := known(c.span, c.decided)
+		e := v.at(target, snapshottest.Now())
+		if got := e.Conditions[0]; e.State != snapshot.Warming || !got.True || got.Message != c.want {
+			t.Errorf("%s: %s, %q, want %q", c.name, e.State, got.Message, c.want)
+		}
+	}
+}
+
+func TestObjectiveIsACondition(t *testing.T) {
+	v, target := known(48*time.Hour, true)
+	for verdict, met := range map[outcome.Verdict]bool{
+		outcome.Met: true, outcome.Learning: false, outcome.AtMaxReplicas: false, outcome.FasterThanLead: false,
+	} {
+		v.entry.Outcome = snapshottest.Report(verdict)
+		found := false
+		for _, c := range v.at(target, snapshottest.Now()).Conditions {
+			if c.Type == snapshot.ConditionObjective {
+				found = c.True == met && c.Reason == string(verdict) && c.Message == v.entry.Outcome.Words
+			}
+		}
+		if !found {
+			t.Errorf("%s is not the condition's reason", verdict)
+		}
+	}
+	v.entry.Outcome = nil
+	for _, c := range v.at(target, snapshottest.Now()).Conditions {
+		if c.Type == snapshot.ConditionObjective {
+			t.Errorf("without an outcome the condition says %q", c.Message)
+		}
+	}
+}
+
+func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, nil))
+	made := func(generation int64, verdict outcome.Verdict, shape string) *snapshot.Snapshot {
+		e := snapshottest.Outcome(snapshottest.Key("llama"))
+		e.Generation = generation
+		if verdict == "" {
+			e.Outcome = nil
+		} else {
+			e.Outcome = snapshottest.Report(verdict)
+			e.Outcome.Shape = shape
+		}
+		return snapshottest.Snapshot(e)
+	}
+	var before *snapshot.Snapshot
+	for _, c := range []struct {
+		now  *snapshot.Snapshot
+		want []string
+	}{
+		{made(1, "", ""), nil},
+		{made(1, outcome.Learning, "last-value"), nil},
+		{made(1, outcome.Met, "last-value"), []string{"level=INFO", "ObjectiveMet", "inference/llama"}},
+		{made(1, outcome.Met, "last-value"), nil},
+		{made(1, outcome.Met, "learnt"), []string{"level=INFO", "ShapeChanged", "learnt serves in place of last-value"}},
+		{made(1, outcome.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days took 16"}},
+		{made(2, outcome.Met, "last-season"), nil},
+		{snapshottest.Snapshot(), nil},
+		{made(3, outcome.Learning, "learnt"), nil},
+	} {
+		text.Reset()
+		tell(t.Context(), log, before, c.now)
+		before = c.now
+		for _, want := range c.want {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%q was not logged: %s", want, text.String())
+			}
+		}
+		if lines := strings.Count(text.String(), "\n"); len(c.want) == 0 && lines > 0 {
+			t.Errorf("what is no news was logged: %s", text.String())
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package inspect
+
+import (
+	"fmt"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// objective is the page's panel on how an objective fares.
+type objective struct {
+	*v1alpha1.Outcome
+
+	Facts  []fact
+	Shapes []shapeRow
+	By     []scalingRow
+}
+
+// shapeRow is a shape in words.
+type shapeRow struct {
+	Name, K, Late, Cost, Note string
+	Serves                    bool
+}
+
+// scalingRow is an autoscaler in words.
+type scalingRow struct{ By, Target, Replicas, K, Expected string }
+
+// objectiveOf is the panel; nil where no objective is served by outcome.
+func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
+	o := s.Outcome
+	if o == nil {
+		return nil
+	}
+	panel := &objective{Outcome: o, Facts: outcomeFacts(s)}
+	for i := range o.Candidates {
+		c := &o.Candidates[i]
+		panel.Shapes = append(panel.Shapes, shapeRow{
+			Name: c.Name, Serves: c.Serves,
+			K: multiple(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(c),
+		})
+	}
+	for i := range o.Scalings {
+		c := &o.Scalings[i]
+		panel.By = append(panel.By, scalingRow{
+			By: c.By, Target: number(c.Target) + " " + s.Unit, K: multiple(c.K), Expected: share(c.Expected),
+			Replicas: replicas(c),
+		})
+	}
+	return panel
+}
+
+// unbounded is a number of replicas that stands for no bound.
+const unbounded = 1_000_000
+
+func replicas(s *v1alpha1.Scaling) string {
+	if s.MaxReplicas >= unbounded {
+		return fmt.Sprintf("%d or more", s.MinReplicas)
+	}
+	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
+}
+
+func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
+	o := s.Outcome
+	over := "in the last " + period(o.Over.Duration)
+	switch {
+	case o.Over.Duration <= 0:
+		over = "nothing was played yet"
+	case o.Served.Late != nil && *o.Served.Late > o.Late:
+		over += ", more than asked"
+	}
+	return []fact{
+		{"Asked", asked(o.Late), "", "at most, waits longer than " + span(o.Wait.Duration)},
+		{"Late", share(o.Served.Late), "", over},
+		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
+		{"Without forewarm", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
+		{"Margin k", multiple(o.K), "", expectedNote(o)},
+		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
+	}
+}
+
+func expectedNote(o *v1alpha1.Outcome) string {
+	if o.Expected == nil {
+		return "times the spread"
+	}
+	return "times the spread: " + share(o.Expected) + " expected late"
+}
+
+func shapeNote(c *v1alpha1.ShapeCandidate) string {
+	switch {
+	case c.Serves && c.Meets:
+		return "serves"
+	case c.Serves:
+		return "serves, does not meet the objective"
+	case c.Late == nil:
+		return "not known yet"
+	case !c.Meets:
+		return "does not meet the objective"
+	}
+	return ""
+}
+
+// Missed says in words why an objective is not met, or not known to be.
+func (o *objective) Missed() string {
+	switch v := outcome.Verdict(o.Verdict); v {
+	case outcome.Met:
+		return ""
+	case outcome.Learning:
+		return "Not known yet: too little of this workload was seen."
+	case outcome.AtMaxReplicas:
+		return "Not met: the autoscaler's maxReplicas is too low."
+	case outcome.FasterThanLead:
+		return "Not met: the demand rises faster than replicas start."
+	default:
+		return "Not met: " + string(v) + "."
+	}
+}
+
+// Class is the verdict as a CSS class.
+func (o *objective) Class() string {
+	switch v := outcome.Verdict(o.Verdict); {
+	case v == outcome.Met:
+		return "good"
+	case v.Misses():
+		return "poor"
+	}
+	return "fair"
+}
+
+// Uncalibrated is why no outcome calibrates the objective, and what to do about it; empty where one does.
+func (p page) Uncalibrated() string {
+	if p.Status.Outcome != nil {
+		return ""
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == snapshot.ConditionUncalibrated && p.True(c) {
+			return c.Message
+		}
+	}
+	return ""
+}

@@ -1,0 +1,74 @@
+package snapshottest
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Outcome is Ready with an objective in place of a quantile: 1 % of demand late at 40 requests/s a replica, which is met.
+func Outcome(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	e.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
+	e.Outcome = Report(outcome.Met)
+	e.Decision = decide.Decide(e.Policy, e.Outcome.K(e.Policy.Late), e.Inputs)
+	return e
+}
+
+// Report is how an objective of 1 % fares in each verdict, on a week of demand that an HPA of 1 to 12 replicas carries.
+func Report(verdict outcome.Verdict) *outcome.Report {
+	r := &outcome.Report{
+		Late: 0.01, Wait: 30 * time.Second, Verdict: verdict,
+		Shape: outcome.Learnt, Candidates: shapes(),
+		Why: "learnt took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
+		Scalings: []outcome.Scaled{{
+			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
+			K: 1.3, Expected: 0.01, Curve: curve(0.01),
+		}},
+		Over:     7 * 24 * time.Hour,
+		Served:   outcome.Account{Arrived: 174, Late: 1.08, Paid: 296},
+		Observed: outcome.Account{Arrived: 174, Late: 6.79, Paid: 331},
+	}
+	widest := &r.Scalings[0]
+	switch verdict {
+	case outcome.Met:
+		r.Words = "at most 1 % may wait longer than 30s: with k = 1.3 1 % is expected to"
+	case outcome.Learning:
+		r.Words = "at most 1 % may wait longer than 30s: 5 hours were seen so far; until there are 24, the margin is that of " +
+			"other workloads, k = 1.9"
+		widest.K, widest.Expected, r.Candidates, r.Over = 1.9, math.NaN(), nil, 5*time.Hour
+		r.Served = outcome.Account{Arrived: 5.1, Late: 0, Paid: 12}
+		r.Observed = outcome.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
+	case outcome.AtMaxReplicas:
+		r.Words = "at most 1 % may wait longer than 30s, but 2.4 % is expected to: the autoscaler stops at 12 replicas, and the " +
+			"highest demand of the last 7 days took 16"
+		widest.Expected, widest.Curve, r.Served.Late = 0.024, curve(0.024), 4.2
+	case outcome.FasterThanLead:
+		r.Words = "at most 1 % may wait longer than 30s, but 1.8 % is expected to: bursts come faster than replicas start (5m0s)"
+		widest.K, widest.Expected, widest.Curve, r.Served.Late = 6.5, 0.018, curve(0.018), 3.1
+	}
+	return r
+}
+
+// curve is the share late, and the cost, of each multiple, where a share is late under 1.3.
+func curve(late float64) margin.Curve {
+	out := margin.Curve{Most: 11}
+	for _, k := range margin.Grid() {
+		out.Points = append(out.Points, margin.Point{K: k, Late: late * math.Exp2(2*(1.3-k)), Cost: 1.44 + 0.2*k})
+	}
+	return out
+}
+
+// shapes are candidates of which one serves, one costs more, one cannot meet the objective, and one was not played yet.
+func shapes() []outcome.Candidate {
+	return []outcome.Candidate{
+		{Name: outcome.Learnt, Serves: true, K: 1.3, Late: 0.01, Cost: 1.701, Meets: true},
+		{Name: outcome.LastSeason, K: 1.8, Late: 0.01, Cost: 1.812, Meets: true},
+		{Name: outcome.LastValue, K: 11, Late: 0.0213, Cost: 2.74},
+		{Name: "arima", K: math.NaN(), Late: math.NaN(), Cost: math.NaN()},
+	}
+}
