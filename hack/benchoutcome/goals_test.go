@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
 )
 
 // daily is a trace that counts, of a family.
@@ -171,7 +172,7 @@ func TestAfreshIsOneOfTheSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	played := newTrials(traces, options{lead: 2 * time.Minute, step: sync})[0]
-	for name, settings := range map[string][]float64{"max15m": targets(), "forewarm": objectives()} {
+	for name, settings := range map[string][]float64{"max15m": targets(), "forewarm-k": margin.Grid()} {
 		r, err := rivalNamed(name)
 		if err != nil {
 			t.Fatal(err)
