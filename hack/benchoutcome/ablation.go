@@ -39,30 +39,21 @@ func ablate(trials []*trial, o options, out, words io.Writer) error {
 	fmt.Fprintf(
 		&text,
 		"\n**What the shape is learnt from**, forewarm-k, L = %s: cost of one multiple for all traces at a mean "+
-			"lateness, and over that of the shape as it is\n\n| features | .5 %% | 1 %% | 2 %% | worst trace ≤ 2 %% | over |\n"+
-			"|---|--:|--:|--:|--:|--:|\n",
-		o.lead,
+			"lateness, and over that of the shape as it is\n\n%s",
+		o.lead, costsHeading("features"),
 	)
-	base := 0.0
-	for _, v := range variations() {
+	var base costs
+	for i, v := range variations() {
 		fmt.Fprintf(words, "ablation: %s\n", v.name)
-		results, problem := playAll(varied(trials, v), o, words, func(line) error { return nil })
+		results, problem := playAll(varied(trials, v), o, words, func(*trial, line) error { return nil })
 		if problem != nil {
 			return problem
 		}
-		s := summary{results: results, rivals: o.rivals}
-		byMean, byWorst := s.fronts(r, s.trials((*trial).counts))
-		over := 0.0
-		fmt.Fprintf(&text, "| %s |", v.name)
-		for _, late := range matched() {
-			cost := costAt(byMean, late)
-			over += cost / float64(len(matched()))
-			fmt.Fprintf(&text, " %s |", shown(cost))
+		c := summary{results: results}.costs(r)
+		if i == 0 {
+			base = c
 		}
-		if base == 0 {
-			base = over
-		}
-		fmt.Fprintf(&text, " %s | %+.1f %% |\n", shown(costAt(byWorst, 0.02)), 100*(over/base-1))
+		text.WriteString(c.row(v.name, base))
 	}
 	_, err = io.WriteString(out, text.String())
 	return err

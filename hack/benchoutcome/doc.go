@@ -29,7 +29,10 @@
 //
 // The summary counts recorded traces of a day and more, and families of traces alike (the first word of a trace's name,
 // or the collection that it stems from). A cost at a mean lateness belongs to one setting for all traces: the geometric
-// mean of the costs, between two settings by a line. The same files give the same figures.
+// mean of the costs, between two settings by a line. The same files give the same figures, but for the CPU time.
 //
-// With --scheduled two made loads are played as well, which follow a timetable.
+// The tables, in their order: one setting for all traces; what was late beside what was asked for; each trace with its own
+// setting, beside the reactive rule tuned in hindsight; forewarm with a longer time between refreshes (--slower); the CPU
+// time of one setting (--cpu=false for none); two made loads, which follow a timetable and make no lines (--scheduled=false
+// for none). The last puts the goals of the outcome study beside what was got.
 package main

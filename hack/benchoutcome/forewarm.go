@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
@@ -47,37 +48,29 @@ func (c collecting) Serve(o simulate.Observation) float64 {
 // shapePrior is fitted to the long traces of the other families, each family as much as any other.
 func (t *trial) shapePrior() (shape.Prior, error) {
 	columns := shape.NewFeatures(t.shapeConfig()).Names()
-	var all quantreg.Rows
+	others := t.elsewhere()
+	if len(others) == 0 {
+		return shape.Naive(columns), nil
+	}
 	families := map[string]int{}
-	parts := map[*trial]quantreg.Rows{}
-	for _, other := range t.others {
-		if other.family == t.family || !other.counts() {
-			continue
-		}
+	total := 0
+	for _, other := range others {
 		rows, err := other.collected()
 		if err != nil {
 			return shape.Prior{}, err
 		}
-		parts[other] = rows
 		families[other.family] += len(rows.Y)
+		total += len(rows.Y)
 	}
-	if len(families) == 0 {
-		return shape.Naive(columns), nil
-	}
-	total := 0
-	for _, n := range families {
-		total += n
-	}
-	for _, other := range t.others {
-		rows, ok := parts[other]
-		if !ok {
-			continue
+	var all quantreg.Rows
+	for _, other := range others {
+		rows, err := other.collected()
+		if err != nil {
+			return shape.Prior{}, err
 		}
 		all.X, all.Y = append(all.X, rows.X...), append(all.Y, rows.Y...)
 		weight := float64(total) / float64(len(families)*families[other.family])
-		for range rows.Y {
-			all.Weights = append(all.Weights, weight)
-		}
+		all.Weights = append(all.Weights, slices.Repeat([]float64{weight}, len(rows.Y))...)
 	}
 	return shape.Pool(columns, all)
 }
@@ -116,46 +109,43 @@ func (t *trial) multiples() (margin.Priors, error) {
 
 // marginPrior is the geometric mean over the other families of what was late under each multiple.
 func (t *trial) marginPrior() (margin.Priors, error) {
-	families := map[string]int{}
-	for _, other := range t.others {
-		if other.family != t.family && other.counts() {
-			families[other.family]++
-		}
-	}
-	if len(families) == 0 {
+	others := t.elsewhere()
+	if len(others) == 0 {
 		return margin.Shipped(t.lead)
 	}
-	out := margin.Priors{}
-	for _, other := range t.others {
-		if families[other.family] == 0 || !other.counts() {
-			continue
-		}
-		all, err := other.lates()
+	logs := margin.Priors{}
+	for i, weight := range weightsOf(others) {
+		all, err := others[i].lates()
 		if err != nil {
 			return nil, err
 		}
-		weight := 1 / float64(len(families)*families[other.family])
 		for name, late := range all {
-			if out[name] == nil {
-				out[name] = make([]float64, len(late))
-			}
-			for i := range late {
-				out[name][i] += weight * math.Log(late[i]+1e-4)
-			}
+			logs[name] = plusLogs(logs[name], weight, late)
 		}
 	}
-	for _, late := range out {
+	for _, late := range logs {
 		for i := range late {
 			late[i] = math.Exp(late[i])
 		}
 	}
-	return out, nil
+	return logs, nil
+}
+
+// plusLogs adds the logarithms of what was late, under a weight, to a sum that is nil before the first.
+func plusLogs(sum []float64, weight float64, late []float64) []float64 {
+	if sum == nil {
+		sum = make([]float64, len(late))
+	}
+	for i := range late {
+		sum[i] += weight * math.Log(late[i]+leastLogLate)
+	}
+	return sum
 }
 
 // forewarmK sweeps one multiple for all traces.
 func forewarmK(t *trial) ([]play, error) {
 	var out []play
-	for _, k := range margin.Grid() {
+	for _, k := range t.some(margin.Grid()) {
 		c, err := t.decision(math.Max(k, 1e-9), 0)
 		if err != nil {
 			return nil, err
@@ -176,7 +166,7 @@ func forewarm(t *trial) ([]play, error) {
 		return nil, err
 	}
 	var out []play
-	for _, objective := range objectives() {
+	for _, objective := range t.some(objectives()) {
 		c, err := t.decision(0, objective)
 		if err != nil {
 			return nil, err

@@ -20,7 +20,15 @@ func writePriors(traces []recorded, o options, words io.Writer) error {
 	for _, lead := range studied() {
 		o.lead = lead
 		trials := newTrials(traces, o)
-		all := &trial{recorded: recorded{family: "everybody's"}, lead: lead, step: o.step, models: inOrder(o.models), others: trials}
+		all := &trial{
+			recorded: recorded{
+				family: "everybody's",
+			},
+			lead:   lead,
+			step:   o.step,
+			models: inOrder(o.models),
+			others: trials,
+		}
 		if err := all.writeShape(o.priors); err != nil {
 			return err
 		}

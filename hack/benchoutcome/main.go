@@ -29,28 +29,42 @@ func run(args []string, out, words io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.scheduled {
+	if o.priors != "" {
+		return writePriors(traces, o, words)
+	}
+	if o.scheduled && !o.ablation {
 		made, problem := scheduled()
 		if problem != nil {
 			return problem
 		}
 		traces = append(traces, made...)
 	}
-	if o.priors != "" {
-		return writePriors(traces, o, words)
-	}
 	trials := newTrials(traces, o)
 	if o.ablation {
 		return ablate(trials, o, out, words)
 	}
-	results, err := playAll(trials, o, words, func(l line) error {
-		if !o.asJSON {
+	s, err := played(traces, trials, o, out, words)
+	if err != nil {
+		return err
+	}
+	return s.print(out)
+}
+
+// played is the summary of all that is played, with its lines on the way. Made loads have tables, and no lines.
+func played(traces []recorded, trials []*trial, o options, out, words io.Writer) (summary, error) {
+	s := summary{rivals: o.rivals, options: o}
+	var err error
+	s.results, err = playAll(trials, o, words, func(t *trial, l line) error {
+		if !o.asJSON || t.made() {
 			return nil
 		}
 		return l.print(out)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		s.slower, err = playSlower(traces, o, words)
 	}
-	return summary{results: results, rivals: o.rivals}.print(out, o)
+	if err == nil && o.cpu {
+		s.efforts, err = measure(trials, o.rivals, words)
+	}
+	return s, err
 }

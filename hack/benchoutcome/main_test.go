@@ -48,7 +48,7 @@ func folder(t *testing.T) string {
 func output(t *testing.T, args ...string) (lines []line, text string) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(append(args, "--json"), &out, io.Discard); err != nil {
+	if err := run(append(args, "--json", "--scheduled=false", "--cpu=false"), &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	var rest strings.Builder
@@ -184,7 +184,7 @@ func TestSummaryOfScheduled(t *testing.T) {
 	var text strings.Builder
 	err := summary{
 		results: []result{{made, policy, []line{{Setting: 1, Cost: 1.25, Late: 0.004}}}}, rivals: []rival{policy},
-	}.print(&text, options{})
+	}.print(&text)
 	if err != nil || !strings.Contains(text.String(), "| policy | scheduled_a | over hindsight |") ||
 		!strings.Contains(text.String(), "| offset | 1.25 | – |") || strings.Contains(text.String(), "weigh equally") {
 		t.Error(err, text.String())

@@ -22,9 +22,12 @@ type options struct {
 	rivals     []rival
 	asJSON     bool
 	scheduled  bool
+	cpu        bool
 	ablation   bool
 	priors     string
-	jobs       int
+	// slower are longer steps at which forewarm is played too.
+	slower []time.Duration
+	jobs   int
 	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
 	models, without []string
 }
@@ -55,7 +58,10 @@ func parse(args []string, data string) (options, error) {
 		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
 	flags.StringSliceVar(&o.without, "without", nil,
 		"features that forewarm does without: "+strings.Join(shape.Columns(), ", "))
-	flags.BoolVar(&o.scheduled, "scheduled", false, "play made loads with a timetable too, in tables of their own")
+	flags.BoolVar(&o.scheduled, "scheduled", true, "play made loads with a timetable too, in tables of their own")
+	flags.DurationSliceVar(&o.slower, "slower", []time.Duration{2 * sync, 4 * sync},
+		"longer steps at which forewarm is played too; those up to the step are passed over")
+	flags.BoolVar(&o.cpu, "cpu", true, "measure the CPU time of one setting of every policy, one at a time")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -81,6 +87,11 @@ func (o *options) complete(names []string) error {
 	}
 	if o.step < sync || o.step%sync != 0 {
 		problems = append(problems, fmt.Errorf("a step of %s, want a whole number of %s", o.step, sync))
+	}
+	for _, step := range o.slower {
+		if step < sync || step%sync != 0 {
+			problems = append(problems, fmt.Errorf("slower %s, want a whole number of %s", step, sync))
+		}
 	}
 	if o.jobs < 1 {
 		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))

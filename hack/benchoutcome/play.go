@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate"
@@ -35,26 +36,30 @@ type result struct {
 
 // playAll lets every policy play every trace, some at a time. The lines go to each in a fixed order, as soon as they are
 // known.
-func playAll(trials []*trial, o options, words io.Writer, each func(line) error) ([]result, error) {
+func playAll(trials []*trial, o options, words io.Writer, each func(*trial, line) error) ([]result, error) {
 	type outcome struct {
 		result
 		spent time.Duration
 		err   error
 	}
-	jobs := make(chan struct{}, o.jobs)
+	var todo []result
 	var outcomes []chan outcome
 	for _, t := range trials {
 		for _, r := range o.rivals {
-			done := make(chan outcome, 1)
-			outcomes = append(outcomes, done)
-			go func() {
-				jobs <- struct{}{}
-				defer func() { <-jobs }()
-				begun := time.Now()
-				lines, err := t.sweep(r)
-				done <- outcome{result{t, r, lines}, time.Since(begun), err}
-			}()
+			todo = append(todo, result{trial: t, rival: r})
+			outcomes = append(outcomes, make(chan outcome, 1))
 		}
+	}
+	var begun atomic.Int64
+	for range o.jobs {
+		go func() {
+			for i := begun.Add(1) - 1; i < int64(len(todo)); i = begun.Add(1) - 1 {
+				got, from := todo[i], time.Now()
+				lines, err := got.trial.sweep(got.rival)
+				got.lines = lines
+				outcomes[i] <- outcome{got, time.Since(from), err}
+			}
+		}()
 	}
 	var results []result
 	for _, done := range outcomes {
@@ -65,7 +70,7 @@ func playAll(trials []*trial, o options, words io.Writer, each func(line) error)
 		fmt.Fprintf(words, "%s: %s, %d settings in %s\n",
 			got.trial.name, got.rival.name, len(got.lines), got.spent.Round(10*time.Millisecond))
 		for _, l := range got.lines {
-			if err := each(l); err != nil {
+			if err := each(got.trial, l); err != nil {
 				return nil, err
 			}
 		}

@@ -30,26 +30,17 @@ func (t *trial) rehearse() (policy.Scores, error) {
 // prior is what the candidates did on the traces of other families that count: the geometric mean over the families of that
 // over their traces. Without another family there is none.
 func (t *trial) prior() (policy.Scores, error) {
-	families := map[string]int{}
-	for _, other := range t.others {
-		if other.family != t.family && other.counts() {
-			families[other.family]++
-		}
-	}
-	if len(families) == 0 {
+	others := t.elsewhere()
+	if len(others) == 0 {
 		return policy.Scores{}, nil
 	}
 	n := len(policy.Candidates())
 	out := policy.Scores{Late: make([]float64, n), Cost: make([]float64, n)}
-	for _, other := range t.others {
-		if families[other.family] == 0 || !other.counts() {
-			continue
-		}
-		scores, err := other.rehearsed()
+	for k, weight := range weightsOf(others) {
+		scores, err := others[k].rehearsed()
 		if err != nil {
 			return policy.Scores{}, err
 		}
-		weight := 1 / float64(len(families)*families[other.family])
 		for i := range n {
 			out.Late[i] += weight * math.Log(scores.Late[i]+leastLate)
 			out.Cost[i] += weight * math.Log(scores.Cost[i])
@@ -59,6 +50,17 @@ func (t *trial) prior() (policy.Scores, error) {
 		out.Late[i], out.Cost[i] = math.Exp(out.Late[i]), math.Exp(out.Cost[i])
 	}
 	return out, nil
+}
+
+// elsewhere are the traces of the other families, as far as they count: what something may be learnt from.
+func (t *trial) elsewhere() []*trial {
+	var out []*trial
+	for _, other := range t.others {
+		if other.family != t.family && other.counts() {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 // rehearsing is a policy that serves nothing while it rehearses.

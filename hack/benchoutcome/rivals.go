@@ -17,6 +17,10 @@ type rival struct {
 	plays func(t *trial) ([]play, error)
 	// learns says that something was learnt from the traces of other families beforehand.
 	learns bool
+	// objective says that the setting is the share of late demand that is asked for.
+	objective bool
+	// within is the CPU time that the study allows to a setting, in seconds; 0 where it says nothing.
+	within float64
 	// hindsight says that settings are chosen per trace: no rival, but what rivals are measured by.
 	hindsight bool
 }
@@ -38,22 +42,22 @@ const (
 // rivals are all policies, in the order of the summary.
 func rivals() []rival {
 	return []rival{
-		{name: "stock300", plays: swept(observed, usual)},
-		{name: "stock1800", plays: swept(observed, long)},
+		{name: "stock300", plays: swept(observed, usual), within: reactiveWithin},
+		{name: "stock1800", plays: swept(observed, long), within: reactiveWithin},
 		{name: "max15m", plays: swept(func(t *trial) ([]float64, error) {
 			return t.values(policy.NewMax(15*time.Minute, t.step))
-		}, usual)},
+		}, usual), within: reactiveWithin},
 		{name: "offset", plays: swept(func(t *trial) ([]float64, error) {
 			return t.values(policy.NewOffset(t.lead, t.step, day, 7*day))
-		}, usual)},
+		}, usual), within: reactiveWithin},
 		{name: "day-profile", plays: swept(func(t *trial) ([]float64, error) {
 			return t.values(policy.NewDayProfile(5*time.Minute, time.Hour, t.step))
-		}, usual)},
+		}, usual), within: reactiveWithin},
 		{name: "holt-winters", plays: swept(holtWinters, usual)},
 		{name: "arima", plays: swept(autoARIMA, usual)},
-		{name: "reactive-tuned", plays: tuned, learns: true},
-		{name: "forewarm-k", plays: forewarmK, learns: true},
-		{name: "forewarm", plays: forewarm, learns: true},
+		{name: "reactive-tuned", plays: tuned, learns: true, objective: true, within: reactiveWithin},
+		{name: "forewarm-k", plays: forewarmK, learns: true, within: forewarmWithin},
+		{name: "forewarm", plays: forewarm, learns: true, objective: true, within: forewarmWithin},
 		{name: "oracle", plays: oracle},
 		{name: "reactive-hindsight", plays: hindsight, hindsight: true},
 	}
@@ -76,7 +80,7 @@ func swept(of func(*trial) ([]float64, error), stabilization time.Duration) func
 			return nil, err
 		}
 		var out []play
-		for _, target := range targets() {
+		for _, target := range t.some(targets()) {
 			out = append(out, play{setting: target, values: values, target: target, stabilization: stabilization})
 		}
 		return out, nil
@@ -125,7 +129,7 @@ func tuned(t *trial) ([]play, error) {
 		return nil, err
 	}
 	var out []play
-	for _, objective := range objectives() {
+	for _, objective := range t.some(objectives()) {
 		r, err := policy.NewRehearsal(t.config(1, 0), policy.Candidates())
 		if err != nil {
 			return nil, err

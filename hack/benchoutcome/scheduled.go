@@ -22,16 +22,18 @@ type timetable struct {
 	// made. These are such that the offset policy costs at 0.5 % late and a lead of 5 minutes what it does there: 1.28
 	// and 1.49.
 	deviation float64
+	// most is the study's goal for forewarm's cost at 0.5 % late and a lead of 5 minutes.
+	most float64
 }
 
 func timetables() []timetable {
 	return []timetable{
 		{
-			name: "scheduled_9_to_17", high: 4, deviation: 0.14,
+			name: "scheduled_9_to_17", high: 4, deviation: 0.14, most: 1.30,
 			busy: func(ofDay time.Duration) bool { return ofDay >= 9*time.Hour && ofDay < 17*time.Hour },
 		},
 		{
-			name: "scheduled_hourly_batch", high: 2.5, deviation: 0.093,
+			name: "scheduled_hourly_batch", high: 2.5, deviation: 0.093, most: 1.50,
 			busy: func(ofDay time.Duration) bool { return ofDay%time.Hour < 10*time.Minute },
 		},
 	}
@@ -65,4 +67,20 @@ func (l timetable) fortnight() forecast.Series {
 		s.Values = append(s.Values, level*math.Max(0, 1+noise))
 	}
 	return s
+}
+
+// scheduledGoals bound the cost of each made load with its own objective.
+func (s summary) scheduledGoals() []goal {
+	if s.options.lead != 5*time.Minute {
+		return nil
+	}
+	var out []goal
+	for _, load := range timetables() {
+		g := goal{what: "forewarm on " + load.name + ": cost at late .5 %", most: load.most, format: asCost}
+		named := func(t *trial) bool { return t.name == load.name }
+		out = append(out, s.bound(g, named, func(r rival, trials []*trial) float64 {
+			return s.of(r, trials[0]).costAt(0.005)
+		}))
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -12,23 +13,34 @@ import (
 type summary struct {
 	results []result
 	rivals  []rival
+	options options
+	slower  []slower
+	efforts []effort
 }
 
 // matched are the lateness at which costs are compared.
 func matched() []float64 { return []float64{0.005, 0.01, 0.02} }
 
-// print writes the tables: one setting for all traces, then each trace with its own.
-func (s summary) print(out io.Writer, o options) error {
+// print writes the tables: one setting for all traces, each trace with its own, the loads that were made, and the goals
+// beside what was got.
+func (s summary) print(out io.Writer) error {
 	var text strings.Builder
 	if trials := s.trials((*trial).counts); len(trials) > 0 {
-		s.oneSetting(&text, trials, o)
+		s.heading(&text, trials)
+		s.oneSetting(&text, trials)
+		s.askedTable(&text, trials)
 		s.perTrace(&text, trials)
+		s.slowerTable(&text)
+		s.effortTable(&text)
 	} else {
 		text.WriteString("\nNo trace is as long as a day: there is no summary of one setting for all.\n")
 	}
-	if made := s.trials(func(t *trial) bool { return t.family == scheduledFamily }); len(made) > 0 {
+	if made := s.trials((*trial).made); len(made) > 0 {
+		fmt.Fprintf(&text, "\n**Loads that were made, with a timetable**: %s\n", strings.Join(names(made), ", "))
+		s.askedTable(&text, made)
 		s.perTrace(&text, made)
 	}
+	s.goalsTable(&text)
 	_, err := io.WriteString(out, text.String())
 	return err
 }
@@ -44,19 +56,74 @@ func (s summary) trials(of func(*trial) bool) []*trial {
 	return out
 }
 
-// oneSetting is the table of costs at one setting for all traces.
-func (s summary) oneSetting(text *strings.Builder, trials []*trial, o options) {
-	var families, names []string
-	for _, t := range trials {
-		names = append(names, t.name)
-		if !slices.Contains(families, t.family) {
-			families = append(families, t.family)
+// heading says what was played, and what was learnt from which traces beforehand.
+func (s summary) heading(text *strings.Builder, trials []*trial) {
+	fmt.Fprintf(
+		text,
+		"\nL = %s, refresh every %s: %s; families %s weigh equally; cost = GPU-hours / demand, geometric mean\n",
+		s.options.lead,
+		s.options.step,
+		strings.Join(names(trials), ", "),
+		strings.Join(familiesOf(trials), ", "),
+	)
+	var learn []string
+	for _, r := range s.rivals {
+		if r.learns {
+			learn = append(learn, r.name)
 		}
 	}
-	fmt.Fprintf(text, "\n**One setting for all traces**, L = %s, refresh every %s: %s; families %s weigh equally; "+
-		"cost = GPU-hours / demand, geometric mean\n\n", o.lead, o.step, strings.Join(names, ", "), strings.Join(families, ", "))
+	if len(learn) == 0 {
+		return
+	}
+	fmt.Fprintf(
+		text,
+		"\nWhat %s know of other traces beforehand (the prior of the regression, the lateness under each "+
+			"multiple or candidate) was fitted anew for each trace, its family left out:\n\n",
+		strings.Join(learn, ", "),
+	)
+	for _, family := range familiesOf(trials) {
+		own, others := divided(trials, family)
+		fmt.Fprintf(text, "- %s: without %s, from %s\n",
+			strings.Join(names(own), ", "), family, cmp.Or(strings.Join(names(others), ", "), "nothing"))
+	}
+}
+
+// divided are the trials of a family, and those of the others.
+func divided(trials []*trial, family string) (own, others []*trial) {
+	for _, t := range trials {
+		if t.family == family {
+			own = append(own, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return own, others
+}
+
+func names(trials []*trial) []string {
+	var out []string
+	for _, t := range trials {
+		out = append(out, t.name)
+	}
+	return out
+}
+
+// familiesOf are those of the trials, in their order.
+func familiesOf(trials []*trial) []string {
+	var out []string
+	for _, t := range trials {
+		if !slices.Contains(out, t.family) {
+			out = append(out, t.family)
+		}
+	}
+	return out
+}
+
+// oneSetting is the table of costs at one setting for all traces.
+func (s summary) oneSetting(text *strings.Builder, trials []*trial) {
 	text.WriteString(
-		"| policy | at mean late .5 % | 1 % | 2 % | worst trace ≤ 2 % | ≤ 3 % | nearest to 1 %: setting: " +
+		"\n**One setting for all traces**\n\n" +
+			"| policy | at mean late .5 % | 1 % | 2 % | worst trace ≤ 2 % | ≤ 3 % | nearest to 1 %: setting: " +
 			"mean, median, worst late, sd log10; churn/h, cost |\n|---|--:|--:|--:|--:|--:|---|\n",
 	)
 	for _, r := range s.rivals {
@@ -105,6 +172,15 @@ func (s summary) ones(r rival, trials []*trial) []one {
 	return out
 }
 
+// rival is the policy of a name; not ok where it was not played.
+func (s summary) rival(name string) (r rival, ok bool) {
+	i := slices.IndexFunc(s.rivals, func(r rival) bool { return r.name == name })
+	if i < 0 {
+		return r, false
+	}
+	return s.rivals[i], true
+}
+
 func (s summary) of(r rival, t *trial) result {
 	i := slices.IndexFunc(s.results, func(x result) bool { return x.rival.name == r.name && x.trial == t })
 	return s.results[i]
@@ -119,51 +195,6 @@ func nearest(ones []one, late float64) one {
 		}
 	}
 	return best
-}
-
-// perTrace are the tables of costs at a matched lateness, every trace with the setting that is best for it, chosen
-// afterwards.
-func (s summary) perTrace(text *strings.Builder, trials []*trial) {
-	for _, late := range matched()[:2] {
-		fmt.Fprintf(text, "\n**Each trace with its own setting, chosen afterwards**: cost at late ≤ %g %%; "+
-			"last, the geometric mean over that of reactive-hindsight\n\n| policy |", 100*late)
-		for _, t := range trials {
-			fmt.Fprintf(text, " %s |", t.name)
-		}
-		text.WriteString(" over hindsight |\n|---|" + strings.Repeat("--:|", len(trials)+1) + "\n")
-		for _, r := range s.rivals {
-			fmt.Fprintf(text, "| %s |", r.name)
-			for _, t := range trials {
-				fmt.Fprintf(text, " %s |", shown(s.of(r, t).costAt(late)))
-			}
-			fmt.Fprintf(text, " %s |\n", shown(s.overHindsight(r, trials, late)))
-		}
-	}
-}
-
-func (r result) costAt(late float64) float64 {
-	var points []point
-	for _, l := range r.lines {
-		points = append(points, point{l.Late, l.Cost})
-	}
-	return costAt(points, late)
-}
-
-// overHindsight is the geometric mean, over the traces on which both reach the lateness, of a policy's cost over that of
-// the reactive rule tuned afterwards. NaN where that is not played.
-func (s summary) overHindsight(r rival, trials []*trial, late float64) float64 {
-	i := slices.IndexFunc(s.rivals, func(r rival) bool { return r.hindsight })
-	if i < 0 {
-		return math.NaN()
-	}
-	sum, n := 0.0, 0
-	for _, t := range trials {
-		if d := math.Log(s.of(r, t).costAt(late) / s.of(s.rivals[i], t).costAt(late)); !math.IsNaN(d) {
-			sum += d
-			n++
-		}
-	}
-	return math.Exp(sum / float64(n))
 }
 
 // shown is a cost, or a dash where a lateness is out of reach.

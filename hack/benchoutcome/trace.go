@@ -40,7 +40,10 @@ func (r recorded) duration() time.Duration { return time.Duration(r.demand.Len()
 
 // counts says that the trace counts in the summary, and that something may be learnt from it: it is recorded, and long
 // enough.
-func (r recorded) counts() bool { return r.duration() >= nearlyDay && r.family != scheduledFamily }
+func (r recorded) counts() bool { return r.duration() >= nearlyDay && !r.made() }
+
+// made says that the trace is no recorded one, but made here.
+func (r recorded) made() bool { return r.family == scheduledFamily }
 
 func (r recorded) warmUp() time.Duration {
 	if d := r.duration(); d < shortTrace {

@@ -28,20 +28,27 @@ type trial struct {
 	forecasts forecasts
 	// others are the traces of all families, this one's included.
 	others []*trial
+	// oneSetting of each policy will do, instead of a sweep.
+	oneSetting bool
 }
 
 func newTrials(traces []recorded, o options) []*trial {
 	out := make([]*trial, len(traces))
 	for i, r := range traces {
 		t := &trial{recorded: r, lead: o.lead, step: o.step, models: inOrder(o.models), without: o.without, others: out}
-		t.rehearsed = stdsync.OnceValues(t.rehearse)
-		t.collected = stdsync.OnceValues(t.collect)
-		t.shape = stdsync.OnceValues(t.shapePrior)
-		t.forecasts = newForecasts(t)
-		t.lates = stdsync.OnceValues(t.multiples)
+		t.share()
 		out[i] = t
 	}
 	return out
+}
+
+// share prepares what is computed once, by whoever asks first.
+func (t *trial) share() {
+	t.rehearsed = stdsync.OnceValues(t.rehearse)
+	t.collected = stdsync.OnceValues(t.collect)
+	t.shape = stdsync.OnceValues(t.shapePrior)
+	t.forecasts = newForecasts(t)
+	t.lates = stdsync.OnceValues(t.multiples)
 }
 
 // window is the time ahead that a decision now concerns: the lead time and 75 s for what comes before it, the sync, the

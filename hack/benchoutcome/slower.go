@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// slower is forewarm with a longer time between refreshes.
+type slower struct {
+	step    time.Duration
+	results []result
+}
+
+// playSlower plays forewarm on the recorded traces, refreshed less often. What it knows of other traces is learnt at the
+// same step.
+func playSlower(traces []recorded, o options, words io.Writer) ([]slower, error) {
+	r, played := summary{rivals: o.rivals}.rival("forewarm")
+	if !played {
+		return nil, nil
+	}
+	o.rivals = []rival{r}
+	var counted []recorded
+	for _, t := range traces {
+		if t.counts() {
+			counted = append(counted, t)
+		}
+	}
+	var out []slower
+	for _, step := range o.slower {
+		if step <= o.step || len(counted) == 0 {
+			continue
+		}
+		o := o
+		o.step = step
+		fmt.Fprintf(words, "refreshed every %s\n", o.step)
+		results, err := playAll(newTrials(counted, o), o, words, func(*trial, line) error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slower{step, results})
+	}
+	return out, nil
+}
+
+// costs are those of one setting for all traces: at the matched mean lateness, and with the worst trace at 2 %.
+type costs struct {
+	byMean []float64
+	worst  float64
+}
+
+func (s summary) costs(r rival) costs {
+	byMean, byWorst := s.fronts(r, s.trials((*trial).counts))
+	c := costs{worst: costAt(byWorst, 0.02)}
+	for _, late := range matched() {
+		c.byMean = append(c.byMean, costAt(byMean, late))
+	}
+	return c
+}
+
+// mean is over the matched lateness.
+func (c costs) mean() float64 {
+	sum := 0.0
+	for _, cost := range c.byMean {
+		sum += cost
+	}
+	return sum / float64(len(c.byMean))
+}
+
+// more is by how much the mean is over another's, in percent.
+func (c costs) more(than costs) float64 { return 100 * (c.mean()/than.mean() - 1) }
+
+// costsHeading is that of the rows of costs beside one another.
+func costsHeading(what string) string {
+	return "| " + what + " | .5 % | 1 % | 2 % | worst trace ≤ 2 % | over |\n|---|--:|--:|--:|--:|--:|\n"
+}
+
+// row is a line of the table under costsHeading.
+func (c costs) row(name string, base costs) string {
+	cells := []string{name}
+	for _, cost := range append(slices.Clone(c.byMean), c.worst) {
+		cells = append(cells, shown(cost))
+	}
+	more := "–"
+	if v := c.more(base); !math.IsNaN(v) {
+		more = fmt.Sprintf("%+.1f %%", v)
+	}
+	return "| " + strings.Join(append(cells, more), " | ") + " |\n"
+}
+
+func (s summary) slowerTable(text *strings.Builder) {
+	r, _ := s.rival("forewarm")
+	if len(s.slower) == 0 {
+		return
+	}
+	fmt.Fprintf(
+		text,
+		"\n**Refreshed less often**: forewarm, cost of one objective for all traces at a mean lateness, and over "+
+			"that of a refresh every %s\n\n%s",
+		s.options.step,
+		costsHeading("refresh every"),
+	)
+	base := s.costs(r)
+	text.WriteString(base.row(s.options.step.String(), base))
+	for _, slow := range s.slower {
+		text.WriteString(summary{results: slow.results}.costs(r).row(slow.step.String(), base))
+	}
+}
+
+// slowerGoals bound what a refresh every minute costs more than one every 15 s.
+func (s summary) slowerGoals() []goal {
+	g := goal{
+		what: "forewarm refreshed every 60 s: cost over that at 15 s, the mean of late .5, 1 and 2 %",
+		most: 8, format: asPercent, unplayed: true,
+	}
+	for _, slow := range s.slower {
+		if slow.step != time.Minute || s.options.step != sync {
+			continue
+		}
+		g = s.bound(g, (*trial).counts, func(r rival, _ []*trial) float64 {
+			return summary{results: slow.results}.costs(r).more(s.costs(r))
+		})
+		g.unplayed = false
+	}
+	return []goal{g}
+}
