@@ -109,7 +109,7 @@ func (g *gate) reason(name string) string {
 	if g.why != "" {
 		return g.why
 	}
-	return name + " serves: no other shape was cheaper by 3 % for a day"
+	return fmt.Sprintf("%s serves: no other shape was cheaper by %.0f %% for %d hours on end", name, 100*gain, promotion)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }

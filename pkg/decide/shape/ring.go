@@ -39,20 +39,21 @@ func (p *pending) due(step int) (row []float64, ok bool) {
 	return row, true
 }
 
-// rows is a ring of rows with what came, in single precision: the regression needs no more, and it is most of a learner's
-// memory.
+// rows is a ring of rows with what came. Each is kept in 32,767ths of its largest number, a tenth of what the regression
+// can tell apart: they are most of a learner's memory.
 type rows struct {
-	width int
-	x, y  []float32
-	// levels of the demand when the rows were made.
-	levels []float32
-	at, n  int
+	width int // the features, and what came
+	x     []int16
+	// largest number of each row, and the level of the demand when it was made.
+	largest, levels []float32
+	at, n           int
 	// unit of what is kept: the first maximum, so that single precision holds any demand.
 	unit float64
 }
 
-func newRows(n, width int) rows {
-	return rows{width: width, x: make([]float32, n*width), y: make([]float32, n), levels: make([]float32, n)}
+func newRows(n, features int) rows {
+	width := features + 1
+	return rows{width: width, x: make([]int16, n*width), largest: make([]float32, n), levels: make([]float32, n)}
 }
 
 func (r *rows) add(row []float64, came, level float64) {
@@ -62,18 +63,29 @@ func (r *rows) add(row []float64, came, level float64) {
 		}
 		r.unit = came
 	}
-	if tooLarge(came/r.unit) || tooLarge(level/r.unit) {
+	largest := came
+	for _, v := range row {
+		largest = math.Max(largest, math.Abs(v))
+	}
+	if tooLarge(largest/r.unit) || tooLarge(level/r.unit) {
 		return
 	}
+	r.largest[r.at], r.levels[r.at] = float32(largest/r.unit), float32(level/r.unit)
+	kept := r.x[r.at*r.width : (r.at+1)*r.width]
 	for i, v := range row {
-		if tooLarge(v / r.unit) {
-			return
-		}
-		r.x[r.at*r.width+i] = float32(v / r.unit)
+		kept[i] = part(v, largest)
 	}
-	r.y[r.at], r.levels[r.at] = float32(came/r.unit), float32(level/r.unit)
-	r.at = (r.at + 1) % len(r.y)
-	r.n = min(r.n+1, len(r.y))
+	kept[len(row)] = part(came, largest)
+	r.at = (r.at + 1) % len(r.levels)
+	r.n = min(r.n+1, len(r.levels))
+}
+
+// part is a number in 32,767ths of the largest.
+func part(v, largest float64) int16 {
+	if largest == 0 {
+		return 0
+	}
+	return int16(math.Round(v / largest * math.MaxInt16))
 }
 
 func tooLarge(v float64) bool { return !(math.Abs(v) <= 1e30) }
@@ -88,12 +100,15 @@ func (r *rows) scaled() (data quantreg.Rows, ok bool) {
 	if !(level > 0) {
 		return quantreg.Rows{}, false
 	}
-	data = quantreg.Rows{X: make([]float64, r.n*r.width), Y: make([]float64, r.n)}
-	for i := range data.X {
-		data.X[i] = float64(r.x[i]) / level
-	}
+	features := r.width - 1
+	data = quantreg.Rows{X: make([]float64, 0, r.n*features), Y: make([]float64, r.n)}
 	for i := range data.Y {
-		data.Y[i] = float64(r.y[i]) / level
+		one := float64(r.largest[i]) / level / math.MaxInt16
+		kept := r.x[i*r.width : (i+1)*r.width]
+		for _, v := range kept[:features] {
+			data.X = append(data.X, one*float64(v))
+		}
+		data.Y[i] = one * float64(kept[features])
 	}
 	return data, true
 }
