@@ -17,14 +17,14 @@ const (
 const DefaultNamespace = "default"
 
 // defaulted is a copy of a spec with its defaults filled in. What contradicts itself stays so, for the validation to
-// find: a quantile gets no objective beside it, a duration without a mode stays without.
+// find: a quantile and a cost ratio get no objective beside them, a duration without a mode stays without.
 func defaulted(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 	s := spec.DeepCopy()
 	fill(&s.TargetRef.APIVersion, DefaultAPIVersion)
 	fill(&s.History, DefaultHistory)
 	fill(&s.Step, DefaultStep)
 	fill(&s.Serve, DefaultServe)
-	if s.Quantile == "" && s.Objective == nil {
+	if s.Quantile == "" && s.CostRatio == "" && s.Objective == nil {
 		s.Objective = &v1alpha1.Objective{}
 	}
 	if s.Objective != nil {

@@ -20,6 +20,8 @@ const (
 	MaxStaleAfter = 24 * time.Hour
 	// MaxWait is the longest wait of an objective.
 	MaxWait = time.Hour
+	// MaxCostRatio is the largest cost ratio.
+	MaxCostRatio = 1_000_000
 	// MaxSeasons bounds the list of seasons.
 	MaxSeasons = 2
 	// MaxModels bounds the list of models.

@@ -281,19 +281,6 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	return out
 }
 
-func (r *reader) quantile(path *field.Path, text string) float64 {
-	if text == "" {
-		return 0
-	}
-	q, ok := decimal(text)
-	if !ok || !(q >= decide.Lowest && q <= decide.Highest) {
-		r.add(field.Invalid(path, text,
-			fmt.Sprintf("write a number from %v to %v, for example \"0.95\"", decide.Lowest, decide.Highest)))
-		return 0
-	}
-	return q
-}
-
 // decimal reads digits with a point, as the CRD's schema allows them: no sign, exponent, hexadecimal or NaN.
 func decimal(text string) (value float64, ok bool) {
 	if strings.Trim(text, "0123456789.") != "" {
@@ -301,18 +288,4 @@ func decimal(text string) (value float64, ok bool) {
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	return value, err == nil
-}
-
-// objective reads the share of demand that may be late and the wait beyond which it is.
-func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float64, wait time.Duration) {
-	wait = r.duration(path.Child("wait"), o.Wait, time.Second, MaxWait)
-	number, isPercentage := strings.CutSuffix(o.Late, "%")
-	percent, ok := decimal(number)
-	if !isPercentage || !ok || !(percent > 0 && percent < 100) {
-		r.add(
-			field.Invalid(path.Child("late"), o.Late, "write a percentage above 0% and below 100%, for example \"1%\""),
-		)
-		return 0, wait
-	}
-	return percent / 100, wait
 }

@@ -6,7 +6,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -70,18 +69,6 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)
 	target.Models = r.models(path.Child("models"), spec.Models)
-	target.Policy = decide.Policy{
-		Quantile: r.quantile(path.Child("quantile"), spec.Quantile),
-		Lead:     target.Lead,
-		Mode:     r.mode(path.Child("serve"), spec.Serve),
-	}
-	if spec.Objective == nil {
-		return
-	}
-	late, wait := r.objective(path.Child("objective"), spec.Objective)
-	if spec.Quantile != "" {
-		r.add(field.Forbidden(path.Child("objective"), "objective and quantile exclude each other, keep one"))
-		return
-	}
-	target.Policy.Late, target.Policy.Wait = late, wait
+	target.Policy = r.policy(path, spec)
+	target.Policy.Lead = target.Lead
 }

@@ -68,15 +68,21 @@ func doubts(passed []string, unread string) []string {
 	return out
 }
 
-// uncalibrated says how an objective is served while it cannot be calibrated by the workload's outcome; nothing without an
-// objective.
+// uncalibrated says how an objective or a cost ratio is served while it cannot be calibrated by the workload's outcome;
+// nothing without either.
 func uncalibrated(policy decide.Policy, doubts []string) string {
-	if policy.Late == 0 {
+	asked := ""
+	switch {
+	case policy.CostRatio > 0:
+		asked = fmt.Sprintf("costRatio %.6g", policy.CostRatio)
+	case policy.Late > 0:
+		asked = fmt.Sprintf("late %.4g%%", policy.Late*100)
+	default:
 		return ""
 	}
-	text := fmt.Sprintf("late %.4g%% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a "+
+	text := fmt.Sprintf("%s needs to know what one replica sustains: let a HorizontalPodAutoscaler or a "+
 		"ScaledObject refer to this Forecast, or set spec.scaling.target; until then the %v quantile of the window's "+
-		"maximum is served", policy.Late*100, policy.Level())
+		"maximum is served", asked, policy.Level())
 	return strings.Join(append([]string{text}, doubts...), "; ")
 }
 

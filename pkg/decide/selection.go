@@ -70,9 +70,9 @@ func ParseSelection(pairs map[string]string) (Selection, error) {
 func (s Selection) Apply(p Policy) Policy {
 	switch {
 	case s.Quantile != 0:
-		p.Quantile = s.Quantile
+		p.Quantile, p.CostRatio = s.Quantile, 0
 	case s.Late != 0:
-		p.Quantile, p.Late = 0, s.Late
+		p.Quantile, p.CostRatio, p.Late = 0, 0, s.Late
 	}
 	if s.Mode != "" {
 		p.Mode = s.Mode

@@ -101,8 +101,8 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	if !strings.HasPrefix(before.ModelReason, "for quantiles and the path, ") {
 		t.Errorf("the model's reason %q claims the objective's value", before.ModelReason)
 	}
-	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy.Late) || !(k > 0) {
-		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy.Late))
+	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy) || !(k > 0) {
+		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy))
 	}
 	// Before the ramp of the morning more is expected than is there.
 	for i := 8 * 288; i < 8*288+7*12; i++ {

@@ -15,14 +15,15 @@ import (
 // every rebuild.
 const refitShape = 24 * time.Hour
 
-// newObjective is what decides for an objective; nil where none is asked for, or nothing reads the value.
+// newObjective is what decides for an objective or at a cost ratio; nil where neither is asked for, or nothing reads the
+// value.
 func newObjective(c Config, start time.Time) (*outcome.Objective, error) {
 	if !c.Policy.ByOutcome() || len(c.Scalings) == 0 {
 		return nil, nil //nolint:nilnil // There is none.
 	}
 	of := outcome.Config{
 		Shape: shape.Config{Step: c.Step, Window: c.Window, Season: c.cycle()},
-		Lead:  c.Policy.Lead, Late: c.Policy.Late, Start: start, Refit: refitShape,
+		Lead:  c.Policy.Lead, Late: c.Policy.Late, Price: c.Policy.CostRatio, Start: start, Refit: refitShape,
 	}
 	for _, named := range ahead.Models(c.Step, c.Window, c.cycle()) {
 		if len(c.Models) > 0 && !slices.ContainsFunc(c.Models, func(name string) bool { return is(name, named.Name) }) {

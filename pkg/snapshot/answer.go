@@ -90,7 +90,7 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	policy := s.Apply(e.Policy)
 	k := 0.0
 	if e.Outcome != nil {
-		k = e.Outcome.K(policy.Late)
+		k = e.Outcome.K(policy)
 	} else {
 		policy.Target = 0 // Without an outcome a quantile rules.
 	}

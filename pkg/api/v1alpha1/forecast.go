@@ -46,7 +46,7 @@ type ForecastList struct {
 
 // ForecastSpec is what the user asks for. Everything but targetRef and signal has a default.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.objective) && has(self.quantile))",message="objective and quantile exclude each other, keep one"
+// +kubebuilder:validation:XValidation:rule="[has(self.objective), has(self.quantile), has(self.costRatio)].filter(given, given).size() <= 1",message="objective, quantile and costRatio exclude each other, keep one"
 type ForecastSpec struct {
 	// TargetRef is the workload that the demand makes work: its pods' start-up times give the lead time, presets select
 	// its series.
@@ -66,6 +66,15 @@ type ForecastSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.05 && double(self) <= 0.995)",message="write a number from 0.05 to 0.995"
 	// +optional
 	Quantile string `json:"quantile,omitempty"`
+
+	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than 30s. It is
+	// asked instead of an objective: the headroom is the one with which both together cost least. Above 0, at most 1000000,
+	// in quotes.
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]+|[0-9]*[.][0-9]+)$') || (double(self) > 0.0 && double(self) <= 1000000.0)",message="write a number above 0, at most 1000000"
+	// +optional
+	CostRatio string `json:"costRatio,omitempty"`
 
 	// History to learn from. Default 14d.
 	// +optional

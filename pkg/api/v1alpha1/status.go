@@ -79,7 +79,8 @@ type ForecastStatus struct {
 
 // ObjectiveStatus is how an objective fares, by what a shadow of the workload's autoscaler made of the demand that came.
 type ObjectiveStatus struct {
-	// Asked is the objective in words, for example "1% later than 30s".
+	// Asked is the objective in words, for example "1% later than 30s" or "late costs 20× an idle
+	// replica".
 	// +optional
 	Asked string `json:"asked,omitempty"`
 	// Verdict in a word: Met, Learning, AtMaxReplicas or FasterThanLead.

@@ -23,7 +23,7 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		return nil
 	}
 	out := &v1alpha1.ObjectiveStatus{
-		Asked:   strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + duration(r.Wait),
+		Asked:   askedOf(r),
 		Verdict: string(r.Verdict), Shape: clip(r.Shape), Why: clip(r.Why),
 	}
 	if r.Served.Arrived > 0 {
@@ -33,6 +33,14 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		out.K = twoDigits(widest.K, "")
 	}
 	return out
+}
+
+// askedOf is the objective, or the cost ratio, in a few words.
+func askedOf(r *outcome.Report) string {
+	if r.Price > 0 {
+		return "late costs " + strconv.FormatFloat(r.Price, 'f', -1, 64) + "× an idle replica"
+	}
+	return strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + duration(r.Wait)
 }
 
 // twoDigits writes a number with two significant digits and its unit; nothing where it is not known.

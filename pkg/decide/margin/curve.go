@@ -33,9 +33,9 @@ func (c Curve) K(objective float64) (k float64, met bool) {
 }
 
 // Cheapest is the multiple under which what is paid, with what is late at a price, is least: the price of a unit of demand
-// that is late, in units of idle capacity.
+// that is late, in units of idle capacity. It is a careful one where nothing was seen to be paid.
 func (c Curve) Cheapest(price float64) float64 {
-	best, least := 0.0, math.Inf(1)
+	best, least := careful, math.Inf(1)
 	for _, p := range c.Points {
 		if loss := p.Cost + price*p.Late; loss < least {
 			best, least = p.K, loss

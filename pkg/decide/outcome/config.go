@@ -24,7 +24,7 @@ type Config struct {
 	// Late is the objective, a share between 0 and 1. Margins are what was late on other workloads.
 	Late    float64
 	Margins margin.Priors
-	// Price of demand that is late, in units of idle capacity, instead of an objective; 0 for none.
+	// Price of a replica's worth of demand that is late, in idle replicas, instead of an objective; 0 for none.
 	Price float64
 	// Fixed is a multiple of the learnt shape's spread to serve in any case; 0 leaves it to the outcome.
 	Fixed float64

@@ -13,6 +13,8 @@ type gate struct {
 	challenger, hours int
 	// why it serves.
 	why string
+	// priced says that the loss is not the cost alone but, at a price, what is late too.
+	priced bool
 }
 
 const (
@@ -49,13 +51,21 @@ func (g *gate) challenge(by int, all []Candidate) {
 	g.hours++
 	if g.hours >= promotion {
 		now := all[g.serving]
-		g.promote(by, fmt.Sprintf("%s would cost %.3g, for %d hours on end", now.Name, now.Cost, g.hours), all)
+		g.promote(by, fmt.Sprintf("%s would cost %s, for %d hours on end", now.Name, g.cost(now), g.hours), all)
 	}
 }
 
 func (g *gate) promote(to int, because string, all []Candidate) {
-	g.why = fmt.Sprintf("%s took over at a cost of %.3g: %s", all[to].Name, all[to].Cost, because)
+	g.why = fmt.Sprintf("%s took over at a cost of %s: %s", all[to].Name, g.cost(all[to]), because)
 	g.serving, g.challenger, g.hours = to, to, 0
+}
+
+// cost of a candidate in words, with all that it is chosen by.
+func (g *gate) cost(c Candidate) string {
+	if g.priced {
+		return fmt.Sprintf("%.3g with %s late", c.Cost, percent(c.Late))
+	}
+	return fmt.Sprintf("%.3g", c.Cost)
 }
 
 // cheapest is the index of the candidate that meets the objective at the least loss; −1 where none is known to.

@@ -37,6 +37,7 @@ func New(c Config) (*Objective, error) {
 	o := &Objective{
 		config: c, learner: shape.NewLearner(c.Shape, c.Prior), models: models, maxima: make([]float64, len(models)),
 		hold: decide.Recall(c.Lead, c.Shape.Step), refit: max(1, int(c.Refit/c.Shape.Step)), k: c.Fixed,
+		gate: gate{priced: c.Price > 0},
 	}
 	names := []string{Learnt}
 	if c.Fixed == 0 {
@@ -170,18 +171,10 @@ func (o *Objective) choose() {
 func (o *Objective) multiple(c *candidate) float64 {
 	k := 0.0
 	for i := range c.trials {
-		one, _ := o.needs(c.trials[i].curve)
+		one, _ := needs(c.trials[i].curve, o.config.Price, o.config.Late)
 		k = math.Max(k, one)
 	}
 	return k
-}
-
-// needs is the multiple that a curve says is needed, and whether the objective is met with it.
-func (o *Objective) needs(curve margin.Curve) (k float64, met bool) {
-	if o.config.Price > 0 {
-		return curve.Cheapest(o.config.Price), true
-	}
-	return curve.K(o.config.Late)
 }
 
 func (o *Objective) serving() *candidate { return o.candidates[o.gate.serving] }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
@@ -144,8 +145,9 @@ func TestObjectivesAreMet(t *testing.T) {
 		if got := r.Served.LateShare(); got > 3*late {
 			t.Errorf("asked for %v, %v was late", late, got)
 		}
-		if k := o.K(); k != r.K(late) {
-			t.Errorf("k = %v is served, %v told", k, r.K(late))
+		asked := decide.Policy{Late: late}
+		if k := o.K(); k != r.K(asked) {
+			t.Errorf("k = %v is served, %v told", k, r.K(asked))
 		}
 		served = append(served, r.Served)
 	}

@@ -4,15 +4,18 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 )
 
 // Report is how an objective fares: what shadows of the workload, scaled by what was served, did with the demand that
 // came.
 type Report struct {
-	// Late is the objective: the share of the demand that may wait longer than Wait.
+	// Late is the objective: the share of the demand that may wait longer than Wait. 0 where a Price rules.
 	Late float64
 	Wait time.Duration
+	// Price of a replica's worth of demand that waits longer, in idle replicas; 0 where an objective rules.
+	Price float64
 	// Verdict says whether it is met; Words say so in a sentence with its numbers, and why and by how much where it is not.
 	Verdict Verdict
 	Words   string
@@ -29,15 +32,24 @@ type Report struct {
 	Served, Observed Account
 }
 
-// K is the multiple of the spread for an objective, be it another than the Report's: the largest that any of the
-// autoscalers needs.
-func (r *Report) K(objective float64) float64 {
+// K is the multiple of the spread for a policy's cost ratio or else its objective, be it another than the Report's: the
+// largest that any of the autoscalers needs.
+func (r *Report) K(policy decide.Policy) float64 {
 	k := 0.0
 	for i := range r.Scalings {
-		one, _ := r.Scalings[i].Curve.K(objective)
+		one, _ := needs(r.Scalings[i].Curve, policy.CostRatio, policy.Late)
 		k = math.Max(k, one)
 	}
 	return k
+}
+
+// needs is the multiple that a curve says is needed at a price or, where that is 0, for an objective, and whether it is met
+// with it. A price asks for nothing that could be missed.
+func needs(curve margin.Curve, price, late float64) (k float64, met bool) {
+	if price > 0 {
+		return curve.Cheapest(price), true
+	}
+	return curve.K(late)
 }
 
 // Verdict is whether an objective is met, in a word.
@@ -45,7 +57,7 @@ type Verdict string
 
 // The verdicts.
 const (
-	// Met: no more of the demand is expected to be late than was asked.
+	// Met: no more of the demand is expected to be late than was asked; at a price, the cheapest margin is served.
 	Met Verdict = "Met"
 	// Learning: too little of the workload was seen to say; the margin is that of other workloads, and careful.
 	Learning Verdict = "Learning"

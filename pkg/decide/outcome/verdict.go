@@ -11,7 +11,7 @@ func (o *Objective) scores() []Candidate {
 	out := make([]Candidate, len(o.candidates))
 	for i, c := range o.candidates {
 		t := &c.trials[0]
-		k, met := o.needs(t.curve)
+		k, met := needs(t.curve, o.config.Price, o.config.Late)
 		at := t.curve.At(k)
 		out[i] = Candidate{
 			Name: c.name, Serves: i == o.gate.serving, K: k, Late: at.Late, Cost: at.Cost,
@@ -31,14 +31,14 @@ func (o *Objective) Report() *Report {
 	}
 	sum, over := o.accounts.total()
 	r := &Report{
-		Late: o.config.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait,
+		Late: o.config.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: o.config.Price,
 		Shape: o.serving().name, Why: o.gate.reason(o.serving().name), Candidates: o.scores(),
 		Over: over, Served: sum.served, Observed: sum.observed,
 	}
 	met := true
 	for i, a := range o.config.Autoscalers {
 		curve := o.serving().trials[i].curve
-		k, enough := o.needs(curve)
+		k, enough := needs(curve, o.config.Price, o.config.Late)
 		met = met && enough
 		r.Scalings = append(r.Scalings, Scaled{
 			By: a.By, Target: a.Spec.Capacity, Min: a.Spec.HPA.Min, Max: a.Spec.HPA.Max,
@@ -49,12 +49,12 @@ func (o *Objective) Report() *Report {
 	return r
 }
 
-// judge says whether the objective is met, and why it is not.
+// judge says whether what was asked is met, and why it is not.
 func (o *Objective) judge(r *Report, met bool, sum account) {
 	t := &o.serving().trials[0]
 	first := r.Scalings[0]
 	top := first.Curve.Points[len(first.Curve.Points)-1]
-	asked := fmt.Sprintf("at most %s may wait longer than %s", percent(r.Late), r.Wait)
+	asked := r.asked()
 	switch {
 	case t.margin.Young():
 		r.Verdict = Learning
@@ -65,12 +65,11 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 			t.margin.Hours(),
 			o.k,
 		)
-	case o.config.Price > 0:
+	case r.Price > 0:
 		r.Verdict = Met
 		r.Words = fmt.Sprintf(
-			"late demand costs %.3g times an idle replica: k = %.3g is the cheapest, with which %s is "+
-				"expected to be late",
-			o.config.Price,
+			"%s: k = %.3g is the cheapest; with it %s is expected to wait longer",
+			asked,
 			o.k,
 			percent(first.Expected),
 		)
@@ -104,12 +103,29 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 	}
 }
 
+// asked is the objective, or the price, in words.
+func (r *Report) asked() string {
+	if r.Price > 0 {
+		return fmt.Sprintf(
+			"a replica-hour of demand that waits longer than %s costs as much as %.6g idle ones",
+			r.Wait,
+			r.Price,
+		)
+	}
+	return fmt.Sprintf("at most %s may wait longer than %s", percent(r.Late), r.Wait)
+}
+
 // reason is why a candidate serves.
 func (g *gate) reason(name string) string {
 	if g.why != "" {
 		return g.why
 	}
-	return fmt.Sprintf("%s serves: no other shape was cheaper by %.0f %% for %d hours on end", name, 100*gain, promotion)
+	return fmt.Sprintf(
+		"%s serves: no other shape was cheaper by %.0f %% for %d hours on end",
+		name,
+		100*gain,
+		promotion,
+	)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }

@@ -37,7 +37,7 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 		c := &o.Candidates[i]
 		panel.Shapes = append(panel.Shapes, shapeRow{
 			Name: c.Name, Serves: c.Serves,
-			K: multiple(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(c),
+			K: multiple(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(o, c),
 		})
 	}
 	for i := range o.Scalings {
@@ -66,11 +66,11 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	switch {
 	case o.Over.Duration <= 0:
 		over = "nothing was played yet"
-	case o.Served.Late != nil && *o.Served.Late > o.Late:
+	case o.Late != nil && o.Served.Late != nil && *o.Served.Late > *o.Late:
 		over += ", more than asked"
 	}
 	return []fact{
-		{"Asked", asked(o.Late), "", "at most, waits longer than " + span(o.Wait.Duration)},
+		askedFact(o),
 		{"Late", share(o.Served.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
 		{"On the observed", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
@@ -80,12 +80,26 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	}
 }
 
-// lastValueFact is what a rule without a forecast would take to keep the objective.
+// askedFact is the objective, or the cost ratio.
+func askedFact(o *v1alpha1.Outcome) fact {
+	wait := span(o.Wait.Duration)
+	switch {
+	case o.CostRatio != nil:
+		return fact{"Asked", ratio(*o.CostRatio), "", "an idle replica's cost, where demand waits longer than " + wait}
+	case o.Late != nil:
+		return fact{"Asked", asked(*o.Late), "", "at most, waits longer than " + wait}
+	}
+	return fact{"Asked", unknown, "", ""}
+}
+
+// lastValueFact is what a rule without a forecast would take to keep the objective, or would do at the same cost ratio.
 func lastValueFact(o *v1alpha1.Outcome) fact {
 	_, last := rivals(o)
 	out := fact{Name: "By the last value", Value: unknown, Note: "not known yet"}
 	switch {
 	case last == nil || last.Cost == nil:
+	case o.CostRatio != nil:
+		out.Value, out.Note = times(last.Cost), "with "+share(last.Late)+" late, with a margin of its own"
 	case last.Meets:
 		out.Value, out.Note = times(last.Cost), "to keep the objective, with a margin of its own"
 	default:
@@ -101,13 +115,15 @@ func expectedNote(o *v1alpha1.Outcome) string {
 	return "times the spread: " + share(o.Expected) + " expected late"
 }
 
-func shapeNote(c *v1alpha1.ShapeCandidate) string {
+func shapeNote(o *v1alpha1.Outcome, c *v1alpha1.ShapeCandidate) string {
 	switch {
+	case c.Serves && o.CostRatio != nil:
+		return "serves"
 	case c.Serves && c.Meets:
 		return "serves"
 	case c.Serves:
 		return "serves, does not meet the objective"
-	case c.Late == nil:
+	case c.Late == nil || o.CostRatio != nil && !c.Meets:
 		return "not known yet"
 	case !c.Meets:
 		return "does not meet the objective"

@@ -17,7 +17,7 @@ func outcomeOf(e *snapshot.Entry) *v1alpha1.Outcome {
 		return nil
 	}
 	out := &v1alpha1.Outcome{
-		Late: r.Late, Wait: metav1.Duration{Duration: r.Wait},
+		Wait:    metav1.Duration{Duration: r.Wait},
 		Verdict: string(r.Verdict), Words: r.Words,
 		Shape: r.Shape, Why: r.Why,
 		Over:       metav1.Duration{Duration: r.Over},
@@ -25,6 +25,11 @@ func outcomeOf(e *snapshot.Entry) *v1alpha1.Outcome {
 		Observed:   account(r, r.Observed),
 		Scalings:   scalings(r.Scalings),
 		Candidates: shapes(r.Candidates),
+	}
+	if r.Price > 0 {
+		out.CostRatio = finite(&r.Price)
+	} else {
+		out.Late = finite(&r.Late)
 	}
 	if widest, ok := r.Widest(); ok {
 		out.K, out.Expected, out.WhyK = finite(&widest.K), finite(&widest.Expected), marginWords(widest)

@@ -79,7 +79,9 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 	}
 	switch {
 	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack:
-		// No policy was read, or neither a quantile nor an objective rules.
+		// No policy was read, or nothing that was asked rules.
+	case e.Policy.ByOutcome() && e.Policy.CostRatio > 0:
+		s.CostRatio = finite(&e.Policy.CostRatio)
 	case e.Policy.ByOutcome():
 		s.Late = finite(&e.Policy.Late)
 	default:

@@ -109,6 +109,8 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 		return "nothing is served: the HPA keeps what it has"
 	case s.Late != nil:
 		return "so that at most " + level(s)
+	case s.CostRatio != nil:
+		return "the cheapest where late demand costs " + level(s) + " an idle replica"
 	case s.Quantile != nil:
 		return "quantile " + level(s) + " of the window's maximum"
 	}

@@ -116,6 +116,8 @@ func headline(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Quantile != nil:
 		parts = append(parts, "quantile "+level(s)+" of the maximum over the next "+span(s.Window.Duration))
+	case s.CostRatio != nil:
+		parts = append(parts, "late costs "+level(s)+" an idle replica over the next "+span(s.Window.Duration))
 	case s.Late != nil:
 		parts = append(parts, level(s)+" over the next "+span(s.Window.Duration))
 	}

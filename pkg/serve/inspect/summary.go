@@ -31,13 +31,22 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 	return text + " " + saving(o, shadow) + reactive(o)
 }
 
-// reactive compares what serves with the best that can be done without a forecast, at the same lateness: the last value
+// reactive compares what serves with the best that can be done without a forecast, at the same lateness or cost ratio: the last value
 // under a margin of its own. It is what a share saved of a rule without headroom cannot say.
 func reactive(o *v1alpha1.Outcome) string {
 	serves, last := rivals(o)
 	switch {
 	case serves == nil || last == nil || serves == last || serves.Cost == nil || last.Cost == nil || !serves.Meets:
 		return ""
+	case o.CostRatio != nil:
+		return fmt.Sprintf(
+			" At that cost ratio the last value with a margin of its own would leave %s late at %s; what serves "+
+				"leaves %s at %s.",
+			share(last.Late),
+			times(last.Cost),
+			share(serves.Late),
+			times(serves.Cost),
+		)
 	case !last.Meets:
 		return fmt.Sprintf(" The last value with a margin of its own would not keep the objective: %s late at %s.",
 			share(last.Late), times(last.Cost))

@@ -16,7 +16,11 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the Forecast."},
 	{Name: "Now", Type: "string", Description: "The demand observed now."},
 	{Name: "Served", Type: "string", Description: "The value that the metrics APIs answer."},
-	{Name: "Asked", Type: "string", Description: "The quantile to serve, or the share of the demand that may be late."},
+	{
+		Name:        "Asked",
+		Type:        "string",
+		Description: "The quantile to serve, the share of the demand that may be late, or what late demand costs (20×).",
+	},
 	{Name: "Late", Type: "string", Description: "The share of the last week's demand that was late; ! where too much."},
 	{Name: "Lead", Type: "string", Description: "The time from more replicas to ready."},
 	{Name: "Model", Type: "string", Description: "The model that serves."},

@@ -57,11 +57,13 @@ func span(d time.Duration) string {
 	return text
 }
 
-// level is what the served value keeps to: a quantile, or how much may be late.
+// level is what the served value keeps to: a quantile, how much may be late, or what late demand costs.
 func level(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
 		return asked(*s.Late) + " late"
+	case s.CostRatio != nil:
+		return ratio(*s.CostRatio)
 	case s.Quantile != nil:
 		return strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
@@ -70,6 +72,9 @@ func level(s *v1alpha1.OutlookStatus) string {
 
 // asked is an objective's share as a user writes it: 1%, 0.5%.
 func asked(late float64) string { return strconv.FormatFloat(late*100, 'g', 4, 64) + "%" }
+
+// ratio is a cost ratio: 20×.
+func ratio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
 
 // age is that of the newest sample.
 func age(s *v1alpha1.OutlookStatus, now time.Time) string {

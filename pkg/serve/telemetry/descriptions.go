@@ -49,9 +49,14 @@ var (
 	)
 	candidateChosen = perForecast("candidate_chosen", "1 for the model that serves, 0 for the others.", "model")
 
-	objectiveLate = perForecast("objective_late_ratio", "Share of the demand that the objective lets be late.")
-	objectiveMet  = perForecast("objective_met",
-		"Whether the objective is met (1) or not (0); absent while too little was seen to say.")
+	objectiveLate = perForecast(
+		"objective_late_ratio",
+		"Share of the demand that the objective lets be late; absent where a cost ratio rules.",
+	)
+	objectiveMet = perForecast(
+		"objective_met",
+		"Whether the objective is met (1) or not (0); absent while too little was seen to say, and where a cost ratio rules.",
+	)
 	objectiveMargin = perForecast("objective_margin",
 		"Margin served for the objective, k: the multiple of the shape's spread above its median.")
 	objectiveExpected = perForecast("objective_expected_late_ratio",

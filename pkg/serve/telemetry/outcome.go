@@ -19,12 +19,8 @@ func collectOutcome(out chan<- prometheus.Metric, r *outcome.Report, labels []st
 	if r == nil {
 		return
 	}
-	gauge(out, objectiveLate, r.Late, labels...)
-	switch {
-	case r.Verdict == outcome.Met:
-		gauge(out, objectiveMet, 1, labels...)
-	case r.Verdict.Misses():
-		gauge(out, objectiveMet, 0, labels...)
+	if !(r.Price > 0) {
+		collectObjective(out, r, labels)
 	}
 	if widest, ok := r.Widest(); ok {
 		gauge(out, objectiveMargin, widest.K, labels...)
@@ -36,6 +32,17 @@ func collectOutcome(out chan<- prometheus.Metric, r *outcome.Report, labels []st
 	gauge(out, outcomeWindow, r.Over.Seconds(), labels...)
 	collectAccount(out, r.Served, labels[0], labels[1], policyServed)
 	collectAccount(out, r.Observed, labels[0], labels[1], policyObserved)
+}
+
+// collectObjective sends the share that may be late, and whether it is kept; a cost ratio promises none.
+func collectObjective(out chan<- prometheus.Metric, r *outcome.Report, labels []string) {
+	gauge(out, objectiveLate, r.Late, labels...)
+	switch {
+	case r.Verdict == outcome.Met:
+		gauge(out, objectiveMet, 1, labels...)
+	case r.Verdict.Misses():
+		gauge(out, objectiveMet, 0, labels...)
+	}
 }
 
 func collectAccount(out chan<- prometheus.Metric, a outcome.Account, labels ...string) {

@@ -15,7 +15,7 @@ func Outcome(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	e.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
 	e.Outcome = Report(outcome.Met)
-	e.Decision = decide.Decide(e.Policy, e.Outcome.K(e.Policy.Late), e.Inputs)
+	e.Decision = decide.Decide(e.Policy, e.Outcome.K(e.Policy), e.Inputs)
 	return e
 }
 

@@ -18,7 +18,7 @@ func (v *view) outcome(s *inspect.OutlookStatus) error {
 		v.uncalibrated(s.Conditions)
 		return nil
 	}
-	fmt.Fprintf(v.text, "\nObjective: at most %s waits longer than %s: %s\n", share(o.Late), o.Wait.Duration, o.Verdict)
+	fmt.Fprintf(v.text, "\nObjective: %s: %s\n", objective(o), o.Verdict)
 	for _, words := range []string{o.Words, o.Summary, o.WhyK, o.Why} {
 		if words != "" {
 			fmt.Fprintln(v.text, words)
@@ -27,7 +27,22 @@ func (v *view) outcome(s *inspect.OutlookStatus) error {
 	if err := v.scalings(s); err != nil {
 		return err
 	}
-	return v.shapes(o.Candidates)
+	return v.shapes(o)
+}
+
+// objective is what is asked, in words.
+func objective(o *inspect.Outcome) string {
+	switch {
+	case o.CostRatio != nil:
+		return fmt.Sprintf(
+			"demand that waits longer than %s costs %s an idle replica",
+			o.Wait.Duration,
+			ratio(*o.CostRatio),
+		)
+	case o.Late != nil:
+		return fmt.Sprintf("at most %s waits longer than %s", share(*o.Late), o.Wait.Duration)
+	}
+	return unknown
 }
 
 // uncalibrated says why no outcome calibrates an objective, where one is asked for.
@@ -63,22 +78,36 @@ func replicas(s *inspect.Scaling) string {
 	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
 }
 
-func (v *view) shapes(all []inspect.ShapeCandidate) error {
-	if len(all) == 0 {
+func (v *view) shapes(o *inspect.Outcome) error {
+	if len(o.Candidates) == 0 {
 		return nil
 	}
 	table := v.tabs()
 	fmt.Fprintln(table, "\nSHAPE\tK\tEXPECTED LATE\tCOST\tNOTE")
-	for i := range all {
-		c := &all[i]
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.Name, number(c.K), lateShare(c.Late), number(c.Cost), shapeNote(c))
+	for i := range o.Candidates {
+		c := &o.Candidates[i]
+		fmt.Fprintf(
+			table,
+			"%s\t%s\t%s\t%s\t%s\n",
+			c.Name,
+			number(c.K),
+			lateShare(c.Late),
+			number(c.Cost),
+			shapeNote(o, c),
+		)
 	}
 	return table.Flush()
 }
 
-func shapeNote(c *inspect.ShapeCandidate) string {
+func shapeNote(o *inspect.Outcome, c *inspect.ShapeCandidate) string {
 	note := "meets it"
 	switch {
+	case o.CostRatio != nil && c.Serves:
+		return "serves"
+	case o.CostRatio != nil && c.Meets:
+		note = ""
+	case o.CostRatio != nil:
+		note = unknown
 	case c.Late == nil:
 		note = unknown
 	case !c.Meets:

@@ -173,11 +173,14 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 	return nil
 }
 
-// asked is what the served value is to keep: a quantile of the window's maximum, or a share of late demand.
+// asked is what the served value is to keep: a quantile of the window's maximum, a share of late demand, or
+// what is cheapest at a cost ratio.
 func asked(s *inspect.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
 		return "late " + share(*s.Late)
+	case s.CostRatio != nil:
+		return "late costs " + ratio(*s.CostRatio)
 	case s.Quantile != nil:
 		return "q " + strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
@@ -215,6 +218,9 @@ func signed(v *float64) string {
 	}
 	return fmt.Sprintf("%+.1f%%", *v*100)
 }
+
+// ratio is a cost ratio: 20×.
+func ratio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
 
 func share(v float64) string { return strconv.FormatFloat(v*100, 'g', 4, 64) + "%" }
 

@@ -6,11 +6,16 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // of the demand that came, by the value that forewarm serves and by the observed demand itself. Costs are in
 // replica-hours: times the GPUs of a replica they are GPU-hours.
 type Outcome struct {
-	// Late is the objective: the share of the demand that may wait longer than Wait.
-	Late float64 `json:"late"`
+	// Late is the objective: the share of the demand that may wait longer than Wait. Absent where a CostRatio rules.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent
+	// where an objective rules.
+	// +optional
+	CostRatio *float64 `json:"costRatio,omitempty"`
 	// Wait is the time beyond which demand counts as late.
 	Wait metav1.Duration `json:"wait"`
-	// Verdict in one word: Met; Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far
+	// Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far
 	// as it would take); FasterThanLead (bursts come faster than replicas start).
 	Verdict string `json:"verdict"`
 	// Words say in a sentence, with its numbers, whether the objective is met, and why and by how much where it is not.

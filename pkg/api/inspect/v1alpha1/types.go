@@ -57,12 +57,15 @@ type OutlookStatus struct {
 	// Unit of the demand, for example requests/s.
 	// +optional
 	Unit string `json:"unit,omitempty"`
-	// Quantile of the window's maximum that is served. Absent where the objective "late" rules.
+	// Quantile of the window's maximum that is served. Absent where Late or CostRatio rules.
 	// +optional
 	Quantile *float64 `json:"quantile,omitempty"`
 	// Late is the share of demand that may be late, where such an objective rules.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
+	// CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand, where such a ratio rules.
+	// +optional
+	CostRatio *float64 `json:"costRatio,omitempty"`
 	// Window is how far the served value looks ahead: lead time, HPA sync, one step and the metric's lag.
 	Window metav1.Duration `json:"window"`
 	// LeadTime is the time from "more replicas" to "ready".

@@ -327,8 +327,14 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the objective: the share of the demand that may wait longer than Wait.",
-							Default:     0,
+							Description: "Late is the objective: the share of the demand that may wait longer than Wait. Absent where a CostRatio rules.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"costRatio": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent where an objective rules.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -341,7 +347,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict in one word: Met; Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).",
+							Description: "Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -462,7 +468,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 						},
 					},
 				},
-				Required: []string{"late", "wait", "verdict", "words", "summary", "over", "served", "observed", "saved"},
+				Required: []string{"wait", "verdict", "words", "summary", "over", "served", "observed", "saved"},
 			},
 		},
 		Dependencies: []string{
@@ -630,7 +636,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"quantile": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Quantile of the window's maximum that is served. Absent where the objective \"late\" rules.",
+							Description: "Quantile of the window's maximum that is served. Absent where Late or CostRatio rules.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -638,6 +644,13 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					"late": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Late is the share of demand that may be late, where such an objective rules.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"costRatio": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand, where such a ratio rules.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
