@@ -165,6 +165,25 @@ func TestQuantileNeedsNoCalibration(t *testing.T) {
 	}
 }
 
+// A cost ratio has no share that may be late, and is calibrated by what reads the value.
+func TestCostRatio(t *testing.T) {
+	for fields, want := range map[string]decide.Policy{
+		`{costRatio: "20", scaling: {target: 4}}`: {CostRatio: 20, Target: 4},
+		`{costRatio: ".5", scaling: {target: 4}}`: {CostRatio: 0.5, Target: 4},
+		`costRatio: "1000000"`:                    {CostRatio: 1e6},
+	} {
+		want.Lead, want.Mode = 5*time.Minute, decide.Floor
+		got, problems := config.NewResolver(catalogue{}).Resolve(object(t, header+spec(fields)))
+		if diff := cmp.Diff(want, got.Policy); diff != "" || len(problems) > 0 {
+			t.Errorf("%s: %v %s", fields, problems, diff)
+		}
+		if calibrated := want.Target > 0; calibrated != (got.Uncalibrated == "") ||
+			calibrated != got.Policy.ByOutcome() {
+			t.Errorf("%s: uncalibrated %q", fields, got.Uncalibrated)
+		}
+	}
+}
+
 // faults are specs, each with one thing wrong, and what must be said about it.
 func faults() []struct{ name, change, want string } {
 	return []struct{ name, change, want string }{
@@ -234,6 +253,12 @@ func faults() []struct{ name, change, want string } {
 		{"a quantile in percent", `quantile: "95%"`, "write a number from 0.05 to 0.995"},
 		{"a hexadecimal quantile", `quantile: "0x1p-1"`, "write a number from 0.05 to 0.995"},
 		{"a quantile beside an objective", `{quantile: "0.9", objective: {late: 1%}}`, "keep one"},
+		{"a cost ratio beside an objective", `{costRatio: "20", objective: {wait: 1m}}`, "keep one"},
+		{"a cost ratio beside a quantile", `{costRatio: "20", quantile: "0.9"}`, "spec.costRatio: Forbidden"},
+		{"a cost ratio of nothing", `costRatio: "0"`, "write a number above 0, at most 1000000"},
+		{"a cost ratio beyond all", `costRatio: "1000000.1"`, "write a number above 0, at most 1000000"},
+		{"a cost ratio that is no number", `costRatio: NaN`, "write a number above 0, at most 1000000"},
+		{"a negative cost ratio", `costRatio: "-1"`, "write a number above 0, at most 1000000"},
 		{"everything late", `objective: {late: "100%"}`, "above 0% and below 100%"},
 		{"nothing late", `objective: {late: "0.0%"}`, "above 0% and below 100%"},
 		{"late without its sign", `objective: {late: "1"}`, "above 0% and below 100%"},

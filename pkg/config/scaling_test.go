@@ -122,6 +122,10 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		},
 		{"a quantile alone", `quantile: "0.9"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling", ""},
 		{
+			"a cost ratio needs one, too", `costRatio: "20"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling",
+			strings.Replace(needs, "late 1%", "costRatio 20", 1),
+		},
+		{
 			"no more than a reader reads", "scaling: {target: 50}", many, "",
 			[]string{"spec.scaling"},
 			50,
@@ -149,7 +153,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		if got.ScalingSource != c.words || got.Uncalibrated != c.uncalibrated {
 			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.ScalingSource, got.Uncalibrated, c.words, c.uncalibrated)
 		}
-		if (got.Uncalibrated == "") != (got.Policy.ByOutcome() || got.Policy.Late == 0) {
+		if (got.Uncalibrated == "") != (got.Policy.ByOutcome() || got.Policy.Quantile > 0) {
 			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByOutcome(), got.Uncalibrated)
 		}
 	}

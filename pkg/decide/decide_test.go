@@ -247,6 +247,23 @@ func TestSelectionApply(t *testing.T) {
 	}
 }
 
+// What a request asks for is asked in place of the Forecast's cost ratio.
+func TestSelectionOverridesACostRatio(t *testing.T) {
+	own := decide.Policy{CostRatio: 20, Target: 4}
+	for name, tt := range map[string]struct {
+		selection decide.Selection
+		want      decide.Policy
+	}{
+		"nothing keeps it": {decide.Selection{Mode: decide.Shadow}, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
+		"a quantile":       {decide.Selection{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
+		"an objective":     {decide.Selection{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
+	} {
+		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 func FuzzParseSelection(f *testing.F) {
 	f.Add("horizon", "5m")
 	f.Add("quantile", "0.95")

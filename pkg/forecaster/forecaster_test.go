@@ -119,6 +119,25 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	}
 }
 
+// A cost ratio is served by the same shape, and costs more headroom the dearer late demand is.
+func TestACostRatioIsServedByTheLearntShape(t *testing.T) {
+	before := -1.0
+	for _, ratio := range []float64{1, 1000} {
+		c := config()
+		c.Policy = decide.Policy{CostRatio: ratio, Target: 10, Lead: 10 * time.Minute}
+		c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+		e := describe(forecaster.New(c, history(4*288, saw(rand.New(rand.NewPCG(7, 8))))))
+		o := e.Outcome
+		if o == nil || o.Price != ratio || o.Late != 0 || e.Decision.Margin != o.K(c.Policy) {
+			t.Fatalf("at %v k = %v is served, the outcome is %+v", ratio, e.Decision.Margin, o)
+		}
+		if !(e.Decision.Margin > before) {
+			t.Errorf("at %v k = %v is served, at a lower ratio %v", ratio, e.Decision.Margin, before)
+		}
+		before = e.Decision.Margin
+	}
+}
+
 // stock is an HPA without stabilization, with a target for each replica.
 func stock(target float64) hpa.Spec {
 	behavior := hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}

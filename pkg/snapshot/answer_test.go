@@ -108,6 +108,34 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 }
 
+// At a cost ratio the margin is the cheapest, unless a request asks for a share or a quantile.
+func TestAnswerAtACostRatio(t *testing.T) {
+	e := snapshottest.Priced(snapshottest.Key("llama"))
+	of := func(s decide.Selection) float64 {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Value
+	}
+	own := of(decide.Selection{})
+	if got := of(decide.Selection{Mode: decide.Floor}); got != own {
+		t.Errorf("its own mode serves %v, want %v", got, own)
+	}
+	if strict, lax := of(decide.Selection{Late: 0.001}), of(decide.Selection{Late: 0.1}); !(strict > own && own > lax) {
+		t.Errorf("0.1 %%, the cheapest and 10 %% late serve %v, %v, %v", strict, own, lax)
+	}
+	share := *e
+	share.Policy.CostRatio, share.Policy.Late = 0, 0.02
+	answer, err := share.Answer(decide.Selection{Mode: decide.Floor}, snapshottest.Now())
+	if got := of(decide.Selection{Late: 0.02}); err != nil || got != answer.Value {
+		t.Errorf("late=0.02 serves %v, a Forecast that asks for it %v (%v)", got, answer.Value, err)
+	}
+	if got, want := of(decide.Selection{Quantile: 0.95}), e.Inputs[len(e.Inputs)-1].Window.At(0.95); got != want {
+		t.Errorf("a quantile serves %v, want %v", got, want)
+	}
+}
+
 // While the fallback serves it serves everybody: it knows no models and no quantiles.
 func TestFallbackAnswersEverySelection(t *testing.T) {
 	e := snapshottest.FallingBack(snapshottest.Key("llama"))

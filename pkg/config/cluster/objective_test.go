@@ -42,6 +42,15 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		t.Error(diff)
 	}
 
+	priced := snapshottest.Priced(snapshottest.Key("a")).Outcome
+	want.Asked, want.K = "late costs 20× an idle replica", "1.4"
+	if diff := cmp.Diff(
+		want,
+		cluster.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
+	); diff != "" {
+		t.Errorf("at a cost ratio: %s", diff)
+	}
+
 	nothing := &outcome.Report{Late: 0.005, Wait: time.Minute, Verdict: outcome.Learning, Scalings: []outcome.Scaled{{
 		K: math.NaN(), Expected: math.NaN(),
 	}}}

@@ -152,3 +152,27 @@ func TestMonotone(t *testing.T) {
 		}
 	}
 }
+
+// At a price the cheapest of the multiples is served: 10 + 0.1·price, 11 + 0.01·price, 13 + 0.001·price.
+func TestCheapest(t *testing.T) {
+	known := []margin.Point{{K: 0, Late: 0.1, Cost: 10}, {K: 1, Late: 0.01, Cost: 11}, {K: 2, Late: 0.001, Cost: 13}}
+	unknown := []margin.Point{{K: 0, Late: 0.1, Cost: math.NaN()}, {K: 11, Late: 0.01, Cost: math.NaN()}}
+	for _, tt := range []struct {
+		name  string
+		curve margin.Curve
+		price float64
+		want  float64
+	}{
+		{"late demand for next to nothing", margin.Curve{Points: known}, 1e-6, 0},
+		{"below what the first step is worth, 1/0.09", margin.Curve{Points: known}, 11, 0},
+		{"above it", margin.Curve{Points: known}, 12, 1},
+		{"above what the second is worth, 2/0.009", margin.Curve{Points: known}, 223, 2},
+		{"no dearer than the grid", margin.Curve{Points: known}, 1e6, 2},
+		{"careful in the first day", margin.Curve{Points: known, Least: 1.5}, 1, 1.5},
+		{"careful where nothing was paid", margin.Curve{Points: unknown}, 1e6, 2},
+	} {
+		if got := tt.curve.Cheapest(tt.price); got != tt.want {
+			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

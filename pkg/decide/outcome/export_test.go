@@ -14,5 +14,14 @@ func (g *Gate) Hours(n int, all ...Candidate) string {
 	return all[g.serving].Name
 }
 
+// AtPrice has the gate choose by what is late too.
+func (g *Gate) AtPrice(price float64, n int, all ...Candidate) string {
+	g.priced = true
+	for range n {
+		g.choose(all, func(c Candidate) float64 { return c.Cost + price*c.Late })
+	}
+	return all[g.serving].Name
+}
+
 // Why is why it serves.
 func (g *Gate) Why() string { return g.why }

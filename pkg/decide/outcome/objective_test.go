@@ -218,18 +218,50 @@ func TestPrice(t *testing.T) {
 	demand := days(5, 9)
 	before := -1.0
 	for _, price := range []float64{1, 10, 1000} {
-		c := config(t, 0)
-		c.Price = price
-		o := objective(t, c)
+		o := objective(t, priced(t, price))
 		play(o, demand)
-		if k := o.K(); k < before {
+		k := o.K()
+		if k < before {
 			t.Errorf("k = %v at a price of %v, %v at a lower one", k, price, before)
-		} else {
-			before = k
+		}
+		before = k
+		r := o.Report()
+		if told := r.K(decide.Policy{CostRatio: price}); told != k || r.Price != price || r.Verdict != outcome.Met {
+			t.Errorf("k = %v is served at a price of %v, %v told: %+v", k, price, told, r)
+		}
+		// A request may ask for a share all the same.
+		if few, many := r.K(decide.Policy{Late: 0.001}), r.K(decide.Policy{Late: 0.1}); few <= many {
+			t.Errorf("k = %v for 0.1 %% late, %v for 10 %%", few, many)
 		}
 	}
 	if !(before > 0) {
 		t.Errorf("k = %v at the highest price", before)
+	}
+}
+
+// priced asks for what is cheapest at a price.
+func priced(t *testing.T, price float64) outcome.Config {
+	t.Helper()
+	c := config(t, 0)
+	c.Price = price
+	return c
+}
+
+// The words of a price are of what it costs, and never of a share that was not asked for.
+func TestPriceInWords(t *testing.T) {
+	demand := days(5, 9)
+	const asked = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle ones: "
+	for hours, want := range map[int]string{
+		5:  asked + "5 hours were seen so far; until there are 24, the margin is a careful one, k = ",
+		96: " is the cheapest; with it ",
+	} {
+		o := objective(t, priced(t, 20))
+		play(o, demand[:hours*60+1])
+		r := o.Report()
+		if !strings.HasPrefix(r.Words, asked) || !strings.Contains(r.Words, want) ||
+			strings.Contains(r.Words, "at most") {
+			t.Errorf("after %d hours: %s", hours, r.Words)
+		}
 	}
 }
 
@@ -243,7 +275,11 @@ func FuzzStep(f *testing.F) {
 			t.Skip("no scale")
 		}
 		rng := rand.New(rand.NewPCG(seed, 7))
-		o := objective(t, config(t, 0.01))
+		c := config(t, 0.01)
+		if seed%2 == 1 {
+			c = priced(t, 20)
+		}
+		o := objective(t, c)
 		for range 300 {
 			v := math.Max(0, scale*rng.ExpFloat64())
 			if rng.IntN(256) < int(gaps) {

@@ -58,13 +58,12 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 	switch {
 	case t.margin.Young():
 		r.Verdict = Learning
-		r.Words = fmt.Sprintf(
-			"%s: %d hours were seen so far; until there are 24, the margin is that of other workloads, "+
-				"k = %.3g",
-			asked,
-			t.margin.Hours(),
-			o.k,
-		)
+		from := "that of other workloads"
+		if r.Price > 0 {
+			from = "a careful one"
+		}
+		r.Words = fmt.Sprintf("%s: %d hours were seen so far; until there are 24, the margin is %s, k = %.3g",
+			asked, t.margin.Hours(), from, o.k)
 	case r.Price > 0:
 		r.Verdict = Met
 		r.Words = fmt.Sprintf(

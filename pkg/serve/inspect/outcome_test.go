@@ -167,6 +167,57 @@ func TestPageTellsHowTheObjectiveFares(t *testing.T) {
 	}
 }
 
+// A cost ratio is told as what it is everywhere, and no share is: none was asked for.
+func TestACostRatioIsTold(t *testing.T) {
+	e := snapshottest.Priced(snapshottest.Key("llama"))
+	status := inspect.Outlook(e, snapshottest.Now()).Status
+	if o := status.Outcome; status.CostRatio == nil || *status.CostRatio != 20 || status.Late != nil || status.Quantile != nil ||
+		o.CostRatio == nil || *o.CostRatio != 20 ||
+		o.Late != nil {
+		t.Errorf(
+			"asked %v, %v and %v, of the outcome %v and %v",
+			status.CostRatio,
+			status.Late,
+			status.Quantile,
+			o.CostRatio,
+			o.Late,
+		)
+	}
+	const last = " At that cost ratio the last value with a margin of its own would leave 2.1% late at 2.74 ×; what serves " +
+		"leaves 1% at 1.7 ×."
+	if !strings.HasSuffix(status.Outcome.Summary, last) {
+		t.Errorf("summary %q", status.Outcome.Summary)
+	}
+	board := snapshottest.Board(e)
+	page := browse(t, board, "llama", "page").Body.String()
+	for _, text := range []string{
+		"the cheapest where late demand costs 20× an idle replica", "costs as much as 20 idle ones", ">20×<",
+		"an idle replica&#39;s cost, where demand waits longer than 30s", "with 2.1% late, with a margin of its own",
+		"not known yet",
+	} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page does not say %q", text)
+		}
+	}
+	for _, text := range []string{">0%<", "NaN", "at most", "keep the objective", "meet the objective"} {
+		if strings.Contains(page, text) {
+			t.Errorf("the page says %q", text)
+		}
+	}
+	plot := browse(t, board, "llama", "plot").Body.String()
+	if !strings.Contains(plot, "late costs 20× an idle replica over the next 6m15s") {
+		t.Error("the plot's heading does not say it")
+	}
+	s := outlooks(t, board)
+	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cells := table.Rows[0].Cells; cells[3] != "20×" {
+		t.Errorf("cells %v, want 20× asked", cells)
+	}
+}
+
 func TestPageSaysWhyNothingCalibratesTheObjective(t *testing.T) {
 	e := reported(nil)
 	e.Conditions = append(e.Conditions, snapshot.Condition{

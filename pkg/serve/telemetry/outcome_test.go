@@ -37,7 +37,7 @@ func TestOutcome(t *testing.T) {
 forewarm_objective_expected_late_ratio{forecast="lead",namespace="inference"} 0.018
 forewarm_objective_expected_late_ratio{forecast="max",namespace="inference"} 0.024
 forewarm_objective_expected_late_ratio{forecast="met",namespace="inference"} 0.01
-# HELP forewarm_objective_late_ratio Share of the demand that the objective lets be late.
+# HELP forewarm_objective_late_ratio Share of the demand that the objective lets be late; absent where a cost ratio rules.
 # TYPE forewarm_objective_late_ratio gauge
 forewarm_objective_late_ratio{forecast="lead",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="learning",namespace="inference"} 0.01
@@ -50,7 +50,7 @@ forewarm_objective_margin{forecast="lead",namespace="inference"} 6.5
 forewarm_objective_margin{forecast="learning",namespace="inference"} 1.9
 forewarm_objective_margin{forecast="max",namespace="inference"} 1.3
 forewarm_objective_margin{forecast="met",namespace="inference"} 1.3
-# HELP forewarm_objective_met Whether the objective is met (1) or not (0); absent while too little was seen to say.
+# HELP forewarm_objective_met Whether the objective is met (1) or not (0); absent while too little was seen to say, and where a cost ratio rules.
 # TYPE forewarm_objective_met gauge
 forewarm_objective_met{forecast="lead",namespace="inference"} 0
 forewarm_objective_met{forecast="max",namespace="inference"} 0
@@ -92,4 +92,14 @@ func TestOutcomeOfDemand(t *testing.T) {
 			t.Errorf("%d of %s, want %d", seen[name], name, want)
 		}
 	}
+}
+
+// A cost ratio has a margin and an outcome, but no share that could be kept or missed.
+func TestOutcomeAtACostRatio(t *testing.T) {
+	board := snapshottest.Board(snapshottest.Priced(snapshottest.Key("priced")))
+	compare(t, registry(t, board, snapshottest.Now), `
+# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the shape's spread above its median.
+# TYPE forewarm_objective_margin gauge
+forewarm_objective_margin{forecast="priced",namespace="inference"} 1.4
+`, "forewarm_objective_late_ratio", "forewarm_objective_margin", "forewarm_objective_met")
 }

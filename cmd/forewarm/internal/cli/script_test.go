@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.Outcome(snapshottest.Key("qwen")),
 		),
+		"PRICED":       outlooks(snapshottest.Priced(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": outlooks(uncalibrated()),
 		"MANY":         outlooks(snapshottest.Many(1234)...),
 		"EMPTY":        outlooks(),
