@@ -71,7 +71,7 @@ func doubts(passed []string, unread string) []string {
 // uncalibrated says how an objective or a cost ratio is served while it cannot be calibrated by the workload's outcome;
 // nothing without either.
 func uncalibrated(policy decide.Policy, doubts []string) string {
-	asked := ""
+	var asked string
 	switch {
 	case policy.CostRatio > 0:
 		asked = fmt.Sprintf("costRatio %.6g", policy.CostRatio)

@@ -124,8 +124,8 @@ func TestACostRatioIsServedByTheLearntShape(t *testing.T) {
 	before := -1.0
 	for _, ratio := range []float64{1, 1000} {
 		c := config()
-		c.Policy = decide.Policy{CostRatio: ratio, Target: 10, Lead: 10 * time.Minute}
-		c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+		c.Policy = decide.Policy{CostRatio: ratio, Target: 20, Lead: 10 * time.Minute}
+		c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(20)}}
 		e := describe(forecaster.New(c, history(4*288, saw(rand.New(rand.NewPCG(7, 8))))))
 		o := e.Outcome
 		if o == nil || o.Price != ratio || o.Late != 0 || e.Decision.Margin != o.K(c.Policy) {

@@ -171,22 +171,19 @@ func TestPageTellsHowTheObjectiveFares(t *testing.T) {
 func TestACostRatioIsTold(t *testing.T) {
 	e := snapshottest.Priced(snapshottest.Key("llama"))
 	status := inspect.Outlook(e, snapshottest.Now()).Status
-	if o := status.Outcome; status.CostRatio == nil || *status.CostRatio != 20 || status.Late != nil || status.Quantile != nil ||
-		o.CostRatio == nil || *o.CostRatio != 20 ||
-		o.Late != nil {
-		t.Errorf(
-			"asked %v, %v and %v, of the outcome %v and %v",
-			status.CostRatio,
-			status.Late,
-			status.Quantile,
-			o.CostRatio,
-			o.Late,
-		)
+	o := status.Outcome
+	for name, got := range map[string]*float64{"the outlook": status.CostRatio, "its outcome": o.CostRatio} {
+		if got == nil || *got != 20 {
+			t.Errorf("the cost ratio of %s is %v, want 20", name, got)
+		}
+	}
+	if status.Late != nil || status.Quantile != nil || o.Late != nil {
+		t.Errorf("beside it %v, %v and %v are asked", status.Late, status.Quantile, o.Late)
 	}
 	const last = " At that cost ratio the last value with a margin of its own would leave 2.1% late at 2.74 ×; what serves " +
 		"leaves 1% at 1.7 ×."
-	if !strings.HasSuffix(status.Outcome.Summary, last) {
-		t.Errorf("summary %q", status.Outcome.Summary)
+	if !strings.HasSuffix(o.Summary, last) {
+		t.Errorf("summary %q", o.Summary)
 	}
 	board := snapshottest.Board(e)
 	page := browse(t, board, "llama", "page").Body.String()
