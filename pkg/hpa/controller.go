@@ -38,6 +38,8 @@ type Controller struct {
 	// scaledToZero says that it was this controller who scaled to zero, and so may wake the workload.
 	scaledToZero bool
 	proposals    []Proposal
+	// settled: the newest sync followed its metrics, changed nothing, and no earlier recommendation says otherwise.
+	settled bool
 }
 
 // New starts a controller on a spec, as after a restart: without memory. It returns what Validate finds.
@@ -76,6 +78,7 @@ func (t instant) before(d time.Duration) instant { return t - instant(d) }
 // Sync is one pass of the control loop. The caller does what it says: Replicas counts as asked for.
 func (c *Controller) Sync(at time.Time, o Observed) Outcome {
 	now := instant(at.UnixNano())
+	c.settled = false
 	if c.recommendations == nil {
 		c.recommendations = []recommendation{{now, o.Replicas}}
 	}
@@ -92,12 +95,25 @@ func (c *Controller) Sync(at time.Time, o Observed) Outcome {
 		if !c.byMetrics(now, &o, &out) {
 			return out
 		}
+		c.settled = out.Replicas == o.Replicas && out.Proposed == o.Replicas && len(c.recommendations) == 1
 	}
 	if out.Replicas != o.Replicas {
 		c.remember(now, o.Replicas, out.Replicas)
 		c.scaledToZero = out.Replicas == 0
 	}
 	return out
+}
+
+// Again is a sync that observes exactly what the one before it did. It says whether it needs no Sync: nothing would change,
+// now or at any later repetition. Simulations repeat most of theirs. Only for AverageValue targets, as the others look at
+// pods.
+func (c *Controller) Again(at time.Time) bool {
+	if !c.settled {
+		return false
+	}
+	last := &c.recommendations[len(c.recommendations)-1]
+	last.newest = max(last.newest, instant(at.UnixNano()))
+	return true
 }
 
 // mayWake says whether a workload at zero is looked at: only where this HPA put it there. One that somebody else scaled

@@ -3,6 +3,7 @@ package hpa_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -202,4 +203,57 @@ func BenchmarkSync(b *testing.B) {
 		out := c.Sync(now, see)
 		see.Replicas, see.Existing = out.Replicas, out.Replicas
 	}
+}
+
+// A sync that repeats may be left out where the controller says so: whatever came before and comes after, the replicas are
+// the same.
+func TestAgain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	skipped := 0
+	for range 300 {
+		spec := hpa.Spec{
+			Min: 1, Max: 1 + rng.Int32N(30), Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{Name: "m", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
+		}
+		if rng.IntN(2) == 0 {
+			spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+			spec.Behavior.Down.Stabilization = time.Duration(rng.IntN(3)) * time.Minute
+			spec.Behavior.Up.Stabilization = time.Duration(rng.IntN(2)) * time.Minute
+		}
+		plain, quick := controller(t, spec), controller(t, spec)
+		replicas, value, at := int32(1), int64(1000), time.Unix(1e9, 0)
+		for range 200 {
+			at = at.Add(15 * time.Second)
+			same := rng.IntN(3) > 0
+			if !same {
+				value = rng.Int64N(20_000)
+			}
+			o := hpa.Observed{
+				Replicas: replicas, Existing: replicas, Pods: replicas, Ready: replicas,
+				Readings: []hpa.Reading{{Values: []int64{value}}},
+			}
+			want, got := plain.Sync(at, o).Replicas, replicas
+			if same && quick.Again(at) {
+				skipped++
+			} else {
+				got = quick.Sync(at, o).Replicas
+			}
+			if got != want {
+				t.Fatalf("%d replicas, want %d", got, want)
+			}
+			replicas = got
+		}
+	}
+	if skipped < 1000 {
+		t.Errorf("%d syncs were left out, want this test to be about some", skipped)
+	}
+}
+
+func controller(t *testing.T, spec hpa.Spec) *hpa.Controller {
+	t.Helper()
+	c, err := hpa.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -19,6 +19,9 @@ type Workload struct {
 	cluster    cluster
 	queue      queue
 	step       int
+	// read is the value of the newest sync. A sync that repeats needs no look at the metric, where pods are none of it.
+	read    float64
+	repeats bool
 	// reading and observed are kept so that a step allocates nothing.
 	reading  [1]hpa.Reading
 	milli    [1]int64
@@ -59,6 +62,7 @@ func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workl
 		queue:      newQueue(&spec, step),
 	}
 	w.observed.Readings = w.reading[:]
+	w.repeats = spec.HPA.Metrics[0].Type == hpa.AverageValue
 	return w, nil
 }
 
@@ -105,12 +109,16 @@ const MostValue = math.MaxInt64 / 1000
 
 // sync is one pass of the controller, which reads values in thousandths, rounded up as the adapter does.
 func (w *Workload) sync(at time.Time, value float64) int {
+	replicas, ready := int32(w.cluster.replicas()), int32(w.cluster.ready) //nolint:gosec // At most the HPA's maximum.
+	if w.repeats && value == w.read && replicas == w.observed.Replicas && w.controller.Again(at) {
+		return int(replicas)
+	}
+	w.read = value
 	w.reading[0] = hpa.Reading{Err: errUnserved}
 	if value >= 0 && value < MostValue {
 		w.milli[0] = int64(math.Ceil(value * 1000))
 		w.reading[0] = hpa.Reading{Values: w.milli[:]}
 	}
-	replicas, ready := int32(w.cluster.replicas()), int32(w.cluster.ready) //nolint:gosec // At most the HPA's maximum.
 	w.observed.Replicas, w.observed.Existing = replicas, replicas
 	w.observed.Pods, w.observed.Ready = replicas, ready
 	return int(w.controller.Sync(at, w.observed).Replicas)
