@@ -15,6 +15,9 @@ const (
 	halfLife = 480.0
 	// priorHours of mean demand is what the lateness on other workloads weighs.
 	priorHours = 240.0
+	// optimism is how many times as much was late on recorded demand as the past of a multiple had said: a multiple is chosen
+	// where that past was kind.
+	optimism = 4.0 / 3
 	// carefulHours at the start, the multiple is at least careful.
 	carefulHours = 24
 	careful      = 2.0
@@ -90,6 +93,7 @@ func (m *Margin) Curve() Curve {
 		if m.arrived+weight > 0 {
 			p.Late = (m.late[i] + weight*m.prior[i]) / (m.arrived + weight)
 		}
+		p.Late = min(optimism*p.Late, 1)
 		if i > 0 {
 			p.Late = min(p.Late, c.Points[i-1].Late)
 		}

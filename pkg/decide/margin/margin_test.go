@@ -35,6 +35,9 @@ func paid(arrived float64) []float64 {
 // fading lets a tenth be late at no margin, and half as much with every step of the multiple by 1.
 func fading(k float64) float64 { return 0.1 * math.Exp2(-k) }
 
+// cautious is by how much more is expected to be late than was.
+const cautious = 4.0 / 3
+
 func prior(t *testing.T, lead time.Duration) []float64 {
 	t.Helper()
 	all, err := margin.Shipped(lead)
@@ -75,7 +78,7 @@ func TestPriorsAreWritten(t *testing.T) {
 // Before anything was seen the prior rules, but for a careful first day.
 func TestBeginsWithThePrior(t *testing.T) {
 	m := margin.New(margin.Grid(), prior(t, 5*time.Minute))
-	one := prior(t, 5*time.Minute)[5]
+	one := cautious * prior(t, 5*time.Minute)[5]
 	if k, met := m.Curve().K(one); k != 2 || !met {
 		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
 	}
@@ -98,7 +101,7 @@ func TestLearnsFromTheOutcome(t *testing.T) {
 		t.Errorf("k = %v (met %v), want near the 2 at which a fortieth is late", k, met)
 	}
 	for _, got := range m.Curve().Points {
-		if want := fading(got.K); got.K <= 2 && math.Abs(got.Late/want-1) > 0.45 {
+		if want := cautious * fading(got.K); got.K <= 2 && math.Abs(got.Late/want-1) > 0.45 {
 			t.Errorf("%v late under k = %v, want near %v", got.Late, got.K, want)
 		}
 	}
