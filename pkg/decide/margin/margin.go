@@ -13,8 +13,8 @@ func Coarse() []float64 { return []float64{0, .5, 1, 1.7, 2.8, 5, 11} }
 const (
 	// halfLife of what was late, in hours.
 	halfLife = 480.0
-	// priorHours of mean demand is what the lateness on other workloads weighs.
-	priorHours = 240.0
+	// priorHours of mean demand, a fortnight, is what the lateness on other workloads weighs.
+	priorHours = 336.0
 	// optimism is how many times as much was late on recorded demand as the past of a multiple had said: a multiple is chosen
 	// where that past was kind.
 	optimism = 4.0 / 3
