@@ -74,7 +74,7 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 		)
 	case met:
 		r.Verdict = Met
-		r.Words = fmt.Sprintf("%s: with k = %.3g %s is expected to", asked, o.k, percent(first.Expected))
+		r.Words = fmt.Sprintf("%s; %s is expected to, with k = %.3g", asked, percent(first.Expected), o.k)
 	case sum.capped > sum.served.Late/2:
 		r.Verdict = AtMaxReplicas
 		r.Words = fmt.Sprintf(
@@ -120,14 +120,14 @@ func (g *gate) reason(name string) string {
 		return g.why
 	}
 	return fmt.Sprintf(
-		"%s serves: no other shape was cheaper by %.0f %% for %d hours on end",
+		"%s serves: no other shape was cheaper by %.0f%% for %d hours on end",
 		name,
 		100*gain,
 		promotion,
 	)
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
+func percent(share float64) string { return fmt.Sprintf("%.2g%%", 100*share) }
 
 func span(d time.Duration) string {
 	if d < 48*time.Hour {

@@ -51,7 +51,7 @@ func Report(verdict outcome.Verdict) *outcome.Report {
 	widest := &r.Scalings[0]
 	switch verdict {
 	case outcome.Met:
-		r.Words = "at most 1 % may wait longer than 30s: with k = 1.3 1 % is expected to"
+		r.Words = "at most 1 % may wait longer than 30s; 1 % is expected to, with k = 1.3"
 	case outcome.Learning:
 		r.Words = "at most 1 % may wait longer than 30s: 5 hours were seen so far; until there are 24, the margin is that of " +
 			"other workloads, k = 1.9"
