@@ -73,7 +73,7 @@ func TestGate(t *testing.T) {
 		var g outcome.Gate
 		a, b := met("a", 1.7), met("b", 1.8)
 		a.Late, b.Late = 0.02, 0.001
-		const want = "b took over at a cost of 1.8 with 0.1 % late: a would cost 1.7 with 2 % late"
+		const want = "b took over at a cost of 1.8 with 0.1% late: a would cost 1.7 with 2% late"
 		if got := g.AtPrice(20, outcome.Promotion, a, b); got != "b" || !strings.HasPrefix(g.Why(), want) {
 			t.Errorf("%s serves: %s", got, g.Why())
 		}
