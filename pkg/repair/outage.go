@@ -35,9 +35,9 @@ const (
 // Worked: 100 requests/s for a week and then 0 are masked for ten minutes. When the 100 are back after four, nothing has
 // happened; the zeros from the tenth minute on are known.
 type falls struct {
-	level mean
+	level trailing.Mean
 	// empty is the share of the time at nothing, in doubt or not.
-	empty mean
+	empty trailing.Mean
 	// recent is the demand of the ramp, lowest the least of the quarter of an hour before, negated.
 	recent []float64
 	lowest *trailing.Max
@@ -53,8 +53,8 @@ type falls struct {
 
 func newFalls(step time.Duration) falls {
 	return falls{
-		level:    newMean(season, step),
-		empty:    newMean(recall, step),
+		level:    trailing.NewMean(season, step),
+		empty:    trailing.NewMean(recall, step),
 		recent:   empties(max(1, int(ramp/step))),
 		lowest:   trailing.NewMax(max(3, int(quarter/step))),
 		patience: int(Patience / step), season: int(season / step),
@@ -73,21 +73,21 @@ func empties(n int) []float64 {
 // suspects says whether a demand is more likely an outage than what was asked of the workload.
 func (f *falls) suspects(v float64) bool {
 	return f.little(v) && !f.down && f.known < f.patience && (f.masking || f.sudden() && f.habit < often) &&
-		f.empty.value() <= idle && f.age >= f.season
+		f.empty.Value() <= idle && f.age >= f.season
 }
 
 // little is next to nothing.
-func (f *falls) little(v float64) bool { return v < nothing*f.level.value() }
+func (f *falls) little(v float64) bool { return v < nothing*f.level.Value() }
 
 // sudden says that the demand was steady until some minutes ago.
-func (f *falls) sudden() bool { return -f.lowest.Value() >= steady*f.level.value() }
+func (f *falls) sudden() bool { return -f.lowest.Value() >= steady*f.level.Value() }
 
 // mask takes a step with a demand that is in doubt.
 func (f *falls) mask() {
 	if !f.masking {
 		f.habit++
 	}
-	f.empty.add(1)
+	f.empty.Add(1)
 	f.pass()
 	f.masking = true
 }
@@ -108,9 +108,9 @@ func (f *falls) pass() {
 func (f *falls) accept(v float64) {
 	little := f.little(v)
 	if little {
-		f.empty.add(1)
+		f.empty.Add(1)
 	} else {
-		f.empty.add(0)
+		f.empty.Add(0)
 	}
 	if little && f.sudden() && !f.masking && !f.down { // One that lasts beyond the patience was counted.
 		f.habit++
@@ -121,7 +121,7 @@ func (f *falls) accept(v float64) {
 
 // bound takes the least that the demand was: that it is little says nothing.
 func (f *falls) bound(v float64) {
-	f.level.add(v)
+	f.level.Add(v)
 	f.tick(v)
 	f.known, f.masking, f.down = 0, false, false
 }
@@ -132,24 +132,4 @@ func (f *falls) tick(v float64) {
 	f.recent[at] = v
 	f.age++
 	f.habit *= f.keep
-}
-
-// mean is an exponentially weighted one without bias at its beginning.
-type mean struct{ keep, sum, weight float64 }
-
-func newMean(tau, step time.Duration) mean {
-	return mean{keep: 1 - math.Min(1, float64(step)/float64(tau))}
-}
-
-func (m *mean) add(v float64) {
-	m.sum = m.keep*m.sum + (1-m.keep)*v
-	m.weight = m.keep*m.weight + (1 - m.keep)
-}
-
-// value is 0 before the first.
-func (m *mean) value() float64 {
-	if m.weight == 0 {
-		return 0
-	}
-	return m.sum / m.weight
 }

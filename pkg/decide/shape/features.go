@@ -52,8 +52,8 @@ type Features struct {
 	window int // steps
 
 	now             float64 // the newest demand that was no gap, NaN before the first
-	level, hour     mean
-	spread          mean
+	level, hour     trailing.Mean
+	spread          trailing.Mean
 	slow            float64 // smoothed over ten minutes
 	keepSlow        float64
 	quarter, sixty  *trailing.Max
@@ -79,18 +79,30 @@ func NewFeatures(c Config) *Features {
 	window := c.steps(c.Window)
 	season := c.steps(c.season())
 	f := &Features{
-		config: c, window: window, now: math.NaN(),
-		level: newMean(Day, c.Step), hour: newMean(time.Hour, c.Step), spread: newMean(2*time.Hour, c.Step),
-		slow:     math.NaN(),
-		keepSlow: math.Exp(-c.Step.Seconds() / 600),
-		quarter:  trailing.NewMax(c.steps(15 * time.Minute)), sixty: trailing.NewMax(c.steps(time.Hour)),
-		day: trailing.NewCoarse(c.steps(Day)), jumps: trailing.NewMax(c.steps(time.Hour)),
-		recent:  newPast(max(window, c.steps(5*time.Minute)) + 1),
-		fiveAgo: c.steps(5 * time.Minute), oneAgo: c.steps(time.Minute),
-		yesterday: newYesterday(season),
-		coming:    trailing.NewMax(window), came: math.NaN(), sinceBound: math.MaxInt32,
-		all:    make([]float64, len(Columns())+len(c.Models)),
-		models: make([]float64, len(c.Models)),
+		config: c,
+		window: window,
+		now:    math.NaN(),
+		level: trailing.NewMean(
+			Day,
+			c.Step,
+		),
+		hour:       trailing.NewMean(time.Hour, c.Step),
+		spread:     trailing.NewMean(2*time.Hour, c.Step),
+		slow:       math.NaN(),
+		keepSlow:   math.Exp(-c.Step.Seconds() / 600),
+		quarter:    trailing.NewMax(c.steps(15 * time.Minute)),
+		sixty:      trailing.NewMax(c.steps(time.Hour)),
+		day:        trailing.NewCoarse(c.steps(Day)),
+		jumps:      trailing.NewMax(c.steps(time.Hour)),
+		recent:     newPast(max(window, c.steps(5*time.Minute)) + 1),
+		fiveAgo:    c.steps(5 * time.Minute),
+		oneAgo:     c.steps(time.Minute),
+		yesterday:  newYesterday(season),
+		coming:     trailing.NewMax(window),
+		came:       math.NaN(),
+		sinceBound: math.MaxInt32,
+		all:        make([]float64, len(Columns())+len(c.Models)),
+		models:     make([]float64, len(c.Models)),
 	}
 	f.profile, f.perSlot = newProfile(season)
 	for i, name := range f.everything() {
@@ -180,8 +192,8 @@ func (f *Features) remember(demand float64) {
 	} else {
 		f.now = demand
 		f.recent.push(demand)
-		f.level.add(demand)
-		f.hour.add(demand)
+		f.level.Add(demand)
+		f.hour.Add(demand)
 		f.slow = smooth(f.slow, demand, f.keepSlow)
 	}
 	f.quarter.Push(demand)
@@ -203,9 +215,9 @@ func (f *Features) learn() {
 	f.came = math.NaN()
 	if f.sinceGap >= f.window && f.recent.knows(f.window-1) {
 		f.came = f.coming.Value()
-		f.spread.add(math.Abs(f.came - before))
+		f.spread.Add(math.Abs(f.came - before))
 	}
-	f.yesterday.learn(f.window, f.came, f.came/math.Max(before, leastNow*f.level.value()), f.Exact())
+	f.yesterday.learn(f.window, f.came, f.came/math.Max(before, leastNow*f.level.Value()), f.Exact())
 }
 
 // Came is the maximum over the window that ends with the newest step; NaN where it is not known.
@@ -215,7 +227,7 @@ func (f *Features) Came() float64 { return f.came }
 func (f *Features) Exact() bool { return f.sinceBound >= f.window }
 
 // Level is the mean over about a day.
-func (f *Features) Level() float64 { return f.level.value() }
+func (f *Features) Level() float64 { return f.level.Value() }
 
 // Now is the newest demand that was no gap, NaN before the first.
 func (f *Features) Now() float64 { return f.now }
@@ -231,9 +243,8 @@ func (f *Features) fill() {
 	if math.IsNaN(f.now) {
 		return
 	}
-	o, level, hour := f.now, f.level.value(), f.hour.value()
-	floor := spreadPrior * leastSpread * level
-	moves := (f.spread.sum + floor) / (f.spread.weight + spreadPrior)
+	o, level, hour := f.now, f.level.Value(), f.hour.Value()
+	moves := f.spread.Shrunk(leastSpread*level, spreadPrior)
 	rise := min(max(f.rise(), 1), riseMost)
 	again, top := f.yesterday.at()
 	copy(f.all, []float64{

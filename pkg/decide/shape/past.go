@@ -1,32 +1,6 @@
 package shape
 
-import (
-	"math"
-	"time"
-)
-
-// mean is an exponentially weighted mean without bias at its beginning.
-type mean struct {
-	keep        float64
-	sum, weight float64
-}
-
-func newMean(tau, step time.Duration) mean {
-	return mean{keep: 1 - math.Min(1, step.Seconds()/tau.Seconds())}
-}
-
-func (m *mean) add(v float64) {
-	m.sum = m.keep*m.sum + (1-m.keep)*v
-	m.weight = m.keep*m.weight + (1 - m.keep)
-}
-
-// value is 0 before the first.
-func (m *mean) value() float64 {
-	if m.weight == 0 {
-		return 0
-	}
-	return m.sum / m.weight
-}
+import "math"
 
 // past is a ring of the newest values.
 type past struct {
