@@ -168,8 +168,8 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
-	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1 % may wait longer than 30s: with k = 1.3 1 % is " +
-		"expected to\n" +
+	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1 % may wait longer than 30s; 1 % is " +
+		"expected to, with k = 1.3\n" +
 		"Normal ShapeChanged Forecast/a learnt serves in place of last-value: learnt took over at a cost of 1.7: " +
 		"last-season would cost 1.81, for 24 hours on end\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1 % may wait longer than 30s, but 2.4 % is " +
