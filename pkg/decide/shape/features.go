@@ -79,13 +79,10 @@ func NewFeatures(c Config) *Features {
 	window := c.steps(c.Window)
 	season := c.steps(c.season())
 	f := &Features{
-		config: c,
-		window: window,
-		now:    math.NaN(),
-		level: trailing.NewMean(
-			Day,
-			c.Step,
-		),
+		config:     c,
+		window:     window,
+		now:        math.NaN(),
+		level:      trailing.NewMean(Day, c.Step),
 		hour:       trailing.NewMean(time.Hour, c.Step),
 		spread:     trailing.NewMean(2*time.Hour, c.Step),
 		slow:       math.NaN(),
@@ -251,10 +248,7 @@ func (f *Features) fill() {
 		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)),
 		o,
 		f.slow,
-		trailing.Most(
-			f.quarter.Value(),
-			o,
-		),
+		trailing.Most(f.quarter.Value(), o),
 		trailing.Most(f.sixty.Value(), o),
 		trailing.Most(f.day.Value(), o),
 		moves,
