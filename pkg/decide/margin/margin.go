@@ -13,6 +13,8 @@ func Coarse() []float64 { return []float64{0, .5, 1, 1.7, 2.8, 5, 11} }
 const (
 	// halfLife of what was late, in hours.
 	halfLife = 480.0
+	// priorHours of mean demand, a fortnight, is what the lateness on other workloads weighs.
+	priorHours = 336.0
 	// optimism is how many times as much was late on recorded demand as the past of a multiple had said: a multiple is chosen
 	// where that past was kind.
 	optimism = 4.0 / 3
@@ -30,7 +32,6 @@ const (
 // Margin holds what was late, and what was paid, under each multiple of a grid, hour by hour.
 type Margin struct {
 	grid, prior []float64
-	weight      float64 // of the prior, in hours
 	late, paid  []float64
 	arrived     float64
 	// all of the demand and of what was late, without fading.
@@ -39,20 +40,11 @@ type Margin struct {
 	hours int
 }
 
-// What the lateness on other workloads weighs, in hours of mean demand.
-const (
-	// Fortnight is for what is learnt and for models: how a spread relates to lateness is much the same everywhere.
-	Fortnight = 336.0
-	// OneDay is for the same time last season: either a demand comes again or it does not, and others cannot tell.
-	OneDay = 24.0
-)
-
-// New begins with the prior: the share late under each multiple of the grid on other workloads (see Shipped), and the hours
-// of mean demand that it weighs.
-func New(grid, prior []float64, weight float64) *Margin {
+// New begins with the prior: the share late under each multiple of the grid on other workloads (see Prior).
+func New(grid, prior []float64) *Margin {
 	n := len(grid)
 	return &Margin{
-		grid: grid, prior: prior, weight: weight,
+		grid: grid, prior: prior,
 		late: make([]float64, n), paid: make([]float64, n), lates: make([]float64, n),
 	}
 }
@@ -93,7 +85,7 @@ func (m *Margin) Lates() []float64 {
 func (m *Margin) Curve() Curve {
 	weight := 1.0
 	if m.hours > 0 {
-		weight = m.weight * m.total / float64(m.hours)
+		weight = priorHours * m.total / float64(m.hours)
 	}
 	c := Curve{Points: make([]Point, len(m.grid))}
 	for i := range c.Points {

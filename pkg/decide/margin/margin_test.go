@@ -77,7 +77,7 @@ func TestPriorsAreWritten(t *testing.T) {
 
 // Before anything was seen the prior rules, but for a careful first day.
 func TestBeginsWithThePrior(t *testing.T) {
-	m := margin.New(margin.Grid(), prior(t, 5*time.Minute), margin.Fortnight)
+	m := margin.New(margin.Grid(), prior(t, 5*time.Minute))
 	one := cautious * prior(t, 5*time.Minute)[5]
 	if k, met := m.Curve().K(one); k != 2 || !met {
 		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
@@ -92,7 +92,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 
 // What was seen takes over: after two months seven tenths of it are the workload's own.
 func TestLearnsFromTheOutcome(t *testing.T) {
-	m := margin.New(margin.Grid(), prior(t, 5*time.Minute), margin.Fortnight)
+	m := margin.New(margin.Grid(), prior(t, 5*time.Minute))
 	for range 24 * 60 {
 		m.Hour(12, late(12, fading), paid(12))
 	}
@@ -118,7 +118,7 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
 		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
 	} {
-		m := margin.New(margin.Grid(), slices.Repeat([]float64{1e-9}, len(margin.Grid())), margin.Fortnight)
+		m := margin.New(margin.Grid(), slices.Repeat([]float64{1e-9}, len(margin.Grid())))
 		for range 24 * 600 {
 			m.Hour(12, late(12, tt.late), paid(12))
 		}
@@ -132,7 +132,7 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 func TestMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		m := margin.New(margin.Grid(), prior(t, time.Duration(1+rng.IntN(900))*time.Second), margin.Fortnight)
+		m := margin.New(margin.Grid(), prior(t, time.Duration(1+rng.IntN(900))*time.Second))
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
 			m.Hour(

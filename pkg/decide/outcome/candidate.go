@@ -25,9 +25,6 @@ type candidate struct {
 	// values are those of each multiple in the step under way.
 	values []float64
 	trials []trial
-	// begun: what its shadows do counts. The same time last season is judged by itself alone (margin.OneDay), so not before
-	// there was a season.
-	begun bool
 }
 
 // trial is how a candidate does under one autoscaler.
@@ -38,20 +35,16 @@ type trial struct {
 }
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
-	out := &candidate{name: name, begun: name == Learnt, grid: grid, values: make([]float64, len(grid))}
+	out := &candidate{name: name, grid: grid, values: make([]float64, len(grid))}
 	if name != Learnt {
 		out.alone = shape.NewAlone(c.Shape)
-	}
-	weight := margin.Fortnight
-	if name == LastSeason {
-		weight = margin.OneDay
 	}
 	for _, a := range c.Autoscalers {
 		shadows, err := workload.NewShadows(a.Spec, len(grid), c.Start, c.Shape.Step)
 		if err != nil {
 			return nil, err
 		}
-		m := margin.New(grid, c.Margins.For(name, grid), weight)
+		m := margin.New(grid, c.Margins.For(name, grid))
 		out.trials = append(out.trials, trial{shadows: shadows, margin: m, curve: m.Curve()})
 	}
 	return out, nil
@@ -68,9 +61,8 @@ func (c *candidate) play(arrived float64) {
 func (c *candidate) hour() {
 	for i := range c.trials {
 		t := &c.trials[i]
-		if score := t.shadows.Score(); c.begun {
-			t.margin.Hour(score.Arrived, score.Late, score.Paid)
-		}
+		score := t.shadows.Score()
+		t.margin.Hour(score.Arrived, score.Late, score.Paid)
 		t.shadows.Reset()
 		t.curve = t.margin.Curve()
 	}

@@ -20,8 +20,9 @@ type gate struct {
 const (
 	// gain is by how much cheaper a challenger must be, as a share of the cost.
 	gain = 0.03
-	// promotion is for how many hours on end it must be.
-	promotion = 24
+	// promotion is for how many hours on end it must be. On recorded demand a day's proof was luck more often than not: who
+	// was promoted on it cost more from then on than who had served.
+	promotion = 72
 	// relief is how many times the cost may be that of a candidate which meets the objective when who serves no longer does.
 	relief = 1.5
 )

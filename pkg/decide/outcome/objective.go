@@ -142,31 +142,22 @@ func (o *Objective) look() {
 		now = 0
 	}
 	for i, c := range o.candidates {
-		c.see(decide.Input{Observed: now, Typical: f.Level(), Learnt: o.shape(i, c)}, o.hold)
-	}
-}
-
-// shape is that of a candidate ahead of the newest step.
-func (o *Objective) shape(i int, c *candidate) decide.Shape {
-	if c.alone == nil {
-		w := o.learner.Window()
-		return decide.Shape{Median: w.Median, Spread: w.Spread, Windows: o.learner.Rows()}
-	}
-	forecast := o.forecast(i)
-	c.begun = c.begun || c.name != LastSeason || !math.IsNaN(forecast)
-	w := c.alone.Push(forecast, o.learner.Features())
-	return decide.Shape{Median: w.Median, Spread: w.Spread}
-}
-
-// forecast is what a candidate that stands alone says of the window ahead; NaN where it cannot tell yet.
-func (o *Objective) forecast(i int) float64 {
-	switch o.candidates[i].name {
-	case LastValue:
-		return o.learner.Features().Now()
-	case LastSeason:
-		return o.learner.Features().LastSeason()
-	default:
-		return o.maxima[i-(len(o.candidates)-len(o.maxima))]
+		var w shape.Window
+		switch {
+		case c.alone == nil:
+			w = o.learner.Window()
+		case c.name == LastValue:
+			w = c.alone.Push(now, f)
+		case c.name == LastSeason:
+			w = c.alone.Push(f.LastSeason(), f)
+		default:
+			w = c.alone.Push(o.maxima[i-(len(o.candidates)-len(o.maxima))], f)
+		}
+		s := decide.Shape{Median: w.Median, Spread: w.Spread}
+		if i == 0 {
+			s.Windows = o.learner.Rows()
+		}
+		c.see(decide.Input{Observed: now, Typical: f.Level(), Learnt: s}, o.hold)
 	}
 }
 
