@@ -1,15 +1,14 @@
 package margin
 
 import (
+	"cmp"
 	"embed"
-	"encoding/json"
-	"fmt"
 	"io"
 	"math"
-	"path"
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide/internal/shipped"
 )
 
 // priors are what was late on recorded demand under each multiple of a candidate's grid: one file for each lead time that
@@ -31,10 +30,11 @@ type written struct {
 // Shipped are the priors for a lead time: between two that were studied by lines over the logarithms, outside them those of
 // the edge, because nothing was measured there.
 func Shipped(lead time.Duration) (Priors, error) {
-	studied, err := shipped()
+	studied, err := shipped.Read[written](priors)
 	if err != nil {
 		return nil, err
 	}
+	slices.SortFunc(studied, func(a, b written) int { return cmp.Compare(a.Lead, b.Lead) })
 	low, high, share := bracket(studied, lead.Seconds())
 	out := Priors{}
 	for name, a := range low.Late {
@@ -48,28 +48,6 @@ func Shipped(lead time.Duration) (Priors, error) {
 		}
 		out[name] = mixed
 	}
-	return out, nil
-}
-
-// shipped are all that are kept, by lead time.
-func shipped() ([]written, error) {
-	files, err := priors.ReadDir("priors")
-	if err != nil {
-		return nil, fmt.Errorf("shipped priors: %w", err)
-	}
-	var out []written
-	for _, file := range files {
-		text, err := priors.ReadFile(path.Join("priors", file.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("shipped priors: %w", err)
-		}
-		var w written
-		if err := json.Unmarshal(text, &w); err != nil {
-			return nil, fmt.Errorf("shipped prior %s: %w", file.Name(), err)
-		}
-		out = append(out, w)
-	}
-	slices.SortFunc(out, func(a, b written) int { return int(a.Lead - b.Lead) })
 	return out, nil
 }
 
@@ -99,16 +77,8 @@ func (p Priors) Write(out io.Writer, lead time.Duration) error {
 	w := written{Lead: lead.Seconds(), Late: Priors{}}
 	for name, late := range p {
 		for _, v := range late {
-			rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
-			if err != nil {
-				return fmt.Errorf("prior of %s: %w", name, err)
-			}
-			w.Late[name] = append(w.Late[name], rounded)
+			w.Late[name] = append(w.Late[name], shipped.Rounded(v, 3))
 		}
 	}
-	text, err := json.Marshal(w)
-	if err == nil {
-		_, err = out.Write(append(text, '\n'))
-	}
-	return err
+	return shipped.Write(out, w)
 }

@@ -67,32 +67,30 @@ func New(c Config) (*Objective, error) {
 }
 
 // Step takes the demand as it is observed and the demand that arrived in the step, NaN for gaps.
-func (o *Objective) Step(observed, arrived float64) {
-	for i, m := range o.models {
-		o.maxima[i] = m.Push(arrived)
-	}
-	o.refresh()
-	o.learner.Push(observed, o.features())
-	o.end(arrived)
-}
+func (o *Objective) Step(observed, arrived float64) { o.step(observed, arrived, o.learner.Push, false) }
 
 // StepBound takes the least that both were, where a saturated service hides what they are. A model is told of it only where
 // it is above what that forecast; the shadows play what is seen, so that what they have late is the least that was.
 func (o *Objective) StepBound(observed, arrived float64) {
+	o.step(observed, arrived, o.learner.PushBound, true)
+}
+
+func (o *Objective) step(observed, arrived float64, learn func(float64, []float64), bound bool) {
 	for i, m := range o.models {
 		known := arrived
-		if arrived < o.maxima[i] {
+		if bound && arrived < o.maxima[i] {
 			known = math.NaN()
 		}
 		o.maxima[i] = m.Push(known)
 	}
 	o.refresh()
-	o.learner.PushBound(observed, o.features())
-	o.end(arrived)
+	learn(observed, o.maxima[:len(o.config.Models)]) // Those that what is learnt listens to.
+	o.play(arrived)
+	o.look()
+	if o.accounts != nil {
+		o.accounts.serve(o.Value(), o.observed())
+	}
 }
-
-// features are the maxima that what is learnt listens to.
-func (o *Objective) features() []float64 { return o.maxima[:len(o.config.Models)] }
 
 // refresh fits the shape when it is time.
 func (o *Objective) refresh() {
@@ -100,15 +98,6 @@ func (o *Objective) refresh() {
 		o.learner.Fit()
 	}
 	o.steps++
-}
-
-// end plays the step and looks ahead.
-func (o *Objective) end(arrived float64) {
-	o.play(arrived)
-	o.look()
-	if o.accounts != nil {
-		o.accounts.serve(o.Value(), o.candidates[0].inputs[len(o.candidates[0].inputs)-1].Observed)
-	}
 }
 
 // Fit fits the shape anew.
@@ -136,11 +125,7 @@ func (o *Objective) play(arrived float64) {
 
 // look takes the shapes ahead of the newest step.
 func (o *Objective) look() {
-	f := o.learner.Features()
-	now := f.Now()
-	if math.IsNaN(now) {
-		now = 0
-	}
+	f, now := o.learner.Features(), o.observed()
 	for i, c := range o.candidates {
 		var w shape.Window
 		switch {
@@ -192,6 +177,14 @@ func (o *Objective) Value() float64 {
 	}
 	value, _ := decide.Held(decide.Floor, o.k, o.Inputs())
 	return value
+}
+
+// observed is Now, and 0 before the first.
+func (o *Objective) observed() float64 {
+	if now := o.Now(); !math.IsNaN(now) {
+		return now
+	}
+	return 0
 }
 
 // Now is the newest demand that was observed, NaN before the first.

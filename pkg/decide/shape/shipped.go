@@ -2,15 +2,12 @@ package shape
 
 import (
 	"embed"
-	"encoding/json"
-	"fmt"
 	"io"
 	"math"
-	"path"
-	"strconv"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/decide/internal/shipped"
 )
 
 // priors are what was learnt on recorded demand: one file for each window that was studied, written by Prior.Write
@@ -21,26 +18,18 @@ var priors embed.FS
 
 // Shipped is the prior of the window that is nearest, as a ratio, among those that were studied.
 func Shipped(window time.Duration) (Prior, error) {
-	files, err := priors.ReadDir("priors")
+	studied, err := shipped.Read[written](priors)
 	if err != nil {
-		return Prior{}, fmt.Errorf("shipped priors: %w", err)
+		return Prior{}, err
 	}
-	var best Prior
+	var best written
 	least := math.Inf(1)
-	for _, file := range files {
-		text, err := priors.ReadFile(path.Join("priors", file.Name()))
-		if err != nil {
-			return Prior{}, fmt.Errorf("shipped priors: %w", err)
-		}
-		var w written
-		if err := json.Unmarshal(text, &w); err != nil {
-			return Prior{}, fmt.Errorf("shipped prior %s: %w", file.Name(), err)
-		}
+	for _, w := range studied {
 		if apart := math.Abs(math.Log(w.Window / window.Seconds())); apart < least {
-			best, least = w.prior(), apart
+			best, least = w, apart
 		}
 	}
-	return best, nil
+	return best.prior(), nil
 }
 
 // written is a prior as it is kept in a file.
@@ -63,32 +52,19 @@ func (p Prior) Write(out io.Writer, window time.Duration) error {
 	w := written{
 		Window: window.Seconds(), Columns: p.Columns, Median: halve(p.Median), Upper: halve(p.Upper),
 	}
-	text, err := json.Marshal(w)
-	if err == nil {
-		_, err = out.Write(append(text, '\n'))
-	}
-	return err
+	return shipped.Write(out, w)
 }
 
 func halve(p quantreg.Prior) halved {
 	n := len(p.Mean)
 	var h halved
 	for i, m := range p.Mean {
-		h.Mean = append(h.Mean, rounded(m))
+		h.Mean = append(h.Mean, shipped.Rounded(m, 5))
 		for j := range i + 1 {
-			h.Precision = append(h.Precision, rounded(p.Precision[i*n+j]))
+			h.Precision = append(h.Precision, shipped.Rounded(p.Precision[i*n+j], 5))
 		}
 	}
 	return h
-}
-
-// rounded keeps five digits.
-func rounded(v float64) float64 {
-	out, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
-	if err != nil {
-		return v
-	}
-	return out
 }
 
 func (w written) prior() Prior {
