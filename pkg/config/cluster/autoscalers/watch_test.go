@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/config/cluster/autoscalers"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -128,14 +129,7 @@ func hurry() autoscalers.Config { return autoscalers.Config{Retry: 50 * time.Mil
 // eventually waits until a check is empty, which says what is still missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	missing := ""
-	for range 400 {
-		if missing = check(); missing == "" {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatalf("after 10 s still: %s", missing)
+	testcluster.Eventually(t, 10*time.Second, check)
 }
 
 // say writes references as name=target.

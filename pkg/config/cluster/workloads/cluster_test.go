@@ -62,14 +62,7 @@ func follow(t *testing.T, access *rest.Config, all ...leadtime.Workload) (*workl
 // eventually waits until a check is empty, which says what is still missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	missing := ""
-	for range 400 {
-		if missing = check(); missing == "" {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("after 20 s still: %s", missing)
+	testcluster.Eventually(t, 20*time.Second, check)
 }
 
 // expect waits until the problem of a workload is the one that is wanted.
