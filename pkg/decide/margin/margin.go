@@ -1,6 +1,9 @@
 package margin
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Grid are the multiples that are tried.
 func Grid() []float64 {
@@ -15,6 +18,10 @@ const (
 	halfLife = 480.0
 	// priorHours of mean demand, a fortnight, is what the lateness on other workloads weighs.
 	priorHours = 336.0
+	// surge is the multiple of its spread under which the last value is late only where demand leaps.
+	surge = 5
+	// surgeHours of mean demand is what the lateness on other workloads weighs where surges are counted, and not hours.
+	surgeHours = 8.0
 	// optimism is how many times as much was late on recorded demand as the past of a multiple had said: a multiple is chosen
 	// where that past was kind.
 	optimism = 4.0 / 3
@@ -29,11 +36,26 @@ const (
 	thrift = 1.5
 )
 
+// Surged is, of what was late of the last value under each multiple of the coarse grid, what came in surges: the demand
+// that no margin saw coming.
+func Surged(late []float64) float64 { return late[slices.Index(Coarse(), surge)] }
+
+// Hour is what shadows did with the demand of an hour, in one unit.
+type Hour struct {
+	// Arrived is the demand; Surged is what came of it in surges (see Surged).
+	Arrived, Surged float64
+	// Late and Paid are, under each multiple, what was late and the capacity that was paid for.
+	Late, Paid []float64
+}
+
 // Margin holds what was late, and what was paid, under each multiple of a grid, hour by hour.
 type Margin struct {
 	grid, prior []float64
-	late, paid  []float64
-	arrived     float64
+	// surge is the share that surges on other workloads; 0 where hours are counted.
+	surge float64
+
+	late, paid      []float64
+	arrived, surged float64
 	// all of the demand and of what was late, without fading.
 	total float64
 	lates []float64
@@ -49,17 +71,26 @@ func New(grid, prior []float64) *Margin {
 	}
 }
 
-// Hour adds an hour: the demand that arrived, of it what was late under each multiple, and the capacity that was paid for,
-// in one unit.
-func (m *Margin) Hour(arrived float64, late, paid []float64) {
+// BySurges counts surges instead of hours: whether a forecast that repeats the past knows when demand leaps. A quiet hour
+// says nothing about that, and one leap that was known in advance says more than a quiet month. The surge is the share of
+// the demand that surges on other workloads.
+func BySurges(grid, prior []float64, surge float64) *Margin {
+	m := New(grid, prior)
+	m.surge = surge
+	return m
+}
+
+// Add adds an hour.
+func (m *Margin) Add(h Hour) {
 	fade := math.Exp2(-1 / halfLife)
 	for i := range m.late {
-		m.late[i] = m.late[i]*fade + late[i]
-		m.paid[i] = m.paid[i]*fade + paid[i]
-		m.lates[i] += late[i]
+		m.late[i] = m.late[i]*fade + h.Late[i]
+		m.paid[i] = m.paid[i]*fade + h.Paid[i]
+		m.lates[i] += h.Late[i]
 	}
-	m.arrived = m.arrived*fade + arrived
-	m.total += arrived
+	m.arrived = m.arrived*fade + h.Arrived
+	m.surged = m.surged*fade + h.Surged
+	m.total += h.Arrived
 	m.hours++
 }
 
@@ -83,17 +114,9 @@ func (m *Margin) Lates() []float64 {
 
 // Curve is what is expected under each multiple now: never more late under a larger one.
 func (m *Margin) Curve() Curve {
-	weight := 1.0
-	if m.hours > 0 {
-		weight = priorHours * m.total / float64(m.hours)
-	}
 	c := Curve{Points: make([]Point, len(m.grid))}
 	for i := range c.Points {
-		p := Point{K: m.grid[i], Late: m.prior[i], Cost: math.NaN()}
-		if m.arrived+weight > 0 {
-			p.Late = (m.late[i] + weight*m.prior[i]) / (m.arrived + weight)
-		}
-		p.Late = min(optimism*p.Late, 1)
+		p := Point{K: m.grid[i], Late: min(optimism*m.expected(i), 1), Cost: math.NaN()}
 		if i > 0 {
 			p.Late = min(p.Late, c.Points[i-1].Late)
 		}
@@ -107,4 +130,23 @@ func (m *Margin) Curve() Curve {
 		c.Least, c.Most = careful, m.grid[len(m.grid)-1]
 	}
 	return c
+}
+
+// expected is the share late under a multiple: what was seen, and with a weight what was on other workloads. Where surges
+// are counted it is the share that surges, expected so, times what was late for each unit that surged.
+func (m *Margin) expected(i int) float64 {
+	if !(m.total > 0) {
+		return m.prior[i]
+	}
+	hour := m.total / float64(m.hours)
+	if m.surge > 0 {
+		surges := shrunk(m.surged, m.surge, m.arrived, priorHours*hour)
+		return surges * shrunk(m.late[i], m.prior[i]/m.surge, m.surged, surgeHours*hour*m.surge)
+	}
+	return shrunk(m.late[i], m.prior[i], m.arrived, priorHours*hour)
+}
+
+// shrunk is a part of a whole, drawn towards a share under a weight.
+func shrunk(part, share, whole, weight float64) float64 {
+	return (part + weight*share) / (whole + weight)
 }

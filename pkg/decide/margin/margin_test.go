@@ -83,7 +83,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
 	}
 	for range 24 {
-		m.Hour(0, make([]float64, len(margin.Grid())), paid(0))
+		m.Add(margin.Hour{Late: make([]float64, len(margin.Grid())), Paid: paid(0)})
 	}
 	if k, met := m.Curve().K(one); math.Abs(k-1) > 1e-9 || !met {
 		t.Errorf("k = %v (met %v) on a workload without demand, want the prior's 1", k, met)
@@ -94,7 +94,7 @@ func TestBeginsWithThePrior(t *testing.T) {
 func TestLearnsFromTheOutcome(t *testing.T) {
 	m := margin.New(margin.Grid(), prior(t, 5*time.Minute))
 	for range 24 * 60 {
-		m.Hour(12, late(12, fading), paid(12))
+		m.Add(margin.Hour{Arrived: 12, Late: late(12, fading), Paid: paid(12)})
 	}
 	k, met := m.Curve().K(0.025)
 	if !met || math.Abs(k-2) > 0.5 {
@@ -103,6 +103,37 @@ func TestLearnsFromTheOutcome(t *testing.T) {
 	for _, got := range m.Curve().Points {
 		if want := cautious * fading(got.K); got.K <= 2 && math.Abs(got.Late/want-1) > 0.45 {
 			t.Errorf("%v late under k = %v, want near %v", got.Late, got.K, want)
+		}
+	}
+}
+
+// A forecast that repeats the past is not believed for being right while nothing happened; one week in which it saw all
+// leaps coming is enough.
+func TestBySurges(t *testing.T) {
+	const surge = 0.0134 // of the demand leaps on other workloads.
+	others := prior(t, 5*time.Minute)
+	after := func(hours int, surged float64) float64 {
+		m := margin.BySurges(margin.Grid(), others, surge)
+		for range hours {
+			m.Add(margin.Hour{
+				Arrived: 12, Surged: 12 * surged, Late: make([]float64, len(margin.Grid())), Paid: paid(12),
+			})
+		}
+		return m.Curve().Points[5].Late / (cautious * others[5])
+	}
+	for _, tt := range []struct {
+		name           string
+		hours          int
+		surged         float64
+		atLeast, below float64
+	}{
+		{"a quiet month brings no more than fewer leaps would", 720, 0, 0.4, 0.6},
+		{"a day of leaps as on other workloads", 24, surge, 0.2, 0.3},
+		{"a week of them", 168, surge, 0.02, 0.1},
+		{"a week with twice as many", 168, 2 * surge, 0.02, 0.1},
+	} {
+		if got := after(tt.hours, tt.surged); !(got >= tt.atLeast && got < tt.below) {
+			t.Errorf("%s: %.3f of the prior, want %v to %v", tt.name, got, tt.atLeast, tt.below)
 		}
 	}
 }
@@ -120,7 +151,7 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 	} {
 		m := margin.New(margin.Grid(), slices.Repeat([]float64{1e-9}, len(margin.Grid())))
 		for range 24 * 600 {
-			m.Hour(12, late(12, tt.late), paid(12))
+			m.Add(margin.Hour{Arrived: 12, Late: late(12, tt.late), Paid: paid(12)})
 		}
 		if k, met := m.Curve().K(0.0001); k != tt.want || met {
 			t.Errorf("%s: k = %v (met %v), want %v", name, k, met, tt.want)
@@ -132,14 +163,19 @@ func TestMarginThatDoesNotPay(t *testing.T) {
 func TestMonotone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		m := margin.New(margin.Grid(), prior(t, time.Duration(1+rng.IntN(900))*time.Second))
+		shipped := prior(t, time.Duration(1+rng.IntN(900))*time.Second)
+		m := margin.New(margin.Grid(), shipped)
+		if rng.IntN(2) == 0 {
+			m = margin.BySurges(margin.Grid(), shipped, 0.01)
+		}
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
-			m.Hour(
-				arrived,
-				late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }),
-				paid(arrived),
-			)
+			m.Add(margin.Hour{
+				Arrived: arrived,
+				Surged:  arrived * rng.Float64(),
+				Late:    late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }),
+				Paid:    paid(arrived),
+			})
 		}
 		points := m.Curve().Points
 		if !slices.IsSortedFunc(points, func(a, b margin.Point) int { return cmp.Compare(b.Late, a.Late) }) {

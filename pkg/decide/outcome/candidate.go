@@ -1,6 +1,8 @@
 package outcome
 
 import (
+	"math"
+
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
@@ -19,6 +21,8 @@ type candidate struct {
 	name string
 	// alone is nil for what is learnt.
 	alone *shape.Alone
+	// begun: it has forecast once. What the last value did in a last season's stead says nothing about the season.
+	begun bool
 	// inputs of the last half lead time, newest last.
 	inputs []decide.Input
 	grid   []float64
@@ -35,7 +39,7 @@ type trial struct {
 }
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
-	out := &candidate{name: name, grid: grid, values: make([]float64, len(grid))}
+	out := &candidate{name: name, begun: name != LastSeason, grid: grid, values: make([]float64, len(grid))}
 	if name != Learnt {
 		out.alone = shape.NewAlone(c.Shape)
 	}
@@ -44,10 +48,25 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := margin.New(grid, c.Margins.For(name, grid))
+		m := newMargin(c.Margins, name, grid)
 		out.trials = append(out.trials, trial{shadows: shadows, margin: m, curve: m.Curve()})
 	}
 	return out, nil
+}
+
+// newMargin counts for the same time last season the surges that it saw coming, and for all others the hours.
+func newMargin(all margin.Priors, name string, grid []float64) *margin.Margin {
+	if name == LastSeason {
+		surge := margin.Surged(all.For(LastValue, margin.Coarse()))
+		return margin.BySurges(grid, all.For(name, grid), surge)
+	}
+	return margin.New(grid, all.For(name, grid))
+}
+
+// ahead is the shape of its forecast of the window ahead, NaN for none.
+func (c *candidate) ahead(forecast float64, f *shape.Features) shape.Window {
+	c.begun = c.begun || !math.IsNaN(forecast)
+	return c.alone.Push(forecast, f)
 }
 
 // play plays the step that has ended.
@@ -57,15 +76,25 @@ func (c *candidate) play(arrived float64) {
 	}
 }
 
-// hour takes down what the shadows did in the hour that has ended.
-func (c *candidate) hour() {
+// hour takes down what the shadows did in the hour that has ended, and what came in surges, of each autoscaler.
+func (c *candidate) hour(surged []float64) {
 	for i := range c.trials {
 		t := &c.trials[i]
-		score := t.shadows.Score()
-		t.margin.Hour(score.Arrived, score.Late, score.Paid)
+		if s := t.shadows.Score(); c.begun {
+			t.margin.Add(margin.Hour{Arrived: s.Arrived, Surged: surged[i], Late: s.Late, Paid: s.Paid})
+			t.curve = t.margin.Curve()
+		}
 		t.shadows.Reset()
-		t.curve = t.margin.Curve()
 	}
+}
+
+// surged is what came in surges in the hour that has ended, for each autoscaler; asked of the last value only.
+func (c *candidate) surged() []float64 {
+	out := make([]float64, len(c.trials))
+	for i := range c.trials {
+		out[i] = margin.Surged(c.trials[i].shadows.Score().Late)
+	}
+	return out
 }
 
 // see takes the shape ahead, keeps it for as many inputs as are looked back over, and sets the values of the coming step.

@@ -1,7 +1,10 @@
 package outcome
 
-// Promotion is for how many hours on end a challenger must be cheaper.
-const Promotion = promotion
+// Promotion is for how many hours on end a challenger must be cheaper by just enough, LeastPromotion by however much.
+const (
+	Promotion      = promotion
+	LeastPromotion = leastPromotion
+)
 
 // Gate is the gate by itself.
 type Gate struct{ gate }

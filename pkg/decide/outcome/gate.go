@@ -9,8 +9,9 @@ import (
 type gate struct {
 	// serving is the index of a candidate.
 	serving int
-	// challenger has been cheaper for so many hours.
+	// challenger has been cheaper for so many hours, and by so much in sum: a tenth of the cost for ten hours is 1.
 	challenger, hours int
+	gained            float64
 	// why it serves.
 	why string
 	// priced says that the loss is not the cost alone but, at a price, what is late too.
@@ -20,9 +21,11 @@ type gate struct {
 const (
 	// gain is by how much cheaper a challenger must be, as a share of the cost.
 	gain = 0.03
-	// promotion is for how many hours on end it must be. On recorded demand a day's proof was luck more often than not: who
-	// was promoted on it cost more from then on than who had served.
-	promotion = 72
+	// promotion is for how many hours on end it must be, where it is just so much cheaper; twice as much takes half as long,
+	// but leastPromotion. On recorded demand a day's proof of little was luck more often than not: who was promoted on it
+	// cost more from then on than who had served.
+	promotion      = 72
+	leastPromotion = 24
 	// relief is how many times the cost may be that of a candidate which meets the objective when who serves no longer does.
 	relief = 1.5
 )
@@ -39,17 +42,18 @@ func (g *gate) choose(all []Candidate, loss func(Candidate) float64) {
 	case !(loss(all[best]) <= (1-gain)*loss(now)):
 		g.hours = 0
 	default:
-		g.challenge(best, all)
+		g.challenge(best, 1-loss(all[best])/loss(now), all)
 	}
 }
 
-// challenge counts the hours for which a candidate was cheaper by enough.
-func (g *gate) challenge(by int, all []Candidate) {
-	if g.challenger != by {
-		g.challenger, g.hours = by, 0
+// challenge counts an hour for which a candidate was cheaper by enough.
+func (g *gate) challenge(by int, share float64, all []Candidate) {
+	if g.challenger != by || g.hours == 0 {
+		g.challenger, g.hours, g.gained = by, 0, 0
 	}
 	g.hours++
-	if g.hours >= promotion {
+	g.gained += share
+	if g.hours >= leastPromotion && g.gained >= promotion*gain*(1-1e-9) {
 		now := all[g.serving]
 		g.promote(by, fmt.Sprintf("%s would cost %s, for %d hours on end", now.Name, g.cost(now), g.hours), all)
 	}

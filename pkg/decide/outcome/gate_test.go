@@ -18,25 +18,43 @@ func missed(name string, cost float64) outcome.Candidate {
 func TestGate(t *testing.T) {
 	t.Run("a cheaper one is promoted when it was for long enough", func(t *testing.T) {
 		var g outcome.Gate
-		if got := g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.9)); got != "a" {
+		if got := g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.94)); got != "a" {
 			t.Errorf("%s serves too early", got)
 		}
-		if got := g.Hours(1, met("a", 2), met("b", 1.9)); got != "b" || !strings.Contains(g.Why(), "b took over") {
+		if got := g.Hours(1, met("a", 2), met("b", 1.94)); got != "b" || !strings.Contains(g.Why(), "b took over") {
 			t.Errorf("%s serves: %s", got, g.Why())
+		}
+	})
+	t.Run("twice as much takes half as long", func(t *testing.T) {
+		var g outcome.Gate
+		if got := g.Hours(outcome.Promotion/2-1, met("a", 2), met("b", 1.88)); got != "a" {
+			t.Errorf("%s serves too early", got)
+		}
+		if got := g.Hours(1, met("a", 2), met("b", 1.88)); got != "b" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("but a day at least", func(t *testing.T) {
+		var g outcome.Gate
+		if got := g.Hours(outcome.LeastPromotion-1, met("a", 2), met("b", 0.2)); got != "a" {
+			t.Errorf("%s serves too early", got)
+		}
+		if got := g.Hours(1, met("a", 2), met("b", 0.2)); got != "b" {
+			t.Errorf("%s serves", got)
 		}
 	})
 	t.Run("an hour without begins it anew", func(t *testing.T) {
 		var g outcome.Gate
-		g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.9))
+		g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.94))
 		g.Hours(1, met("a", 2), met("b", 1.99))
-		if got := g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.9)); got != "a" {
+		if got := g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.94)); got != "a" {
 			t.Errorf("%s serves", got)
 		}
 	})
 	t.Run("another challenger begins anew", func(t *testing.T) {
 		var g outcome.Gate
-		g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.9), met("c", 1.95))
-		if got := g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.95), met("c", 1.9)); got != "a" {
+		g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.94), met("c", 1.95))
+		if got := g.Hours(outcome.Promotion-1, met("a", 2), met("b", 1.95), met("c", 1.94)); got != "a" {
 			t.Errorf("%s serves", got)
 		}
 	})

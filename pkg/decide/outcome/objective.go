@@ -116,8 +116,9 @@ func (o *Objective) play(arrived float64) {
 	if !o.accounts.anHour() {
 		return
 	}
+	surged := o.candidates[1].surged() // The last value's.
 	for _, c := range o.candidates {
-		c.hour()
+		c.hour(surged)
 	}
 	o.accounts.hour()
 	o.choose()
@@ -132,11 +133,11 @@ func (o *Objective) look() {
 		case c.alone == nil:
 			w = o.learner.Window()
 		case c.name == LastValue:
-			w = c.alone.Push(now, f)
+			w = c.ahead(now, f)
 		case c.name == LastSeason:
-			w = c.alone.Push(f.LastSeason(), f)
+			w = c.ahead(f.LastSeason(), f)
 		default:
-			w = c.alone.Push(o.maxima[i-(len(o.candidates)-len(o.maxima))], f)
+			w = c.ahead(o.maxima[i-(len(o.candidates)-len(o.maxima))], f)
 		}
 		s := decide.Shape{Median: w.Median, Spread: w.Spread}
 		if i == 0 {

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -91,5 +92,50 @@ func TestForewarmIsChecked(t *testing.T) {
 		if _, err := policy.NewForewarm(objective(t, daily(1, 8), late)); err == nil {
 			t.Errorf("an objective of %v is no error", late)
 		}
+	}
+}
+
+// timetable is five times the demand from 9 to 17 o'clock, every day.
+func timetable(days int) forecast.Series {
+	s := daily(days, 9)
+	random := rand.New(rand.NewPCG(9, 9))
+	for i := range s.Values {
+		level := 6.0
+		if hour := i / 60 % 24; hour >= 9 && hour < 17 {
+			level = 30
+		}
+		s.Values[i] = level * math.Max(0, 1+0.1*random.NormFloat64())
+	}
+	return s
+}
+
+// Where the clock rules the demand, yesterday's query with offset is hard to beat and free: forewarm is no dearer by more
+// than what it takes to find that out, at the offset's best target for the same lateness.
+func TestForewarmOnATimetable(t *testing.T) {
+	const late = 0.02
+	s := timetable(14)
+	play := func(target int64, p simulate.Policy) simulate.Report {
+		c := played(s)
+		c.WarmUp, c.HPA.Metrics[0].Target = 3*day, target
+		report, err := simulate.Run(c, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	free := math.Inf(1)
+	for target := int64(600); target <= 1000; target += 25 {
+		if r := play(target, policy.NewOffset(6*time.Minute, s.Step, day)); r.LateShare() <= late {
+			free = math.Min(free, r.Cost())
+		}
+	}
+	p := forewarm(t, objective(t, s, late))
+	r := play(1000, p)
+	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.Cost(), 100*r.LateShare(), free)
+	if report := p.Objective().Report(); report.Shape != outcome.LastSeason {
+		t.Errorf("%s serves: %+v", report.Shape, report.Candidates)
+	}
+	if !(r.Cost() <= 1.05*free) || !(r.LateShare() <= late) {
+		t.Errorf("costs %v with %v late, the offset %v", r.Cost(), r.LateShare(), free)
 	}
 }
