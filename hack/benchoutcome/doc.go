@@ -16,6 +16,7 @@
 //	reactive-tuned        a reactive rule that tunes itself on its own past; the objective
 //	forewarm-k            forewarm's shape of the window's maximum; the multiple of its spread
 //	forewarm              the same with the multiple that its shadows find; the objective
+//	forewarm-price        the same at a price of late demand in idle replicas, instead of an objective; the price
 //	oracle                the highest demand of the window that comes; the target
 //	reactive-hindsight    for comparison alone: the observed demand; target, stabilization and minReplicas, the best of 438
 //	                      per trace, chosen afterwards

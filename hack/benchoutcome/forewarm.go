@@ -161,18 +161,32 @@ func forewarmK(t *trial) ([]play, error) {
 
 // forewarm sweeps one objective for all traces.
 func forewarm(t *trial) ([]play, error) {
+	return t.calibrated(objectives(), func(late float64) (outcome.Config, error) { return t.decision(0, late) })
+}
+
+// forewarmPrice sweeps one price of late demand for all traces.
+func forewarmPrice(t *trial) ([]play, error) {
+	return t.calibrated(prices(), func(price float64) (outcome.Config, error) {
+		c, err := t.decision(0, 0)
+		c.Price = price
+		return c, err
+	})
+}
+
+// calibrated sweeps a setting of decisions that are calibrated by their outcome.
+func (t *trial) calibrated(settings []float64, decide func(float64) (outcome.Config, error)) ([]play, error) {
 	priors, err := t.marginPrior()
 	if err != nil {
 		return nil, err
 	}
 	var out []play
-	for _, objective := range t.some(objectives()) {
-		c, err := t.decision(0, objective)
+	for _, setting := range t.some(settings) {
+		c, err := decide(setting)
 		if err != nil {
 			return nil, err
 		}
 		c.Margins = priors
-		p, err := t.forewarm(c, objective)
+		p, err := t.forewarm(c, setting)
 		if err != nil {
 			return nil, err
 		}

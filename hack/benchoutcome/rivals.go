@@ -58,6 +58,7 @@ func rivals() []rival {
 		{name: "reactive-tuned", plays: tuned, learns: true, objective: true, within: reactiveWithin},
 		{name: "forewarm-k", plays: forewarmK, learns: true, within: forewarmWithin},
 		{name: "forewarm", plays: forewarm, learns: true, objective: true, within: forewarmWithin},
+		{name: "forewarm-price", plays: forewarmPrice, learns: true, within: forewarmWithin},
 		{name: "oracle", plays: oracle},
 		{name: "reactive-hindsight", plays: hindsight, hindsight: true},
 	}
@@ -121,6 +122,9 @@ func modelled(t *trial, block, history time.Duration, model forecast.Model) ([]f
 func objectives() []float64 {
 	return []float64{0.0003, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03}
 }
+
+// prices are those of a replica's worth of late demand, in idle replicas.
+func prices() []float64 { return []float64{3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500} }
 
 // tuned plays the reactive rule that tunes itself. Its values are in replicas of full capacity.
 func tuned(t *trial) ([]play, error) {
