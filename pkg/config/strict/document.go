@@ -98,7 +98,11 @@ func marks(line []byte, marker string) bool {
 // read reads one part; empty says that it holds nothing but comments.
 func read(file string, p part) (d Document, empty bool) {
 	if len(p.text) > MaxDocument {
-		return broken(file, p.line, fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)), false
+		return broken(
+			file,
+			p.line,
+			fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument),
+		), false
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(directives.ReplaceAll(p.text, nil), &root); err != nil {

@@ -1,6 +1,9 @@
 package strict
 
-import "strconv"
+import (
+	"errors"
+	"strconv"
+)
 
 // Problem is one thing wrong with a file.
 type Problem struct {
@@ -19,5 +22,5 @@ func (p Problem) String() string {
 	return p.File + ":" + strconv.Itoa(p.Line) + ": " + p.Text
 }
 
-// Error is the same, so that problems can be joined.
-func (p Problem) Error() string { return p.String() }
+// Err is the same as an error.
+func (p Problem) Err() error { return errors.New(p.String()) }
