@@ -23,7 +23,7 @@ func Explain(s *Situation) (*Explanation, error) {
 	}
 	t := &telling{s: s, Explanation: &Explanation{
 		HPA: s.HPA, Target: s.Target, Replicas: s.Scale.Replicas, Sentences: []string{}, Warnings: []Warning{},
-		AtLeast: len(s.Foreign) > 0,
+		AtLeast: len(s.Foreign) > 0, Unknown: s.Unknown,
 	}}
 	t.opening()
 	if len(s.Spec.Metrics) > 0 {

@@ -21,7 +21,7 @@ type Situation struct {
 	Spec hpa.Spec
 	// Metrics is what is known of each metric of the Spec, in its order.
 	Metrics []Metric
-	// Foreign are the metrics that read single pods and are not computed.
+	// Foreign are the metrics that are not computed: most read single pods.
 	Foreign []Foreign
 	Scale   Scale
 	// Lead is the time from "more replicas" to "ready"; 0 where only the Forecasts say it, or nobody.
@@ -30,6 +30,8 @@ type Situation struct {
 	Live *Live
 	// Owner is KEDA's ScaledObject that the HPA is made from, empty where there is none.
 	Owner string
+	// Unknown says in sentences what could not be read, and what stands in for it.
+	Unknown []string
 	// Rivals are other autoscalers of the same target: "HorizontalPodAutoscaler/other".
 	Rivals []string
 }
@@ -53,10 +55,12 @@ type Metric struct {
 
 // Foreign is a metric that is not computed, as the HPA's status has it.
 type Foreign struct {
-	// Type of the metric: Resource, ContainerResource or Pods.
+	// Type of the metric: Resource, ContainerResource, Pods, "cron trigger".
 	Type string
 	// Name of the resource or the metric, Target in words ("80% of the request"), Current likewise; empty where unknown.
 	Name, Target, Current string
+	// Why it is not computed; empty where it reads single pods.
+	Why string
 }
 
 // Forecast is the outlook of a metric's Forecast. A number that is not known is NaN.

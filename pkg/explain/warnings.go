@@ -43,17 +43,24 @@ func (t *telling) warnings() error {
 	t.deadBand()
 	t.scaleDown()
 	for _, f := range t.s.Foreign {
-		t.warn(MetricNotExplained, "look at the pods themselves: kubectl top pods",
-			"%s metric %s reads single pods and is not computed here: %s", f.Type, f.Name, f.words())
+		t.notComputed(&f)
 	}
 	return nil
 }
 
-func (f *Foreign) words() string {
-	if f.Current == "" {
-		return fmt.Sprintf("the status has no value of it (target %s)", f.Target)
+// notComputed is a metric whose proposal only the HPA knows.
+func (t *telling) notComputed(f *Foreign) {
+	const text = "%s %s is not computed here, and may ask for more: %s"
+	switch {
+	case f.Why != "":
+		t.warn(MetricNotExplained, "explain the HPA that KEDA makes, in the cluster", text, f.Type, f.Name, f.Why)
+	case f.Current == "":
+		t.warn(MetricNotExplained, "look at the pods themselves: kubectl top pods", text, f.Type, f.Name,
+			fmt.Sprintf("it reads single pods (target %s), and there is no status with its value", f.Target))
+	default:
+		t.warn(MetricNotExplained, "look at the pods themselves: kubectl top pods", text, f.Type, f.Name,
+			fmt.Sprintf("it reads single pods; by the HPA's status it is %s (target %s)", f.Current, f.Target))
 	}
-	return fmt.Sprintf("by the status it is %s (target %s)", f.Current, f.Target)
 }
 
 // rivals are others that write the same replicas.
