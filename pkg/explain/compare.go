@@ -46,6 +46,9 @@ func (t *telling) differences() []string {
 				t.Metrics[i].Live, t.Metrics[i].Name, number(*t.Metrics[i].Value), span(period))
 		}
 	}
+	if active, there := live.condition("ScalingActive"); there && !active.True {
+		add("while it cannot read its metrics (%s) the HPA leaves desiredReplicas as it was", active.Reason)
+	}
 	if t.AtLeast && live.Desired > *t.Desired {
 		add("a metric that is not computed here may ask for more")
 	}

@@ -40,8 +40,8 @@ func (t *telling) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
 	text := fmt.Sprintf("Over %s of %s each that is a ratio of %s, within the tolerance (%s): nothing changes",
 		replicas(t.s.Scale.Existing), milli(m.Target), number(p.Ratio), t.tolerance())
 	if exact := ceil(whole); exact != p.Replicas {
-		return fmt.Sprintf("%s, where %s / %s%s would be %d.",
-			text, milli(p.Total), milli(m.Target), rounding(whole), exact)
+		return fmt.Sprintf("%s, where %s / %s = %s would be rounded up to %d.",
+			text, milli(p.Total), milli(m.Target), number(whole), exact)
 	}
 	return text + "."
 }
@@ -118,6 +118,9 @@ func (t *telling) limits() {
 		t.say("minReplicas makes %d of %d.", t.out.Replicas, t.out.Stabilized)
 	case hpa.ScaleUpLimit:
 		t.say("In one go no more than %d of %d are allowed: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
+		if t.out.Stabilized > t.s.Spec.Max {
+			t.say("In the end maxReplicas leaves %d of %d.", t.s.Spec.Max, t.out.Stabilized)
+		}
 	case hpa.ScaleDownLimit:
 		t.say("In one go no fewer than %d, not %d, are allowed: %s.",
 			t.out.Replicas, t.out.Stabilized, policies(&t.s.Spec.Behavior.Down))

@@ -113,7 +113,7 @@ func (t *telling) health(i int) {
 	}
 	switch {
 	case f.State == snapshot.Warming:
-		t.warn(HistoryTooShort, "wait, or point forewarm at an older history; until then it gains nothing over a reactive rule",
+		t.warn(HistoryTooShort, "wait, or point forewarm at a source with an older history",
 			"Forecast %s knows less than a season of its demand: %s", f.Name, f.Ready)
 	case f.State == snapshot.FallingBack:
 		t.warn(ForecastFallingBack, "look at the history source: the condition SourceHealthy of the Forecast",

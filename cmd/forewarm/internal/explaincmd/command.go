@@ -115,6 +115,17 @@ func (n name) known() bool {
 	return n.scaled()
 }
 
+// inFile is how a file's autoscalers are told apart: by name, and by kind where one was written.
+func (n name) inFile() string {
+	switch {
+	case n.kind == "":
+		return n.name
+	case n.scaled():
+		return "ScaledObject/" + n.name
+	}
+	return "HorizontalPodAutoscaler/" + n.name
+}
+
 // validate says everything that is wrong with a command line.
 func (o *options) validate(args []string) (of name, err error) {
 	var problems []error

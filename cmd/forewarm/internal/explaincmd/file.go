@@ -28,7 +28,7 @@ func (o *options) fromFile(of name, in io.Reader) (*explain.Situation, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := autoscaler.SituateFile(o.file, data, of.name)
+	s, err := autoscaler.SituateFile(o.file, data, of.inFile())
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,12 @@ func (r *reader) ask(
 		}
 		request = request.Param(parameter, parsed.String())
 	}
-	body, err := request.SetHeader("Accept", "application/json").Do(ctx).Raw()
+	result := request.SetHeader("Accept", "application/json").Do(ctx)
+	// Raw alone would not have the server's words.
+	if err := result.Error(); err != nil {
+		return err
+	}
+	body, err := result.Raw()
 	if err != nil {
 		return err
 	}
