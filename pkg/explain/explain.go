@@ -113,8 +113,11 @@ func (t *telling) unread() {
 		t.say("Without a metric the HPA keeps what it has.")
 		return
 	}
-	t.say("Where not all metrics can be read the HPA scales up by the others but never down: their %d are no more than "+
-		"there are.", t.out.Proposed)
+	t.say(
+		"Where not all metrics can be read the HPA scales up by the others but never down: their %d are no more than "+
+			"there are.",
+		t.out.Proposed,
+	)
 }
 
 // conclusion is the figure.

@@ -71,7 +71,9 @@ func explained(t *testing.T, s *explain.Situation) *explain.Explanation {
 // The figures are by hand.
 func TestFigure(t *testing.T) {
 	hour := func(b *hpa.Behavior) { b.Down.Stabilization = time.Hour }
-	at := func(n int32, seconds float64) explain.Settling { return explain.Settling{Replicas: n, Seconds: seconds} }
+	at := func(n int32, seconds float64) explain.Settling {
+		return explain.Settling{Replicas: n, Seconds: seconds}
+	}
 	for _, c := range []struct {
 		name    string
 		s       *explain.Situation
@@ -231,7 +233,9 @@ func TestWrong(t *testing.T) {
 func TestForeignAlone(t *testing.T) {
 	s := situation(4, 0, seen(4, 4, 0), func(s *explain.Situation) {
 		s.Spec.Metrics, s.Metrics, s.Live.Readings = nil, nil, nil
-		s.Foreign = []explain.Foreign{{Type: "Resource", Name: "cpu", Target: "80% of the request", Current: "75% of the request"}}
+		s.Foreign = []explain.Foreign{
+			{Type: "Resource", Name: "cpu", Target: "80% of the request", Current: "75% of the request"},
+		}
 	})
 	e := explained(t, s)
 	if e.Desired != nil || e.Live.Agrees || len(e.Metrics) != 1 || e.Metrics[0].Live != "75% of the request" {

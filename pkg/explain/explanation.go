@@ -17,7 +17,7 @@ type Explanation struct {
 	Warnings  []Warning `json:"warnings"`
 	// Unknown says what could not be read, and what stands in for it.
 	Unknown []string `json:"unknown,omitempty"`
-	Metrics   []Line    `json:"metrics"`
+	Metrics []Line   `json:"metrics"`
 	// Live is the HPA's own status beside it; absent where there is none.
 	Live *Comparison `json:"live,omitempty"`
 }

@@ -20,8 +20,12 @@ func list(names []string) string {
 // ahead comes late, however well it was foreseen.
 func (t *telling) rise() error {
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Select == hpa.SelectDisabled {
-		t.warn(ScaleUpDisabled, "take behavior.scaleUp.selectPolicy: Disabled away", "behavior.scaleUp.selectPolicy is "+
-			"Disabled: the HPA never scales up, whatever is forecast")
+		t.warn(
+			ScaleUpDisabled,
+			"take behavior.scaleUp.selectPolicy: Disabled away",
+			"behavior.scaleUp.selectPolicy is "+
+				"Disabled: the HPA never scales up, whatever is forecast",
+		)
 		return nil
 	}
 	for i := range t.s.Spec.Metrics {
@@ -42,9 +46,18 @@ func (t *telling) rise() error {
 				return err
 			}
 			if slow != "" {
-				t.warn(ScaleUpSlowerThanRise, "let behavior.scaleUp allow the whole rise at once, or take it away: the "+
-					"default doubles every sync", "a rise of Forecast %s from %s to %s within the lead time of %s, %s, needs %s",
-					f.Name, number(r.rise.From), of(r.rise.To, f.Unit), span(f.Lead), r.when, slow)
+				t.warn(
+					ScaleUpSlowerThanRise,
+					"let behavior.scaleUp allow the whole rise at once, or take it away: the "+
+						"default doubles every sync",
+					"a rise of Forecast %s from %s to %s within the lead time of %s, %s, needs %s",
+					f.Name,
+					number(r.rise.From),
+					of(r.rise.To, f.Unit),
+					span(f.Lead),
+					r.when,
+					slow,
+				)
 				break
 			}
 		}
@@ -70,7 +83,7 @@ func (t *telling) slow(m *hpa.Metric, f *Forecast, r Rise, begin int32) (string,
 	}
 	rule := t.upRule()
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Stabilization > 0 {
-		rule += fmt.Sprintf(", held for %s", span(b.Up.Stabilization))
+		rule += ", held for " + span(b.Up.Stabilization)
 	}
 	return fmt.Sprintf("%d replicas; from %d no more than %d can be asked for in that time (%s)",
 		needed, begin, got, rule), nil
@@ -94,9 +107,17 @@ func (t *telling) deadBand() {
 		if hidden < 1 && wanted <= t.s.Scale.Existing {
 			continue
 		}
-		text := fmt.Sprintf("with %s a rise of %s by less than %s%% is not seen: nothing is added up to %s, where %s carry %s",
-			replicas(t.s.Scale.Existing), m.Name, number(100*up), number(each*there*(1+up)), replicas(t.s.Scale.Existing),
-			number(each*there))
+		text := fmt.Sprintf(
+			"with %s a rise of %s by less than %s%% is not seen: nothing is added up to %s, where %s carry %s",
+			replicas(
+				t.s.Scale.Existing,
+			),
+			m.Name,
+			number(100*up),
+			number(each*there*(1+up)),
+			replicas(t.s.Scale.Existing),
+			number(each*there),
+		)
 		if wanted > t.s.Scale.Existing {
 			text += fmt.Sprintf("; now %s would need %d", number(*line.Value), wanted)
 		}
@@ -120,8 +141,14 @@ func (t *telling) scaleDown() {
 			return
 		}
 	}
-	t.warn(ScaleDownBeforeLead, fmt.Sprintf("write behavior: {scaleDown: {stabilizationWindowSeconds: %d}}, or scale on a "+
-		"forecast, which looks ahead", int(math.Ceil(min(lead, time.Hour).Seconds()))), "no metric looks ahead, and a "+
-		"scale-down waits for %s, less than the %s that a new replica takes: after a short dip the demand is back before "+
-		"its replicas are", span(window), span(lead))
+	t.warn(
+		ScaleDownBeforeLead,
+		fmt.Sprintf("write behavior: {scaleDown: {stabilizationWindowSeconds: %d}}, or scale on a "+
+			"forecast, which looks ahead", int(math.Ceil(min(lead, time.Hour).Seconds()))),
+		"no metric looks ahead, and a "+
+			"scale-down waits for %s, less than the %s that a new replica takes: after a short dip the demand is back before "+
+			"its replicas are",
+		span(window),
+		span(lead),
+	)
 }

@@ -91,8 +91,13 @@ func (t *telling) stabilization() {
 	}
 	switch {
 	case t.out.Able == hpa.ScaleDownStabilized:
-		t.say("A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than %d. %s",
-			span(t.s.holdDown()), t.window(), t.out.Stabilized, memory)
+		t.say(
+			"A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than %d. %s",
+			span(t.s.holdDown()),
+			t.window(),
+			t.out.Stabilized,
+			memory,
+		)
 	case t.out.Able == hpa.ScaleUpStabilized:
 		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
 			"stabilizationWindowSeconds), and that is no more than %d. %s", span(up), t.out.Stabilized, memory)
@@ -146,8 +151,11 @@ func (t *telling) recentChange() {
 	}
 	ago := t.s.Now.Sub(live.LastScale)
 	if within := max(longest(&b.Up), longest(&b.Down)); ago >= 0 && ago < within {
-		t.say("The last change was %s ago, which still counts in the policies' %s; by how much only the controller knows.",
-			span(ago), span(within))
+		t.say(
+			"The last change was %s ago, which still counts in the policies' %s; by how much only the controller knows.",
+			span(ago),
+			span(within),
+		)
 	}
 }
 

@@ -66,8 +66,13 @@ func (t *telling) notComputed(f *Foreign) {
 // rivals are others that write the same replicas.
 func (t *telling) rivals() {
 	if t.s.Owner != "" {
-		t.warn(OwnedByKEDA, "change the ScaledObject", "KEDA makes this HPA of ScaledObject %s, and undoes what is changed "+
-			"in it; between 0 and 1 replicas KEDA scales by itself", t.s.Owner)
+		t.warn(
+			OwnedByKEDA,
+			"change the ScaledObject",
+			"KEDA makes this HPA of ScaledObject %s, and undoes what is changed "+
+				"in it; between 0 and 1 replicas KEDA scales by itself",
+			t.s.Owner,
+		)
 	}
 	if len(t.s.Rivals) > 0 {
 		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the largest proposal wins",
@@ -80,8 +85,14 @@ func (t *telling) negative(i int) {
 	m := &t.s.Spec.Metrics[i]
 	for _, v := range t.s.Metrics[i].Reading.Values {
 		if v < 0 && m.Source == hpa.External && m.Type == hpa.AverageValue {
-			t.warn(NegativeMetric, "mend the query, for example by clamp_min(…, 0)", "%s is negative (%s): the controller "+
-				"takes that for an overflow and scales to maxReplicas", m.Name, milli(v))
+			t.warn(
+				NegativeMetric,
+				"mend the query, for example by clamp_min(…, 0)",
+				"%s is negative (%s): the controller "+
+					"takes that for an overflow and scales to maxReplicas",
+				m.Name,
+				milli(v),
+			)
 		}
 	}
 }
@@ -92,11 +103,11 @@ func (t *telling) compounds(i int) {
 	if m.Type != hpa.Value {
 		return
 	}
-	total := fmt.Sprintf("if %s is a total", m.Name)
+	total := "if " + m.Name
 	if f != nil && f.Missing == "" {
-		total = fmt.Sprintf("%s is a total", m.Name)
+		total = m.Name
 	}
-	text := fmt.Sprintf("%s, a target of type Value multiplies it by the pods that its own replicas made ready", total)
+	text := total + " is a total, a target of type Value multiplies it by the pods that its own replicas made ready"
 	if line := &t.Metrics[i]; line.Ratio != nil && *line.Ratio > 1 && !line.WithinTolerance && t.s.Scale.Ready > 0 {
 		next := ceil(*line.Ratio * float64(t.s.Scale.Ready))
 		text += fmt.Sprintf(": the same %s asks for %d now, for %d when those are ready, and so on to maxReplicas %d",
@@ -116,15 +127,26 @@ func (t *telling) health(i int) {
 		t.warn(HistoryTooShort, "wait, or point forewarm at a source with an older history",
 			"Forecast %s knows less than a season of its demand: %s", f.Name, f.Ready)
 	case f.State == snapshot.FallingBack:
-		t.warn(ForecastFallingBack, "look at the history source: the condition SourceHealthy of the Forecast",
-			"Forecast %s serves the running maximum of the observed demand, which sees nothing coming: %s", f.Name, f.Ready)
+		t.warn(
+			ForecastFallingBack,
+			"look at the history source: the condition SourceHealthy of the Forecast",
+			"Forecast %s serves the running maximum of the observed demand, which sees nothing coming: %s",
+			f.Name,
+			f.Ready,
+		)
 	case !f.State.Serves():
-		t.warn(ForecastNotServing, fmt.Sprintf("kubectl describe forecast %s", f.Name),
+		t.warn(ForecastNotServing, "kubectl describe forecast "+f.Name,
 			"Forecast %s is %s and serves nothing, so that the HPA keeps what it has: %s", f.Name, f.State, f.Ready)
 	}
 	if f.Saturated != "" {
-		t.warn(DemandSaturated, "take a signal that goes on rising when the service is full (arrivals, running + waiting), "+
-			"or raise maxReplicas", "the demand of Forecast %s is known only as a lower bound: %s", f.Name, f.Saturated)
+		t.warn(
+			DemandSaturated,
+			"take a signal that goes on rising when the service is full (arrivals, running + waiting), "+
+				"or raise maxReplicas",
+			"the demand of Forecast %s is known only as a lower bound: %s",
+			f.Name,
+			f.Saturated,
+		)
 	}
 }
 
@@ -139,18 +161,42 @@ func (t *telling) bounds() {
 		least, most := each*float64(t.s.Spec.Min), each*float64(t.s.Spec.Max)
 		high := highest(f.Served, f.Peak)
 		if day := highest(high, f.Highest); t.s.Spec.Min > 1 && day <= least {
-			t.warn(MinReplicasHideForecast, fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each)),
+			t.warn(
+				MinReplicasHideForecast,
+				fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each)),
 				"minReplicas %d × %s = %s is never below Forecast %s: %s is the most of the last day and of the path ahead, so "+
-					"the HPA never follows it", t.s.Spec.Min, number(each), number(least), f.Name, of(day, f.Unit))
+					"the HPA never follows it",
+				t.s.Spec.Min,
+				number(each),
+				number(least),
+				f.Name,
+				of(day, f.Unit),
+			)
 		}
 		switch {
 		case f.AtMax != "":
-			t.warn(MaxReplicasCutForecast, "raise maxReplicas, if there are the GPUs", "maxReplicas %d keeps the objective of "+
-				"Forecast %s from being met: %s", t.s.Spec.Max, f.Name, f.AtMax)
+			t.warn(
+				MaxReplicasCutForecast,
+				"raise maxReplicas, if there are the GPUs",
+				"maxReplicas %d keeps the objective of "+
+					"Forecast %s from being met: %s",
+				t.s.Spec.Max,
+				f.Name,
+				f.AtMax,
+			)
 		case high > most:
-			t.warn(MaxReplicasCutForecast, "raise maxReplicas, if there are the GPUs", "maxReplicas %d × %s = %s is less than "+
-				"the %s that Forecast %s has within reach: %d replicas would carry it", t.s.Spec.Max, number(each), number(most),
-				of(high, f.Unit), f.Name, ceil(high/each))
+			t.warn(
+				MaxReplicasCutForecast,
+				"raise maxReplicas, if there are the GPUs",
+				"maxReplicas %d × %s = %s is less than "+
+					"the %s that Forecast %s has within reach: %d replicas would carry it",
+				t.s.Spec.Max,
+				number(each),
+				number(most),
+				of(high, f.Unit),
+				f.Name,
+				ceil(high/each),
+			)
 		}
 	}
 }

@@ -87,11 +87,13 @@ func TestWarnings(t *testing.T) {
 		},
 		{
 			"never up", explain.ScaleUpDisabled,
-			situation(4, 40, behaves(func(b *hpa.Behavior) { b.Up.Select = hpa.SelectDisabled })), []string{"never scales up"},
+			situation(4, 40, behaves(func(b *hpa.Behavior) { b.Up.Select = hpa.SelectDisabled })),
+			[]string{"never scales up"},
 		},
 		{
 			"too little history", explain.HistoryTooShort,
-			situation(4, 40, foreseen(inState(snapshot.Warming, "4h of 1d; until 18:00"))), []string{"4h of 1d; until 18:00"},
+			situation(4, 40, foreseen(inState(snapshot.Warming, "4h of 1d; until 18:00"))),
+			[]string{"4h of 1d; until 18:00"},
 		},
 		{"enough of it", explain.HistoryTooShort, situation(4, 40, foreseen(healthy)), nil},
 		{
@@ -177,7 +179,8 @@ func TestWarnings(t *testing.T) {
 		},
 		{
 			"no such metric", "FailedGetObjectMetric",
-			situation(3, 25, says("FailedGetObjectMetric", `forecasts "x" not found`)), []string{"the metric's name and namespace"},
+			situation(3, 25, says("FailedGetObjectMetric", `forecasts "x" not found`)),
+			[]string{"the metric's name and namespace"},
 		},
 		{
 			"the adapter is away", "FailedGetExternalMetric",

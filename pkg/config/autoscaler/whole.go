@@ -74,9 +74,9 @@ func situateScaled(d strict.Document, w *Written) (Situated, error) {
 			s.Foreign = append(s.Foreign, explain.Foreign{Type: m.Type, Name: m.Name, Why: m.Refused})
 			continue
 		}
-		metrics := append(s.Spec.Metrics, m.Spec.Metrics...)
+		so := s.Spec.Metrics
 		s.Spec = m.Spec
-		s.Spec.Metrics = metrics
+		s.Spec.Metrics = slices.Concat(so, m.Spec.Metrics)
 		s.Metrics = append(s.Metrics, explain.Metric{})
 		s.Sources = append(s.Sources, Source{Forecast: read.Spec.Triggers[i].Metadata["forecast"]})
 	}

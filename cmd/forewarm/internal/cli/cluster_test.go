@@ -2,7 +2,7 @@ package cli_test
 
 import (
 	"fmt"
-	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -36,7 +36,7 @@ func (c cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, string(data)) //nolint:errcheck // A test's client that is gone needs no answer.
+		w.Write(data) //nolint:errcheck // A test's client that is gone needs no answer.
 	}
 }
 
@@ -44,9 +44,7 @@ func (c cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c cluster) with(changes cluster) cluster {
 	out := cluster{}
 	for _, part := range []cluster{c, changes} {
-		for path, text := range part {
-			out[path] = text
-		}
+		maps.Copy(out, part)
 	}
 	return out
 }
@@ -92,7 +90,7 @@ func healthyCluster() cluster {
 		"/apis/apps/v1": `{kind: APIResourceList, apiVersion: v1, groupVersion: apps/v1, resources: [
   {name: deployments, singularName: deployment, namespaced: true, kind: Deployment, verbs: [get]},
   {name: deployments/scale, namespaced: true, group: autoscaling, version: v1, kind: Scale, verbs: [get]}]}`,
-		"/api/v1": `{kind: APIResourceList, apiVersion: v1, groupVersion: v1, resources: []}`,
+		"/api/v1":         `{kind: APIResourceList, apiVersion: v1, groupVersion: v1, resources: []}`,
 		ofHPAs + "/llama": scaling("llama", "", "llama"),
 		ofHPAs:            `{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: []}`,
 		ofScale: `{kind: Scale, apiVersion: autoscaling/v1, metadata: {name: llama, namespace: inference},
@@ -109,7 +107,7 @@ func healthyCluster() cluster {
 func ownedByKEDA() cluster {
 	const owner = "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: llama, uid: x, controller: true}"
 	return healthyCluster().with(cluster{
-		ofHPAs + "/keda-hpa-llama": scaling("keda-hpa-llama", owner, "s1-forewarm"),
+		ofHPAs + "/keda-hpa-llama":                             scaling("keda-hpa-llama", owner, "s1-forewarm"),
 		strings.Replace(ofMetric, "/llama", "/s1-forewarm", 1): healthyCluster()[ofMetric],
 		ofScaled: `{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: llama, namespace: inference},
   spec: {scaleTargetRef: {name: llama}, triggers: [{type: cron, metadata: {}},

@@ -49,10 +49,10 @@ func TestScripts(t *testing.T) {
 		"CLUSTER":      healthyCluster(),
 		"KEDA":         ownedByKEDA(),
 		"FEW_RIGHTS":   withFewRights(),
-		"TWO":          healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
+		"TWO": healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
 			`{metadata: {name: other}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: llama, apiVersion: apps/v1}}}]}`}),
-		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
-		"PLAIN":        http.NotFoundHandler(),
+		"FOREIGN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"PLAIN":   http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),

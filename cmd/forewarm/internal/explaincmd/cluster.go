@@ -2,6 +2,7 @@ package explaincmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -166,7 +167,8 @@ func same(a, b autoscalingv2.CrossVersionObjectReference) bool {
 
 // plainly is an error in the server's words.
 func plainly(err error) string {
-	if status := apierrors.APIStatus(nil); asStatus(err, &status) && status.Status().Message != "" {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Message != "" {
 		return status.Status().Message
 	}
 	return err.Error()

@@ -68,11 +68,11 @@ func New() *cobra.Command {
 		Example: examples,
 		Args:    exit.Args(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := o.validate(args)
+			of, err := o.validate(args)
 			if err != nil {
 				return exit.Usage(err)
 			}
-			return o.run(cmd.Context(), name, cmd.InOrStdin(), cmd.OutOrStdout())
+			return o.run(cmd.Context(), of, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -86,7 +86,12 @@ func New() *cobra.Command {
 		"with --file: what the metric is (180, 4.5k), or NAME=VALUE for one of several")
 	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: replicas that there are (default: the status's)")
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: those of them that are ready (default: all)")
-	flags.StringVar(&o.leadTime, "lead-time", "", "time from \"more replicas\" to \"ready\", where no Forecast says it: 5m")
+	flags.StringVar(
+		&o.leadTime,
+		"lead-time",
+		"",
+		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m",
+	)
 	return cmd
 }
 

@@ -109,8 +109,12 @@ func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
 	for _, text := range o.values {
 		metric, value, named := cutLast(text)
 		if !named && len(s.Spec.Metrics) != 1 {
-			return nil, fmt.Errorf("--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
-				text, len(s.Spec.Metrics), namesOf(s))
+			return nil, fmt.Errorf(
+				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
+				text,
+				len(s.Spec.Metrics),
+				namesOf(s),
+			)
 		}
 		if !named {
 			metric = s.Spec.Metrics[0].Name

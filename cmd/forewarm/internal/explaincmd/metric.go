@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
+	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,8 +53,17 @@ func (r *reader) values(ctx context.Context, m *autoscalingv2.MetricSpec) (value
 
 func (r *reader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
 	var list external.ExternalMetricValueList
-	err := r.ask(ctx, &list, "labelSelector", m.Metric.Selector, "external.metrics.k8s.io", external.SchemeGroupVersion.Version,
-		"namespaces", r.namespace, m.Metric.Name)
+	err := r.ask(
+		ctx,
+		&list,
+		"labelSelector",
+		m.Metric.Selector,
+		"external.metrics.k8s.io",
+		external.SchemeGroupVersion.Version,
+		"namespaces",
+		r.namespace,
+		m.Metric.Name,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +106,12 @@ func (r *reader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource
 func (r *reader) ask(
 	ctx context.Context, into any, parameter string, selector *metav1.LabelSelector, path ...string,
 ) error {
-	request := r.clients.Discovery().RESTClient().Get().AbsPath("/apis/" + join(path))
+	for _, part := range path {
+		if part == "" || part == "." || part == ".." || strings.Contains(part, "/") {
+			return fmt.Errorf("%.64q is no name that an API can be asked for", part)
+		}
+	}
+	request := r.clients.Discovery().RESTClient().Get().AbsPath(append([]string{"/apis"}, path...)...)
 	if selector != nil {
 		parsed, err := metav1.LabelSelectorAsSelector(selector)
 		if err != nil {
@@ -118,18 +132,6 @@ func (r *reader) ask(
 		return fmt.Errorf("%s answers what cannot be read: %w", path[0], err)
 	}
 	return nil
-}
-
-// join makes a path of names, whatever is in them.
-func join(names []string) string {
-	path := ""
-	for i, n := range names {
-		if i > 0 {
-			path += "/"
-		}
-		path += url.PathEscape(n)
-	}
-	return path
 }
 
 // milliOf is a quantity in milli-units, cut to what there is.

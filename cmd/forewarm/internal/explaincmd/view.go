@@ -54,8 +54,19 @@ func table(out io.Writer, lines []explain.Line) error {
 	fmt.Fprintln(tabs, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tBY ITS STATUS\tNOTE")
 	for i := range lines {
 		l := &lines[i]
-		fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Type, cmp.Or(l.Forecast, nothing), number(l.Value),
-			cmp.Or(l.Target, nothing), number(l.Ratio), whole(l.Proposes), cmp.Or(l.Live, nothing), note(l))
+		fmt.Fprintf(
+			tabs,
+			"%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			l.Name,
+			l.Type,
+			cmp.Or(l.Forecast, nothing),
+			number(l.Value),
+			cmp.Or(l.Target, nothing),
+			number(l.Ratio),
+			whole(l.Proposes),
+			cmp.Or(l.Live, nothing),
+			note(l),
+		)
 	}
 	return tabs.Flush()
 }

@@ -2,12 +2,10 @@ package explaincmd
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,8 +14,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
-
-func asStatus(err error, into *apierrors.APIStatus) bool { return errors.As(err, into) }
 
 // scale reads the scale sub-resource of the target, and returns its selector. Where it cannot be read the HPA's status
 // stands in.
