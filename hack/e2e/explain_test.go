@@ -27,8 +27,8 @@ type explanation struct {
 	Sentences []string `json:"sentences"`
 	Unknown   []string `json:"unknown"`
 	Metrics   []struct {
-		From     string `json:"from"`
-		Forecast string `json:"forecast"`
+		Value    *float64 `json:"value"`
+		Forecast string   `json:"forecast"`
 	} `json:"metrics"`
 	Live *struct {
 		Desired      int32    `json:"desiredReplicas"`
@@ -111,6 +111,7 @@ func TestExplain(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { s.atRest(t, &c) })
 	}
+	t.Run("moving", s.moving)
 	t.Run("rivals", func(t *testing.T) {
 		s.apply(t, hpa("explained", "second", "plain", external("plain", "")))
 		if e := s.explain(t, s.Kubeconfig, "explained/plain"); !slices.Contains(e.reasons(), "SeveralAutoscalers") {
@@ -158,6 +159,51 @@ func (s *stage) atRest(t *testing.T, c *explained) {
 	}
 }
 
+// moving: while the demand goes up and down, the figure is the status's whenever the HPA has read what is explained, or
+// it is at its next sync. So it is with a scale-down that waits and with one that does not.
+func (s *stage) moving(t *testing.T) {
+	steps := []float64{20, 45, 70, 33, 88, 12}
+	const step = 12 * time.Second
+	begun := time.Now()
+	names := []string{"plain", "falls"}
+	for _, name := range names {
+		s.demand.follow("explained", name, func() float64 { return steps[int(time.Since(begun)/step)%len(steps)] })
+	}
+	compared, ahead, figures := 0, 0, map[int32]bool{}
+	for time.Since(begun) < time.Duration(len(steps))*step {
+		for _, name := range names {
+			e := s.explain(t, s.Kubeconfig, "explained/"+name)
+			if e.Live == nil || e.Desired == nil || !e.Live.SameReadings {
+				continue
+			}
+			compared++
+			figures[*e.Desired] = true
+			if e.Live.Agrees {
+				continue
+			}
+			ahead++
+			if after, same := s.afterSync(t, name, &e); same && after != *e.Desired {
+				t.Errorf("%s: %d explained, the HPA's status said %d and says %d: %v\n%s",
+					name, *e.Desired, e.Live.Desired, after, e.Live.Why, strings.Join(e.Sentences, "\n"))
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	t.Logf("%d moments compared, of %d figures; %d were of the sync that came", compared, len(figures), ahead)
+	if compared < 20 || len(figures) < 4 || ahead > compared/4 {
+		t.Errorf("%d moments of %d figures were compared, %d of the sync that came: want more, and fewer that differ",
+			compared, len(figures), ahead)
+	}
+}
+
+// afterSync is what an HPA asks for after its next sync, and whether its metric stayed for so long.
+func (s *stage) afterSync(t *testing.T, name string, before *explanation) (desired int32, same bool) {
+	t.Helper()
+	time.Sleep(5 * time.Second) // Two syncs.
+	now := s.explain(t, s.Kubeconfig, "explained/"+name)
+	return now.Live.Desired, *now.Metrics[0].Value == *before.Metrics[0].Value
+}
+
 // fewRights: who may read HPAs and nothing else is told what that leaves out, and has the figure all the same.
 func (s *stage) fewRights(t *testing.T) {
 	s.apply(t, `
@@ -201,6 +247,25 @@ current-context: e2e
 		t.Errorf("not every refusal is told in the server's words: %s", unknown)
 	}
 	t.Log("\n" + unknown)
+}
+
+// explainTriggered: of a ScaledObject the HPA that KEDA made is explained, with the value by KEDA and the outlook of the
+// Forecast that its trigger names.
+func (s *stage) explainTriggered(t *testing.T, name string) {
+	t.Helper()
+	var e explanation
+	eventually(t, func() string {
+		if e = s.explain(t, s.Kubeconfig, "triggered/scaledobject/"+name); e.Live == nil || !e.Live.SameReadings {
+			return fmt.Sprintf("other readings: %+v", e)
+		}
+		return ""
+	})
+	if e.Desired == nil || *e.Desired != 5 || !e.Live.Agrees || e.Metrics[0].Forecast != name {
+		t.Errorf("%+v, want 5 by Forecast %s", e, name)
+	}
+	if !slices.Contains(e.reasons(), "OwnedByKEDA") {
+		t.Errorf("whose the HPA is, is not said: %v", e.reasons())
+	}
 }
 
 // explain runs "forewarm explain --json".

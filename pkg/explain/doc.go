@@ -4,6 +4,6 @@
 //
 // The figure is the controller's own (package hpa). What it remembers between syncs cannot be read from outside: earlier
 // recommendations, which stabilize, and earlier changes, which count against policies. The present number of replicas is
-// taken for what was recommended last. At rest that is so, and the figure is what the HPA's status will say; where it may
-// not be so, a sentence says what is not known.
+// taken for what was recommended last, and of the changes only the last is known, by its time and by what the HPA's status
+// tells. That makes the figure what the status will say; where it may not, a sentence says what is not known.
 package explain

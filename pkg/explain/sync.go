@@ -16,24 +16,17 @@ const (
 	unbounded = math.MaxInt64
 )
 
-// controller is the HPA's as far as it is known from outside: the present replicas are what it recommended last. One
-// whose HPA put the workload to sleep is led there, as only who did so may wake it.
+// controller is the HPA's as far as it is known from outside: the present replicas are what it recommended last, and what
+// its status tells of the last change it remembers.
 func (s *Situation) controller() (*hpa.Controller, error) {
 	c, err := hpa.New(s.Spec)
 	if err != nil {
 		return nil, err
 	}
-	slept, _ := s.Live.condition("ScaledToZero")
-	if s.Scale.Replicas != 0 || !slept.True || s.Spec.Min != 0 {
-		return c, nil
+	from, known := s.before()
+	if known {
+		c.Recall(s.Live.LastScale, from, s.Scale.Replicas)
 	}
-	nothing := hpa.Observed{Replicas: 1, Existing: 1, Pods: 1, Ready: 1}
-	for range s.Spec.Metrics {
-		nothing.Readings = append(nothing.Readings, hpa.Reading{Values: []int64{0}})
-	}
-	const longAgo, later = 4 * time.Hour, 2 * time.Hour
-	c.Sync(s.Now.Add(-longAgo), nothing)
-	c.Sync(s.Now.Add(-later), nothing)
 	return c, nil
 }
 

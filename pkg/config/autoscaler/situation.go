@@ -3,6 +3,7 @@ package autoscaler
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -106,6 +107,9 @@ func (s *Situated) addServed(m *autoscalingv2.MetricSpec, source hpa.Source, id 
 		return fmt.Errorf("a target of type %.64q: write type: AverageValue", of.Type)
 	}
 	milli, problem := thousandths(value)
+	if problem != "" && read.Type == hpa.Value {
+		problem = strings.Replace(problem, "averageValue", "value", 1)
+	}
 	if problem != "" {
 		return fmt.Errorf("%s: %s", id.Name, problem)
 	}
