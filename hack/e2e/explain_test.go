@@ -83,8 +83,14 @@ func TestExplain(t *testing.T) {
 			further: "behavior: {scaleDown: {stabilizationWindowSeconds: 0}}",
 		},
 		{
-			name: "value", demand: 8, replicas: 2, want: 2, reason: "ValueTargetCompounds",
-			metrics: []string{strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1)},
+			name:     "value",
+			demand:   8,
+			replicas: 2,
+			want:     2,
+			reason:   "ValueTargetCompounds",
+			metrics: []string{
+				strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1),
+			},
 		},
 		{
 			name: "several", demand: 35, replicas: 1, want: 4,
@@ -105,8 +111,17 @@ func TestExplain(t *testing.T) {
 		// No GPU: there are not as many.
 		deployment := strings.Replace(
 			workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
-		s.apply(t, deployment, forecastOf("explained", c.name),
-			strings.Replace(hpa("explained", c.name, c.name, metrics...), "  metrics:", "  "+c.further+"\n  metrics:", 1))
+		s.apply(
+			t,
+			deployment,
+			forecastOf("explained", c.name),
+			strings.Replace(
+				hpa("explained", c.name, c.name, metrics...),
+				"  metrics:",
+				"  "+c.further+"\n  metrics:",
+				1,
+			),
+		)
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { s.atRest(t, &c) })

@@ -58,7 +58,11 @@ func (t *telling) differences() []string {
 	}
 	if limited, _ := live.condition("ScalingLimited"); limited.Reason == string(hpa.ScaleUpLimit) ||
 		limited.Reason == string(hpa.ScaleDownLimit) {
-		add("at its last sync the policies allowed no more (%s); the next sync comes within %s", limited.Reason, span(period))
+		add(
+			"at its last sync the policies allowed no more (%s); the next sync comes within %s",
+			limited.Reason,
+			span(period),
+		)
 	}
 	if len(why) == 0 {
 		add("the controller remembers recommendations and changes that cannot be read from outside; or it runs with " +

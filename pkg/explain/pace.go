@@ -29,37 +29,52 @@ func (t *telling) rise() error {
 		return nil
 	}
 	for i := range t.s.Spec.Metrics {
-		m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
-		if f == nil || f.Missing != "" || m.Type != hpa.AverageValue || f.Lead <= 0 {
-			continue
+		if err := t.riseOf(i); err != nil {
+			return err
 		}
-		for _, r := range []struct {
-			rise Rise
-			when string
-			from int32
-		}{
-			{Rise{f.Observed, f.Served}, "now", t.s.Scale.Existing},
-			{f.Steepest, "as in the last day", 0},
-		} {
-			slow, err := t.slow(m, f, r.rise, r.from)
-			if err != nil {
-				return err
-			}
-			if slow != "" {
-				t.warn(
-					ScaleUpSlowerThanRise,
-					"let behavior.scaleUp allow the whole rise at once, or take it away: the "+
-						"default doubles every sync",
-					"a rise of Forecast %s from %s to %s within the lead time of %s, %s, needs %s",
-					f.Name,
-					number(r.rise.From),
-					of(r.rise.To, f.Unit),
-					span(f.Lead),
-					r.when,
-					slow,
-				)
-				break
-			}
+	}
+	return nil
+}
+
+// riseOf compares for one metric: the rise that is ahead, and the steepest of the last day. Where no Forecast says what is
+// ahead, it is what the present replicas do not carry.
+func (t *telling) riseOf(i int) error {
+	m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
+	if f == nil || f.Missing != "" {
+		f = &Forecast{Name: m.Name, Served: math.NaN(), Lead: t.s.Lead, Steepest: Rise{math.NaN(), math.NaN()}}
+		if value := t.Metrics[i].Value; value != nil {
+			f.Observed, f.Served = float64(t.s.Scale.Existing)*float64(m.Target)/1000, *value
+		}
+	}
+	if m.Type != hpa.AverageValue || f.Lead <= 0 {
+		return nil
+	}
+	for _, r := range []struct {
+		rise Rise
+		when string
+		from int32
+	}{
+		{Rise{f.Observed, f.Served}, "now", t.s.Scale.Existing},
+		{f.Steepest, "as in the last day", 0},
+	} {
+		slow, err := t.slow(m, f, r.rise, r.from)
+		if err != nil {
+			return err
+		}
+		if slow != "" {
+			t.warn(
+				ScaleUpSlowerThanRise,
+				"let behavior.scaleUp allow the whole rise at once, or take it away: the default "+
+					"doubles every sync",
+				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s",
+				f.Name,
+				number(r.rise.From),
+				of(r.rise.To, f.Unit),
+				span(f.Lead),
+				r.when,
+				slow,
+			)
+			return nil
 		}
 	}
 	return nil

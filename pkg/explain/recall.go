@@ -28,7 +28,11 @@ func (s *Situation) before() (replicas int32, known bool) {
 	case live.Current != live.Desired:
 		return live.Current, true
 	case limited.Reason == string(hpa.ScaleUpLimit) && ago < longest(&b.Up):
-		return s.from(func(n int32) bool { return s.furthest(n, math.MaxInt64) <= s.Scale.Replicas }, s.Scale.Replicas, -1)
+		return s.from(
+			func(n int32) bool { return s.furthest(n, math.MaxInt64) <= s.Scale.Replicas },
+			s.Scale.Replicas,
+			-1,
+		)
 	case limited.Reason == string(hpa.ScaleDownLimit) && ago < longest(&b.Down):
 		return s.from(func(n int32) bool { return s.furthest(n, 0) >= s.Scale.Replicas }, s.Scale.Replicas, 1)
 	}

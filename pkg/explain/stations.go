@@ -151,8 +151,11 @@ func (t *telling) recentChange() {
 	}
 	ago := t.s.Now.Sub(live.LastScale)
 	if within := max(longest(&b.Up), longest(&b.Down)); ago >= 0 && ago < within {
-		t.say("The last change, %s ago, still counts in the policies' %s; what others there were only the controller knows.",
-			span(ago), span(within))
+		t.say(
+			"The last change, %s ago, still counts in the policies' %s; what others there were only the controller knows.",
+			span(ago),
+			span(within),
+		)
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 	ScaleDownBeforeLead     = "ScaleDownBeforeLead"
 	MinReplicasHideForecast = "MinReplicasHideForecast"
 	MaxReplicasCutForecast  = "MaxReplicasCutForecast"
+	MaxReplicasReached      = "MaxReplicasReached"
 	HistoryTooShort         = "HistoryTooShort"
 	ForecastFallingBack     = "ForecastFallingBack"
 	ForecastNotServing      = "ForecastNotServing"
@@ -150,54 +151,63 @@ func (t *telling) health(i int) {
 	}
 }
 
-// bounds are minReplicas and maxReplicas against what is forecast.
+// bounds are minReplicas and maxReplicas against what is asked for and forecast.
 func (t *telling) bounds() {
+	const more = "raise maxReplicas, if there are the GPUs"
 	for i := range t.s.Spec.Metrics {
 		m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
-		if f == nil || f.Missing != "" || m.Type != hpa.AverageValue || math.IsNaN(f.Served) {
-			continue
+		switch asks := t.Metrics[i].Proposes; {
+		case f != nil && f.Missing == "" && m.Type == hpa.AverageValue && !math.IsNaN(f.Served):
+			t.hidden(m, f)
+			t.cut(m, f, more)
+		case asks != nil && *asks > t.s.Spec.Max:
+			t.warn(MaxReplicasReached, more, "%s asks for %s, and maxReplicas is %d: the rest of it waits",
+				m.Name, replicas(*asks), t.s.Spec.Max)
 		}
-		each := float64(m.Target) / 1000
-		least, most := each*float64(t.s.Spec.Min), each*float64(t.s.Spec.Max)
-		high := highest(f.Served, f.Peak)
-		if day := highest(high, f.Highest); t.s.Spec.Min > 1 && day <= least {
-			t.warn(
-				MinReplicasHideForecast,
-				fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each)),
-				"minReplicas %d × %s = %s is never below Forecast %s: %s is the most of the last day and of the path ahead, so "+
-					"the HPA never follows it",
-				t.s.Spec.Min,
-				number(each),
-				number(least),
-				f.Name,
-				of(day, f.Unit),
-			)
-		}
-		switch {
-		case f.AtMax != "":
-			t.warn(
-				MaxReplicasCutForecast,
-				"raise maxReplicas, if there are the GPUs",
-				"maxReplicas %d keeps the objective of "+
-					"Forecast %s from being met: %s",
-				t.s.Spec.Max,
-				f.Name,
-				f.AtMax,
-			)
-		case high > most:
-			t.warn(
-				MaxReplicasCutForecast,
-				"raise maxReplicas, if there are the GPUs",
-				"maxReplicas %d × %s = %s is less than "+
-					"the %s that Forecast %s has within reach: %d replicas would carry it",
-				t.s.Spec.Max,
-				number(each),
-				number(most),
-				of(high, f.Unit),
-				f.Name,
-				ceil(high/each),
-			)
-		}
+	}
+}
+
+// hidden says where minReplicas carry all that the Forecast ever says. At night they may.
+func (t *telling) hidden(m *hpa.Metric, f *Forecast) {
+	each := float64(m.Target) / 1000
+	least, day := each*float64(t.s.Spec.Min), highest(highest(f.Served, f.Peak), f.Highest)
+	if t.s.Spec.Min <= 1 || day > least {
+		return
+	}
+	t.warn(
+		MinReplicasHideForecast,
+		fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each)),
+		"minReplicas %d × %s = %s is never below Forecast %s: %s is the most of the last day and of the path ahead, so the "+
+			"HPA never follows it",
+		t.s.Spec.Min,
+		number(each),
+		number(least),
+		f.Name,
+		of(day, f.Unit),
+	)
+}
+
+// cut says where maxReplicas do not carry what the Forecast has within reach.
+func (t *telling) cut(m *hpa.Metric, f *Forecast, advice string) {
+	each := float64(m.Target) / 1000
+	most, high := each*float64(t.s.Spec.Max), highest(f.Served, f.Peak)
+	switch {
+	case f.AtMax != "":
+		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d keeps the objective of Forecast %s from being met: %s",
+			t.s.Spec.Max, f.Name, f.AtMax)
+	case high > most:
+		t.warn(
+			MaxReplicasCutForecast,
+			advice,
+			"maxReplicas %d × %s = %s is less than the %s that Forecast %s has within "+
+				"reach: %d replicas would carry it",
+			t.s.Spec.Max,
+			number(each),
+			number(most),
+			of(high, f.Unit),
+			f.Name,
+			ceil(high/each),
+		)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestWarnings(t *testing.T) {
 		{
 			"one pod in three minutes, eight are needed in five", explain.ScaleUpSlowerThanRise,
 			situation(4, 120, behaves(onePod(3*time.Minute)), foreseen(func(f *explain.Forecast) { f.Observed = 40 })),
-			[]string{"from 40 to 120 requests within the lead time of 5m", "12 replicas; from 4 no more than 6", "1 pod in 3m"},
+			[]string{"a rise of inflight from 40 to 120 requests within the lead time of 5m", "12 replicas; from 4 no more than 6", "1 pod in 3m"},
 		},
 		{
 			"as steep as it was within the day", explain.ScaleUpSlowerThanRise,
@@ -129,6 +129,15 @@ func TestWarnings(t *testing.T) {
 			"the objective's own word", explain.MaxReplicasCutForecast,
 			situation(20, 200, foreseen(func(f *explain.Forecast) { f.AtMax = "1% late takes 26 replicas" })),
 			[]string{"1% late takes 26 replicas"},
+		},
+		{
+			"whatever the metric is", explain.MaxReplicasReached, situation(20, 231),
+			[]string{"inflight asks for 24 replicas, and maxReplicas is 20"},
+		},
+		{
+			"of a metric without a Forecast, what the replicas do not carry", explain.ScaleUpSlowerThanRise,
+			situation(4, 120, behaves(onePod(3*time.Minute)), func(s *explain.Situation) { s.Lead = 5 * time.Minute }),
+			[]string{"a rise of inflight from 40 to 120 within the lead time of 5m, now, needs 12 replicas; from 4 no more than 6"},
 		},
 		{"enough of them", explain.MaxReplicasCutForecast, situation(20, 200, foreseen(healthy)), nil},
 		{

@@ -103,8 +103,12 @@ func (r *reader) autoscaler(ctx context.Context, of name) (*autoscalingv2.Horizo
 	}
 	h, err := r.hpa(ctx, made)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("KEDA has made no HPA of ScaledObject %s/%s, or it is paused: look at its conditions (%w)",
-			r.namespace, of.name, err)
+		return nil, fmt.Errorf(
+			"KEDA has made no HPA of ScaledObject %s/%s, or it is paused: look at its conditions (%w)",
+			r.namespace,
+			of.name,
+			err,
+		)
 	}
 	return h, err
 }

@@ -92,6 +92,9 @@ func New() *cobra.Command {
 		"",
 		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m",
 	)
+	for _, n := range []string{"replicas", "ready"} {
+		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
+	}
 	return cmd
 }
 
