@@ -60,68 +60,61 @@ type explained struct {
 	reason string
 }
 
+// atRestCases are HPAs that come to rest, with the figure that is to be explained then.
+func atRestCases() []explained {
+	const (
+		long   = "behavior: {scaleDown: {stabilizationWindowSeconds: 600}}"
+		exact  = `behavior: {scaleUp: {tolerance: "0"}}`
+		never  = "behavior: {scaleDown: {stabilizationWindowSeconds: 0}}"
+		little = "behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 10}]}, " +
+			"scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 20, periodSeconds: 10}]}}"
+	)
+	byValue := strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1)
+	return []explained{
+		{name: "plain", demand: 35, replicas: 1, want: 4},
+		{name: "object", demand: 25, replicas: 1, metrics: []string{object("object", "")}, want: 3},
+		{name: "deadband", demand: 105, replicas: 10, want: 10, reason: "ToleranceDeadBand"},
+		{name: "exact", demand: 105, replicas: 10, want: 11, further: exact},
+		{name: "least", demand: 5, replicas: 1, further: "minReplicas: 3", want: 3},
+		{name: "most", demand: 290, replicas: 1, want: 20, reason: "MaxReplicasCutForecast"},
+		{name: "held", demand: 15, replicas: 6, further: long, want: 6},
+		{name: "falls", demand: 15, replicas: 6, further: never, want: 2},
+		{name: "slow", demand: 15, replicas: 2, further: little, want: 2},
+		{name: "value", demand: 8, replicas: 2, metrics: []string{byValue}, want: 2, reason: "ValueTargetCompounds"},
+		{
+			name: "several", demand: 35, replicas: 1, want: 4,
+			metrics: []string{external("several", ""), external("plain", `quantile: "0.5"`)},
+		},
+		{name: "lost", demand: 35, replicas: 3, metrics: []string{external("nobody", "")}, want: 3, reason: missing},
+	}
+}
+
+// applyExplained makes the demand, the workload, the Forecast and the HPA of a case.
+func (s *stage) applyExplained(t *testing.T, c *explained) {
+	t.Helper()
+	s.demand.set("explained", c.name, c.demand)
+	metrics := c.metrics
+	if metrics == nil {
+		metrics = []string{external(c.name, "")}
+	}
+	// No GPU: there are not as many.
+	deployment := strings.Replace(
+		workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
+	scaler := strings.Replace(
+		hpa("explained", c.name, c.name, metrics...), "  metrics:", "  "+c.further+"\n  metrics:", 1)
+	s.apply(t, deployment, forecastOf("explained", c.name), scaler)
+}
+
 // TestExplain holds the figure of "forewarm explain" to what the real HPA controller asks for at rest.
-func TestExplain(t *testing.T) {
+func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on each other.
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: 5 * time.Minute})
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 1)
-	const long = "behavior: {scaleDown: {stabilizationWindowSeconds: 600}}"
-	cases := []explained{
-		{name: "plain", demand: 35, replicas: 1, want: 4},
-		{name: "object", demand: 25, replicas: 1, metrics: []string{object("object", "")}, want: 3},
-		{name: "deadband", demand: 105, replicas: 10, want: 10, reason: "ToleranceDeadBand"},
-		{
-			name: "exact", demand: 105, replicas: 10, want: 11,
-			further: `behavior: {scaleUp: {tolerance: "0"}}`,
-		},
-		{name: "least", demand: 5, replicas: 1, further: "minReplicas: 3", want: 3},
-		{name: "most", demand: 290, replicas: 1, want: 20, reason: "MaxReplicasCutForecast"},
-		{name: "held", demand: 15, replicas: 6, further: long, want: 6},
-		{
-			name: "falls", demand: 15, replicas: 6, want: 2,
-			further: "behavior: {scaleDown: {stabilizationWindowSeconds: 0}}",
-		},
-		{
-			name:     "value",
-			demand:   8,
-			replicas: 2,
-			want:     2,
-			reason:   "ValueTargetCompounds",
-			metrics: []string{
-				strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1),
-			},
-		},
-		{
-			name: "several", demand: 35, replicas: 1, want: 4,
-			metrics: []string{external("several", ""), external("plain", "quantile: \"0.5\"")},
-		},
-		{
-			name: "lost", demand: 35, replicas: 3, metrics: []string{external("nobody", "")}, want: 3,
-			reason: missing,
-		},
-	}
 	s.apply(t, namespace("explained"))
-	for _, c := range cases {
-		s.demand.set("explained", c.name, c.demand)
-		metrics := c.metrics
-		if metrics == nil {
-			metrics = []string{external(c.name, "")}
-		}
-		// No GPU: there are not as many.
-		deployment := strings.Replace(
-			workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
-		s.apply(
-			t,
-			deployment,
-			forecastOf("explained", c.name),
-			strings.Replace(
-				hpa("explained", c.name, c.name, metrics...),
-				"  metrics:",
-				"  "+c.further+"\n  metrics:",
-				1,
-			),
-		)
+	cases := atRestCases()
+	for i := range cases {
+		s.applyExplained(t, &cases[i])
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { s.atRest(t, &c) })
@@ -175,12 +168,12 @@ func (s *stage) atRest(t *testing.T, c *explained) {
 }
 
 // moving: while the demand goes up and down, the figure is the status's whenever the HPA has read what is explained, or
-// it is at its next sync. So it is with a scale-down that waits and with one that does not.
+// it is at its next sync. So it is with a scale-down that waits, with one that does not, and with policies of small steps.
 func (s *stage) moving(t *testing.T) {
 	steps := []float64{20, 45, 70, 33, 88, 12}
 	const step = 12 * time.Second
 	begun := time.Now()
-	names := []string{"plain", "falls"}
+	names := []string{"plain", "falls", "slow"}
 	for _, name := range names {
 		s.demand.follow("explained", name, func() float64 { return steps[int(time.Since(begun)/step)%len(steps)] })
 	}
