@@ -152,6 +152,15 @@ A scale-down waits: the highest recommendation of the last 5m counts (the contro
 So the next sync leaves it at 12 replicas.
 If the readings stay it ends at 3 replicas, after 5m15s more (a sync every 15s).
 `},
+		{"a scale-down that waits, and the HPA says so", situation(12, 30, behaves(func(b *hpa.Behavior) { b.Down.Stabilization = time.Minute }),
+			seen(12, 12, 30, explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"})), `
+Deployment/llama is asked for 12 replicas; 1 to 20 are allowed.
+inflight (External, by --value) is 30. At 10 a replica that is 30 / 10 = 3: it asks for 3 replicas.
+A scale-down waits: the highest recommendation of the last 1m counts (behavior.scaleDown.stabilizationWindowSeconds), and that is no less than 12. Its condition ScaleDownStabilized says so too; since when only the controller knows, so that it lets go in 1m at the latest, if the readings stay.
+So the next sync leaves it at 12 replicas.
+If the readings stay it ends at 3 replicas, after 1m more (a sync every 15s).
+The HPA's status says 12 as well.
+`},
 		{"a rise in steps", situation(1, 400, func(s *explain.Situation) { s.Scale.Existing = 0 }), `
 Deployment/llama is asked for 1 replica (0 exist); 1 to 20 are allowed.
 inflight (External, by --value) is 400. At 10 a replica that is 400 / 10 = 40: it asks for 40 replicas.
