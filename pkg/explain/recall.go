@@ -29,7 +29,7 @@ func (s *Situation) before() (replicas int32, known bool) {
 		return live.Current, true
 	case limited.Reason == string(hpa.ScaleUpLimit) && ago < longest(&b.Up):
 		return s.from(
-			func(n int32) bool { return s.furthest(n, math.MaxInt64) <= s.Scale.Replicas },
+			func(n int32) bool { return s.furthest(n, unbounded) <= s.Scale.Replicas },
 			s.Scale.Replicas,
 			-1,
 		)

@@ -10,7 +10,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
-// number writes a number for people: no exponent while it is readable without, six digits at most behind the point's left.
+// number writes a number for people: six digits, a thousand and more to the tenth, and no exponent while it is readable
+// without.
 func number(x float64) string {
 	const readable = 1e9
 	switch {

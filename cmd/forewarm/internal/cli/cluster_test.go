@@ -115,6 +115,25 @@ func ownedByKEDA() cluster {
 	})
 }
 
+// ailing is one whose Forecast has everything that is warned of: too little history, a plateau, a rise of the last day that
+// the HPA's policies do not follow, an objective that maxReplicas keep from being met; and it only watches.
+func ailing() cluster {
+	slowly := "spec:\n  behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 120}]}, " +
+		"scaleDown: {stabilizationWindowSeconds: 60}}\n"
+	return healthyCluster().with(cluster{
+		ofHPAs + "/llama": strings.Replace(scaling("llama", "", "llama"), "spec:\n", slowly, 1),
+		ofOutlook: `{kind: Outlook, apiVersion: inspect.forewarm.dev/v1alpha1, metadata: {name: llama, namespace: inference},
+  status: {state: Warming, reason: "shadow: the observed 125 is served; otherwise 160", observed: 125, served: 125, late: 0.01,
+    window: 6m15s, leadTime: {duration: 5m0s, source: fixed in spec.leadTime}, step: 30s,
+    outcome: {wait: 30s, verdict: AtMaxReplicas, words: 1% late takes 26 replicas, summary: "", over: 24h, served: {}, observed: {}, saved: {}},
+    conditions: [{type: Ready, status: "False", reason: Warming, message: 4h of 24h of history},
+      {type: Saturated, status: "True", reason: LowerBound, message: since 11:40 it stays at 120}],
+    recent: [{time: "2026-11-20T11:00:00Z", observed: 40}, {time: "2026-11-20T11:05:00Z", observed: 99},
+      {time: "2026-11-20T11:10:00Z"}, {time: "2026-11-20T11:15:00Z", observed: 125}],
+    path: [{time: "2026-11-20T12:00:00Z", point: 131}]}}`,
+	})
+}
+
 // withFewRights is one in which nothing but the HPA may be read.
 func withFewRights() cluster {
 	return healthyCluster().with(cluster{

@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 		"HOSTILE":      outlooks(hostile()),
 		"CLUSTER":      healthyCluster(),
 		"KEDA":         ownedByKEDA(),
+		"AILING":       ailing(),
 		"FEW_RIGHTS":   withFewRights(),
 		"TWO": healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
 			`{metadata: {name: other}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: llama, apiVersion: apps/v1}}}]}`}),

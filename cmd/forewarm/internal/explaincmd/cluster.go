@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
@@ -48,6 +49,8 @@ func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation,
 		of.namespace = namespace
 	}
 	config.UserAgent, config.Timeout = "forewarm-explain", o.timeout
+	// What an API server would have its administrators know is not the matter here.
+	config.WarningHandlerWithContext = rest.NoWarnings{}
 	r := &reader{namespace: of.namespace}
 	if r.clients, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
