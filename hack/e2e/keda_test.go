@@ -68,6 +68,7 @@ func (s *stage) triggers(t *testing.T, scaler string) {
 		s.scaled(t, "triggered", kind, 3)
 		s.demand.set("triggered", kind, 45)
 		s.scaled(t, "triggered", kind, 5)
+		s.explainTriggered(t, kind)
 	}
 }
 

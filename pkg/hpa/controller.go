@@ -50,6 +50,13 @@ func New(spec Spec) (*Controller, error) {
 	return &Controller{spec: spec}, nil
 }
 
+// Recall has a controller remember a change that it made before, as one who knows of it from outside must. The policies
+// count it, and who went to zero may wake. Changes are recalled in the order of their times.
+func (c *Controller) Recall(at time.Time, from, to int32) {
+	c.remember(instant(at.UnixNano()), from, to)
+	c.scaledToZero = to == 0
+}
+
 // Outcome is what one sync decided, and why.
 type Outcome struct {
 	// Replicas that the controller asks for: spec.replicas of the scale sub-resource, status.desiredReplicas of the HPA.

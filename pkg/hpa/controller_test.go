@@ -77,6 +77,35 @@ func TestProposal(t *testing.T) {
 	}
 }
 
+// What is recalled is as good as what was seen: 2 became 6 by four pods, so that within those 15 s there is no seventh.
+func TestRecall(t *testing.T) {
+	s := spec()
+	s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+	seen := start(t, s)
+	if out := seen.Sync(noon(), at(2, 28_000_000)); out.Replicas != 6 {
+		t.Fatalf("%d replicas, want 6", out.Replicas)
+	}
+	told := start(t, s)
+	told.Recall(noon(), 2, 6)
+	for _, later := range []struct {
+		after time.Duration
+		want  int32
+	}{{10 * time.Second, 6}, {15 * time.Second, 7}} {
+		for name, c := range map[string]*hpa.Controller{"seen": seen, "told": told} {
+			if out := c.Sync(noon().Add(later.after), at(6, 28_000_000)); out.Replicas != later.want {
+				t.Errorf("%s, after %s: %d replicas, want %d", name, later.after, out.Replicas, later.want)
+			}
+		}
+	}
+	asleep := spec()
+	asleep.Min, asleep.Cluster.ScaleToZero = 0, true
+	c := start(t, asleep)
+	c.Recall(noon(), 1, 0)
+	if out := c.Sync(noon().Add(time.Minute), at(0, 4_000_000)); out.Replicas != 1 {
+		t.Errorf("who went to zero wakes to %d replicas, want 1", out.Replicas)
+	}
+}
+
 func TestProposalOfNothing(t *testing.T) {
 	s := spec()
 	s.Metrics[0].Type = hpa.Value

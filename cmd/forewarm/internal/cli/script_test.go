@@ -46,8 +46,14 @@ func TestScripts(t *testing.T) {
 		"MANY":         outlooks(snapshottest.Many(1234)...),
 		"EMPTY":        outlooks(),
 		"HOSTILE":      outlooks(hostile()),
-		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
-		"PLAIN":        http.NotFoundHandler(),
+		"CLUSTER":      healthyCluster(),
+		"KEDA":         ownedByKEDA(),
+		"AILING":       ailing(),
+		"FEW_RIGHTS":   withFewRights(),
+		"TWO": healthyCluster().with(cluster{ofHPAs: "{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: [" +
+			`{metadata: {name: other}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: llama, apiVersion: apps/v1}}}]}`}),
+		"FOREIGN": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
+		"PLAIN":   http.NotFoundHandler(),
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),

@@ -13,8 +13,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/kube"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
@@ -44,8 +45,8 @@ func connect(c connection) (*client, error) {
 	config, namespace := &rest.Config{Host: c.server}, metav1.NamespaceDefault
 	if c.server == "" {
 		var err error
-		if config, namespace, err = c.load(); err != nil {
-			return nil, err
+		if config, namespace, err = kube.Load(c.kubeconfig, c.context); err != nil {
+			return nil, fmt.Errorf("%w; name the server (--server http://127.0.0.1:8080) or a kubeconfig", err)
 		}
 	}
 	config.UserAgent = "forewarm-inspect"
@@ -63,21 +64,6 @@ func connect(c connection) (*client, error) {
 		return nil, fmt.Errorf("connect to %s: %w", base, err)
 	}
 	return &client{http: doer, base: base, namespace: namespace}, nil
-}
-
-// load reads the kubeconfig by kubectl's rules: the flag, the environment, the home folder, the pod's own account.
-func (c connection) load() (config *rest.Config, namespace string, err error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = c.kubeconfig
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: c.context}
-	loading := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
-	if config, err = loading.ClientConfig(); err != nil {
-		return nil, "", fmt.Errorf("%w; name the server (--server http://127.0.0.1:8080) or a kubeconfig", err)
-	}
-	if namespace, _, err = loading.Namespace(); err != nil {
-		return nil, "", err
-	}
-	return config, namespace, nil
 }
 
 // outlook reads one outlook, and the server's time.
@@ -158,7 +144,7 @@ func refusal(target *url.URL, code int, body []byte) error {
 		}
 		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
 	}
-	message := strings.TrimSpace(strings.Map(printable, status.Message))
+	message := strings.TrimSpace(strings.Map(terminal.Printable, status.Message))
 	if status.Reason == metav1.StatusReasonNotFound && status.Details != nil && status.Details.Name != "" {
 		return fmt.Errorf("%w: %s", errNotFound, message)
 	}

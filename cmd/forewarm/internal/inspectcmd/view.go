@@ -1,7 +1,6 @@
 package inspectcmd
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -11,11 +10,11 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
@@ -39,7 +38,7 @@ type view struct {
 // newView fits the terminal where there is one, else a page; colours are for terminals only.
 func newView(out io.Writer) *view {
 	const page = 100
-	v := &view{out: out, text: plain{out}, width: page}
+	v := &view{out: out, text: terminal.Plain(out), width: page}
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return v
@@ -52,24 +51,6 @@ func newView(out io.Writer) *view {
 }
 
 func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.text, 0, 0, 3, ' ', 0) }
-
-// plain writes text without its control characters, so that no object's text can drive the terminal that shows it.
-type plain struct{ out io.Writer }
-
-// Write implements io.Writer.
-func (p plain) Write(text []byte) (int, error) {
-	if _, err := p.out.Write(bytes.Map(printable, text)); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
-func printable(r rune) rune {
-	if r != '\n' && unicode.IsControl(r) {
-		return '?'
-	}
-	return r
-}
 
 // table is one line for each outlook.
 func (v *view) table(outlooks []inspect.Outlook, now time.Time) error {

@@ -1,0 +1,182 @@
+package explaincmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/kube"
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/explain"
+)
+
+// reader reads what an explanation needs, with the user's own rights. What may not be read is noted, and not an error.
+type reader struct {
+	clients   kubernetes.Interface
+	objects   dynamic.Interface
+	mapper    meta.RESTMapper
+	namespace string
+	unknown   []string
+}
+
+// scaledObjects is KEDA's resource.
+func scaledObjects() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
+}
+
+// fromCluster reads an HPA and all that it is about.
+func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation, error) {
+	config, namespace, err := kube.Load(o.kubeconfig, o.context)
+	if err != nil {
+		return nil, fmt.Errorf("%w; name one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
+	}
+	if of.namespace == "" {
+		of.namespace = namespace
+	}
+	config.UserAgent, config.Timeout = "forewarm-explain", o.timeout
+	// What an API server would have its administrators know is not the matter here.
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	r := &reader{namespace: of.namespace}
+	if r.clients, err = kubernetes.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if r.objects, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	r.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(r.clients.Discovery()))
+	return r.situation(ctx, of)
+}
+
+func (r *reader) situation(ctx context.Context, of name) (*explain.Situation, error) {
+	h, err := r.autoscaler(ctx, of)
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			err = exit.With(codeNotFound, err)
+		}
+		return nil, err
+	}
+	s, err := autoscaler.Situate(h)
+	if err != nil {
+		return nil, fmt.Errorf("read HorizontalPodAutoscaler %s/%s: %w", h.Namespace, h.Name, err)
+	}
+	s.Now = time.Now()
+	r.owner(ctx, h, &s)
+	selector := r.scale(ctx, h, &s)
+	r.pods(ctx, selector, &s)
+	for i := range s.Metrics {
+		r.metric(ctx, &s, i)
+	}
+	s.Rivals = r.rivals(ctx, h)
+	s.Unknown = r.unknown
+	return &s.Situation, nil
+}
+
+// note adds what could not be read.
+func (r *reader) note(format string, args ...any) {
+	r.unknown = append(r.unknown, fmt.Sprintf(format, args...))
+}
+
+// autoscaler reads the HPA, or the one that KEDA makes of a ScaledObject.
+func (r *reader) autoscaler(ctx context.Context, of name) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	if !of.scaled() {
+		return r.hpa(ctx, of.name)
+	}
+	object, err := r.objects.Resource(scaledObjects()).Namespace(r.namespace).Get(ctx, of.name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read ScaledObject %s/%s: %w", r.namespace, of.name, err)
+	}
+	made, found, err := unstructured.NestedString(object.Object, "status", "hpaName")
+	if err != nil || !found || made == "" {
+		made = "keda-hpa-" + of.name
+	}
+	h, err := r.hpa(ctx, made)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf(
+			"KEDA has made no HPA of ScaledObject %s/%s, or it is paused: look at its conditions (%w)",
+			r.namespace,
+			of.name,
+			err,
+		)
+	}
+	return h, err
+}
+
+func (r *reader) hpa(ctx context.Context, of string) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+	h, err := r.clients.AutoscalingV2().HorizontalPodAutoscalers(r.namespace).Get(ctx, of, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read HorizontalPodAutoscaler %s/%s: %w", r.namespace, of, err)
+	}
+	return h, nil
+}
+
+// owner finds the ScaledObject behind an HPA, and the Forecasts that its triggers name. KEDA calls the metric of trigger
+// 2 s2-….
+func (r *reader) owner(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Situated) {
+	owner := autoscaler.Owner(h)
+	if owner == "" {
+		return
+	}
+	s.Owner = owner
+	object, err := r.objects.Resource(scaledObjects()).Namespace(r.namespace).Get(ctx, owner, metav1.GetOptions{})
+	if err != nil {
+		r.note("ScaledObject %s, so which Forecasts its triggers name: %s", owner, plainly(err))
+		return
+	}
+	forecasts := autoscaler.TriggersForecasts(object)
+	for i := range s.Spec.Metrics {
+		trigger := 0
+		s.Sources[i].Forecast = ""
+		if _, err := fmt.Sscanf(s.Spec.Metrics[i].Name, "s%d-", &trigger); err == nil && trigger >= 0 &&
+			trigger < len(forecasts) {
+			s.Sources[i].Forecast = forecasts[trigger]
+		}
+	}
+}
+
+// rivals are the other autoscalers of the same target.
+func (r *reader) rivals(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) []string {
+	var out []string
+	all, err := r.clients.AutoscalingV2().HorizontalPodAutoscalers(r.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		r.note("whether other HPAs scale the same target: %s", plainly(err))
+		return nil
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if other.Name != h.Name && same(other.Spec.ScaleTargetRef, h.Spec.ScaleTargetRef) {
+			out = append(out, "HorizontalPodAutoscaler/"+other.Name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// same target, whatever the version of its API.
+func same(a, b autoscalingv2.CrossVersionObjectReference) bool {
+	return schema.FromAPIVersionAndKind(a.APIVersion, a.Kind).GroupKind() ==
+		schema.FromAPIVersionAndKind(b.APIVersion, b.Kind).GroupKind() && a.Name == b.Name
+}
+
+// plainly is an error in the server's words.
+func plainly(err error) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Message != "" {
+		return status.Status().Message
+	}
+	return err.Error()
+}

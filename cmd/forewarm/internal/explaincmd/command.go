@@ -1,0 +1,239 @@
+package explaincmd
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/pkg/explain"
+)
+
+// codeNotFound is the exit code for an HPA that is not there.
+const codeNotFound = 2
+
+const about = `Explain says what a HorizontalPodAutoscaler computes at its next sync, and why, in sentences with their
+numbers: the value of each metric and what it asks for, rounding and tolerance, which metric wins, what earlier
+recommendations hold, what policies, minReplicas and maxReplicas leave, and what the Forecast behind a metric says.
+Then it warns of what does harm, with advice, and sets the HPA's own status beside its figure.
+
+In a cluster it reads the HPA, its target's scale, the metrics and the Forecasts, with your own rights; what you may
+not read is said, and the HPA's own status stands in. Of a KEDA ScaledObject it explains the HPA that KEDA makes of it.
+
+From a file (--file, - for standard input) it needs no cluster: say what each metric is and how many replicas there
+are, or give it what "kubectl get hpa NAME -o yaml" prints, whose status says both.
+
+Exit codes:
+  0  explained, with warnings or without
+  1  wrong usage, or something that is needed cannot be read
+  2  there is no such HPA`
+
+const examples = `  forewarm explain inference/llama
+  forewarm explain inference/scaledobject/llama
+  forewarm explain -n inference llama --json | jq .desiredReplicas
+
+  forewarm explain --file hpa.yaml --value 180 --replicas 12
+  forewarm explain --file hpa.yaml --value requests=180 --value queue=7 --replicas 12 --lead-time 5m
+  kubectl get hpa llama -o yaml | forewarm explain --file -`
+
+// options are the flags.
+type options struct {
+	kubeconfig, context, namespace string
+	timeout                        time.Duration
+
+	file            string
+	values          []string
+	replicas, ready int32
+	leadTime        string
+	json            bool
+}
+
+// unset is a number of replicas that no flag has given.
+const unset = -1
+
+// New is the command "explain".
+func New() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "explain [NAMESPACE/][KIND/]NAME",
+		Short:   "Say why an HPA does what it does",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			of, err := o.validate(args)
+			if err != nil {
+				return exit.Usage(err)
+			}
+			return o.run(cmd.Context(), of, cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the HPA")
+	flags.BoolVar(&o.json, "json", false, "print the explanation as JSON")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer")
+	flags.StringVarP(&o.file, "file", "f", "", "explain an HPA or a ScaledObject of this file, without a cluster")
+	flags.StringArrayVar(&o.values, "value", nil,
+		"with --file: what the metric is (180, 4.5k), or NAME=VALUE for one of several")
+	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: replicas that there are (default: the status's)")
+	flags.Int32Var(&o.ready, "ready", unset, "with --file: those of them that are ready (default: all)")
+	flags.StringVar(
+		&o.leadTime,
+		"lead-time",
+		"",
+		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m",
+	)
+	for _, n := range []string{"replicas", "ready"} {
+		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
+	}
+	return cmd
+}
+
+// name is what is to be explained.
+type name struct {
+	namespace string
+	// kind is empty, or as it was written: hpa, scaledobject.
+	kind string
+	name string
+}
+
+// scaled says that a ScaledObject is meant.
+func (n name) scaled() bool {
+	switch strings.ToLower(n.kind) {
+	case "scaledobject", "scaledobjects", "so":
+		return true
+	}
+	return false
+}
+
+func (n name) known() bool {
+	switch strings.ToLower(n.kind) {
+	case "", "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
+		return true
+	}
+	return n.scaled()
+}
+
+// inFile is how a file's autoscalers are told apart: by name, and by kind where one was written.
+func (n name) inFile() string {
+	switch {
+	case n.kind == "":
+		return n.name
+	case n.scaled():
+		return "ScaledObject/" + n.name
+	}
+	return "HorizontalPodAutoscaler/" + n.name
+}
+
+// validate says everything that is wrong with a command line.
+func (o *options) validate(args []string) (of name, err error) {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(args) == 1 {
+		of, err = o.parseName(args[0])
+		problems = append(problems, err)
+	}
+	switch {
+	case o.file != "" && (o.kubeconfig != "" || o.context != ""):
+		wrong("--file needs no cluster, leave out --kubeconfig and --context")
+	case o.file == "" && len(args) == 0:
+		wrong("name the HPA (NAMESPACE/NAME), or a file with one (--file hpa.yaml --value 180 --replicas 12)")
+	case o.file == "" && (len(o.values) > 0 || o.replicas != unset || o.ready != unset):
+		wrong("--value, --replicas and --ready are for --file: in a cluster they are read")
+	}
+	const most = 1_000_000_000
+	if o.replicas != unset && (o.replicas < 0 || o.replicas > most) {
+		wrong("--replicas %d is no number of replicas, write for example 12", o.replicas)
+	}
+	if o.ready != unset && (o.ready < 0 || o.ready > most) {
+		wrong("--ready %d is no number of replicas, write for example 12", o.ready)
+	}
+	if o.timeout <= 0 {
+		wrong("--timeout %s is not positive, write for example 10s", o.timeout)
+	}
+	if _, err = o.lead(); err != nil {
+		problems = append(problems, err)
+	}
+	return of, errors.Join(problems...)
+}
+
+// parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
+func (o *options) parseName(text string) (name, error) {
+	parts := strings.Split(text, "/")
+	for _, p := range parts {
+		if p == "" || len(p) > 253 {
+			return name{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+		}
+	}
+	of := name{name: parts[len(parts)-1]}
+	switch len(parts) {
+	case 1:
+	case 2:
+		if kind := (name{kind: parts[0]}); kind.known() {
+			of.kind = parts[0]
+		} else {
+			of.namespace = parts[0]
+		}
+	case 3:
+		of.namespace, of.kind = parts[0], parts[1]
+	default:
+		return name{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+	}
+	if !of.known() {
+		return name{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", of.kind)
+	}
+	if o.namespace != "" && of.namespace != "" && o.namespace != of.namespace {
+		return name{}, fmt.Errorf("%.200q is not in the namespace that --namespace names, leave one out", text)
+	}
+	of.namespace = cmp.Or(of.namespace, o.namespace)
+	return of, nil
+}
+
+// lead is the lead time by the flag; 0 without.
+func (o *options) lead() (time.Duration, error) {
+	if o.leadTime == "" {
+		return 0, nil
+	}
+	lead, err := time.ParseDuration(o.leadTime)
+	if err != nil || lead <= 0 || lead > 24*time.Hour {
+		return 0, fmt.Errorf("--lead-time %.64q is no time of up to a day, write for example 5m", o.leadTime)
+	}
+	return lead, nil
+}
+
+func (o *options) run(ctx context.Context, of name, in io.Reader, out io.Writer) error {
+	situation, err := o.situation(ctx, of, in)
+	if err != nil {
+		return err
+	}
+	if situation.Lead, err = o.lead(); err != nil {
+		return err
+	}
+	explanation, err := explain.Explain(situation)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		return encoder.Encode(explanation)
+	}
+	return show(out, explanation)
+}
+
+func (o *options) situation(ctx context.Context, of name, in io.Reader) (*explain.Situation, error) {
+	if o.file != "" {
+		return o.fromFile(of, in)
+	}
+	return o.fromCluster(ctx, of)
+}

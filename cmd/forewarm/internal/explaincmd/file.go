@@ -1,0 +1,198 @@
+package explaincmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/hpa"
+)
+
+// maxFile bounds what is read of a file.
+const maxFile = 1 << 20
+
+// fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
+// the status's, where the file has one.
+func (o *options) fromFile(of name, in io.Reader) (*explain.Situation, error) {
+	data, err := o.read(in)
+	if err != nil {
+		return nil, err
+	}
+	s, err := autoscaler.SituateFile(o.file, data, of.inFile())
+	if err != nil {
+		return nil, err
+	}
+	s.Now = time.Now()
+	if err := errors.Join(o.scale(&s), o.setValues(&s)); err != nil {
+		return nil, exit.Usage(err)
+	}
+	return &s.Situation, nil
+}
+
+func (o *options) read(in io.Reader) ([]byte, error) {
+	if o.file != "-" {
+		file, err := os.Open(o.file)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close() //nolint:errcheck // Read only.
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", o.file, err)
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("%s is larger than %d MiB: it is no HPA", o.file, maxFile>>20)
+	}
+	return data, nil
+}
+
+// scale fills in the replicas.
+func (o *options) scale(s *autoscaler.Situated) error {
+	at := o.replicas
+	if at == unset && s.Live != nil {
+		at = s.Live.Current
+	}
+	if at == unset {
+		return errors.New("how many replicas are there? The file has no status: add --replicas 12")
+	}
+	ready := o.ready
+	if ready == unset {
+		ready = at
+	}
+	if ready > at {
+		return fmt.Errorf("--ready %d is more than the %d replicas that there are", ready, at)
+	}
+	s.Scale = explain.Scale{Replicas: at, Existing: at, Pods: at, Ready: ready}
+	return nil
+}
+
+// setValues fills in the readings: those of the flags, else of the status.
+func (o *options) setValues(s *autoscaler.Situated) error {
+	given, err := o.byName(s)
+	if err != nil {
+		return err
+	}
+	var missing []string
+	for i := range s.Spec.Metrics {
+		m := &s.Spec.Metrics[i]
+		if milli, found := given[m.Name]; found {
+			s.Metrics[i] = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "--value"}
+			continue
+		}
+		if milli, found := byStatus(s, i); found {
+			s.Metrics[i] = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the file's status"}
+			continue
+		}
+		missing = append(missing, fmt.Sprintf("--value %s=180", m.Name))
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("what are its metrics? Add %s", strings.Join(missing, " "))
+	}
+	return nil
+}
+
+// byName are the values of the flags in milli-units. A value without a name is that of the only metric.
+func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
+	given := map[string]int64{}
+	for _, text := range o.values {
+		metric, value, named := cutLast(text)
+		if !named && len(s.Spec.Metrics) != 1 {
+			return nil, fmt.Errorf(
+				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
+				text,
+				len(s.Spec.Metrics),
+				namesOf(s),
+			)
+		}
+		if !named {
+			metric = s.Spec.Metrics[0].Name
+		}
+		milli, err := parseValue(value)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := given[metric]; twice {
+			return nil, fmt.Errorf("--value for %.64q is given twice, keep one", metric)
+		}
+		if !has(s, metric) {
+			return nil, fmt.Errorf("--value %.64q: the file's autoscaler has no such metric that is computed%s",
+				text, namesOf(s))
+		}
+		given[metric] = milli
+	}
+	return given, nil
+}
+
+// cutLast cuts NAME=VALUE; a name may hold a =.
+func cutLast(text string) (before, after string, found bool) {
+	i := strings.LastIndex(text, "=")
+	if i < 0 {
+		return "", text, false
+	}
+	return text[:i], text[i+1:], true
+}
+
+func has(s *autoscaler.Situated, metric string) bool {
+	for i := range s.Spec.Metrics {
+		if s.Spec.Metrics[i].Name == metric {
+			return true
+		}
+	}
+	return false
+}
+
+// namesOf are those of the metrics, in brackets.
+func namesOf(s *autoscaler.Situated) string {
+	var names []string
+	for i := range s.Spec.Metrics {
+		names = append(names, s.Spec.Metrics[i].Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// parseValue reads a quantity in milli-units, rounded up as the metrics API would.
+func parseValue(text string) (int64, error) {
+	const most = math.MaxInt64 / 1000
+	wrong := fmt.Errorf("--value %.64q is no quantity, write for example 180, 0.5 or 4k", text)
+	if !v1alpha1.BoundedQuantity(text) {
+		return 0, wrong
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, wrong
+	}
+	if v := q.AsApproximateFloat64(); !(math.Abs(v) < most) {
+		return 0, fmt.Errorf("--value %.64q is beyond what the metrics API can say, %.3g", text, float64(most))
+	}
+	return q.MilliValue(), nil
+}
+
+// byStatus is a metric's value by the HPA's status, in milli-units: the status has an AverageValue over the replicas.
+func byStatus(s *autoscaler.Situated, i int) (milli int64, found bool) {
+	if s.Live == nil || i >= len(s.Live.Readings) || s.Live.Readings[i] == nil {
+		return 0, false
+	}
+	milli = *s.Live.Readings[i]
+	if s.Spec.Metrics[i].Type == hpa.AverageValue {
+		if n := int64(s.Live.Current); n > 0 && milli > math.MaxInt64/n {
+			return 0, false
+		}
+		milli *= int64(s.Live.Current)
+	}
+	return milli, true
+}

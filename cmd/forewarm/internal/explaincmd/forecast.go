@@ -1,0 +1,149 @@
+package explaincmd
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// forecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
+// is somebody else's.
+func (r *reader) forecast(ctx context.Context, from *autoscaler.Source) *explain.Forecast {
+	var o inspect.Outlook
+	err := r.ask(ctx, &o, "", nil, inspect.GroupName, inspect.Version,
+		"namespaces", r.namespace, inspect.Resource, from.Forecast)
+	external := from.Metric != nil && from.Metric.External != nil
+	switch {
+	case apierrors.IsNotFound(err) && external:
+		return nil
+	case err != nil:
+		r.note("the outlook of Forecast %s: %s", from.Forecast, plainly(err))
+		return &explain.Forecast{Name: from.Forecast, Missing: plainly(err)}
+	}
+	f := ofOutlook(&o.Status)
+	f.Name = from.Forecast
+	asked := selection(from)
+	f.Selected = words(asked)
+	f.Behind = f.Behind || asked["serve"] == "shadow"
+	return f
+}
+
+// ofOutlook is what an explanation takes from an outlook.
+func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
+	f := &explain.Forecast{
+		State: snapshot.State(s.State), Unit: s.Unit, Observed: known(s.Observed), Served: known(s.Served),
+		Asked: asked(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source, Window: s.Window.Duration,
+		Reason: strings.TrimSuffix(s.Reason, "."), Peak: math.NaN(), Highest: math.NaN(),
+		// What an outlook says of serve: Shadow.
+		Behind:   strings.HasPrefix(s.Reason, "shadow: "),
+		Steepest: steepest(s.Recent, s.LeadTime.Duration.Duration),
+	}
+	for i := range s.Path {
+		f.Peak = higher(f.Peak, known(s.Path[i].Point))
+	}
+	for i := range s.Recent {
+		f.Highest = higher(f.Highest, known(s.Recent[i].Observed))
+	}
+	for _, c := range s.Conditions {
+		switch {
+		case c.Type == snapshot.ConditionReady:
+			f.Ready = strings.TrimSuffix(c.Message, ".")
+		case c.Type == snapshot.ConditionSaturated && c.Status == metav1.ConditionTrue:
+			f.Saturated = strings.TrimSuffix(c.Message, ".")
+		}
+	}
+	if s.Outcome != nil && outcome.Verdict(s.Outcome.Verdict) == outcome.AtMaxReplicas {
+		f.AtMax = strings.TrimSuffix(s.Outcome.Words, ".")
+	}
+	return f
+}
+
+// asked is what the served value is to keep.
+func asked(s *inspect.OutlookStatus) string {
+	share := func(v float64) string { return number(&v) }
+	switch {
+	case s.Late != nil:
+		return "late " + share(*s.Late*100) + "%"
+	case s.CostRatio != nil:
+		return "late costs " + share(*s.CostRatio) + "×"
+	case s.Quantile != nil:
+		return "quantile " + share(*s.Quantile)
+	}
+	return ""
+}
+
+func known(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+func higher(a, b float64) float64 {
+	if math.IsNaN(a) || b > a {
+		return b
+	}
+	return a
+}
+
+// steepest is the largest rise of a demand within a time; of NaN where it never rose.
+func steepest(recent []inspect.Sample, within time.Duration) explain.Rise {
+	largest := explain.Rise{From: math.NaN(), To: math.NaN()}
+	for i := range recent {
+		from := known(recent[i].Observed)
+		for j := i + 1; j < len(recent) && recent[j].Time.Sub(recent[i].Time.Time) <= within; j++ {
+			to := known(recent[j].Observed)
+			if rise := to - from; rise > 0 && !(rise <= largest.To-largest.From) {
+				largest = explain.Rise{From: from, To: to}
+			}
+		}
+	}
+	return largest
+}
+
+// selection is the view of the Forecast that a metric asks for.
+func selection(from *autoscaler.Source) map[string]string {
+	var selector *metav1.LabelSelector
+	switch {
+	case from.Metric == nil:
+	case from.Metric.External != nil:
+		selector = from.Metric.External.Metric.Selector
+	case from.Metric.Object != nil:
+		selector = from.Metric.Object.Metric.Selector
+	}
+	if selector == nil {
+		return nil
+	}
+	all := maps.Clone(selector.MatchLabels)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, e := range selector.MatchExpressions {
+		if e.Operator == metav1.LabelSelectorOpIn && len(e.Values) == 1 {
+			all[e.Key] = e.Values[0]
+		}
+	}
+	// KEDA's own, which says whose metric it is.
+	delete(all, "scaledobject.keda.sh/name")
+	return all
+}
+
+func words(asked map[string]string) string {
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(asked)) {
+		out = append(out, key+"="+asked[key])
+	}
+	return strings.Join(out, ", ")
+}

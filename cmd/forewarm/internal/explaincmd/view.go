@@ -1,0 +1,100 @@
+package explaincmd
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
+	"github.com/forewarm/forewarm/pkg/explain"
+)
+
+// nothing stands for what is not known.
+const nothing = "-"
+
+// show writes an explanation for people. What objects say cannot drive the terminal.
+func show(to io.Writer, e *explain.Explanation) error {
+	out := terminal.Plain(to)
+	switch {
+	case e.Desired == nil:
+		fmt.Fprintf(out, "%s scales %s\n\n", e.HPA, e.Target)
+	case *e.Desired == e.Replicas:
+		fmt.Fprintf(out, "%s leaves %s at %d replicas\n\n", e.HPA, e.Target, e.Replicas)
+	default:
+		fmt.Fprintf(out, "%s takes %s from %d to %d replicas\n\n", e.HPA, e.Target, e.Replicas, *e.Desired)
+	}
+	for _, sentence := range e.Sentences {
+		fmt.Fprintln(out, sentence)
+	}
+	if e.Live != nil && len(e.Live.Why) > 0 {
+		fmt.Fprintln(out, "\nWhy its status can say something else:")
+		for _, why := range e.Live.Why {
+			fmt.Fprintf(out, "  - %s\n", why)
+		}
+	}
+	if len(e.Unknown) > 0 {
+		fmt.Fprintln(out, "\nWhat could not be read:")
+		for _, unknown := range e.Unknown {
+			fmt.Fprintf(out, "  - %s\n", unknown)
+		}
+	}
+	for _, w := range e.Warnings {
+		fmt.Fprintf(out, "\n%s: %s.\n  → %s\n", w.Reason, w.Message, w.Advice)
+	}
+	return table(out, e.Metrics)
+}
+
+func table(out io.Writer, lines []explain.Line) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	tabs := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(tabs, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tBY ITS STATUS\tNOTE")
+	for i := range lines {
+		l := &lines[i]
+		fmt.Fprintf(
+			tabs,
+			"%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			l.Name,
+			l.Type,
+			cmp.Or(l.Forecast, nothing),
+			number(l.Value),
+			cmp.Or(l.Target, nothing),
+			number(l.Ratio),
+			whole(l.Proposes),
+			cmp.Or(l.Live, nothing),
+			note(l),
+		)
+	}
+	return tabs.Flush()
+}
+
+func note(l *explain.Line) string {
+	switch {
+	case l.Error != "":
+		return l.Error
+	case l.Decides && l.WithinTolerance:
+		return "decides, within tolerance"
+	case l.Decides:
+		return "decides"
+	case l.WithinTolerance:
+		return "within tolerance"
+	}
+	return nothing
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return nothing
+	}
+	return strconv.FormatFloat(*v, 'g', 6, 64)
+}
+
+func whole(n *int32) string {
+	if n == nil {
+		return nothing
+	}
+	return strconv.Itoa(int(*n))
+}

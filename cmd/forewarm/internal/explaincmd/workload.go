@@ -1,0 +1,97 @@
+package explaincmd
+
+import (
+	"context"
+	"math"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/hpa"
+)
+
+// scale reads the scale sub-resource of the target, and returns its selector. Where it cannot be read the HPA's status
+// stands in.
+func (r *reader) scale(
+	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Situated,
+) (selector string) {
+	object, err := r.readScale(ctx, h)
+	if err != nil {
+		n := h.Status.CurrentReplicas
+		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
+		r.note("the scale of %s, so the HPA's status stands in: %s", s.Target, plainly(err))
+		return ""
+	}
+	s.Scale.Replicas = replicasAt(object, "spec", "replicas")
+	s.Scale.Existing = replicasAt(object, "status", "replicas")
+	s.Scale.Pods, s.Scale.Ready = s.Scale.Existing, s.Scale.Existing
+	selector, _, err = unstructured.NestedString(object, "status", "selector")
+	if err != nil {
+		return ""
+	}
+	return selector
+}
+
+// replicasAt is a number in a scale, 0 where it is left out, as the API server leaves out a 0.
+func replicasAt(object map[string]any, path ...string) int32 {
+	n, _, err := unstructured.NestedInt64(object, path...)
+	if err != nil {
+		return 0
+	}
+	return int32(min(max(n, 0), math.MaxInt32))
+}
+
+func (r *reader) readScale(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) (map[string]any, error) {
+	ref := h.Spec.ScaleTargetRef
+	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
+	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return nil, err
+	}
+	object, err := r.objects.Resource(mapping.Resource).Namespace(h.Namespace).
+		Get(ctx, ref.Name, metav1.GetOptions{}, "scale")
+	if err != nil {
+		return nil, err
+	}
+	return object.Object, nil
+}
+
+// pods counts the target's pods where a metric asks how many are ready.
+func (r *reader) pods(ctx context.Context, selector string, s *autoscaler.Situated) {
+	asked := false
+	for i := range s.Spec.Metrics {
+		asked = asked || s.Spec.Metrics[i].Type == hpa.Value
+	}
+	if !asked || selector == "" {
+		return
+	}
+	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		r.note("how many pods of %s are ready, so all are taken for it: %s", s.Target, plainly(err))
+		return
+	}
+	s.Scale.Pods, s.Scale.Ready = int32(min(len(pods.Items), math.MaxInt32)), 0
+	for i := range pods.Items {
+		if ready(&pods.Items[i]) {
+			s.Scale.Ready++
+		}
+	}
+}
+
+// ready is what the HPA controller counts.
+func ready(p *corev1.Pod) bool {
+	if p.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}

@@ -1,0 +1,304 @@
+package e2e_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+// explanation is what the test reads of "forewarm explain --json".
+type explanation struct {
+	Replicas int32  `json:"replicas"`
+	Desired  *int32 `json:"desiredReplicas"`
+	Warnings []struct {
+		Reason  string `json:"reason"`
+		Message string `json:"message"`
+		Advice  string `json:"advice"`
+	} `json:"warnings"`
+	Sentences []string `json:"sentences"`
+	Unknown   []string `json:"unknown"`
+	Metrics   []struct {
+		Value    *float64 `json:"value"`
+		Forecast string   `json:"forecast"`
+	} `json:"metrics"`
+	Live *struct {
+		Desired      int32    `json:"desiredReplicas"`
+		Agrees       bool     `json:"agrees"`
+		SameReadings bool     `json:"sameReadings"`
+		Why          []string `json:"why"`
+	} `json:"live"`
+}
+
+func (e *explanation) reasons() []string {
+	var out []string
+	for _, w := range e.Warnings {
+		out = append(out, w.Reason)
+	}
+	return out
+}
+
+// explained is an HPA of the scenario, and what is to be said of it.
+type explained struct {
+	name string
+	// demand of the Forecast of the same name; replicas that the Deployment begins with.
+	demand   float64
+	replicas int
+	// further lines of the HPA's spec.
+	further string
+	metrics []string
+	// want is the figure at rest; reason a warning that must be there.
+	want   int32
+	reason string
+}
+
+// atRestCases are HPAs that come to rest, with the figure that is to be explained then.
+func atRestCases() []explained {
+	const (
+		long   = "behavior: {scaleDown: {stabilizationWindowSeconds: 600}}"
+		exact  = `behavior: {scaleUp: {tolerance: "0"}}`
+		never  = "behavior: {scaleDown: {stabilizationWindowSeconds: 0}}"
+		little = "behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 10}]}, " +
+			"scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 20, periodSeconds: 10}]}}"
+	)
+	byValue := strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1)
+	return []explained{
+		{name: "plain", demand: 35, replicas: 1, want: 4},
+		{name: "object", demand: 25, replicas: 1, metrics: []string{object("object", "")}, want: 3},
+		{name: "deadband", demand: 105, replicas: 10, want: 10, reason: "ToleranceDeadBand"},
+		{name: "exact", demand: 105, replicas: 10, want: 11, further: exact},
+		{name: "least", demand: 5, replicas: 1, further: "minReplicas: 3", want: 3},
+		{name: "most", demand: 290, replicas: 1, want: 20, reason: "MaxReplicasCutForecast"},
+		{name: "held", demand: 15, replicas: 6, further: long, want: 6},
+		{name: "falls", demand: 15, replicas: 6, further: never, want: 2},
+		{name: "slow", demand: 15, replicas: 2, further: little, want: 2},
+		{name: "value", demand: 8, replicas: 2, metrics: []string{byValue}, want: 2, reason: "ValueTargetCompounds"},
+		{
+			name: "several", demand: 35, replicas: 1, want: 4,
+			metrics: []string{external("several", ""), external("plain", `quantile: "0.5"`)},
+		},
+		{name: "lost", demand: 35, replicas: 3, metrics: []string{external("nobody", "")}, want: 3, reason: missing},
+	}
+}
+
+// applyExplained makes the demand, the workload, the Forecast and the HPA of a case.
+func (s *stage) applyExplained(t *testing.T, c *explained) {
+	t.Helper()
+	s.demand.set("explained", c.name, c.demand)
+	metrics := c.metrics
+	if metrics == nil {
+		metrics = []string{external(c.name, "")}
+	}
+	// No GPU: there are not as many.
+	deployment := strings.Replace(
+		workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
+	scaler := strings.Replace(
+		hpa("explained", c.name, c.name, metrics...), "  metrics:", "  "+c.further+"\n  metrics:", 1)
+	s.apply(t, deployment, forecastOf("explained", c.name), scaler)
+}
+
+// TestExplain holds the figure of "forewarm explain" to what the real HPA controller asks for at rest.
+func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on each other.
+	t.Parallel()
+	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: 5 * time.Minute})
+	s.observe(t)
+	s.forewarm(t, "deploy/default", 1)
+	s.apply(t, namespace("explained"))
+	cases := atRestCases()
+	for i := range cases {
+		s.applyExplained(t, &cases[i])
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { s.atRest(t, &c) })
+	}
+	t.Run("moving", s.moving)
+	t.Run("rivals", func(t *testing.T) {
+		s.apply(t, hpa("explained", "second", "plain", external("plain", "")))
+		if e := s.explain(t, s.Kubeconfig, "explained/plain"); !slices.Contains(e.reasons(), "SeveralAutoscalers") {
+			t.Errorf("two HPAs of one Deployment are not warned of: %v", e.reasons())
+		}
+	})
+	t.Run("in words", func(t *testing.T) {
+		out, err := s.forewarmExplain(t, s.Kubeconfig, "explained/held")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log("\n" + out)
+	})
+	t.Run("with few rights", s.fewRights)
+}
+
+// atRest waits until the HPA has read what is explained, and compares.
+func (s *stage) atRest(t *testing.T, c *explained) {
+	t.Helper()
+	var e explanation
+	eventually(t, func() string {
+		e = s.explain(t, s.Kubeconfig, "explained/"+c.name)
+		switch {
+		case e.Live == nil || e.Desired == nil:
+			return "no status, or no figure"
+		case e.Replicas != c.want || !e.Live.SameReadings:
+			return fmt.Sprintf("%d replicas, want %d; same readings: %t (%v)", e.Replicas, c.want, e.Live.SameReadings,
+				e.Live.Why)
+		}
+		return ""
+	})
+	if c.reason == missing {
+		// Without a metric the controller changes nothing, and its status's desiredReplicas is no figure.
+		e.Live.Desired, e.Live.Agrees = c.want, true
+	}
+	if *e.Desired != e.Live.Desired || !e.Live.Agrees || *e.Desired != c.want {
+		t.Errorf("%d explained, the HPA's status says %d, want %d: %v\n%s",
+			*e.Desired, e.Live.Desired, c.want, e.Live.Why, strings.Join(e.Sentences, "\n"))
+	}
+	if c.reason != "" && !slices.Contains(e.reasons(), c.reason) {
+		t.Errorf("%s is not among the warnings: %v", c.reason, e.reasons())
+	}
+	if len(e.Unknown) > 0 {
+		t.Errorf("an administrator could not read: %v", e.Unknown)
+	}
+}
+
+// moving: while the demand goes up and down, the figure is the status's whenever the HPA has read what is explained, or
+// it is at its next sync. So it is with a scale-down that waits, with one that does not, and with policies of small steps.
+func (s *stage) moving(t *testing.T) {
+	steps := []float64{20, 45, 70, 33, 88, 12}
+	const step = 12 * time.Second
+	begun := time.Now()
+	names := []string{"plain", "falls", "slow"}
+	for _, name := range names {
+		s.demand.follow("explained", name, func() float64 { return steps[int(time.Since(begun)/step)%len(steps)] })
+	}
+	compared, ahead, figures := 0, 0, map[int32]bool{}
+	for time.Since(begun) < time.Duration(len(steps))*step {
+		for _, name := range names {
+			e := s.explain(t, s.Kubeconfig, "explained/"+name)
+			if e.Live == nil || e.Desired == nil || !e.Live.SameReadings {
+				continue
+			}
+			compared++
+			figures[*e.Desired] = true
+			if e.Live.Agrees {
+				continue
+			}
+			ahead++
+			if after, same := s.afterSync(t, name, &e); same && after != *e.Desired {
+				t.Errorf("%s: %d explained, the HPA's status said %d and says %d: %v\n%s",
+					name, *e.Desired, e.Live.Desired, after, e.Live.Why, strings.Join(e.Sentences, "\n"))
+			}
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	t.Logf("%d moments compared, of %d figures; %d were of the sync that came", compared, len(figures), ahead)
+	if compared < 20 || len(figures) < 4 || ahead > compared/4 {
+		t.Errorf("%d moments of %d figures were compared, %d of the sync that came: want more, and fewer that differ",
+			compared, len(figures), ahead)
+	}
+}
+
+// afterSync is what an HPA asks for after its next sync, and whether its metric stayed for so long.
+func (s *stage) afterSync(t *testing.T, name string, before *explanation) (desired int32, same bool) {
+	t.Helper()
+	time.Sleep(5 * time.Second) // Two syncs.
+	now := s.explain(t, s.Kubeconfig, "explained/"+name)
+	return now.Live.Desired, *now.Metrics[0].Value == *before.Metrics[0].Value
+}
+
+// fewRights: who may read HPAs and nothing else is told what that leaves out, and has the figure all the same.
+func (s *stage) fewRights(t *testing.T) {
+	s.apply(t, `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: hpas, namespace: explained}
+rules: [{apiGroups: [autoscaling], resources: [horizontalpodautoscalers], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: hpas, namespace: explained}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: hpas}
+subjects: [{kind: ServiceAccount, name: default, namespace: explained}]
+`)
+	token, err := s.Kubectl(t.Context(), "", "create", "token", "default", "-n", "explained")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`apiVersion: v1
+kind: Config
+clusters: [{name: e2e, cluster: {server: %q, certificate-authority: %q}}]
+users: [{name: user, user: {token: %q}}]
+contexts: [{name: e2e, context: {cluster: e2e, user: user}}]
+current-context: e2e
+`, s.Config.Host, s.Config.CAFile, strings.TrimSpace(token))
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := s.explain(t, config, "explained/object")
+	if e.Desired == nil || *e.Desired != 3 {
+		t.Errorf("the figure is %v, want 3 by the status", e.Desired)
+	}
+	unknown := strings.Join(e.Unknown, "\n")
+	for _, what := range []string{"the scale of Deployment/object", "metric demand", "the outlook of Forecast object", "other HPAs"} {
+		if !strings.Contains(unknown, what) {
+			t.Errorf("%q is not said: %s", what, unknown)
+		}
+	}
+	if strings.Contains(unknown, "unknown") || strings.Count(unknown, "forbidden") != 4 {
+		t.Errorf("not every refusal is told in the server's words: %s", unknown)
+	}
+	t.Log("\n" + unknown)
+}
+
+// explainTriggered: of a ScaledObject the HPA that KEDA made is explained, with the value by KEDA and the outlook of the
+// Forecast that its trigger names.
+func (s *stage) explainTriggered(t *testing.T, name string) {
+	t.Helper()
+	var e explanation
+	eventually(t, func() string {
+		if e = s.explain(t, s.Kubeconfig, "triggered/scaledobject/"+name); e.Live == nil || !e.Live.SameReadings {
+			return fmt.Sprintf("other readings: %+v", e)
+		}
+		return ""
+	})
+	if e.Desired == nil || *e.Desired != 5 || !e.Live.Agrees || e.Metrics[0].Forecast != name {
+		t.Errorf("%+v, want 5 by Forecast %s", e, name)
+	}
+	if !slices.Contains(e.reasons(), "OwnedByKEDA") {
+		t.Errorf("whose the HPA is, is not said: %v", e.reasons())
+	}
+}
+
+// explain runs "forewarm explain --json".
+func (s *stage) explain(t *testing.T, kubeconfig, hpa string) explanation {
+	t.Helper()
+	out, err := s.forewarmExplain(t, kubeconfig, hpa, "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e explanation
+	if err := json.Unmarshal([]byte(out), &e); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return e
+}
+
+func (s *stage) forewarmExplain(t *testing.T, kubeconfig string, args ...string) (string, error) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), s.Components.Forewarm,
+		append([]string{"explain", "--kubeconfig", kubeconfig}, args...)...)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	if err != nil {
+		err = fmt.Errorf("forewarm explain %s: %w: %s", strings.Join(args, " "), err, &stderr)
+	}
+	return string(out), err
+}
