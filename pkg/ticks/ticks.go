@@ -65,19 +65,27 @@ func Round(from, to float64) []Tick {
 	return out
 }
 
-// Decades marks the powers of ten of a logarithmic axis, labelled as shares in hundredths: 0.01%, 0.1%, 1%. From and to
-// are more than 0.
-func Decades(from, to float64) []Tick {
+// Shares marks a logarithmic axis of shares in hundredths: 0.01%, 0.1%, 1%, and where it spans less than three decades
+// 0.1%, 0.2%, 0.5%, 1%. From and to are more than 0.
+func Shares(from, to float64) []Tick {
 	// A power that the logarithm misses by a rounding is still on the axis.
 	const slack = 1e-9
+	multiples := []float64{1}
+	if to/from < 999 {
+		multiples = []float64{1, 2, 5}
+	}
 	var out []Tick
-	for i := math.Ceil(math.Log10(from) - slack); i <= math.Log10(to)+slack && len(out) < 16; i++ {
+	for i := math.Floor(math.Log10(from)); i <= math.Log10(to)+slack; i++ {
 		// As quotients of whole numbers, these are the powers themselves and not their neighbours.
-		value := math.Pow(10, i)
+		power := math.Pow(10, i)
 		if i < 0 {
-			value = 1 / math.Pow(10, -i)
+			power = 1 / math.Pow(10, -i)
 		}
-		out = append(out, Tick{Value: value, Label: Number(100*value) + "%"})
+		for _, m := range multiples {
+			if v := m * power; v >= from*(1-slack) && v <= to*(1+slack) {
+				out = append(out, Tick{Value: v, Label: Number(100*v) + "%"})
+			}
+		}
 	}
 	return out
 }

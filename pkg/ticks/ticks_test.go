@@ -54,11 +54,23 @@ func TestRound(t *testing.T) {
 	}
 }
 
-func TestDecades(t *testing.T) {
-	got := ticks.Decades(0.0001, 1)
+func TestShares(t *testing.T) {
+	got := ticks.Shares(0.0001, 1)
 	want := []ticks.Tick{{0.0001, "0.01%"}, {0.001, "0.1%"}, {0.01, "1%"}, {0.1, "10%"}, {1, "100%"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	for _, c := range []struct {
+		from, to float64
+		want     string
+	}{
+		{0.001, 0.025, "0.1% 0.2% 0.5% 1% 2%"},
+		{0.003, 0.004, ""},
+		{0.00001, 0.0001, "0.001% 0.002% 0.005% 0.01%"},
+	} {
+		if shares := labels(ticks.Shares(c.from, c.to)); shares != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.from, c.to, shares, c.want)
+		}
 	}
 }
 

@@ -184,14 +184,30 @@ func lateArea(all []compare.Slot, top float64) string {
 // times are the marks below a course.
 func times(from, to time.Time) []label {
 	long := to.Sub(from).Seconds()
-	var out []label
-	for i, t := range ticks.Clock(from, 0, long) {
-		if at := t.Value / long; at > 0.02 && at < 0.96 {
-			out = append(out, label{At: hundredths(at), Text: t.Label, Minor: i%3 != 1})
+	all := ticks.Clock(from, 0, long)
+	dates := 0
+	for _, t := range all {
+		if date(t) {
+			dates++
 		}
+	}
+	var out []label
+	for i, t := range all {
+		at := t.Value / long
+		if at < 0.02 || at > 0.96 {
+			continue
+		}
+		minor := i%3 != 1
+		if dates > 1 && dates < len(all) {
+			minor = !date(t)
+		}
+		out = append(out, label{At: hundredths(at), Text: t.Label, Minor: minor})
 	}
 	return out
 }
+
+// date says that a mark is a midnight.
+func date(t ticks.Tick) bool { return !strings.Contains(t.Label, ":") }
 
 // levels are the replicas on the left of a course, without its zero.
 func levels(top float64) []label {

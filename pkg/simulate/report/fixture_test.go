@@ -109,10 +109,21 @@ var made = sync.OnceValues(func() (*compare.Comparison, error) {
 	}
 	out := &compare.Comparison{
 		Assumptions: compare.Assumptions{
-			Source: "demand.csv, column tokens", Start: s.Start, Duration: 4 * 24 * time.Hour, Step: s.Step, WarmUp: warmUp,
-			Autoscaler: "HorizontalPodAutoscaler/llama of hpa.yaml", Target: 700, Capacity: capacity,
-			MinReplicas: 1, MaxReplicas: 50, LeadTime: "5m0s, as given", Objective: objective,
-			Wait: 30 * time.Second, GPUs: 2, GPUPrice: 3.06,
+			Source:      "demand.csv, column tokens",
+			Start:       s.Start,
+			Duration:    4 * 24 * time.Hour,
+			Step:        s.Step,
+			WarmUp:      warmUp,
+			Autoscaler:  "HorizontalPodAutoscaler/llama of hpa.yaml",
+			Target:      700,
+			Capacity:    capacity,
+			MinReplicas: 1,
+			MaxReplicas: 50,
+			LeadTime:    "5m0s, as given",
+			Objective:   objective,
+			Wait:        30 * time.Second,
+			GPUs:        2,
+			GPUPrice:    3.06,
 		},
 		Verdict: "Against your autoscaler with its best target, the maximum of 15 minutes would have been late less often. " +
 			"This history is made up, and so is this verdict.",

@@ -15,8 +15,8 @@ const frontierTall = 300
 // frontier is the drawing of cost against lateness.
 type frontier struct {
 	Title, Description string
-	// Objective is where it stands from the left, Asked what it is.
-	Objective, Asked string
+	// Objective is where it stands from the left, Missed the same in thousandths, Asked what it is.
+	Objective, Missed, Asked string
 	// Curves are the policies at other settings, Points the policies themselves.
 	Curves []curve
 	Points []badge
@@ -45,6 +45,7 @@ func newFrontier(c *compare.Comparison) *frontier {
 	f := &frontier{
 		Title: "Cost over demand against the share of the demand that was late",
 		Asked: asked(c.Assumptions.Objective), Objective: hundredths(on.x(c.Assumptions.Objective)),
+		Missed: decimal(tall*on.x(c.Assumptions.Objective), 1),
 		Shares: shares(&on), Costs: costs(&on),
 	}
 	said := make([]string, 0, len(c.Policies))

@@ -43,9 +43,19 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
 	of := columns(a)
 	shown := page{
-		Verdict: plain(c.Verdict), Capacity: capacity(a), Tiles: tiles(c), Frontier: newFrontier(c),
-		Columns: of, Rows: rows(c, of), Asked: asked(a.Objective), Facts: facts(a),
-		Period: a.Start.UTC().Format("2 January 2006") + " to " + a.Start.Add(a.Duration).UTC().Format("2 January 2006"),
+		Verdict:  plain(c.Verdict),
+		Capacity: capacity(a),
+		Tiles:    tiles(c),
+		Frontier: newFrontier(c),
+		Columns:  of,
+		Rows:     rows(c, of),
+		Asked:    asked(a.Objective),
+		Facts:    facts(a),
+		Period: a.Start.UTC().
+			Format("2 January 2006") +
+			" to " + a.Start.Add(a.Duration).
+			UTC().
+			Format("2 January 2006"),
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
@@ -80,7 +90,10 @@ func tiles(c *compare.Comparison) []tile {
 		"GPU-hours", amount(gpuHours(a, ours)), "", than(gpuHours(a, ours), gpuHours(a, best), amount),
 	}}
 	if a.GPUPrice > 0 {
-		out = append(out, tile{"Cost", "$" + amount(dollars(a, ours)), "", than(dollars(a, ours), dollars(a, best), amount)})
+		out = append(
+			out,
+			tile{"Cost", "$" + amount(dollars(a, ours)), "", than(dollars(a, ours), dollars(a, best), amount)},
+		)
 	}
 	return append(out,
 		tile{

@@ -79,7 +79,7 @@ func (p *plane) holds(at compare.Point) bool {
 // shares are the marks on the axis of lateness.
 func (p *plane) shares() []ticks.Tick {
 	out := []ticks.Tick{{Value: 0, Label: "0"}}
-	return append(out, ticks.Decades(p.least, p.most)...)
+	return append(out, ticks.Shares(p.least, p.most)...)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

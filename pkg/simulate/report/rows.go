@@ -36,20 +36,40 @@ func columns(a *compare.Assumptions) []column {
 		}},
 		{"GPU", "hours", "GPU-hours paid for", func(p *compare.Policy) string { return amount(gpuHours(a, p)) }},
 		{"", "$", "What they cost at the price given", func(p *compare.Policy) string { return amount(dollars(a, p)) }},
-		{"", "late", "Demand that waited too long", func(p *compare.Policy) string { return share(p.Report.LateShare()) }},
-		{"un-", "served", "Demand that gave up", func(p *compare.Policy) string { return share(p.Report.UnservedShare()) }},
+		{
+			"",
+			"late",
+			"Demand that waited too long",
+			func(p *compare.Policy) string { return share(p.Report.LateShare()) },
+		},
+		{
+			"un-",
+			"served",
+			"Demand that gave up",
+			func(p *compare.Policy) string { return share(p.Report.UnservedShare()) },
+		},
 		{"cold", "starts", "Times that demand came and no replica was ready", func(p *compare.Policy) string {
 			return strconv.Itoa(p.Report.ColdStarts)
 		}},
 		{"churn", "/h", "Replicas started or stopped in an hour", func(p *compare.Policy) string {
 			return decimal(p.Report.ChurnPerHour(), 1)
 		}},
-		{"min", "early", "Minutes that replicas were ready before the demand needed them", func(p *compare.Policy) string {
-			return minutes(p.Early)
-		}},
-		{"min", "late", "Minutes that replicas were ready after the demand needed them", func(p *compare.Policy) string {
-			return minutes(p.LateBy)
-		}},
+		{
+			"min",
+			"early",
+			"Minutes that replicas were ready before the demand needed them",
+			func(p *compare.Policy) string {
+				return minutes(p.Early)
+			},
+		},
+		{
+			"min",
+			"late",
+			"Minutes that replicas were ready after the demand needed them",
+			func(p *compare.Policy) string {
+				return minutes(p.LateBy)
+			},
+		},
 		{"cost/", "demand", "Replica-hours paid for over those of the demand", func(p *compare.Policy) string {
 			return decimal(p.Report.Cost(), 2)
 		}},
@@ -140,7 +160,16 @@ func facts(a *compare.Assumptions) []fact {
 	}
 	out := []fact{
 		{"History", a.Source},
-		{"From", a.Start.UTC().Format("2 January 2006, 15:04 UTC") + ", " + span(a.Duration) + " in steps of " + span(a.Step)},
+		{
+			"From",
+			a.Start.UTC().
+				Format("2 January 2006, 15:04 UTC") +
+				", " + span(
+				a.Duration,
+			) + " in steps of " + span(
+				a.Step,
+			),
+		},
 		{"Missing of it", share(a.Gaps)},
 		{"Played first, not counted", spanOrNone(a.WarmUp)},
 		{"Autoscaler", a.Autoscaler},

@@ -33,7 +33,8 @@ func writeScatter(out *bytes.Buffer, c *compare.Comparison, width int) {
 	}
 	s := newScatter(on, min(width, mostScatter)-scatterLabels-2)
 	s.draw(c)
-	out.WriteString("\nCost over demand (upwards) against the share that was late (to the right, logarithmic)\n")
+	out.WriteByte('\n')
+	paragraph(out, "Cost over demand, upwards, against the share that was late, to the right", width)
 	s.write(out)
 	paragraph(out, key(c), width)
 }

@@ -135,7 +135,7 @@ func paragraph(out *bytes.Buffer, text string, width int) { hanging(out, "", tex
 func hanging(out *bytes.Buffer, head, text string, width int) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	line, empty := head, true
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		word = plain(word)
 		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			out.WriteString(line + "\n")
