@@ -29,6 +29,7 @@ var (
 		"pkg/leadtime",
 		"pkg/repair",
 		"pkg/snapshot",
+		"pkg/ticks",
 	}
 )
 
