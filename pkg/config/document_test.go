@@ -82,12 +82,11 @@ func TestParseProblems(t *testing.T) {
 		},
 		{
 			"a quantity that is none", header + "spec: {scaling: {target: lots}}\n",
-			[]string{"f.yaml:1: read a Forecast: quantities must match the regular expression " +
-				`'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`},
+			[]string{`f.yaml:4: spec.scaling.target: "lots" is not a quantity, write for example 64, 0.5 or 4k`},
 		},
 		{
 			"a quantity of thirty million digits", header + "spec: {scaling: {target: \"1e-30000000\"}}\n",
-			[]string{`f.yaml:1: spec.scaling.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
+			[]string{`f.yaml:4: spec.scaling.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
 		},
 		{
 			"a number as a key", header + "1: 2\n",

@@ -85,10 +85,17 @@ func specOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) (spec hp
 	if refused = judgeSelector(m.id.Selector); refused != "" {
 		return hpa.Spec{}, refused
 	}
-	if m.target.Type != autoscalingv2.AverageValueMetricType {
-		return hpa.Spec{}, wrongType(m.target.Type)
+	return averageOf(s, m.forecast, m.source, m.target)
+}
+
+// averageOf is how an autoscaler scales on a metric of an AverageValue target, or why that cannot count.
+func averageOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, name string, source hpa.Source,
+	of *autoscalingv2.MetricTarget,
+) (spec hpa.Spec, refused string) {
+	if of.Type != autoscalingv2.AverageValueMetricType {
+		return hpa.Spec{}, wrongType(of.Type)
 	}
-	target, refused := thousandths(m.target.AverageValue)
+	target, refused := thousandths(of.AverageValue)
 	if refused != "" {
 		return hpa.Spec{}, refused
 	}
@@ -97,7 +104,7 @@ func specOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) (spec hp
 		return hpa.Spec{}, "its behavior is none: " + err.Error()
 	}
 	spec = hpa.Spec{
-		Min: 1, Max: s.MaxReplicas, Metrics: metric(m.forecast, m.source, target),
+		Min: 1, Max: s.MaxReplicas, Metrics: metric(name, source, target),
 		Behavior: behavior, Cluster: hpa.DefaultCluster(),
 	}
 	if s.MinReplicas != nil {

@@ -20,32 +20,52 @@ import (
 // kedaMost is KEDA's maxReplicaCount where a ScaledObject leaves it out.
 const kedaMost = 100
 
-// scaledObject is what is read of a ScaledObject of keda.sh/v1alpha1.
+// scaledObject is the spec of a ScaledObject of keda.sh/v1alpha1. What is any is known and of no matter here.
 type scaledObject struct {
-	ScaleTargetRef  autoscalingv2.CrossVersionObjectReference `json:"scaleTargetRef"`
-	MinReplicaCount *int32                                    `json:"minReplicaCount"`
-	MaxReplicaCount *int32                                    `json:"maxReplicaCount"`
-	Advanced        advanced                                  `json:"advanced"`
-	Triggers        []trigger                                 `json:"triggers"`
+	ScaleTargetRef        scaleTarget `json:"scaleTargetRef"`
+	MinReplicaCount       *int32      `json:"minReplicaCount"`
+	MaxReplicaCount       *int32      `json:"maxReplicaCount"`
+	IdleReplicaCount      any         `json:"idleReplicaCount"`
+	PollingInterval       any         `json:"pollingInterval"`
+	CooldownPeriod        any         `json:"cooldownPeriod"`
+	InitialCooldownPeriod any         `json:"initialCooldownPeriod"`
+	Fallback              any         `json:"fallback"`
+	Advanced              advanced    `json:"advanced"`
+	Triggers              []trigger   `json:"triggers"`
+}
+
+type scaleTarget struct {
+	APIVersion             string `json:"apiVersion"`
+	Kind                   string `json:"kind"`
+	Name                   string `json:"name"`
+	EnvSourceContainerName any    `json:"envSourceContainerName"`
 }
 
 type advanced struct {
 	HPA       hpaConfig `json:"horizontalPodAutoscalerConfig"`
 	Modifiers modifiers `json:"scalingModifiers"`
+	Restore   any       `json:"restoreToOriginalReplicaCount"`
 }
 
 type hpaConfig struct {
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior"`
+	Name     any                                            `json:"name"`
 }
 
 type modifiers struct {
-	Formula string `json:"formula"`
+	Formula    string `json:"formula"`
+	Target     any    `json:"target"`
+	Activation any    `json:"activationTarget"`
+	MetricType any    `json:"metricType"`
 }
 
 type trigger struct {
-	Type       string                         `json:"type"`
-	MetricType autoscalingv2.MetricTargetType `json:"metricType"`
-	Metadata   map[string]string              `json:"metadata"`
+	Type             string                         `json:"type"`
+	Name             string                         `json:"name"`
+	MetricType       autoscalingv2.MetricTargetType `json:"metricType"`
+	Metadata         map[string]string              `json:"metadata"`
+	UseCachedMetrics any                            `json:"useCachedMetrics"`
+	Authentication   any                            `json:"authenticationRef"`
 }
 
 // FromScaledObject are the triggers of a KEDA ScaledObject that name a Forecast. One that does not fit its type names
@@ -108,13 +128,10 @@ func (s *scaledObject) scales(namespace string) leadtime.Workload {
 	return leadtime.Workload{Namespace: namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 }
 
-// specOf is how KEDA's HorizontalPodAutoscaler scales on one trigger, or why that cannot count.
+// specOf is how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why that cannot count.
 func (s *scaledObject) specOf(t *trigger) (spec hpa.Spec, refused string) {
-	if s.Advanced.Modifiers.Formula != "" {
-		return hpa.Spec{}, "its scalingModifiers make another number of its triggers"
-	}
-	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
-		return hpa.Spec{}, wrongType(t.MetricType)
+	if refused = s.judge(t); refused != "" {
+		return hpa.Spec{}, refused
 	}
 	if refused = judge(t.asked()); refused != "" {
 		return hpa.Spec{}, refused
@@ -123,12 +140,28 @@ func (s *scaledObject) specOf(t *trigger) (spec hpa.Spec, refused string) {
 	if refused != "" {
 		return hpa.Spec{}, refused
 	}
+	return s.averageOf(t.Metadata["forecast"], target)
+}
+
+// judge says why no total is compared with what a replica sustains.
+func (s *scaledObject) judge(t *trigger) (refused string) {
+	if s.Advanced.Modifiers.Formula != "" {
+		return "its scalingModifiers make another number of its triggers"
+	}
+	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
+		return wrongType(t.MetricType)
+	}
+	return ""
+}
+
+// averageOf is how KEDA's HorizontalPodAutoscaler scales on a total with a target in milli-units.
+func (s *scaledObject) averageOf(name string, target int64) (spec hpa.Spec, refused string) {
 	behavior, err := readBehavior(s.Advanced.HPA.Behavior)
 	if err != nil {
 		return hpa.Spec{}, "its behavior is none: " + err.Error()
 	}
 	spec = hpa.Spec{
-		Min: 1, Max: kedaMost, Metrics: metric(t.Metadata["forecast"], hpa.External, target),
+		Min: 1, Max: kedaMost, Metrics: metric(name, hpa.External, target),
 		Behavior: behavior, Cluster: hpa.DefaultCluster(),
 	}
 	if s.MinReplicaCount != nil {

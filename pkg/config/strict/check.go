@@ -1,0 +1,204 @@
+package strict
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// maxNodes bounds a walk over a document: aliases can make a small text mean a huge one.
+const maxNodes = 20_000
+
+// Reading is what was found in a document beside the type that it is to become.
+type Reading struct {
+	// Lines are those of the fields, by their paths: "spec.metrics[0].type".
+	Lines map[string]int
+	// Problems in the order of the document; Bad are the paths that they are at.
+	Problems []Problem
+	Bad      []string
+
+	file   string
+	offset int
+	nodes  int
+}
+
+// Check finds fields that do not exist, fields given twice and values of the wrong kind, all of them, and takes them out of
+// the document, so that the rest can be looked at. Of a member whose type is any, all is known.
+func (d Document) Check(t reflect.Type) Reading {
+	r := Reading{Lines: map[string]int{}, file: d.File, offset: d.begins - 1}
+	r.check("", d.Root, t)
+	return r
+}
+
+func (r *Reading) line(n *yaml.Node) int { return r.offset + n.Line }
+
+func (r *Reading) add(n *yaml.Node, path, problem string) {
+	r.Bad = append(r.Bad, path)
+	if path == "" {
+		path = "the object"
+	}
+	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: path + ": " + problem})
+}
+
+// check compares a node with the type that it is to become. Null is as good as absent, as in the Kubernetes API.
+func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
+	r.nodes++
+	if r.nodes > maxNodes {
+		if r.nodes == maxNodes+1 {
+			r.add(n, path, fmt.Sprintf("more than %d values with aliases followed: write fewer", maxNodes))
+		}
+		return
+	}
+	r.Lines[path] = r.line(n)
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n.Tag == "!!null" {
+		return
+	}
+	switch {
+	case t == reflect.TypeFor[resource.Quantity]():
+		r.quantity(path, n)
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		r.scalar(path, n)
+	default:
+		r.checkKind(path, n, t)
+	}
+}
+
+// quantity refuses what is none, and what must not be parsed (see v1alpha1.BoundedQuantity).
+func (r *Reading) quantity(path string, n *yaml.Node) {
+	if !r.scalar(path, n) {
+		return
+	}
+	if v1alpha1.BoundedQuantity(n.Value) {
+		if _, err := resource.ParseQuantity(n.Value); err == nil {
+			return
+		}
+	}
+	r.add(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
+	clearNode(n)
+}
+
+func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		r.mapping(path, n, t)
+	case reflect.Slice:
+		r.sequence(path, n, t)
+	case reflect.String:
+		if r.scalar(path, n) && n.Tag != "!!str" {
+			r.add(n, path, fmt.Sprintf("is not text: put it in quotes, %q", n.Value))
+			clearNode(n)
+		}
+	case reflect.Int32, reflect.Int64:
+		if r.scalar(path, n) && n.Tag != "!!int" {
+			r.add(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
+			clearNode(n)
+		}
+	default:
+		// Other kinds occur only inside of metadata; the decoder judges them.
+	}
+}
+
+func (r *Reading) scalar(path string, n *yaml.Node) bool {
+	if n.Kind == yaml.ScalarNode {
+		return true
+	}
+	r.add(n, path, "is a "+kindOf(n)+": write a single value")
+	clearNode(n)
+	return false
+}
+
+func (r *Reading) sequence(path string, n *yaml.Node, t reflect.Type) {
+	if n.Kind != yaml.SequenceNode {
+		r.add(n, path, "is a "+kindOf(n)+": write a list")
+		clearNode(n)
+		return
+	}
+	for i, item := range n.Content {
+		r.check(fmt.Sprintf("%s[%d]", path, i), item, t.Elem())
+	}
+}
+
+func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
+	if n.Kind != yaml.MappingNode {
+		r.add(n, path, "is a "+kindOf(n)+": write fields with values")
+		clearNode(n)
+		return
+	}
+	first, good := map[string]*yaml.Node{}, []*yaml.Node(nil)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		at := strings.TrimPrefix(path+"."+key.Value, ".")
+		before, again := first[key.Value]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Tag != "!!str":
+			r.add(key, at, "is not a field's name: names are text, without aliases and merges")
+			continue
+		case again:
+			r.add(key, at, fmt.Sprintf("is given twice, first in line %d: keep one", r.line(before)))
+			continue
+		}
+		first[key.Value] = key
+		known, ok := memberOf(t, key.Value)
+		if !ok {
+			r.add(key, at, "unknown field, known are "+strings.Join(slices.Sorted(maps.Keys(fields(t))), ", "))
+			continue
+		}
+		r.check(at, value, known)
+		good = append(good, key, value)
+	}
+	n.Content = good
+}
+
+// clearNode makes a value as good as absent.
+func clearNode(n *yaml.Node) {
+	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+}
+
+func kindOf(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "set of fields"
+	case yaml.SequenceNode:
+		return "list"
+	default:
+		return "single value"
+	}
+}
+
+// memberOf is the type of what a struct or a map holds under a name.
+func memberOf(t reflect.Type, name string) (reflect.Type, bool) {
+	if t.Kind() == reflect.Map {
+		return t.Elem(), true
+	}
+	member, ok := fields(t)[name]
+	return member, ok
+}
+
+// fields are the fields of a struct by their names in JSON, those of inlined structs included.
+func fields(t reflect.Type) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && (name == "" || strings.Contains(options, "inline")):
+			maps.Copy(out, fields(f.Type))
+		case name != "" && name != "-":
+			out[name] = f.Type
+		}
+	}
+	return out
+}
