@@ -26,6 +26,7 @@ type page struct {
 	Columns         []column
 	Rows            []row
 	Asked           string
+	Sections        []section
 	Facts           []fact
 	Notes           []string
 }
@@ -50,12 +51,9 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		Columns:  of,
 		Rows:     rows(c, of),
 		Asked:    asked(a.Objective),
+		Sections: sections(c),
 		Facts:    facts(a),
-		Period: a.Start.UTC().
-			Format("2 January 2006") +
-			" to " + a.Start.Add(a.Duration).
-			UTC().
-			Format("2 January 2006"),
+		Period:   period(a),
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
