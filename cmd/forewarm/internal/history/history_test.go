@@ -135,11 +135,13 @@ func TestOptionErrors(t *testing.T) {
 		{"nothing", nil, []string{"there is no history to read: set --trace FILE.csv, or --prometheus URL"}},
 		{"two sources", []string{"--trace", "a", "--prometheus", url}, []string{"two histories, keep one"}},
 		{
-			"a query of a trace", []string{"--trace", "a", "--query", "up", "--step", "1m"},
+			"a query of a trace",
+			[]string{"--trace", "a", "--query", "up", "--step", "1m"},
 			[]string{"--query says nothing of --trace", "--step says nothing of --trace"},
 		},
 		{
-			"a column of a query", []string{"--prometheus", url, "--query", "up", "--column", "a"},
+			"a column of a query",
+			[]string{"--prometheus", url, "--query", "up", "--column", "a"},
 			[]string{"--column says nothing of --prometheus"},
 		},
 		{
@@ -169,7 +171,9 @@ func serve(t *testing.T, handler http.Handler) string {
 }
 
 // counting is a demand that is the minute since the range began.
-func counting(at time.Time) float64 { return at.Sub(now.Truncate(time.Minute).Add(-48 * time.Hour)).Minutes() }
+func counting(at time.Time) float64 {
+	return at.Sub(now.Truncate(time.Minute).Add(-48 * time.Hour)).Minutes()
+}
 
 func TestPrometheus(t *testing.T) {
 	url := serve(t, &historytest.Prometheus{Demand: func(at time.Time) float64 {
@@ -222,17 +226,20 @@ func TestPrometheusErrors(t *testing.T) {
 	}{
 		{
 			"times out half-way", &historytest.Prometheus{Demand: counting, Stalls: 3},
-			[]string{"3 days of 5 days of history were read, then", "no answer within 200ms"}, true,
+			[]string{"3 days of 5 days of history were read, then", "no answer within 200ms"},
+			true,
 		},
 		{"several series", &historytest.Prometheus{Demand: counting, Several: true}, []string{"aggregate the query", "sum()"}, false},
 		{"nothing", &historytest.Prometheus{}, []string{"no series", "check that the metric exists"}, false},
 		{
 			"no PromQL", &historytest.Prometheus{Refusal: "parse error: unexpected end"},
-			[]string{"parse error: unexpected end", "query refused"}, false,
+			[]string{"parse error: unexpected end", "query refused"},
+			false,
 		},
 		{
 			"too many samples", &historytest.Prometheus{Refusal: "query processing would load too many samples"},
-			[]string{"0 s of 5 days of history were read", "too many samples"}, true,
+			[]string{"0 s of 5 days of history were read", "too many samples"},
+			true,
 		},
 	} {
 		_, err := read(t.Context(), nil, "--prometheus", serve(t, c.server), "--query", "load", "--range", "5d",

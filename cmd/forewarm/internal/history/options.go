@@ -41,8 +41,12 @@ func Defaults() Options {
 // AddFlags binds the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(&o.Trace, "trace", o.Trace,
-		"CSV file of the demand, plain or gzipped: a header, then a time (seconds or RFC 3339) and values; - reads stdin")
+	flags.StringVar(
+		&o.Trace,
+		"trace",
+		o.Trace,
+		"CSV file of the demand, plain or gzipped: a header, then a time (seconds or RFC 3339) and values; - reads stdin",
+	)
 	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; not needed where it has only one")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")

@@ -58,8 +58,8 @@ func (o *Options) rangeQuery(now time.Time) (refresh.Query, error) {
 	}
 	step := time.Duration(o.Step)
 	to := time.Unix(0, end.UnixNano()/int64(step)*int64(step)).UTC()
-	steps := time.Duration(o.Range) / step
-	return refresh.Query{Expr: o.Query, From: to.Add(-(steps - 1) * step), To: to, Step: step}, nil
+	whole := time.Duration(o.Range).Truncate(step)
+	return refresh.Query{Expr: o.Query, From: to.Add(step - whole), To: to, Step: step}, nil
 }
 
 // explain adds how far the reading came, and what to do where more of it was too much for the server.
@@ -69,8 +69,8 @@ func (o *Options) explain(ctx context.Context, err error, read time.Duration) er
 			Span(time.Duration(o.Range)), context.Cause(ctx))
 	}
 	var dial *net.OpError
-	heavy := errors.Is(err, series.ErrUnavailable) && !(errors.As(err, &dial) && dial.Op == "dial")
-	if !heavy && !errors.Is(err, series.ErrTooLarge) {
+	absent := errors.As(err, &dial) && dial.Op == "dial"
+	if absent || !errors.Is(err, series.ErrUnavailable) && !errors.Is(err, series.ErrTooLarge) {
 		return err
 	}
 	return fmt.Errorf("%s of %s of history were read, then %w; where the server is slow, ask for less with a shorter "+
