@@ -25,6 +25,7 @@ var (
 		"pkg/series",
 		"pkg/forecaster",
 		"pkg/decide",
+		"pkg/fleet",
 		"pkg/hpa",
 		"pkg/leadtime",
 		"pkg/repair",

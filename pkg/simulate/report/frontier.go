@@ -15,8 +15,10 @@ const frontierTall = 300
 // frontier is the drawing of cost against lateness.
 type frontier struct {
 	Title, Description string
-	// Objective is where it stands from the left, Missed the same in thousandths, Asked what it is.
+	// Objective is where it stands from the left, Missed the same in thousandths, Asked what it is; its words stand before
+	// it where there is no room behind it.
 	Objective, Missed, Asked string
+	Before                   bool
 	// Curves are the policies at other settings, Points the policies themselves.
 	Curves []curve
 	Points []badge
@@ -45,7 +47,7 @@ func newFrontier(c *compare.Comparison) *frontier {
 	f := &frontier{
 		Title: "Cost over demand against the share of the demand that was late",
 		Asked: asked(c.Assumptions.Objective), Objective: hundredths(on.x(c.Assumptions.Objective)),
-		Missed: decimal(tall*on.x(c.Assumptions.Objective), 1),
+		Missed: decimal(tall*on.x(c.Assumptions.Objective), 1), Before: on.x(c.Assumptions.Objective) > 0.7,
 		Shares: shares(&on), Costs: costs(&on),
 	}
 	said := make([]string, 0, len(c.Policies))

@@ -31,7 +31,7 @@ type page struct {
 }
 
 // tile is a number that matters most, beside that of the autoscaler with its best target.
-type tile struct{ Name, Value, Unit, Note string }
+type tile struct{ Name, Value, Note string }
 
 // HTML writes a comparison as one page that needs nothing beside itself, neither scripts nor the network, in light and in
 // dark, on paper and on a telephone. It returns the error of the writer.
@@ -87,21 +87,20 @@ func tiles(c *compare.Comparison) []tile {
 		return nil
 	}
 	out := []tile{{
-		"GPU-hours", amount(gpuHours(a, ours)), "", than(gpuHours(a, ours), gpuHours(a, best), amount),
+		"GPU-hours", amount(gpuHours(a, ours)), than(gpuHours(a, ours), gpuHours(a, best), amount),
 	}}
 	if a.GPUPrice > 0 {
-		out = append(
-			out,
-			tile{"Cost", "$" + amount(dollars(a, ours)), "", than(dollars(a, ours), dollars(a, best), amount)},
-		)
+		priced := func(v float64) string { return "$" + amount(v) }
+		out = append(out, tile{"Cost", priced(dollars(a, ours)), than(dollars(a, ours), dollars(a, best), priced)})
 	}
-	return append(out,
+	return append(
+		out,
 		tile{
-			"Late", share(ours.Report.LateShare()), "of at most " + asked(a.Objective),
+			"Late, of at most " + asked(a.Objective), share(ours.Report.LateShare()),
 			share(best.Report.LateShare()) + " with the best target",
 		},
 		tile{
-			"Cold starts", strconv.Itoa(ours.Report.ColdStarts), "",
+			"Cold starts", strconv.Itoa(ours.Report.ColdStarts),
 			strconv.Itoa(best.Report.ColdStarts) + " with the best target",
 		},
 	)

@@ -89,7 +89,7 @@ func TestPageBeginsWithTheVerdict(t *testing.T) {
 		t.Errorf("before the verdict stands %q", before)
 	}
 	tiles := of(p.all("dl"), "tiles")[0].text
-	for _, want := range []string{"GPU-hours", "$", "28.3% less than the 2,358 with the best target", "of at most 1%"} {
+	for _, want := range []string{"GPU-hours", "$", "28.3% less than the 2,358 with the best target", "Late, of at most 1%", "less than the $7,215"} {
 		if !strings.Contains(tiles, want) {
 			t.Errorf("the tiles do not say %q:\n%s", want, tiles)
 		}
