@@ -25,11 +25,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 		return nil, err
 	}
 	p := &plan{Config: c, history: h, done: ctx.Done()}
-	jobs, err := p.jobs()
-	if err != nil {
-		return nil, err
-	}
-	if err := do(ctx, c.Workers, jobs, progress); err != nil {
+	if err := do(ctx, c.Workers, p.jobs(), progress); err != nil {
 		return nil, err
 	}
 	out := p.comparison()
@@ -39,7 +35,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	}
 	out.Assumptions.CapacityAssumed = assumed
 	out.Notes = p.notes(out)
-	out.Verdict = p.verdict(out)
+	out.Verdict = out.verdict()
 	return out, nil
 }
 
@@ -109,7 +105,7 @@ func (p *plan) withFrontier() *Policy {
 
 func (p *plan) assumptions() Assumptions {
 	return Assumptions{
-		Source: p.Source, Start: p.demand.Start, Duration: p.duration(), Step: p.recorded.Step, WarmUp: p.warmUp,
+		Source: p.Source, Start: p.demand.Start, Duration: p.span(), Step: p.recorded.Step, WarmUp: p.warmUp,
 		Gaps: p.missing, Autoscaler: p.Autoscaler, Target: inUnits(p.target()), Capacity: p.Capacity,
 		MinReplicas: p.HPA.Min, MaxReplicas: p.HPA.Max, LeadTime: p.Lead.String(), Objective: p.Objective, Wait: p.Wait,
 		GPUs: p.GPUs, GPUPrice: p.GPUPrice,

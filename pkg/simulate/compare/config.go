@@ -15,9 +15,11 @@ import (
 
 // Config is a history, and the workload and the autoscaler that are to meet it.
 type Config struct {
-	// Demand is the total as it was recorded, on any step, NaN for a gap. Source says in words where it is from.
-	Demand forecast.Series
-	Source string
+	// Demand is the total as it was recorded, on any step, NaN for a gap. Source says in words where it is from, and Remarks
+	// what its reader has to say of it.
+	Demand  forecast.Series
+	Source  string
+	Remarks []string
 	// HPA is the autoscaler, with one metric of an AverageValue target; Autoscaler names it in words.
 	HPA        hpa.Spec
 	Autoscaler string

@@ -46,7 +46,7 @@ func (c *Config) read() (history, error) {
 	if h.peak == 0 {
 		return h, fmt.Errorf("a history of 0 throughout: is %s the demand?", c.Source)
 	}
-	long := h.duration()
+	long := h.span()
 	if least := max(leastHistory, leastWindows*c.window()); long < least {
 		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two weeks to "+
 			"see what days and weeks are like", long, c.Lead.planned(), forecast.ErrTooShort, least)
@@ -113,8 +113,8 @@ func gaps(s forecast.Series) (share float64, longest time.Duration) {
 	return 1 - float64(s.Observed())/float64(s.Len()), longest
 }
 
-// duration of what is played.
-func (h *history) duration() time.Duration { return time.Duration(h.demand.Len()) * h.demand.Step }
+// span of what was recorded.
+func (h *history) span() time.Duration { return time.Duration(h.recorded.Len()) * h.recorded.Step }
 
 // config plays the history under a target in milli-units.
 func (h *history) config(c *Config, target int64) simulate.Config {

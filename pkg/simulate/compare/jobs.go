@@ -90,7 +90,7 @@ func rivals() []rival {
 const forewarmUnits = 110
 
 // jobs are all, those first whose results are worth most to somebody who will not wait.
-func (p *plan) jobs() ([]job, error) {
+func (p *plan) jobs() []job {
 	names := rivals()
 	p.rivals, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
 	p.others = make([]*Point, len(otherObjectives(p.Objective)))
@@ -107,7 +107,7 @@ func (p *plan) jobs() ([]job, error) {
 			return p.other(i, objective, forecasts, spent)
 		}})
 	}
-	return out, nil
+	return out
 }
 
 // asWritten plays the observed demand to the autoscaler as it is.
@@ -135,6 +135,9 @@ func (p *plan) hindsight(i int, r rival, spent func()) error {
 	}
 	if values == nil {
 		p.unfit[i] = true
+		for range p.targets() {
+			spent()
+		}
 		return nil
 	}
 	p.rivals[i], err = p.sweep(values, spent)

@@ -16,7 +16,8 @@ func (p *plan) notes(c *Comparison) []string {
 	p.matchedNote(c, note)
 	p.scaleNotes(c, note)
 	p.historyNotes(note)
-	p.modelNotes(c, note)
+	out = append(out, p.Remarks...)
+	p.modelNotes(note)
 	return out
 }
 
@@ -88,20 +89,19 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 // historyNotes are about what is missing.
 func (p *plan) historyNotes(note noting) {
 	if p.missing > 0 {
-		note("%s of the history is missing, %s at a stretch at most: straight lines are drawn over it.",
+		note("%s of the history is missing, %s at a stretch at most: straight lines are drawn over the gaps.",
 			percent(p.missing), p.gap)
 	}
-	switch long := p.duration(); {
+	switch long := p.span(); {
 	case long < 2*day:
 		note("The history is of %s: no policy could learn what a day is like. Two weeks tell more.", days(long))
 	case long < 8*day:
 		note("The history is of %s: no policy could learn what a week is like. Two weeks tell more.", days(long))
 	}
-	note("The first %s are played and not counted.", days(p.warmUp))
 }
 
 // modelNotes are about what could not be fitted, and what forewarm says of itself.
-func (p *plan) modelNotes(c *Comparison, note noting) {
+func (p *plan) modelNotes(note noting) {
 	var unfit []string
 	for i, r := range rivals() {
 		if p.unfit[i] {
@@ -113,9 +113,6 @@ func (p *plan) modelNotes(c *Comparison, note noting) {
 	}
 	if p.says != nil && p.says.Verdict != outcome.Met {
 		note("Forewarm says at the end: %s.", strings.TrimSuffix(p.says.Words, "."))
-	}
-	if c.Partial {
-		note("Interrupted: what is here is right, but not all.")
 	}
 }
 

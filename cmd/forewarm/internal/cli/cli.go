@@ -11,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
 )
 
 const about = `Forewarm scales GPU inference on Kubernetes before the load arrives: it reads the history of a workload's
@@ -47,7 +48,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
-	root.AddCommand(demo.New(), servecmd.New(), inspectcmd.New(), version(p.Version))
+	root.AddCommand(demo.New(), servecmd.New(), inspectcmd.New(), simulatecmd.New(), version(p.Version))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)
