@@ -22,6 +22,7 @@ type page struct {
 	Tiles                     []tile
 	// Courses are drawn at once, Others when they are asked for.
 	Courses, Others []course
+	Closeup         *closeup
 	Frontier        *frontier
 	Columns         []column
 	Rows            []row
@@ -48,6 +49,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		Capacity: capacity(a),
 		Tiles:    tiles(c),
 		Frontier: newFrontier(c),
+		Closeup:  newCloseup(c),
 		Columns:  of,
 		Rows:     rows(c, of),
 		Asked:    asked(a.Objective),
@@ -61,7 +63,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	for _, n := range c.Notes {
 		shown.Notes = append(shown.Notes, plain(n))
 	}
-	for _, drawn := range courses(c) {
+	for _, drawn := range courses(c.Policies, "course") {
 		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
 			shown.Courses = append(shown.Courses, drawn)
 		} else {
