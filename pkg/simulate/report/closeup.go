@@ -6,8 +6,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
 
-// closeness is how long a stretch the close-up shows: a rise and what came too late for it can be told apart.
-const closeness = 12 * time.Hour
+// closeness is how long the stretch is in which the most was late; half of it is shown before and after, so that a rise
+// and what came too late for it can be told apart.
+const closeness = 4 * time.Hour
 
 // closeup is a part of two courses: of forewarm and of the autoscaler with its best target.
 type closeup struct {
@@ -23,23 +24,30 @@ func newCloseup(c *compare.Comparison) *closeup {
 		return nil
 	}
 	long := int(closeness / ours.Course[1].Start.Sub(ours.Course[0].Start))
-	if long < 6 || len(ours.Course) < 4*long {
+	if long < 6 || len(ours.Course) < 8*long {
 		return nil
 	}
 	from, some := latest(best.Course, ours.Course, long)
 	if !some {
 		return nil
 	}
+	first, end := max(from-long/2, 0), min(from+long+long/2, len(ours.Course))
 	parts := []compare.Policy{*best, *ours}
 	for i := range parts {
-		parts[i].Course = parts[i].Course[from : from+long]
+		parts[i].Course = parts[i].Course[first:end]
 	}
-	shown := parts[0].Course
-	const clock = "2 January 15:04"
-	return &closeup{
-		When:    shown[0].Start.UTC().Format(clock) + " to " + ending(shown).UTC().Format(clock) + " UTC",
-		Courses: courses(parts, "closeup"),
+	return &closeup{When: between(parts[0].Course), Courses: courses(parts, "closeup")}
+}
+
+// between is from when to when a course is, with the day once where it is one.
+func between(all []compare.Slot) string {
+	const day, clock = "2 January", "15:04"
+	from, to := all[0].Start.UTC(), ending(all).UTC()
+	text := from.Format(day+" "+clock) + " to "
+	if from.Format(day) != to.Format(day) {
+		text += to.Format(day) + " "
 	}
+	return text + to.Format(clock) + " UTC"
 }
 
 // latest is where a stretch of so many slots begins in which the most was late; false where nothing was.

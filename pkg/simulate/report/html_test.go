@@ -204,10 +204,10 @@ func TestCloseUp(t *testing.T) {
 	}
 	short := comparison(t)
 	for i := range short.Policies {
-		short.Policies[i].Course = short.Policies[i].Course[:100]
+		short.Policies[i].Course = short.Policies[i].Course[:90]
 	}
 	if heads = parsed(t, short).all("h3"); len(heads) != 0 {
-		t.Errorf("33 hours are short enough, and yet there is %q", heads[0].text)
+		t.Errorf("30 hours are short enough, and yet there is %q", heads[0].text)
 	}
 }
 
