@@ -3,8 +3,8 @@ package compare
 import (
 	"context"
 	"errors"
-	stdsync "sync"
 	"sync/atomic"
+	stdsync "sync"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate"
@@ -100,10 +100,7 @@ func (p *plan) jobs() []job {
 		{Forewarm, forewarmUnits, func(spent func()) error { return p.asked(forecasts, spent) }},
 	}
 	for i, r := range names {
-		out = append(
-			out,
-			job{r.name, r.units + len(p.targets()), func(spent func()) error { return p.hindsight(i, r, spent) }},
-		)
+		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error { return p.hindsight(i, r, spent) }})
 	}
 	for i, objective := range otherObjectives(p.Objective) {
 		out = append(out, job{Forewarm, forewarmUnits, func(spent func()) error {

@@ -94,7 +94,7 @@ func spread(all []badge) {
 	for i := len(all) - 1; i >= 0; i-- {
 		b := &all[i]
 		for _, dx := range []float64{0, step, -step, 2 * step, -2 * step, 3 * step, -3 * step, 4 * step, -4 * step} {
-			if clear(all, i, dx) {
+			if free(all, i, dx) {
 				b.dx = dx
 				break
 			}
@@ -104,8 +104,8 @@ func spread(all []badge) {
 	}
 }
 
-// clear says whether a letter that is set aside so far hides nothing.
-func clear(all []badge, i int, dx float64) bool {
+// free says whether a letter that is set aside so far hides nothing.
+func free(all []badge, i int, dx float64) bool {
 	const apart, radius = 21, 14
 	for _, wide := range []float64{360, 1060} {
 		at := wide*all[i].x + dx
