@@ -30,13 +30,7 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	want := []string{
-		compare.HPA,
-		compare.BestTarget,
-		compare.Max15m,
-		compare.Offset,
-		compare.HoltWinters,
-		compare.ARIMA,
-		compare.Forewarm,
+		compare.HPA, compare.BestTarget, compare.Max15m, compare.Offset, compare.HoltWinters, compare.ARIMA, compare.Forewarm,
 		compare.Oracle,
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
@@ -140,12 +134,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := compare.Compare(
-		ctx,
-		short(),
-		nil,
-	); err == nil ||
-		!strings.Contains(err.Error(), "before anything was played") {
+	if _, err := compare.Compare(ctx, short(), nil); err == nil || !strings.Contains(err.Error(), "before anything was played") {
 		t.Errorf("%v, want that nothing was played", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -183,11 +172,7 @@ func TestProgressEnds(t *testing.T) {
 	t.Parallel()
 	last, all := 0, 0
 	c := short()
-	if _, err := compare.Compare(
-		t.Context(),
-		c,
-		func(done, total int, _ string) { last, all = done, total },
-	); err != nil {
+	if _, err := compare.Compare(t.Context(), c, func(done, total int, _ string) { last, all = done, total }); err != nil {
 		t.Fatal(err)
 	}
 	if last != all || all == 0 {
@@ -202,10 +187,8 @@ func TestErrors(t *testing.T) {
 		change func(*compare.Config)
 		want   string
 	}{
-		{
-			"too short", func(c *compare.Config) { c.Demand = c.Demand.Slice(0, 40) },
-			"a history of 40m0s is too short to judge a lead time of 5m0s",
-		},
+		{"too short", func(c *compare.Config) { c.Demand = c.Demand.Slice(0, 40) },
+			"a history of 40m0s is too short to judge a lead time of 5m0s"},
 		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "want 72"},
 		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, want 2"},
 		{"negative", func(c *compare.Config) { c.Demand.Values[61] = -1 }, "the history is -1 at 2026-11-02T07:01:00Z"},
@@ -235,16 +218,12 @@ func TestNotes(t *testing.T) {
 		change func(*compare.Config)
 		want   []string
 	}{
-		{
-			"nothing is said of the capacity", func(c *compare.Config) { c.Capacity = 0 },
-			[]string{"No capacity of a replica was given: it is taken to be the target, 80."},
-		},
-		{
-			"headroom in the target", func(*compare.Config) {},
+		{"nothing is said of the capacity", func(c *compare.Config) { c.Capacity = 0 },
+			[]string{"No capacity of a replica was given: it is taken to be the target, 80."}},
+		{"headroom in the target", func(*compare.Config) {},
 			[]string{
-				"Forewarm is played with the target 100", "no policy could learn what a day is like", "holt-winters could not be fitted",
-			},
-		},
+			"Forewarm is played with the target 100", "no policy could learn what a day is like", "holt-winters could not be fitted",
+		}},
 		{"maxReplicas", func(c *compare.Config) { c.HPA.Max = 12 }, []string{
 			"the demand is over what maxReplicas (12) sustain, 1200: then every policy is late. Is the demand in the target's unit?",
 			"No target of hpa-best-target meets the objective",
@@ -255,19 +234,13 @@ func TestNotes(t *testing.T) {
 				c.Demand.Values[i] = math.NaN()
 			}
 		}, []string{"10.00% of the history is missing, 1h0m0s at a stretch at most"}},
-		{
-			"five minutes", func(c *compare.Config) { c.Demand = every(c.Demand, 5) },
-			[]string{"The history is in steps of 5m0s: within them the demand is drawn as a line"},
-		},
-		{
-			"ten minutes", func(c *compare.Config) { c.Demand = every(c.Demand, 10) },
-			[]string{"The history is in steps of 10m0s, longer than the lead time"},
-		},
+		{"five minutes", func(c *compare.Config) { c.Demand = every(c.Demand, 5) },
+			[]string{"The history is in steps of 5m0s: within them the demand is drawn as a line"}},
+		{"ten minutes", func(c *compare.Config) { c.Demand = every(c.Demand, 10) },
+			[]string{"The history is in steps of 10m0s, longer than the lead time"}},
 		{"three days", func(c *compare.Config) { c.Demand = working(3) }, []string{"no policy could learn what a week is like"}},
-		{
-			"what the reader remarked", func(c *compare.Config) { c.Remarks = []string{"three values were none"} },
-			[]string{"three values were none"},
-		},
+		{"what the reader remarked", func(c *compare.Config) { c.Remarks = []string{"three values were none"} },
+			[]string{"three values were none"}},
 	} {
 		c := short()
 		tt.change(&c)
