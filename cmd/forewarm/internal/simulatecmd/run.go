@@ -40,7 +40,7 @@ func (r run) run(ctx context.Context) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	c.Demand, c.Source, c.Remarks = h.Series, h.Source, h.Notes
+	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
 	if r.lead.Known == assumed {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time; "+
 			"it is not yet measured from a cluster.", r.lead.Median))
@@ -96,9 +96,9 @@ func (r run) readHPA(c *compare.Config) error {
 	}
 	c.HPA = metric.Spec
 	c.Autoscaler = one.By + ", " + metric.String() + ", in " + r.hpa
-	if others := len(one.Metrics) - 1; others > 0 {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("%s scales on %d more metrics, which are not played: they can only add "+
-			"replicas.", one.By, others))
+	if n := len(one.Metrics); n > 1 {
+		c.Remarks = append(c.Remarks, fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others can only "+
+			"add replicas.", one.By, n, metric.Name))
 	}
 	return nil
 }
