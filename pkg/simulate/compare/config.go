@@ -37,25 +37,26 @@ type Config struct {
 }
 
 // filled has the defaults in place of zeros. A replica is kept at least: nothing here wakes a workload.
-func (c Config) filled() Config {
-	if c.Capacity == 0 && len(c.HPA.Metrics) == 1 {
-		c.Capacity = float64(c.HPA.Metrics[0].Target) / 1000
+func (c *Config) filled() Config {
+	out := *c
+	if out.Capacity == 0 && len(out.HPA.Metrics) == 1 {
+		out.Capacity = float64(out.HPA.Metrics[0].Target) / 1000
 	}
-	c.Wait = cmp.Or(c.Wait, workload.DefaultWait)
-	c.GPUs = cmp.Or(c.GPUs, 1)
-	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	c.HPA.Min = max(c.HPA.Min, 1)
-	c.HPA.Cluster.ScaleToZero = false
-	return c
+	out.Wait = cmp.Or(out.Wait, workload.DefaultWait)
+	out.GPUs = cmp.Or(out.GPUs, 1)
+	out.Workers = cmp.Or(out.Workers, runtime.GOMAXPROCS(0))
+	out.HPA.Min = max(out.HPA.Min, 1)
+	out.HPA.Cluster.ScaleToZero = false
+	return out
 }
 
 // Validate returns every problem.
-func (c Config) Validate() error {
+func (c *Config) Validate() error {
 	filled := c.filled()
-	return filled.validate()
+	return filled.judge()
 }
 
-func (c *Config) validate() error {
+func (c *Config) judge() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(c.HPA.Metrics) != 1 || c.HPA.Metrics[0].Type != hpa.AverageValue {

@@ -42,12 +42,21 @@ const assumed = "assumed, as none was given"
 
 func (o *options) add(flags *pflag.FlagSet) {
 	o.history.AddFlags(flags)
-	flags.StringVar(&o.hpa, "hpa", "", "file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
+	flags.StringVar(
+		&o.hpa,
+		"hpa",
+		"",
+		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON",
+	)
 	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, where the file holds several")
 	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
 	flags.Var(&o.lead, "lead-time", "how long a replica takes from being asked for until it is ready, for example 5m; "+
 		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
-	flags.Var(&o.capacity, "replica-capacity", "what a replica sustains, in the metric's unit (default the autoscaler's target)")
+	flags.Var(
+		&o.capacity,
+		"replica-capacity",
+		"what a replica sustains, in the metric's unit (default the autoscaler's target)",
+	)
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
 	flags.DurationVar(&o.wait, "wait", o.wait, "what may be waited without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")

@@ -42,8 +42,11 @@ func (r run) run(ctx context.Context) error {
 	}
 	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
 	if r.lead.Known == assumed {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time; "+
-			"it is not yet measured from a cluster.", r.lead.Median))
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time; "+
+				"it is not yet measured from a cluster.", r.lead.Median),
+		)
 	}
 	got, err := compare.Compare(ctx, c, r.progress)
 	r.bar.End()
@@ -97,8 +100,11 @@ func (r run) readHPA(c *compare.Config) error {
 	c.HPA = metric.Spec
 	c.Autoscaler = one.By + ", " + metric.String() + ", in " + r.hpa
 	if n := len(one.Metrics); n > 1 {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others can only "+
-			"add replicas.", one.By, n, metric.Name))
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others can only "+
+				"add replicas.", one.By, n, metric.Name),
+		)
 	}
 	return nil
 }
@@ -132,7 +138,11 @@ func (r run) write(c *compare.Comparison) error {
 		if err := report.HTML(&page, c); err != nil {
 			return err
 		}
-		if err := os.WriteFile(r.html, page.Bytes(), 0o644); err != nil { //nolint:gosec // A report is made to be shown.
+		if err := os.WriteFile(
+			r.html,
+			page.Bytes(),
+			0o644,
+		); err != nil { //nolint:gosec // A report is made to be shown.
 			return fmt.Errorf("the page: %w", err)
 		}
 	}

@@ -54,7 +54,14 @@ func TestInterrupted(t *testing.T) {
 		fmt.Fprintf(&load, "%d,%d\n", 60*i, 300+i%120)
 	}
 	page := filepath.Join(t.TempDir(), "proof.html")
-	args := []string{"--hpa", write(t, "hpa.yaml", scales), "--trace", write(t, "load.csv", load.String()), "--html", page}
+	args := []string{
+		"--hpa",
+		write(t, "hpa.yaml", scales),
+		"--trace",
+		write(t, "load.csv", load.String()),
+		"--html",
+		page,
+	}
 	for _, c := range []struct{ when, want string }{
 		{"playing oracle", "Interrupted: what is here is right, but policies or settings are missing from it."},
 		{"reading load.csv", ""},
