@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,7 +18,7 @@ func fields(text string, allowed ...string) (map[string]string, error) {
 		switch {
 		case !found || value == "":
 			return nil, fmt.Errorf("%q has no value, want name=value", part)
-		case !contains(allowed, name):
+		case !slices.Contains(allowed, name):
 			return nil, fmt.Errorf("%q is unknown, want %s", name, strings.Join(allowed, ", "))
 		}
 		if _, twice := out[name]; twice {
@@ -26,15 +27,6 @@ func fields(text string, allowed ...string) (map[string]string, error) {
 		out[name] = value
 	}
 	return out, nil
-}
-
-func contains(all []string, name string) bool {
-	for _, one := range all {
-		if one == name {
-			return true
-		}
-	}
-	return false
 }
 
 // positive is a number of more than 0.

@@ -51,12 +51,15 @@ func ParseMarket(text string) (Market, error) {
 
 // Split is a fleet of which a base is on demand and what is above it on spot.
 type Split struct {
+	Market
+	// Lead is how long a replica takes to start anew.
+	Lead time.Duration
 	// Base is the number of replicas on demand; what the demand takes above them is on spot.
 	Base float64
 	// OnDemand and Spot are the GPU-hours of each, those of restarts on spot included.
 	OnDemand, Spot float64
-	// Interruptions are those to be expected, over all.
-	Interruptions float64
+	// Restarts are the interruptions to be expected, over all.
+	Restarts float64
 	// Missing is the share of the fleet's replica-hours that is starting anew after an interruption and serves nothing.
 	Missing float64
 	// Dollars that it costs, and AllOnDemand what it would without spot.
@@ -93,7 +96,7 @@ func Divide(replicas []float64, hours float64, on Shape, market Market, lead tim
 		return Split{}, errors.New("fleet: no replicas to divide between on demand and spot")
 	}
 	each := hours / sum // The length of a stretch.
-	s := Split{Base: median(replicas)}
+	s := Split{Market: market, Lead: lead, Base: median(replicas)}
 	base, tail := 0.0, 0.0
 	for _, n := range replicas {
 		base += min(n, s.Base) * each
@@ -101,7 +104,7 @@ func Divide(replicas []float64, hours float64, on Shape, market Market, lead tim
 	}
 	starting := tail * market.Interruptions * lead.Hours()
 	s.OnDemand, s.Spot = base*on.GPUs, (tail+starting)*on.GPUs
-	s.Interruptions = tail * market.Interruptions
+	s.Restarts = tail * market.Interruptions
 	if all := base + tail + starting; all > 0 {
 		s.Missing = starting / all
 	}

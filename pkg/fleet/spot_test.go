@@ -19,7 +19,7 @@ func ExampleDivide() {
 		return
 	}
 	fmt.Printf("%.0f replicas on demand: %.0f GPU-hours, and %.2f on spot\n", s.Base, s.OnDemand, s.Spot)
-	fmt.Printf("%.1f interruptions; $%.2f in place of $%.2f\n", s.Interruptions, s.Dollars, s.AllOnDemand)
+	fmt.Printf("%.1f interruptions; $%.2f in place of $%.2f\n", s.Restarts, s.Dollars, s.AllOnDemand)
 	// Output:
 	// 2 replicas on demand: 48 GPU-hours, and 24.24 on spot
 	// 2.4 interruptions; $168.24 in place of $216.00
@@ -37,7 +37,7 @@ func TestDivide(t *testing.T) {
 	if s.Base != 2 || math.Abs(s.OnDemand-2*24*11) > 1e-9 || math.Abs(s.Spot-2*24*9*(1+0.01/12)) > 1e-9 {
 		t.Errorf("%+v", s)
 	}
-	if s.AllOnDemand != 480*6 || math.Abs(s.Interruptions-0.01*24*9) > 1e-9 {
+	if s.AllOnDemand != 480*6 || math.Abs(s.Restarts-0.01*24*9) > 1e-9 {
 		t.Errorf("%+v", s)
 	}
 	if saved := 1 - s.Dollars/s.AllOnDemand; math.Abs(s.Saved()-saved) > 1e-12 || saved < 0.26 || saved > 0.28 {

@@ -6,8 +6,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
-// mostSlots bounds a course: more than that no plot shows.
-const mostSlots = 600
+// mostSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.
+const mostSlots = 14 * 24 * 12
 
 // course gathers steps into slots of equal length.
 type course struct {

@@ -42,20 +42,22 @@ const (
 	margin     = 12
 )
 
-// courses are the drawings of all policies that have a course, on the same axes, in the order of the comparison.
-func courses(c *compare.Comparison) []course {
-	top := courseTop(c.Policies)
+// courses are the drawings of all policies that have a course, on the same axes and in their order. Their ids begin with a
+// word of its own.
+func courses(policies []compare.Policy, id string) []course {
+	top := courseTop(policies)
 	var out []course
-	for i := range c.Policies {
-		p := &c.Policies[i]
+	for i := range policies {
+		p := &policies[i]
 		if len(p.Course) < 2 {
 			continue
 		}
 		drawn := draw(slots(p.Course, mostSlots), top)
-		drawn.ID, drawn.Policy, drawn.Class = "course-"+strconv.Itoa(i), plain(p.Name), class(p.Name)
+		drawn.ID, drawn.Policy, drawn.Class = id+"-"+strconv.Itoa(i), plain(p.Name), class(p.Name)
 		drawn.Times = times(p.Course[0].Start, ending(p.Course))
 		drawn.Title = plain(p.Name) + ": demand, capacity and what was late"
-		drawn.Description = fmt.Sprintf("%s of the demand was late; cost over demand %s. %s",
+		drawn.Description = fmt.Sprintf(
+			"Over the whole history %s of the demand was late; cost over demand %s. %s",
 			share(p.Report.LateShare()), decimal(p.Report.Cost(), 2), described(p.Course))
 		out = append(out, drawn)
 	}

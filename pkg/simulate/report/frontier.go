@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
@@ -29,26 +30,21 @@ type frontier struct {
 // curve is a line through the settings of a policy, in thousandths of the plane's width and height from its left top.
 type curve struct{ Class, Path string }
 
-// badge is a policy's letter, and the point that it belongs to where it had to give way to another.
-type badge struct {
-	Class, Letter, Policy, Says string
-	X, Y, Dot                   string
-	Moved                       bool
-
-	x, y float64 // of the badge: a share of the width, pixels from the top
-}
-
 // newFrontier is nil where there is nothing to draw.
 func newFrontier(c *compare.Comparison) *frontier {
 	on, ok := newPlane(c)
 	if !ok {
 		return nil
 	}
+	at := on.x(c.Assumptions.Objective)
 	f := &frontier{
-		Title: "Cost over demand against the share of the demand that was late",
-		Asked: asked(c.Assumptions.Objective), Objective: hundredths(on.x(c.Assumptions.Objective)),
-		Missed: decimal(tall*on.x(c.Assumptions.Objective), 1), Before: on.x(c.Assumptions.Objective) > 0.7,
-		Shares: shares(&on), Costs: costs(&on),
+		Title:     "Cost over demand against the share of the demand that was late",
+		Asked:     asked(c.Assumptions.Objective),
+		Objective: hundredths(at),
+		Missed:    decimal(tall*at, 1),
+		Before:    at > 0.7,
+		Shares:    shares(&on),
+		Costs:     costs(&on),
 	}
 	said := make([]string, 0, len(c.Policies))
 	for i := range c.Policies {
@@ -56,41 +52,78 @@ func newFrontier(c *compare.Comparison) *frontier {
 		if path := on.path(p.Frontier); path != "" {
 			f.Curves = append(f.Curves, curve{class(p.Name), path})
 		}
-		if at := (compare.Point{Late: p.Report.LateShare(), Cost: p.Report.Cost()}); on.holds(at) {
-			b := f.place(on.x(at.Late), margin+frontierTall*(1-on.y(at.Cost)))
-			b.Class, b.Letter, b.Policy = class(p.Name), mark(p.Name), plain(p.Name)
-			b.Says = fmt.Sprintf("%s: %s late at a cost of %s", b.Policy, share(at.Late), decimal(at.Cost, 2))
+		if b, drawn := newBadge(&on, p); drawn {
 			f.Points = append(f.Points, b)
 			said = append(said, b.Says)
 		}
 	}
+	spread(f.Points)
 	f.Description = strings.Join(said, "; ") + "."
 	return f
 }
 
-// place puts a badge on its point, or above or below it where another one stands there already, at a width of 700.
-func (f *frontier) place(x, y float64) badge {
-	const apart, wide = 21, 700
-	free := func(at float64) bool {
-		if at < margin || at > margin+frontierTall {
+// badge is a policy's letter and the point that it belongs to: X from the left, Y in pixels from the top. The letter
+// stands aside by DX pixels where points are close.
+type badge struct {
+	Class, Letter, Policy, Says string
+	X, Y, DX                    string
+	Aside                       bool
+
+	x, y, dx float64 // X is a share of the width.
+	placed   bool
+}
+
+func newBadge(on *plane, p *compare.Policy) (badge, bool) {
+	at := compare.Point{Late: p.Report.LateShare(), Cost: p.Report.Cost()}
+	if !on.holds(at) {
+		return badge{}, false
+	}
+	b := badge{
+		Class: class(p.Name), Letter: mark(p.Name), Policy: plain(p.Name),
+		x: on.x(at.Late), y: margin + frontierTall*(1-on.y(at.Cost)),
+	}
+	b.Says = fmt.Sprintf("%s: %s late at a cost of %s", b.Policy, share(at.Late), decimal(at.Cost, 2))
+	b.X, b.Y = hundredths(b.x), decimal(b.y, 1)
+	return b, true
+}
+
+// spread sets letters aside, to the left or to the right of their points, so that they hide neither each other nor other
+// points, be the page narrow or wide. Those that are told last, forewarm among them, are the last to give way.
+func spread(all []badge) {
+	const step = 24
+	for i := len(all) - 1; i >= 0; i-- {
+		b := &all[i]
+		for _, dx := range []float64{0, step, -step, 2 * step, -2 * step, 3 * step, -3 * step, 4 * step, -4 * step} {
+			if clear(all, i, dx) {
+				b.dx = dx
+				break
+			}
+		}
+		b.placed, b.Aside = true, b.dx != 0
+		b.DX = strconv.FormatFloat(b.dx, 'f', 0, 64)
+	}
+}
+
+// clear says whether a letter that is set aside so far hides nothing.
+func clear(all []badge, i int, dx float64) bool {
+	const apart, radius = 21, 14
+	for _, wide := range []float64{360, 1060} {
+		at := wide*all[i].x + dx
+		if at < 0 || at > wide {
 			return false
 		}
-		for _, other := range f.Points {
-			if math.Hypot(wide*(x-other.x), at-other.y) < apart {
+		for j := range all {
+			if j == i {
+				continue
+			}
+			o := &all[j]
+			if o.placed && math.Hypot(at-wide*o.x-o.dx, all[i].y-o.y) < apart ||
+				math.Hypot(at-wide*o.x, all[i].y-o.y) < radius {
 				return false
 			}
 		}
-		return true
 	}
-	out := badge{X: hundredths(x), Dot: decimal(y, 1), x: x, y: y}
-	for _, by := range []float64{0, -apart - 1, apart + 1, -2*apart - 2, 2*apart + 2} {
-		if free(y + by) {
-			out.y, out.Moved = y+by, by != 0
-			break
-		}
-	}
-	out.Y = decimal(out.y, 1)
-	return out
+	return true
 }
 
 // path is a line through the points that are on the plane.

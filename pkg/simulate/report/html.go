@@ -22,10 +22,12 @@ type page struct {
 	Tiles                     []tile
 	// Courses are drawn at once, Others when they are asked for.
 	Courses, Others []course
+	Closeup         *closeup
 	Frontier        *frontier
 	Columns         []column
 	Rows            []row
 	Asked           string
+	Sections        []section
 	Facts           []fact
 	Notes           []string
 }
@@ -47,15 +49,13 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		Capacity: capacity(a),
 		Tiles:    tiles(c),
 		Frontier: newFrontier(c),
+		Closeup:  newCloseup(c),
 		Columns:  of,
 		Rows:     rows(c, of),
 		Asked:    asked(a.Objective),
+		Sections: sections(c),
 		Facts:    facts(a),
-		Period: a.Start.UTC().
-			Format("2 January 2006") +
-			" to " + a.Start.Add(a.Duration).
-			UTC().
-			Format("2 January 2006"),
+		Period:   period(a),
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
@@ -63,7 +63,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	for _, n := range c.Notes {
 		shown.Notes = append(shown.Notes, plain(n))
 	}
-	for _, drawn := range courses(c) {
+	for _, drawn := range courses(c.Policies, "course") {
 		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
 			shown.Courses = append(shown.Courses, drawn)
 		} else {

@@ -131,8 +131,8 @@ func charts(p *element) []*element { return of(p.all("svg"), "chart") }
 func TestChartsCanBeRead(t *testing.T) {
 	c := comparison(t)
 	p := parsed(t, c)
-	if n := len(charts(p)); n != len(c.Policies)+1 {
-		t.Fatalf("%d drawings, want one for each policy and the frontier", n)
+	if n := len(charts(p)); n != len(c.Policies)+3 {
+		t.Fatalf("%d drawings, want one for each policy, two close up and the frontier", n)
 	}
 	ids := make(map[string]bool)
 	for _, chart := range charts(p) {
@@ -154,8 +154,8 @@ func TestChartsCanBeRead(t *testing.T) {
 	for _, d := range p.all("details") {
 		folded += len(d.all("figure"))
 	}
-	if shown := len(inFull) - folded; shown != 3 {
-		t.Errorf("%d drawings are shown at once, want hpa-best-target, forewarm and the frontier", shown)
+	if shown := len(inFull) - folded; shown != 5 {
+		t.Errorf("%d drawings are shown at once, want hpa-best-target and forewarm twice, and the frontier", shown)
 	}
 }
 
@@ -185,11 +185,37 @@ func TestCourseIsDrawn(t *testing.T) {
 	t.Error("no drawing of hpa-best-target")
 }
 
+// The close-up shows the stretch in which the most was late, and there is none where nothing was or little is known.
+func TestCloseUp(t *testing.T) {
+	c := comparison(t)
+	heads := parsed(t, c).all("h3")
+	if len(heads) != 1 || !strings.HasPrefix(heads[0].text, "Close up: 4 November 0") {
+		t.Errorf("the close-up of a history whose worst is in the morning of 4 November is %v", heads)
+	}
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		p.Course = slices.Clone(p.Course)
+		for j := range p.Course {
+			p.Course[j].Late = 0
+		}
+	}
+	if heads = parsed(t, c).all("h3"); len(heads) != 0 {
+		t.Errorf("nothing was late, and yet there is %q", heads[0].text)
+	}
+	short := comparison(t)
+	for i := range short.Policies {
+		short.Policies[i].Course = short.Policies[i].Course[:100]
+	}
+	if heads = parsed(t, short).all("h3"); len(heads) != 0 {
+		t.Errorf("33 hours are short enough, and yet there is %q", heads[0].text)
+	}
+}
+
 func TestFrontierIsDrawn(t *testing.T) {
 	c := comparison(t)
 	all := charts(parsed(t, c))
 	chart := all[len(all)-1]
-	points := of(chart.all("g"), "point")
+	points := of(chart.all("svg"), "point")
 	if len(points) != len(c.Policies) {
 		t.Fatalf("%d points, want %d", len(points), len(c.Policies))
 	}

@@ -16,6 +16,9 @@ type document struct {
 	Notes       []string    `json:"notes"`
 	Partial     bool        `json:"partial"`
 	Policies    []outcome   `json:"policies"`
+	Shapes      []trial     `json:"shapes,omitempty"`
+	Sharing     *sharing    `json:"sharing,omitempty"`
+	Spot        *spot       `json:"spot,omitempty"`
 }
 
 type assumptions struct {
@@ -79,6 +82,7 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 	out := document{
 		Assumptions: assumed(&c.Assumptions), Verdict: c.Verdict, Partial: c.Partial,
 		Notes: append([]string{}, c.Notes...), Policies: make([]outcome, len(c.Policies)),
+		Shapes: trials(c.Shapes), Sharing: shared(c.Sharing, c.Assumptions.GPUPrice), Spot: divided(c.Spot),
 	}
 	for i := range c.Policies {
 		out.Policies[i] = told(&c.Assumptions, &c.Policies[i])

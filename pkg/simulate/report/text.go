@@ -28,6 +28,7 @@ func Text(w io.Writer, c *compare.Comparison, width int) error {
 	writeTable(&out, c, width)
 	writeSparklines(&out, c, width)
 	writeScatter(&out, c, width)
+	writeSections(&out, c, width)
 	writeFacts(&out, c, width)
 	if _, err := w.Write(out.Bytes()); err != nil {
 		return fmt.Errorf("report: %w", err)

@@ -102,6 +102,12 @@ func span(d time.Duration) string {
 	return text + rest
 }
 
+// period is from the first day of a history to its last.
+func period(a *compare.Assumptions) string {
+	const day = "2 January 2006"
+	return a.Start.UTC().Format(day) + " to " + a.Start.Add(a.Duration).UTC().Format(day)
+}
+
 // plain is text without what would drive a terminal, hide the text or break a line.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
