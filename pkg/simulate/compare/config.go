@@ -32,6 +32,8 @@ type Config struct {
 	Wait      time.Duration
 	// GPUs of a replica; 0 for 1. GPUPrice of one for an hour in dollars, 0 for none.
 	GPUs, GPUPrice float64
+	// Only names the policies to play, in no order; nil is all of them, with what forewarm would cost for other objectives.
+	Only []string
 	// Workers is how much is played at once; 0 for as many as the machine runs.
 	Workers int
 }
