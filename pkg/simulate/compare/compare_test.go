@@ -211,6 +211,7 @@ func TestErrors(t *testing.T) {
 		{"no lead time but a p90", func(c *compare.Config) { c.Lead = compare.Lead{P90: time.Minute} }, "a lead time of 0s"},
 		{"a negative price", func(c *compare.Config) { c.GPUPrice = -1 }, "a price of -1"},
 		{"GPUs of nothing", func(c *compare.Config) { c.GPUs = -1 }, "-1 GPUs"},
+		{"a policy that is none", func(c *compare.Config) { c.Only = []string{"magic"} }, `a policy "magic", want of hpa, `},
 		{"workers", func(c *compare.Config) { c.Workers = -1 }, "-1 workers"},
 		{"a capacity below what an HPA reads", func(c *compare.Config) { c.Capacity = 1e-9 }, "a capacity of 1e-09"},
 	} {
@@ -257,6 +258,23 @@ func TestNotes(t *testing.T) {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: %q is not said:\n%s", tt.name, want, notes)
 			}
+		}
+	}
+}
+
+// Some policies are the same as among all.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	c := short()
+	all := played(t, c)
+	c.Only = []string{compare.BestTarget, compare.HPA}
+	some := played(t, c)
+	if len(some.Policies) != 2 || some.Partial {
+		t.Fatalf("%d policies, partial %v", len(some.Policies), some.Partial)
+	}
+	for _, p := range some.Policies {
+		if !reflect.DeepEqual(p, *named(t, all, p.Name)) {
+			t.Errorf("%s is another one than among all", p.Name)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -73,12 +75,22 @@ func (c *Config) judge() error {
 	if !(c.GPUPrice >= 0) || math.IsInf(c.GPUPrice, 0) {
 		wrong("a price of %v for a GPU-hour, want 0 or more", c.GPUPrice)
 	}
+	for _, name := range c.Only {
+		if !slices.Contains(names(), name) {
+			wrong("a policy %.64q, want of %s", name, strings.Join(names(), ", "))
+		}
+	}
 	if c.Workers < 0 {
 		wrong("%d workers, want 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
 	problems = append(problems, c.Lead.validate(), spec.Validate(sync))
 	return errors.Join(problems...)
+}
+
+// names are those of all policies, in their order.
+func names() []string {
+	return []string{HPA, BestTarget, Max15m, Offset, HoltWinters, ARIMA, Forewarm, Oracle}
 }
 
 const (

@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"errors"
+	"slices"
 	stdsync "sync"
 	"sync/atomic"
 	"time"
@@ -100,10 +101,12 @@ func (p *plan) jobs() []job {
 		{Forewarm, forewarmUnits, func(spent func()) error { return p.asked(forecasts, spent) }},
 	}
 	for i, r := range names {
-		out = append(
-			out,
-			job{r.name, r.units + len(p.targets()), func(spent func()) error { return p.hindsight(i, r, spent) }},
-		)
+		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error {
+			return p.hindsight(i, r, spent)
+		}})
+	}
+	if p.Only != nil {
+		return slices.DeleteFunc(out, func(j job) bool { return !slices.Contains(p.Only, j.what) })
 	}
 	for i, objective := range otherObjectives(p.Objective) {
 		out = append(out, job{Forewarm, forewarmUnits, func(spent func()) error {

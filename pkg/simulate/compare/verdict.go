@@ -13,7 +13,11 @@ import (
 func (c *Comparison) verdict() string {
 	forewarm, best, written := c.named(Forewarm), c.named(BestTarget), c.named(HPA)
 	if forewarm == nil || best == nil {
-		return sentences("Interrupted before Forewarm could be compared.", c.asItIs(written))
+		missing := ""
+		if c.Partial {
+			missing = "Interrupted before Forewarm could be compared."
+		}
+		return sentences(missing, c.asItIs(written))
 	}
 	return sentences(c.against(forewarm, best), c.asItIs(written))
 }

@@ -63,7 +63,7 @@ func TestVerdict(t *testing.T) {
 	}
 	c := &compare.Comparison{
 		Policies:    []compare.Policy{did(compare.HPA, 64, 2000, 0)},
-		Assumptions: compare.Assumptions{GPUs: 2},
+		Assumptions: compare.Assumptions{GPUs: 2}, Partial: true,
 	}
 	if got := c.Judged(); got != "Interrupted before Forewarm could be compared."+asItIs {
 		t.Error(got)

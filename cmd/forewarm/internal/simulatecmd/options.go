@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/workload"
@@ -18,6 +19,7 @@ import (
 // options are the flags.
 type options struct {
 	history history.Options
+	fleet   fleetflags.Flags
 
 	hpa, name, metric string
 	lead              lead
@@ -41,6 +43,7 @@ func defaults() *options {
 const assumed = "assumed, as none was given"
 
 func (o *options) add(flags *pflag.FlagSet) {
+	flags.SortFlags = false
 	o.history.AddFlags(flags)
 	flags.StringVar(
 		&o.hpa,
@@ -61,6 +64,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.wait, "wait", o.wait, "what may be waited without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "dollars that a GPU costs an hour; without it no dollars are shown")
+	o.fleet.Add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
 	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside itself")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
@@ -85,7 +89,8 @@ func (o *options) validate() error {
 	if dir := filepath.Dir(o.html); o.html != "" && !isDir(dir) {
 		wrong("--html %s: there is no folder %s", o.html, dir)
 	}
-	return errors.Join(problems...)
+	_, err := o.fleet.Parse(o.price)
+	return errors.Join(append(problems, err)...)
 }
 
 func isDir(path string) bool {

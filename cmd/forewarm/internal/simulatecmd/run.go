@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/config/strict"
@@ -48,7 +49,10 @@ func (r run) run(ctx context.Context) error {
 				"it is not yet measured from a cluster.", r.lead.Median),
 		)
 	}
-	got, err := compare.Compare(ctx, c, r.progress)
+	got, err := compare.Compare(ctx, c, r.progress(""))
+	if err == nil {
+		err = r.answer(ctx, &c, got)
+	}
 	r.bar.End()
 	if err != nil {
 		return interrupted(ctx, err)
@@ -71,12 +75,38 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 // progress moves the bar by a unit of work.
-func (r run) progress(done, total int, what string) {
-	if done == 1 {
-		r.bar.Begin("playing "+what, total)
+func (r run) progress(on string) func(done, total int, what string) {
+	return func(done, total int, what string) {
+		what = "playing " + what + on
+		if done == 1 {
+			r.bar.Begin(what, total)
+		}
+		r.bar.Now(what)
+		r.bar.Add(1)
 	}
-	r.bar.Now("playing " + what)
-	r.bar.Add(1)
+}
+
+// answer plays the shapes of GPU that were given, and adds what was asked about sharing and spot.
+func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
+	asked, err := r.fleet.Parse(r.price)
+	if err != nil {
+		return err
+	}
+	for _, shape := range asked.Shapes {
+		on := *c
+		on.Capacity, on.GPUs, on.GPUPrice = shape.Capacity, shape.GPUs, shape.Price
+		on.Only = []string{compare.BestTarget, compare.Forewarm}
+		got, err := compare.Compare(ctx, on, r.progress(" on "+shape.Name))
+		if ctx.Err() != nil {
+			to.Partial = true
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("shape %s: %w", shape.Name, err)
+		}
+		to.Shapes = append(to.Shapes, fleetflags.Trials(shape, got)...)
+	}
+	return asked.Answer(to, max(r.lead.Median, r.lead.P90))
 }
 
 // readHPA reads the autoscaler.
