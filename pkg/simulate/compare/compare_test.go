@@ -18,7 +18,14 @@ import (
 // A timetable: whoever looks ahead has the replicas when they are needed.
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	c := played(t, config(working(4)))
+	last, all := 0, 0
+	c, err := compare.Compare(t.Context(), config(working(4)), func(done, total int, _ string) { last, all = done, total })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != all || all == 0 {
+		t.Errorf("the progress ends at %d of %d", last, all)
+	}
 	var names []string
 	for _, p := range c.Policies {
 		names = append(names, p.Name)
@@ -30,7 +37,13 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	want := []string{
-		compare.HPA, compare.BestTarget, compare.Max15m, compare.Offset, compare.HoltWinters, compare.ARIMA, compare.Forewarm,
+		compare.HPA,
+		compare.BestTarget,
+		compare.Max15m,
+		compare.Offset,
+		compare.HoltWinters,
+		compare.ARIMA,
+		compare.Forewarm,
 		compare.Oracle,
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
@@ -49,6 +62,9 @@ func TestCompare(t *testing.T) {
 	}
 	if c.Partial || c.Assumptions.CapacityAssumed || c.Assumptions.WarmUp != 2*day || c.Assumptions.Duration != 4*day {
 		t.Errorf("%+v", c.Assumptions)
+	}
+	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "no policy could learn what a week is like") {
+		t.Error(notes)
 	}
 	bounds(t, c)
 	rises(t, c)
@@ -89,8 +105,8 @@ func rises(t *testing.T, c *compare.Comparison) {
 	}
 }
 
-// short is the morning and noon of a day.
-func short() compare.Config { return config(working(1).Slice(360, 960)) }
+// short is the morning of a day.
+func short() compare.Config { return config(working(1).Slice(360, 720)) }
 
 func TestSameBitsWithAnyNumberOfWorkers(t *testing.T) {
 	t.Parallel()
@@ -134,7 +150,12 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := compare.Compare(ctx, short(), nil); err == nil || !strings.Contains(err.Error(), "before anything was played") {
+	if _, err := compare.Compare(
+		ctx,
+		short(),
+		nil,
+	); err == nil ||
+		!strings.Contains(err.Error(), "before anything was played") {
 		t.Errorf("%v, want that nothing was played", err)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
@@ -168,18 +189,6 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-func TestProgressEnds(t *testing.T) {
-	t.Parallel()
-	last, all := 0, 0
-	c := short()
-	if _, err := compare.Compare(t.Context(), c, func(done, total int, _ string) { last, all = done, total }); err != nil {
-		t.Fatal(err)
-	}
-	if last != all || all == 0 {
-		t.Errorf("ends at %d of %d", last, all)
-	}
-}
-
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -187,8 +196,10 @@ func TestErrors(t *testing.T) {
 		change func(*compare.Config)
 		want   string
 	}{
-		{"too short", func(c *compare.Config) { c.Demand = c.Demand.Slice(0, 40) },
-			"a history of 40m0s is too short to judge a lead time of 5m0s"},
+		{
+			"too short", func(c *compare.Config) { c.Demand = c.Demand.Slice(0, 40) },
+			"a history of 40m0s is too short to judge a lead time of 5m0s",
+		},
 		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "want 72"},
 		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, want 2"},
 		{"negative", func(c *compare.Config) { c.Demand.Values[61] = -1 }, "the history is -1 at 2026-11-02T07:01:00Z"},
@@ -200,6 +211,7 @@ func TestErrors(t *testing.T) {
 		{"no lead time but a p90", func(c *compare.Config) { c.Lead = compare.Lead{P90: time.Minute} }, "a lead time of 0s"},
 		{"a negative price", func(c *compare.Config) { c.GPUPrice = -1 }, "a price of -1"},
 		{"GPUs of nothing", func(c *compare.Config) { c.GPUs = -1 }, "-1 GPUs"},
+		{"a policy that is none", func(c *compare.Config) { c.Only = []string{"magic"} }, `a policy "magic", want of hpa, `},
 		{"workers", func(c *compare.Config) { c.Workers = -1 }, "-1 workers"},
 		{"a capacity below what an HPA reads", func(c *compare.Config) { c.Capacity = 1e-9 }, "a capacity of 1e-09"},
 	} {
@@ -218,29 +230,26 @@ func TestNotes(t *testing.T) {
 		change func(*compare.Config)
 		want   []string
 	}{
-		{"nothing is said of the capacity", func(c *compare.Config) { c.Capacity = 0 },
-			[]string{"No capacity of a replica was given: it is taken to be the target, 80."}},
-		{"headroom in the target", func(*compare.Config) {},
-			[]string{
-			"Forewarm is played with the target 100", "no policy could learn what a day is like", "holt-winters could not be fitted",
+		{"headroom in the target, a morning", func(*compare.Config) {}, []string{
+			"Forewarm is played with the target 100", "no policy could learn what a day is like",
+			"Left out, as so short a history fits them not once: holt-winters, arima.",
 		}},
-		{"maxReplicas", func(c *compare.Config) { c.HPA.Max = 12 }, []string{
-			"the demand is over what maxReplicas (12) sustain, 1200: then every policy is late. Is the demand in the target's unit?",
-			"No target of hpa-best-target meets the objective",
-		}},
-		{"minReplicas", func(c *compare.Config) { c.HPA.Min = 90 }, []string{"minReplicas (90) alone sustain the highest demand"}},
-		{"a gap", func(c *compare.Config) {
-			for i := 200; i < 260; i++ {
+		{"no capacity, five minutes, a gap, a remark", func(c *compare.Config) {
+			c.Capacity, c.Demand, c.Remarks = 0, every(c.Demand, 5), []string{"three values were none"}
+			for i := 20; i < 32; i++ {
 				c.Demand.Values[i] = math.NaN()
 			}
-		}, []string{"10.00% of the history is missing, 1h0m0s at a stretch at most"}},
-		{"five minutes", func(c *compare.Config) { c.Demand = every(c.Demand, 5) },
-			[]string{"The history is in steps of 5m0s: within them the demand is drawn as a line"}},
-		{"ten minutes", func(c *compare.Config) { c.Demand = every(c.Demand, 10) },
-			[]string{"The history is in steps of 10m0s, longer than the lead time"}},
-		{"three days", func(c *compare.Config) { c.Demand = working(3) }, []string{"no policy could learn what a week is like"}},
-		{"what the reader remarked", func(c *compare.Config) { c.Remarks = []string{"three values were none"} },
-			[]string{"three values were none"}},
+		}, []string{
+			"No capacity of a replica was given: it is taken to be the target, 80.",
+			"The history is in steps of 5m0s: within them the demand is drawn as a line",
+			"16.7% of the history is missing, 1h0m0s at a stretch at most", "three values were none",
+		}},
+		{"maxReplicas, ten minutes", func(c *compare.Config) { c.HPA.Max, c.Demand = 7, every(c.Demand, 10) }, []string{
+			"the demand is over what maxReplicas (7) sustain, 700: then every policy is late. Is the demand in the target's unit?",
+			"No target of hpa-best-target meets the objective",
+			"The history is in steps of 10m0s, longer than the lead time",
+		}},
+		{"minReplicas", func(c *compare.Config) { c.HPA.Min = 90 }, []string{"minReplicas (90) alone sustain the highest demand"}},
 	} {
 		c := short()
 		tt.change(&c)
@@ -249,6 +258,23 @@ func TestNotes(t *testing.T) {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%s: %q is not said:\n%s", tt.name, want, notes)
 			}
+		}
+	}
+}
+
+// Some policies are the same as among all.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	c := short()
+	all := played(t, c)
+	c.Only = []string{compare.BestTarget, compare.HPA}
+	some := played(t, c)
+	if len(some.Policies) != 2 || some.Partial {
+		t.Fatalf("%d policies, partial %v", len(some.Policies), some.Partial)
+	}
+	for _, p := range some.Policies {
+		if !reflect.DeepEqual(p, *named(t, all, p.Name)) {
+			t.Errorf("%s is another one than among all", p.Name)
 		}
 	}
 }

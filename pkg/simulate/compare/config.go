@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -32,30 +34,33 @@ type Config struct {
 	Wait      time.Duration
 	// GPUs of a replica; 0 for 1. GPUPrice of one for an hour in dollars, 0 for none.
 	GPUs, GPUPrice float64
+	// Only names the policies to play, in no order; nil is all of them, with what forewarm would cost for other objectives.
+	Only []string
 	// Workers is how much is played at once; 0 for as many as the machine runs.
 	Workers int
 }
 
 // filled has the defaults in place of zeros. A replica is kept at least: nothing here wakes a workload.
-func (c Config) filled() Config {
-	if c.Capacity == 0 && len(c.HPA.Metrics) == 1 {
-		c.Capacity = float64(c.HPA.Metrics[0].Target) / 1000
+func (c *Config) filled() Config {
+	out := *c
+	if out.Capacity == 0 && len(out.HPA.Metrics) == 1 {
+		out.Capacity = float64(out.HPA.Metrics[0].Target) / 1000
 	}
-	c.Wait = cmp.Or(c.Wait, workload.DefaultWait)
-	c.GPUs = cmp.Or(c.GPUs, 1)
-	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	c.HPA.Min = max(c.HPA.Min, 1)
-	c.HPA.Cluster.ScaleToZero = false
-	return c
+	out.Wait = cmp.Or(out.Wait, workload.DefaultWait)
+	out.GPUs = cmp.Or(out.GPUs, 1)
+	out.Workers = cmp.Or(out.Workers, runtime.GOMAXPROCS(0))
+	out.HPA.Min = max(out.HPA.Min, 1)
+	out.HPA.Cluster.ScaleToZero = false
+	return out
 }
 
 // Validate returns every problem.
-func (c Config) Validate() error {
+func (c *Config) Validate() error {
 	filled := c.filled()
-	return filled.validate()
+	return filled.judge()
 }
 
-func (c *Config) validate() error {
+func (c *Config) judge() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(c.HPA.Metrics) != 1 || c.HPA.Metrics[0].Type != hpa.AverageValue {
@@ -70,12 +75,22 @@ func (c *Config) validate() error {
 	if !(c.GPUPrice >= 0) || math.IsInf(c.GPUPrice, 0) {
 		wrong("a price of %v for a GPU-hour, want 0 or more", c.GPUPrice)
 	}
+	for _, name := range c.Only {
+		if !slices.Contains(names(), name) {
+			wrong("a policy %.64q, want of %s", name, strings.Join(names(), ", "))
+		}
+	}
 	if c.Workers < 0 {
 		wrong("%d workers, want 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
 	problems = append(problems, c.Lead.validate(), spec.Validate(sync))
 	return errors.Join(problems...)
+}
+
+// names are those of all policies, in their order.
+func names() []string {
+	return []string{HPA, BestTarget, Max15m, Offset, HoltWinters, ARIMA, Forewarm, Oracle}
 }
 
 const (

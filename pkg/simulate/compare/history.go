@@ -48,8 +48,14 @@ func (c *Config) read() (history, error) {
 	}
 	long := h.span()
 	if least := max(leastHistory, leastWindows*c.window()); long < least {
-		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two weeks to "+
-			"see what days and weeks are like", long, c.Lead.planned(), forecast.ErrTooShort, least)
+		return h, fmt.Errorf(
+			"a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two weeks to "+
+				"see what days and weeks are like",
+			long,
+			c.Lead.planned(),
+			forecast.ErrTooShort,
+			least,
+		)
 	}
 	h.warmUp = warmUp
 	if long < shortHistory {

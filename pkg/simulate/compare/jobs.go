@@ -3,8 +3,9 @@ package compare
 import (
 	"context"
 	"errors"
-	"sync/atomic"
+	"slices"
 	stdsync "sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate"
@@ -100,7 +101,12 @@ func (p *plan) jobs() []job {
 		{Forewarm, forewarmUnits, func(spent func()) error { return p.asked(forecasts, spent) }},
 	}
 	for i, r := range names {
-		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error { return p.hindsight(i, r, spent) }})
+		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error {
+			return p.hindsight(i, r, spent)
+		}})
+	}
+	if p.Only != nil {
+		return slices.DeleteFunc(out, func(j job) bool { return !slices.Contains(p.Only, j.what) })
 	}
 	for i, objective := range otherObjectives(p.Objective) {
 		out = append(out, job{Forewarm, forewarmUnits, func(spent func()) error {
@@ -127,7 +133,7 @@ func (p *plan) asWritten(spent func()) error {
 // hindsight plays what a rival serves under every target.
 func (p *plan) hindsight(i int, r rival, spent func()) error {
 	values, err := r.values(p)
-	if err := errors.Join(err, p.interrupted()); err != nil {
+	if err = errors.Join(err, p.interrupted()); err != nil {
 		return err
 	}
 	for range r.units {
@@ -164,7 +170,7 @@ func (p *plan) asked(forecasts func() ([][]float64, error), spent func()) error 
 		return err
 	}
 	values, says, err := p.decided(p.done, &p.Config, p.Objective, known)
-	if err := errors.Join(err, p.interrupted()); err != nil {
+	if err = errors.Join(err, p.interrupted()); err != nil {
 		return err
 	}
 	one, err := p.play(Forewarm, values, p.full())
@@ -184,7 +190,7 @@ func (p *plan) other(i int, objective float64, forecasts func() ([][]float64, er
 		return err
 	}
 	values, _, err := p.decided(p.done, &p.Config, objective, known)
-	if err := errors.Join(err, p.interrupted()); err != nil {
+	if err = errors.Join(err, p.interrupted()); err != nil {
 		return err
 	}
 	report, err := simulate.Run(p.config(&p.Config, p.full()), simulate.NewTape(values))

@@ -52,17 +52,28 @@ func (p *plan) matchedNote(c *Comparison, note noting) {
 // scaleNotes are about the autoscaler and what a replica sustains.
 func (p *plan) scaleNotes(c *Comparison, note noting) {
 	if c.Assumptions.CapacityAssumed {
-		note("No capacity of a replica was given: it is taken to be the target, %s. Where a replica sustains more, less is late "+
-			"than is said here.", number(p.Capacity))
+		note(
+			"No capacity of a replica was given: it is taken to be the target, %s. Where a replica sustains more, less is late "+
+				"than is said here.",
+			number(p.Capacity),
+		)
 	}
 	if p.full() != p.target() {
-		note("Forewarm is played with the target %s, the whole capacity of a replica: its headroom is in the value that it "+
-			"serves. Write that into the HPA when you switch it on.", number(inUnits(p.full())))
+		note(
+			"Forewarm is played with the target %s, the whole capacity of a replica: its headroom is in the value that it "+
+				"serves. Write that into the HPA when you switch it on.",
+			number(inUnits(p.full())),
+		)
 	}
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
-		note("minReplicas (%d) alone sustain the highest demand, %s of %s: there is nothing to gain. Is the demand in the "+
-			"target's unit?", p.HPA.Min, number(round(p.peak)), number(round(least)))
+		note(
+			"minReplicas (%d) alone sustain the highest demand, %s of %s: there is nothing to gain. Is the demand in the "+
+				"target's unit?",
+			p.HPA.Min,
+			number(round(p.peak)),
+			number(round(least)),
+		)
 	}
 	if over := p.shareOver(most); over > 0 {
 		unit := ""
@@ -73,11 +84,17 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 			percent(over), p.HPA.Max, number(round(most)), unit)
 	}
 	if p.Lead.planned() < p.recorded.Step {
-		note("The history is in steps of %s, longer than the lead time: bursts between them are not seen, and every policy "+
-			"would be later than is said here.", p.recorded.Step)
+		note(
+			"The history is in steps of %s, longer than the lead time: bursts between them are not seen, and every policy "+
+				"would be later than is said here.",
+			p.recorded.Step,
+		)
 	} else if p.recorded.Step > time.Minute {
-		note("The history is in steps of %s: within them the demand is drawn as a line, smoother than it was, for every policy "+
-			"alike.", p.recorded.Step)
+		note(
+			"The history is in steps of %s: within them the demand is drawn as a line, smoother than it was, for every policy "+
+				"alike.",
+			p.recorded.Step,
+		)
 	}
 	for _, one := range c.Policies {
 		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.Meets {
@@ -109,7 +126,7 @@ func (p *plan) modelNotes(note noting) {
 		}
 	}
 	if len(unfit) > 0 {
-		note("%s could not be fitted once to so short a history, and is left out.", strings.Join(unfit, " and "))
+		note("Left out, as so short a history fits them not once: %s.", strings.Join(unfit, ", "))
 	}
 	if p.says != nil && p.says.Verdict != outcome.Met {
 		note("Forewarm says at the end: %s.", strings.TrimSuffix(p.says.Words, "."))

@@ -25,7 +25,11 @@ func (p *plan) play(name string, values []float64, target int64) (*Policy, error
 		return nil, err
 	}
 	one := &Policy{
-		Name: name, Target: inUnits(target), Meets: report.LateShare() <= p.Objective, Report: report, Course: course.slots,
+		Name:   name,
+		Target: inUnits(target),
+		Meets:  report.LateShare() <= p.Objective,
+		Report: report,
+		Course: course.slots,
 	}
 	one.Early, one.LateBy = starts.means()
 	return one, p.interrupted()

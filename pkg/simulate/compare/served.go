@@ -91,8 +91,12 @@ func (h *history) alone(done <-chan struct{}, c ahead.Config) ([]float64, error)
 // holtWinters forecasts by triple exponential smoothing of a day (Winters 1960).
 func (c *Config) holtWinters() ahead.Config {
 	return ahead.Config{
-		Model: smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend},
-		Step:  sync, Block: holtWintersBlock, Window: max(c.window(), holtWintersBlock), History: modelHistory, Refit: refit,
+		Model:   smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend},
+		Step:    sync,
+		Block:   holtWintersBlock,
+		Window:  max(c.window(), holtWintersBlock),
+		History: modelHistory,
+		Refit:   refit,
 	}
 }
 

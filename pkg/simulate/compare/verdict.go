@@ -13,7 +13,11 @@ import (
 func (c *Comparison) verdict() string {
 	forewarm, best, written := c.named(Forewarm), c.named(BestTarget), c.named(HPA)
 	if forewarm == nil || best == nil {
-		return sentences("Interrupted before Forewarm could be compared.", c.asItIs(written))
+		missing := ""
+		if c.Partial {
+			missing = "Interrupted before Forewarm could be compared."
+		}
+		return sentences(missing, c.asItIs(written))
 	}
 	return sentences(c.against(forewarm, best), c.asItIs(written))
 }
@@ -35,10 +39,21 @@ func (c *Comparison) against(forewarm, best *Policy) string {
 	if !best.Meets {
 		which = "its least late target in hindsight"
 	}
-	return fmt.Sprintf("%sover %s it would have taken %s, %s than this HPA with %s (%s), and %s of the demand would have been "+
-		"late against %s, where %s may be.",
-		head, days(forewarm.Report.Duration), c.paid(forewarm), c.difference(forewarm, best), which,
-		number(best.Target), percent(forewarm.Report.LateShare()), percent(best.Report.LateShare()), asked(c.Assumptions.Objective))
+	return fmt.Sprintf(
+		"%sover %s it would have taken %s, %s than this HPA with %s (%s), and %s of the demand would have been "+
+			"late against %s, where %s may be.",
+		head,
+		days(forewarm.Report.Duration),
+		c.paid(forewarm),
+		c.difference(forewarm, best),
+		which,
+		number(
+			best.Target,
+		),
+		percent(forewarm.Report.LateShare()),
+		percent(best.Report.LateShare()),
+		asked(c.Assumptions.Objective),
+	)
 }
 
 // asItIs is what the autoscaler does as it is written.
@@ -53,7 +68,9 @@ func (c *Comparison) asItIs(written *Policy) string {
 func (c *Comparison) gpuHours(of *Policy) float64 { return of.Report.Replicas * c.Assumptions.GPUs }
 
 // paid is "1,234 GPU-hours", with what they cost where a price was given.
-func (c *Comparison) paid(of *Policy) string { return hours(c.gpuHours(of)) + " GPU-hours" + c.dollars(c.gpuHours(of)) }
+func (c *Comparison) paid(of *Policy) string {
+	return hours(c.gpuHours(of)) + " GPU-hours" + c.dollars(c.gpuHours(of))
+}
 
 func (c *Comparison) dollars(gpuHours float64) string {
 	if c.Assumptions.GPUPrice == 0 {

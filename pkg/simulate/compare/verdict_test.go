@@ -61,7 +61,10 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
-	c := &compare.Comparison{Policies: []compare.Policy{did(compare.HPA, 64, 2000, 0)}, Assumptions: compare.Assumptions{GPUs: 2}}
+	c := &compare.Comparison{
+		Policies:    []compare.Policy{did(compare.HPA, 64, 2000, 0)},
+		Assumptions: compare.Assumptions{GPUs: 2}, Partial: true,
+	}
 	if got := c.Judged(); got != "Interrupted before Forewarm could be compared."+asItIs {
 		t.Error(got)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
@@ -48,7 +49,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
-	root.AddCommand(demo.New(), servecmd.New(), inspectcmd.New(), simulatecmd.New(), version(p.Version))
+	root.AddCommand(demo.New(), backtestcmd.New(), simulatecmd.New(), servecmd.New(), inspectcmd.New(), version(p.Version))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)

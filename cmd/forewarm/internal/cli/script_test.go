@@ -9,7 +9,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -48,6 +51,8 @@ func TestScripts(t *testing.T) {
 		"HOSTILE":      outlooks(hostile()),
 		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
 		"PLAIN":        http.NotFoundHandler(),
+		"PROMETHEUS":   &historytest.Prometheus{Demand: hourly},
+		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
@@ -79,7 +84,9 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"envsubst": envsubst, "demand": demand,
+		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
@@ -90,6 +97,29 @@ func envsubst(ts *testscript.TestScript, _ bool, args []string) {
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
+
+// demand writes a trace of so long in minutes, of requests that double for two hours of four; with "gaps" some are
+// missing, with "zero" there are none.
+func demand(ts *testscript.TestScript, _ bool, args []string) {
+	long, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	var text strings.Builder
+	text.WriteString("t,requests\n")
+	for i := range int(long.Minutes()) {
+		value := strconv.Itoa(400 + 400*(i/60%4/2) + 13*i%37)
+		switch mode := strings.Join(args[2:], " "); {
+		case mode == "zero":
+			value = "0"
+		case mode == "gaps" && i%90 >= 80:
+			value = ""
+		}
+		fmt.Fprintf(&text, "%d,%s\n", 60*i, value)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text.String()), 0o600))
+}
+
+// hourly is a demand that doubles every other hour.
+func hourly(at time.Time) float64 { return float64(400 + 400*(at.Hour()%2)) }
 
 // outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
 func outlooks(entries ...*snapshot.Entry) http.Handler {

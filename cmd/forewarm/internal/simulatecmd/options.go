@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/workload"
@@ -18,6 +19,7 @@ import (
 // options are the flags.
 type options struct {
 	history history.Options
+	fleet   fleetflags.Flags
 
 	hpa, name, metric string
 	lead              lead
@@ -41,17 +43,28 @@ func defaults() *options {
 const assumed = "assumed, as none was given"
 
 func (o *options) add(flags *pflag.FlagSet) {
+	flags.SortFlags = false
 	o.history.AddFlags(flags)
-	flags.StringVar(&o.hpa, "hpa", "", "file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
+	flags.StringVar(
+		&o.hpa,
+		"hpa",
+		"",
+		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON",
+	)
 	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, where the file holds several")
 	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
 	flags.Var(&o.lead, "lead-time", "how long a replica takes from being asked for until it is ready, for example 5m; "+
 		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
-	flags.Var(&o.capacity, "replica-capacity", "what a replica sustains, in the metric's unit (default the autoscaler's target)")
+	flags.Var(
+		&o.capacity,
+		"replica-capacity",
+		"what a replica sustains, in the metric's unit (default the autoscaler's target)",
+	)
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
 	flags.DurationVar(&o.wait, "wait", o.wait, "what may be waited without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "dollars that a GPU costs an hour; without it no dollars are shown")
+	o.fleet.Add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
 	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside itself")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
@@ -76,7 +89,8 @@ func (o *options) validate() error {
 	if dir := filepath.Dir(o.html); o.html != "" && !isDir(dir) {
 		wrong("--html %s: there is no folder %s", o.html, dir)
 	}
-	return errors.Join(problems...)
+	_, err := o.fleet.Parse(o.price)
+	return errors.Join(append(problems, err)...)
 }
 
 func isDir(path string) bool {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/config/strict"
@@ -40,12 +41,18 @@ func (r run) run(ctx context.Context) error {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	c.Demand, c.Source, c.Remarks = h.Series, h.Source, h.Notes
+	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
 	if r.lead.Known == assumed {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time; "+
-			"it is not yet measured from a cluster.", r.lead.Median))
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time; "+
+				"it is not yet measured from a cluster.", r.lead.Median),
+		)
 	}
-	got, err := compare.Compare(ctx, c, r.progress)
+	got, err := compare.Compare(ctx, c, r.progress(""))
+	if err == nil {
+		err = r.answer(ctx, &c, got)
+	}
 	r.bar.End()
 	if err != nil {
 		return interrupted(ctx, err)
@@ -68,12 +75,38 @@ func interrupted(ctx context.Context, err error) error {
 }
 
 // progress moves the bar by a unit of work.
-func (r run) progress(done, total int, what string) {
-	if done == 1 {
-		r.bar.Begin("playing "+what, total)
+func (r run) progress(on string) func(done, total int, what string) {
+	return func(done, total int, what string) {
+		what = "playing " + what + on
+		if done == 1 {
+			r.bar.Begin(what, total)
+		}
+		r.bar.Now(what)
+		r.bar.Add(1)
 	}
-	r.bar.Now("playing " + what)
-	r.bar.Add(1)
+}
+
+// answer plays the shapes of GPU that were given, and adds what was asked about sharing and spot.
+func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
+	asked, err := r.fleet.Parse(r.price)
+	if err != nil {
+		return err
+	}
+	for _, shape := range asked.Shapes {
+		on := *c
+		on.Capacity, on.GPUs, on.GPUPrice = shape.Capacity, shape.GPUs, shape.Price
+		on.Only = []string{compare.BestTarget, compare.Forewarm}
+		got, err := compare.Compare(ctx, on, r.progress(" on "+shape.Name))
+		if ctx.Err() != nil {
+			to.Partial = true
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("shape %s: %w", shape.Name, err)
+		}
+		to.Shapes = append(to.Shapes, fleetflags.Trials(shape, got)...)
+	}
+	return asked.Answer(to, max(r.lead.Median, r.lead.P90))
 }
 
 // readHPA reads the autoscaler.
@@ -96,9 +129,12 @@ func (r run) readHPA(c *compare.Config) error {
 	}
 	c.HPA = metric.Spec
 	c.Autoscaler = one.By + ", " + metric.String() + ", in " + r.hpa
-	if others := len(one.Metrics) - 1; others > 0 {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("%s scales on %d more metrics, which are not played: they can only add "+
-			"replicas.", one.By, others))
+	if n := len(one.Metrics); n > 1 {
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others can only "+
+				"add replicas.", one.By, n, metric.Name),
+		)
 	}
 	return nil
 }
@@ -132,7 +168,11 @@ func (r run) write(c *compare.Comparison) error {
 		if err := report.HTML(&page, c); err != nil {
 			return err
 		}
-		if err := os.WriteFile(r.html, page.Bytes(), 0o644); err != nil { //nolint:gosec // A report is made to be shown.
+		if err := os.WriteFile(
+			r.html,
+			page.Bytes(),
+			0o644,
+		); err != nil { //nolint:gosec // A report is made to be shown.
 			return fmt.Errorf("the page: %w", err)
 		}
 	}

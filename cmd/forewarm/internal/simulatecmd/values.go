@@ -35,13 +35,19 @@ func (l *lead) Set(text string) error {
 	median, rest, more := strings.Cut(text, ",")
 	read := lead{Known: "given"}
 	var err error
-	if read.Median, err = time.ParseDuration(strings.TrimSpace(median)); err != nil || read.Median <= 0 || read.Median > most {
+	if read.Median, err = time.ParseDuration(
+		strings.TrimSpace(median),
+	); err != nil || read.Median <= 0 ||
+		read.Median > most {
 		return wrong
 	}
 	if more {
 		key, value, _ := strings.Cut(rest, "=")
-		if read.P90, err = time.ParseDuration(strings.TrimSpace(value)); err != nil || strings.TrimSpace(key) != "p90" ||
-			read.P90 < read.Median || read.P90 > most {
+		if read.P90, err = time.ParseDuration(
+			strings.TrimSpace(value),
+		); err != nil || strings.TrimSpace(key) != "p90" ||
+			read.P90 < read.Median ||
+			read.P90 > most {
 			return wrong
 		}
 	}
