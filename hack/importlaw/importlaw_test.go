@@ -26,10 +26,12 @@ var (
 		"pkg/forecaster",
 		"pkg/decide",
 		"pkg/explain",
+		"pkg/fleet",
 		"pkg/hpa",
 		"pkg/leadtime",
 		"pkg/repair",
 		"pkg/snapshot",
+		"pkg/ticks",
 	}
 )
 

@@ -38,10 +38,14 @@ type Forecaster struct {
 // New fits every candidate on the first part of a history and replays the rest. The configuration must be valid. A
 // history that is too short for a model is that model's error, never New's: an empty history is a beginning, too.
 func New(config Config, history repair.Series) *Forecaster {
+	return begin(config, config.horizons(), chosen(config.Models), history)
+}
+
+func begin(config Config, horizons []int, candidates []blueprint, history repair.Series) *Forecaster {
 	history = begun(history)
 	split := len(history.Values) - config.replay(len(history.Values))
 	train := history.Slice(0, split)
-	f := empty(config, history.Series, mean(train.Values))
+	f := empty(config, horizons, candidates, history.Series, mean(train.Values))
 	known := f.warm(train)
 	for _, m := range f.members {
 		m.fit(config, known)
@@ -56,8 +60,9 @@ func New(config Config, history repair.Series) *Forecaster {
 }
 
 // empty is a Forecaster at the beginning of a history.
-func empty(config Config, history forecast.Series, typical float64) *Forecaster {
-	horizons := config.horizons()
+func empty(
+	config Config, horizons []int, candidates []blueprint, history forecast.Series, typical float64,
+) *Forecaster {
 	window := config.stepsIn(config.Window)
 	longest := horizons[len(horizons)-1]
 	every := max(1, config.replay(len(history.Values))/scoreCount)
@@ -68,7 +73,7 @@ func empty(config Config, history forecast.Series, typical float64) *Forecaster 
 		next:   history.Start.UnixNano() / int64(config.Step),
 		maxima: make([]float64, len(horizons)), path: make([]float64, longest),
 	}
-	for _, b := range chosen(config.Models) {
+	for _, b := range candidates {
 		f.members = append(f.members, newMember(b, config, horizons, every))
 	}
 	f.own = f.members[0].own

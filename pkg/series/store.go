@@ -47,6 +47,21 @@ type Dropped struct {
 // Any says whether a sample was dropped.
 func (d Dropped) Any() bool { return d != (Dropped{}) }
 
+// Clean is a sample as demand: NaN, and counted, where it cannot be any.
+func Clean(v float64, d *Dropped) float64 {
+	switch {
+	case math.IsInf(v, 0):
+		d.Infinite++
+	case v < 0:
+		d.Negative++
+	case v > Limit:
+		d.Huge++
+	default:
+		return v
+	}
+	return math.NaN()
+}
+
 // String is a sentence about the samples dropped.
 func (d Dropped) String() string {
 	return fmt.Sprintf("%d negative, %d infinite and %d samples beyond %.0e are treated as gaps",
@@ -71,7 +86,7 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 		if block.TimeAt(i).Before(s.end) {
 			continue
 		}
-		s.push(clean(v, &dropped))
+		s.push(float32(Clean(v, &dropped)))
 	}
 	return dropped, nil
 }
@@ -105,21 +120,6 @@ func (s *Store) push(v float32) {
 		s.oldest = (s.oldest + 1) % s.size
 	}
 	s.end = s.end.Add(s.step)
-}
-
-// clean is a sample as it is stored: NaN, and counted, where it cannot be demand.
-func clean(v float64, d *Dropped) float32 {
-	switch {
-	case math.IsInf(v, 0):
-		d.Infinite++
-	case v < 0:
-		d.Negative++
-	case v > Limit:
-		d.Huge++
-	default:
-		return float32(v)
-	}
-	return float32(math.NaN())
 }
 
 // Range copies the samples of [from, to) that are held.

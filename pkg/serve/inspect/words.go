@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
 // unknown stands for a number that is not known.
@@ -19,19 +19,7 @@ func number(v *float64) string {
 	if v == nil {
 		return unknown
 	}
-	size := math.Abs(*v)
-	switch {
-	case size == 0:
-		return "0"
-	case size >= 1e15 || size < 1e-4:
-		return strconv.FormatFloat(*v, 'g', 4, 64)
-	}
-	digits := max(0, 3-int(math.Floor(math.Log10(size))))
-	text := strconv.FormatFloat(*v, 'f', digits, 64)
-	if strings.Contains(text, ".") {
-		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-	}
-	return text
+	return ticks.Number(*v)
 }
 
 // percent is a share in hundredths: 18.4%.

@@ -3,6 +3,7 @@ package compare
 import (
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/fleet"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -33,6 +34,11 @@ type Comparison struct {
 	// Verdict is two sentences with their numbers; Notes are what a reader must know before they trust it.
 	Verdict string
 	Notes   []string
+	// Shapes are what policies come to on the shapes of GPU that were given, Sharing is how fractions of GPUs are packed, and
+	// Spot what it saves to have the tail of what forewarm takes on spot. Empty where they were not asked for.
+	Shapes  []fleet.Trial
+	Sharing *fleet.Packing
+	Spot    *fleet.Split
 	// Partial says that the work was interrupted: what is here is right, but not all.
 	Partial bool
 }

@@ -74,6 +74,14 @@ func (s *Source) Close() { s.close() }
 // Fetch evaluates the query on its grid. The answer is one series over the whole range, values as they came (NaN for a
 // gap, infinite or negative ones too); errors wrap the sentinels of package series.
 func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	return s.FetchInPieces(ctx, q, maxPiece, func(int) {})
+}
+
+// FetchInPieces does as Fetch does and asks for so many points at a time, 1 to 10,000: smaller pieces cost a slow server
+// less at once. It tells after each how many points that was.
+func (s *Source) FetchInPieces(
+	ctx context.Context, q refresh.Query, size int, tell func(points int),
+) (forecast.Series, error) {
 	if err := s.check(q); err != nil {
 		return forecast.Series{}, err
 	}
@@ -82,8 +90,9 @@ func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 		out.Values[i] = math.NaN()
 	}
 	var seen model.Matrix
-	for from := 0; from < out.Len(); from += maxPiece {
-		piece := out.Slice(from, min(from+maxPiece, out.Len()))
+	size = min(max(size, 1), maxPiece)
+	for from := 0; from < out.Len(); from += size {
+		piece := out.Slice(from, min(from+size, out.Len()))
 		matrix, err := s.request(ctx, q.Expr, piece)
 		if err != nil {
 			return forecast.Series{}, err
@@ -96,6 +105,7 @@ func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 				return forecast.Series{}, err
 			}
 		}
+		tell(piece.Len())
 	}
 	if len(seen) == 0 {
 		return forecast.Series{}, fmt.Errorf(

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Open reads one column of a trace file; gzip is known by its content, not by its name.
+// Open reads one column of a trace file.
 func Open(path, column string) (forecast.Series, error) {
 	var out forecast.Series
 	err := with(path, func(r io.Reader) (err error) {
@@ -37,17 +37,13 @@ func with(path string, read func(io.Reader) error) (err error) {
 		return fmt.Errorf("trace: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	content, err := uncompressed(file)
-	if err == nil {
-		err = read(content)
-	}
-	if err != nil {
+	if err := read(file); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
 }
 
-// uncompressed is the reader itself, or what its gzip stream holds.
+// uncompressed is the reader itself, or what its gzip stream holds; that is known by the content, not by a name.
 func uncompressed(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReader(r)
 	magic, err := buffered.Peek(2)

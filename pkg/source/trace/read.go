@@ -32,13 +32,14 @@ const (
 	maxSeconds = 253_402_300_799
 )
 
-// Columns lists the names of the value columns, in their order; the time column is not among them.
+// Columns lists the names of the value columns of a trace, plain or gzipped, in their order; the time column is not among
+// them.
 func Columns(r io.Reader) ([]string, error) {
 	_, columns, err := header(r)
 	return columns, err
 }
 
-// Read reads one column of a trace by its name. NaN marks a gap. The error of an unknown column lists those there are;
+// Read reads one column of a trace, plain or gzipped, by its name. NaN marks a gap. The error of an unknown column lists those there are;
 // errors about a row name its line.
 func Read(r io.Reader, column string) (forecast.Series, error) {
 	rows, columns, err := header(r)
@@ -59,7 +60,11 @@ func Read(r io.Reader, column string) (forecast.Series, error) {
 
 // header reads the first row.
 func header(r io.Reader) (*csv.Reader, []string, error) {
-	rows := csv.NewReader(&bounded{from: r, left: maxBytes})
+	content, err := uncompressed(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows := csv.NewReader(&bounded{from: content, left: maxBytes})
 	rows.ReuseRecord = true
 	rows.TrimLeadingSpace = true
 	first, err := rows.Read()

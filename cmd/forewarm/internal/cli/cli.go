@@ -7,11 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
 )
 
 const about = `Forewarm scales GPU inference on Kubernetes before the load arrives: it reads the history of a workload's
@@ -48,7 +50,10 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
-	root.AddCommand(demo.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(), version(p.Version))
+	root.AddCommand(
+		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
+		version(p.Version),
+	)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)

@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -41,6 +45,12 @@ func TestScripts(t *testing.T) {
 			snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.Outcome(snapshottest.Key("qwen")),
 		),
+		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
+		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
+		// Of its own, as it counts what it is asked.
+		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
+		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
+		"BARE":         &historytest.Prometheus{},
 		"PRICED":       outlooks(snapshottest.Priced(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": outlooks(uncalibrated()),
 		"MANY":         outlooks(snapshottest.Many(1234)...),
@@ -85,7 +95,7 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst, "demand": demand},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
@@ -95,6 +105,31 @@ func TestScripts(t *testing.T) {
 func envsubst(ts *testscript.TestScript, _ bool, args []string) {
 	text := os.Expand(ts.ReadFile(args[0]), ts.Getenv)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "zero" there is none.
+func demand(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	text := "t,load\n"
+	for i := range n {
+		at := time.Unix(int64(1767571200+60*i), 0)
+		value := fmt.Sprintf("%.6g", hourly(at))
+		switch mode := strings.Join(args[2:], " "); {
+		case mode == "gaps" && i%90 >= 80:
+			value = ""
+		case mode == "zero":
+			value = "0"
+		}
+		text += fmt.Sprintf("%d,%s\n", at.Unix(), value)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}
+
+// hourly is a demand that comes again every hour, and something on it that no model knows.
+func hourly(at time.Time) float64 {
+	minute := float64(at.Unix() / 60)
+	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
 }
 
 // outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.

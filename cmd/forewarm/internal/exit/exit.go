@@ -6,8 +6,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Failure is the code of any error that asks for no other.
-const Failure = 1
+const (
+	// Failure is the code of any error that asks for no other.
+	Failure = 1
+	// Interrupted is the code of work that was interrupted before its end, as the shell has it for ^C.
+	Interrupted = 130
+)
 
 // With gives an error a code of its own; nil stays nil.
 func With(code int, err error) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/promflags"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/ownership"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -132,13 +133,7 @@ func (o *Options) prometheusFlags(flags *pflag.FlagSet) {
 		p.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from",
 	)
-	flags.StringVar(&p.BearerTokenFile, "prometheus-token-file", p.BearerTokenFile, "file with the bearer token for it")
-	flags.StringToStringVar(&p.Headers, "prometheus-header", p.Headers, "header to send to it, NAME=VALUE, repeatable")
-	flags.StringVar(&p.CAFile, "prometheus-ca-file", p.CAFile, "certificates that its own is checked against")
-	flags.StringVar(&p.CertFile, "prometheus-cert-file", p.CertFile, "client certificate for it")
-	flags.StringVar(&p.KeyFile, "prometheus-key-file", p.KeyFile, "key of the client certificate")
-	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback, "how long a sample counts where none follows; "+
-		"two or three scrape intervals show short gaps (0: as the server has it)")
+	promflags.Add(flags, p)
 }
 
 func (o *Options) embeddedFlags(flags *pflag.FlagSet) {

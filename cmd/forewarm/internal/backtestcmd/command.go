@@ -1,0 +1,183 @@
+package backtestcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+)
+
+const about = `Backtest plays the history of a demand to forewarm's models as it would have come, and tells how well they forecast
+it: beside the last value, the same time last season and the highest value of late, which cost nothing. A model that
+does not beat those is not worth its CPU.
+
+Two things are told of each model and horizon. Point by point: how far its forecast was from the value that came so
+much later. And of the window until then: whether its quantiles of the highest value held, which is what replicas must
+be ready for and what forewarm serves; the free ones are calibrated in the same way. The verdict is about the window
+of the lead time.
+
+The history is a CSV file, or a range of a Prometheus. What an autoscaler would make of the forecast, in GPU-hours and
+late requests, is another question.
+
+Interrupted with ^C, it tells what is known by then.`
+
+const examples = `  forewarm backtest --trace load.csv.gz --column requests
+  forewarm backtest --trace load.csv --horizon 5m,30m --model holt-winters --model arima --plot backtest.svg
+  forewarm backtest --prometheus http://127.0.0.1:9090 --query 'sum(vllm:num_requests_running)' --range 14d
+  forewarm backtest --trace - --json < load.csv | jq .verdict`
+
+// options are the flags.
+type options struct {
+	history  history.Options
+	models   []string
+	horizons []string
+	lead     model.Duration
+	season   model.Duration
+	refit    model.Duration
+	json     bool
+	quiet    bool
+	plot     string
+}
+
+// New is the command "backtest".
+func New() *cobra.Command {
+	o := defaults()
+	cmd := &cobra.Command{
+		Use:     "backtest (--trace FILE | --prometheus URL --query PROMQL)",
+		Short:   "Tell how well a demand's own history could have been forecast",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return exit.Usage(err)
+			}
+			bar := progress.New(cmd.ErrOrStderr(), o.quiet, time.Now)
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), bar)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(o.flags())
+	return cmd
+}
+
+// flags binds the options, in the order in which the help shows them.
+func (o *options) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("backtest", pflag.ContinueOnError)
+	flags.SortFlags = false
+	o.history.AddFlags(flags)
+	flags.StringSliceVar(&o.models, "model", nil,
+		"models to judge, of "+strings.Join(fitted(), ", ")+" (default "+strings.Join(usual(), ", ")+")")
+	flags.StringSliceVar(&o.horizons, "horizon", nil, "how far ahead to judge (default 2m,5m,10m,30m as the step allows)")
+	flags.Var(&o.lead, "lead-time", "how long a replica takes to be ready: the verdict is about the highest demand until then")
+	flags.Var(&o.season, "season", "the cycle in which demand comes again")
+	flags.Var(&o.refit, "refit", "how often models are fitted anew; the server's default")
+	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
+	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside what came to this file, as SVG")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
+	return flags
+}
+
+func defaults() *options {
+	return &options{
+		history: history.Defaults(),
+		lead:    model.Duration(5 * time.Minute),
+		season:  model.Duration(24 * time.Hour),
+		refit:   model.Duration(6 * time.Hour),
+	}
+}
+
+// validate says everything that is wrong with a command line.
+func (o *options) validate() error {
+	problems := []error{o.history.Validate()}
+	for _, name := range o.models {
+		if _, ok := named(name); !ok {
+			problems = append(problems,
+				fmt.Errorf("--model %.64q is none, choose of %s", name, strings.Join(fitted(), ", ")))
+		}
+	}
+	if _, err := o.ahead(); err != nil {
+		problems = append(problems, err)
+	}
+	for flag, d := range map[string]model.Duration{"lead-time": o.lead, "season": o.season, "refit": o.refit} {
+		if d <= 0 {
+			problems = append(problems, fmt.Errorf("--%s %s is not positive", flag, d))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// ahead are the horizons that were named.
+func (o *options) ahead() ([]time.Duration, error) {
+	var out []time.Duration
+	for _, text := range o.horizons {
+		d, err := model.ParseDuration(strings.TrimSpace(text))
+		if err != nil || d <= 0 {
+			return nil, fmt.Errorf("--horizon %.64q is no time ahead, write for example 5m,30m", text)
+		}
+		out = append(out, time.Duration(d))
+	}
+	return out, nil
+}
+
+// run reads, backtests and tells.
+func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *progress.Bar) error {
+	h, err := o.history.Read(ctx, in, time.Now(), bar)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	p, err := o.plan(h)
+	if err != nil {
+		return err
+	}
+	t := trial{plan: p, models: o.chosen()}
+	played := t.play(ctx, runtime.GOMAXPROCS(0), bar)
+	if played.complete == 0 {
+		return interrupted(ctx, errors.New("interrupted before there was anything to tell"))
+	}
+	r := newReport(h, p, played)
+	if err := o.draw(r); err != nil {
+		return err
+	}
+	if o.json {
+		err = r.writeJSON(out)
+	} else {
+		err = r.writeText(out)
+	}
+	if err == nil && r.partial() {
+		err = interrupted(ctx, fmt.Errorf("interrupted: the figures are of %d of %d folds", played.complete, played.folds))
+	}
+	return err
+}
+
+// interrupted gives an error the code of an interruption where there was one.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return exit.With(exit.Interrupted, err)
+	}
+	return err
+}
+
+// draw writes the plot, where one is wanted.
+func (o *options) draw(r report) error {
+	if o.plot == "" {
+		return nil
+	}
+	svg, err := r.svg()
+	if err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return os.WriteFile(o.plot, svg, 0o644) //nolint:gosec // A picture for others to see.
+}

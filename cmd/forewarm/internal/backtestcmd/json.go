@@ -1,0 +1,114 @@
+package backtestcmd
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/common/model"
+)
+
+// The JSON of a backtest. Durations are as flags take them; null is what cannot be told.
+type (
+	document struct {
+		Verdict     string       `json:"verdict"`
+		Partial     bool         `json:"partial"`
+		Assumptions assumptions  `json:"assumptions"`
+		Models      []modelEntry `json:"models"`
+		Notes       []string     `json:"notes,omitempty"`
+	}
+	assumptions struct {
+		History    string         `json:"history"`
+		Start      time.Time      `json:"start"`
+		End        time.Time      `json:"end"`
+		Step       model.Duration `json:"step"`
+		JudgedFrom time.Time      `json:"judged_from"`
+		JudgedTo   time.Time      `json:"judged_to"`
+		LeadTime   model.Duration `json:"lead_time"`
+		Season     model.Duration `json:"season"`
+		Refit      model.Duration `json:"refit"`
+	}
+	modelEntry struct {
+		Name     string         `json:"name"`
+		Title    string         `json:"title"`
+		Free     bool           `json:"free"`
+		Error    string         `json:"error,omitempty"`
+		Horizons []horizonEntry `json:"horizons,omitempty"`
+	}
+	horizonEntry struct {
+		Horizon      model.Duration `json:"horizon"`
+		Count        int            `json:"count"`
+		MAE          *float64       `json:"mae"`
+		MAERatioLast *float64       `json:"mae_ratio_last"`
+		MASE         *float64       `json:"mase"`
+		Window       windowEntry    `json:"window"`
+	}
+	// windowEntry is about the highest value up to the horizon; its maps are by level.
+	windowEntry struct {
+		Pinball          map[string]*float64 `json:"pinball"`
+		PinballRatioLast *float64            `json:"pinball_ratio_last"`
+		Coverage         map[string]*float64 `json:"coverage"`
+	}
+)
+
+func (r report) writeJSON(out io.Writer) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(r.document())
+}
+
+func (r report) document() document {
+	from, to := r.judged()
+	d := document{
+		Verdict: r.verdict(), Partial: r.partial(), Notes: r.notes(),
+		Assumptions: assumptions{
+			History: r.history.Source, Start: r.plan.series.Start, End: r.plan.series.End(),
+			Step: model.Duration(r.plan.series.Step), JudgedFrom: from, JudgedTo: to,
+			LeadTime: model.Duration(r.plan.span(r.plan.lead)), Season: model.Duration(r.plan.cycle),
+			Refit: model.Duration(r.plan.span(r.plan.refit)),
+		},
+	}
+	for i, m := range r.played.models {
+		entry := modelEntry{Name: m.name, Title: m.title, Free: m.free}
+		if m.err != nil {
+			entry.Error = reason(m.err)
+		}
+		for h := range r.scores[i] {
+			entry.Horizons = append(entry.Horizons, r.horizon(i, h))
+		}
+		d.Models = append(d.Models, entry)
+	}
+	return d
+}
+
+func (r report) horizon(model, h int) horizonEntry {
+	s := r.scores[model][h]
+	mae, loss := r.ofLast(model, h)
+	out := horizonEntry{
+		Horizon: duration(r.plan.span(s.horizon)), Count: s.count,
+		MAE: known(s.mae), MAERatioLast: known(mae), MASE: known(s.mase),
+		Window: windowEntry{
+			Pinball: map[string]*float64{}, Coverage: map[string]*float64{}, PinballRatioLast: known(loss),
+		},
+	}
+	for q, level := range levels() {
+		key := strconv.FormatFloat(level, 'g', -1, 64)
+		out.Window.Pinball[key], out.Window.Coverage[key] = known(s.loss[q]), known(s.coverage[q])
+	}
+	return out
+}
+
+func duration(d time.Duration) model.Duration { return model.Duration(d) }
+
+// short is a duration as flags take it.
+func short(d time.Duration) string { return duration(d).String() }
+
+// known is nil for NaN, which JSON has not.
+func known(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}

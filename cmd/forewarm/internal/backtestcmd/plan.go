@@ -1,0 +1,166 @@
+package backtestcmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/forecaster"
+)
+
+const (
+	// window is the most that a fit looks back on: the history that a Forecast has by default.
+	window = 14 * 24 * time.Hour
+	// trainSeasons come before the first origin where the history is long enough: two to fit on, one to calibrate on.
+	trainSeasons = 3
+	// mostOrigins bounds the work: a finer history is asked every so many steps.
+	mostOrigins = 20_000
+	// leastScores are the windows that a calibration wants to have seen, and some.
+	leastScores = 80
+)
+
+// plan is what is backtested. Lengths are in steps of the series.
+type plan struct {
+	series forecast.Series
+	// horizons ascend, and lead is one of them.
+	horizons []int
+	lead     int
+	// cycle is the season; season is 0 where it is no whole number of steps, two or more.
+	cycle  time.Duration
+	season int
+	// first is the first origin, refit the distance between two fits, stride that between two origins.
+	first, refit, stride int
+	// notes are sentences about what the history does not allow.
+	notes []string
+}
+
+// plan fits the options to the history.
+func (o *options) plan(h history.History) (plan, error) {
+	p := plan{series: h.Series, cycle: time.Duration(o.season), notes: slices.Clone(h.Notes)}
+	p.lead = p.steps(time.Duration(o.lead))
+	if err := o.setHorizons(&p); err != nil {
+		return plan{}, err
+	}
+	n, farthest := h.Len(), p.horizons[len(p.horizons)-1]
+	if least := 2 * before(farthest); n < least {
+		return plan{}, fmt.Errorf("the history has %d steps of %s, want %d to judge %s ahead: take a longer one, "+
+			"a finer step, or a shorter --horizon and --lead-time", n, history.Span(p.series.Step), least,
+			history.Span(p.span(farthest)))
+	}
+	p.setSeason()
+	p.first = min(max(trainSeasons*p.season, n/4, before(farthest)), n/2)
+	p.refit = p.steps(time.Duration(o.refit))
+	p.stride = (n-p.first)/mostOrigins + 1
+	if p.stride > 1 {
+		p.notes = append(p.notes, fmt.Sprintf("forecasts are judged every %s", history.Span(p.span(p.stride))))
+	}
+	p.refit = max(p.refit/p.stride, 1) * p.stride
+	return p, nil
+}
+
+// before is how many steps the first fit wants before it can say anything of so many ahead: it is calibrated on the
+// windows in the second half of them.
+func before(ahead int) int { return leastScores + 2*ahead }
+
+// setSeason says what of the season the history can show.
+func (p *plan) setSeason() {
+	if p.cycle%p.series.Step != 0 || p.cycle < 2*p.series.Step {
+		p.notes = append(p.notes, fmt.Sprintf("a season of %s is no whole number of steps of %s: models go without it",
+			history.Span(p.cycle), history.Span(p.series.Step)))
+		return
+	}
+	p.season = int(p.cycle / p.series.Step)
+	if p.series.Len() < 2*p.season {
+		p.notes = append(p.notes, fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
+			"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)))
+		return
+	}
+	if p.series.Len() < 2*trainSeasons*p.season {
+		p.notes = append(p.notes, fmt.Sprintf("the history has %.2g seasons of %s; with %d or more the first fits "+
+			"would have seen enough of them", float64(p.series.Len())/float64(p.season), history.Span(p.cycle),
+			2*trainSeasons))
+	}
+}
+
+// setHorizons are those that were named, or the usual ones that are a whole number of steps; the lead time is one, too.
+func (o *options) setHorizons(p *plan) error {
+	wanted, err := o.ahead()
+	if err != nil {
+		return err
+	}
+	if len(wanted) == 0 {
+		wanted = p.usualHorizons()
+	}
+	step := p.series.Step
+	var problems []error
+	for _, d := range wanted {
+		if d%step != 0 {
+			problems = append(problems, fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s",
+				d, step))
+			continue
+		}
+		p.horizons = append(p.horizons, int(d/step))
+	}
+	p.horizons = append(p.horizons, p.lead)
+	slices.Sort(p.horizons)
+	p.horizons = slices.Compact(p.horizons)
+	if d := time.Duration(o.lead); d%step != 0 {
+		p.notes = append(p.notes, fmt.Sprintf("the lead time of %s is judged as %s, a whole number of steps",
+			history.Span(d), history.Span(p.span(p.lead))))
+	}
+	return errors.Join(problems...)
+}
+
+// usualHorizons are those that are a whole number of steps and that the history is long enough for.
+func (p *plan) usualHorizons() []time.Duration {
+	const minute = time.Minute
+	step := p.series.Step
+	out := slices.DeleteFunc([]time.Duration{2 * minute, 5 * minute, 10 * minute, 30 * minute},
+		func(d time.Duration) bool { return d < step || d%step != 0 })
+	if len(out) < 2 {
+		out = []time.Duration{step, 2 * step, 4 * step}
+	}
+	return slices.DeleteFunc(out, func(d time.Duration) bool {
+		far := 2*before(int(d/step)) > p.series.Len()
+		if far {
+			p.notes = append(p.notes, fmt.Sprintf("the history is too short to judge %s ahead", history.Span(d)))
+		}
+		return far
+	})
+}
+
+// steps is a time in steps, rounded up.
+func (p *plan) steps(d time.Duration) int { return int((d + p.series.Step - 1) / p.series.Step) }
+
+// span is a number of steps in time.
+func (p *plan) span(steps int) time.Duration { return time.Duration(steps) * p.series.Step }
+
+// config is the server's for such a Forecast.
+func (p *plan) config() forecaster.Config {
+	return forecaster.Config{
+		Step: p.series.Step, Window: p.span(p.lead), Seasons: []time.Duration{p.cycle},
+	}
+}
+
+// periods are the season and, of days, the week, where the first fit sees it twice.
+func (p *plan) periods() []int {
+	const daysOfWeek = 7
+	out := []int{p.season}
+	if week := daysOfWeek * p.season; p.cycle == forecaster.Day && p.first >= 2*week {
+		out = append(out, week)
+	}
+	return out
+}
+
+// folds are the stretches between two fits: the first origin of each, and the end of the last one.
+func (p *plan) folds() []int {
+	end := p.series.Len() - p.horizons[len(p.horizons)-1] + 1
+	var out []int
+	for origin := p.first; origin < end; origin += p.refit {
+		out = append(out, origin)
+	}
+	return append(out, end)
+}

@@ -1,0 +1,128 @@
+package backtestcmd
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/forecast/backtest"
+	"github.com/forewarm/forewarm/pkg/forecaster"
+)
+
+// report is what is told of a backtest.
+type report struct {
+	history history.History
+	plan    plan
+	played  played
+	scores  [][]score
+	// lead is the index of the lead time among the horizons.
+	lead int
+	// windows are the highest values of the lead time that all models are judged by, NaN where they are not.
+	windows []float64
+}
+
+func newReport(h history.History, p plan, played played) report {
+	r := report{
+		history: h, plan: p, played: played, scores: scores(p, played.models), lead: slices.Index(p.horizons, p.lead),
+	}
+	_, r.windows = comparable(tracksOf(played.models, r.lead))
+	return r
+}
+
+// partial says that it was interrupted.
+func (r report) partial() bool { return r.played.complete < r.played.folds }
+
+// judged is the time that forecasts were judged over.
+func (r report) judged() (from, to time.Time) {
+	folds := r.plan.folds()
+	return r.plan.series.TimeAt(folds[0]), r.plan.series.TimeAt(folds[r.played.complete])
+}
+
+// at is the score of a model at a horizon; ok is false where it has none.
+func (r report) at(model, horizon int) (s score, ok bool) {
+	if r.scores[model] == nil {
+		return score{}, false
+	}
+	return r.scores[model][horizon], true
+}
+
+// loss is that of a model's window at the verdict's level, NaN where it has none.
+func (r report) loss(model, horizon int) float64 {
+	if s, ok := r.at(model, horizon); ok {
+		return s.loss[verdictLevel]
+	}
+	return math.NaN()
+}
+
+// find is the index of a model, −1 where it takes no part.
+func (r report) find(name string) int {
+	return slices.IndexFunc(r.played.models, func(m account) bool { return m.name == name })
+}
+
+// best is the model of least loss at the lead time among the free ones or the others, −1 where none has any.
+func (r report) best(free bool) int {
+	best := -1
+	for i, m := range r.played.models {
+		loss := r.loss(i, r.lead)
+		if m.free == free && !math.IsNaN(loss) && (best < 0 || loss < r.loss(best, r.lead)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// ranked are the models with a score at a horizon, by the loss of its window.
+func (r report) ranked(horizon int) []int {
+	var out []int
+	for i := range r.played.models {
+		if _, ok := r.at(i, horizon); ok {
+			out = append(out, i)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int { return cmp.Compare(r.loss(a, horizon), r.loss(b, horizon)) })
+	return out
+}
+
+// ofLast are a model's error and its window's loss as shares of the last value's.
+func (r report) ofLast(model, horizon int) (mae, loss float64) {
+	last, ok := r.at(r.find(forecaster.LastValue), horizon)
+	own, okToo := r.at(model, horizon)
+	if !ok || !okToo {
+		return math.NaN(), math.NaN()
+	}
+	return ratio(own.mae, last.mae), ratio(own.loss[verdictLevel], last.loss[verdictLevel])
+}
+
+// ratio is NaN where there is nothing to be a share of.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+// track is what a model said at the lead time.
+func (r report) track(model int) *backtest.Track { return &r.played.models[model].tracks[r.lead] }
+
+// notes are what else is to be known.
+func (r report) notes() []string {
+	notes := slices.Clone(r.plan.notes)
+	for _, m := range r.played.models {
+		if m.err != nil {
+			notes = append(notes, m.name+" takes no part: "+reason(m.err))
+		}
+	}
+	if r.partial() {
+		notes = append(notes, fmt.Sprintf("interrupted: %d of %d folds were played", r.played.complete, r.played.folds))
+	}
+	return notes
+}
+
+// reason is why a model cannot be fitted, without where in the backtest that was.
+func reason(err error) string {
+	return regexp.MustCompile(`^backtest: fit at origin \d+: `).ReplaceAllString(err.Error(), "")
+}

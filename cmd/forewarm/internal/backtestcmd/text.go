@@ -1,0 +1,91 @@
+package backtestcmd
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+)
+
+// unknown stands for a figure that cannot be told.
+const unknown = "-"
+
+// writeText tells it to people: the verdict, what was judged, the figures, a chart, and what else is to be known.
+func (r report) writeText(out io.Writer) error {
+	const minute = "2006-01-02 15:04"
+	from, to := r.judged()
+	fmt.Fprintf(out, "%s\n\n%s.\n", r.verdict(), r.history.About())
+	fmt.Fprintf(out, "Judged are the forecasts of %s", history.Span(to.Sub(from)))
+	if from.Year() > 1970 { //nolint:mnd // Times that count from 0 are no dates.
+		fmt.Fprintf(out, ", %s to %s UTC", from.UTC().Format(minute), to.UTC().Format(minute))
+	}
+	fmt.Fprintf(out, "; models are fitted anew every %s.\n", history.Span(r.plan.span(r.plan.refit)))
+	if err := r.writeTable(out); err != nil {
+		return err
+	}
+	fmt.Fprint(out, legend)
+	if chart := r.chart(out); chart != "" {
+		fmt.Fprintf(out, "\n%s\n", chart)
+	}
+	if notes := r.notes(); len(notes) > 0 {
+		fmt.Fprintln(out, "\nNotes:")
+		for _, note := range notes {
+			fmt.Fprintf(out, "- %s\n", note)
+		}
+	}
+	return nil
+}
+
+const legend = `
+MAE, MASE: how far the forecast was from the value that came so much later, in the demand's unit and in errors of
+repeating the last season. LOSS: of the 95 % quantile of the highest value until then (pinball, less is better).
+OF LAST: each as a share of the last value's. HELD: how often each quantile of that highest value held.
+`
+
+func (r report) writeTable(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	// Names stand on the left of a cell of one width, figures on the right.
+	const first = "%-8s%-20s\t"
+	fmt.Fprintf(table, "\n"+first+"MAE\tOF LAST\tMASE\tLOSS\tOF LAST\tHELD 50%%\t90%%\t95%%\t99%%\t\n", "HORIZON", "MODEL")
+	for h := range r.plan.horizons {
+		horizon := short(r.plan.span(r.plan.horizons[h]))
+		for _, model := range r.ranked(h) {
+			s, _ := r.at(model, h)
+			mae, loss := r.ofLast(model, h)
+			name := r.played.models[model].name
+			if r.played.models[model].free {
+				name += " (free)"
+			}
+			fmt.Fprintf(table, first+"%s\t%s\t%s\t%s\t%s\t", horizon, name,
+				figure(s.mae), percent(mae), figure(s.mase), figure(s.loss[verdictLevel]), percent(loss))
+			for _, coverage := range s.coverage[median:] {
+				fmt.Fprintf(table, "%s\t", percent(coverage))
+			}
+			fmt.Fprintln(table)
+			horizon = ""
+		}
+	}
+	return table.Flush()
+}
+
+// figure has three digits.
+func figure(v float64) string {
+	const digits, thousand = 3, 1000
+	switch {
+	case math.IsNaN(v):
+		return unknown
+	case v >= thousand:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', digits, 64)
+}
+
+func percent(v float64) string {
+	if math.IsNaN(v) {
+		return unknown
+	}
+	return fmt.Sprintf("%.1f%%", 100*v)
+}

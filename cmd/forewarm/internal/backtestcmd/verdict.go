@@ -1,0 +1,106 @@
+package backtestcmd
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/forecaster"
+)
+
+// verdict says in a few sentences which model is best, and by how much better or worse than what costs nothing.
+func (r report) verdict() string {
+	model, free := r.best(false), r.best(true)
+	if model < 0 || free < 0 {
+		return "Nothing could be judged: see the notes."
+	}
+	ahead := history.Span(r.plan.span(r.plan.lead))
+	names := r.played.models
+	change, sure := r.change(model, free)
+	var out []string
+	switch {
+	case r.loss(free, r.lead) == 0 || math.IsNaN(change):
+		out = append(out, fmt.Sprintf("Nothing to forecast: %s is never wrong about the highest demand of the next %s.",
+			called(names[free].name), ahead))
+	case math.Abs(change) < clear:
+		out = append(out, fmt.Sprintf("No better than free: at the highest demand of the next %s the best model, %s, is as "+
+			"good as %s, which costs nothing%s.", ahead, called(names[model].name), called(names[free].name),
+			r.against(model)))
+	case !sure:
+		out = append(out, fmt.Sprintf("Not sure: at the highest demand of the next %s the best model is %s%s; but beside %s, "+
+			"which costs nothing, that may be chance.", ahead, called(names[model].name), r.against(model),
+			called(names[free].name)))
+	case change < 0:
+		out = append(out, fmt.Sprintf("Worth it: %s is best at the highest demand of the next %s%s.",
+			called(names[model].name), ahead, r.against(model)))
+	default:
+		out = append(out, fmt.Sprintf("WORSE than free: at the highest demand of the next %s %s is best, which costs "+
+			"nothing; the best model is %s%s.", ahead, called(names[free].name), called(names[model].name),
+			r.against(model)))
+	}
+	out = append(out, r.held(model))
+	if served := r.find(forewarm); served >= 0 && served != model && r.scores[served] != nil {
+		out = append(out, fmt.Sprintf("What forewarm would have served loses %s.",
+			compared(r.loss(served, r.lead), r.loss(free, r.lead), called(names[free].name))))
+	}
+	return strings.Join(out, " ")
+}
+
+// against compares a model's loss with those of the last value and the last season.
+func (r report) against(model int) string {
+	var parts []string
+	for _, name := range []string{forecaster.LastValue, forecaster.LastSeason} {
+		i := r.find(name)
+		if loss := r.loss(i, r.lead); loss > 0 {
+			parts = append(parts, compared(r.loss(model, r.lead), loss, called(name)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": its 95 % quantile loses " + strings.Join(parts, " and ")
+}
+
+// held is how often the best model's quantile held, and how its points compare.
+func (r report) held(model int) string {
+	s, ok := r.at(model, r.lead)
+	if !ok {
+		return ""
+	}
+	text := fmt.Sprintf("It held %.1f %% of the time, where 95 %% is wanted.", 100*s.coverage[verdictLevel])
+	if last, ok := r.at(r.find(forecaster.LastValue), r.lead); ok && last.mae > 0 {
+		text += fmt.Sprintf(" Point by point it errs %s.", compared(s.mae, last.mae, called(forecaster.LastValue)))
+	}
+	return text
+}
+
+// compared is a loss beside another one in words.
+func compared(loss, other float64, name string) string {
+	change := loss/other - 1
+	switch percent := math.Round(100 * math.Abs(change)); {
+	case math.IsNaN(change) || math.IsInf(change, 0):
+		return "what cannot be compared with " + name
+	case percent == 0:
+		return "as much as " + name
+	case change < 0:
+		return fmt.Sprintf("%.0f %% less than %s", percent, name)
+	default:
+		return fmt.Sprintf("%.0f %% more than %s", percent, name)
+	}
+}
+
+// called is a model in a sentence.
+func called(name string) string {
+	switch name {
+	case forecaster.LastValue:
+		return "the last value"
+	case forecaster.LastSeason:
+		return "the same time last season"
+	case forecaster.RunningMax:
+		return "the highest value of late"
+	case forewarm:
+		return "forewarm's own choice"
+	}
+	return name
+}

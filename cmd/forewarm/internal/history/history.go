@@ -1,0 +1,71 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// History is what was read: on an even grid, values 0 or more, NaN for a gap, never gaps alone.
+type History struct {
+	forecast.Series
+
+	// Source names what was read: "load.csv, column requests", or the query.
+	Source string
+	// Notes are sentences about what is not as it was recorded: values that cannot be demand, and gaps.
+	Notes []string
+}
+
+// errEmpty says that there is a series and nothing in it.
+var errEmpty = errors.New("there is not one value in it")
+
+// Read reads the history; the options must be valid. A trace named Stdin is read from in. Where the range of a Prometheus
+// has no end of its own it ends now.
+func (o *Options) Read(ctx context.Context, in io.Reader, now time.Time, bar *progress.Bar) (History, error) {
+	read := o.readTrace
+	if o.Trace == "" {
+		read = o.readPrometheus
+	}
+	h, err := read(ctx, in, now, bar)
+	if err != nil {
+		return History{}, err
+	}
+	gaps := h.Len() - h.Observed()
+	switch {
+	case gaps == h.Len():
+		return History{}, fmt.Errorf("%s: %w", h.Source, errEmpty)
+	case gaps > 0:
+		h.Notes = append(h.Notes, fmt.Sprintf("%d of %d values are gaps", gaps, h.Len()))
+	}
+	return h, nil
+}
+
+// About is a sentence about what was read.
+func (h History) About() string {
+	const minute = "2006-01-02 15:04"
+	text := fmt.Sprintf("%s: %s in steps of %s", h.Source, Span(time.Duration(h.Len())*h.Step), Span(h.Step))
+	if h.Start.Year() == 1970 { // Times that count from 0 are no dates.
+		return text
+	}
+	return text + fmt.Sprintf(", %s to %s UTC", h.Start.UTC().Format(minute), h.End().UTC().Format(minute))
+}
+
+// Span is a duration as people write it: in the largest unit of which it has two or more.
+func Span(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%.3g days", d.Hours()/24)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.3g hours", d.Hours())
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.3g minutes", d.Minutes())
+	case d == time.Minute:
+		return "a minute"
+	}
+	return fmt.Sprintf("%.3g s", d.Seconds())
+}

@@ -1,0 +1,278 @@
+package history_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// now is not on the minute: the range must be.
+var now = time.Date(2026, 3, 1, 12, 0, 42, 0, time.UTC)
+
+// read parses a command line and reads the history that it names.
+func read(ctx context.Context, stdin io.Reader, args ...string) (history.History, error) {
+	o := history.Defaults()
+	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	o.AddFlags(flags)
+	if err := errors.Join(flags.Parse(args), o.Validate()); err != nil {
+		return history.History{}, err
+	}
+	return o.Read(ctx, stdin, now, nil)
+}
+
+func file(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "load.csv")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const minutes = "t,a\n1767571200,1\n1767571260,\n1767571320,3\n"
+
+func TestTrace(t *testing.T) {
+	want := history.History{
+		Series: forecast.Series{
+			Start: time.Unix(1767571200, 0).UTC(), Step: time.Minute, Values: []float64{1, math.NaN(), 3},
+		},
+		Source: "load.csv, column a", Notes: []string{"1 of 3 values are gaps"},
+	}
+	got, err := read(t.Context(), nil, "--trace", file(t, minutes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	const about = "load.csv, column a: 3 minutes in steps of a minute, 2026-01-05 00:00 to 2026-01-05 00:03 UTC"
+	if got.About() != about {
+		t.Errorf("%q, want %q", got.About(), about)
+	}
+}
+
+// A trace on stdin is read once, packed or not, and its times may count from 0.
+func TestTraceOnStdin(t *testing.T) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(zip, "t,a,b\n0,1,5\n10,2,6\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := read(t.Context(), &packed, "--trace", "-", "--column", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{5, 6}, got.Values); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got.About() != "stdin, column b: 20 s in steps of 10 s" {
+		t.Error(got.About())
+	}
+}
+
+func TestStdinThatNeverEndsCanBeInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("^C"))
+	reader, writer := io.Pipe()
+	t.Cleanup(func() { writer.Close() }) //nolint:errcheck // Of a pipe it never fails.
+	if _, err := read(ctx, reader, "--trace", "-"); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v, want an interruption", err)
+	}
+}
+
+func TestTraceErrors(t *testing.T) {
+	for _, c := range []struct{ name, content, column, want string }{
+		{"several columns and none chosen", "t,a,b\n0,1,2\n60,1,2\n", "", "choose one with --column: a, b"},
+		{"a wrong column", minutes, "b", `no column "b"; the value columns are a`},
+		{"an empty file", "", "", "the file is empty, want a header"},
+		{"no rows", "t,a\n", "", "0 rows, want at least 2"},
+		{"no values", "t,a\n0,\n60,\n", "", "load.csv, column a: there is not one value in it"},
+		{"unsorted", "t,a\n60,1\n0,1\n", "", "line 3: time 0 is not after that of line 2; sort the rows"},
+		{"a time twice", "t,a\n0,1\n60,1\n60,2\n", "", "line 4: time 60 is not after that of line 3"},
+		{"milliseconds", "t,a\n1767571200000,1\n1767571260000,2\n", "", "line 2, column 1: time 1767571200000"},
+		{"units mixed", "t,a\n0,1\n60,1\n120,1\n180,2k\n", "", `line 5, column a: value "2k": want a number`},
+		{"steps mixed", "t,a\n0,1\n60,1\n120,1\n150,2\n", "", "line 5: 2m30s after the first row, which is no multiple"},
+		{"negative demand", "t,a\n0,1\n60,-1\n", "", "line 3, column a: value -1: demand cannot be negative"},
+	} {
+		_, err := read(t.Context(), nil, "--trace", file(t, c.content), "--column", c.column)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want it to say %q", c.name, err, c.want)
+		}
+	}
+	if _, err := read(t.Context(), nil, "--trace", "none.csv"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v, want that there is no such file", err)
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	const url = "http://127.0.0.1:1"
+	for _, c := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"nothing", nil, []string{"there is no history to read: set --trace FILE.csv, or --prometheus URL"}},
+		{"two sources", []string{"--trace", "a", "--prometheus", url}, []string{"two histories, keep one"}},
+		{
+			"a query of a trace",
+			[]string{"--trace", "a", "--query", "up", "--step", "1m"},
+			[]string{"--query says nothing of --trace", "--step says nothing of --trace"},
+		},
+		{
+			"a column of a query",
+			[]string{"--prometheus", url, "--query", "up", "--column", "a"},
+			[]string{"--column says nothing of --prometheus"},
+		},
+		{
+			"everything wrong at once",
+			[]string{"--prometheus", "ftp://x", "--range", "1m", "--end", "today", "--query-timeout", "0s"},
+			[]string{
+				"want http://HOST:PORT", "add --query", "--range 1m has no two steps of --step 1m", `--end "today" is no time`,
+				"--query-timeout 0s is not positive",
+			},
+		},
+		{"a unit there is not", []string{"--range", "14 days"}, []string{`14 days`}},
+	} {
+		_, err := read(t.Context(), nil, c.args...)
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want it to say %q", c.name, err, want)
+			}
+		}
+	}
+}
+
+func serve(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// counting is a demand that is the minute since the range began.
+func counting(at time.Time) float64 {
+	return at.Sub(now.Truncate(time.Minute).Add(-48 * time.Hour)).Minutes()
+}
+
+func TestPrometheus(t *testing.T) {
+	url := serve(t, &historytest.Prometheus{Demand: func(at time.Time) float64 {
+		if v := counting(at); v != 7 {
+			return v - 5 // Five are negative: one of them is 0, and one is missing.
+		}
+		return math.NaN()
+	}})
+	got, err := read(t.Context(), nil, "--prometheus", url, "--query", "sum(load)", "--range", "2d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Len() != 2880 || got.Step != time.Minute || !got.TimeAt(got.Len()-1).Equal(now.Truncate(time.Minute)) {
+		t.Errorf("%d steps of %s to %s", got.Len(), got.Step, got.End())
+	}
+	if last := got.Values[2879]; last != 2875 {
+		t.Errorf("the last value is %v, want 2875", last)
+	}
+	notes := []string{
+		"4 negative, 0 infinite and 0 samples beyond 1e+15 are treated as gaps", "5 of 2880 values are gaps",
+	}
+	if diff := cmp.Diff(notes, got.Notes); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	const about = "sum(load): 2 days in steps of a minute, 2026-02-27 12:01 to 2026-03-01 12:01 UTC"
+	if got.About() != about {
+		t.Errorf("%q, want %q", got.About(), about)
+	}
+}
+
+func TestPrometheusEndsWhereItIsTold(t *testing.T) {
+	url := serve(t, &historytest.Prometheus{Demand: func(time.Time) float64 { return 1 }})
+	got, err := read(t.Context(), nil, "--prometheus", url, "--query", "load", "--range", "1h", "--step", "5m",
+		"--end", "2026-02-01T01:03:00+01:00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
+	if got.Len() != 12 || !got.TimeAt(11).Equal(want) {
+		t.Errorf("%d steps to %s, want 12 to %s", got.Len(), got.TimeAt(got.Len()-1), want)
+	}
+}
+
+func TestPrometheusErrors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		server *historytest.Prometheus
+		want   []string
+		hint   bool
+	}{
+		{
+			"times out half-way", &historytest.Prometheus{Demand: counting, Stalls: 3},
+			[]string{"3 days of 5 days of history were read, then", "no answer within 200ms"},
+			true,
+		},
+		{"several series", &historytest.Prometheus{Demand: counting, Several: true}, []string{"aggregate the query", "sum()"}, false},
+		{"nothing", &historytest.Prometheus{}, []string{"no series", "check that the metric exists"}, false},
+		{
+			"no PromQL", &historytest.Prometheus{Refusal: "parse error: unexpected end"},
+			[]string{"parse error: unexpected end", "query refused"},
+			false,
+		},
+		{
+			"too many samples", &historytest.Prometheus{Refusal: "query processing would load too many samples"},
+			[]string{"0 s of 5 days of history were read", "too many samples"},
+			true,
+		},
+	} {
+		_, err := read(t.Context(), nil, "--prometheus", serve(t, c.server), "--query", "load", "--range", "5d",
+			"--query-timeout", "200ms")
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want it to say %q", c.name, err, want)
+			}
+		}
+		if got := strings.Contains(err.Error(), "shorter --range"); got != c.hint {
+			t.Errorf("%s: %v, want the hint to ask for less %v", c.name, err, c.hint)
+		}
+	}
+}
+
+// A server that is not there is not slow.
+func TestPrometheusThatIsNotThere(t *testing.T) {
+	_, err := read(t.Context(), nil, "--prometheus", "http://127.0.0.1:1", "--query", "load")
+	if err == nil || !strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "--range") {
+		t.Errorf("%v, want a refused connection, and no other advice", err)
+	}
+}
+
+func TestPrometheusIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	url := serve(t, &historytest.Prometheus{Demand: counting, Stalls: 2})
+	_, err := read(ctx, nil, "--prometheus", url, "--query", "load", "--range", "5d")
+	if err == nil || !strings.Contains(err.Error(), "interrupted after 2 days of 5 days of history were read") {
+		t.Errorf("%v, want that it was interrupted, and where", err)
+	}
+}

@@ -1,0 +1,86 @@
+// Package historytest is a Prometheus for tests of commands that read a history from one.
+package historytest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+)
+
+// Prometheus answers every range query with a demand. Its zero value has none.
+type Prometheus struct {
+	// Demand is what a query reads at a time; NaN is nothing.
+	Demand func(at time.Time) float64
+	// Stalls, where above 0, is the number of requests that are answered; later ones hang until their client gives up.
+	Stalls int64
+	// Several answers with two series.
+	Several bool
+	// Refusal, if not empty, is what every query is refused with.
+	Refusal string
+
+	asked atomic.Int64
+}
+
+// Playing is a Prometheus whose demand is a series again and again.
+func Playing(s forecast.Series) *Prometheus {
+	return &Prometheus{Demand: func(at time.Time) float64 {
+		i := int64(at.Sub(s.Start)/s.Step) % int64(s.Len())
+		return s.Values[(i+int64(s.Len()))%int64(s.Len())]
+	}}
+}
+
+// ServeHTTP answers /api/v1/query_range.
+func (p *Prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Read before anything else: a server that has not read a request does not see its client go.
+	start, end, step := seconds(r, "start"), seconds(r, "end"), seconds(r, "step")
+	w.Header().Set("Content-Type", "application/json")
+	if asked := p.asked.Add(1); p.Stalls > 0 && asked > p.Stalls {
+		<-r.Context().Done()
+		return
+	}
+	if p.Refusal != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		send(w, map[string]string{"status": "error", "errorType": "bad_data", "error": p.Refusal})
+		return
+	}
+	samples := p.samples(start, end, step)
+	result := []any{}
+	if len(samples) > 0 {
+		result = append(result, map[string]any{"metric": map[string]string{"pod": "a"}, "values": samples})
+	}
+	if p.Several {
+		result = append(result, map[string]any{"metric": map[string]string{"pod": "b"}, "values": samples})
+	}
+	send(w, map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}})
+}
+
+func (p *Prometheus) samples(start, end, step float64) [][2]any {
+	var out [][2]any
+	for at := start; p.Demand != nil && at <= end; at += step {
+		if v := p.Demand(time.UnixMilli(int64(math.Round(at * 1000)))); !math.IsNaN(v) {
+			out = append(out, [2]any{at, strconv.FormatFloat(v, 'g', -1, 64)})
+		}
+	}
+	return out
+}
+
+func seconds(r *http.Request, name string) float64 {
+	v, err := strconv.ParseFloat(r.FormValue(name), 64)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", name, err))
+	}
+	return v
+}
+
+// send writes what it can: the client may have hung up, and the test is about what it then says.
+func send(w http.ResponseWriter, body any) {
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		return
+	}
+}

@@ -1,0 +1,79 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// pointsAtOnce are asked for by one request: a day of minutes. A slow server answers that when it would not a fortnight,
+// and how far the work is can be told.
+const pointsAtOnce = 1440
+
+// readPrometheus reads the range in pieces, oldest first.
+func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time, bar *progress.Bar) (History, error) {
+	query, err := o.rangeQuery(now)
+	if err != nil {
+		return History{}, err
+	}
+	source, err := prometheus.New(o.Prometheus)
+	if err != nil {
+		return History{}, err
+	}
+	defer source.Close()
+	bar.Begin("reading the history", query.Points())
+	defer bar.End()
+	read := 0
+	got, err := source.FetchInPieces(ctx, query, pointsAtOnce, func(points int) {
+		read += points
+		bar.Add(points)
+	})
+	if err != nil {
+		return History{}, o.explain(ctx, err, time.Duration(read)*query.Step)
+	}
+	h := History{Series: got, Source: fmt.Sprintf("%.200s", o.Query)}
+	var dropped series.Dropped
+	for i, v := range h.Values {
+		h.Values[i] = series.Clean(v, &dropped)
+	}
+	if dropped.Any() {
+		h.Notes = append(h.Notes, dropped.String())
+	}
+	return h, nil
+}
+
+// rangeQuery lies on whole steps since the epoch and ends with the last whole one.
+func (o *Options) rangeQuery(now time.Time) (refresh.Query, error) {
+	end, err := o.end(now)
+	if err != nil {
+		return refresh.Query{}, err
+	}
+	step := time.Duration(o.Step)
+	to := time.Unix(0, end.UnixNano()/int64(step)*int64(step)).UTC()
+	whole := time.Duration(o.Range).Truncate(step)
+	return refresh.Query{Expr: o.Query, From: to.Add(step - whole), To: to, Step: step}, nil
+}
+
+// explain adds how far the reading came, and what to do where more of it was too much for the server.
+func (o *Options) explain(ctx context.Context, err error, read time.Duration) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted after %s of %s of history were read: %w", Span(read),
+			Span(time.Duration(o.Range)), context.Cause(ctx))
+	}
+	var dial *net.OpError
+	absent := errors.As(err, &dial) && dial.Op == "dial"
+	if absent || !errors.Is(err, series.ErrUnavailable) && !errors.Is(err, series.ErrTooLarge) {
+		return err
+	}
+	return fmt.Errorf("%s of %s of history were read, then %w; where the server is slow, ask for less with a shorter "+
+		"--range or a larger --step (now %s), or wait longer with --query-timeout (now %s)",
+		Span(read), Span(time.Duration(o.Range)), err, o.Step, o.Prometheus.Timeout)
+}

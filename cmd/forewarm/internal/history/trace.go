@@ -1,0 +1,88 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+// maxFile is the largest trace that is read, in bytes, packed or not.
+const maxFile = 256 << 20
+
+// readTrace reads the file whole: its columns are known before one of them is chosen, and stdin comes only once.
+func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar *progress.Bar) (History, error) {
+	name := filepath.Base(o.Trace)
+	if o.Trace == Stdin {
+		name = "stdin"
+	}
+	bar.Begin("reading "+name, 1)
+	defer bar.End()
+	content, err := o.content(ctx, in)
+	if err != nil {
+		return History{}, err
+	}
+	columns, err := trace.Columns(bytes.NewReader(content))
+	if err != nil {
+		return History{}, fmt.Errorf("%s: %w", name, err)
+	}
+	column := o.Column
+	if column == "" {
+		if len(columns) > 1 {
+			return History{}, fmt.Errorf("%s has several value columns, choose one with --column: %s", name,
+				strings.Join(columns, ", "))
+		}
+		column = columns[0]
+	}
+	series, err := trace.Read(bytes.NewReader(content), column)
+	if err != nil {
+		return History{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return History{Series: series, Source: name + ", column " + column}, nil
+}
+
+// content is the whole of the trace.
+func (o *Options) content(ctx context.Context, in io.Reader) (content []byte, err error) {
+	if o.Trace == Stdin {
+		return readAll(ctx, in)
+	}
+	file, err := os.Open(o.Trace)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return readAll(ctx, file)
+}
+
+// readAll leaves a reader that never ends, a terminal or a pipe, when it is interrupted.
+func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
+	var (
+		content []byte
+		failed  error
+		done    = make(chan struct{})
+	)
+	go func() {
+		defer close(done)
+		content, failed = io.ReadAll(io.LimitReader(in, maxFile+1))
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("interrupted while reading the trace: %w", context.Cause(ctx))
+	case <-done:
+	}
+	switch {
+	case failed != nil:
+		return nil, fmt.Errorf("trace: %w", failed)
+	case len(content) > maxFile:
+		return nil, fmt.Errorf("trace: more than %d bytes: keep the column that is wanted, or a coarser step", maxFile)
+	}
+	return content, nil
+}

@@ -1,0 +1,166 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+const (
+	// redraw is the least time between two drawings on a terminal, report that between two lines elsewhere: work that is
+	// done before says nothing there.
+	redraw, report = 100 * time.Millisecond, 10 * time.Second
+	// width of the bar itself, in columns.
+	width = 20
+	// page is the width of a terminal that does not tell its own.
+	page = 80
+	// The time left is told once so much time has gone and so much is done: earlier it is a guess.
+	leastElapsed, leastShare = 2 * time.Second, 0.02
+	// erase leads back to the first column and clears the line.
+	erase = "\r\x1b[K"
+)
+
+// Bar tells of one piece of work after another. Its methods may be called from several goroutines; a nil Bar tells
+// nothing.
+type Bar struct {
+	out      io.Writer
+	columns  int // of the terminal; 0 where out is none
+	interval time.Duration
+	now      func() time.Time
+
+	mu          sync.Mutex
+	what        string
+	done, total int
+	begun, told time.Time
+	drawn       bool
+}
+
+// New tells on out by the clock now; quiet tells nothing.
+func New(out io.Writer, quiet bool, now func() time.Time) *Bar {
+	if quiet {
+		return nil
+	}
+	b := &Bar{out: out, interval: report, now: now}
+	if columns := columnsOf(out); columns > 0 {
+		b.columns, b.interval = columns, redraw
+	}
+	return b
+}
+
+// columnsOf is the width of a terminal that can draw over itself, 0 of anything else.
+func columnsOf(out io.Writer) int {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		return 0
+	}
+	if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+		return columns
+	}
+	return page
+}
+
+// Begin begins a piece of work of so many parts, and ends the one before.
+func (b *Bar) Begin(what string, total int) {
+	if b == nil {
+		return
+	}
+	b.End()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.what, b.done, b.total, b.begun = what, 0, max(total, 1), b.now()
+	b.told = b.begun
+	if b.columns > 0 {
+		b.draw()
+	}
+}
+
+// Now says which part of the work is being done.
+func (b *Bar) Now(what string) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.what = what
+	b.tell()
+}
+
+// Add says that so many more parts are done.
+func (b *Bar) Add(parts int) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done = min(b.done+parts, b.total)
+	b.tell()
+}
+
+// End clears the bar from the terminal, so that what is printed next stands alone.
+func (b *Bar) End() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.drawn {
+		fmt.Fprint(b.out, erase)
+	}
+	b.drawn = false
+}
+
+// tell draws or writes where it is time to.
+func (b *Bar) tell() {
+	now := b.now()
+	if now.Sub(b.told) < b.interval {
+		return
+	}
+	b.told = now
+	if b.columns > 0 {
+		b.draw()
+		return
+	}
+	fmt.Fprintln(b.out, b.what+": "+b.standing())
+}
+
+// draw draws over what was drawn, on one line at most.
+func (b *Bar) draw() {
+	full := b.done * width / b.total
+	line := "▕" + strings.Repeat("█", full) + strings.Repeat("·", width-full) + "▏ " + b.standing() + "  " + b.what
+	if runes := []rune(line); len(runes) >= b.columns { // The last column would break the line.
+		line = string(runes[:b.columns-1])
+	}
+	fmt.Fprint(b.out, erase+line)
+	b.drawn = true
+}
+
+// standing is the share that is done and roughly how long the rest takes, at the pace so far.
+func (b *Bar) standing() string {
+	share := float64(b.done) / float64(b.total)
+	text := fmt.Sprintf("%2.0f %%", math.Floor(100*share))
+	elapsed := b.now().Sub(b.begun)
+	if elapsed < leastElapsed || share < leastShare || b.done == b.total {
+		return text
+	}
+	return text + ", about " + rough(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+}
+
+// rough is a duration to what a guess is good for.
+func rough(d time.Duration) string {
+	const seconds = 90 * time.Second
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%d s", max(1, int(d.Round(time.Second)/time.Second)))
+	case d < seconds:
+		return fmt.Sprintf("%d s", d.Round(5*time.Second)/time.Second)
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", d.Round(time.Minute)/time.Minute)
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}

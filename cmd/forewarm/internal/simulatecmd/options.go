@@ -1,0 +1,107 @@
+package simulatecmd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/workload"
+)
+
+// options are the flags.
+type options struct {
+	history history.Options
+	fleet   fleetflags.Flags
+
+	hpa, name, metric string
+	lead              lead
+	capacity          quantity
+	objective         share
+	wait              time.Duration
+	gpus, price       float64
+	json, quiet       bool
+	html              string
+}
+
+// defaults are those of an empty command line. The lead time is said to be assumed where none is given.
+func defaults() *options {
+	return &options{
+		history: history.Defaults(), lead: lead{Median: 5 * time.Minute, Known: assumed},
+		objective: 0.01, wait: workload.DefaultWait, gpus: 1,
+	}
+}
+
+// assumed is how a lead time is known that nobody gave.
+const assumed = "assumed, as none was given"
+
+func (o *options) add(flags *pflag.FlagSet) {
+	flags.SortFlags = false
+	o.history.AddFlags(flags)
+	flags.StringVar(
+		&o.hpa,
+		"hpa",
+		"",
+		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON",
+	)
+	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, where the file holds several")
+	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
+	flags.Var(&o.lead, "lead-time", "how long a replica takes from being asked for until it is ready, for example 5m; "+
+		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
+	flags.Var(
+		&o.capacity,
+		"replica-capacity",
+		"what a replica sustains, in the metric's unit (default the autoscaler's target)",
+	)
+	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
+	flags.DurationVar(&o.wait, "wait", o.wait, "what may be waited without being late")
+	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
+	flags.Float64Var(&o.price, "gpu-price", 0, "dollars that a GPU costs an hour; without it no dollars are shown")
+	o.fleet.Add(flags)
+	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
+	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside itself")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+}
+
+// validate says everything that is wrong but with the history.
+func (o *options) validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.hpa == "" {
+		wrong("there is no autoscaler to play: set --hpa FILE; kubectl get hpa NAME -o yaml prints one")
+	}
+	if o.wait <= 0 || o.wait > time.Hour {
+		wrong("--wait %s is not above 0 and up to 1h, write for example 30s", o.wait)
+	}
+	if !(o.gpus > 0) || math.IsInf(o.gpus, 0) {
+		wrong("--gpus %v is not above 0, write for example 4, or 0.25", o.gpus)
+	}
+	if !(o.price >= 0) || math.IsInf(o.price, 0) {
+		wrong("--gpu-price %v is not 0 or more, write for example 3.06", o.price)
+	}
+	if dir := filepath.Dir(o.html); o.html != "" && !isDir(dir) {
+		wrong("--html %s: there is no folder %s", o.html, dir)
+	}
+	_, err := o.fleet.Parse(o.price)
+	return errors.Join(append(problems, err)...)
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// config is the comparison that is asked for, but for the history and the autoscaler.
+func (o *options) config() compare.Config {
+	return compare.Config{
+		Lead: compare.Lead(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
+		GPUs: o.gpus, GPUPrice: o.price,
+	}
+}

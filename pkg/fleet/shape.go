@@ -1,0 +1,86 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Shape is a kind of GPU and what a replica of the workload does with it.
+type Shape struct {
+	Name string
+	// Price of a GPU for an hour, in dollars.
+	Price float64
+	// Capacity is what a replica on it sustains, in the metric's unit.
+	Capacity float64
+	// GPUs of a replica; a part of one is a fraction.
+	GPUs float64
+}
+
+// ParseShape reads name=h100,price=3.06,capacity=1200,gpus=2. Without gpus a replica has one.
+func ParseShape(text string) (Shape, error) {
+	given, err := fields(text, "name", "price", "capacity", "gpus")
+	if err != nil {
+		return Shape{}, fmt.Errorf("shape %q: %w", text, err)
+	}
+	s := Shape{Name: given["name"], GPUs: 1}
+	problems := make([]error, 0, 3)
+	for _, number := range []struct {
+		name     string
+		value    *float64
+		required bool
+	}{{"price", &s.Price, true}, {"capacity", &s.Capacity, true}, {"gpus", &s.GPUs, false}} {
+		value, there := given[number.name]
+		switch {
+		case there:
+			*number.value, err = positive(number.name, value)
+			problems = append(problems, err)
+		case number.required:
+			problems = append(problems, fmt.Errorf("no %s is given", number.name))
+		}
+	}
+	if s.Name == "" {
+		problems = append(problems, errors.New("no name is given"))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return Shape{}, fmt.Errorf("shape %q: %w; an example: name=h100,price=3.06,capacity=1200,gpus=2", text, err)
+	}
+	return s, nil
+}
+
+// Hourly is the price of a replica for an hour.
+func (s Shape) Hourly() float64 { return s.GPUs * s.Price }
+
+// Unit is the price of a unit of capacity for an hour: what shapes come to where replicas are many. Few replicas are
+// dearer, the more so the larger they are, as the last one is never full.
+func (s Shape) Unit() float64 { return s.Hourly() / s.Capacity }
+
+// Trial is what came of a policy on a shape.
+type Trial struct {
+	Shape
+
+	// Policy that was played.
+	Policy string
+	// Replicas are the replica-hours paid for, Late the share of the demand that was late.
+	Replicas, Late float64
+	// Meets says that no more was late than the objective allows.
+	Meets bool
+}
+
+// GPUHours that were paid for.
+func (t Trial) GPUHours() float64 { return t.Replicas * t.GPUs }
+
+// Dollars that they cost.
+func (t Trial) Dollars() float64 { return t.GPUHours() * t.Price }
+
+// Cheapest is the trial of a policy that meets the objective for the fewest dollars, and of equals the first; false where
+// none meets it.
+func Cheapest(trials []Trial, policy string) (Trial, bool) {
+	var best Trial
+	found := false
+	for _, t := range trials {
+		if t.Policy == policy && t.Meets && (!found || t.Dollars() < best.Dollars()) {
+			best, found = t, true
+		}
+	}
+	return best, found
+}

@@ -1,0 +1,88 @@
+package forecaster
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/repair"
+)
+
+// Named is the model of a candidate by its canonical name, as the configuration asks for it; ok is false where there is
+// none of that name.
+func Named(name string, c Config) (model forecast.Model, ok bool) {
+	for _, b := range blueprints() {
+		if b.name == name {
+			return b.model(c), true
+		}
+	}
+	return nil, false
+}
+
+// Calibrated is a model with the maxima that it forecasts calibrated as a Forecaster's candidates are: to judge in a
+// backtest what would be served of it. What it fits has the method MaxQuantile(h int, p float64) float64, the p-quantile
+// of the highest value of the next h steps, which is NaN for an h that is not among the Horizons and until enough windows
+// have been seen.
+type Calibrated struct {
+	// Config must be valid; its Models, Policy and Scalings play no part.
+	Config Config
+	// Model is calibrated by itself; nil means all of a Forecaster's candidates, of which the one speaks that would serve.
+	Model forecast.Model
+	// Horizons are the windows that are calibrated, in steps, ascending, the Config's own Window among them.
+	Horizons []int
+}
+
+var _ forecast.Model = Calibrated{}
+
+// Name is the model's.
+func (m Calibrated) Name() string {
+	if m.Model == nil {
+		return "Forewarm"
+	}
+	return m.Model.Name()
+}
+
+// Fit fits the model on the first part of the series and replays the rest. Errors: the model's; forecast.ErrParameter
+// for Horizons that are not as wanted.
+func (m Calibrated) Fit(s forecast.Series) (forecast.Fitted, error) {
+	own := m.Config.stepsIn(m.Config.Window)
+	if !slices.IsSorted(m.Horizons) || !slices.Contains(m.Horizons, own) || m.Horizons[0] < 1 {
+		return nil, fmt.Errorf("calibrated %s: horizons %v, want them ascending and %d among them: %w",
+			m.Name(), m.Horizons, own, forecast.ErrParameter)
+	}
+	config := Config{Step: m.Config.Step, Window: m.Config.Window, Seasons: m.Config.Seasons, Rate: m.Config.Rate}
+	candidates := blueprints()
+	if m.Model != nil {
+		candidates = []blueprint{{name: m.Name(), model: func(Config) forecast.Model { return m.Model }}}
+	}
+	f := begin(config, m.Horizons, candidates, repair.PlainSeries(s))
+	if err := f.members[0].err; err != nil {
+		return nil, err
+	}
+	return calibrated{f}, nil
+}
+
+// calibrated is a Forecaster whose candidates speak at the horizons that are asked for.
+type calibrated struct{ f *Forecaster }
+
+// speaker is the candidate that serves, the first one until any does.
+func (c calibrated) speaker() *member { return c.f.members[max(c.f.gate.serving, 0)] }
+
+// Update takes the next sample.
+func (c calibrated) Update(y float64) { c.f.Step(repair.Plain(y)) }
+
+// PointsTo are the model's own.
+func (c calibrated) PointsTo(dst []float64) { c.speaker().fitted.PointsTo(dst) }
+
+// Forecast is the model's own, step by step; only maxima are calibrated.
+func (c calibrated) Forecast(h int) forecast.Forecast { return c.speaker().fitted.Forecast(h) }
+
+// MaxQuantile is the p-quantile of the highest value of the next h steps.
+func (c calibrated) MaxQuantile(h int, p float64) float64 {
+	view := slices.Index(c.f.horizons, h)
+	if view < 0 {
+		return math.NaN()
+	}
+	return c.speaker().quantile(view, p, c.f.demand.scale())
+}

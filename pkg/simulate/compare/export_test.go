@@ -1,0 +1,16 @@
+package compare
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/workload"
+)
+
+// Planned is the lead time that those reckon with who look ahead.
+func (l Lead) Planned() time.Duration { return l.planned() }
+
+// Pods are the lead times that are played.
+func (l Lead) Pods() workload.Lead { return l.pods() } //nolint:ireturn // What a workload.Spec holds.
+
+// Judged is the verdict of a comparison.
+func (c *Comparison) Judged() string { return c.verdict() }

@@ -1,0 +1,56 @@
+package compare
+
+import (
+	"github.com/forewarm/forewarm/pkg/decide/ahead"
+	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/workload"
+)
+
+// models are those that forewarm asks about every window.
+func (c *Config) models() []ahead.Named { return ahead.Models(sync, c.window(), day) }
+
+// decided are the values that forewarm serves for an objective, as the server decides them, and how it says it fares at
+// the end. What its models forecast was computed before, in their order.
+func (h *history) decided(done <-chan struct{}, c *Config, late float64, forecasts [][]float64) ([]float64,
+	*outcome.Report, error,
+) {
+	of, err := h.decision(c, late, forecasts)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := policy.NewForewarm(of)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, err := h.values(done, p)
+	return values, p.Objective().Report(), err
+}
+
+// decision is how the server would decide. Its shadows are as the server's: every replica takes the lead time that is
+// planned with, and sustains the autoscaler's target.
+func (h *history) decision(c *Config, late float64, forecasts [][]float64) (outcome.Config, error) {
+	spec := c.spec(c.full())
+	spec.Pod = workload.Constant(c.Lead.planned())
+	of := outcome.Config{
+		Shape: shape.Config{Step: sync, Window: c.window(), Season: day},
+		Lead:  c.Lead.planned(), Late: late, Start: h.demand.Start,
+		Autoscalers: []outcome.Autoscaler{{By: c.Autoscaler, Spec: spec}},
+	}
+	for i, m := range c.models() {
+		tape := &taped{forecasts[i]}
+		if m.Feature {
+			of.Shape.Models, of.Models = append(of.Shape.Models, m.Name), append(of.Models, tape)
+		} else {
+			of.Alone = append(of.Alone, outcome.Named{Name: m.Name, Forecaster: tape})
+		}
+	}
+	var err error
+	if of.Prior, err = shape.Shipped(c.window()); err != nil {
+		return of, err
+	}
+	of.Margins, err = margin.Shipped(c.Lead.planned())
+	return of, err
+}

@@ -1,0 +1,32 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+)
+
+// front are the points of which none is both later and dearer than another, from the least late to the cheapest.
+func front(points []Point) []Point {
+	slices.SortFunc(points, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(a.Late, b.Late), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Setting, b.Setting))
+	})
+	var out []Point
+	for _, p := range points {
+		if len(out) == 0 || p.Cost < out[len(out)-1].Cost {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// otherObjectives are those that forewarm's frontier is drawn with, beside the one that was asked for.
+func otherObjectives(asked float64) []float64 {
+	const most = 0.5
+	var out []float64
+	for _, times := range []float64{0.1, 0.25, 0.5, 2, 4} {
+		if objective := asked * times; objective <= most {
+			out = append(out, objective)
+		}
+	}
+	return out
+}

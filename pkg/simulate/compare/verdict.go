@@ -1,0 +1,140 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// verdict is what is to be known first, in two sentences: forewarm against the autoscaler with the best target in
+// hindsight, and the autoscaler as it is.
+func (c *Comparison) verdict() string {
+	forewarm, best, written := c.named(Forewarm), c.named(BestTarget), c.named(HPA)
+	if forewarm == nil || best == nil {
+		missing := ""
+		if c.Partial {
+			missing = "Interrupted before Forewarm could be compared."
+		}
+		return sentences(missing, c.asItIs(written))
+	}
+	return sentences(c.against(forewarm, best), c.asItIs(written))
+}
+
+// against is forewarm beside its rival. A cost alone decides nothing where one of them does not meet the objective.
+func (c *Comparison) against(forewarm, best *Policy) string {
+	head := "Forewarm saves: "
+	switch {
+	case !forewarm.Meets && best.Meets:
+		head = "Forewarm loses, as it misses the objective: "
+	case !forewarm.Meets && !best.Meets:
+		head = "Neither meets the objective: with Forewarm, "
+	case forewarm.Meets && !best.Meets:
+		head = "Forewarm alone meets the objective: "
+	case c.gpuHours(forewarm) > c.gpuHours(best):
+		head = "Forewarm loses: "
+	}
+	which := "its best target in hindsight"
+	if !best.Meets {
+		which = "its least late target in hindsight"
+	}
+	return fmt.Sprintf(
+		"%sover %s it would have taken %s, %s than this HPA with %s (%s), and %s of the demand would have been "+
+			"late against %s, where %s may be.",
+		head,
+		days(forewarm.Report.Duration),
+		c.paid(forewarm),
+		c.difference(forewarm, best),
+		which,
+		number(
+			best.Target,
+		),
+		percent(forewarm.Report.LateShare()),
+		percent(best.Report.LateShare()),
+		asked(c.Assumptions.Objective),
+	)
+}
+
+// asItIs is what the autoscaler does as it is written.
+func (c *Comparison) asItIs(written *Policy) string {
+	if written == nil {
+		return ""
+	}
+	return fmt.Sprintf("The HPA as it is written (%s) would have taken %s with %s late.",
+		number(written.Target), c.paid(written), percent(written.Report.LateShare()))
+}
+
+func (c *Comparison) gpuHours(of *Policy) float64 { return of.Report.Replicas * c.Assumptions.GPUs }
+
+// paid is "1,234 GPU-hours", with what they cost where a price was given.
+func (c *Comparison) paid(of *Policy) string {
+	return hours(c.gpuHours(of)) + " GPU-hours" + c.dollars(c.gpuHours(of))
+}
+
+func (c *Comparison) dollars(gpuHours float64) string {
+	if c.Assumptions.GPUPrice == 0 {
+		return ""
+	}
+	return " ($" + hours(gpuHours*c.Assumptions.GPUPrice) + ")"
+}
+
+// difference is "210 or 14.5% fewer".
+func (c *Comparison) difference(of, than *Policy) string {
+	saved := c.gpuHours(than) - c.gpuHours(of)
+	word := "fewer"
+	if saved < 0 {
+		word = "more"
+	}
+	share := "–"
+	if all := c.gpuHours(than); all > 0 {
+		share = percent(math.Abs(saved) / all)
+	}
+	return fmt.Sprintf("%s%s or %s %s", hours(math.Abs(saved)), c.dollars(math.Abs(saved)), share, word)
+}
+
+// hours are a number with commas, in whole where there are many.
+func hours(v float64) string {
+	digits := 0
+	if v < 100 {
+		digits = 1
+	}
+	text := strconv.FormatFloat(v, 'f', digits, 64)
+	whole, fraction, _ := strings.Cut(text, ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
+}
+
+// percent is a share in hundredths, with the digits that tell a missed objective from a met one.
+func percent(share float64) string {
+	const least = 0.0001
+	switch {
+	case share == 0:
+		return "0%"
+	case share < least:
+		return "under 0.01%"
+	case share < 0.1:
+		return strconv.FormatFloat(100*share, 'f', 2, 64) + "%"
+	default:
+		return strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
+	}
+}
+
+// asked is a share as a user writes it: 1%, 0.5%.
+func asked(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + "%" }
+
+// number is a quantity as people write it.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// days is a duration in the largest unit that tells it.
+func days(d time.Duration) string {
+	if d.Round(time.Hour) >= 2*day {
+		return strconv.FormatFloat(math.Round(d.Hours()/24*10)/10, 'f', -1, 64) + " days"
+	}
+	return strconv.FormatFloat(math.Round(d.Hours()*10)/10, 'f', -1, 64) + " hours"
+}

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
+)
+
+//go:embed page
+var pages embed.FS
+
+// page is what the templates show.
+type page struct {
+	Verdict, Capacity, Period string
+	Interrupted               string
+	Tiles                     []tile
+	// Courses are drawn at once, Others when they are asked for.
+	Courses, Others []course
+	Closeup         *closeup
+	Frontier        *frontier
+	Columns         []column
+	Rows            []row
+	Asked           string
+	Sections        []section
+	Facts           []fact
+	Notes           []string
+}
+
+// tile is a number that matters most, beside that of the autoscaler with its best target.
+type tile struct{ Name, Value, Note string }
+
+// HTML writes a comparison as one page that needs nothing beside itself, neither scripts nor the network, in light and in
+// dark, on paper and on a telephone. It returns the error of the writer.
+func HTML(w io.Writer, c *compare.Comparison) error {
+	source, err := template.ParseFS(pages, "page/*.html")
+	if err != nil {
+		return fmt.Errorf("report: page template: %w", err)
+	}
+	a := &c.Assumptions
+	of := columns(a)
+	shown := page{
+		Verdict:  plain(c.Verdict),
+		Capacity: capacity(a),
+		Tiles:    tiles(c),
+		Frontier: newFrontier(c),
+		Closeup:  newCloseup(c),
+		Columns:  of,
+		Rows:     rows(c, of),
+		Asked:    asked(a.Objective),
+		Sections: sections(c),
+		Facts:    facts(a),
+		Period:   period(a),
+	}
+	if c.Partial {
+		shown.Interrupted = interrupted
+	}
+	for _, n := range c.Notes {
+		shown.Notes = append(shown.Notes, plain(n))
+	}
+	for _, drawn := range courses(c.Policies, "course") {
+		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
+			shown.Courses = append(shown.Courses, drawn)
+		} else {
+			shown.Others = append(shown.Others, drawn)
+		}
+	}
+	var out bytes.Buffer
+	if err := source.ExecuteTemplate(&out, "page.html", shown); err != nil {
+		return fmt.Errorf("report: page: %w", err)
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// tiles are forewarm's numbers; none where one of the two was not played.
+func tiles(c *compare.Comparison) []tile {
+	a, ours, best := &c.Assumptions, policy(c, compare.Forewarm), policy(c, compare.BestTarget)
+	if ours == nil || best == nil {
+		return nil
+	}
+	out := []tile{{
+		"GPU-hours", amount(gpuHours(a, ours)), than(gpuHours(a, ours), gpuHours(a, best), amount),
+	}}
+	if a.GPUPrice > 0 {
+		priced := func(v float64) string { return "$" + amount(v) }
+		out = append(out, tile{"Cost", priced(dollars(a, ours)), than(dollars(a, ours), dollars(a, best), priced)})
+	}
+	return append(
+		out,
+		tile{
+			"Late, of at most " + asked(a.Objective), share(ours.Report.LateShare()),
+			share(best.Report.LateShare()) + " with the best target",
+		},
+		tile{
+			"Cold starts", strconv.Itoa(ours.Report.ColdStarts),
+			strconv.Itoa(best.Report.ColdStarts) + " with the best target",
+		},
+	)
+}
+
+// than compares a number with that of the best target, in words.
+func than(ours, best float64, told func(float64) string) string {
+	if !(best > 0) || !finite(ours) {
+		return told(best) + " with the best target"
+	}
+	by := ours/best - 1
+	size := strconv.FormatFloat(100*math.Abs(by), 'f', 1, 64) + "%"
+	switch {
+	case math.Abs(by) < 0.0005:
+		return "as with the best target"
+	case by < 0:
+		return size + " less than the " + told(best) + " with the best target"
+	}
+	return size + " more than the " + told(best) + " with the best target"
+}

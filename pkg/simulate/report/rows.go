@@ -1,0 +1,195 @@
+package report
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/ticks"
+)
+
+// row is a policy in words, for both tables.
+type row struct {
+	Mark, Class, Policy string
+	// Numbers are in the order of the columns.
+	Numbers []string
+	// Misses says that more was late than the objective allows, Hindsight that its target was chosen afterwards.
+	Misses, Hindsight bool
+}
+
+// column is a number of the table: its heading in two lines, the same in words, and what it is of a policy.
+type column struct {
+	Above, Below string
+	Title        string
+	of           func(*compare.Policy) string
+}
+
+// columns are those of a comparison; the dollars only where a price was given.
+func columns(a *compare.Assumptions) []column {
+	all := []column{
+		{"", "target", "Target that it was played with, in the metric's unit", func(p *compare.Policy) string {
+			return ticks.Number(p.Target)
+		}},
+		{"GPU", "hours", "GPU-hours paid for", func(p *compare.Policy) string { return amount(gpuHours(a, p)) }},
+		{"", "$", "What they cost at the price given", func(p *compare.Policy) string { return amount(dollars(a, p)) }},
+		{
+			"",
+			"late",
+			"Demand that waited too long",
+			func(p *compare.Policy) string { return share(p.Report.LateShare()) },
+		},
+		{
+			"un-",
+			"served",
+			"Demand that gave up",
+			func(p *compare.Policy) string { return share(p.Report.UnservedShare()) },
+		},
+		{"cold", "starts", "Times that demand came and no replica was ready", func(p *compare.Policy) string {
+			return strconv.Itoa(p.Report.ColdStarts)
+		}},
+		{"churn", "/h", "Replicas started or stopped in an hour", func(p *compare.Policy) string {
+			return decimal(p.Report.ChurnPerHour(), 1)
+		}},
+		{
+			"min",
+			"early",
+			"Minutes that replicas were ready before the demand needed them",
+			func(p *compare.Policy) string {
+				return minutes(p.Early)
+			},
+		},
+		{
+			"min",
+			"late",
+			"Minutes that replicas were ready after the demand needed them",
+			func(p *compare.Policy) string {
+				return minutes(p.LateBy)
+			},
+		},
+		{"cost/", "demand", "Replica-hours paid for over those of the demand", func(p *compare.Policy) string {
+			return decimal(p.Report.Cost(), 2)
+		}},
+	}
+	if a.GPUPrice == 0 {
+		return slices.DeleteFunc(all, func(c column) bool { return c.Below == "$" })
+	}
+	return all
+}
+
+func rows(c *compare.Comparison, of []column) []row {
+	out := make([]row, len(c.Policies))
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		out[i] = row{
+			Mark: mark(p.Name), Class: class(p.Name), Policy: plain(p.Name), Misses: !p.Meets, Hindsight: p.Hindsight,
+		}
+		for _, column := range of {
+			out[i].Numbers = append(out[i].Numbers, column.of(p))
+		}
+	}
+	return out
+}
+
+func gpuHours(a *compare.Assumptions, p *compare.Policy) float64 { return p.Report.Replicas * a.GPUs }
+
+func dollars(a *compare.Assumptions, p *compare.Policy) float64 { return gpuHours(a, p) * a.GPUPrice }
+
+// marks are the policies' letters in charts, in the order in which they are told.
+var marks = []struct{ name, letter string }{ //nolint:gochecknoglobals // A constant table.
+	{compare.HPA, "H"},
+	{compare.BestTarget, "B"},
+	{compare.Max15m, "M"},
+	{compare.Offset, "O"},
+	{compare.HoltWinters, "W"},
+	{compare.ARIMA, "A"},
+	{compare.Forewarm, "F"},
+	{compare.Oracle, "*"},
+}
+
+// mark is a policy's letter.
+func mark(name string) string {
+	for _, m := range marks {
+		if m.name == name {
+			return m.letter
+		}
+	}
+	first, _ := utf8.DecodeRuneInString(name)
+	if !unicode.IsLetter(first) {
+		return "?"
+	}
+	return strings.ToUpper(string(first))
+}
+
+// class is a policy's colour in the page.
+func class(name string) string {
+	for i, m := range marks {
+		if m.name == name {
+			return "p" + strconv.Itoa(i)
+		}
+	}
+	return "p" + strconv.Itoa(len(marks))
+}
+
+// policy of a name; nil where it was not played.
+func policy(c *compare.Comparison, name string) *compare.Policy {
+	for i := range c.Policies {
+		if c.Policies[i].Name == name {
+			return &c.Policies[i]
+		}
+	}
+	return nil
+}
+
+// fact is an assumption by its name.
+type fact struct{ Name, Value string }
+
+// facts are all that was given or derived.
+func facts(a *compare.Assumptions) []fact {
+	replicas := strconv.Itoa(int(a.MinReplicas)) + " to " + strconv.Itoa(int(a.MaxReplicas))
+	capacityOf := ticks.Number(a.Capacity) + ", as given"
+	if a.CapacityAssumed {
+		capacityOf = ticks.Number(a.Capacity) + ", assumed: the autoscaler's target"
+	}
+	price := "none given, so no dollars are shown"
+	if a.GPUPrice > 0 {
+		price = "$" + decimal(a.GPUPrice, 2) + " an hour"
+	}
+	out := []fact{
+		{"History", a.Source},
+		{
+			"From",
+			a.Start.UTC().
+				Format("2 January 2006, 15:04 UTC") +
+				", " + span(
+				a.Duration,
+			) + " in steps of " + span(
+				a.Step,
+			),
+		},
+		{"Missing of it", share(a.Gaps)},
+		{"Played first, not counted", spanOrNone(a.WarmUp)},
+		{"Autoscaler", a.Autoscaler},
+		{"Its target", ticks.Number(a.Target)},
+		{"A replica sustains", capacityOf},
+		{"Replicas", replicas},
+		{"Lead time", a.LeadTime},
+		{"Objective", "at most " + asked(a.Objective) + " of the demand waits longer than " + span(a.Wait)},
+		{"GPUs of a replica", ticks.Number(a.GPUs)},
+		{"Price of a GPU", price},
+	}
+	for i := range out {
+		out[i].Value = plain(out[i].Value)
+	}
+	return out
+}
+
+func spanOrNone(d time.Duration) string {
+	if d == 0 {
+		return "nothing"
+	}
+	return span(d)
+}

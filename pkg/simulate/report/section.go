@@ -1,0 +1,180 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"github.com/forewarm/forewarm/pkg/fleet"
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/ticks"
+)
+
+// section is a question that was asked beside the comparison: the answer in words, and a table where there is one.
+type section struct {
+	Title, Answer string
+	Heads         []string
+	Lines         [][]string
+	Notes         []string
+}
+
+// sections are those that were asked for.
+func sections(c *compare.Comparison) []section {
+	var out []section
+	if len(c.Shapes) > 0 {
+		out = append(out, shapesOf(c))
+	}
+	if c.Sharing != nil {
+		out = append(out, sharingOf(c.Sharing, c.Assumptions.GPUPrice))
+	}
+	if c.Spot != nil {
+		out = append(out, spotOf(c.Spot))
+	}
+	for i := range out {
+		for _, line := range out[i].Lines {
+			for j := range line {
+				line[j] = plain(line[j])
+			}
+		}
+		out[i].Answer = plain(out[i].Answer)
+	}
+	return out
+}
+
+// shapesOf says which shape of GPU is the cheapest at the objective.
+func shapesOf(c *compare.Comparison) section {
+	out := section{
+		Title:  "Which GPU",
+		Answer: cheapest(c, compare.Forewarm) + " " + cheapest(c, compare.BestTarget),
+		Heads:  []string{"shape", "policy", "replica", "GPUs", "$/h", "GPU-hours", "$", "late"},
+		Notes: []string{
+			"Replica is what one sustains on the shape, in the metric's unit; $/h is the price of a GPU. All shapes are taken to " +
+				"have the same lead time.",
+		},
+	}
+	for _, t := range c.Shapes {
+		late := share(t.Late)
+		if !t.Meets {
+			late += " misses"
+		}
+		out.Lines = append(out.Lines, []string{
+			t.Name, t.Policy, ticks.Number(t.Capacity), ticks.Number(t.GPUs), decimal(t.Price, 2), amount(t.GPUHours()),
+			amount(t.Dollars()), late,
+		})
+	}
+	return out
+}
+
+// cheapest is a sentence on a policy: the shape that it is cheapest on, and the dearest that meets the objective too.
+func cheapest(c *compare.Comparison, name string) string {
+	objective := asked(c.Assumptions.Objective)
+	best, ok := fleet.Cheapest(c.Shapes, name)
+	if !ok {
+		return "No shape keeps " + name + " within " + objective + " late."
+	}
+	text := "Cheapest with " + name + " within " + objective + " late: " + best.Name + ", $" + amount(best.Dollars())
+	dearest := best
+	for _, t := range c.Shapes {
+		if t.Policy == name && t.Meets && t.Dollars() > dearest.Dollars() {
+			dearest = t
+		}
+	}
+	if dearest.Name != best.Name {
+		text += fmt.Sprintf(" against $%s on %s", amount(dearest.Dollars()), dearest.Name)
+	}
+	return text + "."
+}
+
+// sharingOf says what fractions take, and what one GPU for each replica would.
+func sharingOf(p *fleet.Packing, price float64) section {
+	answer := fmt.Sprintf("%s in place of %s", gpus(p.GPUs), strconv.Itoa(p.Unsliced))
+	if price > 0 {
+		answer = fmt.Sprintf("%s for $%s an hour in place of %d for $%s",
+			gpus(p.GPUs), decimal(price*float64(p.GPUs), 2), p.Unsliced, decimal(price*float64(p.Unsliced), 2))
+	}
+	out := section{
+		Title:  "Fractions of GPUs, by " + string(p.Sharing),
+		Answer: answer + ": " + savedBy(p) + " saved. " + wasted(p),
+		Heads:  []string{"on each", "GPUs", "free"},
+		Notes:  []string{p.Sharing.Note()},
+	}
+	for _, h := range p.Plan {
+		out.Lines = append(out.Lines, []string{h.String(), strconv.Itoa(h.GPUs), fleet.Words(h.Free)})
+	}
+	return out
+}
+
+func savedBy(p *fleet.Packing) string {
+	if p.GPUs == p.Unsliced {
+		return "nothing"
+	}
+	return strconv.FormatFloat(100*p.Saved(), 'f', 0, 64) + "%"
+}
+
+// wasted is what is paid for and not asked for, and whether another packing could do with less.
+func wasted(p *fleet.Packing) string {
+	text := "Nothing of them is left over."
+	if rest := p.Wasted(); rest.Sign() > 0 {
+		text = fleet.Words(rest) + " of a GPU is paid for and not asked for."
+		if rest.Cmp(big.NewRat(1, 1)) > 0 {
+			text = fleet.Words(rest) + " GPUs are paid for and not asked for."
+		}
+	}
+	if p.GPUs == p.Least {
+		return text + " No packing takes fewer."
+	}
+	return text + " No packing takes fewer than " + strconv.Itoa(p.Least) + "."
+}
+
+func gpus(n int) string {
+	if n == 1 {
+		return "1 GPU"
+	}
+	return grouped(strconv.Itoa(n)) + " GPUs"
+}
+
+// spotOf says what a tail on spot would save.
+func spotOf(s *fleet.Split) section {
+	saved := decimal(100*s.Saved(), 1) + "% saved"
+	if s.Saved() < 0 {
+		saved = decimal(-100*s.Saved(), 1) + "% more, so it does not pay"
+	}
+	return section{
+		Title: "Spot",
+		Answer: fmt.Sprintf(
+			"With %s replicas on demand and what forewarm takes above them on spot, at $%s: $%s in place of $%s, %s.",
+			ticks.Number(s.Base),
+			decimal(s.Price, 2),
+			amount(s.Dollars),
+			amount(s.AllOnDemand),
+			saved,
+		),
+		Heads: []string{"", "GPU-hours"},
+		Lines: [][]string{{"on demand", amount(s.OnDemand)}, {"on spot", amount(s.Spot)}},
+		Notes: []string{
+			fmt.Sprintf(
+				"%s interruptions are to be expected, each with %s until the next replica is ready: %s of the replica-hours.",
+				amount(s.Restarts),
+				span(s.Lead),
+				share(s.Missing),
+			),
+			"Interruptions are taken to come one by one and a new replica to find a place at once. A market takes back many " +
+				"together: that is why the median is on demand.",
+		},
+	}
+}
+
+// writeSections are the answers in a terminal.
+func writeSections(out *bytes.Buffer, c *compare.Comparison, width int) {
+	for _, s := range sections(c) {
+		fmt.Fprintf(out, "\n%s\n", s.Title)
+		paragraph(out, s.Answer, width)
+		out.WriteByte('\n')
+		align(out, append([][]string{s.Heads}, s.Lines...), width)
+		out.WriteByte('\n')
+		for _, n := range s.Notes {
+			paragraph(out, n, width)
+		}
+	}
+}
