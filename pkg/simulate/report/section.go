@@ -46,7 +46,7 @@ func shapesOf(c *compare.Comparison) section {
 	out := section{
 		Title:  "Which GPU",
 		Answer: cheapest(c, compare.Forewarm) + " " + cheapest(c, compare.BestTarget),
-		Heads:  []string{"shape", "policy", "replica", "GPUs", "$/h", "GPU-hours", "$", "late"},
+		Heads:  []string{"shape and policy", "replica", "GPUs", "$/h", "GPU-hours", "$", "late"},
 		Notes: []string{
 			"Replica is what one sustains on the shape, in the metric's unit; $/h is the price of a GPU. All shapes are taken to " +
 				"have the same lead time and the same " + replicas(
@@ -60,7 +60,7 @@ func shapesOf(c *compare.Comparison) section {
 			late += " misses"
 		}
 		out.Lines = append(out.Lines, []string{
-			t.Name, t.Policy, figure(t.Capacity), figure(t.GPUs), decimal(t.Price, 2), amount(t.GPUHours()),
+			t.Name + ", " + t.Policy, figure(t.Capacity), figure(t.GPUs), decimal(t.Price, 2), amount(t.GPUHours()),
 			amount(t.Dollars()), late,
 		})
 	}
