@@ -162,12 +162,13 @@ func readScaledManifest(d strict.Document) (Written, error) {
 	return w, nil
 }
 
-// metricOf is how KEDA's HorizontalPodAutoscaler scales on one of its triggers. A trigger has a name by choice.
+// metricOf is how KEDA's HorizontalPodAutoscaler scales on one of its triggers. A trigger has a name by choice; KEDA names
+// the metric by the trigger's place and type.
 func (s *scaledObject) metricOf(i int) Metric {
 	t := &s.Triggers[i]
 	out := Metric{Name: t.Name, Type: t.Type + " trigger"}
 	if out.Name == "" {
-		out.Name = "trigger-" + strconv.Itoa(i)
+		out.Name = "s" + strconv.Itoa(i) + "-" + t.Type
 	}
 	if out.Refused = s.judge(t); out.Refused != "" {
 		return out

@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 		},
 		{
 			"a trigger that names a Forecast", keda + triggered(push64, "  idleReplicaCount: 0\n  pollingInterval: 30\n"), "", "",
-			changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Max = "trigger-0", 100 }),
+			changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Max = "s0-external-push", 100 }),
 		},
 		{
 			"as the API server prints it",
@@ -190,7 +190,7 @@ func TestReadProblems(t *testing.T) {
 		},
 		{
 			"a trigger by the clock", keda + triggered(`{type: cron, metadata: {start: "1"}}`), "", "",
-			`hpa.yaml:1: ScaledObject/llama: cron trigger trigger-0: what a trigger of type "cron" compares is not read here: ` +
+			`hpa.yaml:1: ScaledObject/llama: cron trigger s0-cron: what a trigger of type "cron" compares is not read here: ` +
 				"write one of type prometheus, whose threshold is what one replica sustains",
 		},
 		{

@@ -14,11 +14,31 @@ func (p *plan) notes(c *Comparison) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	p.matchedNote(c, note)
+	c.cheaperNote(note)
 	p.scaleNotes(c, note)
 	p.historyNotes(note)
 	out = append(out, p.Remarks...)
 	p.modelNotes(note)
 	return out
+}
+
+// cheaperNote names what meets the objective for less than forewarm does, and how that is known.
+func (c *Comparison) cheaperNote(note noting) {
+	forewarm := c.named(Forewarm)
+	if forewarm == nil || !forewarm.Meets {
+		return
+	}
+	var cheaper []string
+	for i := range c.Policies {
+		p := &c.Policies[i]
+		if p.Hindsight && p.Meets && p.Name != Oracle && p.Name != BestTarget && p.Report.Replicas < forewarm.Report.Replicas {
+			cheaper = append(cheaper, fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target), hours(c.gpuHours(p))))
+		}
+	}
+	if len(cheaper) > 0 {
+		note("Cheaper than Forewarm within the objective: %s. Which of them, and at which target, is known in hindsight only.",
+			strings.Join(cheaper, "; "))
+	}
 }
 
 // muchOver is a share of the time over maxReplicas that nobody bears for long: rather the unit is another one.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
@@ -67,7 +68,14 @@ func New() *cobra.Command {
 			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), bar)
 		},
 	}
-	flags := cmd.Flags()
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(o.flags())
+	return cmd
+}
+
+// flags binds the options, in the order in which the help shows them.
+func (o *options) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("backtest", pflag.ContinueOnError)
 	flags.SortFlags = false
 	o.history.AddFlags(flags)
 	flags.StringSliceVar(&o.models, "model", nil,
@@ -79,7 +87,7 @@ func New() *cobra.Command {
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
 	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside what came to this file, as SVG")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
-	return cmd
+	return flags
 }
 
 func defaults() *options {

@@ -73,7 +73,7 @@ func (r report) document() document {
 	for i, m := range r.played.models {
 		entry := modelEntry{Name: m.name, Title: m.title, Free: m.free}
 		if m.err != nil {
-			entry.Error = m.err.Error()
+			entry.Error = reason(m.err)
 		}
 		for h := range r.scores[i] {
 			entry.Horizons = append(entry.Horizons, r.horizon(i, h))

@@ -45,7 +45,7 @@ func (r report) besidePanel() (*plot.Plot, error) {
 	p.Title.Text = "The highest demand of the next " + history.Span(r.plan.span(r.plan.lead)) +
 		", and what " + r.played.models[model].name + " forecast of it"
 	p.X.Label.Text, p.Y.Label.Text = "time of the forecast (UTC)", "demand"
-	p.X.Tick.Marker, p.Y.Min = clock{}, 0
+	p.X.Tick.Marker = clock{}
 	for _, piece := range bands(low, high) {
 		area, err := plotter.NewPolygon(piece)
 		if err != nil {
@@ -58,23 +58,29 @@ func (r report) besidePanel() (*plot.Plot, error) {
 	if err := addLine(p, "median forecast", middle, stroke(blue, 1)); err != nil {
 		return nil, err
 	}
-	return p, addLine(p, "what came", came, stroke(ink, 1))
+	if err := addLine(p, "what came", came, stroke(ink, 1)); err != nil {
+		return nil, err
+	}
+	const room = 1.12 // The legend stands above the lines.
+	p.Y.Min, p.Y.Max = 0, room*p.Y.Max
+	return p, nil
 }
 
 // horizonPanel is the loss of each model by horizon, as a share of the last value's.
 func (r report) horizonPanel() (*plot.Plot, error) {
-	const most = 1.6
+	// Beyond most a line leaves the panel; room is for the legend beside the lines, as a share of their width.
+	const most, room, edge = 1.5, 0.16, 0.04
 	p := panel()
 	p.Title.Text = "Loss of the 95 % quantile by horizon: below 1 is better than the last value, which costs nothing"
 	p.X.Label.Text, p.Y.Label.Text = "how far ahead", "share of the last value's loss"
-	p.X.Min, p.X.Max = 0, float64(len(r.plan.horizons)-1)
 	p.X.Tick.Marker = r.horizonTicks()
-	top := 1.0
+	bottom, top := 1.0, 1.0
 	for i, m := range r.played.models {
 		var points plotter.XYs
 		for h := range r.plan.horizons {
 			if _, loss := r.ofLast(i, h); !math.IsNaN(loss) {
-				points, top = append(points, plotter.XY{X: float64(h), Y: loss}), math.Max(top, loss)
+				points = append(points, plotter.XY{X: float64(h), Y: loss})
+				bottom, top = math.Min(bottom, loss), math.Max(top, loss)
 			}
 		}
 		style := stroke(lines[i%len(lines)], 1.6)
@@ -85,8 +91,8 @@ func (r report) horizonPanel() (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	p.Y.Min, p.Y.Max = 0, math.Min(most, 1.05*top)
-	p.Legend.Top, p.Legend.Left, p.Legend.YOffs = false, true, 6
+	p.X.Min, p.X.Max = 0, (1+room)*float64(max(1, len(r.plan.horizons)-1))
+	p.Y.Min, p.Y.Max = math.Max(0, bottom-edge), math.Min(most, top+edge)
 	return p, nil
 }
 

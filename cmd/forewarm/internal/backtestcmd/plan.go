@@ -45,15 +45,13 @@ func (o *options) plan(h history.History) (plan, error) {
 		return plan{}, err
 	}
 	n, farthest := h.Len(), p.horizons[len(p.horizons)-1]
-	// What is needed on either side of the first origin: windows to calibrate on are in the second half of what comes
-	// before it.
-	if least := 2 * (leastScores + 2*farthest); n < 2*least {
+	if least := 2 * before(farthest); n < least {
 		return plan{}, fmt.Errorf("the history has %d steps of %s, want %d to judge %s ahead: take a longer one, "+
-			"a finer step, or a shorter --horizon and --lead-time", n, history.Span(p.series.Step), 2*least,
+			"a finer step, or a shorter --horizon and --lead-time", n, history.Span(p.series.Step), least,
 			history.Span(p.span(farthest)))
 	}
 	p.setSeason()
-	p.first = min(max(trainSeasons*p.season, n/4), n/2)
+	p.first = min(max(trainSeasons*p.season, n/4, before(farthest)), n/2)
 	p.refit = p.steps(time.Duration(o.refit))
 	p.stride = (n-p.first)/mostOrigins + 1
 	if p.stride > 1 {
@@ -62,6 +60,10 @@ func (o *options) plan(h history.History) (plan, error) {
 	p.refit = max(p.refit/p.stride, 1) * p.stride
 	return p, nil
 }
+
+// before is how many steps the first fit wants before it can say anything of so many ahead: it is calibrated on the
+// windows in the second half of them.
+func before(ahead int) int { return leastScores + 2*ahead }
 
 // setSeason says what of the season the history can show.
 func (p *plan) setSeason() {
@@ -89,17 +91,10 @@ func (o *options) setHorizons(p *plan) error {
 	if err != nil {
 		return err
 	}
-	step := p.series.Step
 	if len(wanted) == 0 {
-		for _, d := range []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute} {
-			if d >= step && d%step == 0 {
-				wanted = append(wanted, d)
-			}
-		}
-		if len(wanted) < 2 {
-			wanted = []time.Duration{step, 2 * step, 4 * step}
-		}
+		wanted = p.usualHorizons()
 	}
+	step := p.series.Step
 	var problems []error
 	for _, d := range wanted {
 		if d%step != 0 {
@@ -117,6 +112,24 @@ func (o *options) setHorizons(p *plan) error {
 			history.Span(d), history.Span(p.span(p.lead))))
 	}
 	return errors.Join(problems...)
+}
+
+// usualHorizons are those that are a whole number of steps and that the history is long enough for.
+func (p *plan) usualHorizons() []time.Duration {
+	const minute = time.Minute
+	step := p.series.Step
+	out := slices.DeleteFunc([]time.Duration{2 * minute, 5 * minute, 10 * minute, 30 * minute},
+		func(d time.Duration) bool { return d < step || d%step != 0 })
+	if len(out) < 2 {
+		out = []time.Duration{step, 2 * step, 4 * step}
+	}
+	return slices.DeleteFunc(out, func(d time.Duration) bool {
+		far := 2*before(int(d/step)) > p.series.Len()
+		if far {
+			p.notes = append(p.notes, fmt.Sprintf("the history is too short to judge %s ahead", history.Span(d)))
+		}
+		return far
+	})
 }
 
 // steps is a time in steps, rounded up.

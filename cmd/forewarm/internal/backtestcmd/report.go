@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"time"
 
@@ -20,12 +21,16 @@ type report struct {
 	scores  [][]score
 	// lead is the index of the lead time among the horizons.
 	lead int
+	// windows are the highest values of the lead time that all models are judged by, NaN where they are not.
+	windows []float64
 }
 
 func newReport(h history.History, p plan, played played) report {
-	return report{
+	r := report{
 		history: h, plan: p, played: played, scores: scores(p, played.models), lead: slices.Index(p.horizons, p.lead),
 	}
+	_, r.windows = comparable(tracksOf(played.models, r.lead))
+	return r
 }
 
 // partial says that it was interrupted.
@@ -108,11 +113,16 @@ func (r report) notes() []string {
 	notes := slices.Clone(r.plan.notes)
 	for _, m := range r.played.models {
 		if m.err != nil {
-			notes = append(notes, fmt.Sprintf("%s takes no part: %v", m.name, m.err))
+			notes = append(notes, m.name+" takes no part: "+reason(m.err))
 		}
 	}
 	if r.partial() {
 		notes = append(notes, fmt.Sprintf("interrupted: %d of %d folds were played", r.played.complete, r.played.folds))
 	}
 	return notes
+}
+
+// reason is why a model cannot be fitted, without where in the backtest that was.
+func reason(err error) string {
+	return regexp.MustCompile(`^backtest: fit at origin \d+: `).ReplaceAllString(err.Error(), "")
 }

@@ -23,17 +23,22 @@ type score struct {
 func scores(p plan, models []account) [][]score {
 	out := make([][]score, len(models))
 	for h := range p.horizons {
-		var tracks []*backtest.Track
-		for i := range models {
-			if models[i].err == nil {
-				tracks = append(tracks, &models[i].tracks[h])
-			}
-		}
-		points, windows := comparable(tracks)
+		points, windows := comparable(tracksOf(models, h))
 		for i := range models {
 			if models[i].err == nil {
 				out[i] = append(out[i], p.score(&models[i].tracks[h], points, windows))
 			}
+		}
+	}
+	return out
+}
+
+// tracksOf are those of the models without an error at a horizon.
+func tracksOf(models []account, h int) []*backtest.Track {
+	var out []*backtest.Track
+	for i := range models {
+		if models[i].err == nil {
+			out = append(out, &models[i].tracks[h])
 		}
 	}
 	return out

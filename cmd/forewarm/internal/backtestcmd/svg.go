@@ -54,7 +54,8 @@ func (r report) heading(sheet draw.Canvas) {
 	const lineHeight, size vg.Length = 15, 11
 	style := text(size, ink)
 	y := sheet.Max.Y - inset - size
-	for _, line := range broken(r.verdict(), func(line string) bool {
+	verdict := strings.ReplaceAll(r.verdict(), " %", "\u00a0%") // A number keeps its unit.
+	for _, line := range broken(verdict, func(line string) bool {
 		return style.Width(line) > sheetWidth-2*inset
 	}) {
 		sheet.FillText(style, vg.Point{X: inset, Y: y}, line)
@@ -66,7 +67,7 @@ func (r report) heading(sheet draw.Canvas) {
 func broken(words string, tooLong func(line string) bool) []string {
 	var lines []string
 	line := ""
-	for word := range strings.FieldsSeq(words) {
+	for word := range strings.SplitSeq(words, " ") {
 		longer := strings.TrimSpace(line + " " + word)
 		if line != "" && tooLong(longer) {
 			lines, longer = append(lines, line), word

@@ -9,9 +9,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/forecaster"
 )
 
-// clear is the difference below which two losses are called the same: the server promotes a model for no less.
-const clear = 0.03
-
 // verdict says in a few sentences which model is best, and by how much better or worse than what costs nothing.
 func (r report) verdict() string {
 	model, free := r.best(false), r.best(true)
@@ -20,19 +17,23 @@ func (r report) verdict() string {
 	}
 	ahead := history.Span(r.plan.span(r.plan.lead))
 	names := r.played.models
-	change := r.loss(model, r.lead)/r.loss(free, r.lead) - 1
+	change, sure := r.change(model, free)
 	var out []string
 	switch {
 	case r.loss(free, r.lead) == 0 || math.IsNaN(change):
 		out = append(out, fmt.Sprintf("Nothing to forecast: %s is never wrong about the highest demand of the next %s.",
 			called(names[free].name), ahead))
-	case change <= -clear:
-		out = append(out, fmt.Sprintf("Worth it: %s is best at the highest demand of the next %s%s.",
-			called(names[model].name), ahead, r.against(model)))
-	case change < clear:
+	case math.Abs(change) < clear:
 		out = append(out, fmt.Sprintf("No better than free: at the highest demand of the next %s the best model, %s, is as "+
 			"good as %s, which costs nothing%s.", ahead, called(names[model].name), called(names[free].name),
 			r.against(model)))
+	case !sure:
+		out = append(out, fmt.Sprintf("Not sure: at the highest demand of the next %s the best model is %s%s; but beside %s, "+
+			"which costs nothing, that may be chance.", ahead, called(names[model].name), r.against(model),
+			called(names[free].name)))
+	case change < 0:
+		out = append(out, fmt.Sprintf("Worth it: %s is best at the highest demand of the next %s%s.",
+			called(names[model].name), ahead, r.against(model)))
 	default:
 		out = append(out, fmt.Sprintf("WORSE than free: at the highest demand of the next %s %s is best, which costs "+
 			"nothing; the best model is %s%s.", ahead, called(names[free].name), called(names[model].name),
@@ -67,7 +68,11 @@ func (r report) held(model int) string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("It held %.1f %% of the time, where 95 %% is wanted.", 100*s.coverage[verdictLevel])
+	text := fmt.Sprintf("It held %.1f %% of the time, where 95 %% is wanted.", 100*s.coverage[verdictLevel])
+	if last, ok := r.at(r.find(forecaster.LastValue), r.lead); ok && last.mae > 0 {
+		text += fmt.Sprintf(" Point by point it errs %s.", compared(s.mae, last.mae, called(forecaster.LastValue)))
+	}
+	return text
 }
 
 // compared is a loss beside another one in words.

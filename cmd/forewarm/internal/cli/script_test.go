@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -44,6 +45,12 @@ func TestScripts(t *testing.T) {
 			snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.Outcome(snapshottest.Key("qwen")),
 		),
+		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
+		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
+		// Of its own, as it counts what it is asked.
+		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
+		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
+		"BARE":         &historytest.Prometheus{},
 		"PRICED":       outlooks(snapshottest.Priced(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": outlooks(uncalibrated()),
 		"MANY":         outlooks(snapshottest.Many(1234)...),
@@ -51,8 +58,6 @@ func TestScripts(t *testing.T) {
 		"HOSTILE":      outlooks(hostile()),
 		"FOREIGN":      http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>hello") }),
 		"PLAIN":        http.NotFoundHandler(),
-		"PROMETHEUS":   &historytest.Prometheus{Demand: hourly},
-		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
 		"BUSY": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no endpoints", http.StatusServiceUnavailable)
 		}),
@@ -84,9 +89,7 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"envsubst": envsubst, "demand": demand,
-		},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst, "demand": demand},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
@@ -98,28 +101,30 @@ func envsubst(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
-// demand writes a trace of so long in minutes, of requests that double for two hours of four; with "gaps" some are
-// missing, with "zero" there are none.
+// demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "zero" there is none.
 func demand(ts *testscript.TestScript, _ bool, args []string) {
-	long, err := time.ParseDuration(args[1])
+	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	var text strings.Builder
-	text.WriteString("t,requests\n")
-	for i := range int(long.Minutes()) {
-		value := strconv.Itoa(400 + 400*(i/60%4/2) + 13*i%37)
+	text := "t,load\n"
+	for i := range n {
+		at := time.Unix(int64(1767571200+60*i), 0)
+		value := fmt.Sprintf("%.6g", hourly(at))
 		switch mode := strings.Join(args[2:], " "); {
-		case mode == "zero":
-			value = "0"
 		case mode == "gaps" && i%90 >= 80:
 			value = ""
+		case mode == "zero":
+			value = "0"
 		}
-		fmt.Fprintf(&text, "%d,%s\n", 60*i, value)
+		text += fmt.Sprintf("%d,%s\n", at.Unix(), value)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text.String()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
-// hourly is a demand that doubles every other hour.
-func hourly(at time.Time) float64 { return float64(400 + 400*(at.Hour()%2)) }
+// hourly is a demand that comes again every hour, and something on it that no model knows.
+func hourly(at time.Time) float64 {
+	minute := float64(at.Unix() / 60)
+	return 100 + 60*math.Sin(2*math.Pi*math.Mod(minute, 60)/60) + 4*math.Mod(math.Abs(math.Sin(minute*minute))*1000, 1)
+}
 
 // outlooks answers as forewarm's inspection API does, at the moment of the test's snapshot.
 func outlooks(entries ...*snapshot.Entry) http.Handler {

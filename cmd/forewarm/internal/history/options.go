@@ -99,8 +99,8 @@ func (o *Options) validateQuery() error {
 // idle refuses flags that were set and say nothing of the history that is read: they were meant to.
 func (o *Options) idle(source string, foreign func(name string) bool) error {
 	var problems []error
-	o.flags.Visit(func(flag *pflag.Flag) {
-		if foreign(flag.Name) {
+	o.flags.VisitAll(func(flag *pflag.Flag) { // Visit knows nothing of a set that these were added to.
+		if flag.Changed && foreign(flag.Name) {
 			problems = append(problems, fmt.Errorf("--%s says nothing of %s, leave it out", flag.Name, source))
 		}
 	})

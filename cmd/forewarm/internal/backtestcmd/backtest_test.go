@@ -1,0 +1,220 @@
+package backtestcmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+)
+
+// csv is a demand of so many steps of a minute.
+func csv(n int, demand func(i int) float64) io.Reader {
+	var out strings.Builder
+	out.WriteString("t,load\n")
+	for i := range n {
+		fmt.Fprintf(&out, "%d,%.6g\n", 1767571200+60*i, demand(i))
+	}
+	return strings.NewReader(out.String())
+}
+
+// noise is spread evenly from 0 to 1, and the same in every run.
+func noise(i int) float64 {
+	x := uint32(i)*2654435761 + 12345 //nolint:gosec // It wraps round as it is meant to.
+	x ^= x >> 15
+	x *= 2246822519
+	x ^= x >> 13
+	return float64(x) / math.MaxUint32
+}
+
+// wave comes again every hour and climbs fast.
+func wave(i int) float64 {
+	return 100 + 60*math.Sin(2*math.Pi*float64(i%60)/60) + 4*noise(i)
+}
+
+// walk goes anywhere: nothing beats its last value.
+func walk(n int) func(i int) float64 {
+	values := make([]float64, n)
+	at := 1000.0
+	for i := range values {
+		at = math.Max(0, at+20*(noise(i)-0.5))
+		values[i] = at
+	}
+	return func(i int) float64 { return values[i] }
+}
+
+type document struct {
+	Verdict string
+	Partial bool
+	Models  []struct {
+		Name     string
+		Free     bool
+		Error    string
+		Horizons []struct {
+			Horizon      string
+			Count        int
+			MAERatioLast *float64 `json:"mae_ratio_last"`
+			Window       struct {
+				PinballRatioLast *float64 `json:"pinball_ratio_last"`
+				Coverage         map[string]*float64
+			}
+		}
+	}
+	Notes []string
+}
+
+// backtest is the document of a demand and flags.
+func backtest(t *testing.T, stdin io.Reader, flags ...string) document {
+	t.Helper()
+	args := append([]string{"--trace", "-", "--json"}, flags...)
+	out, err := backtestcmd.Run(t.Context(), nil, stdin, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d document
+	if err := json.Unmarshal([]byte(out), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A demand that comes again every hour is known to what knows the hour, and not to the last value; a quantile holds about
+// as often as it says.
+func TestSeasonIsWorthAModel(t *testing.T) {
+	d := backtest(t, csv(1200, wave), "--season", "1h", "--model", "holt-winters", "--model", "arima", "--horizon", "5m,20m")
+	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is best at the highest demand of the next 5 minutes") {
+		t.Errorf("verdict %q", d.Verdict)
+	}
+	seen := map[string]bool{}
+	for _, m := range d.Models {
+		seen[m.Name] = true
+		if m.Error != "" || len(m.Horizons) != 2 {
+			t.Fatalf("%s: error %q, horizons %v", m.Name, m.Error, m.Horizons)
+		}
+		for _, h := range m.Horizons {
+			if c := *h.Window.Coverage["0.9"]; math.Abs(c-0.9) > 0.06 {
+				t.Errorf("%s at %s: the 90 %% quantile held %.3f", m.Name, h.Horizon, c)
+			}
+		}
+		if r := *m.Horizons[0].MAERatioLast; m.Name == "holt-winters" && r > 0.2 {
+			t.Errorf("holt-winters errs %.2f times as much as the last value, want a fraction", r)
+		}
+		if m.Name == "last-value" && (!m.Free || *m.Horizons[1].Window.PinballRatioLast != 1) {
+			t.Errorf("the last value is not free, or not itself: %+v", m)
+		}
+	}
+	want := map[string]bool{
+		"holt-winters": true, "arima": true, "last-value": true, "last-season": true, "running-max": true,
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("models (-want +got)\n%s", diff)
+	}
+}
+
+// Of a random walk nothing is known but where it is, and the verdict says so.
+func TestWalkIsNot(t *testing.T) {
+	d := backtest(t, csv(3000, walk(3000)), "--season", "4h", "--model", "holt-winters", "--refit", "12h")
+	if !strings.HasPrefix(d.Verdict, "WORSE than free: ") {
+		t.Errorf("verdict %q", d.Verdict)
+	}
+}
+
+func TestConstantDemand(t *testing.T) {
+	d := backtest(t, csv(1200, func(int) float64 { return 5 }), "--season", "1h", "--model", "holt-winters")
+	if !strings.HasPrefix(d.Verdict, "Nothing to forecast: ") {
+		t.Errorf("verdict %q", d.Verdict)
+	}
+}
+
+// A model that cannot be fitted is named with its reason, and the others go on.
+func TestShortHistory(t *testing.T) {
+	d := backtest(t, csv(1200, wave), "--model", "holt-winters", "--model", "ses", "--season", "1d")
+	for _, m := range d.Models {
+		switch m.Name {
+		case "holt-winters":
+			if !strings.Contains(m.Error, "too short") {
+				t.Errorf("holt-winters: %q, want that the series is too short", m.Error)
+			}
+		case "ses":
+			if m.Error != "" || m.Horizons[0].Count == 0 {
+				t.Errorf("ses: %+v", m)
+			}
+		}
+	}
+	notes := strings.Join(d.Notes, "\n")
+	for _, want := range []string{"shorter than two seasons of 24 hours", "holt-winters takes no part: "} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes %q, want %q", notes, want)
+		}
+	}
+}
+
+// Text has the same figures, and the run is the same every time however its folds fall to the workers.
+func TestSameEveryTime(t *testing.T) {
+	args := []string{"--trace", "-", "--season", "1h", "--model", "holt-winters"}
+	first, err := backtestcmd.Run(t.Context(), nil, csv(900, wave), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := backtestcmd.Run(t.Context(), nil, csv(900, wave), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("(-first +second)\n%s", diff)
+	}
+	for _, want := range []string{"HORIZON MODEL", "holt-winters", "last-season (free)", "95 % quantile by holt-winters"} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %q in\n%s", want, first)
+		}
+	}
+}
+
+// Interrupted half-way it tells what is known by then, marked, with the code of an interruption.
+func TestInterruption(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	told := 0
+	bar := progress.New(io.Discard, false, func() time.Time { // The bar asks for the time at every fold.
+		if told++; told == 60 {
+			cancel()
+		}
+		return time.Unix(0, 0)
+	})
+	out, err := backtestcmd.Run(ctx, bar, csv(3000, wave), "--trace", "-", "--season", "1h", "--refit", "30m",
+		"--model", "ses")
+	if err == nil || exit.Code(err) != 130 || !strings.Contains(err.Error(), "interrupted: the figures are of") {
+		t.Errorf("%v with code %d, want an interruption with its figures", err, exit.Code(err))
+	}
+	for _, want := range []string{"HORIZON MODEL", "- interrupted: "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+func TestInterruptionBeforeAnything(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	out, err := backtestcmd.Run(ctx, nil, bytes.NewReader(nil), "--trace", "-")
+	if exit.Code(err) != 130 || out != "" {
+		t.Errorf("%q and %v, want nothing and an interruption", out, err)
+	}
+}
+
+func TestHeadingIsBroken(t *testing.T) {
+	got := backtestcmd.Broken("a bb ccc 3\u00a0% dddddddd e", func(line string) bool { return len([]rune(line)) > 7 })
+	if diff := cmp.Diff([]string{"a bb", "ccc 3\u00a0%", "dddddddd", "e"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
