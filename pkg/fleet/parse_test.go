@@ -94,6 +94,9 @@ func TestParseSharing(t *testing.T) {
 			t.Errorf("%s: %s, %v", s, got, err)
 		}
 	}
+	if title := fleet.MIG.Title(); title != "MIG" {
+		t.Errorf("MIG is called %s", title)
+	}
 	if _, err := fleet.ParseSharing("vgpu"); err == nil {
 		t.Error("vgpu is read")
 	}

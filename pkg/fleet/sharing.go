@@ -32,6 +32,14 @@ func ParseSharing(text string) (Sharing, error) {
 	return Sharing(text), nil
 }
 
+// Title is it in a sentence: time-slicing, MPS, MIG.
+func (s Sharing) Title() string {
+	if s == TimeSlicing {
+		return string(s)
+	}
+	return strings.ToUpper(string(s))
+}
+
 // Note is what must be known before its packing is trusted.
 func (s Sharing) Note() string {
 	switch s {

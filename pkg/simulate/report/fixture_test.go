@@ -100,7 +100,8 @@ func played(s forecast.Series, name string, target float64, serve []float64) (co
 	return out, err
 }
 
-// made is a comparison of real runs on a made history, shared by all tests: nobody changes it.
+// made is a comparison of real runs on a made history, shared by all tests: nobody changes it. A maximum of 10 minutes
+// stands in for forewarm, as only the telling is tested here.
 var made = sync.OnceValues(func() (*compare.Comparison, error) {
 	s := days(4)
 	ahead, err := policy.Ahead(s, lead+75*time.Second, workload.DefaultSync)

@@ -25,7 +25,7 @@ const (
 // newPlane spans the policies and the objective; of their frontiers, what is neither much later nor much dearer than the
 // policies themselves. False where there is nothing to draw.
 func newPlane(c *compare.Comparison) (plane, bool) {
-	p := plane{least: 1, low: math.Inf(1), high: math.Inf(-1)}
+	p := plane{least: 0.1, low: math.Inf(1), high: math.Inf(-1)}
 	p.see(c.Assumptions.Objective)
 	for i := range c.Policies {
 		own := &c.Policies[i].Report
@@ -50,7 +50,7 @@ func newPlane(c *compare.Comparison) (plane, bool) {
 	p.most = min(1, max(1.3*p.most, 10*p.least))
 	room := 0.08 * max(p.high-p.low, 0.1)
 	p.low, p.high = p.low-room, p.high+room
-	return p, true
+	return p, finite(p.high - p.low)
 }
 
 // see widens the axis of the shares; what is not late at all has its own place.
@@ -65,6 +65,7 @@ func (p *plane) x(late float64) float64 {
 	if !(late >= p.least) {
 		return none / 4
 	}
+	late = min(late, p.most)
 	return none + (1-none)*math.Log(late/p.least)/math.Log(p.most/p.least)
 }
 

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
 // row is a policy in words, for both tables.
@@ -32,7 +31,7 @@ type column struct {
 func columns(a *compare.Assumptions) []column {
 	all := []column{
 		{"", "target", "Target that it was played with, in the metric's unit", func(p *compare.Policy) string {
-			return ticks.Number(p.Target)
+			return figure(p.Target)
 		}},
 		{"GPU", "hours", "GPU-hours paid for", func(p *compare.Policy) string { return amount(gpuHours(a, p)) }},
 		{"", "$", "What they cost at the price given", func(p *compare.Policy) string { return amount(dollars(a, p)) }},
@@ -149,10 +148,9 @@ type fact struct{ Name, Value string }
 
 // facts are all that was given or derived.
 func facts(a *compare.Assumptions) []fact {
-	replicas := strconv.Itoa(int(a.MinReplicas)) + " to " + strconv.Itoa(int(a.MaxReplicas))
-	capacityOf := ticks.Number(a.Capacity) + ", as given"
+	capacityOf := figure(a.Capacity) + ", as given"
 	if a.CapacityAssumed {
-		capacityOf = ticks.Number(a.Capacity) + ", assumed: the autoscaler's target"
+		capacityOf = figure(a.Capacity) + ", assumed: the autoscaler's target"
 	}
 	price := "none given, so no dollars are shown"
 	if a.GPUPrice > 0 {
@@ -173,18 +171,22 @@ func facts(a *compare.Assumptions) []fact {
 		{"Missing of it", share(a.Gaps)},
 		{"Played first, not counted", spanOrNone(a.WarmUp)},
 		{"Autoscaler", a.Autoscaler},
-		{"Its target", ticks.Number(a.Target)},
+		{"Its target", figure(a.Target)},
 		{"A replica sustains", capacityOf},
-		{"Replicas", replicas},
+		{"Replicas", replicas(a)},
 		{"Lead time", a.LeadTime},
 		{"Objective", "at most " + asked(a.Objective) + " of the demand waits longer than " + span(a.Wait)},
-		{"GPUs of a replica", ticks.Number(a.GPUs)},
+		{"GPUs of a replica", figure(a.GPUs)},
 		{"Price of a GPU", price},
 	}
 	for i := range out {
 		out[i].Value = plain(out[i].Value)
 	}
 	return out
+}
+
+func replicas(a *compare.Assumptions) string {
+	return strconv.Itoa(int(a.MinReplicas)) + " to " + strconv.Itoa(int(a.MaxReplicas))
 }
 
 func spanOrNone(d time.Duration) string {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/fleet"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
 // section is a question that was asked beside the comparison: the answer in words, and a table where there is one.
@@ -47,10 +46,12 @@ func shapesOf(c *compare.Comparison) section {
 	out := section{
 		Title:  "Which GPU",
 		Answer: cheapest(c, compare.Forewarm) + " " + cheapest(c, compare.BestTarget),
-		Heads:  []string{"shape", "policy", "replica", "GPUs", "$/h", "GPU-hours", "$", "late"},
+		Heads:  []string{"shape and policy", "replica", "GPUs", "$/h", "GPU-hours", "$", "late"},
 		Notes: []string{
 			"Replica is what one sustains on the shape, in the metric's unit; $/h is the price of a GPU. All shapes are taken to " +
-				"have the same lead time.",
+				"have the same lead time and the same " + replicas(
+				&c.Assumptions,
+			) + " replicas.",
 		},
 	}
 	for _, t := range c.Shapes {
@@ -59,7 +60,7 @@ func shapesOf(c *compare.Comparison) section {
 			late += " misses"
 		}
 		out.Lines = append(out.Lines, []string{
-			t.Name, t.Policy, ticks.Number(t.Capacity), ticks.Number(t.GPUs), decimal(t.Price, 2), amount(t.GPUHours()),
+			t.Name + ", " + t.Policy, figure(t.Capacity), figure(t.GPUs), decimal(t.Price, 2), amount(t.GPUHours()),
 			amount(t.Dollars()), late,
 		})
 	}
@@ -94,7 +95,7 @@ func sharingOf(p *fleet.Packing, price float64) section {
 			gpus(p.GPUs), decimal(price*float64(p.GPUs), 2), p.Unsliced, decimal(price*float64(p.Unsliced), 2))
 	}
 	out := section{
-		Title:  "Fractions of GPUs, by " + string(p.Sharing),
+		Title:  "Fractions of GPUs, by " + p.Sharing.Title(),
 		Answer: answer + ": " + savedBy(p) + " saved. " + wasted(p),
 		Heads:  []string{"on each", "GPUs", "free"},
 		Notes:  []string{p.Sharing.Note()},
@@ -144,7 +145,7 @@ func spotOf(s *fleet.Split) section {
 		Title: "Spot",
 		Answer: fmt.Sprintf(
 			"With %s replicas on demand and what forewarm takes above them on spot, at $%s: $%s in place of $%s, %s.",
-			ticks.Number(s.Base),
+			figure(s.Base),
 			decimal(s.Price, 2),
 			amount(s.Dollars),
 			amount(s.AllOnDemand),

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
@@ -60,7 +59,7 @@ func bars(course []compare.Slot, top float64, of func(compare.Slot) float64) str
 	for _, s := range course {
 		v := of(s)
 		switch {
-		case math.IsNaN(v):
+		case !finite(v):
 			out.WriteByte(' ')
 		case !(v > 0) || !(top > 0):
 			out.WriteRune('·')
@@ -74,7 +73,7 @@ func bars(course []compare.Slot, top float64, of func(compare.Slot) float64) str
 func highest(course []compare.Slot, of func(compare.Slot) float64) float64 {
 	top := 0.0
 	for _, s := range course {
-		if v := of(s); v > top {
+		if v := of(s); v > top && finite(v) {
 			top = v
 		}
 	}

@@ -17,18 +17,26 @@ const unknown = "-"
 // capacity is the assumption that all figures rest on, in a line.
 func capacity(a *compare.Assumptions) string {
 	if a.CapacityAssumed {
-		return "Assumed: a replica sustains " + ticks.Number(a.Capacity) +
+		return "Assumed: a replica sustains " + figure(a.Capacity) +
 			", the autoscaler's own target, as no capacity was given. Every figure rests on it."
 	}
-	return "A replica sustains " + ticks.Number(a.Capacity) + ", as given; the autoscaler's target is " +
-		ticks.Number(a.Target) + "."
+	return "A replica sustains " + figure(a.Capacity) + ", as given; the autoscaler's target is " +
+		figure(a.Target) + "."
+}
+
+// figure is a number of four digits.
+func figure(v float64) string {
+	if !finite(v) {
+		return unknown
+	}
+	return ticks.Number(v)
 }
 
 // share is in hundredths, with the digits that tell a missed objective from a met one: 0.85%, 1.04%, 12.3%.
 func share(v float64) string {
 	const least = 0.0001
 	switch {
-	case math.IsNaN(v):
+	case !finite(v):
 		return unknown
 	case v > 0 && v < least:
 		return "<0.01%"
@@ -41,12 +49,17 @@ func share(v float64) string {
 }
 
 // asked is a share as a user writes it: 1%, 0.5%.
-func asked(v float64) string { return strconv.FormatFloat(100*v, 'g', 4, 64) + "%" }
+func asked(v float64) string {
+	if !finite(v) {
+		return unknown
+	}
+	return strconv.FormatFloat(100*v, 'g', 4, 64) + "%"
+}
 
 // amount is a number of hours or dollars: 31.4, 812, 12,345.
 func amount(v float64) string {
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
+	case !finite(v):
 		return unknown
 	case math.Abs(v) < 100:
 		return strconv.FormatFloat(v, 'f', 1, 64)
@@ -76,7 +89,7 @@ func minutes(d time.Duration) string {
 
 // decimal is a number with so many digits after its point.
 func decimal(v float64, digits int) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !finite(v) {
 		return unknown
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64)
