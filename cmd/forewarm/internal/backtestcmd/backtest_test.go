@@ -91,7 +91,18 @@ func backtest(t *testing.T, stdin io.Reader, flags ...string) document {
 // A demand that comes again every hour is known to what knows the hour, and not to the last value; a quantile holds about
 // as often as it says.
 func TestSeasonIsWorthAModel(t *testing.T) {
-	d := backtest(t, csv(1200, wave), "--season", "1h", "--model", "holt-winters", "--model", "arima", "--horizon", "5m,20m")
+	d := backtest(
+		t,
+		csv(1200, wave),
+		"--season",
+		"1h",
+		"--model",
+		"holt-winters",
+		"--model",
+		"arima",
+		"--horizon",
+		"5m,20m",
+	)
 	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is best at the highest demand of the next 5 minutes") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -186,7 +197,8 @@ func TestInterruption(t *testing.T) {
 	defer cancel()
 	told := 0
 	bar := progress.New(io.Discard, false, func() time.Time { // The bar asks for the time at every fold.
-		if told++; told == 60 {
+		told++
+		if told == 60 {
 			cancel()
 		}
 		return time.Unix(0, 0)

@@ -55,7 +55,7 @@ func (o *options) plan(h history.History) (plan, error) {
 	p.refit = p.steps(time.Duration(o.refit))
 	p.stride = (n-p.first)/mostOrigins + 1
 	if p.stride > 1 {
-		p.notes = append(p.notes, fmt.Sprintf("forecasts are judged every %s", history.Span(p.span(p.stride))))
+		p.notes = append(p.notes, "forecasts are judged every "+history.Span(p.span(p.stride)))
 	}
 	p.refit = max(p.refit/p.stride, 1) * p.stride
 	return p, nil
@@ -74,8 +74,11 @@ func (p *plan) setSeason() {
 	}
 	p.season = int(p.cycle / p.series.Step)
 	if p.series.Len() < 2*p.season {
-		p.notes = append(p.notes, fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
-			"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)))
+		p.notes = append(
+			p.notes,
+			fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
+				"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)),
+		)
 		return
 	}
 	if p.series.Len() < 2*trainSeasons*p.season {
@@ -98,8 +101,11 @@ func (o *options) setHorizons(p *plan) error {
 	var problems []error
 	for _, d := range wanted {
 		if d%step != 0 {
-			problems = append(problems, fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s",
-				d, step))
+			problems = append(
+				problems,
+				fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s",
+					d, step),
+			)
 			continue
 		}
 		p.horizons = append(p.horizons, int(d/step))

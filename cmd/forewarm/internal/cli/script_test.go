@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,10 +45,10 @@ func TestScripts(t *testing.T) {
 			snapshottest.Ready(snapshottest.Key("llama")),
 			snapshottest.Outcome(snapshottest.Key("qwen")),
 		),
-		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
-		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
-		"SEVERAL":    &historytest.Prometheus{Demand: hourly, Several: true},
-		"BARE":       &historytest.Prometheus{},
+		"PROMETHEUS":   &historytest.Prometheus{Demand: hourly},
+		"SLOW":         &historytest.Prometheus{Demand: hourly, Stalls: 2},
+		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
+		"BARE":         &historytest.Prometheus{},
 		"PRICED":       outlooks(snapshottest.Priced(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": outlooks(uncalibrated()),
 		"MANY":         outlooks(snapshottest.Many(1234)...),
@@ -86,7 +87,10 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst, "demand": demand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"envsubst": envsubst,
+			"demand":   demand,
+		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
@@ -102,12 +106,13 @@ func envsubst(ts *testscript.TestScript, _ bool, args []string) {
 func demand(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	text := "t,load\n"
+	var text strings.Builder
+	text.WriteString("t,load\n")
 	for i := range n {
 		at := time.Unix(int64(1767571200+60*i), 0)
-		text += fmt.Sprintf("%d,%.6g\n", at.Unix(), hourly(at))
+		fmt.Fprintf(&text, "%d,%.6g\n", at.Unix(), hourly(at))
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text.String()), 0o600))
 }
 
 // hourly is a demand that comes again every hour, and something on it that no model knows.
