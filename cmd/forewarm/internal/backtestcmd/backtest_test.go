@@ -170,6 +170,20 @@ func TestShortHistory(t *testing.T) {
 	}
 }
 
+// Of five seasons three are enough to know the season by; of four and a half, too; of fewer than four only the half is
+// learnt from.
+func TestSeasonsToLearnFrom(t *testing.T) {
+	for minutes, knows := range map[int]bool{300: true, 250: true, 230: false} {
+		d := backtest(t, csv(minutes, wave), "--model", "holt-winters", "--season", "1h", "--horizon", "2m")
+		if got := d.Models[0].Error == ""; got != knows {
+			t.Errorf("%d minutes: holt-winters takes part: %v, want %v: %s", minutes, got, knows, d.Models[0].Error)
+		}
+		if noted := strings.Contains(strings.Join(d.Notes, "\n"), "seasons of 60 minutes, half of which"); noted == knows {
+			t.Errorf("%d minutes: notes %q", minutes, d.Notes)
+		}
+	}
+}
+
 // Text has the same figures, and the run is the same every time however its folds fall to the workers.
 func TestSameEveryTime(t *testing.T) {
 	args := []string{"--trace", "-", "--season", "1h", "--model", "holt-winters"}
