@@ -55,7 +55,12 @@ func (m Calibrated) Fit(s forecast.Series) (forecast.Fitted, error) {
 	}
 	candidates := m.candidates()
 	if len(candidates) == 0 {
-		return nil, fmt.Errorf("calibrated: no candidate %q, valid are %v: %w", m.Candidate, Names(), forecast.ErrParameter)
+		return nil, fmt.Errorf(
+			"calibrated: no candidate %q, valid are %v: %w",
+			m.Candidate,
+			Names(),
+			forecast.ErrParameter,
+		)
 	}
 	config := Config{Step: m.Config.Step, Window: m.Config.Window, Seasons: m.Config.Seasons, Rate: m.Config.Rate}
 	f := begin(config, m.Horizons, candidates, repair.PlainSeries(s))

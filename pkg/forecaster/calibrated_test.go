@@ -41,7 +41,13 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 	var entry snapshot.Entry
 	beside.Describe(&entry)
 	for _, c := range entry.Candidates {
-		alone, err := forecaster.Calibrated{Config: config, Candidate: c.Name, Horizons: []int{1, 5, 10, 60}}.Fit(history)
+		alone, err := forecaster.Calibrated{
+			Config:    config,
+			Candidate: c.Name,
+			Horizons:  []int{1, 5, 10, 60},
+		}.Fit(
+			history,
+		)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue

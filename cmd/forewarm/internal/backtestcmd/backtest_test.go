@@ -178,7 +178,10 @@ func TestSeasonsToLearnFrom(t *testing.T) {
 		if got := d.Models[0].Error == ""; got != knows {
 			t.Errorf("%d minutes: holt-winters takes part: %v, want %v: %s", minutes, got, knows, d.Models[0].Error)
 		}
-		if noted := strings.Contains(strings.Join(d.Notes, "\n"), "seasons of 60 minutes, half of which"); noted == knows {
+		if noted := strings.Contains(
+			strings.Join(d.Notes, "\n"),
+			"seasons of 60 minutes, half of which",
+		); noted == knows {
 			t.Errorf("%d minutes: notes %q", minutes, d.Notes)
 		}
 	}

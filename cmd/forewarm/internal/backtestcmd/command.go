@@ -34,7 +34,7 @@ of the lead time.
 The history is a CSV file, or a range of a Prometheus. What an autoscaler would make of the forecast, in GPU-hours and
 late requests, is another question.
 
-Interrupted with ^C, it tells what is known by then.`
+Interrupted with ^C, it tells what is known by then and exits with code 130.`
 
 const examples = `  forewarm backtest --trace load.csv.gz --column requests
   forewarm backtest --trace load.csv --horizon 5m,30m --model holt-winters --model arima --plot backtest.svg

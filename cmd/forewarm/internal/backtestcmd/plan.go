@@ -82,11 +82,17 @@ func (p *plan) setSeason() {
 	p.season = int(p.cycle / p.series.Step)
 	switch {
 	case p.seasons() < 2: //nolint:mnd // Less than twice is not again.
-		p.notes = append(p.notes, fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
-			"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)))
+		p.notes = append(
+			p.notes,
+			fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
+				"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)),
+		)
 	case p.seasons() < leastSeasons:
-		p.notes = append(p.notes, fmt.Sprintf("the history has %.2g seasons of %s, half of which are learnt from: models "+
-			"that know the season want 5 or more", p.seasons(), history.Span(p.cycle)))
+		p.notes = append(
+			p.notes,
+			fmt.Sprintf("the history has %.2g seasons of %s, half of which are learnt from: models "+
+				"that know the season want 5 or more", p.seasons(), history.Span(p.cycle)),
+		)
 	}
 }
 
