@@ -9,17 +9,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/repair"
 )
 
-// Named is the model of a candidate by its canonical name, as the configuration asks for it; ok is false where there is
-// none of that name.
-func Named(name string, c Config) (model forecast.Model, ok bool) {
-	for _, b := range blueprints() {
-		if b.name == name {
-			return b.model(c), true
-		}
-	}
-	return nil, false
-}
-
 // Calibrated is a model with the maxima that it forecasts calibrated as a Forecaster's candidates are: to judge in a
 // backtest what would be served of it. What it fits has the method MaxQuantile(h int, p float64) float64, the p-quantile
 // of the highest value of the next h steps, which is NaN for an h that is not among the Horizons and until enough windows
@@ -27,8 +16,10 @@ func Named(name string, c Config) (model forecast.Model, ok bool) {
 type Calibrated struct {
 	// Config must be valid; its Models, Policy and Scalings play no part.
 	Config Config
-	// Model is calibrated by itself; nil means all of a Forecaster's candidates, of which the one speaks that would serve.
-	Model forecast.Model
+	// Candidate is the canonical name of one of the Forecaster's, Model any other model; one of the two is calibrated by
+	// itself. Neither means all candidates, of which the one speaks that would serve.
+	Candidate string
+	Model     forecast.Model
 	// Horizons are the windows that are calibrated, in steps, ascending, the Config's own Window among them.
 	Horizons []int
 }
@@ -37,25 +28,41 @@ var _ forecast.Model = Calibrated{}
 
 // Name is the model's.
 func (m Calibrated) Name() string {
-	if m.Model == nil {
+	candidates := m.candidates()
+	if len(candidates) != 1 {
 		return "Forewarm"
 	}
-	return m.Model.Name()
+	return candidates[0].model(m.Config).Name()
+}
+
+// candidates are those that take part, none where there is none of the name.
+func (m Calibrated) candidates() []blueprint {
+	if m.Model != nil {
+		return []blueprint{{name: m.Model.Name(), model: func(Config) forecast.Model { return m.Model }}}
+	}
+	return slices.DeleteFunc(blueprints(), func(b blueprint) bool {
+		return m.Candidate != "" && b.name != m.Candidate
+	})
 }
 
 // Fit fits the model on the first part of the series and replays the rest. Errors: the model's; forecast.ErrParameter
-// for Horizons that are not as wanted.
+// for Horizons that are not as wanted, and a Candidate that there is not.
 func (m Calibrated) Fit(s forecast.Series) (forecast.Fitted, error) {
 	own := m.Config.stepsIn(m.Config.Window)
 	if !slices.IsSorted(m.Horizons) || !slices.Contains(m.Horizons, own) || m.Horizons[0] < 1 {
 		return nil, fmt.Errorf("calibrated %s: horizons %v, want them ascending and %d among them: %w",
 			m.Name(), m.Horizons, own, forecast.ErrParameter)
 	}
-	config := Config{Step: m.Config.Step, Window: m.Config.Window, Seasons: m.Config.Seasons, Rate: m.Config.Rate}
-	candidates := blueprints()
-	if m.Model != nil {
-		candidates = []blueprint{{name: m.Name(), model: func(Config) forecast.Model { return m.Model }}}
+	candidates := m.candidates()
+	if len(candidates) == 0 {
+		return nil, fmt.Errorf(
+			"calibrated: no candidate %q, valid are %v: %w",
+			m.Candidate,
+			Names(),
+			forecast.ErrParameter,
+		)
 	}
+	config := Config{Step: m.Config.Step, Window: m.Config.Window, Seasons: m.Config.Seasons, Rate: m.Config.Rate}
 	f := begin(config, m.Horizons, candidates, repair.PlainSeries(s))
 	if err := f.members[0].err; err != nil {
 		return nil, err

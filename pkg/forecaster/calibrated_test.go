@@ -41,11 +41,13 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 	var entry snapshot.Entry
 	beside.Describe(&entry)
 	for _, c := range entry.Candidates {
-		model, ok := forecaster.Named(c.Name, config)
-		if !ok {
-			t.Fatalf("no model %q", c.Name)
-		}
-		alone, err := forecaster.Calibrated{Config: config, Model: model, Horizons: []int{1, 5, 10, 60}}.Fit(history)
+		alone, err := forecaster.Calibrated{
+			Config:    config,
+			Candidate: c.Name,
+			Horizons:  []int{1, 5, 10, 60},
+		}.Fit(
+			history,
+		)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -60,7 +62,9 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 
 func maxQuantile(t *testing.T, f forecast.Fitted, h int, p float64) float64 {
 	t.Helper()
-	knows, ok := f.(interface{ MaxQuantile(h int, p float64) float64 })
+	knows, ok := f.(interface {
+		MaxQuantile(h int, p float64) float64
+	})
 	if !ok {
 		t.Fatalf("%T knows no maxima", f)
 	}
@@ -86,7 +90,13 @@ func TestCalibratedHolds(t *testing.T) {
 		for i := range result.Tracks {
 			for _, q := range result.Score(i).Highest {
 				if math.Abs(q.Coverage-q.Level) > 0.05 {
-					t.Errorf("%s over %d steps: the %v quantile held %v", name, result.Tracks[i].Horizon, q.Level, q.Coverage)
+					t.Errorf(
+						"%s over %d steps: the %v quantile held %v",
+						name,
+						result.Tracks[i].Horizon,
+						q.Level,
+						q.Coverage,
+					)
 				}
 			}
 		}
@@ -110,8 +120,9 @@ func TestCalibratedErrors(t *testing.T) {
 	if _, err := m.Fit(waves(100)); !errors.Is(err, forecast.ErrTooShort) {
 		t.Errorf("%v, want that less than two cycles are too short", err)
 	}
-	if _, ok := forecaster.Named("prophet", hourly()); ok {
-		t.Error("there is a model that there is not")
+	m = forecaster.Calibrated{Config: hourly(), Candidate: "prophet", Horizons: []int{5}}
+	if _, err := m.Fit(waves(300)); !errors.Is(err, forecast.ErrParameter) {
+		t.Errorf("%v, want that there is no such candidate", err)
 	}
 	fitted, err := forecaster.Calibrated{Config: hourly(), Horizons: []int{5}}.Fit(waves(300))
 	if err != nil {

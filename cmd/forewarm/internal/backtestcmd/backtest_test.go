@@ -91,7 +91,18 @@ func backtest(t *testing.T, stdin io.Reader, flags ...string) document {
 // A demand that comes again every hour is known to what knows the hour, and not to the last value; a quantile holds about
 // as often as it says.
 func TestSeasonIsWorthAModel(t *testing.T) {
-	d := backtest(t, csv(1200, wave), "--season", "1h", "--model", "holt-winters", "--model", "arima", "--horizon", "5m,20m")
+	d := backtest(
+		t,
+		csv(1200, wave),
+		"--season",
+		"1h",
+		"--model",
+		"holt-winters",
+		"--model",
+		"arima",
+		"--horizon",
+		"5m,20m",
+	)
 	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is best at the highest demand of the next 5 minutes") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -159,6 +170,23 @@ func TestShortHistory(t *testing.T) {
 	}
 }
 
+// Of five seasons three are enough to know the season by; of four and a half, too; of fewer than four only the half is
+// learnt from.
+func TestSeasonsToLearnFrom(t *testing.T) {
+	for minutes, knows := range map[int]bool{300: true, 250: true, 230: false} {
+		d := backtest(t, csv(minutes, wave), "--model", "holt-winters", "--season", "1h", "--horizon", "2m")
+		if got := d.Models[0].Error == ""; got != knows {
+			t.Errorf("%d minutes: holt-winters takes part: %v, want %v: %s", minutes, got, knows, d.Models[0].Error)
+		}
+		if noted := strings.Contains(
+			strings.Join(d.Notes, "\n"),
+			"seasons of 60 minutes, half of which",
+		); noted == knows {
+			t.Errorf("%d minutes: notes %q", minutes, d.Notes)
+		}
+	}
+}
+
 // Text has the same figures, and the run is the same every time however its folds fall to the workers.
 func TestSameEveryTime(t *testing.T) {
 	args := []string{"--trace", "-", "--season", "1h", "--model", "holt-winters"}
@@ -186,7 +214,8 @@ func TestInterruption(t *testing.T) {
 	defer cancel()
 	told := 0
 	bar := progress.New(io.Discard, false, func() time.Time { // The bar asks for the time at every fold.
-		if told++; told == 60 {
+		told++
+		if told == 60 {
 			cancel()
 		}
 		return time.Unix(0, 0)

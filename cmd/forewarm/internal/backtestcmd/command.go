@@ -31,7 +31,7 @@ of the lead time.
 The history is a CSV file, or a range of a Prometheus. What an autoscaler would make of the forecast, in GPU-hours and
 late requests, is another question.
 
-Interrupted with ^C, it tells what is known by then.`
+Interrupted with ^C, it tells what is known by then and exits with code 130.`
 
 const examples = `  forewarm backtest --trace load.csv.gz --column requests
   forewarm backtest --trace load.csv --horizon 5m,30m --model holt-winters --model arima --plot backtest.svg
@@ -80,8 +80,17 @@ func (o *options) flags() *pflag.FlagSet {
 	o.history.AddFlags(flags)
 	flags.StringSliceVar(&o.models, "model", nil,
 		"models to judge, of "+strings.Join(fitted(), ", ")+" (default "+strings.Join(usual(), ", ")+")")
-	flags.StringSliceVar(&o.horizons, "horizon", nil, "how far ahead to judge (default 2m,5m,10m,30m as the step allows)")
-	flags.Var(&o.lead, "lead-time", "how long a replica takes to be ready: the verdict is about the highest demand until then")
+	flags.StringSliceVar(
+		&o.horizons,
+		"horizon",
+		nil,
+		"how far ahead to judge (default 2m,5m,10m,30m as the step allows)",
+	)
+	flags.Var(
+		&o.lead,
+		"lead-time",
+		"how long a replica takes to be ready: the verdict is about the highest demand until then",
+	)
 	flags.Var(&o.season, "season", "the cycle in which demand comes again")
 	flags.Var(&o.refit, "refit", "how often models are fitted anew; the server's default")
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
@@ -148,7 +157,8 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *pro
 		return interrupted(ctx, errors.New("interrupted before there was anything to tell"))
 	}
 	r := newReport(h, p, played)
-	if err := o.draw(r); err != nil {
+	err = o.draw(r)
+	if err != nil {
 		return err
 	}
 	if o.json {
@@ -157,7 +167,10 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *pro
 		err = r.writeText(out)
 	}
 	if err == nil && r.partial() {
-		err = interrupted(ctx, fmt.Errorf("interrupted: the figures are of %d of %d folds", played.complete, played.folds))
+		err = interrupted(
+			ctx,
+			fmt.Errorf("interrupted: the figures are of %d of %d folds", played.complete, played.folds),
+		)
 	}
 	return err
 }

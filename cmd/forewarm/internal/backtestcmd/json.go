@@ -83,9 +83,9 @@ func (r report) document() document {
 	return d
 }
 
-func (r report) horizon(model, h int) horizonEntry {
-	s := r.scores[model][h]
-	mae, loss := r.ofLast(model, h)
+func (r report) horizon(i, h int) horizonEntry {
+	s := r.scores[i][h]
+	mae, loss := r.ofLast(i, h)
 	out := horizonEntry{
 		Horizon: duration(r.plan.span(s.horizon)), Count: s.count,
 		MAE: known(s.mae), MAERatioLast: known(mae), MASE: known(s.mase),

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
 	"github.com/forewarm/forewarm/pkg/forecaster"
@@ -81,11 +80,11 @@ func (o *options) chosen() []entry {
 // at 24, too.
 const longETS = 24
 
-// model makes a model of a plan's series, calibrated as the server does it.
-func (e entry) model(p plan) forecast.Model {
+// model makes a model for a plan's series, calibrated as the server does it.
+func (e entry) model(p plan) forecaster.Calibrated {
 	out := forecaster.Calibrated{Config: p.config(), Horizons: p.horizons}
 	switch e.name {
-	case forewarm:
+	case forewarm: // All of them.
 	case autoETS:
 		period := p.season
 		if period > longETS {
@@ -95,9 +94,7 @@ func (e entry) model(p plan) forecast.Model {
 	case mstl:
 		out.Model = decompose.Seasonal{Periods: p.periods(), Model: ets.Auto{}}
 	default:
-		if named, ok := forecaster.Named(e.name, p.config()); ok {
-			out.Model = named
-		}
+		out.Candidate = e.name
 	}
 	return out
 }

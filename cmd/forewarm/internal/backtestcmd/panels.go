@@ -3,6 +3,7 @@ package backtestcmd
 import (
 	"image/color"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -24,9 +25,15 @@ var (
 	band  = colour{R: 0, G: 114, B: 178, A: 48}
 	blue  = colour{R: 0, G: 114, B: 178, A: 255}
 	lines = []colour{
-		{R: 0, G: 114, B: 178, A: 255}, {R: 213, G: 94, B: 0, A: 255}, {R: 0, G: 158, B: 115, A: 255},
-		{R: 204, G: 121, B: 167, A: 255}, {R: 230, G: 159, B: 0, A: 255}, {R: 86, G: 180, B: 233, A: 255},
-		{R: 120, G: 94, B: 60, A: 255}, {R: 40, G: 40, B: 40, A: 255}, {R: 150, G: 150, B: 150, A: 255},
+		{R: 0, G: 114, B: 178, A: 255},
+		{R: 213, G: 94, B: 0, A: 255},
+		{R: 0, G: 158, B: 115, A: 255},
+		{R: 204, G: 121, B: 167, A: 255},
+		{R: 230, G: 159, B: 0, A: 255},
+		{R: 86, G: 180, B: 233, A: 255},
+		{R: 120, G: 94, B: 60, A: 255},
+		{R: 40, G: 40, B: 40, A: 255},
+		{R: 150, G: 150, B: 150, A: 255},
 	}
 )
 
@@ -69,7 +76,7 @@ func (r report) besidePanel() (*plot.Plot, error) {
 // horizonPanel is the loss of each model by horizon, as a share of the last value's.
 func (r report) horizonPanel() (*plot.Plot, error) {
 	// Beyond most a line leaves the panel; room is for the legend beside the lines, as a share of their width.
-	const most, room, edge = 1.5, 0.16, 0.04
+	const most, room, air = 1.5, 0.16, 0.04
 	p := panel()
 	p.Title.Text = "Loss of the 95 % quantile by horizon: below 1 is better than the last value, which costs nothing"
 	p.X.Label.Text, p.Y.Label.Text = "how far ahead", "share of the last value's loss"
@@ -92,7 +99,7 @@ func (r report) horizonPanel() (*plot.Plot, error) {
 		}
 	}
 	p.X.Min, p.X.Max = 0, (1+room)*float64(max(1, len(r.plan.horizons)-1))
-	p.Y.Min, p.Y.Max = math.Max(0, bottom-edge), math.Min(most, top+edge)
+	p.Y.Min, p.Y.Max = math.Max(0, bottom-air), math.Min(most, top+air)
 	return p, nil
 }
 
@@ -140,7 +147,7 @@ func bands(low, high plotter.XYs) []plotter.XYs {
 	for _, run := range runs(both) {
 		begin := int((run[0].X - low[0].X) / spacing(low))
 		outline := append(plotter.XYs(nil), run...)
-		for i := len(run) - 1; i >= 0; i-- {
+		for i := range slices.Backward(run) {
 			outline = append(outline, high[begin+i])
 		}
 		out = append(out, outline)
@@ -204,14 +211,14 @@ type clock struct{}
 // Ticks implements plot.Ticker on seconds since the epoch.
 func (clock) Ticks(from, to float64) []plot.Tick {
 	const most = 8
-	every := time.Minute
-	for _, d := range []time.Duration{5, 15, 30, 60, 180, 360, 720, 1440, 2880, 7 * 1440, 28 * 1440} {
-		if (to-from)/every.Seconds() > most {
-			every = d * time.Minute
+	every := 60.0
+	for _, minutes := range []float64{5, 15, 30, 60, 180, 360, 720, 1440, 2880, 7 * 1440, 28 * 1440} {
+		if (to-from)/every > most {
+			every = 60 * minutes
 		}
 	}
 	var ticks []plot.Tick
-	for at := math.Ceil(from/every.Seconds()) * every.Seconds(); at <= to; at += every.Seconds() {
+	for at := math.Ceil(from/every) * every; at <= to; at += every {
 		t := time.Unix(int64(at), 0).UTC()
 		label := t.Format("15:04")
 		if t.Hour() == 0 && t.Minute() == 0 {

@@ -3,6 +3,7 @@ package backtestcmd
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -14,8 +15,9 @@ import (
 const (
 	// window is the most that a fit looks back on: the history that a Forecast has by default.
 	window = 14 * 24 * time.Hour
-	// trainSeasons come before the first origin where the history is long enough: two to fit on, one to calibrate on.
-	trainSeasons = 3
+	// trainSeasons, and a step, come before the first origin where the history is long enough: two and a step to fit on,
+	// one to calibrate on. It is where it has leastSeasons.
+	trainSeasons, leastSeasons = 3, 4.05
 	// mostOrigins bounds the work: a finer history is asked every so many steps.
 	mostOrigins = 20_000
 	// leastScores are the windows that a calibration wants to have seen, and some.
@@ -51,11 +53,16 @@ func (o *options) plan(h history.History) (plan, error) {
 			history.Span(p.span(farthest)))
 	}
 	p.setSeason()
-	p.first = min(max(trainSeasons*p.season, n/4, before(farthest)), n/2)
+	p.first = max(n/4, before(farthest))
+	if p.seasons() >= leastSeasons {
+		p.first = max(p.first, trainSeasons*p.season+1)
+	} else {
+		p.first = n / 2 //nolint:mnd // As much to learn from as to judge.
+	}
 	p.refit = p.steps(time.Duration(o.refit))
 	p.stride = (n-p.first)/mostOrigins + 1
 	if p.stride > 1 {
-		p.notes = append(p.notes, fmt.Sprintf("forecasts are judged every %s", history.Span(p.span(p.stride))))
+		p.notes = append(p.notes, "forecasts are judged every "+history.Span(p.span(p.stride)))
 	}
 	p.refit = max(p.refit/p.stride, 1) * p.stride
 	return p, nil
@@ -73,16 +80,28 @@ func (p *plan) setSeason() {
 		return
 	}
 	p.season = int(p.cycle / p.series.Step)
-	if p.series.Len() < 2*p.season {
-		p.notes = append(p.notes, fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
-			"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)))
-		return
+	switch {
+	case p.seasons() < 2: //nolint:mnd // Less than twice is not again.
+		p.notes = append(
+			p.notes,
+			fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
+				"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)),
+		)
+	case p.seasons() < leastSeasons:
+		p.notes = append(
+			p.notes,
+			fmt.Sprintf("the history has %.2g seasons of %s, half of which are learnt from: models "+
+				"that know the season want 5 or more", p.seasons(), history.Span(p.cycle)),
+		)
 	}
-	if p.series.Len() < 2*trainSeasons*p.season {
-		p.notes = append(p.notes, fmt.Sprintf("the history has %.2g seasons of %s; with %d or more the first fits "+
-			"would have seen enough of them", float64(p.series.Len())/float64(p.season), history.Span(p.cycle),
-			2*trainSeasons))
+}
+
+// seasons is how many the history has; without a season that is always enough.
+func (p *plan) seasons() float64 {
+	if p.season == 0 {
+		return math.Inf(1)
 	}
+	return float64(p.series.Len()) / float64(p.season)
 }
 
 // setHorizons are those that were named, or the usual ones that are a whole number of steps; the lead time is one, too.
@@ -98,8 +117,11 @@ func (o *options) setHorizons(p *plan) error {
 	var problems []error
 	for _, d := range wanted {
 		if d%step != 0 {
-			problems = append(problems, fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s",
-				d, step))
+			problems = append(
+				problems,
+				fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s",
+					d, step),
+			)
 			continue
 		}
 		p.horizons = append(p.horizons, int(d/step))

@@ -179,4 +179,3 @@ func joined(before, after []backtest.Track) []backtest.Track {
 	}
 	return before
 }
-

@@ -29,7 +29,7 @@ func newReport(h history.History, p plan, played played) report {
 	r := report{
 		history: h, plan: p, played: played, scores: scores(p, played.models), lead: slices.Index(p.horizons, p.lead),
 	}
-	_, r.windows = comparable(tracksOf(played.models, r.lead))
+	_, r.windows = shared(tracksOf(played.models, r.lead))
 	return r
 }
 

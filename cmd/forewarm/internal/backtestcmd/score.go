@@ -23,7 +23,7 @@ type score struct {
 func scores(p plan, models []account) [][]score {
 	out := make([][]score, len(models))
 	for h := range p.horizons {
-		points, windows := comparable(tracksOf(models, h))
+		points, windows := shared(tracksOf(models, h))
 		for i := range models {
 			if models[i].err == nil {
 				out[i] = append(out[i], p.score(&models[i].tracks[h], points, windows))
@@ -44,8 +44,8 @@ func tracksOf(models []account, h int) []*backtest.Track {
 	return out
 }
 
-// comparable are the values, and the windows' maxima, that came and that every model forecast.
-func comparable(tracks []*backtest.Track) (points, windows []float64) {
+// shared are the values, and the windows' maxima, that came and that every model forecast.
+func shared(tracks []*backtest.Track) (points, windows []float64) {
 	if len(tracks) == 0 {
 		return nil, nil
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// clear is the difference below which two losses are called the same: the server promotes a model for no less.
-	clear = 0.03
+	// edge is the difference below which two losses are called the same: the server promotes a model for no less.
+	edge = 0.03
 	// batches are the stretches whose losses are compared; each holds leastWindows windows that do not overlap, and with
 	// fewer than leastBatches nothing is sure.
 	batches, leastBatches, leastWindows = 20, 8, 2

@@ -91,6 +91,8 @@ func (r report) dressed(svg string) []byte {
 // text is a style of a size and a colour.
 func text(size vg.Length, c colour) draw.TextStyle {
 	return draw.TextStyle{
-		Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}, Handler: plot.DefaultTextHandler,
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		Handler: plot.DefaultTextHandler,
 	}
 }

@@ -49,7 +49,12 @@ func (r report) writeTable(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	// Names stand on the left of a cell of one width, figures on the right.
 	const first = "%-8s%-20s\t"
-	fmt.Fprintf(table, "\n"+first+"MAE\tOF LAST\tMASE\tLOSS\tOF LAST\tHELD 50%%\t90%%\t95%%\t99%%\t\n", "HORIZON", "MODEL")
+	fmt.Fprintf(
+		table,
+		"\n"+first+"MAE\tOF LAST\tMASE\tLOSS\tOF LAST\tHELD 50%%\t90%%\t95%%\t99%%\t\n",
+		"HORIZON",
+		"MODEL",
+	)
 	for h := range r.plan.horizons {
 		horizon := short(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {

@@ -3,6 +3,7 @@ package backtestcmd
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
@@ -23,14 +24,20 @@ func (r report) verdict() string {
 	case r.loss(free, r.lead) == 0 || math.IsNaN(change):
 		out = append(out, fmt.Sprintf("Nothing to forecast: %s is never wrong about the highest demand of the next %s.",
 			called(names[free].name), ahead))
-	case math.Abs(change) < clear:
-		out = append(out, fmt.Sprintf("No better than free: at the highest demand of the next %s the best model, %s, is as "+
-			"good as %s, which costs nothing%s.", ahead, called(names[model].name), called(names[free].name),
-			r.against(model)))
+	case math.Abs(change) < edge:
+		out = append(
+			out,
+			fmt.Sprintf("No better than free: at the highest demand of the next %s the best model, %s, is as "+
+				"good as %s, which costs nothing%s.", ahead, called(names[model].name), called(names[free].name),
+				r.against(model)),
+		)
 	case !sure:
-		out = append(out, fmt.Sprintf("Not sure: at the highest demand of the next %s the best model is %s%s; but beside %s, "+
-			"which costs nothing, that may be chance.", ahead, called(names[model].name), r.against(model),
-			called(names[free].name)))
+		out = append(
+			out,
+			fmt.Sprintf("Not sure: at the highest demand of the next %s the best model is %s%s; but beside %s, "+
+				"which costs nothing, that may be chance.", ahead, called(names[model].name), r.against(model),
+				called(names[free].name)),
+		)
 	case change < 0:
 		out = append(out, fmt.Sprintf("Worth it: %s is best at the highest demand of the next %s%s.",
 			called(names[model].name), ahead, r.against(model)))
@@ -47,10 +54,15 @@ func (r report) verdict() string {
 	return strings.Join(out, " ")
 }
 
-// against compares a model's loss with those of the last value and the last season.
+// against compares a model's loss with those of the last value, the last season and the best free one, where that is
+// another.
 func (r report) against(model int) string {
+	names := []string{forecaster.LastValue, forecaster.LastSeason}
+	if best := r.best(true); best >= 0 && !slices.Contains(names, r.played.models[best].name) {
+		names = append(names, r.played.models[best].name)
+	}
 	var parts []string
-	for _, name := range []string{forecaster.LastValue, forecaster.LastSeason} {
+	for _, name := range names {
 		i := r.find(name)
 		if loss := r.loss(i, r.lead); loss > 0 {
 			parts = append(parts, compared(r.loss(model, r.lead), loss, called(name)))
@@ -59,7 +71,16 @@ func (r report) against(model int) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return ": its 95 % quantile loses " + strings.Join(parts, " and ")
+	return ": its 95 % quantile loses " + listed(parts)
+}
+
+// listed are parts of a sentence with commas and an "and".
+func listed(parts []string) string {
+	last := len(parts) - 1
+	if last == 0 {
+		return parts[0]
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
 // held is how often the best model's quantile held, and how its points compare.

@@ -95,7 +95,10 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst, "demand": demand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"envsubst": envsubst,
+			"demand":   demand,
+		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
@@ -111,7 +114,8 @@ func envsubst(ts *testscript.TestScript, _ bool, args []string) {
 func demand(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	text := "t,load\n"
+	var text strings.Builder
+	text.WriteString("t,load\n")
 	for i := range n {
 		at := time.Unix(int64(1767571200+60*i), 0)
 		value := fmt.Sprintf("%.6g", hourly(at))
@@ -121,9 +125,9 @@ func demand(ts *testscript.TestScript, _ bool, args []string) {
 		case mode == "zero":
 			value = "0"
 		}
-		text += fmt.Sprintf("%d,%s\n", at.Unix(), value)
+		fmt.Fprintf(&text, "%d,%s\n", at.Unix(), value)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text.String()), 0o600))
 }
 
 // hourly is a demand that comes again every hour, and something on it that no model knows.
