@@ -56,7 +56,7 @@ func (s scope) gpus(name string) string {
 // gpusAllocated weighs what pods ask for. A resource's name tells a MIG instance's slices of compute; PromQL makes no
 // number of a label, so a vector of constants does. Pods that have ended hold nothing, though they are still listed.
 func (s scope) gpusAllocated() string {
-	requests := s.fact("kube_pod_container_resource_requests", `resource=~"nvidia_com_(gpu|mig_.+)",node!=""`)
+	requests := s.fact("kube_pod_container_resource_requests", `resource=~"nvidia_com_(gpu(_shared)?|mig_.+)",node!=""`)
 	sliced := fmt.Sprintf(`label_replace(%s, "slices", "$1", "resource", "nvidia_com_mig_([0-9])g_.+")`, requests)
 	sliced = fmt.Sprintf(`label_replace(%s, "slices", "$1/4", "resource", "nvidia_com_mig_(1g_6|2g_12|4g_24)gb.*")`, sliced)
 	weights := `vector(1)`
