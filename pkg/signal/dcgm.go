@@ -9,7 +9,8 @@ func dcgm() Source {
 		Title: "NVIDIA dcgm-exporter",
 		Note: "Says what GPUs do, not what is asked of them: a saturated GPU shows no more than 1, however long the queue. " +
 			"Prefer the server's own in-flight requests where it reports them. Collected every 30 s by default. " +
-			"Under time-slicing and MPS it cannot tell pods apart: use nvml, or the server's own metrics.",
+			"A MIG instance counts as one, so a replica on one instance has 1. Under time-slicing and MPS pods cannot be told apart: " +
+			"use the server's own metrics, or nvml.",
 		Presets: []Preset{
 			{
 				Name:  "dcgm/gpu-busy",
@@ -34,8 +35,8 @@ func dcgm() Source {
 				Name:  "dcgm/gpus-allocated",
 				Brief: "GPUs held: bills and warm pools, never scaling",
 				Summary: "GPUs that the target's scheduled pods hold, from their resource requests (kube-state-metrics): a MIG " +
-					"instance by its compute slices of seven (of four on an A30), a time-slicing or MPS replica as a whole one. " +
-					"It follows the replicas, so scaling on it feeds itself. Claims of dynamic resource allocation are not seen.",
+					"instance by its compute slices of seven (of four on an A30), a time-slicing or MPS replica as a whole one: " +
+					"divide in a query of your own where several make a GPU. It follows the replicas, so scaling on it feeds itself. Claims of dynamic resource allocation are not seen.",
 				Target:   "none: not for an HPA",
 				Unit:     "GPUs",
 				template: scope.gpusAllocated,

@@ -13,7 +13,7 @@ func nvml() Source {
 		Presets: []Preset{
 			{
 				Name:  "nvml/gpu-busy",
-				Brief: "demand on shared GPUs",
+				Brief: "demand on shared GPUs (agent not there yet)",
 				Summary: "Physical GPUs kept busy by the target's own processes, under time-slicing and MPS too; a MIG instance " +
 					"counts by its share of the GPU. Saturates at what is allotted. Needs the node agent, which is not there yet.",
 				Target:   "the share of a physical GPU that a replica has, times how busy it may be: 0.25 × 0.8 for one of four",
@@ -22,7 +22,7 @@ func nvml() Source {
 			},
 			{
 				Name:  "nvml/memory-bandwidth",
-				Brief: "demand of decoding on shared GPUs",
+				Brief: "demand of decoding on shared GPUs (not yet)",
 				Summary: "Physical GPUs' worth of memory bandwidth in use by the target's own processes, under sharing too. " +
 					"Saturates at what is allotted. Needs the node agent, which is not there yet.",
 				Target:   "the share of a physical GPU that a replica has, times the share at which it keeps its latency",
@@ -31,7 +31,7 @@ func nvml() Source {
 			},
 			{
 				Name:  "nvml/gpus-allocated",
-				Brief: "GPUs held: bills and warm pools, never scaling",
+				Brief: "GPUs held, shares too: bills, warm pools (not yet)",
 				Summary: "Physical GPUs that the target's pods hold: 1 for a whole one, 1/n for one of n time-slicing or MPS " +
 					"replicas, the slices' share for a MIG instance. It follows the replicas, so scaling on it feeds itself. " +
 					"Needs the node agent, which is not there yet.",

@@ -19,7 +19,7 @@ func triton() Source {
 	return Source{
 		Name:  "triton",
 		Title: "Triton Inference Server",
-		Note: "The requests pending are reported since 24.01. An ensemble counts at each of its models, so set the target in the " +
+		Note: "Older releases do not report what is pending: what they count then is what runs. An ensemble counts at each of its models, so set the target in the " +
 			"same count, or write a query on one model. The nv_trt_llm metrics are those of the TensorRT-LLM backend.",
 		Presets: []Preset{
 			inflight("triton", func(s scope) string {

@@ -12,8 +12,9 @@ func trtllm() Source {
 	return Source{
 		Name:  "trtllm",
 		Title: "TensorRT-LLM (trtllm-serve)",
-		Note: "Served at /prometheus/metrics, with return_perf_metrics: true and enable_iter_perf_stats: true in the server's " +
-			"options; the requests running and waiting came late in its 1.x releases. Behind Triton use triton.",
+		Note: "Served at /prometheus/metrics; the server must keep its iteration statistics (enable_iter_perf_stats) and its " +
+			"requests' metrics (return_perf_metrics). Releases that do not report what runs and waits yield no series. " +
+			"Behind Triton use triton.",
 		Presets: []Preset{
 			inflight("trtllm", func(s scope) string { return s.inflight(running, waiting) }),
 			arrivals("trtllm", "Requests that arrive per second: completions per second plus the growth of what runs and waits, "+

@@ -12,8 +12,8 @@ func vllm() Source {
 	return Source{
 		Name:  "vllm",
 		Title: "vLLM",
-		Note: "Named as in vLLM 0.6 and later; the KV cache also under its name before 0.11. " +
-			"Holds for KServe's and Ray's pods that run vLLM, where vLLM's own port is scraped.",
+		Note: "Holds wherever vLLM's own metrics are scraped: under KServe and llm-d, too. The KV cache is known by its former " +
+			"name as well (gpu_cache_usage_perc).",
 		Presets: []Preset{
 			inflight("vllm", func(s scope) string { return s.inflight(running, waiting) }),
 			arrivals("vllm", "Requests that arrive per second: first tokens per second plus the growth of the queue, "+
