@@ -1,6 +1,9 @@
 package signal
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // dcgm is the presets on NVIDIA's dcgm-exporter, and on kube-state-metrics for what was allotted.
 func dcgm() Source {
@@ -59,15 +62,30 @@ func (s scope) gpus(name string) string {
 func (s scope) gpusAllocated() string {
 	requests := s.fact("kube_pod_container_resource_requests", `resource=~"nvidia_com_(gpu(_shared)?|mig_.+)",node!=""`)
 	sliced := fmt.Sprintf(`label_replace(%s, "slices", "$1", "resource", "nvidia_com_mig_([0-9])g_.+")`, requests)
-	sliced = fmt.Sprintf(`label_replace(%s, "slices", "$1/4", "resource", "nvidia_com_mig_(1g_6|2g_12|4g_24)gb.*")`, sliced)
-	weights := `vector(1)`
+	sliced = fmt.Sprintf(
+		`label_replace(%s, "slices", "$1/4", "resource", "nvidia_com_mig_(1g_6|2g_12|4g_24)gb.*")`,
+		sliced,
+	)
+	ended := s.fact("kube_pod_status_phase", `phase=~"Succeeded|Failed"`)
+	held := fmt.Sprintf(
+		`max by (pod, container, resource, slices) (%s) * on (slices) group_left () (%s)`,
+		sliced,
+		weights(),
+	)
+	return s.total(fmt.Sprintf(`(sum by (pod) (%s) unless on (pod) (max by (pod) (%s) == 1))`, held, ended))
+}
+
+// weights is what share of a GPU a device is, by its slices of compute.
+func weights() string {
+	shares := []string{`vector(1)`}
 	for _, slices := range []int{1, 2, 3, 4, 7} {
-		weights += fmt.Sprintf(` or label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, slices)
+		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, slices))
 	}
 	for _, profile := range []string{"1g_6", "2g_12", "4g_24"} {
-		weights += fmt.Sprintf(` or label_replace(vector(%c / 4), "slices", "%s/4", "", "")`, profile[0], profile)
+		shares = append(
+			shares,
+			fmt.Sprintf(`label_replace(vector(%c / 4), "slices", "%s/4", "", "")`, profile[0], profile),
+		)
 	}
-	ended := s.fact("kube_pod_status_phase", `phase=~"Succeeded|Failed"`)
-	held := fmt.Sprintf(`max by (pod, container, resource, slices) (%s) * on (slices) group_left () (%s)`, sliced, weights)
-	return s.total(fmt.Sprintf(`(sum by (pod) (%s) unless on (pod) (max by (pod) (%s) == 1))`, held, ended))
+	return strings.Join(shares, " or ")
 }

@@ -73,7 +73,11 @@ func engineScenarios() []scenario {
 `,
 		},
 		{
-			preset: "vllm/kv-cache", trap: "a gang of two pods is one replica", kind: "LeaderWorkerSet", name: "lws", want: "{} 1.25",
+			preset: "vllm/kv-cache",
+			trap:   "a gang of two pods is one replica",
+			kind:   "LeaderWorkerSet",
+			name:   "lws",
+			want:   "{} 1.25",
 			load: `
   vllm:kv_cache_usage_perc{namespace="ai",pod="lws-0",instance="g0",engine="0"} 0.5x40
   vllm:kv_cache_usage_perc{namespace="ai",pod="lws-0-1",instance="g1",engine="1"} 1x40
@@ -92,7 +96,9 @@ func engineScenarios() []scenario {
 `,
 		},
 		{
-			preset: "sglang/inflight", trap: "the ranks of an engine report alike, classes stand beside the whole", want: "{} 6",
+			preset: "sglang/inflight",
+			trap:   "the ranks of an engine report alike, classes stand beside the whole",
+			want:   "{} 6",
 			load: `
   sglang:num_running_reqs{$A,engine_type="unified",model_name="m",tp_rank="0",priority=""} 4x40
   sglang:num_running_reqs{$A,engine_type="unified",model_name="m",tp_rank="1",priority=""} 4x40

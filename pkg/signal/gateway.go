@@ -7,7 +7,11 @@ import "fmt"
 func gateway() Source {
 	of := func(names ...string) metric { return metric{names: names} }
 	routed := of("llm_d_epp_request_total", "inference_objective_request_total", "inference_model_request_total")
-	running := of("llm_d_epp_request_running", "inference_objective_running_requests", "inference_model_running_requests")
+	running := of(
+		"llm_d_epp_request_running",
+		"inference_objective_running_requests",
+		"inference_model_running_requests",
+	)
 	held := of("llm_d_epp_flow_control_queue_size", "inference_extension_flow_control_queue_size")
 	return Source{
 		Name:  "gateway",
@@ -20,16 +24,22 @@ func gateway() Source {
 				return s.picked(together(s.perPod(running), s.perPod(held)))
 			}).saying("Requests in flight through the pool's endpoint picker: those that it routed and that are not answered, and " +
 				"those that its flow control holds. Grows without bound under saturation. The first choice for scaling."),
-			arrivals("gateway", "Requests that arrive per second at the pool's endpoint picker, also while no pod is there: those "+
-				"routed plus the growth of what its flow control holds. The best signal to forecast.",
+			arrivals(
+				"gateway",
+				"Requests that arrive per second at the pool's endpoint picker, also while no pod is there: those "+
+					"routed plus the growth of what its flow control holds. The best signal to forecast.",
 				func(s scope) string {
 					grown := fmt.Sprintf(`%s / %d`, s.perPod(held.delta()), windowSeconds)
 					return s.picked(`clamp_min(` + together(s.perPod(routed.rate()), grown) + `, 0)`)
-				}),
+				},
+			),
 			queue("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).saying(
 				"Requests that wait on the target's pods, as the endpoint picker sees it. Zero until it is too late: a second, reactive " +
 					"metric of the HPA, or what says that a signal is saturated (spec.signal.saturated)."),
-			caches("gateway", scope.poolCaches).saying("KV caches in use, counted in endpoints of the pool: their mean times the " +
+			caches(
+				"gateway",
+				scope.poolCaches,
+			).saying("KV caches in use, counted in endpoints of the pool: their mean times the " +
 				"endpoints that are ready. Saturates at their number: a second metric beside the requests in flight."),
 		},
 	}
@@ -49,7 +59,7 @@ func endpoints() []endpoint {
 // byPod is the picker's figures for endpoints, with the endpoint's pod in the label pod and the picker's in picker.
 func (s scope) byPod(e endpoint) string {
 	return fmt.Sprintf(
-		`label_replace(label_replace(%s, "picker", "$1", "pod", "(.+)"), "pod", "$1", "%s", "(.+?)(-rank-[0-9]+)?")`,
+		`label_replace(label_replace(%s, "picker", "$1", "pod", "(.+)"), "pod", "$1", %q, "(.+?)(-rank-[0-9]+)?")`,
 		s.fact(e.metric, ""), e.label)
 }
 

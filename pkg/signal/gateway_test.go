@@ -37,8 +37,11 @@ func gatewayScenarios() []scenario {
 `,
 		},
 		{
-			preset: "gateway/arrivals", trap: "no pod is there: the pool of that name", kind: "Deployment", name: "asleep",
-			want: "{} 2",
+			preset: "gateway/arrivals",
+			trap:   "no pod is there: the pool of that name",
+			kind:   "Deployment",
+			name:   "asleep",
+			want:   "{} 2",
 			load: pickers + `
   inference_pool_ready_pods{namespace="ai",pod="epp-s",name="asleep"} 0x40
   inference_objective_request_total{namespace="ai",pod="epp-s",model_name="m"} 0+30x40

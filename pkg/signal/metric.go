@@ -77,10 +77,17 @@ func (s scope) perPod(m metric) string {
 	for i, name := range m.names {
 		series := s.series(name, m)
 		if len(m.distinct) == 0 {
-			versions[i] = fmt.Sprintf(`sum by (pod) (max by (pod, instance) (sum by (pod, instance, job) (%s)))`, series)
+			versions[i] = fmt.Sprintf(
+				`sum by (pod) (max by (pod, instance) (sum by (pod, instance, job) (%s)))`,
+				series,
+			)
 			continue
 		}
-		versions[i] = fmt.Sprintf(`sum by (pod) (max by (pod, instance, %s) (%s))`, strings.Join(m.distinct, ", "), series)
+		versions[i] = fmt.Sprintf(
+			`sum by (pod) (max by (pod, instance, %s) (%s))`,
+			strings.Join(m.distinct, ", "),
+			series,
+		)
 	}
 	return "(" + strings.Join(versions, " or ") + ")"
 }
@@ -109,7 +116,9 @@ func (s scope) inflight(running, waiting metric) string {
 // counter grew by. The sum is kept from falling below 0 pod by pod, for the requests that vanish with a pod's restart
 // were not served.
 func (s scope) arrivals(passed, held metric) string {
-	return s.total(fmt.Sprintf(`clamp_min(%s + %s / %d, 0)`, s.perPod(passed.rate()), s.perPod(held.delta()), windowSeconds))
+	return s.total(
+		fmt.Sprintf(`clamp_min(%s + %s / %d, 0)`, s.perPod(passed.rate()), s.perPod(held.delta()), windowSeconds),
+	)
 }
 
 // caches is the KV caches in use, counted in replicas: the mean over the engines of a replica, summed over replicas.

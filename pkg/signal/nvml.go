@@ -46,6 +46,8 @@ func nvml() Source {
 // attributed sums shares of physical GPUs that are the pods' own. Two pods that share a GPU add up, for neither's share
 // holds the other's.
 func (s scope) attributed(name string) string {
-	return s.total(fmt.Sprintf(`max by (pod, uuid, gpu_instance) (sum by (pod, uuid, gpu_instance, instance, job) (%s))`,
-		s.fact(name, "")))
+	return s.total(
+		fmt.Sprintf(`max by (pod, uuid, gpu_instance) (sum by (pod, uuid, gpu_instance, instance, job) (%s))`,
+			s.fact(name, "")),
+	)
 }

@@ -35,7 +35,9 @@ func (s scope) replicas() string {
 	if s.target.Kind == "LeaderWorkerSet" {
 		return fmt.Sprintf(
 			`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or label_replace(%s or %s, "replica", "$1", "pod", "(.+)"))`,
-			s.workers(), s.directly(s.owner("LeaderWorkerSet")), s.directly(s.owner("StatefulSet")),
+			s.workers(),
+			s.directly(s.owner("LeaderWorkerSet")),
+			s.directly(s.owner("StatefulSet")),
 		)
 	}
 	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`

@@ -33,12 +33,44 @@ const viaDeployments = waiting + `
 // ownerScenarios are how kinds own their pods; any preset serves to show it.
 func ownerScenarios() []scenario {
 	return []scenario{
-		{preset: "tgi/queue", trap: "the predictor, not the transformer; a dot is a dot", kind: "InferenceService", name: "m.v1", want: "{} 7", load: viaDeployments},
-		{preset: "tgi/queue", trap: "revisions, not those of a name that begins alike", kind: "Service", name: "web", want: "{} 32", load: viaDeployments},
-		{preset: "tgi/queue", trap: "one revision", kind: "Revision", name: "m.v1-predictor-00002", want: "{} 2", load: viaDeployments},
-		{preset: "tgi/queue", trap: "a Deployment by its whole name", kind: "Deployment", name: "m.v1-predictor", want: "{} 1", load: viaDeployments},
 		{
-			preset: "ray-serve/queue", trap: "a RayCluster by its whole name", kind: "RayCluster", name: "chat-x5k9v", want: "{} 3",
+			preset: "tgi/queue",
+			trap:   "the predictor, not the transformer; a dot is a dot",
+			kind:   "InferenceService",
+			name:   "m.v1",
+			want:   "{} 7",
+			load:   viaDeployments,
+		},
+		{
+			preset: "tgi/queue",
+			trap:   "revisions, not those of a name that begins alike",
+			kind:   "Service",
+			name:   "web",
+			want:   "{} 32",
+			load:   viaDeployments,
+		},
+		{
+			preset: "tgi/queue",
+			trap:   "one revision",
+			kind:   "Revision",
+			name:   "m.v1-predictor-00002",
+			want:   "{} 2",
+			load:   viaDeployments,
+		},
+		{
+			preset: "tgi/queue",
+			trap:   "a Deployment by its whole name",
+			kind:   "Deployment",
+			name:   "m.v1-predictor",
+			want:   "{} 1",
+			load:   viaDeployments,
+		},
+		{
+			preset: "ray-serve/queue",
+			trap:   "a RayCluster by its whole name",
+			kind:   "RayCluster",
+			name:   "chat-x5k9v",
+			want:   "{} 3",
 			load: rayOwners + `
   ray_serve_deployment_queued_queries{namespace="ai",pod="chat-head",instance="h"} 5x40
   ray_serve_deployment_queued_queries{namespace="ai",pod="chat-w2",instance="w"} 3x40
@@ -55,7 +87,11 @@ func ownerScenarios() []scenario {
 `,
 		},
 		{
-			preset: "dcgm/gpus-allocated", trap: "a gang's GPUs are its pods' sum", kind: "LeaderWorkerSet", name: "lws", want: "{} 16",
+			preset: "dcgm/gpus-allocated",
+			trap:   "a gang's GPUs are its pods' sum",
+			kind:   "LeaderWorkerSet",
+			name:   "lws",
+			want:   "{} 16",
 			load: request + `"nvidia_com_gpu",pod="lws-0",node="n1"} 8x40` + request +
 				`"nvidia_com_gpu",pod="lws-0-1",node="n2"} 8x40
 `,

@@ -136,7 +136,7 @@ func TestPresets(t *testing.T) {
 	for how, load := range loads() {
 		for _, tt := range tests {
 			t.Run(how+"/"+tt.preset+" of "+tt.kind+" "+tt.name, func(t *testing.T) {
-				evaluates(t, load, render(t, tt.preset, "ai", signal.Target{Kind: tt.kind, Name: tt.name}), tt.want)
+				evaluates(t, load, render(t, tt.preset, signal.Target{Kind: tt.kind, Name: tt.name}), tt.want)
 			})
 		}
 	}
@@ -151,7 +151,7 @@ func TestArrivalsUnderSaturation(t *testing.T) {
   vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-a",instance="a",engine="0"} 0+30x40
   vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 0+15x18 0x22
 `
-	expr := render(t, "vllm/arrivals", "ai", signal.Target{Kind: "Deployment", Name: "llama"})
+	expr := render(t, "vllm/arrivals", signal.Target{Kind: "Deployment", Name: "llama"})
 	evaluatesAt(t, load, expr, "3m", "{} 7") // (30 + 60)/15 + 15/15
 	evaluatesAt(t, load, expr, "5m", "{} 6") // the restarted pod counts 0, not less
 }
@@ -215,8 +215,8 @@ func TestLookup(t *testing.T) {
 func TestRenderedPresetsPassAsQueries(t *testing.T) {
 	for _, p := range signal.Presets() {
 		for _, kind := range []string{"Deployment", "LeaderWorkerSet", "Rollout"} {
-			expr := render(t, p.Name, "ai", signal.Target{Kind: kind, Name: "llama"})
-			if again := render(t, p.Name, "ai", signal.Target{Kind: kind, Name: "llama"}); again != expr {
+			expr := render(t, p.Name, signal.Target{Kind: kind, Name: "llama"})
+			if again := render(t, p.Name, signal.Target{Kind: kind, Name: "llama"}); again != expr {
 				t.Errorf("%s is rendered differently the second time", p.Name)
 			}
 			if err := signal.Check(expr); err != nil {
@@ -268,21 +268,21 @@ func TestEachServerHasOrLacksTheSignals(t *testing.T) {
 		for _, l := range s.Lacks {
 			said[l.Signal]++
 		}
-		for _, signal := range []string{"inflight", "arrivals", "queue", "kv-cache"} {
-			if said[signal] != 1 {
-				t.Errorf("%s/%s is spoken of %d times, want once", s.Name, signal, said[signal])
+		for _, kind := range []string{"inflight", "arrivals", "queue", "kv-cache"} {
+			if said[kind] != 1 {
+				t.Errorf("%s/%s is spoken of %d times, want once", s.Name, kind, said[kind])
 			}
 		}
 	}
 }
 
-func render(t *testing.T, preset, namespace string, target signal.Target) string {
+func render(t *testing.T, preset string, target signal.Target) string {
 	t.Helper()
 	p, err := signal.Lookup(preset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := p.Render(namespace, target)
+	expr, err := p.Render("ai", target)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,16 +16,21 @@ func rayServe() Source {
 			"RayCluster. Where an application has several deployments, a request counts at each that it is at.",
 		Presets: []Preset{
 			inflight("ray-serve", func(s scope) string { return s.total(held(s)) }),
-			arrivals("ray-serve", "HTTP requests that arrive per second: those answered plus the growth of what runs and waits, so "+
-				"that it holds under saturation too. With several deployments in a chain that growth counts at each.",
+			arrivals(
+				"ray-serve",
+				"HTTP requests that arrive per second: those answered plus the growth of what runs and waits, so "+
+					"that it holds under saturation too. With several deployments in a chain that growth counts at each.",
 				func(s scope) string {
 					grown := together(s.perPod(running.delta()), s.perPod(waiting.delta()))
 					// Answered by a proxy's pod, held by others: no pod's sum is bounded by 0, only the whole is.
 					return fmt.Sprintf(`clamp_min(%s, 0)`,
 						s.total(together(s.perPod(answered.rate()), fmt.Sprintf(`%s / %d`, grown, windowSeconds))))
-				}),
+				},
+			),
 			queue("ray-serve", func(s scope) string { return s.total(s.perPod(waiting)) }),
 		},
-		Lacks: []Lack{{"kv-cache", "Ray Serve knows nothing of its engines' caches; where they are vLLM, use vllm/kv-cache"}},
+		Lacks: []Lack{
+			{"kv-cache", "Ray Serve knows nothing of its engines' caches; where they are vLLM, use vllm/kv-cache"},
+		},
 	}
 }

@@ -52,7 +52,7 @@ func TestScenarios(t *testing.T) {
 		} {
 			t.Run(s.preset+"/"+s.trap+"/"+target.Kind+"/"+how, func(t *testing.T) {
 				t.Parallel()
-				evaluates(t, scraped, render(t, s.preset, "ai", target), s.want)
+				evaluates(t, scraped, render(t, s.preset, target), s.want)
 			})
 		}
 	}
@@ -89,9 +89,9 @@ func TestAbsenceIsNoSeries(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			llama := signal.Target{Kind: "Deployment", Name: "llama"}
-			evaluates(t, owners+neighbours, render(t, p.Name, "ai", llama), "")
+			evaluates(t, owners+neighbours, render(t, p.Name, llama), "")
 			nobody := signal.Target{Kind: "Deployment", Name: "nobody"}
-			evaluates(t, owners+neighbours+unique(everything.String()), render(t, p.Name, "ai", nobody), "")
+			evaluates(t, owners+neighbours+unique(everything.String()), render(t, p.Name, nobody), "")
 		})
 	}
 }

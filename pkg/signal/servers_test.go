@@ -23,7 +23,11 @@ func serverScenarios() []scenario {
   tgi_queue_size{$P} 10x40
 `,
 		},
-		{preset: "tgi/arrivals", want: "{} 5", load: "\n  tgi_request_count{$A} 0+30x40\n  tgi_request_count{$B} 0+45x40\n"},
+		{
+			preset: "tgi/arrivals",
+			want:   "{} 5",
+			load:   "\n  tgi_request_count{$A} 0+30x40\n  tgi_request_count{$B} 0+45x40\n",
+		},
 		{
 			preset: "tgi/arrivals", trap: "one restarts, and what it received stands apart by kind", want: "{} 3",
 			load: `
@@ -163,7 +167,9 @@ func serverScenarios() []scenario {
 `,
 		},
 		{
-			preset: "kserve/inflight", trap: "a revision of each age of the queue-proxy, one with two names", want: "{} 9",
+			preset: "kserve/inflight",
+			trap:   "a revision of each age of the queue-proxy, one with two names",
+			want:   "{} 9",
 			load: `
   kn_queueproxy_depth{$A} 4x40
   revision_queue_depth{$B,revision_name="r"} 5x40
@@ -179,8 +185,9 @@ func serverScenarios() []scenario {
 `,
 		},
 		{
-			preset: "kserve/arrivals", trap: "the server counts what its queue-proxy counted, answers stand apart by code",
-			want: "{} 4",
+			preset: "kserve/arrivals",
+			trap:   "the server counts what its queue-proxy counted, answers stand apart by code",
+			want:   "{} 4",
 			load: `
   revision_request_count{$A,response_code="200"} 0+30x40
   revision_request_count{$A,response_code="429"} 0+15x40

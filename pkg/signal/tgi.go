@@ -10,9 +10,12 @@ func tgi() Source {
 		Note:  "Hugging Face only maintains it now, so its metrics will not change.",
 		Presets: []Preset{
 			inflight("tgi", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivals("tgi", "Requests that arrive per second, counted as they are received and so before they wait. Tokenizing "+
-				"requests are among them.",
-				func(s scope) string { return s.total(s.perPod(received.rate())) }),
+			arrivals(
+				"tgi",
+				"Requests that arrive per second, counted as they are received and so before they wait. Tokenizing "+
+					"requests are among them.",
+				func(s scope) string { return s.total(s.perPod(received.rate())) },
+			),
 			queue("tgi", func(s scope) string { return s.total(s.perPod(waiting)) }),
 		},
 		Lacks: []Lack{{"kv-cache", "TGI does not report its KV cache; use tgi/inflight"}},

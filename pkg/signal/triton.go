@@ -29,13 +29,16 @@ func triton() Source {
 			}).saying("Requests in flight on the target's pods: those pending, and those that execute, which is the " +
 				"TensorRT-LLM backend's own count or else, by Little's law, the time that requests spent executing in each second. " +
 				"That mean counts a request when it is done: exact for short requests, late for long ones. Grows under saturation."),
-			arrivals("triton", "Requests that arrive per second: those done, well or badly, plus the growth of what is pending, "+
-				"so that it holds under saturation too.",
+			arrivals(
+				"triton",
+				"Requests that arrive per second: those done, well or badly, plus the growth of what is pending, "+
+					"so that it holds under saturation too.",
 				func(s scope) string {
 					grown := fmt.Sprintf(`%s / %d`, s.perPod(pending.delta()), windowSeconds)
 					return s.total(`clamp_min(` +
 						together(s.perPod(succeeded.rate()), s.perPod(failed.rate()), grown) + `, 0)`)
-				}),
+				},
+			),
 			queue("triton", func(s scope) string {
 				return s.total(together(s.perPod(pending), s.perPod(engineWaiting)))
 			}),

@@ -17,12 +17,15 @@ func trtllm() Source {
 			"Behind Triton use triton.",
 		Presets: []Preset{
 			inflight("trtllm", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivals("trtllm", "Requests that arrive per second: completions per second plus the growth of what runs and waits, "+
-				"so that it holds under saturation too. Requests that are given up do not count.",
+			arrivals(
+				"trtllm",
+				"Requests that arrive per second: completions per second plus the growth of what runs and waits, "+
+					"so that it holds under saturation too. Requests that are given up do not count.",
 				func(s scope) string {
 					return s.total(`clamp_min(` + s.perPod(completed.rate()) + ` + (` +
 						s.perPod(running.delta()) + ` + ` + s.perPod(waiting.delta()) + `) / 120, 0)`)
-				}),
+				},
+			),
 			queue("trtllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			caches("trtllm", func(s scope) string { return s.caches(cache) }),
 		},

@@ -32,7 +32,10 @@ func kinds() map[string][]string {
 func parseTarget(text string) (signal.Target, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
-		return signal.Target{}, fmt.Errorf("--target %.200q is no workload, write KIND/NAME: for example deployment/llama", text)
+		return signal.Target{}, fmt.Errorf(
+			"--target %.200q is no workload, write KIND/NAME: for example deployment/llama",
+			text,
+		)
 	}
 	if unicode.IsUpper([]rune(kind)[0]) {
 		return signal.Target{Kind: kind, Name: name}, nil

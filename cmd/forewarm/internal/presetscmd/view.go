@@ -3,6 +3,7 @@ package presetscmd
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -19,20 +20,11 @@ func choose(word string) []signal.Source {
 		if s.Name == word {
 			return []signal.Source{s}
 		}
-		var presets []signal.Preset
-		for _, p := range s.Presets {
-			if p.Name == word || strings.HasSuffix(p.Name, "/"+word) {
-				presets = append(presets, p)
-			}
-		}
-		var lacks []signal.Lack
-		for _, l := range s.Lacks {
-			if l.Signal == word {
-				lacks = append(lacks, l)
-			}
-		}
-		if len(presets) > 0 || len(lacks) > 0 {
-			s.Presets, s.Lacks = presets, lacks
+		s.Presets = slices.DeleteFunc(s.Presets, func(p signal.Preset) bool {
+			return p.Name != word && p.Name != s.Name+"/"+word
+		})
+		s.Lacks = slices.DeleteFunc(s.Lacks, func(l signal.Lack) bool { return l.Signal != word })
+		if len(s.Presets)+len(s.Lacks) > 0 {
 			chosen = append(chosen, s)
 		}
 	}
