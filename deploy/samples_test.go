@@ -22,7 +22,14 @@ import (
 // bySignal are the samples that each show a signal: a Forecast and what scales on it.
 func bySignal() []string {
 	return []string{
-		"vllm-h100.yaml", "mig.yaml", "time-slicing.yaml", "mps.yaml", "gang.yaml", "kserve.yaml", "knative.yaml", "triton.yaml",
+		"vllm-h100.yaml",
+		"mig.yaml",
+		"time-slicing.yaml",
+		"mps.yaml",
+		"gang.yaml",
+		"kserve.yaml",
+		"knative.yaml",
+		"triton.yaml",
 		"web.yaml",
 	}
 }
@@ -32,7 +39,15 @@ func testSamples(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	for range 2 {
 		for _, name := range bySignal() {
-			c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-f", filepath.Join("deploy", "samples", name))
+			c.MustKubectl(
+				t,
+				"",
+				"apply",
+				"--server-side",
+				"--validate=strict",
+				"-f",
+				filepath.Join("deploy", "samples", name),
+			)
 		}
 	}
 }
@@ -79,7 +94,12 @@ func TestTheSamplesFit(t *testing.T) {
 
 // TestNoSampleIsForgotten holds the folder against what is applied here and elsewhere.
 func TestNoSampleIsForgotten(t *testing.T) {
-	tried := map[string]bool{"forecast.yaml": true, "hpa.yaml": true, "hpa-object.yaml": true, "scaledobject.yaml": true}
+	tried := map[string]bool{
+		"forecast.yaml":     true,
+		"hpa.yaml":          true,
+		"hpa-object.yaml":   true,
+		"scaledobject.yaml": true,
+	}
 	for _, name := range bySignal() {
 		tried[name] = true
 	}

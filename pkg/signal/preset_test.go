@@ -1,7 +1,9 @@
 package signal_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -134,11 +136,14 @@ func TestPresets(t *testing.T) {
 		{"vllm/arrivals", "Deployment", "llama", "{} 5"},
 	}
 	for how, load := range loads() {
-		for _, tt := range tests {
-			t.Run(how+"/"+tt.preset+" of "+tt.kind+" "+tt.name, func(t *testing.T) {
-				evaluates(t, load, render(t, tt.preset, signal.Target{Kind: tt.kind, Name: tt.name}), tt.want)
-			})
-		}
+		t.Run(how, func(t *testing.T) {
+			var expectations []expectation
+			for _, tt := range tests {
+				expr := render(t, tt.preset, signal.Target{Kind: tt.kind, Name: tt.name})
+				expectations = append(expectations, expectation{expr: expr, want: tt.want})
+			}
+			evaluates(t, load, expectations...)
+		})
 	}
 }
 
@@ -152,8 +157,9 @@ func TestArrivalsUnderSaturation(t *testing.T) {
   vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 0+15x18 0x22
 `
 	expr := render(t, "vllm/arrivals", signal.Target{Kind: "Deployment", Name: "llama"})
-	evaluatesAt(t, load, expr, "3m", "{} 7") // (30 + 60)/15 + 15/15
-	evaluatesAt(t, load, expr, "5m", "{} 6") // the restarted pod counts 0, not less
+	evaluates(t, load,
+		expectation{expr: expr, want: "{} 7", at: "3m"}, // (30 + 60)/15 + 15/15
+		expectation{expr: expr, want: "{} 6", at: "5m"}) // the restarted pod counts 0, not less
 }
 
 func TestHostileNamesAreQuoted(t *testing.T) {
@@ -289,16 +295,18 @@ func render(t *testing.T, preset string, target signal.Target) string {
 	return expr
 }
 
-func evaluates(t *testing.T, load, expr, want string) {
-	t.Helper()
-	evaluatesAt(t, load, expr, "5m", want)
-}
+// expectation is what an expression yields at five minutes, or at another time.
+type expectation struct{ expr, want, at string }
 
-func evaluatesAt(t *testing.T, load, expr, at, want string) {
+func evaluates(t *testing.T, load string, expectations ...expectation) {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 1e6, Timeout: 10 * time.Second, EnableAtModifier: true, EnableNegativeOffset: true,
 	})
-	load = strings.ReplaceAll(load, "\n\n", "\n") // A blank line ends the load.
-	promqltest.RunTest(t, "load 15s"+load+"\neval instant at "+at+" "+expr+"\n  "+want+"\n", engine)
+	var script strings.Builder
+	script.WriteString("load 15s" + strings.ReplaceAll(load, "\n\n", "\n")) // A blank line ends the load.
+	for _, e := range expectations {
+		fmt.Fprintf(&script, "\neval instant at %s %s\n  %s\n", cmp.Or(e.at, "5m"), e.expr, e.want)
+	}
+	promqltest.RunTest(t, script.String(), engine)
 }
