@@ -38,6 +38,7 @@ func TestDeploy(t *testing.T) {
 		run  func(*testing.T, *testcluster.Cluster)
 	}{
 		{"EverythingApplies", testApply},
+		{"TheSamplesApply", testSamples},
 		{"TheAccountMayDoItsWork", testWork},
 		{"AndNothingElse", testRights},
 		{"PeopleMayLook", testPeople},

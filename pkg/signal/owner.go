@@ -3,100 +3,91 @@ package signal
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 )
 
-// scope is the workload that a template is rendered for. Its methods are the words that templates are written in.
-type scope struct {
-	namespace string
-	target    Target
+// ordinal is the number that Knative counts revisions by: five digits at least.
+const ordinal = "[0-9]{5,}"
+
+// random is the suffix that Kubernetes generates for names: five of these characters, no vowels among them.
+const random = "[bcdfghjklmnpqrstvwxz2456789]{5}"
+
+// owner is a matcher on what owns pods or ReplicaSets.
+type owner struct {
+	kind string
+	// name of the owner, and a regular expression of what may follow it.
+	name, suffix string
 }
 
-// selector is one metric with matchers of its own ("" for none), as it stands in a template.
-type selector struct {
-	metric   string
-	matchers string
-	// over is a range function applied to the selector, "rate" or "delta"; empty for an instant selector. It runs over
-	// the range in window.
-	over   string
-	window string
-}
-
-// series is the metric in the Forecast's namespace with the workload's pod in the label pod, however it was scraped.
-//
-// An exporter such as dcgm-exporter or kube-state-metrics reports namespace and pod of others. Scraped with
-// honorLabels: true they stay in namespace and pod; with false those labels are the exporter's own, and the reported
-// ones arrive as exported_namespace and exported_pod. A series is of one kind or the other, so both halves can stand
-// side by side: the first takes what has an exported_namespace, the second what has none. The exporter's own pod, which
-// an idle GPU carries in pod, is no pod of the target and falls out at the join with the owners.
-func (s scope) series(sel selector) string {
-	matchers := sel.matchers
-	if matchers != "" {
-		matchers += ","
+func (o owner) matchers() string {
+	if o.suffix == "" {
+		return fmt.Sprintf("owner_kind=%q,owner_name=%q", o.kind, o.name)
 	}
-	namespace := strconv.Quote(s.namespace)
-	exported := sel.apply(matchers + "exported_namespace=" + namespace)
-	own := sel.apply(matchers + `exported_namespace="",namespace=` + namespace)
-	return fmt.Sprintf(`(label_replace(%s, "pod", "$1", "exported_pod", "(.+)") or %s)`, exported, own)
-}
-
-func (sel selector) apply(matchers string) string {
-	plain := sel.metric + "{" + matchers + "}"
-	if sel.over == "" {
-		return plain
-	}
-	return fmt.Sprintf("%s(%s[%s])", sel.over, plain, sel.window)
-}
-
-// total is the sum of a per-pod expression over the target's pods. The expression may have several series for a pod.
-func (s scope) total(perPod string) string {
-	return fmt.Sprintf(`sum(%s * on (pod) group_left () %s)`, perPod, s.pods())
+	return fmt.Sprintf("owner_kind=%q,owner_name=~%q", o.kind, regexp.QuoteMeta(o.name)+o.suffix)
 }
 
 // pods is 1 for every pod of the target, in the label pod. group makes it 1 and one series per pod whatever the number
 // of kube-state-metrics that report it.
-func (s scope) pods() string {
-	kind := s.target.Kind
-	switch kind {
+func (s scope) pods() string { return `group by (pod) (` + s.owned() + `)` }
+
+// replicas is pods with the replica that each belongs to in the label replica: the pod itself, or the leader of its
+// group.
+func (s scope) replicas() string {
+	if s.target.Kind == "LeaderWorkerSet" {
+		return fmt.Sprintf(
+			`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or label_replace(%s or %s, "replica", "$1", "pod", "(.+)"))`,
+			s.workers(),
+			s.directly(s.owner("LeaderWorkerSet")),
+			s.directly(s.owner("StatefulSet")),
+		)
+	}
+	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`
+}
+
+func (s scope) owner(kind string) owner { return owner{kind: kind, name: s.target.Name} }
+
+// owned is the pods of the target, perhaps several times. kube-state-metrics names direct owners only, so what stands
+// between a target and its pods is known by the name that its controller gives it.
+func (s scope) owned() string {
+	named := func(kind, suffix string) owner { return owner{kind: kind, name: s.target.Name, suffix: suffix} }
+	switch kind := s.target.Kind; kind {
 	case "Deployment":
-		return `group by (pod) (` + s.viaReplicaSet() + `)`
-	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job":
-		return `group by (pod) (` + s.directly(kind) + `)`
+		return s.viaReplicaSet(s.owner(kind))
+	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job", "RayCluster":
+		return s.directly(s.owner(kind))
 	case "LeaderWorkerSet":
-		return `group by (pod) (` + s.directly(kind) + ` or ` + s.directly("StatefulSet") + ` or ` + s.workers() + `)`
+		return s.directly(s.owner(kind)) + ` or ` + s.directly(s.owner("StatefulSet")) + ` or ` + s.workers()
+	case "RayService": // A RayCluster at a time, two while it is replaced; "-raycluster" until KubeRay 1.3.
+		return s.directly(named("RayCluster", "(-raycluster)?-"+random))
+	case "InferenceService": // KServe's Deployment, or Knative's for a revision of it; older ones add "-default".
+		return s.viaReplicaSet(named("Deployment", "-predictor(-default)?(-worker|-"+ordinal+"-deployment)?"))
+	case "Service": // Knative's: a Deployment for each revision.
+		return s.viaReplicaSet(named("Deployment", "-"+ordinal+"-deployment"))
+	case "Revision": // Knative's.
+		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-deployment"})
 	default: // A kind that we do not know owns its pods directly or, as an Argo Rollout does, through ReplicaSets.
-		return `group by (pod) (` + s.directly(kind) + ` or ` + s.viaReplicaSet() + `)`
+		return s.directly(s.owner(kind)) + ` or ` + s.viaReplicaSet(s.owner(kind))
 	}
 }
 
-// directly is the pods whose owner is of that kind and has the target's name.
-func (s scope) directly(kind string) string {
-	return `group by (pod, owner_name) (` + s.series(selector{
-		metric:   "kube_pod_owner",
-		matchers: fmt.Sprintf("owner_kind=%q,owner_name=%q", kind, s.target.Name),
-	}) + `)`
+// directly is the pods whose owner is that one.
+func (s scope) directly(o owner) string {
+	return `group by (pod, owner_name) (` + s.fact("kube_pod_owner", o.matchers()) + `)`
 }
 
-// viaReplicaSet is the pods whose ReplicaSet is owned by the target.
-func (s scope) viaReplicaSet() string {
-	pods := s.series(selector{metric: "kube_pod_owner", matchers: `owner_kind="ReplicaSet"`})
-	sets := s.series(selector{
-		metric:   "kube_replicaset_owner",
-		matchers: fmt.Sprintf("owner_kind=%q,owner_name=%q", s.target.Kind, s.target.Name),
-	})
+// viaReplicaSet is the pods whose ReplicaSet is owned by that one.
+func (s scope) viaReplicaSet(o owner) string {
+	pods := s.fact("kube_pod_owner", `owner_kind="ReplicaSet"`)
+	sets := s.fact("kube_replicaset_owner", o.matchers())
 	return fmt.Sprintf(`group by (pod, owner_name) (%s) * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)"))`, pods, sets)
 }
 
-// workers is the worker pods of a LeaderWorkerSet. It keeps its leaders in a StatefulSet of its own name, and the
-// workers of the leader pod NAME-i in a StatefulSet NAME-i. That the leader pod is there tells them from an unrelated
-// StatefulSet that happens to be called so.
+// workers is the worker pods of a LeaderWorkerSet, with their leader's name in owner_name. It keeps its leaders in a
+// StatefulSet of its own name, and the workers of the leader pod NAME-i in a StatefulSet NAME-i. That the leader pod is
+// there tells them from an unrelated StatefulSet that happens to be called so.
 func (s scope) workers() string {
-	sets := s.series(selector{
-		metric: "kube_pod_owner",
-		matchers: fmt.Sprintf(`owner_kind="StatefulSet",owner_name=~%q`,
-			regexp.QuoteMeta(s.target.Name)+"-[0-9]+"),
-	})
-	return fmt.Sprintf(`group by (pod, owner_name) (%s) * on (owner_name) group_left ()
-		group by (owner_name) (label_replace(%s, "owner_name", "$1", "pod", "(.+)"))`, sets, s.directly("StatefulSet"))
+	sets := s.directly(owner{kind: "StatefulSet", name: s.target.Name, suffix: "-[0-9]+"})
+	leaders := s.directly(s.owner("StatefulSet"))
+	return fmt.Sprintf(`%s * on (owner_name) group_left ()
+		group by (owner_name) (label_replace(%s, "owner_name", "$1", "pod", "(.+)"))`, sets, leaders)
 }

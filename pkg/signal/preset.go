@@ -3,22 +3,19 @@ package signal
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// ErrUnknown says that there is no preset of that name; the error that wraps it lists the known ones.
-var ErrUnknown = errors.New("unknown preset")
-
 // maxName is the longest name that Kubernetes gives to an object (RFC 1123 subdomain), in bytes.
 const maxName = 253
 
 // Target is the workload whose demand is asked for: the Forecast's targetRef without its API version.
 type Target struct {
-	// Kind is "Deployment", "StatefulSet", "LeaderWorkerSet" or any other kind that owns pods.
+	// Kind is "Deployment", "StatefulSet", "LeaderWorkerSet" or any other kind that owns pods. "RayService",
+	// "InferenceService" (KServe), "Service" and "Revision" (Knative) are known to own them through others.
 	Kind string
 	Name string
 }
@@ -27,8 +24,12 @@ type Target struct {
 type Preset struct {
 	// Name is "source/signal", as it stands in spec.signal.preset.
 	Name string
-	// Summary says in one sentence what the value is and when it must not be used.
+	// Brief says in a few words what the value is for.
+	Brief string
+	// Summary says in sentences what the value is and when it must not be used.
 	Summary string
+	// Target says what to write as the AverageValue target of an HPA, which is also the Forecast's scaling.target.
+	Target string
 	// Unit of the value, "requests/s".
 	Unit string
 	// Rate says that the value is a rate, observed as the mean of the last minute; else it is a gauge.
@@ -59,34 +60,6 @@ func (p Preset) Render(namespace string, target Target) (string, error) {
 		)
 	}
 	return expr, nil
-}
-
-// Presets lists all presets in the order of their names.
-func Presets() []Preset {
-	all := slices.Concat(dcgm(), vllm())
-	slices.SortFunc(all, func(a, b Preset) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
-
-// Names lists the names of all presets, sorted.
-func Names() []string {
-	all := Presets()
-	names := make([]string, len(all))
-	for i, p := range all {
-		names[i] = p.Name
-	}
-	return names
-}
-
-// Lookup finds a preset by its name. The error of an unknown one wraps ErrUnknown and lists the known ones.
-func Lookup(name string) (Preset, error) {
-	for _, p := range Presets() {
-		if p.Name == name {
-			return p, nil
-		}
-	}
-	return Preset{}, fmt.Errorf("%w %q: write one of %s, or a query of your own",
-		ErrUnknown, clip(name), strings.Join(Names(), ", "))
 }
 
 // checkName refuses what no Kubernetes object is called. Characters that are merely odd are quoted, not refused:

@@ -1,7 +1,9 @@
 package signal_test
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -134,11 +136,14 @@ func TestPresets(t *testing.T) {
 		{"vllm/arrivals", "Deployment", "llama", "{} 5"},
 	}
 	for how, load := range loads() {
-		for _, tt := range tests {
-			t.Run(how+"/"+tt.preset+" of "+tt.kind+" "+tt.name, func(t *testing.T) {
-				evaluates(t, load, render(t, tt.preset, "ai", signal.Target{Kind: tt.kind, Name: tt.name}), tt.want)
-			})
-		}
+		t.Run(how, func(t *testing.T) {
+			var expectations []expectation
+			for _, tt := range tests {
+				expr := render(t, tt.preset, signal.Target{Kind: tt.kind, Name: tt.name})
+				expectations = append(expectations, expectation{expr: expr, want: tt.want})
+			}
+			evaluates(t, load, expectations...)
+		})
 	}
 }
 
@@ -151,9 +156,10 @@ func TestArrivalsUnderSaturation(t *testing.T) {
   vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-a",instance="a",engine="0"} 0+30x40
   vllm:time_to_first_token_seconds_count{namespace="ai",pod="llama-7d9-b",instance="b",engine="0"} 0+15x18 0x22
 `
-	expr := render(t, "vllm/arrivals", "ai", signal.Target{Kind: "Deployment", Name: "llama"})
-	evaluatesAt(t, load, expr, "3m", "{} 7") // (30 + 60)/15 + 15/15
-	evaluatesAt(t, load, expr, "5m", "{} 6") // the restarted pod counts 0, not less
+	expr := render(t, "vllm/arrivals", signal.Target{Kind: "Deployment", Name: "llama"})
+	evaluates(t, load,
+		expectation{expr: expr, want: "{} 7", at: "3m"}, // (30 + 60)/15 + 15/15
+		expectation{expr: expr, want: "{} 6", at: "5m"}) // the restarted pod counts 0, not less
 }
 
 func TestHostileNamesAreQuoted(t *testing.T) {
@@ -195,13 +201,39 @@ func TestImpossibleNamesAreErrors(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	_, err := signal.Lookup("vllm/infligth")
-	if !errors.Is(err, signal.ErrUnknown) {
-		t.Fatalf("error %v, want ErrUnknown", err)
+	for _, tt := range []struct{ name, want string }{
+		{"vllm/infligth", "did you mean vllm/inflight?"},
+		{"VLLM/queue", "did you mean vllm/queue?"},
+		{"vlm", "did you mean vllm/arrivals, vllm/inflight, vllm/kv-cache, vllm/queue?"},
+		{"kv-cache", "sglang/kv-cache"},
+		{"tgi/kv-cache", "TGI does not report its KV cache; use tgi/inflight"},
+		{"nothing like it", strings.Join(signal.Names(), ", ")},
+		{"", "write one of"},
+	} {
+		_, err := signal.Lookup(tt.name)
+		if !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: error %v, want ErrUnknown with %q", tt.name, err, tt.want)
+		}
 	}
-	for _, name := range signal.Names() {
-		if !strings.Contains(err.Error(), name) {
-			t.Errorf("error %q does not list %s", err, name)
+}
+
+// Whoever wants a preset a little different starts from its query, which must pass where a tenant's own does.
+func TestRenderedPresetsPassAsQueries(t *testing.T) {
+	for _, p := range signal.Presets() {
+		for _, kind := range []string{"Deployment", "LeaderWorkerSet", "Rollout"} {
+			expr := render(t, p.Name, signal.Target{Kind: kind, Name: "llama"})
+			if again := render(t, p.Name, signal.Target{Kind: kind, Name: "llama"}); again != expr {
+				t.Errorf("%s is rendered differently the second time", p.Name)
+			}
+			if err := signal.Check(expr); err != nil {
+				t.Errorf("%s of a %s: %v", p.Name, kind, err)
+			}
+			if _, err := signal.Confine(expr, "namespace", "ai"); err != nil {
+				t.Errorf("%s of a %s: %v", p.Name, kind, err)
+			}
+			if rate := strings.Contains(expr, "rate("); p.Rate && !rate {
+				t.Errorf("%s says that it is a rate, its query has none", p.Name)
+			}
 		}
 	}
 }
@@ -217,35 +249,64 @@ func TestCatalogue(t *testing.T) {
 		if strings.Count(p.Name, "/") != 1 || p.Unit == "" || !strings.HasSuffix(p.Summary, ".") {
 			t.Errorf("preset %+v: want source/signal, a unit and a summary that is a sentence", p)
 		}
+		if p.Brief == "" || p.Target == "" {
+			t.Errorf("%s does not say what it is for, or what target to set", p.Name)
+		}
 		if p.Rate != strings.HasSuffix(p.Unit, "/s") {
 			t.Errorf("%s: unit %q and rate %v disagree", p.Name, p.Unit, p.Rate)
 		}
 	}
 }
 
-func render(t *testing.T, preset, namespace string, target signal.Target) string {
+// Of each server the four signals are there or missed with a reason.
+func TestEachServerHasOrLacksTheSignals(t *testing.T) {
+	for _, s := range signal.Sources() {
+		if s.Title == "" || !strings.HasSuffix(s.Note, ".") {
+			t.Errorf("%s: want a title and a note that is a sentence", s.Name)
+		}
+		if s.Name == "dcgm" || s.Name == "nvml" {
+			continue
+		}
+		said := map[string]int{}
+		for _, p := range s.Presets {
+			said[strings.TrimPrefix(p.Name, s.Name+"/")]++
+		}
+		for _, l := range s.Lacks {
+			said[l.Signal]++
+		}
+		for _, kind := range []string{"inflight", "arrivals", "queue", "kv-cache"} {
+			if said[kind] != 1 {
+				t.Errorf("%s/%s is spoken of %d times, want once", s.Name, kind, said[kind])
+			}
+		}
+	}
+}
+
+func render(t *testing.T, preset string, target signal.Target) string {
 	t.Helper()
 	p, err := signal.Lookup(preset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := p.Render(namespace, target)
+	expr, err := p.Render("ai", target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return expr
 }
 
-func evaluates(t *testing.T, load, expr, want string) {
-	t.Helper()
-	evaluatesAt(t, load, expr, "5m", want)
-}
+// expectation is what an expression yields at five minutes, or at another time.
+type expectation struct{ expr, want, at string }
 
-func evaluatesAt(t *testing.T, load, expr, at, want string) {
+func evaluates(t *testing.T, load string, expectations ...expectation) {
 	t.Helper()
 	engine := promql.NewEngine(promql.EngineOpts{
 		MaxSamples: 1e6, Timeout: 10 * time.Second, EnableAtModifier: true, EnableNegativeOffset: true,
 	})
-	load = strings.ReplaceAll(load, "\n\n", "\n") // A blank line ends the load.
-	promqltest.RunTest(t, "load 15s"+load+"\neval instant at "+at+" "+expr+"\n  "+want+"\n", engine)
+	var script strings.Builder
+	script.WriteString("load 15s" + strings.ReplaceAll(load, "\n\n", "\n")) // A blank line ends the load.
+	for _, e := range expectations {
+		fmt.Fprintf(&script, "\neval instant at %s %s\n  %s\n", cmp.Or(e.at, "5m"), e.expr, e.want)
+	}
+	promqltest.RunTest(t, script.String(), engine)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/presetscmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
 )
@@ -52,7 +53,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		version(p.Version),
+		presetscmd.New(), version(p.Version),
 	)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {

@@ -1,0 +1,173 @@
+package presetscmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+const about = `Presets lists the demand signals that forewarm knows by name, for spec.signal.preset of a Forecast.
+
+Without an argument it prints all of them in a table. With a server (vllm), a signal (inflight) or a preset
+(vllm/inflight) it explains what the value is, when not to use it, and what AverageValue target to set; what a
+server does not report is named with the reason.
+
+With --render it prints the PromQL of a preset for a workload: to look at the series in Prometheus before a
+Forecast relies on them, or to start a query of your own from (spec.signal.query). It yields one series, the total
+over the workload's pods, found by their owners; no series means that none of them reported.
+
+It asks no server and reads no kubeconfig.`
+
+const examples = `  forewarm presets
+  forewarm presets vllm
+  forewarm presets --render vllm/inflight --target deployment/llama --namespace team
+  forewarm presets --render dcgm/gpu-busy --target lws/llama-405b -n team
+  forewarm presets inflight --json | jq -r '.[].name'`
+
+// options are the flags.
+type options struct {
+	render    string
+	target    string
+	namespace string
+	json      bool
+}
+
+// New is the command "presets".
+func New() *cobra.Command {
+	var o options
+	cmd := &cobra.Command{
+		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
+		Short:   "List and explain the demand signals that are known by name",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.validate(args); err != nil {
+				return exit.Usage(err)
+			}
+			return o.run(args, cmd.OutOrStdout())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.render, "render", "", "print the PromQL of that preset")
+	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
+	flags.BoolVar(&o.json, "json", false, "print name, unit and PromQL as JSON (without --target, with placeholders)")
+	return cmd
+}
+
+// validate says everything that is wrong with a command line.
+func (o *options) validate(args []string) error {
+	var problems []error
+	if o.render != "" && len(args) > 0 {
+		problems = append(problems, fmt.Errorf("--render names a preset already, leave out %.200q", args[0]))
+	}
+	if o.render != "" {
+		_, err := signal.Lookup(o.render)
+		problems = append(problems, err)
+	}
+	switch {
+	case o.target != "":
+		_, err := parseTarget(o.target)
+		problems = append(problems, err)
+	case o.render != "" && !o.json:
+		problems = append(problems, errors.New("set --target, the workload: for example deployment/llama"))
+	case o.namespace != "":
+		problems = append(problems, errors.New("--namespace is the target's, set --target too or leave it out"))
+	}
+	if o.target != "" && o.render == "" && !o.json {
+		problems = append(problems, errors.New("--target is for --render and --json, add one of them"))
+	}
+	if o.target != "" && o.namespace == "" {
+		problems = append(problems, errors.New("set --namespace, the target's"))
+	}
+	return errors.Join(problems...)
+}
+
+func (o *options) run(args []string, out io.Writer) error {
+	if o.render != "" {
+		return o.rendered(out)
+	}
+	if len(args) == 0 {
+		if o.json {
+			return o.list(signal.Presets(), out)
+		}
+		return table(out, signal.Sources())
+	}
+	sources := choose(args[0])
+	if len(sources) == 0 {
+		_, err := signal.Lookup(args[0])
+		return exit.Usage(err)
+	}
+	if o.json {
+		var presets []signal.Preset
+		for _, s := range sources {
+			presets = append(presets, s.Presets...)
+		}
+		return o.list(presets, out)
+	}
+	return explain(out, sources)
+}
+
+// rendered prints one preset's PromQL, broken into lines for people.
+func (o *options) rendered(out io.Writer) error {
+	preset, err := signal.Lookup(o.render)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return o.list([]signal.Preset{preset}, out)
+	}
+	expr, err := o.promql(preset)
+	if err != nil {
+		return err
+	}
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return fmt.Errorf("preset %s: %w", preset.Name, err)
+	}
+	_, err = fmt.Fprintln(out, parser.Prettify(root))
+	return err
+}
+
+// entry is a preset as JSON.
+type entry struct {
+	Name   string `json:"name"`
+	Unit   string `json:"unit"`
+	PromQL string `json:"promql"`
+}
+
+// list prints presets as JSON: an array whatever their number.
+func (o *options) list(presets []signal.Preset, out io.Writer) error {
+	entries := make([]entry, len(presets))
+	for i, p := range presets {
+		expr, err := o.promql(p)
+		if err != nil {
+			return err
+		}
+		entries[i] = entry{Name: p.Name, Unit: p.Unit, PromQL: expr}
+	}
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(entries)
+}
+
+// promql is the preset's query for the workload that the flags name, or else with NAMESPACE and NAME in their places.
+func (o *options) promql(p signal.Preset) (string, error) {
+	if o.target == "" {
+		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"})
+	}
+	target, err := parseTarget(o.target)
+	if err != nil {
+		return "", err
+	}
+	return p.Render(o.namespace, target)
+}

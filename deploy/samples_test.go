@@ -1,0 +1,143 @@
+package deploy_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// bySignal are the samples that each show a signal: a Forecast and what scales on it.
+func bySignal() []string {
+	return []string{
+		"vllm-h100.yaml",
+		"mig.yaml",
+		"time-slicing.yaml",
+		"mps.yaml",
+		"gang.yaml",
+		"kserve.yaml",
+		"knative.yaml",
+		"triton.yaml",
+		"web.yaml",
+	}
+}
+
+// testSamples applies them as they stand, twice: nothing is unknown, nothing defaulted otherwise the second time.
+func testSamples(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	for range 2 {
+		for _, name := range bySignal() {
+			c.MustKubectl(
+				t,
+				"",
+				"apply",
+				"--server-side",
+				"--validate=strict",
+				"-f",
+				filepath.Join("deploy", "samples", name),
+			)
+		}
+	}
+}
+
+// TestTheSamplesFit: the signal can be asked for the workload, and the autoscaler is one that the Forecast is calibrated
+// for, of the same workload.
+func TestTheSamplesFit(t *testing.T) {
+	for _, name := range bySignal() {
+		t.Run(name, func(t *testing.T) {
+			forecast, scaler := read(t, name)
+			spec := forecast.Spec
+			if preset := spec.Signal.Preset; preset != "" {
+				p, err := signal.Lookup(preset)
+				if err != nil {
+					t.Fatal(err)
+				}
+				target := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name}
+				if _, err := p.Render(forecast.Namespace, target); err != nil {
+					t.Error(err)
+				}
+			} else if _, err := signal.Confine(spec.Signal.Query, "namespace", forecast.Namespace); err != nil {
+				t.Error(err)
+			}
+			if scaler == nil {
+				if spec.Scaling == nil {
+					t.Error("neither an autoscaler nor the Forecast says what a replica sustains")
+				}
+				return
+			}
+			references := autoscaler.FromHPA(scaler)
+			if len(references) != 1 || references[0].Refused != "" || references[0].Forecast.Name != forecast.Name ||
+				references[0].Forecast.Namespace != forecast.Namespace {
+				t.Fatalf("%+v is not on %s/%s", references, forecast.Namespace, forecast.Name)
+			}
+			if want := (leadtime.Workload{
+				Namespace: forecast.Namespace, APIVersion: spec.TargetRef.APIVersion, Kind: spec.TargetRef.Kind,
+				Name: spec.TargetRef.Name,
+			}); references[0].Scales != want {
+				t.Errorf("it scales %v, want %v", references[0].Scales, want)
+			}
+		})
+	}
+}
+
+// TestNoSampleIsForgotten holds the folder against what is applied here and elsewhere.
+func TestNoSampleIsForgotten(t *testing.T) {
+	tried := map[string]bool{
+		"forecast.yaml":     true,
+		"hpa.yaml":          true,
+		"hpa-object.yaml":   true,
+		"scaledobject.yaml": true,
+	}
+	for _, name := range bySignal() {
+		tried[name] = true
+	}
+	entries, err := os.ReadDir("samples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !tried[e.Name()] {
+			t.Errorf("no test applies samples/%s", e.Name())
+		}
+	}
+}
+
+// read is the Forecast of a sample and its autoscaler, nil where it has none.
+func read(t *testing.T, name string) (*v1alpha1.Forecast, *autoscalingv2.HorizontalPodAutoscaler) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("samples", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var forecast v1alpha1.Forecast
+	var scaler *autoscalingv2.HorizontalPodAutoscaler
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), len(text))
+	for {
+		var document json.RawMessage
+		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+			return &forecast, scaler
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		var object any = &forecast
+		if bytes.Contains(document, []byte(`"kind":"HorizontalPodAutoscaler"`)) {
+			scaler = &autoscalingv2.HorizontalPodAutoscaler{}
+			object = scaler
+		}
+		if err := json.Unmarshal(document, object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package signal_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// scenario is what a preset must make of a load, the expected figure worked out by hand.
+type scenario struct {
+	preset string
+	// trap is what would be counted wrongly; "" for the ordinary case.
+	trap string
+	// kind and name of the target; Deployment llama where they are empty.
+	kind, name string
+	load       string
+	want       string
+}
+
+// shorthands are the labels of the pods that loads speak of: $A and $B are those of Deployment llama, $X one of
+// Deployment llama-2, whose name begins alike, and $P llama's namesake in another namespace.
+var shorthands = strings.NewReplacer(
+	"$A", `namespace="ai",pod="llama-7d9-a",instance="10.0.0.1:80"`,
+	"$B", `namespace="ai",pod="llama-7d9-b",instance="10.0.0.2:80"`,
+	"$X", `namespace="ai",pod="llama-2-55-x",instance="10.0.0.9:80"`,
+	"$P", `namespace="prod",pod="llama-7d9-a",instance="10.0.1.1:80"`,
+)
+
+const neighbours = `
+  kube_pod_owner{namespace="ai",pod="llama-2-55-x",owner_kind="ReplicaSet",owner_name="llama-2-55"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="llama-2-55",owner_kind="Deployment",owner_name="llama-2"} 1x40
+`
+
+func scenarios() []scenario {
+	return slices.Concat(gpuScenarios(), engineScenarios(), serverScenarios(), gatewayScenarios(), ownerScenarios())
+}
+
+// Every scenario holds however the series were scraped.
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	for _, s := range scenarios() {
+		target := signal.Target{Kind: s.kind, Name: s.name}
+		if s.kind == "" {
+			target = signal.Target{Kind: "Deployment", Name: "llama"}
+		}
+		load := owners + neighbours + shorthands.Replace(s.load)
+		for how, scraped := range map[string]string{
+			"honoured": load, "exported": exported(load, "monitoring", "exporter-0"), "twice": twice(load),
+		} {
+			t.Run(s.preset+"/"+s.trap+"/"+target.Kind+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				evaluates(t, scraped, expectation{expr: render(t, s.preset, target), want: s.want})
+			})
+		}
+	}
+}
+
+// A preset without an ordinary case and a trap is not known to work.
+func TestEachPresetHasItsScenarios(t *testing.T) {
+	ordinary, traps := map[string]bool{}, map[string]bool{}
+	for _, s := range scenarios() {
+		if s.trap == "" {
+			ordinary[s.preset] = true
+		} else {
+			traps[s.preset] = true
+		}
+	}
+	if want, got := signal.Names(), slices.Sorted(maps.Keys(ordinary)); !slices.Equal(got, want) {
+		t.Errorf("ordinary cases of %v, want %v", got, want)
+	}
+	if want, got := signal.Names(), slices.Sorted(maps.Keys(traps)); !slices.Equal(got, want) {
+		t.Errorf("traps of %v, want %v", got, want)
+	}
+}
+
+// Nothing reported is not nothing asked: there is no series, never 0. The same where the owners are not known.
+func TestAbsenceIsNoSeries(t *testing.T) {
+	t.Parallel()
+	var everything strings.Builder
+	for _, s := range scenarios() {
+		if s.trap == "" {
+			everything.WriteString(shorthands.Replace(s.load))
+		}
+	}
+	var silent, unowned []expectation
+	for _, p := range signal.Presets() {
+		llama := render(t, p.Name, signal.Target{Kind: "Deployment", Name: "llama"})
+		silent = append(silent, expectation{expr: llama})
+		nobody := render(t, p.Name, signal.Target{Kind: "Deployment", Name: "nobody"})
+		unowned = append(unowned, expectation{expr: nobody})
+	}
+	evaluates(t, owners+neighbours, silent...)
+	evaluates(t, owners+neighbours+unique(everything.String()), unowned...)
+}
+
+// unique drops repeated series.
+func unique(load string) string {
+	seen := map[string]bool{}
+	var kept []string
+	for line := range strings.Lines(load) {
+		series, _, _ := strings.Cut(line, "} ")
+		if !seen[series] {
+			seen[series] = true
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
+}
