@@ -275,8 +275,11 @@ func TestSyncValue(t *testing.T) {
 			at = at.Add(15 * time.Second)
 			o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: rng.Int32N(replicas + 1)}
 			value := rng.Int64N(20_000) - 1000
-			if rng.IntN(3) == 0 {
+			switch rng.IntN(4) {
+			case 0:
 				value = 0
+			case 1:
+				value = int64(replicas) * (950 + rng.Int64N(100)) // Within the tolerance.
 			}
 			got := quick.SyncValue(at, o, value)
 			o.Readings = []hpa.Reading{{Values: []int64{value}}}
