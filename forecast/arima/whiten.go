@@ -98,11 +98,30 @@ func (w *whitener) glide(values, pending, out []float64, t int) {
 // unwind divides by the moving average: ε(t) = z(t) − Σ θ(k)·ε(t−k), in place behind the zeros.
 func (w *whitener) unwind(padded []float64) {
 	lags, coef := w.ma.lags, w.ma.coef[:len(w.ma.lags)]
+	if lags[0] == 1 {
+		w.unwindFirst(padded)
+		return
+	}
 	for t := w.ma.degree(); t < len(padded); t++ {
 		v := padded[t]
 		for i, lag := range lags {
 			v -= coef[i] * padded[t-lag]
 		}
 		padded[t] = v
+	}
+}
+
+// unwindFirst is unwind where the newest ε counts: it is at hand, and not read back from where it has just been written.
+// That wait would be a third of the time and more.
+func (w *whitener) unwindFirst(padded []float64) {
+	theta, newest := w.ma.coef[0], 0.0
+	lags := w.ma.lags[1:]
+	coef := w.ma.coef[1:][:len(lags)]
+	for t := w.ma.degree(); t < len(padded); t++ {
+		v := padded[t] - theta*newest
+		for i, lag := range lags {
+			v -= coef[i] * padded[t-lag]
+		}
+		padded[t], newest = v, v
 	}
 }

@@ -62,10 +62,19 @@ func demand(start, end time.Time, seed uint64) forecast.Series {
 	return s
 }
 
-// writeForecasts writes one file with a Forecast for each series.
-func writeForecasts(dir string, o options) error {
+// asks is what a Forecast may ask for, as its spec says it.
+func asks() map[string]string {
+	return map[string]string{
+		"quantile":  `quantile: "0.95"`,
+		"objective": "objective: {late: \"1%\"}\n  scaling: {target: \"10\", minReplicas: 1, maxReplicas: 100}",
+	}
+}
+
+// writeForecasts writes one file with a Forecast for each series, and returns the folder that it is in.
+func writeForecasts(dir string, o options, ask string) (string, error) {
+	dir = filepath.Join(dir, "forecasts-"+ask)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return err
+		return "", err
 	}
 	var out strings.Builder
 	for i := range o.forecasts {
@@ -76,11 +85,11 @@ metadata: {name: model-%d, namespace: bench}
 spec:
   targetRef: {kind: Deployment, name: model-%d}
   signal: {query: 'sum(%s{model="%d"})'}
-  quantile: "0.95"
+  %s
   history: %dd
   step: 1m
   leadTime: {mode: Fixed, duration: 5m}
-`, i, i, metric, i, o.days)
+`, i, i, metric, i, asks()[ask], o.days)
 	}
-	return os.WriteFile(filepath.Join(dir, "forecasts.yaml"), []byte(out.String()), 0o600)
+	return dir, os.WriteFile(filepath.Join(dir, "forecasts.yaml"), []byte(out.String()), 0o600)
 }

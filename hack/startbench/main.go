@@ -19,6 +19,7 @@ import (
 type options struct {
 	forecasts int
 	days      int
+	asks      []string
 	binary    string
 	watch     time.Duration
 }
@@ -38,6 +39,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := pflag.NewFlagSet("startbench", pflag.ContinueOnError)
 	flags.IntVar(&o.forecasts, "forecasts", 1000, "how many Forecasts, each with a series of its own")
 	flags.IntVar(&o.days, "days", 14, "length of the history, in days of one-minute samples")
+	flags.StringSliceVar(
+		&o.asks,
+		"ask",
+		[]string{"quantile", "objective"},
+		"what the Forecasts ask for, one after the other",
+	)
 	flags.StringVar(&o.binary, "binary", "bin/forewarm", "the forewarm to start")
 	flags.DurationVar(&o.watch, "watch", 3*time.Minute, "how long to watch the steps after the start")
 	if err := flags.Parse(args); err != nil {
@@ -45,6 +52,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return nil
 		}
 		return err
+	}
+	for _, ask := range o.asks {
+		if asks()[ask] == "" {
+			return fmt.Errorf("--ask %s: want quantile or objective", ask)
+		}
 	}
 	dir, err := os.MkdirTemp("", "startbench-")
 	if err != nil {
@@ -65,33 +77,54 @@ func measure(ctx context.Context, o options, dir string, out io.Writer) error {
 		return err
 	}
 	defer prometheus.stop()
-	if err = writeForecasts(filepath.Join(dir, "forecasts"), o); err != nil {
+	for _, ask := range o.asks {
+		fmt.Fprintf(out, "\n%d Forecasts asking for: %s\n", o.forecasts, ask)
+		if err = begin(ctx, o, ask, bench{dir, prometheus, out}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bench is what every start is measured on.
+type bench struct {
+	dir        string
+	prometheus *process
+	out        io.Writer
+}
+
+// begin starts forewarm with Forecasts that ask for one thing, and stops it when all is reported.
+func begin(ctx context.Context, o options, ask string, b bench) error {
+	forecasts, err := writeForecasts(b.dir, o, ask)
+	if err != nil {
 		return err
 	}
-	forewarm, err := startForewarm(ctx, o, dir, prometheus.url)
+	before := b.prometheus.usage()
+	forewarm, err := startForewarm(ctx, o, b.dir, forecasts, b.prometheus.url)
 	if err != nil {
 		return err
 	}
 	defer forewarm.stop()
-	return report(ctx, o, forewarm, prometheus, out)
+	return report(ctx, o, forewarm, before, b)
 }
 
 // report follows the start and the steps after it.
-func report(ctx context.Context, o options, forewarm, prometheus *process, out io.Writer) error {
+func report(ctx context.Context, o options, forewarm *process, before usage, b bench) error {
 	begun := time.Now()
 	last := ""
-	err := forewarm.await(ctx, 10*time.Minute, func(readyz string) {
+	err := forewarm.await(ctx, time.Hour, func(readyz string) {
 		if line := waitsFor(readyz); line != last && time.Since(begun) > time.Second {
-			fmt.Fprintf(out, "%-12s %s\n", since(begun), line)
+			fmt.Fprintf(b.out, "%-12s %s\n", since(begun), line)
 			last = line
 		}
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-12s after %s\n", "ready", since(begun))
-	start := forewarm.usage()
-	fmt.Fprintf(out, "%-12s forewarm %s, prometheus %s\n", "start cost", start, prometheus.usage())
+	fmt.Fprintf(b.out, "%-12s after %s\n", "ready", since(begun))
+	start, source := forewarm.usage(), b.prometheus.usage()
+	source.cpu -= before.cpu
+	fmt.Fprintf(b.out, "%-12s forewarm %s, prometheus %s\n", "start cost", start, source)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -99,7 +132,7 @@ func report(ctx context.Context, o options, forewarm, prometheus *process, out i
 	}
 	end := forewarm.usage()
 	steps := o.watch.Minutes()
-	fmt.Fprintf(out, "%-12s %.2f s CPU for each minute's step of %d Forecasts, rebuilds included; %d MiB resident\n",
+	fmt.Fprintf(b.out, "%-12s %.2f s CPU for each minute's step of %d Forecasts, rebuilds included; %d MiB resident\n",
 		"steps", (end.cpu-start.cpu).Seconds()/steps, o.forecasts, end.resident>>20)
 	return nil
 }

@@ -50,13 +50,13 @@ func startPrometheus(ctx context.Context, dir string) (*process, error) {
 	return p, nil
 }
 
-func startForewarm(ctx context.Context, o options, dir, prometheus string) (*process, error) {
+func startForewarm(ctx context.Context, o options, dir, forecasts, prometheus string) (*process, error) {
 	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p, err := start(ctx, dir, "forewarm", o.binary, "serve", "--standalone", "--port="+port,
-		"--config-dir="+filepath.Join(dir, "forecasts"), "--prometheus-url="+prometheus,
+		"--config-dir="+forecasts, "--prometheus-url="+prometheus,
 		// All of them are of one namespace here.
 		"--cluster-query-namespaces=bench", "--query-concurrency-per-namespace=16")
 	if err != nil {

@@ -3,6 +3,7 @@ package hpa
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -32,14 +33,14 @@ const (
 // Controller is the controller's view of one HPA: its spec, and what it remembers between syncs. It is not safe for
 // concurrent use.
 type Controller struct {
-	spec            Spec
+	spec            *Spec // never changed
 	recommendations []recommendation
 	ups, downs      []change
 	// scaledToZero says that it was this controller who scaled to zero, and so may wake the workload.
 	scaledToZero bool
 	proposals    []Proposal
-	// settled: the newest sync followed its metrics, changed nothing, and no earlier recommendation says otherwise.
-	settled bool
+	// settled is until when a sync that observes what the newest one did changes nothing.
+	settled instant
 }
 
 // New starts a controller on a spec, as after a restart: without memory. It returns what Validate finds.
@@ -47,15 +48,17 @@ func New(spec Spec) (*Controller, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("hpa: %w", err)
 	}
-	return &Controller{spec: spec}, nil
+	return &Controller{spec: &spec, settled: never}, nil
 }
 
 // Recall has a controller remember a change that it made before, as one who knows of it from outside must. The policies
 // count it, and who went to zero may wake. Changes are recalled in the order of their times.
 func (c *Controller) Recall(at time.Time, from, to int32) {
 	c.remember(instant(at.UnixNano()), from, to)
-	c.scaledToZero = to == 0
 }
+
+// Restarted is a controller on the same spec, without memory.
+func (c *Controller) Restarted() Controller { return Controller{spec: c.spec, settled: never} }
 
 // Outcome is what one sync decided, and why.
 type Outcome struct {
@@ -80,46 +83,88 @@ type Outcome struct {
 // instant is a time in nanoseconds since 1970: simulations compare a great many.
 type instant int64
 
+// never is before any.
+const never instant = math.MinInt64
+
 func (t instant) before(d time.Duration) instant { return t - instant(d) }
 
 // Sync is one pass of the control loop. The caller does what it says: Replicas counts as asked for.
 func (c *Controller) Sync(at time.Time, o Observed) Outcome {
 	now := instant(at.UnixNano())
-	c.settled = false
-	if c.recommendations == nil {
-		c.recommendations = []recommendation{{now, o.Replicas}}
-	}
 	out := Outcome{Replicas: o.Replicas, Metric: -1}
+	to, looks := c.begin(now, o.Replicas)
 	switch {
-	case o.Replicas == 0 && !c.mayWake():
-		out.Active = ScalingDisabled
-		return out
-	case o.Replicas > c.spec.Max:
-		out.Replicas = c.spec.Max
-	case o.Replicas < c.spec.Min && o.Replicas != 0:
-		out.Replicas = c.spec.Min
-	default:
-		if !c.byMetrics(now, &o, &out) {
+	case looks:
+		if !c.propose(&o, &out) {
 			return out
 		}
-		c.settled = out.Replicas == o.Replicas && out.Proposed == o.Replicas && len(c.recommendations) == 1
+		out.Stabilized, out.Able = c.stabilize(now, o.Replicas, max(out.Proposed, 0))
+		to, out.Limited = c.limit(now, o.Replicas, out.Stabilized)
+		to = c.follow(now, o.Replicas, out.Stabilized, to)
+	case to == 0:
+		out.Active = ScalingDisabled
 	}
-	if out.Replicas != o.Replicas {
-		c.remember(now, o.Replicas, out.Replicas)
-		c.scaledToZero = out.Replicas == 0
-	}
+	out.Replicas = to
+	c.remember(now, o.Replicas, to)
 	return out
 }
 
+// SyncValue is a Sync of an HPA with one metric, whose source answers with one value in milli-units, for a caller who asks
+// for the replicas alone: shadows sync by the million. The readings observed are not looked at.
+func (c *Controller) SyncValue(at time.Time, o Observed, value int64) int32 {
+	now := instant(at.UnixNano())
+	to, looks := c.begin(now, o.Replicas)
+	if looks {
+		p := c.spec.proposeOne(&c.spec.Metrics[0], &o, value)
+		if p.Err != nil {
+			return o.Replicas
+		}
+		held, _ := c.stabilize(now, o.Replicas, max(p.Replicas, 0))
+		to, _ = c.limit(now, o.Replicas, held)
+		to = c.follow(now, o.Replicas, held, to)
+	}
+	c.remember(now, o.Replicas, to)
+	return to
+}
+
+// begin says whether a sync looks at the metrics and, where it does not, how many replicas it asks for.
+func (c *Controller) begin(now instant, replicas int32) (to int32, looks bool) {
+	c.settled = never
+	if c.recommendations == nil {
+		c.recommendations = []recommendation{{now, replicas}}
+	}
+	switch {
+	case replicas == 0:
+		return 0, c.mayWake()
+	case replicas > c.spec.Max:
+		return c.spec.Max, false
+	case replicas < c.spec.Min:
+		return c.spec.Min, false
+	}
+	return replicas, true
+}
+
+// follow is where a recommendation leads that was held and limited.
+func (c *Controller) follow(now instant, current, held, limited int32) int32 {
+	if current == 0 {
+		limited = max(limited, c.spec.Min)
+	}
+	if held == current && limited == current {
+		c.settled = c.undisturbed(now)
+	}
+	return limited
+}
+
 // Again is a sync that observes exactly what the one before it did. It says whether it needs no Sync: nothing would change,
-// now or at any later repetition. Simulations repeat most of theirs. Only for AverageValue targets, as the others look at
-// pods.
+// then or at any repetition up to that time. Simulations repeat most of theirs. Only for AverageValue targets, as the
+// others look at pods.
 func (c *Controller) Again(at time.Time) bool {
-	if !c.settled {
+	now := instant(at.UnixNano())
+	if now > c.settled {
 		return false
 	}
 	last := &c.recommendations[len(c.recommendations)-1]
-	last.newest = max(last.newest, instant(at.UnixNano()))
+	last.newest = max(last.newest, now)
 	return true
 }
 
@@ -127,23 +172,8 @@ func (c *Controller) Again(at time.Time) bool {
 // to zero is switched off.
 func (c *Controller) mayWake() bool { return c.spec.Cluster.ScaleToZero && c.scaledToZero }
 
-// byMetrics follows the metrics, and says whether they could be followed.
-func (c *Controller) byMetrics(now instant, o *Observed, out *Outcome) bool {
-	if !c.propose(o, out) {
-		return false
-	}
-	// The controller starts from 0 and lets no metric go below.
-	proposed := max(out.Proposed, 0)
-	out.Stabilized, out.Able = c.stabilize(now, o.Replicas, proposed)
-	out.Replicas, out.Limited = c.limit(now, o.Replicas, out.Stabilized)
-	if o.Replicas == 0 {
-		out.Replicas = max(out.Replicas, c.spec.Min)
-	}
-	return true
-}
-
 // propose asks every metric; the largest proposal wins. Where some cannot be read, the others may still scale up, not
-// down.
+// down. It says whether the metrics can be followed.
 func (c *Controller) propose(o *Observed, out *Outcome) bool {
 	c.proposals = c.proposals[:0]
 	var failed []error

@@ -238,7 +238,7 @@ func BenchmarkSync(b *testing.B) {
 // the same.
 func TestAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
-	skipped := 0
+	skipped, held := 0, 0
 	for range 300 {
 		spec := hpa.Spec{
 			Min: 1, Max: 1 + rng.Int32N(30), Cluster: hpa.DefaultCluster(),
@@ -261,20 +261,64 @@ func TestAgain(t *testing.T) {
 				Replicas: replicas, Existing: replicas, Pods: replicas, Ready: replicas,
 				Readings: []hpa.Reading{{Values: []int64{value}}},
 			}
-			want, got := plain.Sync(at, o).Replicas, replicas
+			want, got := plain.Sync(at, o), replicas
 			if same && quick.Again(at) {
 				skipped++
+				if want.Proposed != want.Stabilized {
+					held++
+				}
 			} else {
 				got = quick.Sync(at, o).Replicas
 			}
-			if got != want {
-				t.Fatalf("%d replicas, want %d", got, want)
+			if got != want.Replicas {
+				t.Fatalf("%d replicas, want %d", got, want.Replicas)
 			}
 			replicas = got
 		}
 	}
-	if skipped < 1000 {
-		t.Errorf("%d syncs were left out, want this test to be about some", skipped)
+	if skipped < 1000 || held < 1000 {
+		t.Errorf("%d syncs were left out, %d of them of a held scale: want this test to be about some", skipped, held)
+	}
+}
+
+// A sync of one value asks for the replicas that a Sync with it asks for, whatever came before.
+func TestSyncValue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for range 300 {
+		spec := hpa.Spec{
+			Min: rng.Int32N(2), Max: 1 + rng.Int32N(30), Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{
+				Name: "m", Target: 1000,
+				Source: []hpa.Source{hpa.External, hpa.Object}[rng.IntN(2)],
+				Type:   []hpa.TargetType{hpa.AverageValue, hpa.Value}[rng.IntN(2)],
+			}},
+		}
+		spec.Cluster.ScaleToZero = true
+		if rng.IntN(2) == 0 {
+			spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+			spec.Behavior.Up.Stabilization = time.Duration(rng.IntN(2)) * time.Minute
+		}
+		plain, quick := controller(t, spec), controller(t, spec).Restarted()
+		replicas, at := rng.Int32N(40), time.Unix(1e9, 0)
+		for range 200 {
+			at = at.Add(15 * time.Second)
+			o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: rng.Int32N(replicas + 1)}
+			value := rng.Int64N(20_000) - 1000
+			switch rng.IntN(4) {
+			case 0:
+				value = 0
+			case 1:
+				value = int64(replicas) * (950 + rng.Int64N(100)) // Within the tolerance.
+			}
+			got := quick.SyncValue(at, o, value)
+			o.Readings = []hpa.Reading{{Values: []int64{value}}}
+			if want := plain.Sync(at, o).Replicas; got != want {
+				t.Fatalf("%d replicas, want %d: %+v", got, want, spec)
+			}
+			if replicas = got; rng.IntN(50) == 0 {
+				replicas = rng.Int32N(40) // Somebody scales by hand.
+			}
+		}
 	}
 }
 

@@ -53,6 +53,18 @@ func (s *Spec) propose(m *Metric, o *Observed, r Reading) Proposal {
 	if err != nil {
 		return Proposal{Err: err}
 	}
+	return s.proposeTotal(m, o, total)
+}
+
+// proposeOne is what a metric asks for whose source answers with one value.
+func (s *Spec) proposeOne(m *Metric, o *Observed, value int64) Proposal {
+	if m.Source == External && m.overflown(value) {
+		value = math.MaxInt64
+	}
+	return s.proposeTotal(m, o, value)
+}
+
+func (s *Spec) proposeTotal(m *Metric, o *Observed, total int64) Proposal {
 	if m.Type == AverageValue {
 		return s.proposeAverage(m, o, total)
 	}
@@ -73,14 +85,16 @@ func (m *Metric) total(values []int64) (int64, error) {
 			return math.MaxInt64, nil
 		}
 		total += v
-		// With an AverageValue target the controller takes any negative sum for an overflow: an adapter that answers a
-		// negative number has the workload scaled to its maximum.
-		if m.Type == AverageValue && total < 0 {
+		if m.overflown(total) {
 			return math.MaxInt64, nil
 		}
 	}
 	return total, nil
 }
+
+// overflown says what an External metric's sum is taken for. With an AverageValue target the controller takes any negative
+// sum for an overflow: an adapter that answers a negative number has the workload scaled to its maximum.
+func (m *Metric) overflown(sum int64) bool { return m.Type == AverageValue && sum < 0 }
 
 // proposeAverage: 10,500 requests over a target of 2,000 are 6 replicas, were 1 or 9 of them ready.
 func (s *Spec) proposeAverage(m *Metric, o *Observed, total int64) Proposal {

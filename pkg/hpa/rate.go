@@ -118,8 +118,11 @@ func sumSince(changes []change, cutoff instant) int32 {
 	return sum
 }
 
-// remember records a scaling for the policies. An HPA without a behavior has none.
+// remember records a scaling: for the policies, of which an HPA without a behavior has none.
 func (c *Controller) remember(now instant, from, to int32) {
+	if from != to {
+		c.scaledToZero = to == 0
+	}
 	switch {
 	case c.spec.Behavior == nil || from == to:
 	case to > from:

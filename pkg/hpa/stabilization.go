@@ -1,6 +1,9 @@
 package hpa
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // recommendation is what the metrics asked for at earlier syncs, one after the other, before stabilization. A window asks
 // only whether there was such a sync within it: the newest tells.
@@ -59,6 +62,28 @@ func (c *Controller) holdBothWays(now instant, current, proposed int32) int32 {
 		}
 	}
 	return min(max(current, lowest), highest)
+}
+
+// undisturbed is until when what was held will be held, as long as the same is proposed: until one of the recommendations
+// before it leaves a window. They ascend in time.
+func (c *Controller) undisturbed(now instant) instant {
+	until := instant(math.MaxInt64)
+	earlier := c.recommendations[:len(c.recommendations)-1]
+	if c.spec.Behavior == nil {
+		if len(earlier) > 0 {
+			until = earlier[0].newest + instant(c.spec.Cluster.DownscaleStabilization)
+		}
+		return until
+	}
+	for _, window := range []time.Duration{c.spec.Behavior.Up.Stabilization, c.spec.downStabilization()} {
+		for _, r := range earlier {
+			if out := r.newest + instant(window); out > now {
+				until = min(until, out-1)
+				break
+			}
+		}
+	}
+	return until
 }
 
 // downStabilization is the window that holds a scale-down.

@@ -1,33 +1,28 @@
 package workload
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "math/rand/v2"
 
 // cluster holds the pods of one workload. A pod is ready after its lead time, which begins when there is a place for it.
 // Pods stop at once; those that are not ready go first, the newest of them before the others, as the controller of
 // ReplicaSets chooses.
 type cluster struct {
-	step   time.Duration
-	lead   Lead
-	random *rand.Rand
 	// ready serve, starting have a place and are under way, waiting have no place yet.
 	ready    int
 	starting arrivals
 	waiting  int
 	// nodes is nil where there is always a place.
 	nodes *nodes
+	// random is nil where nothing is drawn.
+	random *rand.Rand
 }
 
-func newCluster(s *Spec, step time.Duration, ready int) cluster {
-	out := cluster{
-		step: step, lead: s.Pod, ready: ready,
-		random:   rand.New(rand.NewPCG(s.Seed, 0)), //nolint:gosec // A simulation must repeat itself.
-		starting: newArrivals(stepsIn(s.Pod.Longest(), step)),
+func newCluster(k *kind, ready int) cluster {
+	out := cluster{ready: ready, starting: newArrivals(k.longest)}
+	if k.nodes != nil {
+		out.nodes = newNodes(k.nodes, k.length)
 	}
-	if s.Nodes != nil {
-		out.nodes = newNodes(s.Nodes, step)
+	if k.nodes != nil || !k.constant {
+		out.random = rand.New(rand.NewPCG(k.seed, 0)) //nolint:gosec // A simulation must repeat itself.
 	}
 	return out
 }
@@ -45,20 +40,20 @@ func (c *cluster) held() int {
 }
 
 // advance lets come up what is due at a step.
-func (c *cluster) advance(step int) {
+func (c *cluster) advance(k *kind, step int) {
 	c.ready += c.starting.take(step)
 	if c.nodes != nil {
 		c.nodes.advance(step)
-		c.place(step)
+		c.place(k, step)
 	}
 }
 
 // scale starts or stops pods.
-func (c *cluster) scale(step, to int) {
+func (c *cluster) scale(k *kind, step, to int) {
 	surplus := c.replicas() - to
 	if surplus <= 0 {
 		c.waiting -= surplus
-		c.place(step)
+		c.place(k, step)
 		return
 	}
 	waiting := min(surplus, c.waiting)
@@ -72,18 +67,18 @@ func (c *cluster) scale(step, to int) {
 }
 
 // place starts what waits, as far as there are places, and sends for nodes for the rest.
-func (c *cluster) place(step int) {
+func (c *cluster) place(k *kind, step int) {
 	placed := c.waiting
 	if c.nodes != nil {
 		placed = c.nodes.claim(step, c.waiting, c.random)
 	}
 	c.waiting -= placed
-	if lead, same := c.lead.(Constant); same {
-		c.start(step, stepsIn(time.Duration(lead), c.step), placed)
+	if k.constant {
+		c.start(step, k.steps, placed)
 		return
 	}
 	for range placed {
-		c.start(step, stepsIn(c.lead.Draw(c.random), c.step), 1)
+		c.start(step, stepsIn(k.pod.Draw(c.random), k.length), 1)
 	}
 }
 

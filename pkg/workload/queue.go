@@ -1,19 +1,10 @@
 package workload
 
-import "time"
-
 // queue is a fluid in front of the replicas that are ready, which serve what is there, oldest first. What arrives within
 // a step arrives evenly. Its wait is the backlog before it over the capacity of that moment.
 type queue struct {
-	// wait beyond which demand is late, and patience beyond which it leaves unserved.
-	wait, patience float64 // seconds
-	step           float64 // seconds
 	// backlog in replica-seconds.
 	backlog float64
-}
-
-func newQueue(s *Spec, step time.Duration) queue {
-	return queue{wait: s.Wait.Seconds(), patience: s.Patience.Seconds(), step: step.Seconds()}
 }
 
 // flow is what became of the demand in one step, in replica-seconds. Late is a part of what arrived.
@@ -27,18 +18,19 @@ type flow struct {
 // which 15 s · 10 are served; the wait is 50 s at the end. Two thirds of the arrivals met a wait over 30 s.
 //
 // While no replica is ready nobody knows the wait, and all that arrives is late. As much may queue as for one.
-func (q *queue) pass(demand float64, ready int) flow {
-	f := flow{arrived: demand * q.step}
+func (q *queue) pass(k *kind, demand float64, ready int) flow {
+	f := flow{arrived: demand * k.seconds}
 	before := q.backlog
 	capacity := float64(ready)
-	q.backlog = max(before+f.arrived-capacity*q.step, 0)
+	q.backlog = max(before+f.arrived-capacity*k.seconds, 0)
 	f.served = before + f.arrived - q.backlog
-	if ready > 0 {
-		f.late = f.arrived * beyond(q.wait, before/capacity, q.backlog/capacity)
-	} else {
+	switch {
+	case ready == 0:
 		f.late, f.served = f.arrived, 0
+	case before > 0 || q.backlog > 0: // Else nothing waits.
+		f.late = f.arrived * beyond(k.wait, before/capacity, q.backlog/capacity)
 	}
-	if most := q.patience * max(capacity, 1); q.backlog > most {
+	if most := k.patience * max(capacity, 1); q.backlog > most {
 		f.unserved = q.backlog - most
 		q.backlog = most
 	}
@@ -60,6 +52,3 @@ func beyond(limit, from, to float64) float64 {
 		return (high - limit) / (high - low)
 	}
 }
-
-// stepsIn is a duration in steps, rounded up: what is ready within a step serves from the next one on.
-func stepsIn(d, step time.Duration) int { return int((d + step - 1) / step) }

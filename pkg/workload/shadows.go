@@ -8,11 +8,11 @@ import (
 // Shadows are workloads of one kind beside the real one, on the demand as it arrives: each with an HPA, pods and a queue
 // of its own, and a value of its own that its HPA reads.
 type Shadows struct {
-	spec Spec
-	// step of a workload; steps of it in one call of Play.
-	step      time.Duration
-	steps     int
-	workloads []*Workload
+	kind      *kind
+	workloads []Workload
+	// steps of a workload in one call of Play, of so many hours each.
+	steps int
+	hours float64
 	// begun: demand has arrived. The workloads begin with the replicas that serve it, so that none begins cold.
 	begun bool
 	score Score
@@ -31,25 +31,25 @@ type Score struct {
 // would in earnest; where that is no whole number of times, once a step.
 func NewShadows(spec Spec, n int, start time.Time, step time.Duration) (*Shadows, error) {
 	spec = spec.WithDefaults()
-	s := &Shadows{
-		workloads: make([]*Workload, n), step: step, steps: 1,
-		score: Score{Late: make([]float64, n), Paid: make([]float64, n), Capped: make([]float64, n)},
-	}
+	steps := 1
 	switch syncs := step / max(spec.Sync, 1); {
 	case syncs >= 1 && step%spec.Sync == 0:
-		s.step, s.steps = spec.Sync, int(syncs)
+		step, steps = spec.Sync, int(syncs)
 	case syncs >= 1:
 		spec.Sync = step
 	default:
 		spec.Sync = (spec.Sync + step - 1).Truncate(step)
 	}
-	s.spec = spec
+	one, err := New(spec, start, step, 0)
+	if err != nil {
+		return nil, err
+	}
+	s := &Shadows{
+		kind: one.kind, workloads: make([]Workload, n), steps: steps, hours: step.Hours(),
+		score: Score{Late: make([]float64, n), Paid: make([]float64, n), Capped: make([]float64, n)},
+	}
 	for i := range s.workloads {
-		w, err := New(spec, start, s.step, 0)
-		if err != nil {
-			return nil, err
-		}
-		s.workloads[i] = w
+		s.workloads[i] = one.another()
 	}
 	return s, nil
 }
@@ -62,27 +62,43 @@ func (s *Shadows) Play(values []float64, arrived float64) {
 			return
 		}
 		s.begun = true
-		for _, w := range s.workloads {
-			w.cluster.ready = first(&s.spec, arrived)
+		for i := range s.workloads {
+			s.workloads[i].cluster.ready = s.kind.first(arrived)
 		}
 	}
-	for i, w := range s.workloads {
-		for range s.steps {
-			s.score.count(i, w.Step(values[i], arrived), s.step.Hours(), int(s.spec.HPA.Max))
-		}
+	for i := range s.workloads {
+		s.play(i, values[i], arrived)
 	}
-	s.score.Hours += float64(s.steps) * s.step.Hours()
+	s.score.Hours += float64(s.steps) * s.hours
 }
 
-// count adds a moment of a workload, of so many hours, whose HPA asks for a number of replicas at most.
-func (s *Score) count(i int, m Moment, hours float64, most int) {
-	s.Late[i] += m.Late
-	s.Paid[i] += float64(m.Held) * hours
-	if m.Replicas >= most {
-		s.Capped[i] += m.Late
+// play plays the steps of one of the workloads. Where it rests after the first, the others are no different.
+func (s *Shadows) play(i int, value, arrived float64) {
+	w := &s.workloads[i]
+	f := w.play(value, arrived)
+	s.count(i, f)
+	resting := s.steps > 1 && f.late == 0 && w.rests(s.steps-1)
+	for range s.steps - 1 {
+		if !resting {
+			f = w.play(value, arrived)
+		}
+		s.count(i, f)
 	}
+}
+
+// count adds a step of a workload.
+func (s *Shadows) count(i int, f flow) {
+	c := &s.workloads[i].cluster
 	if i == 0 {
-		s.Arrived += m.Arrived
+		s.score.Arrived += hours(f.arrived)
+	}
+	s.score.Paid[i] += float64(c.held()) * s.hours
+	if f.late == 0 {
+		return
+	}
+	s.score.Late[i] += hours(f.late)
+	if c.replicas() >= s.kind.most {
+		s.score.Capped[i] += hours(f.late)
 	}
 }
 

@@ -11,21 +11,14 @@ import (
 
 // Workload is what is scaled: an HPA, its pods and the queue before them. It is played step by step.
 type Workload struct {
-	start      time.Time
-	length     time.Duration // of a step
-	capacity   float64
-	every      int // steps from one sync to the next
-	controller *hpa.Controller
+	kind       *kind
+	controller hpa.Controller
 	cluster    cluster
 	queue      queue
 	step       int
-	// read is the value of the newest sync. A sync that repeats needs no look at the metric, where pods are none of it.
-	read    float64
-	repeats bool
-	// reading and observed are kept so that a step allocates nothing.
-	reading  [1]hpa.Reading
-	milli    [1]int64
-	observed hpa.Observed
+	// read is the value of the newest sync, of so many replicas.
+	read  float64
+	asked int32
 }
 
 // Moment is one step of a workload.
@@ -52,50 +45,61 @@ func New(spec Spec, start time.Time, step time.Duration, demand float64) (*Workl
 	if err != nil {
 		return nil, err
 	}
-	w := &Workload{
-		start:      start,
-		length:     step,
-		capacity:   spec.Capacity,
-		every:      int(spec.Sync / step),
-		controller: controller,
-		cluster:    newCluster(&spec, step, first(&spec, demand)),
-		queue:      newQueue(&spec, step),
-	}
-	w.observed.Readings = w.reading[:]
-	w.repeats = spec.HPA.Metrics[0].Type == hpa.AverageValue
-	return w, nil
+	k := newKind(&spec, start, step)
+	return &Workload{kind: k, controller: *controller, cluster: newCluster(k, k.first(demand))}, nil
 }
 
-// first is how many replicas serve a demand, NaN counting as none.
-func first(s *Spec, demand float64) int {
-	wanted := 0.0
-	if demand > 0 {
-		wanted = math.Ceil(demand / s.Capacity)
-	}
-	return int(min(max(wanted, float64(s.HPA.Min)), float64(s.HPA.Max)))
+// another is one more of its kind, which begins without a replica.
+func (w *Workload) another() Workload {
+	return Workload{kind: w.kind, controller: w.controller.Restarted(), cluster: newCluster(w.kind, 0)}
 }
 
 // Step plays the next step: pods that are due become ready, the HPA reads the value if it is its time, and the demand
 // arrives. NaN for a demand is none; any value that an adapter would not serve is a failed reading.
 func (w *Workload) Step(value, demand float64) Moment {
-	at := w.start.Add(time.Duration(w.step) * w.length)
-	m := Moment{At: at, Value: value}
-	w.cluster.advance(w.step)
-	if w.step%w.every == 0 {
-		before := w.cluster.replicas()
-		w.cluster.scale(w.step, w.sync(at, value))
-		change := w.cluster.replicas() - before
-		m.Started, m.Stopped = max(change, 0), max(-change, 0)
-	}
-	if math.IsNaN(demand) {
-		demand = 0
-	}
-	f := w.queue.pass(demand/w.capacity, w.cluster.ready)
+	m := Moment{At: w.at(w.step), Value: value}
+	before := w.cluster.replicas()
+	f := w.play(value, demand)
+	change := w.cluster.replicas() - before
+	m.Started, m.Stopped = max(change, 0), max(-change, 0)
 	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
 	m.Served, m.Unserved, m.Backlog = hours(f.served), hours(f.unserved), hours(w.queue.backlog)
 	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.held()
-	w.step++
 	return m
+}
+
+// at is when a step begins.
+func (w *Workload) at(step int) time.Time {
+	return w.kind.start.Add(time.Duration(step) * w.kind.length)
+}
+
+// play is Step for a caller who takes no more than the flow and how the workload then stands.
+func (w *Workload) play(value, demand float64) flow {
+	w.cluster.advance(w.kind, w.step)
+	if w.kind.every == 1 || w.step%w.kind.every == 0 {
+		w.cluster.scale(w.kind, w.step, w.sync(value))
+	}
+	w.step++
+	if math.IsNaN(demand) {
+		demand = 0
+	}
+	return w.queue.pass(w.kind, demand/w.kind.capacity, w.cluster.ready)
+}
+
+// rests says whether so many steps more would be like the one that has just gone by, if value and demand stay: and if so they
+// have gone by, with nothing late.
+func (w *Workload) rests(steps int) bool {
+	c := &w.cluster
+	if !w.kind.repeats || w.kind.every != 1 || int(w.asked) != c.replicas() || w.queue.backlog > 0 ||
+		c.starting.total > 0 || c.waiting > 0 || c.nodes != nil || c.ready == 0 {
+		return false
+	}
+	newest := w.step + steps - 1
+	if !w.controller.Again(w.at(newest)) {
+		return false
+	}
+	w.step = newest + 1
+	return true
 }
 
 // hours are replica-hours of replica-seconds.
@@ -108,18 +112,17 @@ var errUnserved = errors.New("no value is served")
 const MostValue = math.MaxInt64 / 1000
 
 // sync is one pass of the controller, which reads values in thousandths, rounded up as the adapter does.
-func (w *Workload) sync(at time.Time, value float64) int {
+func (w *Workload) sync(value float64) int {
+	at := w.at(w.step)
 	replicas, ready := int32(w.cluster.replicas()), int32(w.cluster.ready) //nolint:gosec // At most the HPA's maximum.
-	if w.repeats && value == w.read && replicas == w.observed.Replicas && w.controller.Again(at) {
+	if w.kind.repeats && value == w.read && replicas == w.asked && w.controller.Again(at) {
 		return int(replicas)
 	}
-	w.read = value
-	w.reading[0] = hpa.Reading{Err: errUnserved}
+	w.read, w.asked = value, replicas
+	o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: ready}
 	if value >= 0 && value < MostValue {
-		w.milli[0] = int64(math.Ceil(value * 1000))
-		w.reading[0] = hpa.Reading{Values: w.milli[:]}
+		return int(w.controller.SyncValue(at, o, int64(math.Ceil(value*1000))))
 	}
-	w.observed.Replicas, w.observed.Existing = replicas, replicas
-	w.observed.Pods, w.observed.Ready = replicas, ready
-	return int(w.controller.Sync(at, w.observed).Replicas)
+	o.Readings = []hpa.Reading{{Err: errUnserved}}
+	return int(w.controller.Sync(at, o).Replicas)
 }

@@ -15,13 +15,19 @@ type accounts struct {
 	shadows *workload.Shadows
 	values  []float64
 	// hours are the newest, a ring; seen counts all of them.
-	hours []account
+	hours []hour
 	seen  int
 	// peak of what arrived in the hour under way.
 	peak float64
 }
 
-// account is one hour.
+// hour is what of one is kept: of what was late and paid, by the value served and by the observed demand.
+type hour struct {
+	arrived, capped, peak float64
+	late, paid            [2]float64
+}
+
+// account is what hours add up to.
 type account struct {
 	served, observed Account
 	capped, peak     float64
@@ -29,7 +35,9 @@ type account struct {
 
 func newAccounts(c Config) (*accounts, error) {
 	played, err := workload.NewShadows(c.Autoscalers[0].Spec, 2, c.Start, c.Shape.Step)
-	return &accounts{shadows: played, values: []float64{math.NaN(), math.NaN()}}, err
+	return &accounts{
+		shadows: played, values: []float64{math.NaN(), math.NaN()}, hours: make([]hour, 0, accountHours),
+	}, err
 }
 
 // serve sets the values of the coming step.
@@ -48,11 +56,9 @@ func (a *accounts) anHour() bool { return a.shadows.AnHour() }
 // hour closes the hour that has ended.
 func (a *accounts) hour() {
 	s := a.shadows.Score()
-	one := account{
-		served:   Account{Arrived: s.Arrived, Late: s.Late[0], Paid: s.Paid[0]},
-		observed: Account{Arrived: s.Arrived, Late: s.Late[1], Paid: s.Paid[1]},
-		capped:   s.Capped[0], peak: a.peak,
-	}
+	one := hour{arrived: s.Arrived, capped: s.Capped[0], peak: a.peak}
+	copy(one.late[:], s.Late)
+	copy(one.paid[:], s.Paid)
 	a.shadows.Reset()
 	a.peak = 0
 	if len(a.hours) < accountHours {
@@ -66,8 +72,8 @@ func (a *accounts) hour() {
 // total is that of the hours kept.
 func (a *accounts) total() (sum account, over time.Duration) {
 	for _, h := range a.hours {
-		sum.served = sum.served.plus(h.served)
-		sum.observed = sum.observed.plus(h.observed)
+		sum.served = sum.served.plus(Account{Arrived: h.arrived, Late: h.late[0], Paid: h.paid[0]})
+		sum.observed = sum.observed.plus(Account{Arrived: h.arrived, Late: h.late[1], Paid: h.paid[1]})
 		sum.capped += h.capped
 		sum.peak = math.Max(sum.peak, h.peak)
 	}
