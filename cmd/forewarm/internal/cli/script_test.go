@@ -89,7 +89,10 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"envsubst": envsubst, "demand": demand},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"envsubst": envsubst,
+			"demand":   demand,
+		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
