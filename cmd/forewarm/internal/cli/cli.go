@@ -49,14 +49,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
-	root.AddCommand(
-		demo.New(),
-		backtestcmd.New(),
-		simulatecmd.New(),
-		servecmd.New(),
-		inspectcmd.New(),
-		version(p.Version),
-	)
+	root.AddCommand(demo.New(), backtestcmd.New(), simulatecmd.New(), servecmd.New(), inspectcmd.New(), version(p.Version))
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)
