@@ -67,8 +67,14 @@ func TestCompare(t *testing.T) {
 	if c.Partial || c.Assumptions.CapacityAssumed || c.Assumptions.WarmUp != 2*day || c.Assumptions.Duration != 4*day {
 		t.Errorf("%+v", c.Assumptions)
 	}
-	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "no policy could learn what a week is like") {
-		t.Error(notes)
+	notes := strings.Join(c.Notes, "\n")
+	for _, want := range []string{
+		"no policy could learn what a week is like", "No later than Forewarm was (",
+		"Cheaper than Forewarm within the objective: offset at ",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not said:\n%s", want, notes)
+		}
 	}
 	bounds(t, c)
 	rises(t, c)
