@@ -19,7 +19,11 @@ import (
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	last, all := 0, 0
-	c, err := compare.Compare(t.Context(), config(working(4)), func(done, total int, _ string) { last, all = done, total })
+	c, err := compare.Compare(
+		t.Context(),
+		config(working(4)),
+		func(done, total int, _ string) { last, all = done, total },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +67,14 @@ func TestCompare(t *testing.T) {
 	if c.Partial || c.Assumptions.CapacityAssumed || c.Assumptions.WarmUp != 2*day || c.Assumptions.Duration != 4*day {
 		t.Errorf("%+v", c.Assumptions)
 	}
-	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "no policy could learn what a week is like") {
-		t.Error(notes)
+	notes := strings.Join(c.Notes, "\n")
+	for _, want := range []string{
+		"no policy could learn what a week is like", "No later than Forewarm was (",
+		"Cheaper than Forewarm within the objective: offset at ",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not said:\n%s", want, notes)
+		}
 	}
 	bounds(t, c)
 	rises(t, c)
@@ -249,7 +259,14 @@ func TestNotes(t *testing.T) {
 			"No target of hpa-best-target meets the objective",
 			"The history is in steps of 10m0s, longer than the lead time",
 		}},
-		{"minReplicas", func(c *compare.Config) { c.HPA.Min = 90 }, []string{"minReplicas (90) alone sustain the highest demand"}},
+		{
+			"minReplicas, and a target over the capacity",
+			func(c *compare.Config) { c.HPA.Min, c.Capacity = 90, 50 },
+			[]string{
+				"minReplicas (90) alone sustain the highest demand",
+				"The HPA's target, 80, is more than a replica sustains",
+			},
+		},
 	} {
 		c := short()
 		tt.change(&c)

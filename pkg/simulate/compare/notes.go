@@ -31,13 +31,19 @@ func (c *Comparison) cheaperNote(note noting) {
 	var cheaper []string
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if p.Hindsight && p.Meets && p.Name != Oracle && p.Name != BestTarget && p.Report.Replicas < forewarm.Report.Replicas {
-			cheaper = append(cheaper, fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target), hours(c.gpuHours(p))))
+		if p.Hindsight && p.Meets && p.Name != Oracle && p.Name != BestTarget &&
+			p.Report.Replicas < forewarm.Report.Replicas {
+			cheaper = append(
+				cheaper,
+				fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target), hours(c.gpuHours(p))),
+			)
 		}
 	}
 	if len(cheaper) > 0 {
-		note("Cheaper than Forewarm within the objective: %s. Which of them, and at which target, is known in hindsight only.",
-			strings.Join(cheaper, "; "))
+		note(
+			"Cheaper than Forewarm within the objective: %s. Which of them, and at which target, is known in hindsight only.",
+			strings.Join(cheaper, "; "),
+		)
 	}
 }
 
@@ -84,6 +90,10 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 				"serves. Write that into the HPA when you switch it on.",
 			number(inUnits(p.full())),
 		)
+	}
+	if p.target() > p.full() {
+		note("The HPA's target, %s, is more than a replica sustains: as it is written it never has replicas enough.",
+			number(inUnits(p.target())))
 	}
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
