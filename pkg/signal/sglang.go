@@ -7,13 +7,8 @@ func sglang() Source {
 	gauge := func(name string) metric {
 		return metric{names: []string{name}, distinct: []string{"engine_type", "dp_rank", "model_name"}}
 	}
-	running, waiting, cache := gauge(
-		"sglang:num_running_reqs",
-	), gauge(
-		"sglang:num_queue_reqs",
-	), gauge(
-		"sglang:token_usage",
-	)
+	running, waiting := gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs")
+	cache := gauge("sglang:token_usage")
 	// Counted before the scheduler, where there are no ranks; users may add labels of their own.
 	begun := metric{names: []string{"sglang:time_to_first_token_seconds_count"}}
 	return Source{
