@@ -14,6 +14,10 @@ func FuzzRender(f *testing.F) {
 	f.Add("ai", "Deployment", "llama")
 	f.Add(`a"}`, `K"\`, `x"} or vector(1) or up{a="`)
 	f.Add("a", "LeaderWorkerSet", `.*|b$1\`)
+	f.Add("a", "InferenceService", `x)|(.*`)
+	f.Add("a", "RayService", `"} or up{a=~"`)
+	f.Add("a", "Service", `\Q.*`)
+	f.Add("a", "Revision", `\E`)
 	p := parser.NewParser(parser.Options{})
 	f.Fuzz(func(t *testing.T, namespace, kind, name string) {
 		for _, preset := range signal.Presets() {

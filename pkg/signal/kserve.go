@@ -17,7 +17,7 @@ func kserve() Source {
 		"revision_request_count", "request_predict_seconds_count")
 	return Source{
 		Name:  "kserve",
-		Title: "KServe",
+		Title: "KServe, and Knative's queue-proxy",
 		Note: "The queue-proxy is there in Serverless (Knative) mode only; in Standard mode scale on the runtime's own preset, " +
 			"such as vllm/inflight, with the Deployment NAME-predictor for a target. Scrape port 9091 of the pods.",
 		Presets: []Preset{

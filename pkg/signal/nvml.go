@@ -3,6 +3,10 @@ package signal
 import "fmt"
 
 // nvml is the presets on forewarm's own node agent, which reads NVML and knows whose process is whose under sharing.
+//
+// What they ask of it: gauges in shares of a physical GPU, 0 … 1, for each pod and device, with the labels namespace and
+// pod (the workload's), container, uuid (the GPU's) and gpu_instance (a MIG instance's, else absent). Over the pods of a
+// device busy and bandwidth add up to no more than the device's own. No series for a pod that cannot be told apart.
 func nvml() Source {
 	return Source{
 		Name:  "nvml",

@@ -3,19 +3,12 @@ package signal
 // sglang is the presets on SGLang's own metrics.
 func sglang() Source {
 	// The ranks of a tensor-parallel engine may each report the same figure (--enable-metrics-for-all-schedulers), and a
-	// priority scheduler reports its classes beside the whole, which has an empty priority: neither may add up.
+	// priority scheduler reports its classes beside the whole: neither may add up, and the greatest is the engine's.
 	gauge := func(name string) metric {
-		return metric{
-			names: []string{name}, matchers: `priority=""`, distinct: []string{"engine_type", "dp_rank", "model_name"},
-		}
+		return metric{names: []string{name}, distinct: []string{"engine_type", "dp_rank", "model_name"}}
 	}
-	running, waiting, cache := gauge(
-		"sglang:num_running_reqs",
-	), gauge(
-		"sglang:num_queue_reqs",
-	), gauge(
-		"sglang:token_usage",
-	)
+	running, waiting := gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs")
+	cache := gauge("sglang:token_usage")
 	// Counted before the scheduler, where there are no ranks; users may add labels of their own.
 	begun := metric{names: []string{"sglang:time_to_first_token_seconds_count"}}
 	return Source{

@@ -1,5 +1,7 @@
 package signal
 
+import "fmt"
+
 // trtllm is the presets on trtllm-serve, TensorRT-LLM's own server. Its engine behind Triton reports to Triton.
 func trtllm() Source {
 	of := func(name string) metric {
@@ -22,8 +24,8 @@ func trtllm() Source {
 				"Requests that arrive per second: completions per second plus the growth of what runs and waits, "+
 					"so that it holds under saturation too. Requests that are given up do not count.",
 				func(s scope) string {
-					return s.total(`clamp_min(` + s.perPod(completed.rate()) + ` + (` +
-						s.perPod(running.delta()) + ` + ` + s.perPod(waiting.delta()) + `) / 120, 0)`)
+					return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(completed.rate()),
+						s.perPod(running.delta()), s.perPod(waiting.delta()), windowSeconds))
 				},
 			),
 			queue("trtllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
