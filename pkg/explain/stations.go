@@ -90,8 +90,13 @@ func (t *telling) stabilization() {
 	}
 	switch {
 	case t.out.Able == hpa.ScaleDownStabilized:
-		t.say("A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than %d. %s",
-			span(t.s.holdDown()), t.window(), t.out.Stabilized, t.held(t.s.holdDown()))
+		t.say(
+			"A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than %d. %s",
+			span(t.s.holdDown()),
+			t.window(),
+			t.out.Stabilized,
+			t.held(t.s.holdDown()),
+		)
 	case t.out.Able == hpa.ScaleUpStabilized:
 		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
 			"stabilizationWindowSeconds), and that is no more than %d. %s", span(up), t.out.Stabilized, t.held(up))
@@ -103,8 +108,12 @@ func (t *telling) stabilization() {
 // held says how much is known of what holds: an HPA's condition names it, never since when.
 func (t *telling) held(window time.Duration) string {
 	if able, there := t.s.Live.condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
-		return fmt.Sprintf("Its condition %s says so too; since when only the controller knows, so that it lets go in %s at "+
-			"the latest, if the readings stay.", able.Reason, span(window))
+		return fmt.Sprintf(
+			"Its condition %s says so too; since when only the controller knows, so that it lets go in %s at "+
+				"the latest, if the readings stay.",
+			able.Reason,
+			span(window),
+		)
 	}
 	return "What was recommended in that time only the controller knows; taken is the present number."
 }

@@ -25,8 +25,9 @@ type Situated struct {
 type Source struct {
 	// Metric of the HPA; nil for a trigger of a ScaledObject.
 	Metric *autoscalingv2.MetricSpec
-	// Forecast that the metric names, or may name: an External metric may be somebody else's.
+	// Forecast that the metric names. Where that is not Sure it may be somebody else's: any External metric has a name.
 	Forecast string
+	Sure     bool
 }
 
 // Situate reads a HorizontalPodAutoscaler with all its metrics, and its status where it has one. It returns everything
@@ -116,7 +117,7 @@ func (s *Situated) addServed(m *autoscalingv2.MetricSpec, source hpa.Source, id 
 	read.Target = milli
 	from := Source{Metric: m}
 	if named, found := readMetric(m); found {
-		from.Forecast = named.forecast
+		from.Forecast, from.Sure = named.forecast, source == hpa.Object
 	}
 	if s.Live == nil {
 		s.Live = &explain.Live{}

@@ -78,7 +78,7 @@ func situateScaled(d strict.Document, w *Written) (Situated, error) {
 		s.Spec = m.Spec
 		s.Spec.Metrics = slices.Concat(so, m.Spec.Metrics)
 		s.Metrics = append(s.Metrics, explain.Metric{})
-		s.Sources = append(s.Sources, Source{Forecast: read.Spec.Triggers[i].Metadata["forecast"]})
+		s.Sources = append(s.Sources, Source{Forecast: read.Spec.Triggers[i].Metadata["forecast"], Sure: true})
 	}
 	return s, nil
 }

@@ -106,8 +106,11 @@ func healthyCluster() cluster {
 // ownedByKEDA is the same by a ScaledObject.
 func ownedByKEDA() cluster {
 	const owner = "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: llama, uid: x, controller: true}"
+	const plateau = `step: 30s, repairs: [{from: "2026-11-20T11:40:00Z", to: "2026-11-20T12:10:00Z", kind: LowerBound,
+      why: as much as all replicas carry, samples: 60}]`
 	return healthyCluster().with(cluster{
-		ofHPAs + "/keda-hpa-llama":                             scaling("keda-hpa-llama", owner, "s1-forewarm"),
+		ofOutlook:                  strings.Replace(healthyCluster()[ofOutlook], "step: 30s", plateau, 1),
+		ofHPAs + "/keda-hpa-llama": scaling("keda-hpa-llama", owner, "s1-forewarm"),
 		strings.Replace(ofMetric, "/llama", "/s1-forewarm", 1): healthyCluster()[ofMetric],
 		ofScaled: `{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: llama, namespace: inference},
   spec: {scaleTargetRef: {name: llama}, triggers: [{type: cron, metadata: {}},

@@ -143,7 +143,7 @@ func (r *reader) owner(ctx context.Context, h *autoscalingv2.HorizontalPodAutosc
 		s.Sources[i].Forecast = ""
 		if _, err := fmt.Sscanf(s.Spec.Metrics[i].Name, "s%d-", &trigger); err == nil && trigger >= 0 &&
 			trigger < len(forecasts) {
-			s.Sources[i].Forecast = forecasts[trigger]
+			s.Sources[i].Forecast, s.Sources[i].Sure = forecasts[trigger], true
 		}
 	}
 }

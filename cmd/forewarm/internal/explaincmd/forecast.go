@@ -2,6 +2,7 @@ package explaincmd
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -24,9 +26,8 @@ func (r *reader) forecast(ctx context.Context, from *autoscaler.Source) *explain
 	var o inspect.Outlook
 	err := r.ask(ctx, &o, "", nil, inspect.GroupName, inspect.Version,
 		"namespaces", r.namespace, inspect.Resource, from.Forecast)
-	external := from.Metric != nil && from.Metric.External != nil
 	switch {
-	case apierrors.IsNotFound(err) && external:
+	case apierrors.IsNotFound(err) && !from.Sure:
 		return nil
 	case err != nil:
 		r.note("the outlook of Forecast %s: %s", from.Forecast, plainly(err))
@@ -56,6 +57,7 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	for i := range s.Recent {
 		f.Highest = higher(f.Highest, known(s.Recent[i].Observed))
 	}
+	f.Saturated = plateau(s.Repairs)
 	for _, c := range s.Conditions {
 		switch {
 		case c.Type == snapshot.ConditionReady:
@@ -68,6 +70,18 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 		f.AtMax = strings.TrimSuffix(s.Outcome.Words, ".")
 	}
 	return f
+}
+
+// plateau is the newest time within the day at which the demand was no less than what was seen; empty where there was none.
+func plateau(repairs []inspect.Repair) string {
+	for _, r := range slices.Backward(repairs) {
+		if r.Kind == repair.LowerBound.String() {
+			const clock = "15:04"
+			return fmt.Sprintf("from %s to %s UTC: %s", r.From.UTC().Format(clock), r.To.UTC().Format(clock),
+				strings.TrimSuffix(r.Why, "."))
+		}
+	}
+	return ""
 }
 
 // asked is what the served value is to keep.
