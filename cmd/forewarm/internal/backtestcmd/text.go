@@ -18,7 +18,7 @@ const unknown = "-"
 func (r report) writeText(out io.Writer) error {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
-	for _, line := range broken(r.verdict(), func(line string) bool { return utf8.RuneCountInString(line) > page }) {
+	for _, line := range r.verdictLines(func(line string) bool { return utf8.RuneCountInString(line) > page }) {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintf(out, "\n%s.\n", r.history.About())
