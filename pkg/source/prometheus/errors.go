@@ -12,6 +12,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/series"
 )
 
+// ErrSlow is wrapped, beside series.ErrUnavailable, where a request took longer than its timeout.
+var ErrSlow = errors.New("no answer")
+
 // explain says what a failed request means: which sentinel, and what to do.
 func (s *Source) explain(ctx context.Context, err error) error {
 	var (
@@ -23,8 +26,8 @@ func (s *Source) explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil: // The caller gave up; that says nothing of the server.
 		return fmt.Errorf("%s: %w: %w", s.name, context.Cause(ctx), series.ErrUnavailable)
 	case errors.Is(err, context.DeadlineExceeded):
-		return s.unavailable("no answer within %v: raise the timeout, or make the query cheaper by a recording rule",
-			s.cfg.Timeout)
+		return s.unavailable("%w within %v: raise the timeout, or make the query cheaper by a recording rule",
+			ErrSlow, s.cfg.Timeout)
 	case errors.As(err, &large):
 		return fmt.Errorf("%s: %w: %w: aggregate the query to one series with sum()", s.name, large, series.ErrTooLarge)
 	case errors.As(err, &redirect):

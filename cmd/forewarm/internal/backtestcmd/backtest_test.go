@@ -187,6 +187,17 @@ func TestSeasonsToLearnFrom(t *testing.T) {
 	}
 }
 
+// A history of very many steps is asked every so many of them, which is told.
+func TestFineHistory(t *testing.T) {
+	d := backtest(t, csv(27_000, wave), "--model", "ses", "--season", "1h", "--horizon", "5m", "--refit", "5d")
+	if diff := cmp.Diff([]string{"forecasts are judged every 2 minutes"}, d.Notes); diff != "" {
+		t.Errorf("notes (-want +got)\n%s", diff)
+	}
+	if n := d.Models[0].Horizons[0].Count; n < 10_000 || n > 10_200 { // Three quarters of them, every other one.
+		t.Errorf("%d windows were judged", n)
+	}
+}
+
 // Text has the same figures, and the run is the same every time however its folds fall to the workers.
 func TestSameEveryTime(t *testing.T) {
 	args := []string{"--trace", "-", "--season", "1h", "--model", "holt-winters"}

@@ -54,27 +54,12 @@ func (r report) heading(sheet draw.Canvas) {
 	const lineHeight, size vg.Length = 15, 11
 	style := text(size, ink)
 	y := sheet.Max.Y - inset - size
-	verdict := strings.ReplaceAll(r.verdict(), " %", "\u00a0%") // A number keeps its unit.
-	for _, line := range broken(verdict, func(line string) bool {
+	for _, line := range r.verdictLines(func(line string) bool {
 		return style.Width(line) > sheetWidth-2*inset
 	}) {
 		sheet.FillText(style, vg.Point{X: inset, Y: y}, line)
 		y -= lineHeight
 	}
-}
-
-// broken breaks a text between words into lines that are not too long.
-func broken(words string, tooLong func(line string) bool) []string {
-	var lines []string
-	line := ""
-	for word := range strings.SplitSeq(words, " ") {
-		longer := strings.TrimSpace(line + " " + word)
-		if line != "" && tooLong(longer) {
-			lines, longer = append(lines, line), word
-		}
-		line = longer
-	}
-	return append(lines, line)
 }
 
 // dressed names the picture for those who cannot see it, and lets fonts of the same metrics stand in where Liberation is

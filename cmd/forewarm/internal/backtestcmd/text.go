@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 )
@@ -17,7 +18,10 @@ const unknown = "-"
 func (r report) writeText(out io.Writer) error {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
-	fmt.Fprintf(out, "%s\n\n%s.\n", r.verdict(), r.history.About())
+	for _, line := range r.verdictLines(func(line string) bool { return utf8.RuneCountInString(line) > page }) {
+		fmt.Fprintln(out, line)
+	}
+	fmt.Fprintf(out, "\n%s.\n", r.history.About())
 	fmt.Fprintf(out, "Judged are the forecasts of %s", history.Span(to.Sub(from)))
 	if from.Year() > 1970 { //nolint:mnd // Times that count from 0 are no dates.
 		fmt.Fprintf(out, ", %s to %s UTC", from.UTC().Format(minute), to.UTC().Format(minute))

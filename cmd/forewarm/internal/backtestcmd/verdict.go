@@ -125,3 +125,27 @@ func called(name string) string {
 	}
 	return name
 }
+
+// verdictLines is the verdict in lines that are not too long.
+func (r report) verdictLines(tooLong func(line string) bool) []string {
+	const kept = "\u00a0%" // A number keeps its unit.
+	lines := broken(strings.ReplaceAll(r.verdict(), " %", kept), tooLong)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], kept, " %")
+	}
+	return lines
+}
+
+// broken breaks a text between words into lines that are not too long.
+func broken(words string, tooLong func(line string) bool) []string {
+	var lines []string
+	line := ""
+	for word := range strings.SplitSeq(words, " ") {
+		longer := strings.TrimSpace(line + " " + word)
+		if line != "" && tooLong(longer) {
+			lines, longer = append(lines, line), word
+		}
+		line = longer
+	}
+	return append(lines, line)
+}

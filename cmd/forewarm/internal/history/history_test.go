@@ -230,6 +230,11 @@ func TestPrometheusErrors(t *testing.T) {
 			true,
 		},
 		{"several series", &historytest.Prometheus{Demand: counting, Several: true}, []string{"aggregate the query", "sum()"}, false},
+		{
+			"times out at once", &historytest.Prometheus{Stalls: -1},
+			[]string{"0 s of 5 days of history were read, then", "no answer within 200ms"},
+			true,
+		},
 		{"nothing", &historytest.Prometheus{}, []string{"no series", "check that the metric exists"}, false},
 		{
 			"no PromQL", &historytest.Prometheus{Refusal: "parse error: unexpected end"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
@@ -68,10 +67,9 @@ func (o *Options) explain(ctx context.Context, err error, read time.Duration) er
 		return fmt.Errorf("interrupted after %s of %s of history were read: %w", Span(read),
 			Span(time.Duration(o.Range)), context.Cause(ctx))
 	}
-	var dial *net.OpError
-	absent := errors.As(err, &dial) && dial.Op == "dial"
-	if absent || !errors.Is(err, series.ErrUnavailable) && !errors.Is(err, series.ErrTooLarge) {
-		return err
+	slow := errors.Is(err, series.ErrUnavailable) && (read > 0 || errors.Is(err, prometheus.ErrSlow))
+	if !slow && !errors.Is(err, series.ErrTooLarge) {
+		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
 	}
 	return fmt.Errorf("%s of %s of history were read, then %w; where the server is slow, ask for less with a shorter "+
 		"--range or a larger --step (now %s), or wait longer with --query-timeout (now %s)",

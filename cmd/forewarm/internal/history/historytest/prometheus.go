@@ -17,7 +17,8 @@ import (
 type Prometheus struct {
 	// Demand is what a query reads at a time; NaN is nothing.
 	Demand func(at time.Time) float64
-	// Stalls, where above 0, is the number of requests that are answered; later ones hang until their client gives up.
+	// Stalls, where not 0, is the number of requests that are answered; later ones hang until their client gives up.
+	// Less than 0 answers none.
 	Stalls int64
 	// Several answers with two series.
 	Several bool
@@ -40,7 +41,7 @@ func (p *Prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Read before anything else: a server that has not read a request does not see its client go.
 	start, end, step := seconds(r, "start"), seconds(r, "end"), seconds(r, "step")
 	w.Header().Set("Content-Type", "application/json")
-	if asked := p.asked.Add(1); p.Stalls > 0 && asked > p.Stalls {
+	if asked := p.asked.Add(1); p.Stalls != 0 && asked > p.Stalls {
 		<-r.Context().Done()
 		return
 	}
