@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -43,7 +42,7 @@ const examples = `  forewarm inspect --server http://127.0.0.1:8080
 
 // options are the flags.
 type options struct {
-	connection
+	outlooks.Connection
 
 	namespace string
 	all       bool
@@ -70,39 +69,15 @@ func New() *cobra.Command {
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace to show")
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "show all namespaces")
 	flags.BoolVar(&o.json, "json", false, "print the objects as JSON")
-	flags.StringVarP(
-		&o.server,
-		"server",
-		"s",
-		"",
-		"address of a standalone forewarm, for example http://127.0.0.1:8080",
-	)
-	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
-	flags.StringVar(&o.context, "context", "", "context of the kubeconfig to use")
-	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for an answer")
+	o.AddFlags(flags)
 	return cmd
 }
 
 // validate says everything that is wrong with a command line.
 func (o *options) validate(args []string) error {
-	var problems []error
-	if o.server != "" && (o.kubeconfig != "" || o.context != "") {
-		problems = append(problems, errors.New("--server excludes --kubeconfig and --context, keep one"))
-	}
-	if u, err := url.Parse(
-		o.server,
-	); o.server != "" &&
-		(err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "http")) {
-		problems = append(
-			problems,
-			fmt.Errorf("--server %.200q is no address, write for example http://127.0.0.1:8080", o.server),
-		)
-	}
+	problems := []error{o.Connection.Validate()}
 	if o.all && o.namespace != "" {
 		problems = append(problems, errors.New("--all-namespaces excludes --namespace, keep one"))
-	}
-	if o.timeout <= 0 {
-		problems = append(problems, fmt.Errorf("--timeout %s is not positive, write for example 10s", o.timeout))
 	}
 	if len(args) == 1 {
 		problems = append(problems, o.validateName(args[0]))
@@ -119,14 +94,14 @@ func (o *options) validateName(arg string) error {
 		return fmt.Errorf("%.200q is not in the namespace that --namespace names, leave one out", arg)
 	case o.all:
 		return errors.New("--all-namespaces is for the table, leave out the name or the flag")
-	case !slash && o.namespace == "" && o.server != "":
+	case !slash && o.namespace == "" && o.Server != "":
 		return fmt.Errorf("%.200q needs its namespace with --server, write NAMESPACE/%[1]s", arg)
 	}
 	return nil
 }
 
 func (o *options) run(ctx context.Context, args []string, out io.Writer) error {
-	client, err := connect(o.connection)
+	client, err := o.Connect("forewarm-inspect")
 	if err != nil {
 		return err
 	}
@@ -137,15 +112,15 @@ func (o *options) run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // one shows one outlook in full.
-func (o *options) one(ctx context.Context, c *client, arg string, out io.Writer) error {
+func (o *options) one(ctx context.Context, c *outlooks.Client, arg string, out io.Writer) error {
 	namespace, name, slash := strings.Cut(arg, "/")
 	if !slash {
 		namespace, name = o.namespace, arg
 	}
 	if namespace == "" {
-		namespace = c.namespace
+		namespace = c.Namespace
 	}
-	outlook, now, err := c.outlook(ctx, namespace, name)
+	outlook, now, err := c.Outlook(ctx, namespace, name)
 	if err != nil {
 		return notFoundCode(err)
 	}
@@ -158,12 +133,12 @@ func (o *options) one(ctx context.Context, c *client, arg string, out io.Writer)
 }
 
 // table shows all outlooks of the chosen namespaces.
-func (o *options) table(ctx context.Context, c *client, out io.Writer) error {
+func (o *options) table(ctx context.Context, c *outlooks.Client, out io.Writer) error {
 	namespace := o.namespace
-	if namespace == "" && !o.all && o.server == "" {
-		namespace = c.namespace
+	if namespace == "" && !o.all && o.Server == "" {
+		namespace = c.Namespace
 	}
-	list, now, err := c.outlooks(ctx, namespace)
+	list, now, err := c.Outlooks(ctx, namespace)
 	if err != nil {
 		return notFoundCode(err)
 	}
@@ -186,7 +161,7 @@ func describe(namespace string) string {
 }
 
 func notFoundCode(err error) error {
-	if errors.Is(err, errNotFound) {
+	if errors.Is(err, outlooks.ErrNotFound) {
 		return exit.With(codeNotFound, err)
 	}
 	return err

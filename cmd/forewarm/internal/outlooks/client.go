@@ -1,4 +1,5 @@
-package inspectcmd
+// Package outlooks asks a forewarm, in a cluster or by itself, what it knows of a Forecast.
+package outlooks
 
 import (
 	"context"
@@ -19,43 +20,37 @@ import (
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
-// connection says which server to ask and how.
-type connection struct {
-	server, kubeconfig, context string
-	timeout                     time.Duration
-}
-
-// client asks one server.
-type client struct {
+// Client asks one server.
+type Client struct {
 	http *http.Client
 	base *url.URL
-	// namespace is the one of the kubeconfig's context, "default" where it has none.
-	namespace string
+	// Namespace is the one of the kubeconfig's context, "default" where it has none.
+	Namespace string
 }
 
-// errNotFound: the server knows no such object.
-var errNotFound = errors.New("not found")
+// ErrNotFound: the server knows no such object.
+var ErrNotFound = errors.New("not found")
 
 // maxAnswer bounds what is read of an answer: ten thousand outlooks in full.
 const maxAnswer = 256 << 20
 
-// connect prepares the client. A server that is named is asked as it is: no kubeconfig is read and no credential is
+// Connect prepares a client, which calls itself by the agent's name. A server that is named is asked as it is: no kubeconfig is read and no credential is
 // sent, because it is a standalone forewarm or a kubectl proxy.
-func connect(c connection) (*client, error) {
-	config, namespace := &rest.Config{Host: c.server}, metav1.NamespaceDefault
-	if c.server == "" {
+func (c *Connection) Connect(agent string) (*Client, error) {
+	config, namespace := &rest.Config{Host: c.Server}, metav1.NamespaceDefault
+	if c.Server == "" {
 		var err error
-		if config, namespace, err = kube.Load(c.kubeconfig, c.context); err != nil {
+		if config, namespace, err = kube.Load(c.Kubeconfig, c.Context); err != nil {
 			return nil, fmt.Errorf("%w; name the server (--server http://127.0.0.1:8080) or a kubeconfig", err)
 		}
 	}
-	config.UserAgent = "forewarm-inspect"
-	config.Timeout = c.timeout
+	config.UserAgent = agent
+	config.Timeout = c.Timeout
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, fmt.Errorf(
 			"--server %.200q is not a URL, write for example http://127.0.0.1:8080: %w",
-			c.server,
+			c.Server,
 			err,
 		)
 	}
@@ -63,18 +58,18 @@ func connect(c connection) (*client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", base, err)
 	}
-	return &client{http: doer, base: base, namespace: namespace}, nil
+	return &Client{http: doer, base: base, Namespace: namespace}, nil
 }
 
-// outlook reads one outlook, and the server's time.
-func (c *client) outlook(ctx context.Context, namespace, name string) (*inspect.Outlook, time.Time, error) {
+// Outlook reads one outlook, and the server's time.
+func (c *Client) Outlook(ctx context.Context, namespace, name string) (*inspect.Outlook, time.Time, error) {
 	var outlook inspect.Outlook
 	now, err := c.get(ctx, &outlook, url.Values{}, "namespaces", namespace, inspect.Resource, name)
 	return &outlook, now, err
 }
 
-// outlooks reads all outlooks of a namespace, or of all where it is empty, in as many parts as they come.
-func (c *client) outlooks(ctx context.Context, namespace string) (*inspect.OutlookList, time.Time, error) {
+// Outlooks reads all outlooks of a namespace, or of all where it is empty, in as many parts as they come.
+func (c *Client) Outlooks(ctx context.Context, namespace string) (*inspect.OutlookList, time.Time, error) {
 	path := []string{inspect.Resource}
 	if namespace != "" {
 		path = []string{"namespaces", namespace, inspect.Resource}
@@ -101,7 +96,7 @@ func (c *client) outlooks(ctx context.Context, namespace string) (*inspect.Outlo
 }
 
 // get reads one object of the inspection group, and the server's time, so that ages need no clock of ours.
-func (c *client) get(ctx context.Context, into any, query url.Values, path ...string) (time.Time, error) {
+func (c *Client) get(ctx context.Context, into any, query url.Values, path ...string) (time.Time, error) {
 	group := []string{"apis", inspect.GroupName, inspect.Version}
 	target := c.base.JoinPath(append(group, path...)...)
 	target.RawQuery = query.Encode()
@@ -146,7 +141,7 @@ func refusal(target *url.URL, code int, body []byte) error {
 	}
 	message := strings.TrimSpace(strings.Map(terminal.Printable, status.Message))
 	if status.Reason == metav1.StatusReasonNotFound && status.Details != nil && status.Details.Name != "" {
-		return fmt.Errorf("%w: %s", errNotFound, message)
+		return fmt.Errorf("%w: %s", ErrNotFound, message)
 	}
 	if code == http.StatusNotFound {
 		return fmt.Errorf("%s: %s; forewarm's inspection API is not installed there", target, message)
