@@ -23,6 +23,7 @@ type options struct {
 
 	hpa, name, metric string
 	lead              lead
+	measured          measured
 	capacity          quantity
 	objective         share
 	wait              time.Duration
@@ -55,6 +56,9 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
 	flags.Var(&o.lead, "lead-time", "how long a replica takes from being asked for until it is ready, for example 5m; "+
 		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
+	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a Forecast that runs already: "+
+		"the lead time that forewarm measures on its workload's pods, in place of --lead-time")
+	o.measured.AddFlags(flags)
 	flags.Var(
 		&o.capacity,
 		"replica-capacity",
@@ -90,7 +94,7 @@ func (o *options) validate() error {
 		wrong("--html %s: there is no folder %s", o.html, dir)
 	}
 	_, err := o.fleet.Parse(o.price)
-	return errors.Join(append(problems, err)...)
+	return errors.Join(append(problems, err, o.measured.validate(o.lead.Known != assumed))...)
 }
 
 func isDir(path string) bool {

@@ -37,17 +37,17 @@ func (r run) run(ctx context.Context) error {
 	if err := r.readHPA(&c); err != nil {
 		return err
 	}
+	if err := r.measured.read(ctx, &c.Lead); err != nil {
+		return interrupted(ctx, err)
+	}
 	h, err := r.history.Read(ctx, r.in, r.now(), r.bar)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
-	if r.lead.Known == assumed {
-		c.Remarks = append(
-			c.Remarks,
-			fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time; "+
-				"it is not yet measured from a cluster.", r.lead.Median),
-		)
+	if c.Lead.Known == assumed {
+		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time, or "+
+			"the one that forewarm measures with --lead-time-of.", c.Lead.Median))
 	}
 	got, err := compare.Compare(ctx, c, r.progress(""))
 	if err == nil {
@@ -106,7 +106,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 		}
 		to.Shapes = append(to.Shapes, fleetflags.Trials(shape, got)...)
 	}
-	return asked.Answer(to, max(r.lead.Median, r.lead.P90))
+	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
 }
 
 // readHPA reads the autoscaler.
