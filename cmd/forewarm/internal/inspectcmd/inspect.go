@@ -168,11 +168,11 @@ func notFoundCode(err error) error {
 }
 
 // serving is an error with its exit code that names the Forecasts that serve nothing, nil where all serve.
-func serving(outlooks ...inspect.Outlook) error {
+func serving(shown ...inspect.Outlook) error {
 	const most = 5
 	var not []string
-	for i := range outlooks {
-		if o := &outlooks[i]; !snapshot.State(o.Status.State).Serves() {
+	for i := range shown {
+		if o := &shown[i]; !snapshot.State(o.Status.State).Serves() {
 			not = append(not, fmt.Sprintf("%s/%s (%s)", o.Namespace, o.Name, o.Status.State))
 		}
 	}
@@ -183,7 +183,7 @@ func serving(outlooks ...inspect.Outlook) error {
 	if len(not) > most {
 		names += fmt.Sprintf(" and %d more", len(not)-most)
 	}
-	return exit.With(codeNotServing, fmt.Errorf("%d of %d not serving: %s", len(not), len(outlooks), names))
+	return exit.With(codeNotServing, fmt.Errorf("%d of %d not serving: %s", len(not), len(shown), names))
 }
 
 func writeJSON(out io.Writer, object any) error {

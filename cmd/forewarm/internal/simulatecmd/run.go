@@ -46,8 +46,11 @@ func (r run) run(ctx context.Context) error {
 	}
 	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
 	if c.Lead.Known == assumed {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time, or "+
-			"the one that forewarm measures with --lead-time-of.", c.Lead.Median))
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time, or "+
+				"the one that forewarm measures with --lead-time-of.", c.Lead.Median),
+		)
 	}
 	got, err := compare.Compare(ctx, c, r.progress(""))
 	if err == nil {
