@@ -20,6 +20,7 @@ type Objective struct {
 	gate       gate
 	accounts   *accounts // nil without an autoscaler
 	hold       int       // inputs looked back over
+	unseen     float64   // share of a rise that an autoscaler may not see
 	refit      int       // steps
 	steps      int
 	k          float64
@@ -37,7 +38,7 @@ func New(c Config) (*Objective, error) {
 	o := &Objective{
 		config: c, learner: shape.NewLearner(c.Shape, c.Prior), models: models, maxima: make([]float64, len(models)),
 		hold: decide.Recall(c.Lead, c.Shape.Step), refit: max(1, int(c.Refit/c.Shape.Step)), k: c.Fixed,
-		gate: gate{priced: c.Price > 0},
+		gate: gate{priced: c.Price > 0}, unseen: unseen(c.Autoscalers),
 	}
 	names := []string{Learnt}
 	if c.Fixed == 0 {
@@ -132,6 +133,7 @@ func (o *Objective) look() {
 		switch {
 		case c.alone == nil:
 			w = o.learner.Window()
+			w.Spread = math.Max(w.Spread, o.unseen*w.Median)
 		case c.name == LastValue:
 			w = c.ahead(now, f)
 		case c.name == LastSeason:
@@ -145,6 +147,18 @@ func (o *Objective) look() {
 		}
 		c.see(decide.Input{Observed: now, Typical: f.Level(), Learnt: s}, o.hold)
 	}
+}
+
+// unseen is half of what the autoscalers' tolerance hides of a rise, the most of all. It is the least spread that is learnt,
+// as a share of the median: where a demand is so smooth that its own spread is next to nothing, capacity would else stand
+// just below it for hours, and all of it be late.
+func unseen(all []Autoscaler) float64 {
+	most := 0.0
+	for i := range all {
+		up, _ := all[i].Spec.HPA.Tolerances()
+		most = math.Max(most, up/2)
+	}
+	return most
 }
 
 // choose chooses whose shape is served, and with which multiple.

@@ -139,3 +139,23 @@ func TestForewarmOnATimetable(t *testing.T) {
 		t.Errorf("costs %v with %v late, the offset %v", r.Cost(), r.LateShare(), free)
 	}
 }
+
+// A rise so smooth and slow that no step of it leaves the autoscaler's tolerance is not followed for long: capacity must
+// not stand just below the demand meanwhile.
+func TestForewarmOnASmoothDemand(t *testing.T) {
+	const late = 0.01
+	s := daily(8, 9)
+	for i := range s.Values {
+		s.Values[i] = 20 + 8*math.Sin(2*math.Pi*float64(i)/(24*60))
+	}
+	c := played(s)
+	c.WarmUp = 2 * day
+	r, err := simulate.Run(c, forewarm(t, objective(t, s, late)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.3f at %.2f %% late", r.Cost(), 100*r.LateShare())
+	if !(r.LateShare() <= late) || !(r.Cost() < 1.25) {
+		t.Errorf("%v late at a cost of %v", r.LateShare(), r.Cost())
+	}
+}
