@@ -15,7 +15,7 @@ import (
 type History struct {
 	forecast.Series
 
-	// Source names what was read: "load.csv, column requests", or the query.
+	// Source names what was read: "load.csv, column requests", or a query and its server.
 	Source string
 	// Notes are sentences about what is not as it was recorded: values that cannot be demand, and gaps.
 	Notes []string

@@ -198,7 +198,7 @@ func TestPrometheus(t *testing.T) {
 	if diff := cmp.Diff(notes, got.Notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	const about = "sum(load): 2 days in steps of a minute, 2026-02-27 12:01 to 2026-03-01 12:01 UTC"
+	about := "sum(load) at " + url + ": 2 days in steps of a minute, 2026-02-27 12:01 to 2026-03-01 12:01 UTC"
 	if got.About() != about {
 		t.Errorf("%q, want %q", got.About(), about)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
@@ -38,7 +39,7 @@ func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time
 	if err != nil {
 		return History{}, o.explain(ctx, err, time.Duration(read)*query.Step)
 	}
-	h := History{Series: got, Source: fmt.Sprintf("%.200s", o.Query)}
+	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", o.Query, o.server())}
 	var dropped series.Dropped
 	for i, v := range h.Values {
 		h.Values[i] = series.Clean(v, &dropped)
@@ -47,6 +48,15 @@ func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time
 		h.Notes = append(h.Notes, dropped.String())
 	}
 	return h, nil
+}
+
+// server is its address without the password that may stand in it.
+func (o *Options) server() string {
+	u, err := url.Parse(o.Prometheus.URL)
+	if err != nil {
+		return "a Prometheus"
+	}
+	return u.Redacted()
 }
 
 // rangeQuery lies on whole steps since the epoch and ends with the last whole one.
