@@ -29,9 +29,15 @@ func fields(text string, allowed ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// positive is a number of more than 0.
+// positive is a number of more than 0, as a quantity of Kubernetes with a suffix of tens too: 4k is 4000.
 func positive(name, text string) (float64, error) {
-	v, err := strconv.ParseFloat(text, 64)
+	number := text
+	for _, suffix := range []struct{ text, exponent string }{{"m", "e-3"}, {"k", "e3"}, {"M", "e6"}, {"G", "e9"}} {
+		if digits, found := strings.CutSuffix(text, suffix.text); found {
+			number = digits + suffix.exponent
+		}
+	}
+	v, err := strconv.ParseFloat(number, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%s=%s, want a number of more than 0", name, text)
 	}

@@ -16,6 +16,9 @@ func TestParseShape(t *testing.T) {
 	if s, err = fleet.ParseShape("name=l4,price=0.7,capacity=100"); err != nil || s.GPUs != 1 {
 		t.Errorf("without gpus: %+v, %v", s, err)
 	}
+	if s, err = fleet.ParseShape("name=l4,price=700m,capacity=4k"); err != nil || s.Capacity != 4000 || s.Price != 0.7 {
+		t.Errorf("with suffixes: %+v, %v", s, err)
+	}
 	for text, want := range map[string]string{
 		"":                                     "has no value",
 		"h100":                                 `"h100" has no value, want name=value`,
@@ -25,6 +28,7 @@ func TestParseShape(t *testing.T) {
 		"name=a,price=1,capacity=-2":           "capacity=-2, want a number of more than 0",
 		"name=a,price=1,capacity=2,gpus=0":     "gpus=0, want a number of more than 0",
 		"name=a,price=1,capacity=NaN":          "capacity=NaN, want",
+		"name=a,price=1,capacity=kk":           "capacity=kk, want",
 		"name=a,price=Inf,capacity=1":          "price=Inf, want",
 		"name=a,price=1,price=2,capacity=1":    "price is given twice",
 		"name=a,price=1,capacity=1,colour=red": `"colour" is unknown, want name, price, capacity, gpus`,
