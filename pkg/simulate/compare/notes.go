@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // notes are what a reader must know before they trust a comparison, the weightiest first.
@@ -35,7 +36,7 @@ func (c *Comparison) cheaperNote(note noting) {
 			p.Report.Replicas < forewarm.Report.Replicas {
 			cheaper = append(
 				cheaper,
-				fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target), hours(c.gpuHours(p))),
+				fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target), figures.Amount(c.gpuHours(p))),
 			)
 		}
 	}
@@ -68,11 +69,11 @@ func (p *plan) matchedNote(c *Comparison, note noting) {
 		}
 	}
 	if matched == nil {
-		note("No target of this HPA is as seldom late as Forewarm was (%s).", percent(late))
+		note("No target of this HPA is as seldom late as Forewarm was (%s).", figures.Share(late))
 		return
 	}
 	note("No later than Forewarm was (%s), the cheapest target of this HPA is %s: it would have taken %s GPU-hours.",
-		percent(late), number(matched.Setting), hours(matched.Cost*best.Report.Arrived*p.GPUs))
+		figures.Share(late), number(matched.Setting), figures.Amount(matched.Cost*best.Report.Arrived*p.GPUs))
 }
 
 // scaleNotes are about the autoscaler and what a replica sustains.
@@ -111,7 +112,7 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 			unit = " Is the demand in the target's unit?"
 		}
 		note("For %s of the time the demand is over what maxReplicas (%d) sustain, %s: then every policy is late.%s",
-			percent(over), p.HPA.Max, number(round(most)), unit)
+			figures.Share(over), p.HPA.Max, number(round(most)), unit)
 	}
 	if p.Lead.planned() < p.recorded.Step {
 		note(
@@ -137,7 +138,7 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 func (p *plan) historyNotes(note noting) {
 	if p.missing > 0 {
 		note("%s of the history is missing, %s at a stretch at most: straight lines are drawn over the gaps.",
-			percent(p.missing), p.gap)
+			figures.Share(p.missing), p.gap)
 	}
 	switch long := p.span(); {
 	case long < 2*day:

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // verdict is what is to be known first, in two sentences: forewarm against the autoscaler with the best target in
@@ -50,9 +51,9 @@ func (c *Comparison) against(forewarm, best *Policy) string {
 		number(
 			best.Target,
 		),
-		percent(forewarm.Report.LateShare()),
-		percent(best.Report.LateShare()),
-		asked(c.Assumptions.Objective),
+		figures.Share(forewarm.Report.LateShare()),
+		figures.Share(best.Report.LateShare()),
+		figures.Asked(c.Assumptions.Objective),
 	)
 }
 
@@ -62,21 +63,21 @@ func (c *Comparison) asItIs(written *Policy) string {
 		return ""
 	}
 	return fmt.Sprintf("The HPA as it is written (%s) would have taken %s with %s late.",
-		number(written.Target), c.paid(written), percent(written.Report.LateShare()))
+		number(written.Target), c.paid(written), figures.Share(written.Report.LateShare()))
 }
 
 func (c *Comparison) gpuHours(of *Policy) float64 { return of.Report.Replicas * c.Assumptions.GPUs }
 
 // paid is "1,234 GPU-hours", with what they cost where a price was given.
 func (c *Comparison) paid(of *Policy) string {
-	return hours(c.gpuHours(of)) + " GPU-hours" + c.dollars(c.gpuHours(of))
+	return figures.Amount(c.gpuHours(of)) + " GPU-hours" + c.dollars(c.gpuHours(of))
 }
 
 func (c *Comparison) dollars(gpuHours float64) string {
 	if c.Assumptions.GPUPrice == 0 {
 		return ""
 	}
-	return " ($" + hours(gpuHours*c.Assumptions.GPUPrice) + ")"
+	return " ($" + figures.Amount(gpuHours*c.Assumptions.GPUPrice) + ")"
 }
 
 // difference is "210 or 14.5% fewer".
@@ -88,45 +89,10 @@ func (c *Comparison) difference(of, than *Policy) string {
 	}
 	share := "–"
 	if all := c.gpuHours(than); all > 0 {
-		share = percent(math.Abs(saved) / all)
+		share = figures.Share(math.Abs(saved) / all)
 	}
-	return fmt.Sprintf("%s%s or %s %s", hours(math.Abs(saved)), c.dollars(math.Abs(saved)), share, word)
+	return fmt.Sprintf("%s%s or %s %s", figures.Amount(math.Abs(saved)), c.dollars(math.Abs(saved)), share, word)
 }
-
-// hours are a number with commas, in whole where there are many.
-func hours(v float64) string {
-	digits := 0
-	if v < 100 {
-		digits = 1
-	}
-	text := strconv.FormatFloat(v, 'f', digits, 64)
-	whole, fraction, _ := strings.Cut(text, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
-	}
-	if fraction != "" {
-		whole += "." + fraction
-	}
-	return whole
-}
-
-// percent is a share in hundredths, with the digits that tell a missed objective from a met one.
-func percent(share float64) string {
-	const least = 0.0001
-	switch {
-	case share == 0:
-		return "0%"
-	case share < least:
-		return "under 0.01%"
-	case share < 0.1:
-		return strconv.FormatFloat(100*share, 'f', 2, 64) + "%"
-	default:
-		return strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
-	}
-}
-
-// asked is a share as a user writes it: 1%, 0.5%.
-func asked(share float64) string { return strconv.FormatFloat(100*share, 'g', 4, 64) + "%" }
 
 // number is a quantity as people write it.
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

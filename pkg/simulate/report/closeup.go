@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // closeness is how long the stretch is in which the most was late; half of it is shown before and after, so that a rise
@@ -55,11 +56,11 @@ func latest(a, b []compare.Slot, long int) (int, bool) {
 	late := func(i int) float64 { return a[i].Late*max(a[i].Demand, 0) + b[i].Late*max(b[i].Demand, 0) }
 	from, most, sum := 0, 0.0, 0.0
 	for i := range a {
-		if v := late(i); finite(v) {
+		if v := late(i); figures.Known(v) {
 			sum += v
 		}
 		if i >= long {
-			if v := late(i - long); finite(v) {
+			if v := late(i - long); figures.Known(v) {
 				sum -= v
 			}
 		}

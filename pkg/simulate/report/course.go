@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
@@ -58,7 +59,7 @@ func courses(policies []compare.Policy, id string) []course {
 		drawn.Title = plain(p.Name) + ": demand, capacity and what was late"
 		drawn.Description = fmt.Sprintf(
 			"Over the whole history %s of the demand was late; cost over demand %s. %s",
-			share(p.Report.LateShare()), decimal(p.Report.Cost(), 2), described(p.Course))
+			figures.Share(p.Report.LateShare()), decimal(p.Report.Cost(), 2), described(p.Course))
 		out = append(out, drawn)
 	}
 	return out
@@ -76,7 +77,7 @@ func described(all []compare.Slot) string {
 		return "Nothing was late at any time."
 	}
 	return fmt.Sprintf("The worst stretch began at %s: %s of its demand was late.",
-		worst.Start.UTC().Format("15:04 UTC on 2 January"), share(worst.Late))
+		worst.Start.UTC().Format("15:04 UTC on 2 January"), figures.Share(worst.Late))
 }
 
 // courseTop is the same for all, so that drawings compare: the most that came or was paid for, but no more than thrice the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
@@ -39,7 +40,7 @@ func newFrontier(c *compare.Comparison) *frontier {
 	at := on.x(c.Assumptions.Objective)
 	f := &frontier{
 		Title:     "Cost over demand against the share of the demand that was late",
-		Asked:     asked(c.Assumptions.Objective),
+		Asked:     figures.Asked(c.Assumptions.Objective),
 		Objective: hundredths(at),
 		Missed:    decimal(tall*at, 1),
 		Before:    at > 0.7,
@@ -82,7 +83,7 @@ func newBadge(on *plane, p *compare.Policy) (badge, bool) {
 		Class: class(p.Name), Letter: mark(p.Name), Policy: plain(p.Name),
 		x: on.x(at.Late), y: margin + frontierTall*(1-on.y(at.Cost)),
 	}
-	b.Says = fmt.Sprintf("%s: %s late at a cost of %s", b.Policy, share(at.Late), decimal(at.Cost, 2))
+	b.Says = fmt.Sprintf("%s: %s late at a cost of %s", b.Policy, figures.Share(at.Late), decimal(at.Cost, 2))
 	b.X, b.Y = hundredths(b.x), decimal(b.y, 1)
 	return b, true
 }

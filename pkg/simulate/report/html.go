@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 //go:embed page
@@ -52,7 +53,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		Closeup:  newCloseup(c),
 		Columns:  of,
 		Rows:     rows(c, of),
-		Asked:    asked(a.Objective),
+		Asked:    figures.Asked(a.Objective),
 		Sections: sections(c),
 		Facts:    facts(a),
 		Period:   period(a),
@@ -87,17 +88,17 @@ func tiles(c *compare.Comparison) []tile {
 		return nil
 	}
 	out := []tile{{
-		"GPU-hours", amount(gpuHours(a, ours)), than(gpuHours(a, ours), gpuHours(a, best), amount),
+		"GPU-hours", figures.Amount(gpuHours(a, ours)), than(gpuHours(a, ours), gpuHours(a, best), figures.Amount),
 	}}
 	if a.GPUPrice > 0 {
-		priced := func(v float64) string { return "$" + amount(v) }
+		priced := func(v float64) string { return "$" + figures.Amount(v) }
 		out = append(out, tile{"Cost", priced(dollars(a, ours)), than(dollars(a, ours), dollars(a, best), priced)})
 	}
 	return append(
 		out,
 		tile{
-			"Late, of at most " + asked(a.Objective), share(ours.Report.LateShare()),
-			share(best.Report.LateShare()) + " with the best target",
+			"Late, of at most " + figures.Asked(a.Objective), figures.Share(ours.Report.LateShare()),
+			figures.Share(best.Report.LateShare()) + " with the best target",
 		},
 		tile{
 			"Cold starts", strconv.Itoa(ours.Report.ColdStarts),
@@ -108,7 +109,7 @@ func tiles(c *compare.Comparison) []tile {
 
 // than compares a number with that of the best target, in words.
 func than(ours, best float64, told func(float64) string) string {
-	if !(best > 0) || !finite(ours) {
+	if !(best > 0) || !figures.Known(ours) {
 		return told(best) + " with the best target"
 	}
 	by := ours/best - 1

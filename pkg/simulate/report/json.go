@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // document is a comparison for programs. Durations are in seconds; a number that there is none of is null.
@@ -70,7 +71,7 @@ type number float64
 
 // MarshalJSON implements json.Marshaler.
 func (n number) MarshalJSON() ([]byte, error) {
-	if !finite(float64(n)) {
+	if !figures.Known(float64(n)) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(float64(n))

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
@@ -29,7 +30,7 @@ func newPlane(c *compare.Comparison) (plane, bool) {
 	p.see(c.Assumptions.Objective)
 	for i := range c.Policies {
 		own := &c.Policies[i].Report
-		if cost := own.Cost(); finite(cost) {
+		if cost := own.Cost(); figures.Known(cost) {
 			p.see(own.LateShare())
 			p.low, p.high = min(p.low, cost), max(p.high, cost)
 		}
@@ -50,12 +51,12 @@ func newPlane(c *compare.Comparison) (plane, bool) {
 	p.most = min(1, max(1.3*p.most, 10*p.least))
 	room := 0.08 * max(p.high-p.low, 0.1)
 	p.low, p.high = p.low-room, p.high+room
-	return p, finite(p.high - p.low)
+	return p, figures.Known(p.high - p.low)
 }
 
 // see widens the axis of the shares; what is not late at all has its own place.
 func (p *plane) see(late float64) {
-	if late > 0 && finite(late) {
+	if late > 0 && figures.Known(late) {
 		p.least, p.most = min(p.least, late), max(p.most, late)
 	}
 }
@@ -74,7 +75,7 @@ func (p *plane) y(cost float64) float64 { return (cost - p.low) / (p.high - p.lo
 
 // holds says whether a point is on the plane.
 func (p *plane) holds(at compare.Point) bool {
-	return finite(at.Late) && at.Late <= p.most && at.Cost >= p.low && at.Cost <= p.high
+	return figures.Known(at.Late) && at.Late <= p.most && at.Cost >= p.low && at.Cost <= p.high
 }
 
 // shares are the marks on the axis of lateness.
@@ -82,5 +83,3 @@ func (p *plane) shares() []ticks.Tick {
 	out := []ticks.Tick{{Value: 0, Label: "0"}}
 	return append(out, ticks.Shares(p.least, p.most)...)
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // row is a policy in words, for both tables.
@@ -33,19 +34,29 @@ func columns(a *compare.Assumptions) []column {
 		{"", "target", "Target that it was played with, in the metric's unit", func(p *compare.Policy) string {
 			return figure(p.Target)
 		}},
-		{"GPU", "hours", "GPU-hours paid for", func(p *compare.Policy) string { return amount(gpuHours(a, p)) }},
-		{"", "$", "What they cost at the price given", func(p *compare.Policy) string { return amount(dollars(a, p)) }},
+		{
+			"GPU",
+			"hours",
+			"GPU-hours paid for",
+			func(p *compare.Policy) string { return figures.Amount(gpuHours(a, p)) },
+		},
+		{
+			"",
+			"$",
+			"What they cost at the price given",
+			func(p *compare.Policy) string { return figures.Amount(dollars(a, p)) },
+		},
 		{
 			"",
 			"late",
 			"Demand that waited too long",
-			func(p *compare.Policy) string { return share(p.Report.LateShare()) },
+			func(p *compare.Policy) string { return figures.Share(p.Report.LateShare()) },
 		},
 		{
 			"un-",
 			"served",
 			"Demand that gave up",
-			func(p *compare.Policy) string { return share(p.Report.UnservedShare()) },
+			func(p *compare.Policy) string { return figures.Share(p.Report.UnservedShare()) },
 		},
 		{"cold", "starts", "Times that demand came and no replica was ready", func(p *compare.Policy) string {
 			return strconv.Itoa(p.Report.ColdStarts)
@@ -168,14 +179,14 @@ func facts(a *compare.Assumptions) []fact {
 				a.Step,
 			),
 		},
-		{"Missing of it", share(a.Gaps)},
+		{"Missing of it", figures.Share(a.Gaps)},
 		{"Played first, not counted", spanOrNone(a.WarmUp)},
 		{"Autoscaler", a.Autoscaler},
 		{"Its target", figure(a.Target)},
 		{"A replica sustains", capacityOf},
 		{"Replicas", replicas(a)},
 		{"Lead time", a.LeadTime},
-		{"Objective", "at most " + asked(a.Objective) + " of the demand waits longer than " + span(a.Wait)},
+		{"Objective", "at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + span(a.Wait)},
 		{"GPUs of a replica", figure(a.GPUs)},
 		{"Price of a GPU", price},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/fleet"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // section is a question that was asked beside the comparison: the answer in words, and a table where there is one.
@@ -55,13 +56,18 @@ func shapesOf(c *compare.Comparison) section {
 		},
 	}
 	for _, t := range c.Shapes {
-		late := share(t.Late)
+		late := figures.Share(t.Late)
 		if !t.Meets {
 			late += " misses"
 		}
 		out.Lines = append(out.Lines, []string{
-			t.Name + ", " + t.Policy, figure(t.Capacity), figure(t.GPUs), decimal(t.Price, 2), amount(t.GPUHours()),
-			amount(t.Dollars()), late,
+			t.Name + ", " + t.Policy,
+			figure(t.Capacity),
+			figure(t.GPUs),
+			decimal(t.Price, 2),
+			figures.Amount(t.GPUHours()),
+			figures.Amount(t.Dollars()),
+			late,
 		})
 	}
 	return out
@@ -69,12 +75,14 @@ func shapesOf(c *compare.Comparison) section {
 
 // cheapest is a sentence on a policy: the shape that it is cheapest on, and the dearest that meets the objective too.
 func cheapest(c *compare.Comparison, name string) string {
-	objective := asked(c.Assumptions.Objective)
+	objective := figures.Asked(c.Assumptions.Objective)
 	best, ok := fleet.Cheapest(c.Shapes, name)
 	if !ok {
 		return "No shape keeps " + name + " within " + objective + " late."
 	}
-	text := "Cheapest with " + name + " within " + objective + " late: " + best.Name + ", $" + amount(best.Dollars())
+	text := "Cheapest with " + name + " within " + objective + " late: " + best.Name + ", $" + figures.Amount(
+		best.Dollars(),
+	)
 	dearest := best
 	for _, t := range c.Shapes {
 		if t.Policy == name && t.Meets && t.Dollars() > dearest.Dollars() {
@@ -82,7 +90,7 @@ func cheapest(c *compare.Comparison, name string) string {
 		}
 	}
 	if dearest.Name != best.Name {
-		text += fmt.Sprintf(" against $%s on %s", amount(dearest.Dollars()), dearest.Name)
+		text += fmt.Sprintf(" against $%s on %s", figures.Amount(dearest.Dollars()), dearest.Name)
 	}
 	return text + "."
 }
@@ -132,7 +140,7 @@ func gpus(n int) string {
 	if n == 1 {
 		return "1 GPU"
 	}
-	return grouped(strconv.Itoa(n)) + " GPUs"
+	return figures.Count(n) + " GPUs"
 }
 
 // spotOf says what a tail on spot would save.
@@ -147,18 +155,18 @@ func spotOf(s *fleet.Split) section {
 			"With %s replicas on demand and what forewarm takes above them on spot, at $%s: $%s in place of $%s, %s.",
 			figure(s.Base),
 			decimal(s.Price, 2),
-			amount(s.Dollars),
-			amount(s.AllOnDemand),
+			figures.Amount(s.Dollars),
+			figures.Amount(s.AllOnDemand),
 			saved,
 		),
 		Heads: []string{"", "GPU-hours"},
-		Lines: [][]string{{"on demand", amount(s.OnDemand)}, {"on spot", amount(s.Spot)}},
+		Lines: [][]string{{"on demand", figures.Amount(s.OnDemand)}, {"on spot", figures.Amount(s.Spot)}},
 		Notes: []string{
 			fmt.Sprintf(
 				"%s interruptions are to be expected, each with %s until the next replica is ready: %s of the replica-hours.",
-				amount(s.Restarts),
+				figures.Amount(s.Restarts),
 				span(s.Lead),
-				share(s.Missing),
+				figures.Share(s.Missing),
 			),
 			"Interruptions are taken to come one by one and a new replica to find a place at once. A market takes back many " +
 				"together: that is why the median is on demand.",

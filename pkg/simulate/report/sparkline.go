@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // named is what the names take to the left of the charts.
@@ -38,7 +39,7 @@ func writeSparklines(out *bytes.Buffer, c *compare.Comparison, width int) {
 		}
 	}
 	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; of a policy, %s of a stretch's demand late.",
-		amount(top), share(worst)), width)
+		figures.Amount(top), figures.Share(worst)), width)
 }
 
 // longest is a policy whose course can stand for the time of all; nil where none has one.
@@ -59,7 +60,7 @@ func bars(course []compare.Slot, top float64, of func(compare.Slot) float64) str
 	for _, s := range course {
 		v := of(s)
 		switch {
-		case !finite(v):
+		case !figures.Known(v):
 			out.WriteByte(' ')
 		case !(v > 0) || !(top > 0):
 			out.WriteRune('·')
@@ -73,7 +74,7 @@ func bars(course []compare.Slot, top float64, of func(compare.Slot) float64) str
 func highest(course []compare.Slot, of func(compare.Slot) float64) float64 {
 	top := 0.0
 	for _, s := range course {
-		if v := of(s); v > top && finite(v) {
+		if v := of(s); v > top && figures.Known(v) {
 			top = v
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // leastWidth is what the table takes at least; narrower terminals wrap it.
@@ -58,7 +59,7 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 	}
 	missed := markMissed(table[2:], c, of)
 	if missed {
-		notes = append(notes, "! more was late than the objective of "+asked(c.Assumptions.Objective))
+		notes = append(notes, "! more was late than the objective of "+figures.Asked(c.Assumptions.Objective))
 	}
 	out.WriteByte('\n')
 	align(out, table, width)

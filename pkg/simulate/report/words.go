@@ -1,18 +1,15 @@
 package report
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
-
-// unknown stands for a number that there is none of.
-const unknown = "-"
 
 // capacity is the assumption that all figures rest on, in a line.
 func capacity(a *compare.Assumptions) string {
@@ -26,71 +23,24 @@ func capacity(a *compare.Assumptions) string {
 
 // figure is a number of four digits.
 func figure(v float64) string {
-	if !finite(v) {
-		return unknown
+	if !figures.Known(v) {
+		return figures.Unknown
 	}
 	return ticks.Number(v)
-}
-
-// share is in hundredths, with the digits that tell a missed objective from a met one: 0.85%, 1.04%, 12.3%.
-func share(v float64) string {
-	const least = 0.0001
-	switch {
-	case !finite(v):
-		return unknown
-	case v > 0 && v < least:
-		return "<0.01%"
-	case v == 0:
-		return "0%"
-	case v < 0.1:
-		return strconv.FormatFloat(100*v, 'f', 2, 64) + "%"
-	}
-	return strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
-}
-
-// asked is a share as a user writes it: 1%, 0.5%.
-func asked(v float64) string {
-	if !finite(v) {
-		return unknown
-	}
-	return strconv.FormatFloat(100*v, 'g', 4, 64) + "%"
-}
-
-// amount is a number of hours or dollars: 31.4, 812, 12,345.
-func amount(v float64) string {
-	switch {
-	case !finite(v):
-		return unknown
-	case math.Abs(v) < 100:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return grouped(strconv.FormatFloat(v, 'f', 0, 64))
-}
-
-// grouped sets thousands apart.
-func grouped(digits string) string {
-	var out strings.Builder
-	for i, d := range digits {
-		if left := len(digits) - i; i > 0 && left%3 == 0 && digits[i-1] != '-' {
-			out.WriteByte(',')
-		}
-		out.WriteRune(d)
-	}
-	return out.String()
 }
 
 // minutes has a tenth of one; a dash where none are known.
 func minutes(d time.Duration) string {
 	if d == 0 {
-		return unknown
+		return figures.Unknown
 	}
 	return strconv.FormatFloat(d.Minutes(), 'f', 1, 64)
 }
 
 // decimal is a number with so many digits after its point.
 func decimal(v float64, digits int) string {
-	if !finite(v) {
-		return unknown
+	if !figures.Known(v) {
+		return figures.Unknown
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
