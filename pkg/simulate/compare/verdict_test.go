@@ -36,8 +36,8 @@ func TestVerdict(t *testing.T) {
 		{
 			"is late", did(compare.Forewarm, 80, 500, 0.25), did(compare.BestTarget, 64, 1000, 0.00001), 0,
 			"Forewarm loses, as it misses the objective: over 12 days it would have taken 1,000 GPU-hours, 1,000 or 50.0% fewer " +
-				"than this HPA with its best target in hindsight (64), and 25.0% of the demand would have been late against under " +
-				"0.01%, where 1% may be." + asItIs,
+				"than this HPA with its best target in hindsight (64), and 25.0% of the demand would have been late against " +
+				"<0.01%, where 1% may be." + asItIs,
 		},
 		{
 			"is alone", did(compare.Forewarm, 80, 20, 0.01), did(compare.BestTarget, 16, 10, 0.02), 0,
