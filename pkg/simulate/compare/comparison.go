@@ -46,31 +46,31 @@ type Comparison struct {
 // Assumptions are all that the figures rest on, given or derived. Every one is shown.
 type Assumptions struct {
 	// Source of the history in words: a file and its column, or a query and its server.
-	Source string `json:"source"`
+	Source string
 	// Start, Duration and Step of the history; Gaps is the share of it that is missing. WarmUp of it is played and not
 	// counted.
-	Start    time.Time     `json:"start"`
-	Duration time.Duration `json:"-"`
-	Step     time.Duration `json:"-"`
-	WarmUp   time.Duration `json:"-"`
-	Gaps     float64       `json:"gaps"`
+	Start    time.Time
+	Duration time.Duration
+	Step     time.Duration
+	WarmUp   time.Duration
+	Gaps     float64
 	// Autoscaler that was read, such as "HorizontalPodAutoscaler/llama", and where from.
-	Autoscaler string `json:"autoscaler"`
+	Autoscaler string
 	// Target is its AverageValue, in the metric's unit; Capacity is what a replica sustains. CapacityAssumed says that the
 	// latter was not given and is taken to be the target.
-	Target          float64 `json:"target"`
-	Capacity        float64 `json:"capacity"`
-	CapacityAssumed bool    `json:"capacityAssumed"`
-	MinReplicas     int32   `json:"minReplicas"`
-	MaxReplicas     int32   `json:"maxReplicas"`
+	Target          float64
+	Capacity        float64
+	CapacityAssumed bool
+	MinReplicas     int32
+	MaxReplicas     int32
 	// LeadTime in words: "5m0s", or "5m0s, one in ten over 8m0s", and how it is known.
-	LeadTime string `json:"leadTime"`
+	LeadTime string
 	// Objective is the share that may wait longer than Wait.
-	Objective float64       `json:"objective"`
-	Wait      time.Duration `json:"-"`
+	Objective float64
+	Wait      time.Duration
 	// GPUs of a replica, and GPUPrice of one for an hour in dollars; 0 where no price was given, and then none is shown.
-	GPUs     float64 `json:"gpusPerReplica"`
-	GPUPrice float64 `json:"gpuPrice,omitempty"`
+	GPUs     float64
+	GPUPrice float64
 }
 
 // Policy is what came of one.
@@ -96,10 +96,10 @@ type Policy struct {
 // Point is one setting of a policy.
 type Point struct {
 	// Setting is a target in the metric's unit, or forewarm's objective.
-	Setting float64 `json:"setting"`
+	Setting float64
 	// Late is the share of the demand that was late; Cost the replica-hours paid for over those of the demand.
-	Late float64 `json:"late"`
-	Cost float64 `json:"cost"`
+	Late float64
+	Cost float64
 }
 
 // Slot is a stretch of a course, for plots. Demand is in replicas of the assumed capacity.
