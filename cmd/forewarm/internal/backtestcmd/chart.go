@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/guptarohit/asciigraph"
-	"golang.org/x/term"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 )
 
 const (
@@ -70,14 +70,8 @@ func (r report) lastSeason(origins int) int {
 
 // canvas is the width of a chart, and whether it may have colours.
 func canvas(out io.Writer) (columns int, color bool) {
-	width := page
-	if file, ok := out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 0 {
-			width = w
-		}
-		color = os.Getenv("NO_COLOR") == ""
-	}
-	return min(mostColumns, max(leastColumns, width-axisWidth)), color
+	width, is := terminal.Columns(out, page)
+	return min(mostColumns, max(leastColumns, width-axisWidth)), is && os.Getenv("NO_COLOR") == ""
 }
 
 // rounded labels the vertical axis; its zero comes as the rest of a subtraction.

@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"golang.org/x/term"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
@@ -38,16 +37,8 @@ type view struct {
 // newView fits the terminal where there is one, else a page; colours are for terminals only.
 func newView(out io.Writer) *view {
 	const page = 100
-	v := &view{out: out, text: terminal.Plain(out), width: page}
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return v
-	}
-	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-		v.width = width
-	}
-	v.color = os.Getenv("NO_COLOR") == ""
-	return v
+	width, is := terminal.Columns(out, page)
+	return &view{out: out, text: terminal.Plain(out), width: width, color: is && os.Getenv("NO_COLOR") == ""}
 }
 
 func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.text, 0, 0, 3, ' ', 0) }

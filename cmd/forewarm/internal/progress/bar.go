@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 )
 
 const (
@@ -55,14 +55,11 @@ func New(out io.Writer, quiet bool, now func() time.Time) *Bar {
 
 // columnsOf is the width of a terminal that can draw over itself, 0 of anything else.
 func columnsOf(out io.Writer) int {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+	columns, is := terminal.Columns(out, page)
+	if !is || os.Getenv("TERM") == "dumb" {
 		return 0
 	}
-	if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-		return columns
-	}
-	return page
+	return columns
 }
 
 // Begin begins a piece of work of so many parts, and ends the one before.

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/config/strict"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
@@ -167,13 +166,13 @@ func readFile(path string) (content []byte, err error) {
 // write tells the comparison, and as a page where that is asked for.
 func (r run) write(c *compare.Comparison) error {
 	if r.html != "" {
-		var page bytes.Buffer
-		if err := report.HTML(&page, c); err != nil {
+		var text bytes.Buffer
+		if err := report.HTML(&text, c); err != nil {
 			return err
 		}
 		if err := os.WriteFile(
 			r.html,
-			page.Bytes(),
+			text.Bytes(),
 			0o644,
 		); err != nil { //nolint:gosec // A report is made to be shown.
 			return fmt.Errorf("the page: %w", err)
@@ -182,22 +181,13 @@ func (r run) write(c *compare.Comparison) error {
 	if r.json {
 		return report.JSON(r.out, c)
 	}
-	if err := report.Text(r.out, c, columns(r.out)); err != nil {
+	const page = 100
+	width, _ := terminal.Columns(r.out, page)
+	if err := report.Text(r.out, c, width); err != nil {
 		return err
 	}
 	if r.html != "" && !r.quiet {
 		fmt.Fprintf(r.words, "%s has the same as a page, to open in a browser or to mail.\n", strings.TrimSpace(r.html))
 	}
 	return nil
-}
-
-// columns is the width of a terminal, and of a page where the output is none.
-func columns(out io.Writer) int {
-	const page = 100
-	if file, ok := out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return page
 }

@@ -1,4 +1,4 @@
-// Package terminal keeps what a server says from driving the terminal that shows it.
+// Package terminal knows what a command writes to, and keeps what a server says from driving the terminal that shows it.
 package terminal
 
 import (

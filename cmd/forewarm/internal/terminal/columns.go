@@ -1,0 +1,21 @@
+package terminal
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Columns is the width of a terminal, and whether it is one: otherwise, and where a terminal does not tell, a width is
+// given.
+func Columns(out io.Writer, otherwise int) (columns int, is bool) {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return otherwise, false
+	}
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		return width, true
+	}
+	return otherwise, true
+}
