@@ -1,0 +1,80 @@
+package gpu
+
+import "time"
+
+// Reading is one look at a node's GPUs.
+type Reading struct {
+	// Time of the look.
+	Time time.Time
+	// Driver is the driver's version; empty where the driver did not answer.
+	Driver string
+	// Fault says why there are no GPUs to read: a missing library, a driver that is being replaced. Nil where there is none.
+	Fault *Fault
+	// GPUs are the physical devices, by their index.
+	GPUs []GPU
+}
+
+// GPU is a physical device.
+type GPU struct {
+	UUID  string // for example GPU-5f3c…
+	Index int
+	Model string // for example NVIDIA H100 80GB HBM3
+
+	// Fault says why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.
+	Fault *Fault
+
+	Use
+	// Instances are its MIG instances; a device with any has no use of its own.
+	Instances []Instance
+}
+
+// Instance is a MIG instance: a slice of a physical device that is used as if it were one.
+type Instance struct {
+	UUID    string // for example MIG-1f6b…
+	ID      int    // the GPU instance's
+	Profile string // for example 1g.10gb
+	// Share of the physical device's compute, 0 … 1: slices over the device's slices.
+	Share float64
+
+	Use
+}
+
+// Use is what a device or an instance did since the reading before. Ratios are of the device or the instance itself,
+// 0 … 1; a measure that the device does not give has no samples.
+type Use struct {
+	Busy      []Sample // something ran
+	Bandwidth []Sample // memory was read or written
+	Tensor    []Sample // the tensor pipe was active
+	Memory    Memory
+	Processes []Process
+}
+
+// Sample is a measure at a time.
+type Sample struct {
+	Time  time.Time
+	Ratio float64
+}
+
+// Memory of a device, in bytes.
+type Memory struct {
+	Used, Total uint64
+}
+
+// Process is a process that had the device open since the reading before.
+type Process struct {
+	// PID on the node (the agent runs in the node's PID namespace).
+	PID int
+	// Busy and Bandwidth are its own part of the device's, 0 … 1, where the driver tells processes apart; else Told is
+	// false and both are 0. Time-slicing and MPS are told apart, MIG instances are not.
+	Busy, Bandwidth float64
+	Told            bool
+	// Memory that it holds, in bytes; 0 where the driver does not say.
+	Memory uint64
+}
+
+// Fault is why something could not be read, in a word for a metric's label and a sentence for people.
+type Fault struct {
+	// Reason in a word: LibraryMissing, DriverNotLoaded, DriverMismatch, OffTheBus, ResetRequired, NoPermission, Unknown.
+	Reason  string
+	Message string
+}
