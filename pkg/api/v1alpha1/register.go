@@ -12,6 +12,9 @@ const GroupName = "forewarm.dev"
 // ForecastKind is the kind of a Forecast as YAML writes it.
 const ForecastKind = "Forecast"
 
+// WarmPoolKind is the kind of a WarmPool.
+const WarmPoolKind = "WarmPool"
+
 // GroupVersion is the group and the version of this package's objects.
 func GroupVersion() schema.GroupVersion {
 	return schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
@@ -19,7 +22,7 @@ func GroupVersion() schema.GroupVersion {
 
 // AddToScheme makes a scheme know the objects.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion(), &Forecast{}, &ForecastList{})
+	scheme.AddKnownTypes(GroupVersion(), &Forecast{}, &ForecastList{}, &WarmPool{}, &WarmPoolList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion())
 	return nil
 }

@@ -1,0 +1,54 @@
+package actuator
+
+import (
+	"context"
+	"errors"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// Actuator holds the chunks of one pool. Errors that the pool's user can mend are Problems; all others are for a retry.
+type Actuator interface {
+	// Hold makes it so that as many chunks of each capacity type are asked for, and says what there is. It changes nothing
+	// where that is so already.
+	Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error)
+	// Look says what there is, and changes nothing.
+	Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error)
+	// Release gives back what the pool holds. Nothing is left of it once it returns without an error.
+	Release(ctx context.Context, pool *v1alpha1.WarmPool) error
+}
+
+// Want are the chunks to hold: Base of the first capacity type, Tail of the second, where there are two.
+type Want struct {
+	Base, Tail int
+}
+
+// Held is what there is of a pool.
+type Held struct {
+	// Types are by capacity type, in the pool's order; one without a name where it has none.
+	Types []Count
+	// Remark is advice on what is in the way of the rest, for example a quota; empty where nothing is.
+	Remark string
+}
+
+// Count are the chunks of one capacity type: asked for, and there.
+type Count struct {
+	Name        string
+	Held, Ready int
+}
+
+// Problem is why a pool cannot be held, for its user to mend. Reason is in CamelCase, for a condition.
+type Problem struct {
+	Reason, Message string
+}
+
+// Error is the message.
+func (p *Problem) Error() string { return p.Message }
+
+// AsProblem is the Problem within an error, nil where there is none.
+func AsProblem(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	return nil
+}
