@@ -297,7 +297,15 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 		eventually(t, func() string {
 			p, w, known := watch.Places(of)
 			if p != placed || w != waiting || !known {
-				return fmt.Sprintf("%s: %d placed, %d wait, known %v; want %d and %d", words, p, w, known, placed, waiting)
+				return fmt.Sprintf(
+					"%s: %d placed, %d wait, known %v; want %d and %d",
+					words,
+					p,
+					w,
+					known,
+					placed,
+					waiting,
+				)
 			}
 			return ""
 		})
