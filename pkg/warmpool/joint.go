@@ -70,7 +70,9 @@ type copula struct {
 
 const (
 	// enough is how many windows that do not overlap, and fewest how many moments, tell how members move together.
-	enough, fewest = 20, 72
+	enough, fewest = 20, 60
+	// densest is how many moments are looked at, at most: neighbours say nearly the same.
+	densest = 144
 	// shortestShare is how much of the longest past a member must have to be coupled.
 	shortestShare = 0.75
 )
@@ -87,7 +89,7 @@ func couple(sound []*asker, pod, node time.Duration) *copula {
 	c := &copula{past: g.align(sound)}
 	steps := [2]int{g.steps(pod), g.steps(node)}
 	c.find(steps[1])
-	if n := len(c.moments); n < fewest || n < enough*steps[1] {
+	if n := len(c.moments); n < fewest || c.moments[n-1]-c.moments[0] < enough*steps[1] {
 		return nil
 	}
 	c.rank(steps[1])
@@ -97,14 +99,14 @@ func couple(sound []*asker, pod, node time.Duration) *copula {
 	return c
 }
 
-// find makes the list of the moments.
+// find makes the list of the moments, evenly spaced.
 func (c *copula) find(steps int) {
 	n := 0
 	for _, past := range c.past {
 		n = max(n, len(past))
 	}
 	c.moments = make([]int, 0, n)
-	known := 0
+	known, apart := 0, (n+densest-1)/densest
 	for j := range n {
 		known++
 		for _, past := range c.past {
@@ -113,7 +115,7 @@ func (c *copula) find(steps int) {
 				break
 			}
 		}
-		if known > steps {
+		if known > steps && j%apart == 0 {
 			c.moments = append(c.moments, j-steps)
 		}
 	}
