@@ -17,8 +17,8 @@ func (m *Memory) count(at int64) {
 		return
 	}
 	seen := min(at-from, longestGap.Milliseconds())
-	m.stood += m.ready * seen
-	m.unseen += at - from - seen
+	m.stood = min(m.stood+m.ready*seen, most)
+	m.unseen = min(m.unseen+at-from-seen, most)
 }
 
 // idle are the GPU-hours that stood idle today.

@@ -28,7 +28,7 @@ func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan,
 	out.Borrowed = int(next.borrowed / 1000)
 	out.Why, out.Next = s.why(&out), s.next(&out, &next)
 	next.at, next.ready = s.at, int64(c.Ready)
-	next.placed = int64(math.Round(1000 * min(s.demand.placed, most/1000)))
+	next.placed = thousandths(s.demand.placed)
 	return out, next
 }
 
