@@ -50,7 +50,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 	queries := len(source.queries)
 	served, without := run(
 		short,
-		"p90 of 11 starts on nodes that were there, which warm pool h100 holds (6m0s without)",
+		"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m0s without it",
 	)
 	t.Logf("covered %.4g are served, without the cover %.4g", served, without)
 	if served >= 0.99*without {

@@ -46,7 +46,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 	}{
 		{
 			"covered", 11, 12, 0, time.Hour, pod,
-			"p90 of 11 starts on nodes that were there, which warm pool h100 holds (6m7s without)",
+			"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m7s without it",
 		},
 		{
 			"the cover lies ahead", 11, 12, 2 * time.Hour, time.Hour, whole,
@@ -54,7 +54,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"the second that it begins", 11, 12, time.Hour, time.Hour, pod,
-			"p90 of 11 starts on nodes that were there, which warm pool h100 holds (6m7s without)",
+			"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m7s without it",
 		},
 		{
 			"covered, and what is measured is announced", 11, 12, 0, 59 * time.Second, whole,
@@ -95,7 +95,7 @@ func TestACoveredLeadTimeThatChangesIsAnnounced(t *testing.T) {
 	all := config.Measured{Lead: 367 * time.Second}
 	before := cluster.Shortened("h100", noon(), all, record, later)
 	if before.Lead != 126*time.Second ||
-		!strings.HasSuffix(before.Words, "(6m7s without) (4m8s is in use from 14:01:00 UTC on)") {
+		!strings.HasSuffix(before.Words, "6m7s without it (4m8s is in use from 14:01:00 UTC on)") {
 		t.Errorf("announced: %+v", before)
 	}
 	after := cluster.Shortened("h100", noon(), all, record, later.Add(time.Minute))

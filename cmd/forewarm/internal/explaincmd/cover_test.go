@@ -58,7 +58,7 @@ func TestCovers(t *testing.T) {
 	}}
 	another := pod("another", time.Hour, time.Hour/2)
 	another.Labels = map[string]string{"app": "mistral"}
-	const source = "p90 of 11 starts on nodes that were there, which warm pool h100 holds (6m0s without)"
+	const source = "p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m0s without it"
 	for _, c := range []struct {
 		name   string
 		source string
