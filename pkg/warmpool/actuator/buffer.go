@@ -145,9 +145,9 @@ func (c *CapacityBuffer) held(
 	for _, capacity := range capacities(pool) {
 		count := Count{Name: capacity.Name}
 		if object := found[nameFor(pool, capacity.Name)]; object != nil {
-			b := &buffer{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, b); err != nil {
-				return Held{}, fmt.Errorf("read the CapacityBuffer %s: %w", object.GetName(), err)
+			b, err := decodeBuffer(object.Object)
+			if err != nil {
+				return Held{}, err
 			}
 			count.Held, count.Ready = int(b.Spec.Replicas), b.ready()
 			out.Remark = join(out.Remark, capacity.Name, b.remark(c.now()))
@@ -155,6 +155,14 @@ func (c *CapacityBuffer) held(
 		out.Types = append(out.Types, count)
 	}
 	return out, nil
+}
+
+func decodeBuffer(fields map[string]any) (*buffer, error) {
+	b := &buffer{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, b); err != nil {
+		return nil, fmt.Errorf("read a CapacityBuffer: %w", err)
+	}
+	return b, nil
 }
 
 // The conditions of a buffer: the controller has resolved its template; the autoscaler has taken it up, false where it

@@ -34,8 +34,8 @@ func NewScale(client dynamic.Interface, mapper meta.ResettableRESTMapper) *Scale
 func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
 	target := targetOf(pool)
 	if len(pool.Spec.CapacityTypes) > 1 {
-		return Held{}, &Problem{Reason: "OneTarget", Message: "a scale is one number: name one of spec.capacityTypes, " +
-			"or none, or use spec.actuator.balloon or capacityBuffer"}
+		return Held{}, &Problem{Reason: "OneTarget", Message: "a scale is one number: remove spec.capacityTypes, or use " +
+			"spec.actuator.balloon or capacityBuffer"}
 	}
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != target {
