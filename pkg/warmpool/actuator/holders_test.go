@@ -199,8 +199,12 @@ func testNoScale(t *testing.T, s *scene) {
 	s.sleepers("asleep")
 	pool = s.pool(byScale("asleep"))
 	pool = s.remember(s.hold(pool, 1, 0).Before)
-	s.MustKubectl(t, "", "create", "clusterrole", "reader", "--verb=get,list",
-		"--resource=deployments.apps/scale,forecasts.forewarm.dev,horizontalpodautoscalers.autoscaling,deployments.apps")
+	s.MustKubectl(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: reader}, rules: [
+		{apiGroups: ["*"], resources: ["*/scale"], verbs: [get]},
+		{apiGroups: [forewarm.dev], resources: [forecasts], verbs: [list]},
+		{apiGroups: [autoscaling], resources: [horizontalpodautoscalers], verbs: [list]},
+		{apiGroups: [keda.sh], resources: [scaledobjects], verbs: [list]},
+		{apiGroups: [apps], resources: [deployments], verbs: [list]}]}`, "create", "-f", "-")
 	s.MustKubectl(t, "", "create", "clusterrolebinding", "reader", "--clusterrole=reader", "--user=reader")
 	t.Cleanup(func() { s.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "reader") })
 	reader := s.as(s.User(t, "reader"))
