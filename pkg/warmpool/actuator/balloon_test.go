@@ -75,7 +75,11 @@ func testQuiet(t *testing.T, s *scene) {
 		"{.spec.replicas} {.spec.template.spec.priorityClassName}"), "2 forewarm-balloon")
 	s.hold(pool, 5, 0)
 	s.expect("one Deployment", s.all("deployments"), "warm-llama=5")
-	s.expect("its manager", s.get("deployment/warm-llama", "{.metadata.managedFields[0].manager}"), actuator.FieldManager)
+	s.expect(
+		"its manager",
+		s.get("deployment/warm-llama", "{.metadata.managedFields[0].manager}"),
+		actuator.FieldManager,
+	)
 }
 
 // testForeign: an object of another owner is neither changed nor deleted, whatever it is called and labelled.
@@ -87,7 +91,7 @@ func testForeign(t *testing.T, s *scene) {
 	pool := s.pool("")
 	_, err := s.actuator.Hold(t.Context(), pool, actuator.Want{Base: 4})
 	s.problem(err, "NameTaken", "Deployment default/warm-llama", "rename")
-	if err := s.actuator.Release(t.Context(), pool); err != nil {
+	if err = s.actuator.Release(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
 	s.expect("another's Deployment", s.all("deployments"), "warm-llama=1")

@@ -191,7 +191,11 @@ func (b *buffer) remark(now time.Time) string {
 	if b.Spec.Replicas == 0 {
 		return ""
 	}
-	if c := meta.FindStatusCondition(b.Status.Conditions, conditionLimited); c != nil && c.Status == metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(
+		b.Status.Conditions,
+		conditionLimited,
+	); c != nil &&
+		c.Status == metav1.ConditionTrue {
 		return fmt.Sprintf("a quota limits the CapacityBuffer %s to %d of %d chunks (%s); raise it or lower spec.max",
 			b.Name, b.Status.Replicas, b.Spec.Replicas, brief(c.Message))
 	}
@@ -201,8 +205,12 @@ func (b *buffer) remark(now time.Time) string {
 		}
 	}
 	if len(b.Status.Conditions) == 0 && now.Sub(b.CreationTimestamp.Time) > patience {
-		return fmt.Sprintf("nothing has taken up the CapacityBuffer %s since %s: is there an autoscaler that fulfils it, "+
-			"with its flag set?", b.Name, b.CreationTimestamp.UTC().Format("15:04 MST"))
+		return fmt.Sprintf(
+			"nothing has taken up the CapacityBuffer %s since %s: is there an autoscaler that fulfils it, "+
+				"with its flag set?",
+			b.Name,
+			b.CreationTimestamp.UTC().Format("15:04 MST"),
+		)
 	}
 	return ""
 }

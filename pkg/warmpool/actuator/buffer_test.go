@@ -23,7 +23,7 @@ func TestWhatABufferSays(t *testing.T) {
 		{name: "just made", status: "{}", age: time.Minute},
 		{name: "nobody cares", status: "{}", age: time.Hour, remark: "is there an autoscaler that fulfils it"},
 		{
-			name: "resolved and not taken up yet",
+			name:   "resolved and not taken up yet",
 			status: `{replicas: 3, conditions: [{type: ReadyForProvisioning, status: "True", reason: r}]}`,
 		},
 		{
@@ -57,7 +57,7 @@ func TestWhatABufferSays(t *testing.T) {
 			ready: 1, remark: "a quota limits the CapacityBuffer b to 1 of 3 chunks (gpus); raise it",
 		},
 		{
-			name: "no template",
+			name:   "no template",
 			status: `{conditions: [{type: ReadyForProvisioning, status: "False", reason: error, message: "no template"}]}`,
 			remark: "not ReadyForProvisioning: no template (error)",
 		},

@@ -54,7 +54,10 @@ func invalidField(err error, field string) bool {
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return false
 	}
-	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
+	return slices.ContainsFunc(
+		status.Status().Details.Causes,
+		func(c metav1.StatusCause) bool { return c.Field == field },
+	)
 }
 
 // podsFault is why placeholders cannot be listed.

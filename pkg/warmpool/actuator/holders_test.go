@@ -58,8 +58,10 @@ func testBuffers(t *testing.T, s *scene) {
 	s.expect("the buffer", s.get("capacitybuffers",
 		"{.items[*].spec.podTemplateRef.name} {.items[*].spec.replicas} {.items[*].spec.provisioningStrategy}"),
 		"warm-llama 3 buffer.x-k8s.io/active-capacity")
-	s.expect("its chunk", s.get("podtemplate/warm-llama",
-		"{.template.spec.containers[0].resources.requests} {.template.spec.priorityClassName}"), `{"nvidia.com/gpu":"1"}`)
+	s.expect("its chunk", s.get(
+		"podtemplate/warm-llama",
+		"{.template.spec.containers[0].resources.requests} {.template.spec.priorityClassName}",
+	), `{"nvidia.com/gpu":"1"}`)
 	version := func() string {
 		return s.get("capacitybuffer/warm-llama", "{.metadata.resourceVersion}") + " " +
 			s.get("podtemplate/warm-llama", "{.metadata.resourceVersion}")
@@ -78,7 +80,8 @@ func testBuffers(t *testing.T, s *scene) {
 			{"type": "LimitedByQuotas", "status": "True", "reason": "r", "message": "gpus", "lastTransitionTime": "NOW"}
 		]}}`, "NOW", now))
 	held := s.hold(pool, 4, 0)
-	if held.Types[0] != (actuator.Count{Held: 4, Ready: 2}) || !strings.Contains(held.Remark, "to 2 of 4 chunks (gpus)") {
+	if held.Types[0] != (actuator.Count{Held: 4, Ready: 2}) ||
+		!strings.Contains(held.Remark, "to 2 of 4 chunks (gpus)") {
 		t.Errorf("limited by a quota: %+v", held)
 	}
 	pool = s.pool(types + "\n" + byBuffer)
@@ -210,7 +213,10 @@ func testNoScale(t *testing.T, s *scene) {
 	reader := s.as(s.User(t, "reader"))
 	testcluster.Eventually(t, 20*time.Second, func() string {
 		_, err = reader.Hold(t.Context(), pool, actuator.Want{Base: 1})
-		if p := actuator.AsProblem(err); p == nil || !strings.Contains(p.Message, "grant forewarm's service account patch") {
+		if p := actuator.AsProblem(
+			err,
+		); p == nil ||
+			!strings.Contains(p.Message, "grant forewarm's service account patch") {
 			return err.Error()
 		}
 		return ""
