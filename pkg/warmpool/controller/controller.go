@@ -18,18 +18,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
 )
 
-// The pace of the work.
+// Config is the pace of a Controller. The zero value of a field means its default.
+type Config struct {
+	// Step is how often Run takes one; default 15 s. All other waits are multiples of it.
+	Step time.Duration
+}
+
+// The waits, in steps.
 const (
-	// Pace is how often Run takes a step.
-	Pace = 15 * time.Second
 	// renewal is how often a pool is held anew though it wants what it did: somebody may have changed what holds it.
-	renewal = time.Minute
-	// patience with one pool.
-	patience = 30 * time.Second
+	renewal = 4
 	// pause after a fault that only a user can mend, and the longest after one that may pass; the first is one step.
-	pause   = time.Minute
-	longest = 4 * time.Minute
+	pause, longest = 4, 16
+	// gap is the least between two writes of a pool's status for news that can wait; what is remembered is written as often
+	// as keep even where there is none, so that little is lost with a leader.
+	gap, keep = 2, 4
+	// notice is between the choice to cover a member and its use, for all replicas to hear of it.
+	notice = 4
 )
+
+// patience with one pool.
+const patience = 30 * time.Second
 
 // Pools are the objects as a cluster has them; a Watch is one.
 type Pools interface {
@@ -51,16 +60,23 @@ type Clock interface {
 	WaitUntil(ctx context.Context, t time.Time) error
 }
 
+// Surroundings are what a Controller reads and acts on.
+type Surroundings struct {
+	Pools     Pools
+	Board     *snapshot.Board
+	Workloads Workloads
+	Actuator  actuator.Actuator
+}
+
 // Controller keeps the pools. Only the leader may run it.
 type Controller struct {
-	pools     Pools
-	board     *snapshot.Board
-	workloads Workloads
-	actuator  actuator.Actuator
-	log       *slog.Logger
-	events    Events
-	limiter   *rate.Limiter
-	term      map[types.UID]*course
+	Surroundings
+
+	pace    time.Duration
+	log     *slog.Logger
+	events  Events
+	limiter *rate.Limiter
+	term    map[types.UID]*course
 	// gauges are of the newest step; nil while this replica does not lead.
 	gauges atomic.Pointer[[]gauge]
 }
@@ -84,11 +100,12 @@ type course struct {
 }
 
 // New makes a controller.
-func New(
-	pools Pools, board *snapshot.Board, workloads Workloads, held actuator.Actuator, log *slog.Logger,
-) *Controller {
+func New(config Config, in Surroundings, log *slog.Logger) *Controller {
+	if config.Step == 0 {
+		config.Step = 15 * time.Second
+	}
 	return &Controller{
-		pools: pools, board: board, workloads: workloads, actuator: held, log: log,
+		Surroundings: in, pace: config.Step, log: log,
 		limiter: rate.NewLimiter(writesPerSecond, burst), term: map[types.UID]*course{},
 	}
 }
@@ -109,7 +126,7 @@ func (c *Controller) Run(ctx context.Context, clock Clock) {
 			c.log.WarnContext(ctx, "warm pools are not all as they should be, trying again", "error", err)
 		}
 		before = text
-		if err := clock.WaitUntil(ctx, clock.Now().Add(Pace)); err != nil {
+		if err := clock.WaitUntil(ctx, clock.Now().Add(c.pace)); err != nil {
 			return
 		}
 	}
@@ -118,11 +135,11 @@ func (c *Controller) Run(ctx context.Context, clock Clock) {
 // Step plans for every pool at a time, has it held, and writes what there is to say. What fails for one pool fails for it
 // alone. Before the first snapshot nothing is known, and nothing done.
 func (c *Controller) Step(ctx context.Context, now time.Time) error {
-	newest := c.board.Load()
+	newest := c.Board.Load()
 	if newest == nil {
 		return nil
 	}
-	pools := c.pools.List()
+	pools := c.Pools.List()
 	by := claimsOf(pools)
 	term := make(map[types.UID]*course, len(pools))
 	gauges := make([]gauge, 0, len(pools))
@@ -159,13 +176,13 @@ func (c *Controller) begin(ctx context.Context, p *Pool) *course {
 }
 
 // failed keeps a fault, and when to try again: what only a user can mend rarely, the rest with growing pauses.
-func (k *course) failed(err error, now time.Time) {
-	k.failures++
-	wait := min(Pace<<min(k.failures-1, 8), longest)
+func (c *Controller) failed(v *visit, err error, now time.Time) {
+	v.failures++
+	wait := min(1<<min(v.failures-1, 8), longest)
 	if actuator.AsProblem(err) != nil {
 		wait = pause
 	}
-	k.fault, k.retry = err, now.Add(wait)
+	v.fault, v.retry, v.attempted = err, now.Add(time.Duration(wait)*c.pace), v.Generation
 }
 
 func (k *course) mended() { k.fault, k.failures, k.retry = nil, 0, time.Time{} }

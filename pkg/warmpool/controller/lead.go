@@ -23,7 +23,7 @@ func (c *Controller) leadOf(now time.Time, newest *snapshot.Snapshot, p *Pool) l
 	var placed, waited int64
 	for _, m := range p.Resolved.Members {
 		key := p.member(m.Forecast)
-		parts, measured := c.workloads.Starts(key, now)
+		parts, measured := c.Workloads.Starts(key, now)
 		entry := newest.Get(key)
 		switch {
 		case measured && parts.Placed.Enough:

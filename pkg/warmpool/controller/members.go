@@ -121,7 +121,7 @@ func (c *Controller) resolve(
 	if entry == nil {
 		return reasonUnknown, "not there", "is no Forecast in " + key.Namespace + ": mend its name, or make one"
 	}
-	scalings := c.workloads.Scalings(key)
+	scalings := c.Workloads.Scalings(key)
 	if len(scalings) == 0 {
 		return reasonNoTarget, "without an autoscaler", "says not what a replica sustains: let a HorizontalPodAutoscaler or a " +
 			"ScaledObject refer to it, or set its spec.scaling.target"
@@ -133,7 +133,7 @@ func (c *Controller) resolve(
 		member.MinReplicas = max(member.MinReplicas, int(s.HPA.Min))
 		member.MaxReplicas = max(member.MaxReplicas, int(s.HPA.Max))
 	}
-	placed, waiting, known := c.workloads.Places(key)
+	placed, waiting, known := c.Workloads.Places(key)
 	if !known {
 		return reasonPlaces, "not known by its replicas", "has replicas that are not counted: its leadTimeSource says why"
 	}

@@ -23,15 +23,14 @@ const (
 	stateReleasing = "Releasing"
 )
 
-// notice is the time between the choice to cover a member and its use, for all replicas to hear of it.
-const notice = time.Minute
-
 // said is all that there is to say of a pool at a step.
 type said struct {
 	visit
 	plan warmpool.Plan
 	roll roll
 	lead lead
+	// notice is how long before its use a cover is announced.
+	notice time.Duration
 }
 
 // status is it for people: rounded, in words.
@@ -43,7 +42,6 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 		Wanted:             int32(s.plan.Want),     //nolint:gosec // At most max.
 		Held:               int32(capacity.Held),   //nolint:gosec // As many as were asked for.
 		Ready:              int32(capacity.Ready),  //nolint:gosec // At most Held.
-		Borrowed:           int32(s.plan.Borrowed), //nolint:gosec // At most Held.
 		IdleToday:          hours(s.plan.Idle),
 		LeadTime:           words(s.lead.pod),
 		NodeLeadTime:       words(s.lead.node),
@@ -53,7 +51,10 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 		Covered:            s.covered(now),
 		ScaleBefore:        s.Status.ScaleBefore,
 	}
-	if s.fault == nil {
+	if s.enforced() {
+		status.Borrowed = int32(s.plan.Borrowed) //nolint:gosec // At most max.
+	}
+	if s.seen && s.fault == nil {
 		status.ScaleBefore = s.held.Before
 	}
 	if s.Resolved.Pool.Budget > 0 {
@@ -103,7 +104,7 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 			out = append(out, s.Status.Covered[i])
 			continue
 		}
-		out = append(out, v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(notice).Truncate(time.Second))})
+		out = append(out, v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))})
 	}
 	return out
 }

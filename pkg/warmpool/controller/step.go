@@ -43,14 +43,17 @@ func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.S
 	if v.enforced() {
 		c.hold(ctx, now, &v, plan)
 	}
-	s := said{visit: v, plan: plan, roll: r, lead: l}
+	s := said{visit: v, plan: plan, roll: r, lead: l, notice: notice * c.pace}
 	return gaugeOf(&v, &plan), errors.Join(kept, c.write(ctx, now, &v, s.status(now)))
 }
 
-// capacity is what the pool holds, as it was last seen.
-func (k *course) capacity() warmpool.Capacity {
+// capacity is what the pool holds, as it was last seen: by another leader, where this one could not look yet.
+func (v *visit) capacity() warmpool.Capacity {
+	if !v.seen {
+		return warmpool.Capacity{Held: int(v.Status.Held), Ready: int(v.Status.Ready)}
+	}
 	var out warmpool.Capacity
-	for _, t := range k.held.Types {
+	for _, t := range v.held.Types {
 		out.Held += t.Held
 		out.Ready += t.Ready
 	}
@@ -66,10 +69,9 @@ func (c *Controller) look(ctx context.Context, now time.Time, v *visit) {
 	if v.resting(now) {
 		return
 	}
-	held, err := c.actuator.Look(ctx, v.WarmPool)
+	held, err := c.Actuator.Look(ctx, v.WarmPool)
 	if err != nil {
-		v.failed(err, now)
-		v.attempted = v.Generation
+		c.failed(v, err, now)
 		return
 	}
 	v.held, v.seen = held, true
@@ -81,18 +83,22 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *visit, plan war
 	if v.Resolved.Pool.Split {
 		want = actuator.Want{Base: plan.Base, Tail: plan.Tail}
 	}
-	due := v.attempted != v.Generation || !v.asks(want) || now.Sub(v.at) >= renewal
+	due := v.attempted != v.Generation || v.fault != nil || !v.asks(want) || now.Sub(v.at) >= renewal*c.pace
 	if !due || v.resting(now) || !v.seen {
 		return
 	}
 	v.attempted = v.Generation
-	if err := c.finalize(ctx, v, true); err != nil {
-		v.failed(err, now)
+	switch err := c.finalize(ctx, v, true); {
+	case changed(err):
+		v.attempted = 0 // The next step sees the pool as it is.
+		return
+	case err != nil:
+		c.failed(v, err, now)
 		return
 	}
-	held, err := c.actuator.Hold(ctx, v.WarmPool, want)
+	held, err := c.Actuator.Hold(ctx, v.WarmPool, want)
 	if err != nil {
-		v.failed(err, now)
+		c.failed(v, err, now)
 		return
 	}
 	resized := !v.at.IsZero() && want != v.want
@@ -111,19 +117,22 @@ func (k *course) asks(want actuator.Want) bool {
 	if k.want != want || len(k.held.Types) == 0 {
 		return false
 	}
-	held := 0
-	for _, t := range k.held.Types {
-		held += t.Held
+	asked := actuator.Want{Base: k.held.Types[0].Held}
+	for _, t := range k.held.Types[1:] {
+		asked.Tail += t.Held
 	}
-	return held == want.Base+want.Tail
+	return asked == want
 }
+
+// changed says that a pool changed or went since the watch saw it.
+func changed(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
 // finalize puts the finalizer on, or takes it off, where that is to be done.
 func (c *Controller) finalize(ctx context.Context, v *visit, on bool) error {
 	if v.holds() == on {
 		return nil
 	}
-	after, err := c.pools.Finalize(ctx, v.Pool, on)
+	after, err := c.Pools.Finalize(ctx, v.Pool, on)
 	if err != nil {
 		return fmt.Errorf("mark the pool with its finalizer: %w", err)
 	}
@@ -135,19 +144,18 @@ func (c *Controller) finalize(ctx context.Context, v *visit, on bool) error {
 func (c *Controller) giveBack(ctx context.Context, now time.Time, v *visit) error {
 	if !v.holds() {
 		v.mended()
-		v.held = actuator.Held{}
+		v.held, v.seen = actuator.Held{}, true
 		return nil
 	}
 	if v.resting(now) {
 		return nil
 	}
-	v.attempted = v.Generation
-	if err := c.actuator.Release(ctx, v.WarmPool); err != nil {
-		v.failed(err, now)
+	if err := c.Actuator.Release(ctx, v.WarmPool); err != nil {
+		c.failed(v, err, now)
 		return fmt.Errorf("give back what it holds: %w", err)
 	}
 	if err := c.finalize(ctx, v, false); err != nil {
-		if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		if changed(err) {
 			return nil // The next step sees the pool as it is.
 		}
 		return err

@@ -8,21 +8,15 @@ import (
 	"time"
 	"unicode"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// The pace of writing.
+// All writes together are bounded: so many in a second, and so many at once after a rest.
 const (
-	// writesPerSecond bounds all writes together; burst is what may go at once after a rest.
 	writesPerSecond = 10
 	burst           = 50
-	// gap is the least time between two writes of a pool for news that can wait; what is remembered is written as often as
-	// keep even where there is none, so that little is lost with a leader.
-	gap  = 30 * time.Second
-	keep = time.Minute
 )
 
 // weight is how much a reader would notice of a change.
@@ -39,11 +33,11 @@ func (c *Controller) write(ctx context.Context, now time.Time, v *visit, status 
 	waited := now.Sub(v.tried)
 	switch weigh(&v.Status, status) {
 	case silent:
-		if status.Memory == v.Status.Memory || waited < keep {
+		if status.Memory == v.Status.Memory || waited < keep*c.pace {
 			return nil
 		}
 	case ordinary:
-		if waited < gap {
+		if waited < gap*c.pace {
 			return nil
 		}
 	case urgent:
@@ -52,15 +46,15 @@ func (c *Controller) write(ctx context.Context, now time.Time, v *visit, status 
 		return nil // The next step has its turn.
 	}
 	v.tried = now
-	err := c.pools.UpdateStatus(ctx, v.Pool, status)
+	err := c.Pools.UpdateStatus(ctx, v.Pool, status)
 	switch {
 	case err == nil:
 		for _, n := range changes(v.Pool, status) {
 			c.tell(v.Pool, n)
 		}
 		return nil
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		return nil // The pool changed or went since the watch saw it; the next step sees it as it is.
+	case changed(err):
+		return nil // The next step sees the pool as it is.
 	}
 	return fmt.Errorf("write the status: %w", err)
 }
