@@ -27,15 +27,18 @@ var ( //nolint:gochecknoglobals // Constants.
 		desc("held_chunks", "Chunks that the actuator was asked for; 0 in mode Recommend."),
 		desc("ready_chunks", "Chunks held that are there."),
 		desc("borrowed_chunks", "Chunks that members' pods have taken, and that are not there again yet."),
-		desc("idle_gpu_hours", "GPU-hours that the pool's chunks have stood idle today (UTC)."),
+		desc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC); they begin anew each day."),
 		desc("falling_back", "Whether the pool stands on its fallback: forecasts in doubt, or its budget spent (1), or not (0)."),
 	}
-	budget = desc("budget_gpu_hours", "GPU-hours that the pool's chunks may stand idle in a day; absent without a budget.")
+	budget = desc("budget_gpu_seconds", "GPU-seconds that the pool's chunks may stand idle in a day; absent without a budget.")
 )
+
+// hour is a GPU-hour in GPU-seconds.
+const hour = 3600
 
 // gaugeOf is a pool in numbers; the plan is nil where there was none.
 func gaugeOf(v *visit, plan *warmpool.Plan) gauge {
-	g := gauge{namespace: v.Namespace, name: v.Name, budget: v.Resolved.Pool.Budget}
+	g := gauge{namespace: v.Namespace, name: v.Name, budget: v.Resolved.Pool.Budget * hour}
 	if plan == nil {
 		return g
 	}
@@ -45,7 +48,7 @@ func gaugeOf(v *visit, plan *warmpool.Plan) gauge {
 	}
 	g.planned = true
 	g.values = [...]float64{
-		float64(plan.Want), float64(capacity.Held), float64(capacity.Ready), float64(plan.Borrowed), plan.Idle, fallback,
+		float64(plan.Want), float64(capacity.Held), float64(capacity.Ready), float64(plan.Borrowed), plan.Idle * hour, fallback,
 	}
 	return g
 }

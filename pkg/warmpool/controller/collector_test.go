@@ -17,9 +17,9 @@ func TestGauges(t *testing.T) {
 	}
 	w.run(t, 2)
 	const want = `
-# HELP forewarm_warm_pool_budget_gpu_hours GPU-hours that the pool's chunks may stand idle in a day; absent without a budget.
-# TYPE forewarm_warm_pool_budget_gpu_hours gauge
-forewarm_warm_pool_budget_gpu_hours{namespace="team",pool="h100"} 60
+# HELP forewarm_warm_pool_budget_gpu_seconds GPU-seconds that the pool's chunks may stand idle in a day; absent without a budget.
+# TYPE forewarm_warm_pool_budget_gpu_seconds gauge
+forewarm_warm_pool_budget_gpu_seconds{namespace="team",pool="h100"} 216000
 # HELP forewarm_warm_pool_held_chunks Chunks that the actuator was asked for; 0 in mode Recommend.
 # TYPE forewarm_warm_pool_held_chunks gauge
 forewarm_warm_pool_held_chunks{namespace="team",pool="h100"} 4
@@ -30,7 +30,7 @@ forewarm_warm_pool_ready_chunks{namespace="team",pool="h100"} 3
 # TYPE forewarm_warm_pool_wanted_chunks gauge
 forewarm_warm_pool_wanted_chunks{namespace="team",pool="h100"} 4
 `
-	if err := testutil.CollectAndCompare(w.leader, strings.NewReader(want), "forewarm_warm_pool_budget_gpu_hours",
+	if err := testutil.CollectAndCompare(w.leader, strings.NewReader(want), "forewarm_warm_pool_budget_gpu_seconds",
 		"forewarm_warm_pool_held_chunks", "forewarm_warm_pool_ready_chunks", "forewarm_warm_pool_wanted_chunks"); err != nil {
 		t.Error(err)
 	}
