@@ -11,7 +11,7 @@ const (
 
 // cover says whether the members are covered: ready is that all of what they may want within a pod's window is there for
 // sure, settled that the pool wants no more than it has besides.
-func (m *Memory) cover(at int64, ready, settled bool) bool {
+func (m *past) cover(at int64, ready, settled bool) bool {
 	covers := m.covers == 1
 	opposite, after := ready && settled, toCover
 	if covers {

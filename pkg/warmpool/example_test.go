@@ -21,14 +21,26 @@ func ExampleMemory_Plan() {
 			members = append(members, warmpool.Member{
 				Name: name, Chunks: 1, Target: 250, MaxReplicas: 48, Placed: 16,
 				Outlook: warmpool.Outlook{
-					Served: 3900, Observed: 3500,
-					Windows: []decide.Window{window(4*time.Minute+15*time.Second, 3900, 5100), window(time.Hour, 4200, 9400)},
-					Recent:  bursts(now, i*apart),
+					Served:   3900,
+					Observed: 3500,
+					Windows: []decide.Window{
+						window(4*time.Minute+15*time.Second, 3900, 5100),
+						window(time.Hour, 4200, 9400),
+					},
+					Recent: bursts(now, i*apart),
 				},
 			})
 		}
 		plan, _ := warmpool.Memory{}.Plan(now, pool, members, warmpool.Capacity{Held: 2, Ready: 2})
-		fmt.Printf("%d: %d base, %d tail, %s\n%s.\n%s.\n\n", plan.Want, plan.Base, plan.Tail, plan.State, plan.Why, plan.Next)
+		fmt.Printf(
+			"%d: %d base, %d tail, %s\n%s.\n%s.\n\n",
+			plan.Want,
+			plan.Base,
+			plan.Tail,
+			plan.State,
+			plan.Why,
+			plan.Next,
+		)
 	}
 	// Output:
 	// 24: 0 base, 24 tail, Filling

@@ -110,7 +110,7 @@ func (c *copula) find(steps int) {
 	for j := range n {
 		known++
 		for _, past := range c.past {
-			if past != nil && math.IsNaN(past[j]) {
+			if len(past) > j && math.IsNaN(past[j]) {
 				known = 0
 				break
 			}

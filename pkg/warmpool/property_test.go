@@ -48,9 +48,14 @@ func oddPool(rng *rand.Rand) warmpool.Pool {
 
 func oddMember(rng *rand.Rand, name string, now time.Time) warmpool.Member {
 	m := warmpool.Member{
-		Name: name, Chunks: odd(rng, 2), Target: odd(rng, 2000), MinReplicas: oddCount(rng, 5), MaxReplicas: oddCount(rng, 40),
-		Placed: oddCount(rng, 10), Waiting: oddCount(rng, 3),
-		Outlook: warmpool.Outlook{Served: odd(rng, 9000), Observed: odd(rng, 9000)},
+		Name:        name,
+		Chunks:      odd(rng, 2),
+		Target:      odd(rng, 2000),
+		MinReplicas: oddCount(rng, 5),
+		MaxReplicas: oddCount(rng, 40),
+		Placed:      oddCount(rng, 10),
+		Waiting:     oddCount(rng, 3),
+		Outlook:     warmpool.Outlook{Served: odd(rng, 9000), Observed: odd(rng, 9000)},
 	}
 	if rng.IntN(8) == 0 {
 		m.Outlook.Doubt = "stale"
@@ -165,6 +170,37 @@ func TestMoreDemandIsNeverFewerChunks(t *testing.T) {
 		if a, b, c := want(more, p), want(fewer, p), want(members, higher); a < before || b < before || c < before {
 			t.Fatalf("%d; with more demand %d, with fewer replicas %d, at a higher quantile %d", before, a, b, c)
 		}
+	}
+}
+
+// However they move, the members together want no more than the sum of what each wants.
+func TestSharingNeverCostsMore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	now, p := noon(), plain()
+	p.Max = 1000
+	saved := 0
+	for range 300 {
+		var members []warmpool.Member
+		sum := 0
+		for i := range 2 + rng.IntN(5) {
+			m := wandering(fmt.Sprintf("m%d", i), rng.Uint64(), now)
+			m.Target = 50 + 500*rng.Float64()
+			for w := range m.Outlook.Windows {
+				m.Outlook.Windows[w].Quantiles[8] *= 10 // A heavy tail.
+				m.Outlook.Windows[w].Quantiles[9] *= 10
+			}
+			one, _ := warmpool.Memory{}.Plan(now, p, []warmpool.Member{m}, warmpool.Capacity{})
+			sum += one.Node
+			members = append(members, m)
+		}
+		all, _ := warmpool.Memory{}.Plan(now, p, members, warmpool.Capacity{})
+		if all.Node > sum {
+			t.Fatalf("%d together, %d apart: %s", all.Node, sum, all.Why)
+		}
+		saved += sum - all.Node
+	}
+	if saved == 0 {
+		t.Error("sharing saved nothing")
 	}
 }
 

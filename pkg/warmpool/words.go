@@ -75,7 +75,7 @@ func (s *situation) bounds(b *strings.Builder, out *Plan) {
 }
 
 // next says what changes next: when a chunk is given back, when the budget is spent or begins anew, what is to come.
-func (s *situation) next(out *Plan, m *Memory) string {
+func (s *situation) next(out *Plan, m *past) string {
 	var parts []string
 	clock := func(t time.Time) string { return t.Format("15:04") + " UTC" }
 	if missing := out.Want - s.capacity.Ready; missing > 0 {
@@ -91,15 +91,21 @@ func (s *situation) next(out *Plan, m *Memory) string {
 	}
 	if pace := float64(s.capacity.Ready) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
 		end := asTime(s.at).Add(time.Duration(min(out.Left/pace, 48) * float64(time.Hour)))
-		text := fmt.Sprintf("with %s GPUs idle the budget lasts until it begins anew at %s", number(pace), clock(m.midnight()))
+		text := fmt.Sprintf(
+			"with %s GPUs idle the budget lasts until it begins anew at %s",
+			number(pace),
+			clock(m.midnight()),
+		)
 		if end.Before(m.midnight()) {
 			text = fmt.Sprintf("with %s GPUs idle the budget is spent at %s", number(pace), clock(end))
 		}
 		parts = append(parts, text)
 	}
 	if m.unseen > 0 && s.pool.Budget > 0 {
-		parts = append(parts, fmt.Sprintf("%s of today were not seen and are not counted",
-			span(time.Duration(m.unseen)*time.Millisecond)))
+		parts = append(
+			parts,
+			span(time.Duration(m.unseen)*time.Millisecond)+" of today were not seen and are not counted",
+		)
 	}
 	return strings.Join(parts, "; ")
 }
