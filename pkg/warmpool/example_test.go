@@ -44,11 +44,11 @@ func ExampleMemory_Plan() {
 	}
 	// Output:
 	// 24: 0 base, 24 tail, Filling
-	// gemma, llama and phi want 72 chunks within 9m15s at the 0.95 quantile of their sum, have 48 and wait for 0: 24 more within that time and 15 within 4m15s.
+	// gemma, llama and phi want 72 chunks within 9m15s at the 0.95 quantile of their sum, have 48 and wait for 0: 24 more within that time and 15 within 4m15s; 0 of the first capacity type and 24 of the second.
 	// 22 of 24 chunks are still to come; with 16 GPUs idle the budget lasts until it begins anew at 00:00 UTC.
 	//
 	// 18: 7 base, 11 tail, Filling
-	// gemma, llama and phi want 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together), have 48 and wait for 0: 18 more within that time and 11 within 4m15s.
+	// gemma, llama and phi want 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together), have 48 and wait for 0: 18 more within that time and 11 within 4m15s; 7 of the first capacity type and 11 of the second.
 	// 16 of 18 chunks are still to come; with 16 GPUs idle the budget lasts until it begins anew at 00:00 UTC.
 }
 

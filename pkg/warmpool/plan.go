@@ -24,7 +24,7 @@ func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan,
 	s.hold(&next)
 	s.limit()
 	out := s.plan()
-	out.Covers = next.cover(s.at, s.ready(), c.Ready >= out.Want)
+	out.Covers = next.cover(s.at, breakEven(p.Node), s.ready(), c.Ready >= out.Want)
 	out.Borrowed = int(next.borrowed / 1000)
 	out.Why, out.Next = s.why(&out), s.next(&out, &next)
 	next.at, next.ready = s.at, int64(c.Ready)

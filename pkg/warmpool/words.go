@@ -27,6 +27,9 @@ func (s *situation) why(out *Plan) string {
 	if out.Want > s.wanted && !s.spent {
 		fmt.Fprintf(&b, "; %d kept for %s, as long as a node takes", out.Want, span(breakEven(p.Node)))
 	}
+	if p.Split && out.Want > 0 {
+		fmt.Fprintf(&b, "; %d of the first capacity type and %d of the second", out.Base, out.Tail)
+	}
 	return b.String()
 }
 
@@ -67,8 +70,8 @@ func (s *situation) bounds(b *strings.Builder, out *Plan) {
 			number(s.idle), number(p.Budget), out.Want)
 	case s.asked > p.Max && s.demand.sound > 0:
 		fmt.Fprintf(b, "; no more than %d may be held", p.Max)
-	case s.doubted() && s.wanted == p.Fallback && p.Fallback > p.Min:
-		fmt.Fprintf(b, "; the fallback of %d is held", p.Fallback)
+	case s.doubted() && s.wanted == max(p.Fallback, p.Min):
+		fmt.Fprintf(b, "; the fallback of %d is held", s.wanted)
 	case s.wanted == p.Min && p.Min > s.asked:
 		fmt.Fprintf(b, "; at least %d are held", p.Min)
 	}
