@@ -92,7 +92,7 @@ func (s *situation) next(out *Plan, m *past) string {
 		parts = append(parts, fmt.Sprintf("%d are given back from %s on unless they are wanted again",
 			out.Want-s.wanted, clock(at)))
 	}
-	if pace := float64(s.capacity.Ready) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
+	if pace := float64(max(out.Want, s.capacity.Ready)) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
 		end := asTime(s.at).Add(time.Duration(min(out.Left/pace, 48) * float64(time.Hour)))
 		text := fmt.Sprintf(
 			"with %s GPUs idle the budget lasts until it begins anew at %s",
