@@ -14,7 +14,7 @@ func thousandths(chunks float64) int64 { return int64(math.Round(1000 * min(chun
 
 // borrow reckons what members' pods took of the pool: as much as both ceased to be ready and came to members, within a
 // little time. A chunk is back when it is ready again, or no longer held.
-func (m *Memory) borrow(at int64, placed float64, c Capacity) {
+func (m *past) borrow(at int64, placed float64, c Capacity) {
 	if m.at == 0 {
 		return
 	}

@@ -1,10 +1,10 @@
 package warmpool_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -91,7 +91,7 @@ func sized(distributions []decide.Quantiles, recent []forecast.Series, lead time
 	var out sizes
 	members := make([]warmpool.Member, len(recent))
 	for i, q := range distributions {
-		members[i] = warmpool.Member{Name: fmt.Sprint(i), Chunks: 1, Target: fine, Outlook: warmpool.Outlook{
+		members[i] = warmpool.Member{Name: strconv.Itoa(i), Chunks: 1, Target: fine, Outlook: warmpool.Outlook{
 			Recent: recent[i], Windows: []decide.Window{{Horizon: warmpool.Window(lead), Quantiles: q}},
 		}}
 		out.sum += q.At(0.95)
@@ -145,7 +145,12 @@ func TestTheJointQuantileIsNearTheTrueOne(t *testing.T) {
 	n := float64(2 * len(worlds()))
 	t.Logf("mean distance: plan %.1f %%, sum of quantiles %.1f %%, independence %.1f %%", plan/n, sum/n, independent/n)
 	if plan > sum/3 || plan > independent/2 {
-		t.Errorf("the plan is off by %.1f %%, the sum of quantiles by %.1f %%, independence by %.1f %%", plan/n, sum/n, independent/n)
+		t.Errorf(
+			"the plan is off by %.1f %%, the sum of quantiles by %.1f %%, independence by %.1f %%",
+			plan/n,
+			sum/n,
+			independent/n,
+		)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,9 +49,14 @@ func oddPool(rng *rand.Rand) warmpool.Pool {
 
 func oddMember(rng *rand.Rand, name string, now time.Time) warmpool.Member {
 	m := warmpool.Member{
-		Name: name, Chunks: odd(rng, 2), Target: odd(rng, 2000), MinReplicas: oddCount(rng, 5), MaxReplicas: oddCount(rng, 40),
-		Placed: oddCount(rng, 10), Waiting: oddCount(rng, 3),
-		Outlook: warmpool.Outlook{Served: odd(rng, 9000), Observed: odd(rng, 9000)},
+		Name:        name,
+		Chunks:      odd(rng, 2),
+		Target:      odd(rng, 2000),
+		MinReplicas: oddCount(rng, 5),
+		MaxReplicas: oddCount(rng, 40),
+		Placed:      oddCount(rng, 10),
+		Waiting:     oddCount(rng, 3),
+		Outlook:     warmpool.Outlook{Served: odd(rng, 9000), Observed: odd(rng, 9000)},
 	}
 	if rng.IntN(8) == 0 {
 		m.Outlook.Doubt = "stale"
@@ -168,6 +174,37 @@ func TestMoreDemandIsNeverFewerChunks(t *testing.T) {
 	}
 }
 
+// However they move, the members together want no more than the sum of what each wants.
+func TestSharingNeverCostsMore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	now, p := noon(), plain()
+	p.Max = 1000
+	saved := 0
+	for range 300 {
+		var members []warmpool.Member
+		sum := 0
+		for i := range 2 + rng.IntN(5) {
+			m := wandering(fmt.Sprintf("m%d", i), rng.Uint64(), now)
+			m.Target = 50 + 500*rng.Float64()
+			for w := range m.Outlook.Windows {
+				m.Outlook.Windows[w].Quantiles[8] *= 10 // A heavy tail.
+				m.Outlook.Windows[w].Quantiles[9] *= 10
+			}
+			one, _ := warmpool.Memory{}.Plan(now, p, []warmpool.Member{m}, warmpool.Capacity{})
+			sum += one.Node
+			members = append(members, m)
+		}
+		all, _ := warmpool.Memory{}.Plan(now, p, members, warmpool.Capacity{})
+		if all.Node > sum {
+			t.Fatalf("%d together, %d apart: %s", all.Node, sum, all.Why)
+		}
+		saved += sum - all.Node
+	}
+	if saved == 0 {
+		t.Error("sharing saved nothing")
+	}
+}
+
 func TestGangsAndFractions(t *testing.T) {
 	of := func(chunks, more float64) warmpool.Member {
 		m := wanting(more)
@@ -194,6 +231,45 @@ func TestGangsAndFractions(t *testing.T) {
 		if plan.Want != tt.want {
 			t.Errorf("%s: %d, want %d: %s", tt.what, plan.Want, tt.want, plan.Why)
 		}
+	}
+}
+
+// The first capacity type has what is wanted half of the time, and what is held in any case.
+func TestTheCapacityTypes(t *testing.T) {
+	m := wanting(0)
+	m.Outlook.Windows = []decide.Window{window(time.Hour, 5500, 9000)} // 6 replicas at the median, 9 at 0.95.
+	split, least, whole := plain(), plain(), plain()
+	split.Split, least.Split, least.Min = true, true, 4
+	for _, tt := range []struct {
+		what       string
+		pool       warmpool.Pool
+		member     warmpool.Member
+		base, tail int
+	}{
+		{"the median and the rest", split, m, 2, 3},
+		{"at least so many", least, m, 4, 1},
+		{"the fallback can be relied on", split, doubted(m), 3, 0},
+		{"one type only", whole, m, 5, 0},
+	} {
+		plan, _ := warmpool.Memory{}.Plan(noon(), tt.pool, []warmpool.Member{tt.member}, warmpool.Capacity{})
+		if plan.Base != tt.base || plan.Tail != tt.tail {
+			t.Errorf("%s: %d and %d, want %d and %d: %s", tt.what, plan.Base, plan.Tail, tt.base, tt.tail, plan.Why)
+		}
+	}
+}
+
+// Beyond the longest window the quantiles go on as the square root of time, and the words say so.
+func TestBeyondTheForecasts(t *testing.T) {
+	m, p := wanting(0), plain()
+	p.Node = 4*time.Hour - warmpool.Window(p.Pod)
+	m.Outlook.Windows = []decide.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
+	plan, _ := warmpool.Memory{}.Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{})
+	if plan.Node != 18-4 || !strings.Contains(plan.Why, "beyond 1h, where the forecasts end") {
+		t.Errorf("%d, want 14: %s", plan.Node, plan.Why)
+	}
+	m.Outlook.Windows = []decide.Window{window(time.Hour, 6000, 8000)}
+	if plan, _ = (warmpool.Memory{}).Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{}); plan.Node != 10-4 {
+		t.Errorf("%d from one window, want 6 + 2·2 − 4: %s", plan.Node, plan.Why)
 	}
 }
 

@@ -49,7 +49,7 @@ type tale struct {
 const pace = 15 * time.Second
 
 // play goes on for a time with the members as they are.
-func (s *tale) play(length time.Duration, members ...warmpool.Member) warmpool.Plan {
+func (s *tale) play(length time.Duration, members ...warmpool.Member) {
 	s.t.Helper()
 	if s.asked == nil {
 		s.asked = slices.Repeat([]int{s.held}, int(s.pool.Node/pace))
@@ -61,13 +61,21 @@ func (s *tale) play(length time.Duration, members ...warmpool.Member) warmpool.P
 		s.held = s.plan.Want
 		s.asked = append(s.asked, s.held)
 	}
-	return s.plan
 }
 
 func (s *tale) expect(when string, want int, state warmpool.State, words ...string) {
 	s.t.Helper()
 	if s.plan.Want != want || s.plan.State != state {
-		s.t.Errorf("%s: %d and %s, want %d and %s\n%s.\n%s.", when, s.plan.Want, s.plan.State, want, state, s.plan.Why, s.plan.Next)
+		s.t.Errorf(
+			"%s: %d and %s, want %d and %s\n%s.\n%s.",
+			when,
+			s.plan.Want,
+			s.plan.State,
+			want,
+			state,
+			s.plan.Why,
+			s.plan.Next,
+		)
 	}
 	for _, w := range words {
 		if !strings.Contains(s.plan.Why+"\n"+s.plan.Next, w) {
@@ -147,6 +155,8 @@ func TestTheBudgetIsSpentAtNoon(t *testing.T) {
 	if s.plan.Covers {
 		t.Error("a pool that has nothing to spend covers its members")
 	}
+	s.play(10*time.Minute, wanting(2))
+	s.expect("nor more than is wanted", 2, warmpool.OverBudget)
 	s.play(9*time.Hour, wanting(5))
 	s.expect("in the evening", 3, warmpool.OverBudget)
 	s.play(2*time.Hour, wanting(5))

@@ -26,11 +26,11 @@ const (
 // A want is its time, the chunks wanted in all, and those of the first capacity type.
 func (m Memory) MarshalText() ([]byte, error) {
 	out := []byte(version)
-	for _, f := range m.fields() {
+	for _, f := range m.past.fields() {
 		out = fmt.Appendf(out, " %s=%d", f.name, *f.value)
 	}
 	out = append(out, " wants="...)
-	for i, w := range m.wants.all[:m.wants.n] {
+	for i, w := range m.past.wants.all[:m.past.wants.n] {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -46,13 +46,21 @@ type field struct {
 	most  int64
 }
 
-func (m *Memory) fields() []field {
+func (m *past) fields() []field {
 	return []field{
-		{"at", &m.at, most}, {"ready", &m.ready, unlimited}, {"placed", &m.placed, mostHeld},
-		{"day", &m.day, most}, {"stood", &m.stood, most}, {"unseen", &m.unseen, most},
-		{"lost", &m.lost, mostHeld}, {"gained", &m.gained, mostHeld}, {"matching", &m.matching, most},
+		{"at", &m.at, most},
+		{"ready", &m.ready, unlimited},
+		{"placed", &m.placed, mostHeld},
+		{"day", &m.day, most},
+		{"stood", &m.stood, most},
+		{"unseen", &m.unseen, most},
+		{"lost", &m.lost, mostHeld},
+		{"gained", &m.gained, mostHeld},
+		{"matching", &m.matching, most},
 		{"borrowed", &m.borrowed, mostHeld},
-		{"covers", &m.covers, 1}, {"turning", &m.turning, most}, {"doubted", &m.doubted, 1},
+		{"covers", &m.covers, 1},
+		{"turning", &m.turning, most},
+		{"doubted", &m.doubted, 1},
 	}
 }
 
@@ -63,9 +71,10 @@ func (m *Memory) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%d bytes, want at most %d: %w", len(text), longestText, ErrText)
 	}
 	var read Memory
-	words, fields := strings.Split(string(text), " "), read.fields()
+	words, fields := strings.Split(string(text), " "), read.past.fields()
 	if want := len(fields) + 2; len(words) != want || words[0] != version {
-		return fmt.Errorf("%d words that begin with %.16q, want %d and %q: %w", len(words), words[0], want, version, ErrText)
+		return fmt.Errorf("%d words that begin with %.16q, want %d and %q: %w",
+			len(words), words[0], want, version, ErrText)
 	}
 	for i, f := range fields {
 		digits, ok := strings.CutPrefix(words[1+i], f.name+"=")
@@ -80,7 +89,7 @@ func (m *Memory) UnmarshalText(text []byte) error {
 	if !ok {
 		return fmt.Errorf("%.32q, want wants=: %w", words[len(words)-1], ErrText)
 	}
-	if err := read.wants.parse(list); err != nil {
+	if err := read.past.wants.parse(list); err != nil {
 		return err
 	}
 	if again, err := read.MarshalText(); err != nil || string(again) != string(text) {
