@@ -219,3 +219,23 @@ func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) er
 	}
 	return nil
 }
+
+// most is how many nodes a group had at most, with those that were coming.
+func (a *autoscaler) most(kind string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if g := a.shapes[kind]; g != nil {
+		return g.most
+	}
+	return 0
+}
+
+// hours are the hours of all nodes of a group together, in the time that the scenarios stand for.
+func (a *autoscaler) hours(kind string) float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if g := a.shapes[kind]; g != nil {
+		return g.seconds * speed / time.Hour.Seconds()
+	}
+	return 0
+}
