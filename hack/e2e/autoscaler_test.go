@@ -213,7 +213,12 @@ func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) er
 		return err
 	}
 	for i := range all.Items {
-		if err := a.fulfil(ctx, &all.Items[i], of); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		if err := a.fulfil(
+			ctx,
+			&all.Items[i],
+			of,
+		); err != nil && !apierrors.IsConflict(err) &&
+			!apierrors.IsNotFound(err) {
 			return err
 		}
 	}

@@ -66,8 +66,15 @@ func (a *autoscaler) fulfil(ctx context.Context, buffer *unstructured.Unstructur
 		}
 	}
 	after := map[string]any{
-		"podTemplateRef": map[string]any{"name": name}, "podTemplateGeneration": template.Generation, "replicas": replicas,
-		"conditions": []any{condition("ReadyForProvisioning", "Resolved"), condition("Provisioning", reason)},
+		"podTemplateRef": map[string]any{
+			"name": name,
+		},
+		"podTemplateGeneration": template.Generation,
+		"replicas":              replicas,
+		"conditions": []any{
+			condition("ReadyForProvisioning", "Resolved"),
+			condition("Provisioning", reason),
+		},
 	}
 	if equality.Semantic.DeepEqual(before, after) {
 		return nil

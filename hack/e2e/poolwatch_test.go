@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,8 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // byPool is the label of what a pool has made.
@@ -54,7 +53,9 @@ type poolWatch struct {
 func (s *stage) watchPools(t *testing.T) *poolWatch {
 	t.Helper()
 	w := &poolWatch{
-		moments: map[string][]moment{}, replicas: map[string]map[types.UID]*replicaLife{}, held: map[string]map[string]bool{},
+		moments:  map[string][]moment{},
+		replicas: map[string]map[types.UID]*replicaLife{},
+		held:     map[string]map[string]bool{},
 	}
 	var err error
 	if w.client, err = kubernetes.NewForConfig(s.Config); err != nil {
@@ -82,7 +83,9 @@ func (w *poolWatch) look(ctx context.Context) error {
 	pools, errPools := w.objects.Resource(v1alpha1.GroupVersion().WithResource("warmpools")).
 		List(ctx, metav1.ListOptions{})
 	buffers, errBuffers := w.objects.Resource(capacityBuffers()).List(ctx, metav1.ListOptions{})
-	deployments, errDeployments := w.client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: byPool})
+	deployments, errDeployments := w.client.AppsV1().
+		Deployments("").
+		List(ctx, metav1.ListOptions{LabelSelector: byPool})
 	pods, errPods := w.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err := errors.Join(errPools, errBuffers, errDeployments, errPods); err != nil {
 		return err

@@ -60,7 +60,7 @@ func (p pulses) past(from time.Time, n int) []float64 {
 
 // TestWarmPools: pools of every kind see a surge coming that comes every three minutes; of two equal workloads one has a
 // pool, the other has none, and both are scaled by the demand as it is.
-func TestWarmPools(t *testing.T) { //nolint:tparallel // The parts are one story.
+func TestWarmPools(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: time.Second, Stabilization: 2 * time.Minute, Bare: true})
 	s.installBuffers(t)
@@ -70,13 +70,13 @@ func TestWarmPools(t *testing.T) { //nolint:tparallel // The parts are one story
 	for _, ns := range []string{warm, without, buffered, thrifty, advised, blinded} {
 		s.active(t, ns, "llama", found)
 	}
-	s.filled(t, w)
+	w.filled(t)
 	s.recommended(t, w)
 	s.budgetSpent(t, w)
 	s.poolLeaderKilled(t, w, scaler)
 	s.surges(t, w, p)
-	s.followed(t, w)
-	s.givenBack(t, w, scaler)
+	w.followed(t)
+	s.givenBack(t, scaler)
 }
 
 // setPools makes all namespaces and returns when the demand surges.
@@ -86,7 +86,12 @@ func (s *stage) setPools(t *testing.T) pulses {
 	p := pulses{next: now.Add(poolCycle - poolPulse)}
 	all := []string{warm, without, buffered, thrifty, advised, blinded}
 	for _, ns := range all {
-		s.writePast(t, workloadKey{ns, "llama"}, time.Second, p.past(now.Add(-9*poolCycle), int(9*poolCycle/time.Second)))
+		s.writePast(
+			t,
+			workloadKey{ns, "llama"},
+			time.Second,
+			p.past(now.Add(-9*poolCycle), int(9*poolCycle/time.Second)),
+		)
 		s.demand.follow(ns, "llama", func() float64 { return p.at(time.Now()) })
 	}
 	s.observe(t)
@@ -136,8 +141,15 @@ func (w *poolWatch) told(t *testing.T, ns, what string, is func(moment) bool) mo
 	t.Helper()
 	eventually(t, func() string {
 		if m := w.last(ns); !is(m) {
-			return fmt.Sprintf("%s: not %s yet: %d placeholders of %d asked for, buffer %d, status %+v", ns, what, m.alive,
-				m.asked, m.buffer, m.status)
+			return fmt.Sprintf(
+				"%s: not %s yet: %d placeholders of %d asked for, buffer %d, status %+v",
+				ns,
+				what,
+				m.alive,
+				m.asked,
+				m.buffer,
+				m.status,
+			)
 		}
 		return ""
 	})
@@ -145,7 +157,7 @@ func (w *poolWatch) told(t *testing.T, ns, what string, is func(moment) bool) mo
 }
 
 // filled: the surge is within the time in which nodes come, so that its replicas' places are held.
-func (s *stage) filled(t *testing.T, w *poolWatch) {
+func (w *poolWatch) filled(t *testing.T) {
 	t.Helper()
 	for _, ns := range []string{warm, buffered} {
 		m := w.told(t, ns, "full", func(m moment) bool {
@@ -245,8 +257,13 @@ func (s *stage) surges(t *testing.T, w *poolWatch, p pulses) {
 	if err != nil {
 		t.Errorf("idle GPU-hours: %v", err)
 	}
-	t.Logf("minutes gained by replica: %.1f (%.1f against %.1f); idle GPU-hours paid: %.2f",
-		(mean[without]-mean[warm]).Minutes()*speed, mean[warm].Minutes()*speed, mean[without].Minutes()*speed, hours*speed)
+	t.Logf(
+		"minutes gained by replica: %.1f (%.1f against %.1f); idle GPU-hours paid: %.2f",
+		(mean[without]-mean[warm]).Minutes()*speed,
+		mean[warm].Minutes()*speed,
+		mean[without].Minutes()*speed,
+		hours*speed,
+	)
 	w.told(t, warm, "full again", func(m moment) bool {
 		return m.status.Held >= 2 && m.status.Ready == m.status.Held && m.alive == m.asked
 	})
@@ -263,7 +280,7 @@ func round(all []time.Duration) []time.Duration {
 
 // followed: what the CapacityBuffer asks for is what the forecasts ask for, whenever that has stood for a moment, and both
 // have moved.
-func (s *stage) followed(t *testing.T, w *poolWatch) {
+func (w *poolWatch) followed(t *testing.T) {
 	t.Helper()
 	var course []int
 	w.told(t, buffered, "moved", func(moment) bool {
@@ -290,9 +307,18 @@ func (s *stage) followed(t *testing.T, w *poolWatch) {
 }
 
 // givenBack: with the pools goes all that they held, and the nodes after it.
-func (s *stage) givenBack(t *testing.T, w *poolWatch, scaler *autoscaler) {
+func (s *stage) givenBack(t *testing.T, scaler *autoscaler) {
 	t.Helper()
-	if _, err := s.Kubectl(t.Context(), "", "delete", "warmpools", "-A", "--all", "--wait", "--timeout=60s"); err != nil {
+	if _, err := s.Kubectl(
+		t.Context(),
+		"",
+		"delete",
+		"warmpools",
+		"-A",
+		"--all",
+		"--wait",
+		"--timeout=60s",
+	); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, func() string {
