@@ -79,7 +79,7 @@ func testWarmPools(t *testing.T, c *testcluster.Cluster) {
 		{deployment("update", "scale", "llama"), false},
 		{deployment("patch", "scale", "llama"), false},
 		// The sample's own Role.
-		{deployment("patch", "scale", "chat-asleep"), true},
+		{deployment("patch", "scale", "summary-asleep"), true},
 		{ask{Verb: "create", Group: "autoscaling.x-k8s.io", Resource: "capacitybuffers", Namespace: "inference"}, true},
 		{ask{Verb: "create", Resource: "podtemplates", Namespace: "inference"}, true},
 		{ask{Verb: "get", Group: "scheduling.k8s.io", Resource: "priorityclasses"}, true},

@@ -105,7 +105,7 @@ func TestTheSamplesFit(t *testing.T) {
 	}
 }
 
-// TestThePoolsFit: each is sound, and its members are Forecasts of the other samples.
+// TestThePoolsFit: each is sound, its members are Forecasts of the other samples, and of no other pool.
 func TestThePoolsFit(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range append(bySignal(), "forecast.yaml") {
@@ -124,8 +124,9 @@ func TestThePoolsFit(t *testing.T) {
 		}
 		for _, m := range all[0].Members {
 			if !known[m.Forecast] {
-				t.Errorf("%s: no sample is the Forecast %s", name, m.Forecast)
+				t.Errorf("%s: no sample is the Forecast %s, or another pool has it", name, m.Forecast)
 			}
+			delete(known, m.Forecast)
 		}
 	}
 }

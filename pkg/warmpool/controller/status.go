@@ -112,7 +112,7 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 // hours are GPU-hours with a digit after the point, those beyond a hundred without.
 func hours(v float64) string {
 	digits := 1
-	if math.Abs(v) >= 100 {
+	if v == 0 || math.Abs(v) >= 100 {
 		digits = 0
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64) + " GPUh"

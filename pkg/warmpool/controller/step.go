@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
@@ -133,7 +134,11 @@ func (c *Controller) finalize(ctx context.Context, v *visit, on bool) error {
 		return nil
 	}
 	after, err := c.Pools.Finalize(ctx, v.Pool, on)
-	if err != nil {
+	switch {
+	case apierrors.IsForbidden(err):
+		return &actuator.Problem{Reason: "Forbidden", Message: fmt.Sprintf(
+			"mode %s needs rights that are not given: apply deploy/warm-pools: %s", v1alpha1.PoolEnforce, err)}
+	case err != nil:
 		return fmt.Errorf("mark the pool with its finalizer: %w", err)
 	}
 	v.Pool = after
