@@ -18,7 +18,10 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{ask{Verb: "update", Group: "forewarm.dev", Resource: "warmpools", Subresource: "status"}, true},
 		{ask{Verb: "patch", Group: "forewarm.dev", Resource: "warmpools"}, false},
 		{ask{Verb: "create", Group: "apps", Resource: "deployments", Namespace: "inference"}, false},
-		{ask{Verb: "create", Group: "autoscaling.x-k8s.io", Resource: "capacitybuffers", Namespace: "inference"}, false},
+		{
+			ask{Verb: "create", Group: "autoscaling.x-k8s.io", Resource: "capacitybuffers", Namespace: "inference"},
+			false,
+		},
 		{ask{Verb: "create", Resource: "podtemplates", Namespace: "inference"}, false},
 		{ask{Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}, true},
 		{ask{Verb: "update", Group: "forewarm.dev", Resource: "forecasts"}, false},
@@ -38,7 +41,10 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{ask{Verb: "watch", Group: "apiregistration.k8s.io", Resource: "apiservices"}, true},
 		{ask{Verb: "watch", Group: "autoscaling", Resource: "horizontalpodautoscalers"}, true},
 		{ask{Verb: "list", Group: "keda.sh", Resource: "scaledobjects"}, true},
-		{ask{Verb: "update", Group: "autoscaling", Resource: "horizontalpodautoscalers", Namespace: "inference"}, false},
+		{
+			ask{Verb: "update", Group: "autoscaling", Resource: "horizontalpodautoscalers", Namespace: "inference"},
+			false,
+		},
 		{ask{Verb: "patch", Group: "keda.sh", Resource: "scaledobjects", Namespace: "inference"}, false},
 		{ask{Verb: "patch", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
 		{ask{Verb: "get", Group: "apps", Resource: "deployments"}, false},
@@ -62,7 +68,12 @@ func testWarmPools(t *testing.T, c *testcluster.Cluster) {
 	}
 	deployment := func(verb, subresource, name string) ask {
 		return ask{
-			Verb: verb, Group: "apps", Resource: "deployments", Subresource: subresource, Namespace: "inference", Name: name,
+			Verb:        verb,
+			Group:       "apps",
+			Resource:    "deployments",
+			Subresource: subresource,
+			Namespace:   "inference",
+			Name:        name,
 		}
 	}
 	expectRights(t, c, []right{

@@ -284,8 +284,17 @@ func testCovered(t *testing.T, s *scene) {
 	if _, _, ok := w.Covered("default", "llama"); ok {
 		t.Error("covered before anybody said so")
 	}
-	s.MustKubectl(t, "", "patch", "warmpool", "h100", "--subresource=status", "--type=merge", "-p",
-		`{"status": {"wanted": 1, "held": 1, "ready": 1, "borrowed": 0, "covered": [{"forecast": "llama", "since": "2026-10-01T12:00:00Z"}]}}`)
+	s.MustKubectl(
+		t,
+		"",
+		"patch",
+		"warmpool",
+		"h100",
+		"--subresource=status",
+		"--type=merge",
+		"-p",
+		`{"status": {"wanted": 1, "held": 1, "ready": 1, "borrowed": 0, "covered": [{"forecast": "llama", "since": "2026-10-01T12:00:00Z"}]}}`,
+	)
 	testcluster.Eventually(t, 10*time.Second, func() string {
 		pool, since, ok := w.Covered("default", "llama")
 		if !ok || pool != "h100" || !since.Equal(noon()) {

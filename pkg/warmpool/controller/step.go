@@ -111,7 +111,9 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *visit, plan war
 }
 
 // resting says that the spec was attempted in vain, and that it is too early to try again.
-func (v *visit) resting(now time.Time) bool { return v.attempted == v.Generation && now.Before(v.retry) }
+func (v *visit) resting(now time.Time) bool {
+	return v.attempted == v.Generation && now.Before(v.retry)
+}
 
 // asks says whether the actuator was asked for just that.
 func (k *course) asks(want actuator.Want) bool {
