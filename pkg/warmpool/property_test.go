@@ -120,7 +120,7 @@ func TestWhateverComesAPlanIsWithinItsBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	now := noon()
 	var m warmpool.Memory
-	for k := range 5000 {
+	for k := range 3000 {
 		now = now.Add(oddSpan(rng, time.Hour) % (40 * time.Hour))
 		p, members := oddPool(rng), oddMembers(rng, now)
 		c := warmpool.Capacity{Held: oddCount(rng, 10), Ready: oddCount(rng, 10)}
@@ -140,7 +140,7 @@ func TestWhateverComesAPlanIsWithinItsBounds(t *testing.T) {
 func TestMoreDemandIsNeverFewerChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	now := noon()
-	for range 1000 {
+	for range 300 {
 		var members []warmpool.Member
 		for i := range 1 + rng.IntN(6) {
 			m := wandering(fmt.Sprintf("m%d", i), rng.Uint64(), now)
@@ -180,7 +180,7 @@ func TestSharingNeverCostsMore(t *testing.T) {
 	now, p := noon(), plain()
 	p.Max = 1000
 	saved := 0
-	for range 300 {
+	for range 150 {
 		var members []warmpool.Member
 		sum := 0
 		for i := range 2 + rng.IntN(5) {

@@ -149,10 +149,8 @@ func (d *demand) reach() time.Duration {
 // list is "a", "a and b", "a, b and c", "a, b and 2 more".
 func list(of []string) string {
 	switch n := len(of); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return of[0]
+	case n < 2:
+		return strings.Join(of, "")
 	case n <= 3:
 		return strings.Join(of[:n-1], ", ") + " and " + of[n-1]
 	default:

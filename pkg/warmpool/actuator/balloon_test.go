@@ -186,7 +186,7 @@ func testRights(t *testing.T, s *scene) {
 	pool := s.pool("")
 	nobody := s.as(s.User(t, "nobody"))
 	_, err := nobody.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "Forbidden", "PriorityClass forewarm-balloon", "apply deploy/rbac")
+	s.problem(err, "Forbidden", "PriorityClass forewarm-balloon", "apply deploy/warm-pools")
 	s.MustKubectl(t, "", "create", "clusterrole", "classes", "--verb=get", "--resource=priorityclasses")
 	s.MustKubectl(t, "", "create", "clusterrolebinding", "classes", "--clusterrole=classes", "--user=nobody")
 	s.MustKubectl(t, "", "create", "role", "balloons", "--verb=list,get,create,patch,delete", "--resource=deployments")

@@ -48,7 +48,7 @@ func (c *classes) check(ctx context.Context, name string) error {
 			"there is no PriorityClass %s: apply deploy/, or name another in spec.actuator.balloon", name)}
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"the PriorityClass %s must not be read: apply deploy/rbac", name)}
+			"the PriorityClass %s must not be read: apply deploy/warm-pools", name)}
 	case err != nil:
 		return fmt.Errorf("read the PriorityClass %s: %w", name, err)
 	case class.Value >= 0:

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +43,10 @@ func TestAPoolIsHeld(t *testing.T) {
 	if w.places.held["h100"] != (actuator.Want{Base: 4}) {
 		t.Fatalf("%v is held, want 6 replicas less the 2 there are: %+v", w.places.held, s)
 	}
-	if s.Wanted != 4 || s.Held != 4 || s.Ready != 0 || s.State != "Filling" || s.ObservedGeneration != 1 || s.Memory == "" ||
-		s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
+	if s.Wanted != 4 || s.Held != 4 || s.Ready != 0 || s.State != "Filling" || s.ObservedGeneration != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s.Memory == "" || s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
 		t.Errorf("%+v", s)
 	}
 	expect(t, s, controller.ConditionReady, "False Filling", "")
@@ -191,7 +192,8 @@ func TestAnInvalidPoolKeepsWhatItHolds(t *testing.T) {
 	s := w.status("h100")
 	expect(t, s, controller.ConditionReady, "False Invalid", "resources.limit: unknown field")
 	expect(t, s, controller.ConditionReady, "False Invalid", "what the pool holds stays")
-	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == "" || w.places.holds != 1 || w.stored.writes > 3 {
+	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == "" || w.places.holds != 1 ||
+		w.stored.writes > 3 {
 		t.Errorf("%+v, %+v", s, w.places)
 	}
 }
@@ -225,7 +227,13 @@ func TestFaultsOfTheActuator(t *testing.T) {
 			w.places.fail, w.places.blind = nil, nil
 			w.run(t, 20)
 			expect(t, w.status("h100"), controller.ConditionActuated, "True Held", "6 chunks")
-			if want := []string{"Warning " + strings.Fields(c.want)[1], "Normal Actuated"}; !slices.Contains(w.told, want[0]) ||
+			if want := []string{
+				"Warning " + strings.Fields(c.want)[1],
+				"Normal Actuated",
+			}; !slices.Contains(
+				w.told,
+				want[0],
+			) ||
 				!slices.Contains(w.told, want[1]) {
 				t.Error(w.told)
 			}
@@ -326,7 +334,10 @@ func TestMembersAreCovered(t *testing.T) {
 
 func TestAScaleIsRememberedUntilItIsGivenBack(t *testing.T) {
 	w := newWorld()
-	w.places.before = &v1alpha1.ScaleBefore{TargetRef: v1alpha1.TargetRef{Kind: "Deployment", Name: "asleep"}, Replicas: 2}
+	w.places.before = &v1alpha1.ScaleBefore{
+		TargetRef: v1alpha1.TargetRef{Kind: "Deployment", Name: "asleep"},
+		Replicas:  2,
+	}
 	w.stored.put(t, "h100", enforced+"actuator: {scale: {targetRef: {kind: Deployment, name: asleep}}}\n")
 	w.run(t, 1)
 	if diff := cmp.Diff(w.places.before, w.status("h100").ScaleBefore); diff != "" {
@@ -357,7 +368,8 @@ func TestTwoCapacityTypes(t *testing.T) {
 `)
 	w.run(t, 2)
 	s := w.status("h100")
-	if len(s.ByCapacityType) != 2 || s.ByCapacityType[0].Held+s.ByCapacityType[1].Held != 4 || s.ByCapacityType[1].Name != "spot" {
+	if len(s.ByCapacityType) != 2 || s.ByCapacityType[0].Held+s.ByCapacityType[1].Held != 4 ||
+		s.ByCapacityType[1].Name != "spot" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -394,7 +406,7 @@ func TestNothingIsKnownBeforeTheFirstSnapshot(t *testing.T) {
 func TestARefusedWriteIsAnErrorAndNoHotLoop(t *testing.T) {
 	w := newWorld()
 	w.stored.put(t, "h100", spec)
-	w.stored.refuse = fmt.Errorf("forbidden")
+	w.stored.refuse = errors.New("forbidden")
 	w.run(t, 1)
 	if len(w.problems) != 1 || !strings.Contains(w.problems[0].Error(), "team/h100: write the status: forbidden") {
 		t.Error(w.problems)

@@ -39,9 +39,9 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 	status := &v1alpha1.WarmPoolStatus{
 		ObservedGeneration: s.Generation,
 		State:              s.state(),
-		Wanted:             int32(s.plan.Want),     //nolint:gosec // At most max.
-		Held:               int32(capacity.Held),   //nolint:gosec // As many as were asked for.
-		Ready:              int32(capacity.Ready),  //nolint:gosec // At most Held.
+		Wanted:             int32(s.plan.Want),    //nolint:gosec // At most max.
+		Held:               int32(capacity.Held),  //nolint:gosec // As many as were asked for.
+		Ready:              int32(capacity.Ready), //nolint:gosec // At most Held.
 		IdleToday:          hours(s.plan.Idle),
 		LeadTime:           words(s.lead.pod),
 		NodeLeadTime:       words(s.lead.node),
@@ -104,7 +104,10 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 			out = append(out, s.Status.Covered[i])
 			continue
 		}
-		out = append(out, v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))})
+		out = append(
+			out,
+			v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))},
+		)
 	}
 	return out
 }
@@ -112,7 +115,7 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 // hours are GPU-hours with a digit after the point, those beyond a hundred without.
 func hours(v float64) string {
 	digits := 1
-	if math.Abs(v) >= 100 {
+	if v == 0 || math.Abs(v) >= 100 {
 		digits = 0
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64) + " GPUh"
