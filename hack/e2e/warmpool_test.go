@@ -99,10 +99,13 @@ func (s *stage) setPools(t *testing.T) pulses {
 	}
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 2, "--season="+poolCycle.String(), "--warm-pool-step=1s")
+	if _, err := s.Kubectl(t.Context(), "", "apply", "--server-side", "-k", "deploy/warm-pools"); err != nil {
+		t.Fatal(err)
+	}
 	for _, ns := range all {
 		serving := strings.Replace(workload(ns, "llama", serverTime.String(), 1), "    spec:\n",
 			fmt.Sprintf("    spec:\n      nodeSelector: {%s: %s}\n", shape, ns), 1)
-		s.apply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+model(poolCycle)+"]",
+		s.apply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+poolCycle.String()+"]",
 			"leadTime: {mode: Fixed, duration: "+serverTime.String()+"}", "staleAfter: 15s"),
 			hpa(ns, "llama", "llama", external("llama", "serve: shadow")))
 	}
@@ -116,9 +119,6 @@ func (s *stage) setPools(t *testing.T) pulses {
 	t.Logf("pools after %.1f s, the surge is %.0f s ahead", time.Since(s.begin).Seconds(), time.Until(p.next).Seconds())
 	return p
 }
-
-// model is a duration as Prometheus writes it.
-func model(d time.Duration) string { return strings.TrimSuffix(d.String(), "0s") }
 
 // warmPool is one of a workload, in mode Enforce unless lines of its spec say otherwise.
 func warmPool(ns string, lines ...string) string {
@@ -224,6 +224,8 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 			t.Errorf("%s: a change of the leader made %d nodes of %d", ns, now, most)
 		}
 	}
+	// What one leader has begun to count, the next goes on with.
+	w.told(t, warm, "covering its member", func(m moment) bool { return len(m.status.Covered) == 1 })
 	for _, ns := range []string{warm, blinded} {
 		for _, m := range w.since(ns, began) {
 			if m.deployments != 1 || m.asked < 2 || m.alive > 8 {
