@@ -79,7 +79,7 @@ func TestWarmPools(t *testing.T) {
 	w.followed(t)
 	t.Logf("%s: idle GPU-hours paid: %.1f; node-hours: %.1f with a pool, %.1f without", warm, w.idle(warm),
 		scaler.hours(warm), scaler.hours(without))
-	s.givenBack(t, scaler)
+	s.givenBack(t)
 }
 
 // setPools makes all namespaces and returns when the demand surges.
@@ -263,7 +263,7 @@ func (s *stage) surges(t *testing.T, w *poolWatch, p pulses) {
 		var took []time.Duration
 		var onHeld int
 		eventually(t, func() string {
-			all := false
+			var all bool
 			if took, onHeld, all = w.starts(ns, p.next); !all || len(took) != 4 {
 				return fmt.Sprintf("%s: %d of 4 starts were seen", ns, len(took))
 			}
@@ -329,7 +329,7 @@ func (w *poolWatch) followed(t *testing.T) {
 }
 
 // givenBack: with the pools goes all that they held, and the nodes after it.
-func (s *stage) givenBack(t *testing.T, scaler *autoscaler) {
+func (s *stage) givenBack(t *testing.T) {
 	t.Helper()
 	if _, err := s.Kubectl(
 		t.Context(),
