@@ -417,3 +417,13 @@ func TestARefusedWriteIsAnErrorAndNoHotLoop(t *testing.T) {
 		t.Errorf("%+v", w.status("h100"))
 	}
 }
+
+func TestHours(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0 GPUh", 1e-9: "0 GPUh", 0.003: "0.0030 GPUh", 0.512: "0.51 GPUh", 1.25: "1.2 GPUh", 99.44: "99.4 GPUh", 250.6: "251 GPUh",
+	} {
+		if got := controller.Hours(v); got != want {
+			t.Errorf("%g is %s, want %s", v, got, want)
+		}
+	}
+}
