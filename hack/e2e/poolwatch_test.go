@@ -215,3 +215,12 @@ func (w *poolWatch) starts(namespace string, from time.Time) (took []time.Durati
 	}
 	return took, onHeld, all
 }
+
+// idle are the GPU-hours that the placeholders of a namespace have stood ready, in the time that the scenario stands for.
+func (w *poolWatch) idle(namespace string) float64 {
+	all, seconds := w.since(namespace, time.Time{}), 0.0
+	for i := 1; i < len(all); i++ {
+		seconds += float64(all[i].status.Ready) * all[i].at.Sub(all[i-1].at).Seconds()
+	}
+	return seconds * speed / time.Hour.Seconds()
+}

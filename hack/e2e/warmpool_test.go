@@ -35,11 +35,11 @@ const (
 	blinded  = "blinded"  // its demand is not seen any more
 )
 
-// pulses is when the demand surges: for fifty seconds in every three minutes.
+// pulses is when the demand surges: for fifty seconds in every cycle.
 type pulses struct{ next time.Time }
 
 const (
-	poolCycle = 3 * time.Minute
+	poolCycle = 160 * time.Second
 	poolPulse = 50 * time.Second
 )
 
@@ -58,7 +58,7 @@ func (p pulses) past(from time.Time, n int) []float64 {
 	return out
 }
 
-// TestWarmPools: pools of every kind see a surge coming that comes every three minutes; of two equal workloads one has a
+// TestWarmPools: pools of every kind see a surge coming that comes in every cycle; of two equal workloads one has a
 // pool, the other has none, and both are scaled by the demand as it is.
 func TestWarmPools(t *testing.T) {
 	t.Parallel()
@@ -74,8 +74,11 @@ func TestWarmPools(t *testing.T) {
 	s.recommended(t, w)
 	s.budgetSpent(t, w)
 	s.poolLeaderKilled(t, w, scaler)
+	w.keptBlind(t)
 	s.surges(t, w, p)
 	w.followed(t)
+	t.Logf("%s: idle GPU-hours paid: %.1f; node-hours: %.1f with a pool, %.1f without", warm, w.idle(warm),
+		scaler.hours(warm), scaler.hours(without))
 	s.givenBack(t, scaler)
 }
 
@@ -96,22 +99,26 @@ func (s *stage) setPools(t *testing.T) pulses {
 	}
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 2, "--season="+poolCycle.String(), "--warm-pool-step=1s")
+	if _, err := s.Kubectl(t.Context(), "", "apply", "--server-side", "-k", "deploy/warm-pools"); err != nil {
+		t.Fatal(err)
+	}
 	for _, ns := range all {
 		serving := strings.Replace(workload(ns, "llama", serverTime.String(), 1), "    spec:\n",
 			fmt.Sprintf("    spec:\n      nodeSelector: {%s: %s}\n", shape, ns), 1)
-		s.apply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+model(poolCycle)+"]",
+		s.apply(t, namespace(ns), serving, forecastOf(ns, "llama", "seasons: ["+poolCycle.String()+"]",
 			"leadTime: {mode: Fixed, duration: "+serverTime.String()+"}", "staleAfter: 15s"),
 			hpa(ns, "llama", "llama", external("llama", "serve: shadow")))
 	}
 	s.apply(t, warmPool(warm, "min: 2"), warmPool(buffered, "actuator: {capacityBuffer: {}}"),
 		warmPool(thrifty, `budget: {idleGPUHoursPerDay: "0.003"}`, "fallback: 1"),
 		warmPool(advised, "mode: Recommend"), warmPool(blinded, "fallback: 2"))
+	// On a slow machine it is the one after that the pools have time for.
+	for time.Until(p.next) < provision+serverTime+30*time.Second {
+		p.next = p.next.Add(poolCycle)
+	}
 	t.Logf("pools after %.1f s, the surge is %.0f s ahead", time.Since(s.begin).Seconds(), time.Until(p.next).Seconds())
 	return p
 }
-
-// model is a duration as Prometheus writes it.
-func model(d time.Duration) string { return strings.TrimSuffix(d.String(), "0s") }
 
 // warmPool is one of a workload, in mode Enforce unless lines of its spec say otherwise.
 func warmPool(ns string, lines ...string) string {
@@ -217,6 +224,8 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 			t.Errorf("%s: a change of the leader made %d nodes of %d", ns, now, most)
 		}
 	}
+	// What one leader has begun to count, the next goes on with.
+	w.told(t, warm, "covering its member", func(m moment) bool { return len(m.status.Covered) == 1 })
 	for _, ns := range []string{warm, blinded} {
 		for _, m := range w.since(ns, began) {
 			if m.deployments != 1 || m.asked < 2 || m.alive > 8 {
@@ -224,8 +233,22 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 			}
 		}
 	}
-	m := w.last(blinded)
-	t.Logf("%s: %d held: %s", blinded, m.status.Held, m.status.Why)
+}
+
+// keptBlind: with no forecast the pool goes down to its fallback and no further.
+func (w *poolWatch) keptBlind(t *testing.T) {
+	t.Helper()
+	w.told(t, blinded, "down to its fallback", func(m moment) bool { return m.asked == 2 && m.alive == 2 })
+	least := 8
+	for _, m := range w.since(blinded, time.Time{}) {
+		if m.status.State == "FallingBack" {
+			least = min(least, m.asked)
+		}
+	}
+	if least < 2 {
+		t.Errorf("%s: %d were held with a fallback of 2", blinded, least)
+	}
+	t.Logf("%s: never less than %d: %s", blinded, least, w.last(blinded).status.Why)
 }
 
 // surges: the replicas of one workload put placeholders out and start on their nodes; those of the other wait for nodes.
@@ -237,36 +260,35 @@ func (s *stage) surges(t *testing.T, w *poolWatch, p pulses) {
 	}
 	mean := map[string]time.Duration{}
 	for _, ns := range []string{warm, without, buffered} {
-		took, onHeld, all := w.starts(ns, p.next)
-		if !all || len(took) != 4 {
-			t.Fatalf("%s: %d starts were seen, of all: %v", ns, len(took), all)
-		}
+		var took []time.Duration
+		var onHeld int
+		eventually(t, func() string {
+			all := false
+			if took, onHeld, all = w.starts(ns, p.next); !all || len(took) != 4 {
+				return fmt.Sprintf("%s: %d of 4 starts were seen", ns, len(took))
+			}
+			return ""
+		})
 		for _, one := range took {
 			mean[ns] += one / time.Duration(len(took))
 		}
 		t.Logf("%s: new replicas were ready after %s, %d of 4 on a node that was held", ns, round(took), onHeld)
-		if slowest := slices.Max(took); ns != without && slowest >= provision {
+		switch fastest, slowest := slices.Min(took), slices.Max(took); {
+		case ns == without && fastest < provision:
+			t.Errorf("%s: a replica took %s, less than a node does: nothing is compared", ns, fastest)
+		case ns != without && slowest >= provision:
 			t.Errorf("%s: a replica took %s: it waited for a node", ns, slowest)
 		}
 		if ns == warm && onHeld != 4 {
 			t.Errorf("%d of 4 replicas are on nodes that placeholders held", onHeld)
 		}
 	}
-	idle := s.get(t, "warmpool", "pool", "-n", warm, "-o", "jsonpath={.status.idleToday}")
-	hours, err := strconv.ParseFloat(strings.Fields(idle + " -")[0], 64)
-	if err != nil {
-		t.Errorf("idle GPU-hours: %v", err)
-	}
-	t.Logf(
-		"minutes gained by replica: %.1f (%.1f against %.1f); idle GPU-hours paid: %.2f",
-		(mean[without]-mean[warm]).Minutes()*speed,
-		mean[warm].Minutes()*speed,
-		mean[without].Minutes()*speed,
-		hours*speed,
-	)
+	t.Logf("minutes gained by replica: %.1f (%.1f against %.1f)",
+		(mean[without]-mean[warm]).Minutes()*speed, mean[warm].Minutes()*speed, mean[without].Minutes()*speed)
 	w.told(t, warm, "full again", func(m moment) bool {
 		return m.status.Held >= 2 && m.status.Ready == m.status.Held && m.alive == m.asked
 	})
+	t.Logf("%s: full again %.1f minutes after the surge began", warm, time.Since(p.next).Minutes()*speed)
 }
 
 func round(all []time.Duration) []time.Duration {
@@ -279,18 +301,18 @@ func round(all []time.Duration) []time.Duration {
 }
 
 // followed: what the CapacityBuffer asks for is what the forecasts ask for, whenever that has stood for a moment, and both
-// have moved.
+// go up before the surge and down when its replicas have their places.
 func (w *poolWatch) followed(t *testing.T) {
 	t.Helper()
 	var course []int
-	w.told(t, buffered, "moved", func(moment) bool {
+	w.told(t, buffered, "up and down again", func(moment) bool {
 		course = nil
 		for _, m := range w.since(buffered, time.Time{}) {
 			if n := len(course); m.buffer >= 0 && (n == 0 || course[n-1] != m.buffer) {
 				course = append(course, m.buffer)
 			}
 		}
-		return len(course) > 1
+		return len(course) > 0 && slices.Max(course) >= 4 && course[len(course)-1] <= 2
 	})
 	all := w.since(buffered, time.Time{})
 	apart := 0
@@ -337,5 +359,4 @@ func (s *stage) givenBack(t *testing.T, scaler *autoscaler) {
 		}
 		return ""
 	})
-	t.Logf("node-hours: %.2f with a pool, %.2f without", scaler.hours(warm), scaler.hours(without))
 }
