@@ -323,6 +323,12 @@ spec:
 	if left := s.MustKubectl(t, "", "get", "deployments", "-n", "team", "-o", "name"); left != "deployment.apps/qwen\n" {
 		t.Errorf("after its deletion there is %s", left)
 	}
+	eventually(t, func() string {
+		if told := s.MustKubectl(t, "", "get", "events", "-n", "team"); !strings.Contains(told, "warmpool/h100") {
+			return "no event is about the pool:\n" + told
+		}
+		return ""
+	})
 	s.MustKubectl(t, "", "delete", "forecast", "pooled", "-n", "team")
 }
 

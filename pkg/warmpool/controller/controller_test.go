@@ -394,12 +394,30 @@ func TestTheLongestLeadTimeCounts(t *testing.T) {
 	}
 }
 
-// TestNothingIsKnownBeforeTheFirstSnapshot: then nothing is done, and so nothing taken away.
-func TestNothingIsKnownBeforeTheFirstSnapshot(t *testing.T) {
+// TestNothingIsKnownAtTheStart: then nothing is done, and so nothing taken away.
+func TestNothingIsKnownAtTheStart(t *testing.T) {
 	w := newWorld()
 	w.stored.put(t, "h100", enforced)
 	if err := w.leader.Step(t.Context(), w.now); err != nil || w.stored.writes+w.places.holds > 0 {
 		t.Errorf("%v, %+v", err, w.places)
+	}
+	w.stored.unread = errors.New("not yet")
+	w.run(t, 1)
+	if w.stored.writes+w.places.holds > 0 {
+		t.Errorf("%+v", w.places)
+	}
+}
+
+func TestAnInvalidPoolThatIsDeletedGivesBackWhatItHolds(t *testing.T) {
+	w := newWorld()
+	w.stored.put(t, "h100", enforced)
+	w.run(t, 1)
+	w.stored.put(t, "h100", "max: many")
+	w.run(t, 1)
+	w.stored.remove("h100")
+	w.run(t, 1)
+	if len(w.places.held)+len(w.stored.objects) > 0 {
+		t.Errorf("%+v", w.places)
 	}
 }
 
