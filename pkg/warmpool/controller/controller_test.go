@@ -394,12 +394,30 @@ func TestTheLongestLeadTimeCounts(t *testing.T) {
 	}
 }
 
-// TestNothingIsKnownBeforeTheFirstSnapshot: then nothing is done, and so nothing taken away.
-func TestNothingIsKnownBeforeTheFirstSnapshot(t *testing.T) {
+// TestNothingIsKnownAtTheStart: then nothing is done, and so nothing taken away.
+func TestNothingIsKnownAtTheStart(t *testing.T) {
 	w := newWorld()
 	w.stored.put(t, "h100", enforced)
 	if err := w.leader.Step(t.Context(), w.now); err != nil || w.stored.writes+w.places.holds > 0 {
 		t.Errorf("%v, %+v", err, w.places)
+	}
+	w.stored.unread = errors.New("not yet")
+	w.run(t, 1)
+	if w.stored.writes+w.places.holds > 0 {
+		t.Errorf("%+v", w.places)
+	}
+}
+
+func TestAnInvalidPoolThatIsDeletedGivesBackWhatItHolds(t *testing.T) {
+	w := newWorld()
+	w.stored.put(t, "h100", enforced)
+	w.run(t, 1)
+	w.stored.put(t, "h100", "max: many")
+	w.run(t, 1)
+	w.stored.remove("h100")
+	w.run(t, 1)
+	if len(w.places.held)+len(w.stored.objects) > 0 {
+		t.Errorf("%+v", w.places)
 	}
 }
 
@@ -415,5 +433,15 @@ func TestARefusedWriteIsAnErrorAndNoHotLoop(t *testing.T) {
 	w.run(t, 1)
 	if w.status("h100").Wanted != 4 {
 		t.Errorf("%+v", w.status("h100"))
+	}
+}
+
+func TestHours(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0 GPUh", 1e-9: "0 GPUh", 0.003: "0.0030 GPUh", 0.512: "0.51 GPUh", 1.25: "1.2 GPUh", 99.44: "99.4 GPUh", 250.6: "251 GPUh",
+	} {
+		if got := controller.Hours(v); got != want {
+			t.Errorf("%g is %s, want %s", v, got, want)
+		}
 	}
 }

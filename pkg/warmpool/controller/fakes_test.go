@@ -43,7 +43,11 @@ type stored struct {
 	// writes count those of statuses, finalized those of finalizers; refuse is an error for all of them.
 	writes, finalized int
 	refuse            error
+	// unread says that the pools have not been read yet.
+	unread error
 }
+
+func (s *stored) Check() error { return s.unread }
 
 // put creates a pool, or changes its spec.
 func (s *stored) put(tb testing.TB, name, spec string) {

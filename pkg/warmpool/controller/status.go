@@ -112,11 +112,25 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 	return out
 }
 
-// hours are GPU-hours with a digit after the point, those beyond a hundred without.
+// hours are GPU-hours with a digit after the point, those beyond a hundred without, and those below one with two that count.
 func hours(v float64) string {
-	digits := 1
-	if v == 0 || math.Abs(v) >= 100 {
-		digits = 0
+	text := ""
+	switch size := math.Abs(v); {
+	case size >= 100:
+		text = strconv.FormatFloat(v, 'f', 0, 64)
+	case size >= 1:
+		text = strconv.FormatFloat(v, 'f', 1, 64)
+	case size < 1e-6:
+		text = "0"
+	default:
+		text = decimal(v)
 	}
-	return strconv.FormatFloat(v, 'f', digits, 64) + " GPUh"
+	return text + " GPUh"
+}
+
+// decimal has two digits that count, and no exponent.
+func decimal(v float64) string {
+	const digits = 2
+	places := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	return strconv.FormatFloat(v, 'f', places, 64)
 }
