@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -223,4 +225,18 @@ func (w *poolWatch) idle(namespace string) float64 {
 		seconds += float64(all[i].status.Ready) * all[i].at.Sub(all[i-1].at).Seconds()
 	}
 	return seconds * speed / time.Hour.Seconds()
+}
+
+// course tells how a namespace's pool went, in seconds before and after a moment: wanted, held, ready and borrowed.
+func (w *poolWatch) course(namespace string, zero time.Time) string {
+	var out strings.Builder
+	last := ""
+	for _, m := range w.since(namespace, time.Time{}) {
+		s := &m.status
+		if now := fmt.Sprintf("%d/%d/%d/%d", s.Wanted, s.Held, s.Ready, s.Borrowed); now != last {
+			fmt.Fprintf(&out, " %+.0fs %s", m.at.Sub(zero).Seconds(), now)
+			last = now
+		}
+	}
+	return out.String()
 }
