@@ -138,7 +138,7 @@ func (c *Controller) Run(ctx context.Context, clock Clock) {
 // alone. Before the first snapshot, and before the pools were read, nothing is known, and nothing done.
 func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	newest := c.Board.Load()
-	if newest == nil || c.Pools.Check() != nil {
+	if all := c.Pools.Check() == nil; newest == nil || !all {
 		return nil
 	}
 	pools := c.Pools.List()

@@ -114,7 +114,7 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 
 // hours are GPU-hours with a digit after the point, those beyond a hundred without, and those below one with two that count.
 func hours(v float64) string {
-	text := ""
+	var text string
 	switch size := math.Abs(v); {
 	case size >= 100:
 		text = strconv.FormatFloat(v, 'f', 0, 64)
