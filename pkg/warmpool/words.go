@@ -158,9 +158,13 @@ func list(of []string) string {
 	}
 }
 
-// number writes a number for people, to the hundredth.
+// number writes a number for people: to the hundredth, and one that would be nothing then, to the hundredth of that.
 func number(x float64) string {
-	return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64)
+	parts := 1e2
+	if math.Abs(x) < 0.1 {
+		parts = 1e4
+	}
+	return strconv.FormatFloat(math.Round(x*parts)/parts, 'f', -1, 64)
 }
 
 // span is a duration without zeros at its end: "5m", "1h30m".
