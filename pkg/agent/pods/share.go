@@ -46,6 +46,7 @@ func share(processes []gpu.Process, holders []Holding, owner func(pid int) (Cont
 	for _, p := range sorted(processes) {
 		container, known := owner(p.PID)
 		holder, holds := sort.Find(len(holders), func(i int) int { return container.compare(holders[i].Container) })
+		holds = holds && container != Container{}
 		switch {
 		case !known && !p.Told:
 			s.openUntold = true
