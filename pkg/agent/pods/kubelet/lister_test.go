@@ -160,6 +160,73 @@ func TestHoldingsOverARestart(t *testing.T) {
 	t.Error("the kubelet that was started again is not found again in 5 s")
 }
 
+// changing answers with what it was told last.
+type changing struct {
+	podresources.UnimplementedPodResourcesListerServer
+
+	now chan answers
+}
+
+func (c changing) List(
+	ctx context.Context, r *podresources.ListPodResourcesRequest,
+) (*podresources.ListPodResourcesResponse, error) {
+	a := <-c.now
+	c.now <- a
+	return a.List(ctx, r)
+}
+
+func (c changing) GetAllocatableResources(
+	ctx context.Context, r *podresources.AllocatableResourcesRequest,
+) (*podresources.AllocatableResourcesResponse, error) {
+	a := <-c.now
+	return a.GetAllocatableResources(ctx, r)
+}
+
+func TestHoldingsWhileThePluginRestarts(t *testing.T) {
+	t.Parallel()
+	path, node := socket(t), changing{now: make(chan answers, 1)}
+	serve(t, path, node)
+	lister := dial(t, path)
+	list := listOf(whole("llama", gpuA+"::0"))
+	four := &podresources.AllocatableResourcesResponse{Devices: []*podresources.ContainerDevices{{
+		ResourceName: "nvidia.com/gpu", DeviceIds: []string{gpuA + "::0", gpuA + "::1", gpuA + "::2", gpuA + "::3"},
+	}}}
+	two := &podresources.AllocatableResourcesResponse{Devices: []*podresources.ContainerDevices{{
+		ResourceName: "nvidia.com/gpu", DeviceIds: []string{gpuA + "::0", gpuA + "::1"},
+	}}}
+	none := &podresources.AllocatableResourcesResponse{}
+	for _, step := range []struct {
+		why  string
+		node answers
+		want float64
+		seen bool
+	}{
+		{"before anything was told", answers{list: list, all: none}, 1, true},
+		{"one of four", answers{list: list, all: four}, 0.25, false},
+		{"its plugin is restarted, and nothing is allocatable", answers{list: list, all: none}, 0.25, false},
+		{"the kubelet does not tell", answers{list: list, err: status.Error(codes.PermissionDenied, "")}, 0.25, false},
+		{"it came back with two", answers{list: list, all: two}, 0.5, false},
+		{"a restart again", answers{list: list, all: none}, 0.5, false},
+	} {
+		node.now <- step.node
+		held := ask(t, lister)
+		if len(held.Holdings) != 1 || held.Holdings[0].Allocated != step.want || held.ReplicasSeen != step.seen {
+			t.Errorf("%s: %+v; want a share of %v", step.why, held, step.want)
+		}
+	}
+}
+
+func TestHoldingsOfAKubeletThatIsBusy(t *testing.T) {
+	t.Parallel()
+	path := socket(t)
+	serve(t, path, answers{
+		list: listOf(whole("llama", gpuA+"::0")), err: status.Error(codes.ResourceExhausted, "rejected by rate limit"),
+	})
+	if held, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("a kubelet that may answer the next time gives %+v, %v", held, err)
+	}
+}
+
 func TestHoldingsOfAKubeletThatHangs(t *testing.T) {
 	t.Parallel()
 	path := socket(t)
