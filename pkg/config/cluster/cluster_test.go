@@ -41,6 +41,8 @@ func TestCluster(t *testing.T) {
 		{"AnHPAIsFound", testAutoscaled},
 		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
+		{"AWarmPoolCovers", testCovered},
+		{"StartsUnderAWarmPool", testCountedUnderACover},
 		{"TimesAtZeroAreRemembered", testSlept},
 		{"RightsToMeasureAreMissing", testNoRights},
 		{"RecordsOfOthersAndNonsense", testRecords},

@@ -64,9 +64,13 @@ type process struct {
 }
 
 // newProcess returns when the pods are watched.
-func newProcess(t *testing.T, c *testcluster.Cluster) *process {
+func newProcess(t *testing.T, c *testcluster.Cluster, before ...func(*cluster.Objects)) *process {
 	t.Helper()
-	p := &process{objects: watch(t, c.Config), board: &snapshot.Board{}, client: forecasts(t, c.Config)}
+	p := &process{
+		objects: watchAs(t, c.Config, quiet(), before...),
+		board:   &snapshot.Board{},
+		client:  forecasts(t, c.Config),
+	}
 	p.writer = cluster.NewStatusWriter(p.objects, p.board, quiet())
 	eventually(t, func() string {
 		return cluster.Problem(p.objects, llama)
@@ -269,12 +273,15 @@ rules: [%s]
 	}
 }
 
-// watchAs runs Objects with somebody's rights for as long as the test.
-func watchAs(t *testing.T, access *rest.Config, log *slog.Logger) *cluster.Objects {
+// watchAs runs Objects with somebody's rights for as long as the test, after what is to be done before.
+func watchAs(t *testing.T, access *rest.Config, log *slog.Logger, before ...func(*cluster.Objects)) *cluster.Objects {
 	t.Helper()
 	objects, err := cluster.NewObjects(access, config.NewResolver(catalogue{}), log)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, do := range before {
+		do(objects)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
