@@ -12,18 +12,19 @@ import (
 // kinds are those whose pods presets find, by the names that kubectl takes.
 func kinds() map[string][]string {
 	return map[string][]string{
-		"Deployment":       {"deployment", "deployments", "deploy"},
-		"StatefulSet":      {"statefulset", "statefulsets", "sts"},
-		"ReplicaSet":       {"replicaset", "replicasets", "rs"},
-		"DaemonSet":        {"daemonset", "daemonsets", "ds"},
-		"Job":              {"job", "jobs"},
-		"LeaderWorkerSet":  {"leaderworkerset", "leaderworkersets", "lws"},
-		"Rollout":          {"rollout", "rollouts", "ro"},
-		"RayService":       {"rayservice", "rayservices"},
-		"RayCluster":       {"raycluster", "rayclusters"},
-		"InferenceService": {"inferenceservice", "inferenceservices", "isvc"},
-		"Service":          {"ksvc", "kservice", "kservices"},
-		"Revision":         {"revision", "revisions", "rev"},
+		"Deployment":          {"deployment", "deployments", "deploy"},
+		"StatefulSet":         {"statefulset", "statefulsets", "sts"},
+		"ReplicaSet":          {"replicaset", "replicasets", "rs"},
+		"DaemonSet":           {"daemonset", "daemonsets", "ds"},
+		"Job":                 {"job", "jobs"},
+		"LeaderWorkerSet":     {"leaderworkerset", "leaderworkersets", "lws"},
+		"Rollout":             {"rollout", "rollouts", "ro"},
+		"RayService":          {"rayservice", "rayservices"},
+		"RayCluster":          {"raycluster", "rayclusters"},
+		"InferenceService":    {"inferenceservice", "inferenceservices", "isvc"},
+		"LLMInferenceService": {"llminferenceservice", "llminferenceservices", "llmisvc"},
+		"Service":             {"ksvc", "kservice", "kservices"},
+		"Revision":            {"revision", "revisions", "rev"},
 	}
 }
 
