@@ -49,7 +49,7 @@ type Evidence struct {
 	// Known is how long the load was known, Calm how long nothing waited, Growing how long the queue grew. For the rest it
 	// drained, or was there for a moment only.
 	Known, Calm, Growing time.Duration
-	// Episodes is how often the service came to its limit, an hour or more after the last time.
+	// Episodes is how often the service came to its limit, half an hour or more after the last time.
 	Episodes int
 	// Above and Below are the shares of the time in which the queue grew, at loads above the value and below it; NaN where no
 	// value was looked for.
@@ -61,7 +61,7 @@ const (
 	fewestEpisodes = 3
 	fewestGrowing  = 5
 	leastCalm      = time.Hour
-	pause          = time.Hour
+	pause          = 30 * time.Minute
 	carriedFor     = 30 * time.Minute
 	// leastAbove and mostBelow are what a load has to say about the queue.
 	leastAbove, mostBelow = 0.5, 0.25

@@ -6,7 +6,7 @@ import (
 )
 
 // errNoReplica says that a target's pods do not tell its replicas.
-var errNoReplica = errors.New("a pod of a Ray cluster is no replica of what Ray Serve runs on it: write a query of your own")
+var errNoReplica = errors.New("a pod of a Ray cluster is no replica of what Ray Serve runs on it")
 
 // ReadyReplicas is PromQL for how many replicas of a workload are ready, from what kube-state-metrics says of its pods and
 // their owners: pods, or for a gang its groups, by their leaders. It is one series, and none where the workload has no pod.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/targets"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -75,7 +76,7 @@ func (o *options) validate(args []string) error {
 	}
 	switch {
 	case o.target != "":
-		_, err := parseTarget(o.target)
+		_, err := targets.Parse(o.target)
 		problems = append(problems, err)
 	case o.render != "" && !o.json:
 		problems = append(problems, errors.New("set --target, the workload: for example deployment/llama"))
@@ -165,7 +166,7 @@ func (o *options) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
 		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"})
 	}
-	target, err := parseTarget(o.target)
+	target, err := targets.Parse(o.target)
 	if err != nil {
 		return "", err
 	}

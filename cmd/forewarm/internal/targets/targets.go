@@ -1,4 +1,5 @@
-package presetscmd
+// Package targets reads the workload that a command line names.
+package targets
 
 import (
 	"fmt"
@@ -28,9 +29,9 @@ func kinds() map[string][]string {
 	}
 }
 
-// parseTarget reads KIND/NAME. A kind that is not among the known ones is taken as it is where it is written as in an
+// Parse reads KIND/NAME. A kind that is not among the known ones is taken as it is where it is written as in an
 // object, with a capital: the pods of any kind can be found that owns them directly or through ReplicaSets.
-func parseTarget(text string) (signal.Target, error) {
+func Parse(text string) (signal.Target, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 		return signal.Target{}, fmt.Errorf(
