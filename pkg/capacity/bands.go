@@ -15,7 +15,7 @@ type Band struct {
 }
 
 // Share is how much of the time the queue grew, NaN where the load never was there.
-func (b Band) Share() float64 { return float64(b.Growing) / float64(b.Growing+b.Calm) }
+func (b *Band) Share() float64 { return float64(b.Growing) / float64(b.Growing+b.Calm) }
 
 // bands puts the calm and the growing moments into some eight bands around a load, or around their highest where it is NaN.
 func bands(moments []moment, step time.Duration, middle float64) []Band {

@@ -53,13 +53,29 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"a limit at 40", of(6000, sharp(60)), capacity.Known, "A replica sustains about 40"},
 		{"a limit that was seen twice", of(720, sharp(60)), capacity.Seldom, "it came to its limit twice in 12 hours"},
-		{"a limit that was never seen", of(6000, sharp(30)), capacity.Seldom, "A replica carried up to 29.8 requests while nothing"},
-		{"something always waits", of(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }), capacity.Always,
-			"something waited nearly all the time"},
+		{
+			"a limit that was never seen",
+			of(6000, sharp(30)),
+			capacity.Seldom,
+			"A replica carried up to 29.8 requests while nothing",
+		},
+		{
+			"something always waits",
+			of(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }),
+			capacity.Always,
+			"something waited nearly all the time",
+		},
 		{"a queue of something else", of(6000, busy), capacity.Unrelated, "little to do with the load"},
-		{"no load at all", of(6000, func(i int) (float64, float64) { return 0, float64(i % 90 / 80 * i) }),
-			capacity.Unrelated, "little to do with the load"},
-		{"nothing known", of(100, func(int) (float64, float64) { return math.NaN(), 0 }), capacity.Empty, "never known"},
+		{
+			"no load at all", of(6000, func(i int) (float64, float64) { return 0, float64(i % 90 / 80 * i) }),
+			capacity.Unrelated, "little to do with the load",
+		},
+		{
+			"nothing known",
+			of(100, func(int) (float64, float64) { return math.NaN(), 0 }),
+			capacity.Empty,
+			"never known",
+		},
 		{"no history", capacity.History{Step: time.Minute}, capacity.Empty, "never known"},
 		{"a limit that is anywhere from 20 to 80", of(9000, func(i int) (float64, float64) {
 			load := triangle(i, 360, 100)
@@ -103,7 +119,8 @@ func TestASharpLimit(t *testing.T) {
 		t.Errorf("%v (%v to %v), want 40", e.Value, e.Low, e.High)
 	}
 	var calm, growing time.Duration
-	for i, b := range e.Bands {
+	for i := range e.Bands {
+		b := &e.Bands[i]
 		calm, growing = calm+b.Calm, growing+b.Growing
 		if i > 0 && b.From != e.Bands[i-1].To {
 			t.Errorf("band %d begins at %v, the one before ends at %v", i, b.From, e.Bands[i-1].To)

@@ -50,8 +50,8 @@ type service struct {
 }
 
 // history is what was recorded of the service.
-func (s service) history(t testing.TB, seed uint64) capacity.History {
-	t.Helper()
+func (s service) history(tb testing.TB, seed uint64) capacity.History {
+	tb.Helper()
 	random := rand.New(rand.NewPCG(seed, 77))
 	demand := s.demand(random)
 	w, err := workload.New(workload.Spec{
@@ -62,7 +62,7 @@ func (s service) history(t testing.TB, seed uint64) capacity.History {
 		Sync: step, Pod: workload.Constant(5 * time.Minute),
 	}, time.Unix(0, 0), step, demand[0])
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	replicas := newReplicas(random, s.uneven)
 	h := capacity.History{Step: step}
@@ -92,7 +92,8 @@ func (s service) demand(random *rand.Rand) []float64 {
 	slow, burst, left := 0.0, 0.0, 0
 	for i := range out {
 		slow += -slow/30 + 0.02*random.NormFloat64()
-		if left--; left <= 0 && random.Float64() < s.bursts/(24*60) {
+		left--
+		if left <= 0 && random.Float64() < s.bursts/(24*60) {
 			burst, left = 0.5+random.Float64(), 60
 		}
 		rise := 0.0
@@ -119,8 +120,8 @@ func newReplicas(random *rand.Rand, uneven float64) *replicas {
 	return r
 }
 
-// pass lets a minute go by: what runs and waits at its end, and what was served each second.
-func (r *replicas) pass(rate float64, ready int, capacity float64) (running, waiting, served float64) {
+// pass lets a minute go by, in which each serves so much a second at most: what runs and waits at its end, and what was served each second.
+func (r *replicas) pass(rate float64, ready int, most float64) (running, waiting, served float64) {
 	if ready != r.ready {
 		r.share(ready)
 	}
@@ -129,9 +130,9 @@ func (r *replicas) pass(rate float64, ready int, capacity float64) (running, wai
 		whole += r.shares[i]
 	}
 	for i := range ready {
-		arrived, most := rate*r.shares[i]/whole*step.Seconds(), capacity*step.Seconds()
-		done := min(r.queues[i]+arrived, most)
-		r.queues[i] = min(r.queues[i]+arrived-done, 4*most)
+		arrived := rate * r.shares[i] / whole * step.Seconds()
+		done := min(r.queues[i]+arrived, most*step.Seconds())
+		r.queues[i] = min(r.queues[i]+arrived-done, 4*most*step.Seconds())
 		running += done / step.Seconds() * latency
 		waiting += r.queues[i]
 		served += done / step.Seconds()

@@ -56,7 +56,11 @@ func (s scope) gang() string {
 // heads are the pods of which each stands for a replica: those of a gang that lead a group, else all.
 func (s scope) heads() string {
 	gang := s.gang()
-	leaders := s.directly(owner{kind: "LeaderWorkerSet", name: gang}) + ` or ` + s.directly(owner{kind: "StatefulSet", name: gang})
+	leaders := s.directly(
+		owner{kind: "LeaderWorkerSet", name: gang},
+	) + ` or ` + s.directly(
+		owner{kind: "StatefulSet", name: gang},
+	)
 	switch {
 	case s.target.Kind == "LLMInferenceService":
 		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-kserve"}) + ` or ` + leaders
@@ -70,7 +74,11 @@ func (s scope) heads() string {
 
 // predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add "-default".
 func (s scope) predictor(worker string) owner {
-	return owner{kind: "Deployment", name: s.target.Name, suffix: "-predictor(-default)?(" + worker + "-" + ordinal + "-deployment)?"}
+	return owner{
+		kind:   "Deployment",
+		name:   s.target.Name,
+		suffix: "-predictor(-default)?(" + worker + "-" + ordinal + "-deployment)?",
+	}
 }
 
 func (s scope) owner(kind string) owner { return owner{kind: kind, name: s.target.Name} }

@@ -47,7 +47,14 @@ func (p Preset) Render(namespace string, target Target) (string, error) {
 	}
 	expr, err := render(p.template(scope{namespace: namespace, target: target}))
 	if err != nil {
-		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w", p.Name, target.Kind, target.Name, namespace, err)
+		return "", fmt.Errorf(
+			"preset %s for %s %q in namespace %q: %w",
+			p.Name,
+			target.Kind,
+			target.Name,
+			namespace,
+			err,
+		)
 	}
 	return expr, nil
 }

@@ -74,7 +74,12 @@ func New() *cobra.Command {
 func (o *options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.StringVar(&o.preset, "preset", "", "server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
+	flags.StringVar(
+		&o.preset,
+		"preset",
+		"",
+		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)",
+	)
 	flags.StringVar(&o.target, "target", "", "workload whose replicas count, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	flags.StringVar(&o.saturated, "saturated", "",
@@ -136,8 +141,16 @@ func (o *options) columns() (asked, error) {
 		}
 	}
 	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
-		problems = append(problems, errors.New("set --column, --saturated-column and --replicas-column, the trace's columns of the "+
-			"demand, of what is above 0 at the limit, and of the ready replicas"))
+		problems = append(
+			problems,
+			errors.New("set --column, --saturated-column and --replicas-column, the trace's columns of the "+
+				"demand, of what is above 0 at the limit, and of the ready replicas"),
+		)
 	}
-	return asked{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}, errors.Join(problems...)
+	return asked{
+			demand:    o.history.Column,
+			saturated: o.saturatedColumn,
+			replicas:  o.replicasColumn,
+		}, errors.Join(
+			problems...)
 }

@@ -44,7 +44,10 @@ func (o *options) queries() (asked, error) {
 			problems = append(problems, fmt.Errorf("%w: set --replicas, PromQL of them", err))
 		}
 	} else if a.replicas == "" {
-		problems = append(problems, errors.New("set --target and --namespace, whose replicas count, or --replicas, PromQL of them"))
+		problems = append(
+			problems,
+			errors.New("set --target and --namespace, whose replicas count, or --replicas, PromQL of them"),
+		)
 	}
 	return a, errors.Join(problems...)
 }
@@ -53,7 +56,9 @@ func (o *options) queries() (asked, error) {
 func (o *options) workload() (*signal.Target, error) {
 	switch {
 	case o.target == "" && o.preset != "":
-		return nil, errors.New("--preset needs the workload: set --target, for example deployment/llama, and --namespace")
+		return nil, errors.New(
+			"--preset needs the workload: set --target, for example deployment/llama, and --namespace",
+		)
 	case o.target == "":
 		return nil, nil //nolint:nilnil // No target is no mistake.
 	case o.namespace == "":

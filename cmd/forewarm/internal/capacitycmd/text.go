@@ -20,9 +20,13 @@ const page = 100
 func (r *report) writeText(out io.Writer) error {
 	fmt.Fprint(out, terminal.Wrap(r.estimate.Sentences(r.unit), "", page))
 	if target := r.estimate.Target(); !math.IsNaN(target) {
-		fmt.Fprintf(out, "\n%s", terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or target: %[1]q in "+
-			"KEDA's trigger and in the Forecast's scaling. Add no headroom: that is in the value that forewarm serves. Nothing was "+
-			"changed.", quantity(target)), "", page))
+		fmt.Fprintf(
+			out,
+			"\n%s",
+			terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or target: %[1]q in "+
+				"KEDA's trigger and in the Forecast's scaling. Add no headroom: that is in the value that forewarm serves. Nothing was "+
+				"changed.", quantity(target)), "", page),
+		)
 	}
 	if err := r.writeBands(out); err != nil {
 		return err
@@ -46,7 +50,8 @@ func (r *report) writeBands(out io.Writer) error {
 	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has none of the low loads.
 		bands = bands[1:]
 	}
-	for _, b := range bands {
+	for i := range bands {
+		b := &bands[i]
 		share := "-"
 		if !math.IsNaN(b.Share()) {
 			share = fmt.Sprintf("%.1f%%", 100*b.Share())
@@ -57,7 +62,7 @@ func (r *report) writeBands(out io.Writer) error {
 }
 
 // span is a band's range of load.
-func span(b capacity.Band) string {
+func span(b *capacity.Band) string {
 	if math.IsInf(b.To, 1) {
 		return capacity.Figure(b.From) + " and more"
 	}

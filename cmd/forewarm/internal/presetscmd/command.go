@@ -24,6 +24,8 @@ With --render it prints the PromQL of a preset for a workload: to look at the se
 Forecast relies on them, or to start a query of your own from (spec.signal.query). It yields one series, the total
 over the workload's pods, found by their owners; no series means that none of them reported.
 
+What one replica sustains, and so the target, forewarm capacity tells from the workload's own history.
+
 It asks no server and reads no kubeconfig.`
 
 const examples = `  forewarm presets

@@ -73,7 +73,13 @@ func explain(out io.Writer, sources []signal.Source) error {
 				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
 		}
 		for _, l := range s.Lacks {
-			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal, terminal.Wrap(l.Reason+".", "  ", width))
+			fmt.Fprintf(
+				&text,
+				"\n%s/%s is not reported\n%s",
+				s.Name,
+				l.Signal,
+				terminal.Wrap(l.Reason+".", "  ", width),
+			)
 		}
 	}
 	_, err := io.WriteString(out, text.String())
