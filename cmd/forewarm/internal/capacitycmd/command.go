@@ -25,11 +25,13 @@ comes with an interval and what it rests on; where the service came to its limit
 is said instead. The history of a service that was never overloaded knows no limit: load one replica until its queue
 grows, and look again.
 
-With --preset and --target all three queries are known. A query of your own must yield one series, the total.
+With --preset and --target all three queries are known, and so they are with --forecast, of one that is there. A query
+of your own must yield one series, the total.
 
 It advises and changes nothing.`
 
 const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --preset vllm --target deployment/llama -n inference
+  forewarm capacity --prometheus http://127.0.0.1:9090 --forecast inference/llama-inflight
   forewarm capacity --prometheus http://127.0.0.1:9090 --range 4w --step 30s \
     --query 'sum(rate(http_requests_total{app="web"}[2m]))' --saturated 'sum(web_queue_length)' \
     --target deployment/web -n shop
@@ -38,7 +40,8 @@ const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --prese
 
 // options are the flags.
 type options struct {
-	history history.Options
+	history  history.Options
+	forecast ofForecast
 	// preset, target and namespace say what to ask for, as far as saturated and replicas do not, which are queries.
 	preset, target, namespace string
 	saturated, replicas       string
@@ -57,6 +60,12 @@ func New() *cobra.Command {
 		Example: examples,
 		Args:    exit.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.forecast.validate(o); err != nil {
+				return exit.Usage(err)
+			}
+			if err := o.forecast.fill(cmd.Context(), o); err != nil {
+				return err
+			}
 			asked, err := o.resolve()
 			if err != nil {
 				return exit.Usage(err)
@@ -88,6 +97,10 @@ func (o *options) flags() *pflag.FlagSet {
 		"PromQL of the ready replicas (default: the target's, by kube-state-metrics)")
 	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 at the limit")
 	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
+	flags.StringVar(&o.forecast.name, "forecast", "",
+		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
+	flags.StringVar(&o.forecast.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: as kubectl finds it)")
+	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
 	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
