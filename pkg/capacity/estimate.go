@@ -159,11 +159,13 @@ func (e *Estimate) cross(s scale, blocks [][]moment, fitted curve) {
 	e.Edge, e.Full = math.Exp(fitted.threshold-nines), math.Exp(fitted.threshold+nines)
 }
 
-// Target is what to write as an autoscaler's AverageValue target, NaN where there is no advice.
+// Target is what to write as an autoscaler's AverageValue target, NaN where there is no advice. It is the lower end of the
+// interval: a target that is 5 % too low costs 5 % more replicas, and one that is 5 % too high has a queue grow whenever they are
+// all needed.
 func (e *Estimate) Target() float64 {
 	switch e.Verdict {
 	case Known, Vague:
-		return e.Value
+		return e.Low
 	case Gradual:
 		return e.Edge
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/capacity"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/source/trace"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -45,6 +46,8 @@ type service struct {
 	// boolean says that of the queue only its being there is told; blips that it is there for a moment now and then.
 	boolean bool
 	blips   float64
+	// recorded says that the demand is the project's recorded one, and nothing of it made up.
+	recorded bool
 	// bursts a day, of an hour in which the demand rises by half or more within minutes.
 	bursts float64
 }
@@ -54,6 +57,9 @@ func (s service) history(tb testing.TB, seed uint64) capacity.History {
 	tb.Helper()
 	random := rand.New(rand.NewPCG(seed, 77))
 	demand := s.demand(random)
+	if s.recorded {
+		demand = recorded(tb)
+	}
 	w, err := workload.New(workload.Spec{
 		Capacity: perSecond,
 		HPA: hpa.Spec{Min: 2, Max: 60, Metrics: []hpa.Metric{
@@ -104,6 +110,27 @@ func (s service) demand(random *rand.Rand) []float64 {
 		out[i] = 50 * day * math.Exp(slow) * (1 + rise)
 	}
 	return out
+}
+
+// recorded is the demand of the project's trace, 50 requests a second in the mean.
+func recorded(tb testing.TB) []float64 {
+	tb.Helper()
+	series, err := trace.Open("../../testdata/traces/requests_14d.csv.gz", "requests")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	mean, last := 0.0, 0.0
+	for i, v := range series.Values {
+		if !math.IsNaN(v) { // Over a gap demand goes on as it was.
+			last = v
+		}
+		series.Values[i] = last
+		mean += last / float64(series.Len())
+	}
+	for i := range series.Values {
+		series.Values[i] *= 50 / mean
+	}
+	return series.Values
 }
 
 // replicas hold a queue each.

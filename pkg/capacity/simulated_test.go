@@ -8,8 +8,8 @@ import (
 )
 
 // The estimate is held against simulated services whose capacity is known: how often there is one, its error in the mean and
-// by the root of the mean square, how often its 90 % interval holds the truth, and how wide that is. A coverage of 0 is none
-// that is asked for.
+// by the root of the mean square, how often its 90 % interval holds the truth, how wide that is, and how far from the truth
+// the target that is advised lies. A coverage of 0 is none that is asked for.
 //
 //   - Uneven replicas come to their limit one after the other. What the service sustains is less for each of them than the
 //     even share of the capacity, and the estimate is low by about a deviation of their shares.
@@ -38,17 +38,19 @@ func TestSimulatedServices(t *testing.T) {
 		{"wanders", with(func(s *service) { s.wander = 0.15 }), -0.1, 0.12, 0.1, 0},
 		{"blips", with(func(s *service) { s.blips = 0.05 }), -0.04, 0.05, 1, 0.8},
 		{"yes or no", with(func(s *service) { s.boolean = true }), -0.04, 0.05, 1, 0.8},
+		{"recorded", with(func(s *service) { s.recorded = true }), -0.04, 0.08, 1, 0.8},
 		{"3 days", with(func(s *service) { s.days = 3 }), -0.04, 0.1, 0.8, 0.7},
 	}
-	t.Logf("%-10s %-10s %6s %6s %6s %6s %6s", "service", "signal", "told", "bias", "rmse", "held", "width")
+	t.Logf("%-10s %-10s %6s %6s %6s %6s %6s %6s", "service", "signal", "told", "bias", "rmse", "held", "width", "target")
 	for _, sc := range scenarios {
 		for _, signal := range []string{inFlight, arrivals, throughput} {
 			s := sc.service
 			s.signal = signal
 			r := repeat(t, s)
-			t.Logf("%-10s %-10s %5.0f%% %+5.1f%% %5.1f%% %5.0f%% %5.1f%%", sc.name, signal,
-				100*r.told, 100*r.bias, 100*r.error, 100*r.held, 100*r.width)
-			if !(r.told >= sc.told) || !(r.bias >= sc.low) || !(r.bias <= sc.high) || !(r.held >= sc.held) {
+			t.Logf("%-10s %-10s %5.0f%% %+5.1f%% %5.1f%% %5.0f%% %5.1f%% %+5.1f%%", sc.name, signal,
+				100*r.told, 100*r.bias, 100*r.error, 100*r.held, 100*r.width, 100*r.target)
+			if !(r.told >= sc.told) || !(r.bias >= sc.low) || !(r.bias <= sc.high) || !(r.held >= sc.held) ||
+				!(r.target <= 0.03) || !(r.target >= sc.low-0.1) {
 				t.Errorf("%s, %s: %+v, want %+v", sc.name, signal, r, sc)
 			}
 		}
@@ -56,7 +58,7 @@ func TestSimulatedServices(t *testing.T) {
 }
 
 // record is how estimates did, in shares of the truth.
-type record struct{ told, bias, error, held, width float64 }
+type record struct{ told, bias, error, held, width, target float64 }
 
 func repeat(t *testing.T, s service) record {
 	t.Helper()
@@ -74,10 +76,14 @@ func repeat(t *testing.T, s service) record {
 		r.told++
 		r.bias += off
 		r.error += off * off
+		r.target += e.Target()/truth(s.signal) - 1
 		r.width += (e.High - e.Low) / truth(s.signal)
 		if e.Low <= truth(s.signal) && truth(s.signal) <= e.High {
 			r.held++
 		}
 	}
-	return record{r.told / seeds, r.bias / r.told, math.Sqrt(r.error / r.told), r.held / r.told, r.width / r.told}
+	return record{
+		told: r.told / seeds, bias: r.bias / r.told, error: math.Sqrt(r.error / r.told), held: r.held / r.told,
+		width: r.width / r.told, target: r.target / r.told,
+	}
 }

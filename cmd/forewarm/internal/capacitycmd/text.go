@@ -24,7 +24,7 @@ func (r *report) writeText(out io.Writer) error {
 			out,
 			"\n%s",
 			terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or target: %[1]q in "+
-				"KEDA's trigger and in the Forecast's scaling. Add no headroom: that is in the value that forewarm serves. Nothing was "+
+				"KEDA's trigger and in the Forecast's scaling. It is the lower end, for a target that is too high makes requests late. Add no headroom: that is in the value that forewarm serves. Nothing was "+
 				"changed.", quantity(target)), "", page),
 		)
 	}
