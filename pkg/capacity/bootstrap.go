@@ -56,7 +56,8 @@ func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high floa
 	}
 	var lows, highs []float64
 	drawn := newCounts(s.bins)
-	near := neighbours(spreads(), fitted.spread)
+	near := trials(
+		s.bins, curve{guess: fitted.guess, lapse: fitted.lapse}, neighbours(spreads(), fitted.spread))
 	draws(len(blocks), func(chosen []int) {
 		clear(drawn.grew)
 		clear(drawn.calm)
@@ -66,7 +67,7 @@ func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high floa
 		if slices.Max(drawn.grew) == 0 || slices.Max(drawn.calm) == 0 {
 			return // A resample without one of them knows no threshold.
 		}
-		c, _ := fitThreshold(s, drawn, curve{guess: fitted.guess, lapse: fitted.lapse}, near)
+		c, _ := fitThreshold(s, drawn, near)
 		lows, highs = append(lows, c.low), append(highs, c.high)
 	})
 	low, _ = interval(lows)

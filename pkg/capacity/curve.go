@@ -101,7 +101,8 @@ func fit(s scale, c counts) curve {
 	best, height := curve{}, math.Inf(-1)
 	for _, guess := range guesses() {
 		for _, lapse := range lapses() {
-			if got, h := fitThreshold(s, c, curve{guess: guess, lapse: lapse}, spreads()); h > height {
+			tried := trials(s.bins, curve{guess: guess, lapse: lapse}, spreads())
+			if got, h := fitThreshold(s, c, tried); h > height {
 				best, height = got, h
 			}
 		}
@@ -109,22 +110,43 @@ func fit(s scale, c counts) curve {
 	return best
 }
 
-// fitThreshold finds threshold and spread for what a curve has of the rest, and its log-likelihood.
-func fitThreshold(s scale, c counts, with curve, spreads []float64) (curve, float64) {
-	best, height := with, math.Inf(-1)
-	heights := make([]float64, s.bins)
-	for _, spread := range spreads {
+// trial is a curve whose threshold is still to be found, and what a moment adds to the logarithm of its likelihood: by how many
+// bins the threshold lies above the moment, beginning with as many below as there are bins.
+type trial struct {
+	curve
+
+	grew, calm []float64
+}
+
+// trials are a curve with each of the spreads.
+func trials(bins int, with curve, spreads []float64) []trial {
+	out := make([]trial, len(spreads))
+	for k, spread := range spreads {
 		with.spread = spread
-		with.climb(c, heights)
+		out[k] = trial{curve: with, grew: make([]float64, 2*bins), calm: make([]float64, 2*bins)}
+		for i := range out[k].grew {
+			p := with.guess + (1-with.guess-with.lapse)/(1+math.Exp(float64(i-bins)*binWidth/spread))
+			out[k].grew[i], out[k].calm[i] = math.Log(p), math.Log1p(-p)
+		}
+	}
+	return out
+}
+
+// fitThreshold finds the likeliest of the trials with its threshold, and its log-likelihood.
+func fitThreshold(s scale, c counts, tried []trial) (curve, float64) {
+	best, height := tried[0].curve, math.Inf(-1)
+	heights := make([]float64, s.bins)
+	for i := range tried {
+		tried[i].climb(c, heights)
 		highest := slices.Max(heights)
 		if !(highest > height) {
 			continue
 		}
+		best, height = tried[i].curve, highest
 		first, last := alike(heights, highest-asLikely)
-		with.threshold = s.at(float64(first+last) / 2)
+		best.threshold = s.at(float64(first+last) / 2)
 		first, last = alike(heights, highest-likely)
-		with.low, with.high = s.at(float64(first)), s.at(float64(last))
-		best, height = with, highest
+		best.low, best.high = s.at(float64(first)), s.at(float64(last))
 	}
 	return best, height
 }
@@ -138,25 +160,24 @@ func alike(heights []float64, least float64) (first, last int) {
 	return first, last
 }
 
-// climb writes the log-likelihood of each threshold, given the rest of the curve.
-func (c curve) climb(seen counts, heights []float64) {
+// climb writes the log-likelihood of each threshold.
+func (t *trial) climb(seen counts, heights []float64) {
 	bins := len(heights)
-	// What a moment adds depends on how many bins it lies from the threshold.
-	grew, calm := make([]float64, 2*bins), make([]float64, 2*bins)
-	for i := range grew {
-		p := c.guess + (1-c.guess-c.lapse)/(1+math.Exp(-float64(i-bins)*binWidth/c.spread))
-		grew[i], calm[i] = math.Log(p), math.Log1p(-p)
-	}
 	clear(heights)
 	for bin := range bins {
-		g, n := seen.grew[bin], seen.calm[bin]
-		if g == 0 && n == 0 {
-			continue
-		}
-		for threshold := range heights {
-			offset := bin - threshold + bins
-			heights[threshold] += g*grew[offset] + n*calm[offset]
-		}
+		accumulate(heights, seen.grew[bin], t.grew[bins-bin:])
+		accumulate(heights, seen.calm[bin], t.calm[bins-bin:])
+	}
+}
+
+// accumulate adds to each sum so many times what belongs to it.
+func accumulate(sums []float64, times float64, of []float64) {
+	if times == 0 {
+		return
+	}
+	of = of[:len(sums)]
+	for i, v := range of {
+		sums[i] += times * v
 	}
 }
 

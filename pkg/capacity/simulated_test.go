@@ -41,18 +41,21 @@ func TestSimulatedServices(t *testing.T) {
 		{"recorded", with(func(s *service) { s.recorded = true }), -0.04, 0.08, 1, 0.8},
 		{"3 days", with(func(s *service) { s.days = 3 }), -0.04, 0.1, 0.8, 0.7},
 	}
-	t.Logf("%-10s %-10s %6s %6s %6s %6s %6s %6s", "service", "signal", "told", "bias", "rmse", "held", "width", "target")
+	t.Log("service    signal        told   bias   rmse   held  width target")
 	for _, sc := range scenarios {
 		for _, signal := range []string{inFlight, arrivals, throughput} {
 			s := sc.service
 			s.signal = signal
-			r := repeat(t, s)
-			t.Logf("%-10s %-10s %5.0f%% %+5.1f%% %5.1f%% %5.0f%% %5.1f%% %+5.1f%%", sc.name, signal,
-				100*r.told, 100*r.bias, 100*r.error, 100*r.held, 100*r.width, 100*r.target)
-			if !(r.told >= sc.told) || !(r.bias >= sc.low) || !(r.bias <= sc.high) || !(r.held >= sc.held) ||
-				!(r.target <= 0.03) || !(r.target >= sc.low-0.1) {
-				t.Errorf("%s, %s: %+v, want %+v", sc.name, signal, r, sc)
-			}
+			t.Run(sc.name+"/"+signal, func(t *testing.T) {
+				t.Parallel()
+				r := repeat(t, s)
+				t.Logf("%-10s %-10s %5.0f%% %+5.1f%% %5.1f%% %5.0f%% %5.1f%% %+5.1f%%", sc.name, signal,
+					100*r.told, 100*r.bias, 100*r.error, 100*r.held, 100*r.width, 100*r.target)
+				if !(r.told >= sc.told) || !(r.bias >= sc.low) || !(r.bias <= sc.high) || !(r.held >= sc.held) ||
+					!(r.target <= 0.03) || !(r.target >= sc.low-0.1) {
+					t.Errorf("%+v, want %+v", r, sc)
+				}
+			})
 		}
 	}
 }

@@ -99,7 +99,12 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
 	flags.StringVar(&o.forecast.name, "forecast", "",
 		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
-	flags.StringVar(&o.forecast.kubeconfig, "kubeconfig", "", "kubeconfig of the cluster (default: as kubectl finds it)")
+	flags.StringVar(
+		&o.forecast.kubeconfig,
+		"kubeconfig",
+		"",
+		"kubeconfig of the cluster (default: as kubectl finds it)",
+	)
 	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
 	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")

@@ -39,8 +39,11 @@ func (f *ofForecast) validate(o *options) error {
 		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", f.name))
 	}
 	if o.preset != "" || o.history.Query != "" || o.target != "" || o.namespace != "" {
-		problems = append(problems, errors.New("--forecast says what --preset, --query, --target and --namespace would, "+
-			"leave them out"))
+		problems = append(
+			problems,
+			errors.New("--forecast says what --preset, --query, --target and --namespace would, "+
+				"leave them out"),
+		)
 	}
 	if o.history.Trace != "" {
 		problems = append(problems, errors.New("--forecast says nothing of --trace, leave it out"))
@@ -79,7 +82,9 @@ func (f *ofForecast) read(ctx context.Context) (*v1alpha1.Forecast, error) {
 		return nil, err
 	}
 	namespace, name, _ := strings.Cut(f.name, "/")
-	object, err := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	object, err := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).
+		Namespace(namespace).
+		Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
