@@ -165,10 +165,6 @@ func (o *options) columns() (asked, error) {
 				"demand, of what is above 0 at the limit, and of the ready replicas"),
 		)
 	}
-	return asked{
-			demand:    o.history.Column,
-			saturated: o.saturatedColumn,
-			replicas:  o.replicasColumn,
-		}, errors.Join(
-			problems...)
+	a := asked{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
+	return a, errors.Join(problems...)
 }
