@@ -75,8 +75,6 @@ func testApply(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes everything.
 type catalogue struct{}
 
-func (catalogue) Presets() []string { return []string{"vllm/inflight"} }
-
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (config.Rendered, error) {
 	return config.Rendered{Expr: "x"}, nil
 }

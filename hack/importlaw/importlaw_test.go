@@ -22,6 +22,7 @@ var (
 	outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
 	core    = []string{
 		"pkg/atzero",
+		"pkg/capacity",
 		"pkg/series",
 		"pkg/forecaster",
 		"pkg/decide",
