@@ -1,0 +1,166 @@
+package kubelet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
+
+	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
+)
+
+// Answer is who holds what, as far as it was understood.
+type Answer struct {
+	// Holdings are sorted by device and container, one for each.
+	Holdings []pods.Holding
+	// LeftOut counts the devices that containers hold and that could not be told, by why.
+	LeftOut map[Reason]int
+	// ReplicasSeen: the kubelet did not tell what it can allocate, so that the replicas of a shared device were counted by
+	// those that are held. Its holders' shares may be smaller than they are told to be.
+	ReplicasSeen bool
+}
+
+// Reason why a device that a container holds was left out.
+type Reason string
+
+const (
+	// UnknownID: a GPU by its resource's name, by an id of no form that is known.
+	UnknownID Reason = "UnknownID"
+	// UnknownIndex: named by an index that no GPU that was read has.
+	UnknownIndex Reason = "UnknownIndex"
+	// UnreadableClaim: held by a resource claim whose names do not hold a UUID, as with NVIDIA's DRA driver.
+	UnreadableClaim Reason = "UnreadableClaim"
+)
+
+// tally is what is counted while an answer is read.
+type tally struct {
+	names   names
+	leftOut map[Reason]int
+	// replicas that are known of each device; a device that is not shared has none.
+	replicas map[string]set
+	held     map[hold]set
+	// claimed is who holds a device by a resource claim, all alike.
+	claimed map[string][]pods.Container
+}
+
+// set of replicas; of a whole device, the one without a name.
+type set map[string]struct{}
+
+// put a replica in the set of a device, or of a hold on one.
+func put[K comparable](sets map[K]set, key K, replica string) {
+	if sets[key] == nil {
+		sets[key] = set{}
+	}
+	sets[key][replica] = struct{}{}
+}
+
+// hold is a container's hold on a device, in replicas or, where it has none, whole.
+type hold struct {
+	container pods.Container
+	device    string
+	shared    bool
+}
+
+// read makes holdings of a kubelet's answers; all is nil where it does not tell what it can allocate.
+func read(
+	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
+) Answer {
+	t := tally{
+		names:    names{gpus: reading.GPUs},
+		leftOut:  map[Reason]int{},
+		replicas: map[string]set{},
+		held:     map[hold]set{},
+		claimed:  map[string][]pods.Container{},
+	}
+	for _, pod := range list.GetPodResources() {
+		for _, c := range pod.GetContainers() {
+			container := pods.Container{Namespace: pod.GetNamespace(), Pod: pod.GetName(), Name: c.GetName()}
+			t.plugins(container, c.GetDevices())
+			t.claims(container, c.GetDynamicResources())
+		}
+	}
+	a := Answer{LeftOut: t.leftOut, ReplicasSeen: all == nil && len(t.replicas) > 0}
+	for _, devices := range all.GetDevices() {
+		for _, id := range devices.GetDeviceIds() {
+			if device, replica, _ := t.names.resolve(devices.GetResourceName(), id); device != "" {
+				t.note(device, replica)
+			}
+		}
+	}
+	a.Holdings = t.holdings()
+	return a
+}
+
+// plugins counts what a container holds by device plugins.
+func (t *tally) plugins(container pods.Container, all []*podresources.ContainerDevices) {
+	for _, devices := range all {
+		for _, id := range devices.GetDeviceIds() {
+			device, replica, reason := t.names.resolve(devices.GetResourceName(), id)
+			switch {
+			case reason != "":
+				t.leftOut[reason]++
+			case device != "":
+				t.note(device, replica)
+				put(t.held, hold{container, device, replica != ""}, replica)
+			}
+		}
+	}
+}
+
+// claims counts what a container holds by resource claims.
+func (t *tally) claims(container pods.Container, all []*podresources.DynamicResource) {
+	for _, claim := range all {
+		for _, resource := range claim.GetClaimResources() {
+			device, ours := claimedDevice(resource)
+			switch {
+			case device != "" && !slices.Contains(t.claimed[device], container):
+				t.claimed[device] = append(t.claimed[device], container)
+			case device == "" && ours:
+				t.leftOut[UnreadableClaim]++
+			}
+		}
+	}
+}
+
+// note that a replica exists.
+func (t *tally) note(device, replica string) {
+	if replica != "" {
+		put(t.replicas, device, replica)
+	}
+}
+
+// holdings are the shares of what was counted.
+func (t *tally) holdings() []pods.Holding {
+	type holder struct {
+		device    string
+		container pods.Container
+	}
+	shares := map[holder]float64{}
+	for h, replicas := range t.held {
+		share := 1.0
+		if h.shared {
+			share = float64(len(replicas)) / float64(count(t.replicas[h.device]))
+		}
+		shares[holder{h.device, h.container}] += share
+	}
+	for device, containers := range t.claimed {
+		for _, c := range containers {
+			shares[holder{device, c}] += 1 / float64(len(containers))
+		}
+	}
+	all := make([]pods.Holding, 0, len(shares))
+	for h, share := range shares {
+		all = append(all, pods.Holding{Container: h.container, Device: h.device, Allocated: min(1, share)})
+	}
+	slices.SortFunc(all, func(a, b pods.Holding) int {
+		return cmp.Or(
+			strings.Compare(a.Device, b.Device),
+			strings.Compare(a.Container.Namespace, b.Container.Namespace),
+			strings.Compare(a.Container.Pod, b.Container.Pod),
+			strings.Compare(a.Container.Name, b.Container.Name),
+		)
+	})
+	return all
+}
