@@ -44,7 +44,7 @@ func (c *card) release(library gonvml.Interface) {
 func (c *card) read(library gonvml.Interface, device gonvml.Device, can abilities, now time.Time) gpu.GPU {
 	l := &look{}
 	if model, answer := device.GetName(); l.took("nvmlDeviceGetName", answer) {
-		c.model = model
+		c.model = printable(model)
 	}
 	out := gpu.GPU{UUID: c.uuid, Index: c.index, Model: c.model}
 	out.Memory = l.memory(device, can)

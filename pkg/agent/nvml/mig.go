@@ -60,10 +60,10 @@ func (c *card) instance(l *look, part gonvml.Device, can abilities) (gpu.Instanc
 	if !l.took("nvmlDeviceGetAttributes", answer) {
 		return gpu.Instance{}, false
 	}
-	out := gpu.Instance{UUID: uuid, ID: id, Profile: fmt.Sprintf("%dg", attributes.GpuInstanceSliceCount)}
+	out := gpu.Instance{UUID: printable(uuid), ID: id, Profile: fmt.Sprintf("%dg", attributes.GpuInstanceSliceCount)}
 	if name, answer := part.GetName(); l.took("nvmlDeviceGetName", answer) {
 		if _, profile, found := strings.Cut(name, " MIG "); found {
-			out.Profile = profile
+			out.Profile = printable(profile)
 		}
 	}
 	out.Share = min(float64(attributes.ComputeInstanceSliceCount)/float64(c.slices), 1)

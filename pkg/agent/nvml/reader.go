@@ -5,6 +5,7 @@ package nvml
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -78,7 +79,7 @@ func (r *Reader) start() {
 	r.can = lookUp(r.library.Extensions())
 	r.driver = ""
 	if driver, answer := r.library.SystemGetDriverVersion(); answer == gonvml.SUCCESS {
-		r.driver = driver
+		r.driver = printable(driver)
 	}
 }
 
@@ -124,6 +125,7 @@ func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 	if answer != gonvml.SUCCESS {
 		return nil, nil, fault("nvmlDeviceGetUUID", answer)
 	}
+	uuid = printable(uuid)
 	for _, c := range r.cards {
 		if c.uuid == uuid {
 			c.index = index
@@ -134,6 +136,9 @@ func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 	r.cards = append(r.cards, c)
 	return device, c, nil
 }
+
+// printable is a text of the driver's as a label's value may be.
+func printable(text string) string { return strings.ToValidUTF8(text, "?") }
 
 // missing names the devices that did not answer, as far as they are known from before: a lost GPU may keep its index or not be
 // counted any more, and then others have moved up.

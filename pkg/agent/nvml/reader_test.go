@@ -251,6 +251,14 @@ func TestWhatAnOlderDriverLacksIsNotCalled(t *testing.T) {
 	}
 }
 
+func TestANameThatIsNoTextDoesNoHarm(t *testing.T) {
+	n := onto(dgxa100.New())
+	n.devices[0].Config.Name = "A\xff\xfe100"
+	if got := n.reader().Read(start).GPUs[0].Model; got != "A?100" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestSlicesAreTheDriversNotTheModels(t *testing.T) {
 	a30 := gpus.Config{Name: "NVIDIA A30", MIGProfiles: gpus.A30_PCIE_24GB.MIGProfiles}
 	s, err := server.New(server.WithGPUs(a30))

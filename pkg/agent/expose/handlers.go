@@ -1,0 +1,128 @@
+package expose
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/model"
+
+	"github.com/forewarm/forewarm/pkg/agent/collect"
+	"github.com/forewarm/forewarm/pkg/agent/history"
+)
+
+// helpless is how long a fault that only a new container mends may last before the agent asks for one.
+const helpless = 5 * time.Minute
+
+// Handler serves /metrics, /healthz and /history.
+func Handler(board *collect.Board, registry *prometheus.Registry, stale time.Duration, now func() time.Time) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if ill := illness(board.Load(), stale, now()); ill != "" {
+			http.Error(w, ill, http.StatusServiceUnavailable)
+			return
+		}
+		io.WriteString(w, "ok\n") //nolint:errcheck // Whoever asked is gone.
+	})
+	mux.HandleFunc("GET /history", func(w http.ResponseWriter, r *http.Request) {
+		extra, err := labelsFrom(r.URL.Query())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/openmetrics-text; version=1.0.0; charset=utf-8")
+		var hour history.Hour
+		if picture := board.Load(); picture != nil {
+			hour = picture.Hour
+		}
+		WriteHistory(w, hour, extra) //nolint:errcheck // Whoever asked is gone.
+	})
+	return mux
+}
+
+// illness is why the agent's container should be made anew; empty where it should not: a GPU or a driver that is gone is
+// nothing that a new container brings back.
+func illness(p *collect.Picture, stale time.Duration, now time.Time) string {
+	switch {
+	case p == nil:
+		return "nothing was read yet"
+	case now.Sub(p.Time) > stale:
+		return fmt.Sprintf("the driver has not answered for %v", now.Sub(p.Time).Round(time.Second))
+	case p.Fault.NeedsNewContainer() && now.Sub(p.Since) > helpless:
+		return p.Fault.Message
+	default:
+		return ""
+	}
+}
+
+// label is one that is added to all series.
+type label struct{ name, value string }
+
+// labelsFrom takes every parameter of a query for a label, so that what is written joins the series that a Prometheus has:
+// ?job=forewarm-agent&instance=10.0.0.7:9401.
+func labelsFrom(query url.Values) ([]label, error) {
+	var out []label
+	for name, values := range query {
+		switch {
+		case !model.LabelName(name).IsValidLegacy() || strings.HasPrefix(name, "__"):
+			return nil, fmt.Errorf("%q is no label's name: want letters, digits and underscores", name)
+		case slices.Contains(ofPod, name):
+			return nil, fmt.Errorf("the label %s is the series' own", name)
+		case len(values) != 1:
+			return nil, fmt.Errorf("the label %s is given %d times", name, len(values))
+		}
+		out = append(out, label{name, values[0]})
+	}
+	slices.SortFunc(out, func(a, b label) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
+
+// WriteHistory writes an hour as OpenMetrics: each point at the end of its step, in the order of series.
+func WriteHistory(to io.Writer, hour history.Hour, extra []label) error {
+	out := bufio.NewWriter(to)
+	for _, m := range history.Measures() {
+		is := means[m]
+		fmt.Fprintf(out, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
+		for _, l := range hour.Lines {
+			if l.Series.Measure == m {
+				writeLine(out, is.name, l, extra)
+			}
+		}
+	}
+	fmt.Fprintln(out, "# EOF")
+	return out.Flush()
+}
+
+func writeLine(out io.Writer, name string, l history.Line, extra []label) {
+	s := l.Series
+	own := []label{{"uuid", s.UUID}, {"gpu_instance", s.Instance}}
+	if len(labelsOf(s.Measure)) == len(ofPod) {
+		own = append(own, label{"namespace", s.Namespace}, label{"pod", s.Pod}, label{"container", s.Container})
+	}
+	var text strings.Builder
+	for _, of := range append(own, extra...) {
+		// Without its value a label is none.
+		if of.value == "" {
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, `%s="%s"`, of.name, escape.Replace(of.value))
+	}
+	for i, mean := range l.Means {
+		if mean == mean { // not NaN
+			fmt.Fprintf(out, "%s{%s} %g %d\n", name, text.String(), mean, l.End(i).Unix())
+		}
+	}
+}
+
+var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
