@@ -17,13 +17,25 @@ type Reader interface {
 	Read(now time.Time) gpu.Reading
 }
 
-// Holders knows which containers hold which devices.
+// Holders knows which containers hold which devices. The reading tells devices' UUIDs to those who know them by index.
 type Holders interface {
-	Holdings(ctx context.Context) ([]pods.Holding, error)
+	Holdings(ctx context.Context, reading gpu.Reading) (Held, error)
 }
 
-// Owner says whose a process is: false where that cannot be known, the zero Container for the node's own.
-type Owner func(pid int) (pods.Container, bool)
+// Held is who holds what.
+type Held struct {
+	Holdings []pods.Holding
+	// LeftOut counts the devices that containers hold and that could not be told, by why, in a word.
+	LeftOut map[string]int
+	// Estimated: how many replicas a shared device has is not known, so that allocated shares may be too large.
+	Estimated bool
+}
+
+// Owners knows whose processes are. Look begins a step; the function says false where that cannot be known, and the zero
+// Container for the node's own.
+type Owners interface {
+	Look() func(pid int) (pods.Container, bool)
+}
 
 // Config is how a Collector works.
 type Config struct {
@@ -60,7 +72,7 @@ type Collector struct {
 	config  Config
 	reader  Reader
 	holders Holders
-	owner   Owner
+	owners  Owners
 	log     *slog.Logger
 
 	board    Board
@@ -70,7 +82,7 @@ type Collector struct {
 	hour   history.Hour
 	madeAt int64
 
-	holdings []pods.Holding
+	held Held
 	// heard is when the kubelet answered last.
 	heard time.Time
 	// faults are what was said last, so that each is said once.
@@ -82,7 +94,7 @@ type Collector struct {
 type Deps struct {
 	Reader  Reader
 	Holders Holders
-	Owner   Owner
+	Owners  Owners
 	// Before is what was recorded before a restart.
 	Before history.Hour
 	Log    *slog.Logger
@@ -94,7 +106,7 @@ func New(config Config, deps Deps) (*Collector, error) {
 		return nil, err
 	}
 	return &Collector{
-		config: config, reader: deps.Reader, holders: deps.Holders, owner: deps.Owner, log: deps.Log,
+		config: config, reader: deps.Reader, holders: deps.Holders, owners: deps.Owners, log: deps.Log,
 		gauges:   newGauges(config.Window, 2*config.Interval),
 		recorder: history.NewRecorder(deps.Before),
 		hour:     deps.Before,
@@ -119,12 +131,13 @@ func (c *Collector) Run(ctx context.Context, ticks <-chan time.Time) {
 // Step reads once and publishes the picture.
 func (c *Collector) Step(ctx context.Context, now time.Time) {
 	reading := c.reader.Read(now)
-	podsFault := c.ask(ctx, now)
-	parts := pods.Attribute(reading, c.holdings, c.owner)
+	podsFault := c.ask(ctx, reading)
+	parts := pods.Attribute(reading, c.held.Holdings, c.owners.Look())
 	c.say(reading, podsFault, now)
 
 	picture := &Picture{
-		Time: now, Driver: reading.Driver, Fault: reading.Fault, Since: c.since, PodsFault: podsFault,
+		Time: now, Driver: reading.Driver, Fault: reading.Fault, Since: c.since,
+		PodsFault: podsFault, LeftOut: c.held.LeftOut, Estimated: c.held.Estimated,
 		GPUs: c.devices(reading), Pods: c.pods(parts, now),
 	}
 	bound(picture)
@@ -137,14 +150,14 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 }
 
 // ask renews what is held by whom.
-func (c *Collector) ask(ctx context.Context, now time.Time) error {
+func (c *Collector) ask(ctx context.Context, reading gpu.Reading) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Interval/2)
 	defer cancel()
-	holdings, err := c.holders.Holdings(ctx)
+	held, err := c.holders.Holdings(ctx, reading)
 	if err == nil {
-		c.holdings, c.heard = holdings, now
-	} else if now.Sub(c.heard) > patience {
-		c.holdings = nil
+		c.held, c.heard = held, reading.Time
+	} else if reading.Time.Sub(c.heard) > patience {
+		c.held = Held{}
 	}
 	return err
 }

@@ -34,7 +34,7 @@ type story struct {
 func begin(tb testing.TB, n *collecttest.Node, before history.Hour) *story {
 	tb.Helper()
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
-		Reader: n, Holders: n, Owner: n.Owner, Before: before, Log: slog.New(slog.DiscardHandler),
+		Reader: n, Holders: n, Owners: n, Before: before, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -251,10 +251,17 @@ func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
 	n := collecttest.Whole(2, 1)
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Log: slog.New(slog.DiscardHandler),
-		Owner: func(pid int) (pods.Container, bool) { panic(fmt.Sprint("asked for ", pid)) },
+		Owners: nobody{},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Step(t.Context(), collecttest.Start())
+}
+
+// nobody must not be asked.
+type nobody struct{}
+
+func (nobody) Look() func(pid int) (pods.Container, bool) {
+	return func(pid int) (pods.Container, bool) { panic(fmt.Sprint("asked for ", pid)) }
 }

@@ -21,6 +21,10 @@ type Picture struct {
 	Since time.Time
 	// PodsFault is why the kubelet did not say who holds what; nil where it did.
 	PodsFault error
+	// LeftOut counts the devices that containers hold and that could not be told, by why. Estimated: how many replicas a shared
+	// device has is not known, so that allocated shares may be too large.
+	LeftOut   map[string]int
+	Estimated bool
 
 	// GPUs in the driver's order, each followed by its MIG instances.
 	GPUs []Device

@@ -55,6 +55,12 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	if picture.PodsFault != nil {
 		send(c.names.agentFault, 1, "kubelet", "NoAnswer")
 	}
+	if picture.Estimated {
+		send(c.names.agentFault, 1, "kubelet", "ReplicasUnknown")
+	}
+	for reason, n := range picture.LeftOut {
+		send(c.names.leftOut, float64(n), reason)
+	}
 	if picture.Driver != "" {
 		send(c.names.driver, 1, picture.Driver)
 	}

@@ -39,6 +39,7 @@ type descriptions struct {
 	used, total                         *prometheus.Desc
 	info, share                         *prometheus.Desc
 	fault, driver, agentFault, lastRead *prometheus.Desc
+	leftOut *prometheus.Desc
 }
 
 func describe() *descriptions {
@@ -63,6 +64,8 @@ func describe() *descriptions {
 		agentFault: prometheus.NewDesc("forewarm_agent_fault",
 			"1 while something that the agent asks does not answer: the driver, the kubelet, or the driver for so long that the agent's figures are old.",
 			[]string{"of", "reason"}, nil),
+		leftOut: prometheus.NewDesc("forewarm_agent_devices_left_out",
+			"Devices that containers hold and that could not be told, by the reason.", []string{"reason"}, nil),
 		lastRead: prometheus.NewDesc("forewarm_agent_last_reading_timestamp_seconds", "When the GPUs were looked at last.", nil, nil),
 	}
 	for m, is := range means {
@@ -74,7 +77,7 @@ func describe() *descriptions {
 func (d *descriptions) all() []*prometheus.Desc {
 	out := []*prometheus.Desc{
 		d.busyMax, d.busyP95, d.bandwidthMax, d.bandwidthP95, d.tensorMax, d.tensorP95, d.used, d.total, d.info, d.share,
-		d.fault, d.driver, d.agentFault, d.lastRead,
+		d.fault, d.driver, d.agentFault, d.leftOut, d.lastRead,
 	}
 	for _, m := range history.Measures() {
 		out = append(out, d.means[m])

@@ -39,7 +39,7 @@ type agent struct {
 func start(t *testing.T, n *collecttest.Node, steps int) *agent {
 	t.Helper()
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
-		Reader: n, Holders: n, Owner: n.Owner, Log: slog.New(slog.DiscardHandler),
+		Reader: n, Holders: n, Owners: n, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,12 +14,13 @@ import (
 var (
 	_ collect.Reader  = (*Node)(nil)
 	_ collect.Holders = (*Node)(nil)
+	_ collect.Owners  = (*Node)(nil)
 )
 
 // Start is when the stories begin.
 func Start() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// Node is a Reader, Holders and an Owner. Its GPUs are what a reading is made of; change them between steps.
+// Node is a Reader, Holders and Owners. Its GPUs are what a reading is made of; change them between steps.
 type Node struct {
 	// Driver's version, and why nothing is read.
 	Driver string
@@ -81,12 +82,16 @@ func (n *Node) since(now time.Time, value float64) []gpu.Sample {
 }
 
 // Holdings implements collect.Holders.
-func (n *Node) Holdings(context.Context) ([]pods.Holding, error) { return n.Held, n.PodsFault }
+func (n *Node) Holdings(context.Context, gpu.Reading) (collect.Held, error) {
+	return collect.Held{Holdings: n.Held}, n.PodsFault
+}
 
-// Owner is a collect.Owner.
-func (n *Node) Owner(pid int) (pods.Container, bool) {
-	c, known := n.Owners[pid]
-	return c, known
+// Look implements collect.Owners.
+func (n *Node) Look() func(pid int) (pods.Container, bool) {
+	return func(pid int) (pods.Container, bool) {
+		c, known := n.Owners[pid]
+		return c, known
+	}
 }
 
 // Container is one of the namespace inference.
