@@ -85,9 +85,10 @@ type Collector struct {
 	held Held
 	// heard is when the kubelet answered last.
 	heard time.Time
-	// faults are what was said last, so that each is said once.
-	fault, podsFault string
-	since            time.Time
+	// fault and away are what was said last, so that each is said once; since is when the fault began.
+	fault string
+	away  bool
+	since time.Time
 }
 
 // Deps are what a Collector works with.
@@ -176,16 +177,14 @@ func (c *Collector) say(reading gpu.Reading, podsFault error, now time.Time) {
 			c.log.Info("the GPUs can be read", "driver", reading.Driver, "gpus", len(reading.GPUs))
 		}
 	}
-	what := ""
-	if podsFault != nil {
-		what = podsFault.Error()
-	}
-	if what != c.podsFault {
-		if what != "" {
-			c.log.Warn("which pod holds which GPU is not known", "cause", what)
+	// The words of one failure differ from call to call.
+	if away := podsFault != nil; away != c.away {
+		if away {
+			c.log.Warn("which pod holds which GPU is not known", "cause", podsFault)
 		} else {
 			c.log.Info("the kubelet says which pod holds which GPU")
 		}
+		c.away = away
 	}
-	c.fault, c.podsFault = fault, what
+	c.fault = fault
 }
