@@ -90,6 +90,20 @@ func layers() map[string]layer {
 			},
 			why: "forewarm is one static binary; only the node agent needs cgo",
 		},
+		"attribution": {
+			packages: []string{"pkg/agent/pods", "pkg/agent/pods/cgroup", "pkg/agent/pods/owners"},
+			forbidden: append([]string{
+				module + "pkg/agent/pods/kubelet", module + "forecast", "net", "os/exec", "google.golang.org/grpc",
+			}, outside...),
+			why: "whose the work is follows from what was read; only pods/kubelet dials",
+		},
+		"kubelet": {
+			packages: []string{"pkg/agent/pods/kubelet"},
+			forbidden: []string{
+				module + "pkg/serve", module + "pkg/source", module + "pkg/config", module + "forecast", "runtime/cgo",
+			},
+			why: "the agent is a program of its own",
+		},
 		"ownership": {
 			packages: []string{"pkg/ownership"},
 			forbidden: []string{

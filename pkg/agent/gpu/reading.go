@@ -18,6 +18,7 @@ type Reading struct {
 type GPU struct {
 	UUID  string // for example GPU-5f3c…
 	Index int
+	Minor int    // the N of its device file, /dev/nvidiaN, by which some device plugins name it
 	Model string // for example NVIDIA H100 80GB HBM3
 
 	// Fault says why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.

@@ -14,6 +14,8 @@ import (
 type card struct {
 	uuid, model string
 	index       int
+	// minor is the number of its device file; -1 where the driver does not say.
+	minor int
 
 	busy, bandwidth, processes lastSeen
 
@@ -28,7 +30,7 @@ type card struct {
 const whole = -1
 
 func newCard(uuid string, index int) *card {
-	return &card{uuid: uuid, index: index, counters: map[int]*counters{}}
+	return &card{uuid: uuid, index: index, minor: -1, counters: map[int]*counters{}}
 }
 
 // release forgets what belongs to the library as it is open now.
@@ -46,7 +48,10 @@ func (c *card) read(library gonvml.Interface, device gonvml.Device, can abilitie
 	if model, answer := device.GetName(); l.took("nvmlDeviceGetName", answer) {
 		c.model = printable(model)
 	}
-	out := gpu.GPU{UUID: c.uuid, Index: c.index, Model: c.model}
+	if minor, answer := device.GetMinorNumber(); l.took("nvmlDeviceGetMinorNumber", answer) {
+		c.minor = minor
+	}
+	out := c.named()
 	out.Memory = l.memory(device, can)
 	c.askForCounters(l, library, device, can)
 	if can.mig && l.cut(device) {
@@ -57,6 +62,11 @@ func (c *card) read(library gonvml.Interface, device gonvml.Device, can abilitie
 	}
 	out.Fault = l.fault
 	return out
+}
+
+// named is the card as far as it is known without asking.
+func (c *card) named() gpu.GPU {
+	return gpu.GPU{UUID: c.uuid, Index: c.index, Minor: c.minor, Model: c.model}
 }
 
 // use reads what a device that is not cut did.

@@ -106,7 +106,7 @@ func (r *Reader) read(now time.Time) []gpu.GPU {
 	for i := range gpus {
 		device, c, failure := r.identify(i)
 		if failure != nil {
-			gpus[i] = gpu.GPU{Index: i, Fault: failure}
+			gpus[i] = gpu.GPU{Index: i, Minor: -1, Fault: failure}
 			continue
 		}
 		seen[c] = true
@@ -150,14 +150,17 @@ func (r *Reader) missing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 		for _, c := range r.cards {
 			if !seen[c] && c.index == i {
 				seen[c] = true
-				gpus[i].UUID, gpus[i].Model = c.uuid, c.model
+				failure := gpus[i].Fault
+				gpus[i] = c.named()
+				gpus[i].Fault = failure
 			}
 		}
 	}
 	for _, c := range r.cards {
 		if !seen[c] {
-			lost := fault("nvmlDeviceGetCount", gonvml.ERROR_GPU_IS_LOST)
-			gpus = append(gpus, gpu.GPU{UUID: c.uuid, Index: c.index, Model: c.model, Fault: lost})
+			lost := c.named()
+			lost.Fault = fault("nvmlDeviceGetCount", gonvml.ERROR_GPU_IS_LOST)
+			gpus = append(gpus, lost)
 		}
 	}
 	return gpus

@@ -37,7 +37,7 @@ func TestEveryModelIsRead(t *testing.T) {
 			t.Fatalf("%s: %d GPUs, driver %s, %v", test.model, len(got.GPUs), got.Driver, got.Fault)
 		}
 		for i, g := range got.GPUs {
-			if g.Model != test.model || g.Index != i || g.UUID != n.devices[i].UUID || g.Fault != nil {
+			if g.Model != test.model || g.Index != i || g.Minor != i || g.UUID != n.devices[i].UUID || g.Fault != nil {
 				t.Errorf("GPU %d is %+v, want a %s", i, g, test.model)
 			}
 			if g.Memory != (gpu.Memory{Used: 1 << 30, Total: test.total}) {

@@ -18,8 +18,8 @@ var (
 	nobody  = pods.Container{}
 )
 
-// owners answers whose a process is from a table; a process that is not in it cannot be known.
-func owners(table map[int]pods.Container) func(int) (pods.Container, bool) {
+// whose answers whose a process is from a table; a process that is not in it cannot be known.
+func whose(table map[int]pods.Container) func(int) (pods.Container, bool) {
 	return func(pid int) (pods.Container, bool) {
 		c, known := table[pid]
 		return c, known
@@ -73,7 +73,7 @@ func untold(c pods.Container, allocated float64) pods.Part {
 func TestAttributeSharing(t *testing.T) {
 	t.Parallel()
 	two := hold("GPU-a", 0.25, llama, embed)
-	known := owners(map[int]pods.Container{1: llama, 2: embed, 3: nobody, 4: trainer, 11: llama})
+	known := whose(map[int]pods.Container{1: llama, 2: embed, 3: nobody, 4: trainer, 11: llama})
 	for _, test := range []struct {
 		name     string
 		use      gpu.Use
@@ -192,7 +192,7 @@ func TestAttributeMeasuresStandAlone(t *testing.T) {
 	t.Parallel()
 	u := gpu.Use{Busy: samples(0.2, 0.6), Processes: []gpu.Process{process(1, 0.3, 0.9)}}
 	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: 0.4, Told: true, Allocated: 1}}
-	got := pods.Attribute(one(u), hold("GPU-a", 1, llama), owners(nil))
+	got := pods.Attribute(one(u), hold("GPU-a", 1, llama), whose(nil))
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("busy is the mean of its samples, and a bandwidth without samples is no bandwidth:\n%s", diff)
 	}
@@ -227,7 +227,7 @@ func TestAttributeInstances(t *testing.T) {
 		instance(untold(llama, 0.5/7), "2"),
 		instance(told(trainer, 0.1, 0.1, 2.0/7), "5"), // two compute instances of one GPU instance are one series
 	}
-	got := pods.Attribute(reading, holdings, owners(map[int]pods.Container{1: llama, 2: embed}))
+	got := pods.Attribute(reading, holdings, whose(map[int]pods.Container{1: llama, 2: embed}))
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Error(diff)
 	}
@@ -239,7 +239,7 @@ func TestAttributeFaults(t *testing.T) {
 		{UUID: "GPU-a", Fault: &gpu.Fault{Reason: "ResetRequired"}, Use: use(0.5, 0.5)},
 	}}
 	want := []pods.Part{untold(llama, 1), {Container: embed, GPU: "GPU-gone", Allocated: 1}}
-	got := pods.Attribute(reading, append(hold("GPU-gone", 1, embed), hold("GPU-a", 1, llama)...), owners(nil))
+	got := pods.Attribute(reading, append(hold("GPU-gone", 1, embed), hold("GPU-a", 1, llama)...), whose(nil))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("what is held is held, though the device does not answer or is gone:\n%s", diff)
 	}

@@ -71,7 +71,7 @@ func anyNode(rng *rand.Rand) node {
 }
 
 func (n node) parts() []pods.Part {
-	return pods.Attribute(n.reading, n.holdings, owners(n.owners))
+	return pods.Attribute(n.reading, n.holdings, whose(n.owners))
 }
 
 // shuffled is the same node, told in another order; samples are a sequence, and stay one.

@@ -28,9 +28,9 @@ type Reason string
 const (
 	// UnknownID: a GPU by its resource's name, by an id of no form that is known.
 	UnknownID Reason = "UnknownID"
-	// UnknownIndex: named by an index that no GPU that was read has.
-	UnknownIndex Reason = "UnknownIndex"
-	// UnreadableClaim: held by a resource claim whose names do not hold a UUID, as with NVIDIA's DRA driver.
+	// UnknownNumber: named by a number that no GPU, or no single one, of the reading has.
+	UnknownNumber Reason = "UnknownNumber"
+	// UnreadableClaim: held by a resource claim whose names do not tell the device, as MIG by NVIDIA's DRA driver.
 	UnreadableClaim Reason = "UnreadableClaim"
 )
 
@@ -113,7 +113,7 @@ func (t *tally) plugins(container pods.Container, all []*podresources.ContainerD
 func (t *tally) claims(container pods.Container, all []*podresources.DynamicResource) {
 	for _, claim := range all {
 		for _, resource := range claim.GetClaimResources() {
-			device, ours := claimedDevice(resource)
+			device, ours := t.names.claimed(resource)
 			switch {
 			case device != "" && !slices.Contains(t.claimed[device], container):
 				t.claimed[device] = append(t.claimed[device], container)

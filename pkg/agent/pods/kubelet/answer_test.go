@@ -22,10 +22,10 @@ const (
 	migB = "MIG-1f6b0c7e-2a55-5b0d-8c11-fedcba98760b"
 )
 
-// reading has GPU 0 whole and GPU 1 in two instances; NVML's order need not be that of the indices.
+// reading has GPU 0 whole and GPU 1 in two instances; their device files are numbered the other way round.
 var reading = gpu.Reading{GPUs: []gpu.GPU{
-	{UUID: gpuB, Index: 1, Instances: []gpu.Instance{{UUID: migA, ID: 3}, {UUID: migB, ID: 5}}},
-	{UUID: gpuA, Index: 0},
+	{UUID: gpuB, Index: 1, Minor: 0, Instances: []gpu.Instance{{UUID: migA, ID: 3}, {UUID: migB, ID: 5}}},
+	{UUID: gpuA, Index: 0, Minor: 1},
 }}
 
 func held(device string, allocated float64, pod string) pods.Holding {
@@ -113,11 +113,18 @@ func TestHoldings(t *testing.T) {
 			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.25, "llama"), held(migB, 1, "embed")}},
 		},
 		{
+			"GPUs and instances by their device files, as on GKE",
+			holding("llama", devices("nvidia.com/gpu", `"nvidia1/vgpu0"`)) + holding("embed", devices("nvidia.com/gpu", `"nvidia0/gi5"`)) +
+				holding("rerank", devices("nvidia.com/gpu", `"nvidia0/gi3/vgpu1"`)),
+			devices("nvidia.com/gpu", `"nvidia1/vgpu0", "nvidia1/vgpu1", "nvidia0/gi3/vgpu0", "nvidia0/gi3/vgpu1"`),
+			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.5, "llama"), held(migA, 0.5, "rerank"), held(migB, 1, "embed")}},
+		},
+		{
 			"what cannot be told is counted",
-			holding("llama", devices("nvidia.com/gpu", `"2", "1:2", "`+gpuA+`-0", "nvidia0/gi1", "`+gpuA+`::"`)+
+			holding("llama", devices("nvidia.com/gpu", `"2", "1:2", "nvidia0/gi1", "nvidia7", "-1", "0:x", "`+gpuA+`-0", "nvidia", "nvidia0/x", "`+gpuA+`::"`)+
 				devices("nvidia.com/GP102GL_Tesla_P40", `"0000:65:00.0"`)),
 			devices("nvidia.com/gpu", `"nonsense"`),
-			kubelet.Answer{LeftOut: map[kubelet.Reason]int{kubelet.UnknownIndex: 2, kubelet.UnknownID: 3}},
+			kubelet.Answer{LeftOut: map[kubelet.Reason]int{kubelet.UnknownNumber: 4, kubelet.UnknownID: 6}},
 		},
 		{
 			"claims whose CDI devices or names hold a UUID",
@@ -136,11 +143,19 @@ func TestHoldings(t *testing.T) {
 			kubelet.Answer{Holdings: []pods.Holding{held(migA, 0.5, "embed"), held(migA, 0.5, "llama")}},
 		},
 		{
-			"NVIDIA's DRA driver names a GPU by its minor number, and a claim's UUID is no GPU's",
+			"NVIDIA's DRA driver names a GPU by its device file, and a claim's UUID is no GPU's",
 			holding("llama", `dynamic_resources { claim_name: "c" claim_resources {
-				cdi_devices { name: "k8s.gpu.nvidia.com/device=gpu-0" }
-				cdi_devices { name: "k8s.gpu.nvidia.com/claim=5f3c1a2b-8d21-4c3e-9a77-0123456789aa-gpu-0" }
-				driver_name: "gpu.nvidia.com" pool_name: "node" device_name: "gpu-0" } }`) +
+				cdi_devices { name: "k8s.gpu.nvidia.com/device=gpu-1" }
+				cdi_devices { name: "k8s.gpu.nvidia.com/claim=5f3c1a2b-8d21-4c3e-9a77-0123456789aa-gpu-1" }
+				driver_name: "gpu.nvidia.com" pool_name: "node" device_name: "gpu-1" } }`),
+			"cpu_ids: 1",
+			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 1, "llama")}},
+		},
+		{
+			"what it calls an instance does not tell which; a channel is no GPU",
+			holding("llama", `dynamic_resources { claim_name: "c" claim_resources {
+				cdi_devices { name: "k8s.gpu.nvidia.com/device=gpu-0-mig-19-2-1" }
+				driver_name: "gpu.nvidia.com" pool_name: "node" device_name: "gpu-0-mig-19-2-1" } }`) +
 				holding("imex", `dynamic_resources { claim_name: "c" claim_resources {
 				cdi_devices { name: "k8s.compute-domain.nvidia.com/device=channel-0" }
 				driver_name: "compute-domain.nvidia.com" device_name: "channel-0" } }`),
@@ -175,5 +190,15 @@ func TestHoldings(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestHoldingsByANumberThatTwoHave(t *testing.T) {
+	t.Parallel()
+	twins := gpu.Reading{GPUs: []gpu.GPU{{UUID: gpuA, Index: 0}, {UUID: gpuB, Index: 1}}} // device files were not read
+	want := kubelet.Answer{LeftOut: map[kubelet.Reason]int{kubelet.UnknownNumber: 1}}
+	got := kubelet.Read(listOf(whole("llama", "nvidia0")), &podresources.AllocatableResourcesResponse{}, twins)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("a pod got one of two GPUs by guess:\n%s", diff)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // FuzzRead: whatever a kubelet says, a holding is of a device that can be one, once for each container, and a share.
 func FuzzRead(f *testing.F) {
-	for _, id := range []string{gpuA, gpuA + "::1", migA, "0", "1:1", "0::70000", "::", "-1:-1", "GPU-"} {
+	for _, id := range []string{gpuA, gpuA + "::1", migA, "0", "1:1", "0::70000", "nvidia0/gi3/vgpu1", "nvidia1", "::", "-1:-1", "GPU-"} {
 		f.Add("nvidia.com/gpu", id, id+"::2", "k8s.gpu.nvidia.com/claim="+id)
 	}
 	f.Fuzz(func(t *testing.T, resource, id, other, cdi string) {
