@@ -64,6 +64,7 @@ cluster: ## a control plane with forewarm in it, to play with, until interrupted
 .PHONY: lint
 lint: ## golangci-lint, pinned and built from source (minutes, once)
 	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint run
+	$(if $(CC_FOUND),CGO_ENABLED=1 go tool -modfile=$(LINT_MODULE) golangci-lint run ./pkg/agent/nvml ./cmd/forewarm-agent)
 	cd hack/e2e && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format

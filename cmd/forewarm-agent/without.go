@@ -9,8 +9,11 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, `forewarm-agent: this binary was built without cgo, which it needs to call NVIDIA's library (NVML).
+	fmt.Fprintln(
+		os.Stderr,
+		`forewarm-agent: this binary was built without cgo, which it needs to call NVIDIA's library (NVML).
 Build it with a C compiler: make agent, or CGO_ENABLED=1 go build ./cmd/forewarm-agent, or docker build -f deploy/agent/Dockerfile .
-It builds on a machine without a GPU.`)
+It builds on a machine without a GPU.`,
+	)
 	os.Exit(1)
 }

@@ -56,7 +56,13 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	var problems []error
 	if c.Interval < time.Second || c.Interval > 10*time.Second {
-		problems = append(problems, fmt.Errorf("an interval of %v: want 1s … 10s, as the driver keeps samples for some seconds only", c.Interval))
+		problems = append(
+			problems,
+			fmt.Errorf(
+				"an interval of %v: want 1s … 10s, as the driver keeps samples for some seconds only",
+				c.Interval,
+			),
+		)
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
 		problems = append(problems, fmt.Errorf("a window of %v: want two intervals (%v) … 10m", c.Window, 2*c.Interval))

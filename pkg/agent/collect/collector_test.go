@@ -239,7 +239,8 @@ func TestRunStepsOnTicksAndEnds(t *testing.T) {
 
 func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
 	err := collect.Config{Interval: time.Minute, Window: time.Second}.Validate()
-	if err == nil || !strings.Contains(err.Error(), "interval of 1m0s") || !strings.Contains(err.Error(), "window of 1s") {
+	if err == nil || !strings.Contains(err.Error(), "interval of 1m0s") ||
+		!strings.Contains(err.Error(), "window of 1s") {
 		t.Errorf("%v", err)
 	}
 	if err = collect.DefaultConfig().Validate(); err != nil {

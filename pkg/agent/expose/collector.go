@@ -76,10 +76,8 @@ type sender func(d *prometheus.Desc, value float64, labels ...string)
 
 func (c *Collector) device(d *collect.Device, send sender) {
 	index := strconv.Itoa(d.Index)
-	if d.Instance == "" {
-		if d.Fault != nil {
-			send(c.names.fault, 1, d.UUID, index, d.Fault.Reason)
-		}
+	if d.Instance == "" && d.Fault != nil {
+		send(c.names.fault, 1, d.UUID, index, d.Fault.Reason)
 	}
 	if d.UUID == "" {
 		return
@@ -90,16 +88,16 @@ func (c *Collector) device(d *collect.Device, send sender) {
 		send(c.names.used, float64(d.Memory.Used), d.UUID, d.Instance)
 		send(c.names.total, float64(d.Memory.Total), d.UUID, d.Instance)
 	}
-	summary := func(s window.Summary, mean, most, p95 *prometheus.Desc) {
+	summary := func(s window.Summary, m history.Measure, of shape) {
 		if s.Known {
-			send(mean, s.Mean, d.UUID, d.Instance)
-			send(most, s.Max, d.UUID, d.Instance)
-			send(p95, s.P95, d.UUID, d.Instance)
+			send(c.names.means[m], s.Mean, d.UUID, d.Instance)
+			send(of.most, s.Max, d.UUID, d.Instance)
+			send(of.p95, s.P95, d.UUID, d.Instance)
 		}
 	}
-	summary(d.Busy, c.names.means[history.Busy], c.names.busyMax, c.names.busyP95)
-	summary(d.Bandwidth, c.names.means[history.Bandwidth], c.names.bandwidthMax, c.names.bandwidthP95)
-	summary(d.Tensor, c.names.means[history.Tensor], c.names.tensorMax, c.names.tensorP95)
+	summary(d.Busy, history.Busy, c.names.busy)
+	summary(d.Bandwidth, history.Bandwidth, c.names.bandwidth)
+	summary(d.Tensor, history.Tensor, c.names.tensor)
 }
 
 func (c *Collector) pod(p *collect.Pod, send sender) {

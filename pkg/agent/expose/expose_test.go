@@ -62,9 +62,8 @@ func (a *agent) get(t *testing.T, path string) (status int, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return answer.StatusCode, string(body)
@@ -107,8 +106,14 @@ forewarm_gpu_fault{index="4",reason="ResetRequired",uuid=""} 1
 # TYPE forewarm_agent_last_reading_timestamp_seconds gauge
 forewarm_agent_last_reading_timestamp_seconds 1.795176e+09
 `
-	err := testutil.GatherAndCompare(a.registry, strings.NewReader(want), "forewarm_agent_driver_info", "forewarm_gpu_fault",
-		"forewarm_agent_last_reading_timestamp_seconds", "forewarm_agent_fault")
+	err := testutil.GatherAndCompare(
+		a.registry,
+		strings.NewReader(want),
+		"forewarm_agent_driver_info",
+		"forewarm_gpu_fault",
+		"forewarm_agent_last_reading_timestamp_seconds",
+		"forewarm_agent_fault",
+	)
 	if err != nil {
 		t.Error(err)
 	}
@@ -160,7 +165,7 @@ func TestFaultsOfTheAgent(t *testing.T) {
 	n.PodsFault = errors.New("no socket")
 	a := start(t, n, 1)
 	want := `
-# HELP forewarm_agent_fault 1 while something that the agent asks does not answer: the driver, the kubelet, or the driver for so long that the agent's figures are old.
+# HELP forewarm_agent_fault 1 while something that the agent asks, the driver or the kubelet, does not answer or not wholly, with the reason.
 # TYPE forewarm_agent_fault gauge
 forewarm_agent_fault{of="driver",reason="LibraryMissing"} 1
 forewarm_agent_fault{of="kubelet",reason="NoAnswer"} 1
@@ -175,7 +180,8 @@ func TestADriverThatIsStuckShowsNoFigures(t *testing.T) {
 	a := start(t, collecttest.Whole(1, 1), 3)
 	a.now = a.now.Add(time.Minute)
 	_, text := a.get(t, "/metrics")
-	if !strings.Contains(text, `forewarm_agent_fault{of="driver",reason="Stuck"} 1`) || strings.Contains(text, "_ratio") {
+	if !strings.Contains(text, `forewarm_agent_fault{of="driver",reason="Stuck"} 1`) ||
+		strings.Contains(text, "_ratio") {
 		t.Errorf("%s", text)
 	}
 }
@@ -208,7 +214,7 @@ func TestHealth(t *testing.T) {
 func TestHistoryIsWhatWas(t *testing.T) {
 	a := start(t, collecttest.Whole(1, 2), 10)
 	status, text := a.get(t, "/history?job=forewarm-agent&instance=10.0.0.7:9401")
-	want := `forewarm_gpu_pod_busy_ratio{uuid="GPU-0",namespace="inference",pod="llama-0-1",container="server",` +
+	want := `forewarm_gpu_pod_busy_ratio{namespace="inference",pod="llama-0-1",container="server",uuid="GPU-0",` +
 		`instance="10.0.0.7:9401",job="forewarm-agent"} 0.4 1795176015` + "\n"
 	if status != 200 || !strings.Contains(text, want) || !strings.HasSuffix(text, "\n# EOF\n") {
 		t.Errorf("%d, want %s in\n%s", status, want, text)
@@ -218,7 +224,12 @@ func TestHistoryIsWhatWas(t *testing.T) {
 			t.Errorf("%s: %d %s", query, status, text)
 		}
 	}
-	if status, text = start(t, collecttest.Whole(1, 1), 0).get(t, "/history"); status != 200 || !strings.HasSuffix(text, "# EOF\n") {
+	if status, text = start(
+		t,
+		collecttest.Whole(1, 1),
+		0,
+	).get(t, "/history"); status != 200 ||
+		!strings.HasSuffix(text, "# EOF\n") {
 		t.Errorf("before the first reading: %d %s", status, text)
 	}
 }
@@ -241,8 +252,9 @@ func TestPromtoolTakesTheHistory(t *testing.T) {
 			_, metrics := a.get(t, "/metrics")
 			cmd.Stdin = strings.NewReader(metrics)
 		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		out, wrong := cmd.CombinedOutput()
+		if wrong != nil {
+			t.Fatalf("promtool %s: %v\n%s", strings.Join(args, " "), wrong, out)
 		}
 	}
 	// Read as the folder of a Prometheus that has nothing of its own yet.

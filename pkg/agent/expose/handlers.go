@@ -1,7 +1,7 @@
 package expose
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,7 +22,12 @@ import (
 const helpless = 5 * time.Minute
 
 // Handler serves /metrics, /healthz and /history.
-func Handler(board *collect.Board, registry *prometheus.Registry, stale time.Duration, now func() time.Time) http.Handler {
+func Handler(
+	board *collect.Board,
+	registry *prometheus.Registry,
+	stale time.Duration,
+	now func() time.Time,
+) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -72,9 +77,9 @@ func labelsFrom(query url.Values) ([]label, error) {
 	var out []label
 	for name, values := range query {
 		switch {
-		case !model.LabelName(name).IsValidLegacy() || strings.HasPrefix(name, "__"):
+		case !model.LegacyValidation.IsValidLabelName(name) || strings.HasPrefix(name, "__"):
 			return nil, fmt.Errorf("%q is no label's name: want letters, digits and underscores", name)
-		case slices.Contains(ofPod, name):
+		case slices.Contains(ofPod(), name):
 			return nil, fmt.Errorf("the label %s is the series' own", name)
 		case len(values) != 1:
 			return nil, fmt.Errorf("the label %s is given %d times", name, len(values))
@@ -87,42 +92,49 @@ func labelsFrom(query url.Values) ([]label, error) {
 
 // WriteHistory writes an hour as OpenMetrics: each point at the end of its step, in the order of series.
 func WriteHistory(to io.Writer, hour history.Hour, extra []label) error {
-	out := bufio.NewWriter(to)
+	var text bytes.Buffer
 	for _, m := range history.Measures() {
-		is := means[m]
-		fmt.Fprintf(out, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
+		is := named(m)
+		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
 		for _, l := range hour.Lines {
-			if l.Series.Measure == m {
-				writeLine(out, is.name, l, extra)
+			if l.Series.Measure != m {
+				continue
+			}
+			writeLine(&text, is, l, extra)
+			if _, err := text.WriteTo(to); err != nil {
+				return err
 			}
 		}
 	}
-	fmt.Fprintln(out, "# EOF")
-	return out.Flush()
+	text.WriteString("# EOF\n")
+	_, err := text.WriteTo(to)
+	return err
 }
 
-func writeLine(out io.Writer, name string, l history.Line, extra []label) {
+func writeLine(out *bytes.Buffer, is metric, l history.Line, extra []label) {
+	// A value for each of ofPod; ofDevice are the last of them.
 	s := l.Series
-	own := []label{{"uuid", s.UUID}, {"gpu_instance", s.Instance}}
-	if len(labelsOf(s.Measure)) == len(ofPod) {
-		own = append(own, label{"namespace", s.Namespace}, label{"pod", s.Pod}, label{"container", s.Container})
+	values := []string{s.Namespace, s.Pod, s.Container, s.UUID, s.Instance}
+	values = values[len(values)-len(is.labels):]
+	all := make([]label, 0, len(values)+len(extra))
+	for i, name := range is.labels {
+		all = append(all, label{name, values[i]})
 	}
-	var text strings.Builder
-	for _, of := range append(own, extra...) {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	var names strings.Builder
+	for _, of := range append(all, extra...) {
 		// Without its value a label is none.
 		if of.value == "" {
 			continue
 		}
-		if text.Len() > 0 {
-			text.WriteByte(',')
+		if names.Len() > 0 {
+			names.WriteByte(',')
 		}
-		fmt.Fprintf(&text, `%s="%s"`, of.name, escape.Replace(of.value))
+		fmt.Fprintf(&names, `%s="%s"`, of.name, escape.Replace(of.value))
 	}
 	for i, mean := range l.Means {
 		if mean == mean { // not NaN
-			fmt.Fprintf(out, "%s{%s} %g %d\n", name, text.String(), mean, l.End(i).Unix())
+			fmt.Fprintf(out, "%s{%s} %g %d\n", is.name, names.String(), mean, l.End(i).Unix())
 		}
 	}
 }
-
-var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)

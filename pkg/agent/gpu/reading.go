@@ -78,4 +78,3 @@ type Process struct {
 	// Memory that it holds, in bytes; 0 where the driver does not say.
 	Memory uint64
 }
-

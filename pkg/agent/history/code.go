@@ -105,7 +105,8 @@ func (w written) line() (Line, bool) {
 		}
 	}
 	known := slices.Contains(Measures(), w.Measure)
-	if !known || n == 0 || int64(n) > points || len(w.Means)%4 != 0 || w.First < 0 || w.First > math.MaxInt64/2/int64(Step) {
+	if !known || n == 0 || int64(n) > points || len(w.Means)%4 != 0 || w.First < 0 ||
+		w.First > math.MaxInt64/2/int64(Step) {
 		return Line{}, false
 	}
 	l := Line{Series: w.Series, First: w.First, Means: make([]float32, n)}

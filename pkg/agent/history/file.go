@@ -18,9 +18,8 @@ func Load(path string) (Hour, error) {
 	if err != nil {
 		return Hour{}, err
 	}
-	defer file.Close()
 	hour, err := Decode(file)
-	if err != nil {
+	if err = errors.Join(err, file.Close()); err != nil {
 		return Hour{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return hour, nil

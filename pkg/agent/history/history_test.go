@@ -3,10 +3,10 @@ package history_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +76,7 @@ func TestAnHourIsKeptAndNoMore(t *testing.T) {
 func TestPodsThatComeAndGoAreBounded(t *testing.T) {
 	r := history.NewRecorder(history.Hour{})
 	for i := range history.Most + 100 {
-		r.Add(after(time.Duration(i)*time.Millisecond), series(fmt.Sprint(i)), 0.5)
+		r.Add(after(time.Duration(i)*time.Millisecond), series(strconv.Itoa(i)), 0.5)
 	}
 	r.Add(after(history.Step), series("0"), 0.5)
 	r.Hour(after(2 * history.Step))
@@ -108,7 +108,11 @@ func recorded() history.Hour {
 		if i != 5 {
 			r.Add(after(time.Duration(i)*history.Step), series("a"), float64(i)/10)
 		}
-		r.Add(after(time.Duration(i)*history.Step), history.Series{Measure: history.Tensor, UUID: "GPU-1", Instance: "9"}, 1)
+		r.Add(
+			after(time.Duration(i)*history.Step),
+			history.Series{Measure: history.Tensor, UUID: "GPU-1", Instance: "9"},
+			1,
+		)
 	}
 	return r.Hour(after(8 * history.Step))
 }
@@ -131,8 +135,8 @@ func TestARestartGoesOn(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-saved +loaded):\n%s", diff)
 	}
-	if left, _ := filepath.Glob(path + ".*"); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
+	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 	r := history.NewRecorder(got)
 	r.Add(after(7*history.Step+10*time.Second), series("a"), 0.1) // within the step of the last point
@@ -185,7 +189,9 @@ func FuzzDecode(f *testing.F) {
 	_, body, _ := strings.Cut(whole.String(), "\n")
 	f.Add(body)
 	f.Add(`{"step":15000000000,"lines":[{"Measure":"busy","first":9223372036854775807,"means":"AAAAAA=="}]}`)
-	f.Add(`{"step":15000000000,"lines":[{"Measure":"busy","first":1,"means":"AAAAAA=="},{"Measure":"busy","first":1,"means":"AA=="}]}`)
+	f.Add(
+		`{"step":15000000000,"lines":[{"Measure":"busy","first":1,"means":"AAAAAA=="},{"Measure":"busy","first":1,"means":"AA=="}]}`,
+	)
 	f.Fuzz(func(t *testing.T, body string) {
 		hour, err := history.Decode(strings.NewReader(history.Titled(body)))
 		if err != nil {

@@ -98,7 +98,7 @@ func (r *Recorder) Hour(now time.Time) Hour {
 			delete(r.lines, s)
 			continue
 		}
-		if line, any := l.since(step - points); any {
+		if line, some := l.since(step - points); some {
 			lines = append(lines, line)
 		}
 	}

@@ -15,7 +15,7 @@ type abilities struct {
 
 func lookUp(library gonvml.ExtendedInterface) abilities {
 	has := func(name string) bool { return library.LookupSymbol(name) == nil }
-	any := func(names ...string) bool { return slices.ContainsFunc(names, has) }
+	one := func(names ...string) bool { return slices.ContainsFunc(names, has) }
 	all := func(names ...string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return !has(name) })
 	}
@@ -23,7 +23,7 @@ func lookUp(library gonvml.ExtendedInterface) abilities {
 		memory2: has("nvmlDeviceGetMemoryInfo_v2"),
 		mig: all("nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex",
 			"nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetAttributes_v2", "nvmlDeviceGetGpuInstanceProfileInfo"),
-		mps: any("nvmlDeviceGetMPSComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses_v2",
+		mps: one("nvmlDeviceGetMPSComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses_v2",
 			"nvmlDeviceGetMPSComputeRunningProcesses_v3"),
 		processes: has("nvmlDeviceGetProcessUtilization"),
 		gpm: all("nvmlGpmQueryDeviceSupport", "nvmlGpmSampleAlloc", "nvmlGpmSampleFree", "nvmlGpmSampleGet",

@@ -24,8 +24,9 @@ type counters struct {
 func (c *counters) free(library gonvml.Interface) {
 	for _, s := range []gonvml.GpmSample{c.before, c.next} {
 		if s != nil {
-			// Of a library that fails to take it back nothing can be had.
-			library.GpmSampleFree(s)
+			library.GpmSampleFree(
+				s,
+			) //nolint:errcheck // A library that does not take it back is not asked for it again.
 		}
 	}
 	*c = counters{}
@@ -80,7 +81,7 @@ func allocate(l *look, library gonvml.Interface) *counters {
 	}
 	second, answer := library.GpmSampleAlloc()
 	if !l.took("nvmlGpmSampleAlloc", answer) {
-		library.GpmSampleFree(first)
+		library.GpmSampleFree(first) //nolint:errcheck // Likewise.
 		return nil
 	}
 	return &counters{before: first, next: second}

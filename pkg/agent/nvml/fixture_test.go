@@ -5,6 +5,7 @@ package nvml_test
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"time"
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
@@ -55,7 +56,9 @@ type device struct {
 func onto(s *server.Server) *node {
 	n := &node{Server: s, lacks: map[string]bool{}, lent: map[string]bool{}}
 	for _, d := range s.Devices {
-		n.devices = append(n.devices, n.wire(d.(*server.Device)))
+		if mocked, ok := d.(*server.Device); ok {
+			n.devices = append(n.devices, wire(mocked))
+		}
 	}
 	s.InitFunc = func() gonvml.Return { n.opened++; return n.init }
 	s.ShutdownFunc = func() gonvml.Return { n.closed++; return gonvml.SUCCESS }
@@ -73,7 +76,7 @@ func onto(s *server.Server) *node {
 	return n
 }
 
-func (n *node) wire(on *server.Device) *device {
+func wire(on *server.Device) *device {
 	d := &device{Device: on, unit: gonvml.VALUE_TYPE_UNSIGNED_INT, metrics: map[int][3]float64{}}
 	on.GetUUIDFunc = func() (string, gonvml.Return) { return on.UUID, d.answer }
 	on.GetNameFunc = func() (string, gonvml.Return) { return on.Config.Name, d.answer }
@@ -145,24 +148,24 @@ func (n *node) wireCounters() {
 	serial := 0
 	n.GpmSampleAllocFunc = func() (gonvml.GpmSample, gonvml.Return) {
 		serial++
-		s := &buffer{name: fmt.Sprint(serial)}
+		s := &buffer{name: strconv.Itoa(serial)}
 		n.lent[s.name] = true
 		return s, gonvml.SUCCESS
 	}
 	n.GpmSampleFreeFunc = func(s gonvml.GpmSample) gonvml.Return {
-		delete(n.lent, s.(*buffer).name)
+		delete(n.lent, look(s).name)
 		return gonvml.SUCCESS
 	}
 	n.GpmSampleGetFunc = func(d gonvml.Device, s gonvml.GpmSample) gonvml.Return {
-		s.(*buffer).metrics = of(d).metrics[-1]
+		look(s).metrics = of(d).metrics[-1]
 		return of(d).answer
 	}
 	n.GpmMigSampleGetFunc = func(d gonvml.Device, id int, s gonvml.GpmSample) gonvml.Return {
-		s.(*buffer).metrics = of(d).metrics[id]
+		look(s).metrics = of(d).metrics[id]
 		return of(d).answer
 	}
 	n.GpmMetricsGetFunc = func(ask *gonvml.GpmMetricsGetType) gonvml.Return {
-		newer := ask.Sample2.(*buffer).metrics
+		newer := look(ask.Sample2).metrics
 		by := map[gonvml.GpmMetricId]float64{
 			gonvml.GPM_METRIC_GRAPHICS_UTIL: newer[0], gonvml.GPM_METRIC_DRAM_BW_UTIL: newer[1],
 			gonvml.GPM_METRIC_ANY_TENSOR_UTIL: newer[2],
@@ -184,6 +187,15 @@ type buffer struct {
 
 	name    string
 	metrics [3]float64
+}
+
+// look is a sample as the mocks have it.
+func look(s gonvml.GpmSample) *buffer {
+	b, ok := s.(*buffer)
+	if !ok {
+		panic("a sample of another library")
+	}
+	return b
 }
 
 // reader is one on the node.

@@ -38,7 +38,7 @@ func New(library gonvml.Interface) *Reader {
 // seconds). The time is that of the machine's clock, on which the driver's samples are told too.
 func (r *Reader) Read(now time.Time) gpu.Reading {
 	if r.open && r.ailing && r.pause.over(now) {
-		r.shut()
+		r.shut() //nolint:errcheck // Whether it is well shows when it is opened again.
 	}
 	if !r.open && r.pause.over(now) {
 		r.start()
@@ -96,8 +96,7 @@ func (r *Reader) shut() gonvml.Return {
 func (r *Reader) read(now time.Time) []gpu.GPU {
 	count, answer := r.library.DeviceGetCount()
 	if answer != gonvml.SUCCESS {
-		// Whatever it was, the library has to be opened anew.
-		r.shut()
+		r.shut() //nolint:errcheck // Whatever it was, it has to be opened anew.
 		r.closed = fault("nvmlDeviceGetCount", answer)
 		return nil
 	}
@@ -116,6 +115,8 @@ func (r *Reader) read(now time.Time) []gpu.GPU {
 }
 
 // identify finds the card that has an index now.
+//
+//nolint:ireturn // Its devices are interfaces, so that there can be mocks of them.
 func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 	device, answer := r.library.DeviceGetHandleByIndex(index)
 	if answer != gonvml.SUCCESS {

@@ -73,7 +73,7 @@ func TestSamplesAreTakenOnceAndInOrder(t *testing.T) {
 	if diff := cmp.Diff([]float64{0.5}, ratios(next.Busy)); diff != "" {
 		t.Errorf("the second reading: %s", diff)
 	}
-	if next.Bandwidth != nil && len(next.Bandwidth) > 0 {
+	if len(next.Bandwidth) > 0 {
 		t.Errorf("bandwidth was told twice: %v", next.Bandwidth)
 	}
 }

@@ -152,8 +152,20 @@ func TestMIG(t *testing.T) {
 			Use: gpu.Use{Busy: one(30), Bandwidth: one(20), Tensor: one(15), Memory: memory, Processes: held(1003)},
 		},
 		// Of two in one GPU instance the counters do not tell which.
-		{UUID: "MIG-c", ID: 1, Profile: "1c.3g.40gb", Share: 1. / 7, Use: gpu.Use{Memory: memory, Processes: held(1001)}},
-		{UUID: "MIG-d", ID: 1, Profile: "2c.3g.40gb", Share: 2. / 7, Use: gpu.Use{Memory: memory, Processes: held(1001)}},
+		{
+			UUID:    "MIG-c",
+			ID:      1,
+			Profile: "1c.3g.40gb",
+			Share:   1. / 7,
+			Use:     gpu.Use{Memory: memory, Processes: held(1001)},
+		},
+		{
+			UUID:    "MIG-d",
+			ID:      1,
+			Profile: "2c.3g.40gb",
+			Share:   2. / 7,
+			Use:     gpu.Use{Memory: memory, Processes: held(1001)},
+		},
 	}
 	if diff := cmp.Diff(want, got.Instances, approx); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -181,7 +193,8 @@ func TestMIGBeforeHopperHasNoUse(t *testing.T) {
 	r := n.reader()
 	r.Read(start)
 	got := r.Read(start.Add(time.Second)).GPUs[0]
-	if got.Fault != nil || len(got.Instances) != 1 || got.Instances[0].Busy != nil || got.Instances[0].Memory.Total == 0 {
+	if got.Fault != nil || len(got.Instances) != 1 || got.Instances[0].Busy != nil ||
+		got.Instances[0].Memory.Total == 0 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -16,7 +16,9 @@ type at struct {
 	seconds, value float64
 }
 
-func moment(seconds float64) time.Time { return noon.Add(time.Duration(seconds * float64(time.Second))) }
+func moment(seconds float64) time.Time {
+	return noon.Add(time.Duration(seconds * float64(time.Second)))
+}
 
 func TestSummary(t *testing.T) {
 	evenly := make([]at, 20)
@@ -33,32 +35,44 @@ func TestSummary(t *testing.T) {
 		{"one sample is all there is to know", []at{{1, 0.4}}, 2, window.Summary{Mean: 0.4, Max: 0.4, P95: 0.4, Known: true}},
 		{
 			"a sample counts by the time since the one before: 0.9 for 8 s, 0.1 for 1 s and, as the first, 1 s",
-			[]at{{1, 0.1}, {2, 0.1}, {10, 0.9}}, 10, window.Summary{Mean: 0.74, Max: 0.9, P95: 0.9, Known: true},
+			[]at{{1, 0.1}, {2, 0.1}, {10, 0.9}},
+			10,
+			window.Summary{Mean: 0.74, Max: 0.9, P95: 0.9, Known: true},
 		},
 		{
 			"of twenty equal seconds the nineteenth is the 95th percentile", evenly, 20,
 			window.Summary{Mean: 0.525, Max: 1, P95: 0.95, Known: true},
 		},
 		{
-			"a short peak is in the maximum and not in the percentile", []at{{0, 0}, {10, 0.1}, {10.1, 1}, {20, 0.1}}, 20,
+			"a short peak is in the maximum and not in the percentile",
+			[]at{{0, 0}, {10, 0.1}, {10.1, 1}, {20, 0.1}},
+			20,
 			window.Summary{Mean: (0.1*10 + 1*0.1 + 0.1*9.9) / 30, Max: 1, P95: 0.1, Known: true},
 		},
 		{
-			"a sample that begins before the window counts by what is in it: 5 s of 10 s", []at{{0, 0}, {10, 0}, {20, 1}, {40, 0}}, 45,
+			"a sample that begins before the window counts by what is in it: 5 s of 10 s",
+			[]at{{0, 0}, {10, 0}, {20, 1}, {40, 0}},
+			45,
 			window.Summary{Mean: 5. / 15, Max: 1, P95: 1, Known: true},
 		},
 		{
-			"what came before a gap is not known: 10 s of 0.8, not 25", []at{{0, 0.2}, {1, 0.2}, {26, 0.8}}, 27,
+			"what came before a gap is not known: 10 s of 0.8, not 25",
+			[]at{{0, 0.2}, {1, 0.2}, {26, 0.8}},
+			27,
 			window.Summary{Mean: (0.2*2 + 0.8*10) / 12, Max: 0.8, P95: 0.8, Known: true},
 		},
 		{"all is over", []at{{0, 0.5}, {1, 0.5}}, 31, window.Summary{}},
 		{"a sample of a time to come", []at{{1, 0.5}, {9, 0.9}}, 2, window.Summary{Mean: 0.5, Max: 0.5, P95: 0.5, Known: true}},
 		{
-			"a sample that is late is dropped", []at{{1, 0.5}, {3, 0.5}, {2, 0.9}, {3, 0.9}}, 3,
+			"a sample that is late is dropped",
+			[]at{{1, 0.5}, {3, 0.5}, {2, 0.9}, {3, 0.9}},
+			3,
 			window.Summary{Mean: 0.5, Max: 0.5, P95: 0.5, Known: true},
 		},
 		{
-			"a clock that is set back an hour", []at{{3600, 0.5}, {3601, 0.5}, {1, 0.2}, {2, 0.2}}, 2,
+			"a clock that is set back an hour",
+			[]at{{3600, 0.5}, {3601, 0.5}, {1, 0.2}, {2, 0.2}},
+			2,
 			window.Summary{Mean: 0.2, Max: 0.2, P95: 0.2, Known: true},
 		},
 	} {

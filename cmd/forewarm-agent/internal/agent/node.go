@@ -30,7 +30,11 @@ func (h holders) Holdings(ctx context.Context, reading gpu.Reading) (collect.Hel
 }
 
 // node is a collector on the node that this runs on; close ends its connections.
-func (p Program) node(o Options, before history.Hour, log *slog.Logger) (c *collect.Collector, end func() error, err error) {
+func (p Program) node(
+	o Options,
+	before history.Hour,
+	log *slog.Logger,
+) (c *collect.Collector, end func() error, err error) {
 	lister, err := kubelet.Dial(o.Socket)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--pod-resources-socket: %w", err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -50,7 +52,10 @@ type kubelet struct {
 	podresources.UnimplementedPodResourcesListerServer
 }
 
-func (kubelet) List(context.Context, *podresources.ListPodResourcesRequest) (*podresources.ListPodResourcesResponse, error) {
+func (kubelet) List(
+	context.Context,
+	*podresources.ListPodResourcesRequest,
+) (*podresources.ListPodResourcesResponse, error) {
 	var out podresources.ListPodResourcesResponse
 	for i := range 2 {
 		out.PodResources = append(out.PodResources, &podresources.PodResources{
@@ -88,9 +93,12 @@ func node(t *testing.T) []string {
 		}
 	}
 	for i := range 2 {
-		id := strings.Repeat(fmt.Sprint(i), 64)
+		id := strings.Repeat(strconv.Itoa(i), 64)
 		uid := fmt.Sprintf("8e6b5a30-6f0e-4f7b-9a52-3d2c1b0a9f8%d", i)
-		write(fmt.Sprintf("proc/%d/stat", 1000+i), fmt.Sprintf("%d (server) S 1 1 1 0 -1 0 1 0 0 0 7 3 0 0 20 0 1 0 99 1 5\n", 1000+i))
+		write(
+			fmt.Sprintf("proc/%d/stat", 1000+i),
+			fmt.Sprintf("%d (server) S 1 1 1 0 -1 0 1 0 0 0 7 3 0 0 20 0 1 0 99 1 5\n", 1000+i),
+		)
 		write(fmt.Sprintf("proc/%d/cgroup", 1000+i), "0::/kubepods/pod"+uid+"/"+id+"\n")
 		write(fmt.Sprintf("log/containers/llama-0-%d_inference_server-%s.log", i, id), "")
 	}
@@ -103,7 +111,11 @@ func node(t *testing.T) []string {
 	server := grpc.NewServer()
 	podresources.RegisterPodResourcesListerServer(server, kubelet{})
 	var served sync.WaitGroup
-	served.Go(func() { _ = server.Serve(listener) })
+	served.Go(func() {
+		if err := server.Serve(listener); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Cleanup(func() { server.Stop(); served.Wait() })
 	return []string{"--pod-resources-socket", socket, "--proc", dir + "/proc", "--logs", dir + "/log"}
 }
@@ -120,7 +132,10 @@ func TestOnce(t *testing.T) {
 	d.GPUs[0].Processes[0].Busy = 0.2 // of 0.6 that both did
 	d.GPUs = append(d.GPUs, collecttest.Cut(1).GPUs...)
 	d.GPUs[2].UUID, d.GPUs[2].Index, d.GPUs[2].Instances, d.GPUs[2].Parts = "GPU-2", 2, d.GPUs[2].Instances[:1], d.GPUs[2].Parts[:1]
-	d.GPUs = append(d.GPUs, collecttest.GPU{GPU: gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}}})
+	d.GPUs = append(
+		d.GPUs,
+		collecttest.GPU{GPU: gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}}},
+	)
 	code, stdout, stderr := run(t, d, append(node(t), "--once")...)
 	_, text, _ := strings.Cut(stdout, "\n\n")
 	want := `
@@ -232,22 +247,25 @@ func serving(t *testing.T, d agent.Driver, args ...string) (url string, log *wor
 }
 
 // get asks until the answer has a text.
-func get(t *testing.T, url, text string) string {
+func get(t *testing.T, url, text string) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var body []byte
 	for range 300 {
-		if answer, err := client.Get(url); err == nil {
-			body, _ = io.ReadAll(answer.Body)
-			answer.Body.Close()
-			if strings.Contains(string(body), text) {
-				return string(body)
-			}
+		answer, err := client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err = io.ReadAll(answer.Body)
+		if err = errors.Join(err, answer.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(body), text) {
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("%s has no %s:\n%s", url, text, body)
-	return ""
 }
 
 // A story: an agent runs, is told to end, and another one remembers.
@@ -256,7 +274,11 @@ func TestServe(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "hour")
 	args := append(node(t), "--state", state)
 	url, log, end := serving(t, d, args...)
-	get(t, url+"/metrics", `forewarm_gpu_pod_busy_ratio{container="server",gpu_instance="",namespace="inference",pod="llama-0-1",uuid="GPU-0"} 0.4`)
+	get(
+		t,
+		url+"/metrics",
+		`forewarm_gpu_pod_busy_ratio{container="server",gpu_instance="",namespace="inference",pod="llama-0-1",uuid="GPU-0"} 0.4`,
+	)
 	get(t, url+"/metrics", "forewarm_agent_build_info{")
 	get(t, url+"/healthz", "ok")
 	get(t, url+"/history", "# EOF")
@@ -271,7 +293,8 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, log, end = serving(t, &driver{Node: collecttest.Whole(1, 1)}, args...)
-	if code := end(); code != 0 || !strings.Contains(log.String(), "begins anew") || !strings.Contains(log.String(), state) {
+	if code := end(); code != 0 || !strings.Contains(log.String(), "begins anew") ||
+		!strings.Contains(log.String(), state) {
 		t.Errorf("on a foreign file: %d\n%s", code, log)
 	}
 }
@@ -293,7 +316,11 @@ func TestAPortThatIsTakenIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	defer func() {
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	code, _, stderr := run(t, &driver{Node: collecttest.Whole(1, 1)}, "--listen", listener.Addr().String())
 	if code != 1 || !strings.Contains(stderr, "address already in use") {
 		t.Errorf("%d %s", code, stderr)

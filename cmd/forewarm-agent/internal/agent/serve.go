@@ -38,10 +38,10 @@ func (p Program) serve(ctx context.Context, o Options, log *slog.Logger) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	log.Info("forewarm-agent serves", "address", listener.Addr().String(), "version", p.version(),
+	log.InfoContext(ctx, "forewarm-agent serves", "address", listener.Addr().String(), "version", p.version(),
 		"interval", o.Collect.Interval, "window", o.Collect.Window, "series_remembered", len(before.Lines))
 	if alone() {
-		log.Warn("this is process 1: it sees no others, and cannot tell pods apart that share a GPU",
+		log.WarnContext(ctx, "this is process 1: it sees no others, and cannot tell pods apart that share a GPU",
 			"hint", "the agent's pod needs hostPID: true")
 	}
 	err = p.run(ctx, o, c, listener, log)
@@ -70,7 +70,7 @@ func (p Program) run(
 	var err error
 	select {
 	case <-ctx.Done():
-		log.Info("told to end")
+		log.InfoContext(ctx, "told to end")
 	case err = <-failed:
 		err = fmt.Errorf("%s: %w", listener.Addr(), err)
 	}
@@ -156,7 +156,7 @@ func keep(ctx context.Context, path string, board *collect.Board, read <-chan st
 			what = err.Error()
 		}
 		if what != "" && what != said {
-			log.Warn("the last hour cannot be written, and would not survive a restart", "cause", what)
+			log.WarnContext(ctx, "the last hour cannot be written, and would not survive a restart", "cause", what)
 		}
 		said = what
 	}

@@ -28,9 +28,20 @@ func table(to io.Writer, p *collect.Picture) error {
 			fmt.Fprintf(out, "%d\t-\t%s\t%s\t\t\t\t\t\t%s\n", d.Index, cmp.Or(d.Model, "-"), d.Fault.Reason, d.UUID)
 			continue
 		}
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			d.Index, slice(d), d.Model, mean(d.Busy), percent(d.Busy.Max, d.Busy.Known), percent(d.Busy.P95, d.Busy.Known),
-			mean(d.Bandwidth), mean(d.Tensor), memory(d.Memory), cmp.Or(d.InstanceUUID, d.UUID))
+		fmt.Fprintf(
+			out,
+			"%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
+			d.Index,
+			slice(d),
+			d.Model,
+			mean(d.Busy),
+			percent(d.Busy.Max, d.Busy.Known),
+			percent(d.Busy.P95, d.Busy.Known),
+			mean(d.Bandwidth),
+			mean(d.Tensor),
+			memory(d.Memory),
+			cmp.Or(d.InstanceUUID, d.UUID),
+		)
 	}
 	if len(p.Pods) > 0 {
 		fmt.Fprintln(out, "\nNAMESPACE\tPOD\tCONTAINER\tGPU\tMIG\tALLOCATED\tBUSY\tBANDWIDTH")

@@ -107,7 +107,11 @@ func Whole(gpus, processes int) *Node {
 		for j := range processes {
 			pid, who := 1000+i*processes+j, Container(fmt.Sprintf("llama-%d-%d", i, j))
 			g.Processes = append(g.Processes, gpu.Process{
-				PID: pid, Busy: 0.8 / float64(processes), Bandwidth: 0.5 / float64(processes), Told: true, Memory: 1 << 30,
+				PID:       pid,
+				Busy:      0.8 / float64(processes),
+				Bandwidth: 0.5 / float64(processes),
+				Told:      true,
+				Memory:    1 << 30,
 			})
 			n.Owners[pid] = who
 			n.Held = append(n.Held, pods.Holding{Container: who, Device: g.UUID, Allocated: 1 / float64(processes)})
