@@ -1,0 +1,69 @@
+package expose_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/forewarm/forewarm/pkg/agent/collect"
+	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
+	"github.com/forewarm/forewarm/pkg/agent/expose"
+)
+
+// BenchmarkScrape is what an answer costs with 56 pods on 56 instances and a whole hour of them, and what the process has of
+// memory then (rss-MB, with what a test brings along).
+func BenchmarkScrape(b *testing.B) {
+	n := collecttest.Cut(8)
+	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
+		Reader: n, Holders: n, Owners: n, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	now := collecttest.Start()
+	for range 720 {
+		c.Step(b.Context(), now)
+		now = now.Add(5 * time.Second)
+	}
+	clock := func() time.Time { return now }
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(expose.New(c.Board(), stale, clock))
+	handler := expose.Handler(c.Board(), registry, stale, clock)
+	for _, path := range []string{"/metrics", "/history"} {
+		b.Run(path, func(b *testing.B) {
+			b.ReportAllocs()
+			var size int64
+			for b.Loop() {
+				w := httptest.NewRecorder()
+				handler.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), "GET", path, nil))
+				if size, err = io.Copy(io.Discard, w.Body); err != nil || w.Code != 200 {
+					b.Fatal(w.Code, err)
+				}
+			}
+			b.ReportMetric(float64(size)/1024, "KiB")
+			b.ReportMetric(resident(b), "rss-MB")
+		})
+	}
+}
+
+// resident is the memory of this process.
+func resident(b *testing.B) float64 {
+	b.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindSubmatch(text)
+	if err != nil || found == nil {
+		b.Skip("no /proc/self/status to read the memory from")
+	}
+	kilobytes, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kilobytes / 1024
+}
