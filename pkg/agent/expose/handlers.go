@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -132,9 +134,15 @@ func writeLine(out *bytes.Buffer, is metric, l history.Line, extra []label) {
 		}
 		fmt.Fprintf(&names, `%s="%s"`, of.name, escape.Replace(of.value))
 	}
+	start := is.name + "{" + names.String() + "} "
+	point := make([]byte, 0, 64)
 	for i, mean := range l.Means {
-		if mean == mean { // not NaN
-			fmt.Fprintf(out, "%s{%s} %g %d\n", is.name, names.String(), mean, l.End(i).Unix())
+		if math.IsNaN(float64(mean)) {
+			continue
 		}
+		point = append(strconv.AppendFloat(point[:0], float64(mean), 'g', -1, 32), ' ')
+		point = append(strconv.AppendInt(point, l.End(i).Unix(), 10), '\n')
+		out.WriteString(start)
+		out.Write(point)
 	}
 }
