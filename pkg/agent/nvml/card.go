@@ -60,8 +60,15 @@ func (c *card) read(library gonvml.Interface, device gonvml.Device, can abilitie
 		out.Processes = c.process(l, device, can, now)
 		c.use(l, library, device, &out.Use, now)
 	}
-	out.Fault = l.fault
+	out.Fault = l.verdict(&out)
 	return out
+}
+
+// miss says that the card was not read now: its counters are not to be bridged.
+func (c *card) miss() {
+	for _, own := range c.counters {
+		own.taken = time.Time{}
+	}
 }
 
 // named is the card as far as it is known without asking.

@@ -62,7 +62,7 @@ func (c *card) count(
 		return gpu.Use{}
 	}
 	if !l.took("nvmlGpmSampleGet", get(own.next)) {
-		// What is missed now would be counted to the next look otherwise.
+		// A device that was reset meanwhile counts from 0 again.
 		own.taken = time.Time{}
 		return gpu.Use{}
 	}

@@ -21,8 +21,8 @@ func (c *card) process(l *look, device gonvml.Device, can abilities, now time.Ti
 	}
 	since := c.processes.from(now)
 	raw, answer := device.GetProcessUtilization(since)
-	if answer == gonvml.ERROR_NOT_FOUND {
-		// Nobody did anything.
+	if answer == gonvml.ERROR_NOT_FOUND || (answer == gonvml.ERROR_INSUFFICIENT_SIZE && len(raw) == 0) {
+		// Nobody did anything: a buffer of no entries is too small for the wrapper.
 		raw, answer = nil, gonvml.SUCCESS
 	}
 	if !l.took("nvmlDeviceGetProcessUtilization", answer) {

@@ -144,6 +144,11 @@ func printable(text string) string { return strings.ToValidUTF8(text, "?") }
 // missing names the devices that did not answer, as far as they are known from before: a lost GPU may keep its index or not be
 // counted any more, and then others have moved up.
 func (r *Reader) missing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
+	for _, c := range r.cards {
+		if !seen[c] {
+			c.miss()
+		}
+	}
 	for i := range gpus {
 		if gpus[i].UUID != "" {
 			continue

@@ -5,6 +5,7 @@ package nvml_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,39 @@ func TestProcesses(t *testing.T) {
 }
 
 var approx = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })
+
+func TestABufferOfNoEntriesIsAQuietDevice(t *testing.T) {
+	n := onto(dgxa100.New())
+	n.devices[0].running = []gonvml.ProcessInfo{{Pid: 20}}
+	n.devices[0].GetProcessUtilizationFunc = func(uint64) ([]gonvml.ProcessUtilizationSample, gonvml.Return) {
+		return []gonvml.ProcessUtilizationSample{}, gonvml.ERROR_INSUFFICIENT_SIZE
+	}
+	got := n.reader().Read(start).GPUs[0]
+	if got.Fault != nil || len(got.Processes) != 1 || !got.Processes[0].Told {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAMeasureThatFailsIsNotTheDevice(t *testing.T) {
+	n := onto(dgxa100.New())
+	d := n.devices[0]
+	d.busy = []gonvml.Sample{sample(start, 50)}
+	d.GetProcessUtilizationFunc = func(uint64) ([]gonvml.ProcessUtilizationSample, gonvml.Return) {
+		return nil, gonvml.ERROR_UNKNOWN
+	}
+	r := n.reader()
+	if got := r.Read(start).GPUs[0]; got.Fault != nil || len(got.Busy) != 1 {
+		t.Errorf("one measure fails: %+v", got)
+	}
+	unknown := func() (gonvml.Memory_v2, gonvml.Return) { return gonvml.Memory_v2{}, gonvml.ERROR_UNKNOWN }
+	d.GetMemoryInfo_v2Func = unknown
+	d.GetMemoryInfoFunc = func() (gonvml.Memory, gonvml.Return) { return gonvml.Memory{}, gonvml.ERROR_UNKNOWN }
+	got := r.Read(start.Add(time.Second)).GPUs[0]
+	if got.Fault == nil || got.Fault.Reason != gpu.Unknown ||
+		!strings.Contains(got.Fault.Message, "nvmlDeviceGetMemoryInfo") {
+		t.Errorf("all measures fail: %+v", got)
+	}
+}
 
 func TestADeviceThatDoesNotTellProcessesApartSaysSo(t *testing.T) {
 	n := onto(dgxa100.New())
