@@ -24,9 +24,8 @@ type counters struct {
 func (c *counters) free(library gonvml.Interface) {
 	for _, s := range []gonvml.GpmSample{c.before, c.next} {
 		if s != nil {
-			library.GpmSampleFree(
-				s,
-			) //nolint:errcheck // A library that does not take it back is not asked for it again.
+			//nolint:errcheck // A library that does not take it back is not asked for it again.
+			library.GpmSampleFree(s)
 		}
 	}
 	*c = counters{}
