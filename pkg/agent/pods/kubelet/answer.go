@@ -17,8 +17,8 @@ type Answer struct {
 	Holdings []pods.Holding
 	// LeftOut counts the devices that containers hold and that could not be told, by why.
 	LeftOut map[Reason]int
-	// ReplicasSeen: the kubelet did not tell what it can allocate, so that the replicas of a shared device were counted by
-	// those that are held. Its holders' shares may be smaller than they are told to be.
+	// ReplicasSeen: the kubelet has never told how many replicas a shared device has, so that those that are held, and their
+	// numbers, were counted. Its holders' shares may be smaller than they are told to be.
 	ReplicasSeen bool
 }
 
@@ -38,9 +38,9 @@ const (
 type tally struct {
 	names   names
 	leftOut map[Reason]int
-	// replicas that are known of each device; a device that is not shared has none.
-	replicas map[string]set
-	held     map[hold]set
+	// allocatable and held are the replicas of each device; one that is not shared has none.
+	allocatable, held map[string]set
+	holds             map[hold]set
 	// claimed is who holds a device by a resource claim, all alike.
 	claimed map[string][]pods.Container
 }
@@ -63,16 +63,20 @@ type hold struct {
 	shared    bool
 }
 
-// read makes holdings of a kubelet's answers; all is nil where it does not tell what it can allocate.
+// read makes holdings of a kubelet's answers; all is nil where it does not tell what it can allocate. The replicas of each
+// device that is held are known from before, and are told for the next time: a device whose plugin is restarted, or that is
+// not healthy, is held and not allocatable.
 func read(
 	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
-) Answer {
+	before map[string]set,
+) (Answer, map[string]set) {
 	t := tally{
-		names:    names{gpus: reading.GPUs},
-		leftOut:  map[Reason]int{},
-		replicas: map[string]set{},
-		held:     map[hold]set{},
-		claimed:  map[string][]pods.Container{},
+		names:       names{gpus: reading.GPUs},
+		leftOut:     map[Reason]int{},
+		allocatable: map[string]set{},
+		held:        map[string]set{},
+		holds:       map[hold]set{},
+		claimed:     map[string][]pods.Container{},
 	}
 	for _, pod := range list.GetPodResources() {
 		for _, c := range pod.GetContainers() {
@@ -81,16 +85,9 @@ func read(
 			t.claims(container, c.GetDynamicResources())
 		}
 	}
-	a := Answer{LeftOut: t.leftOut, ReplicasSeen: all == nil && len(t.replicas) > 0}
-	for _, devices := range all.GetDevices() {
-		for _, id := range devices.GetDeviceIds() {
-			if device, replica, _ := t.names.resolve(devices.GetResourceName(), id); device != "" {
-				t.note(device, replica)
-			}
-		}
-	}
-	a.Holdings = t.holdings()
-	return a
+	t.plugged(all.GetDevices())
+	known, complete := t.settle(before)
+	return Answer{Holdings: t.holdings(), LeftOut: t.leftOut, ReplicasSeen: !complete}, known
 }
 
 // plugins counts what a container holds by device plugins.
@@ -102,8 +99,10 @@ func (t *tally) plugins(container pods.Container, all []*podresources.ContainerD
 			case reason != "":
 				t.leftOut[reason]++
 			case device != "":
-				t.note(device, replica)
-				put(t.held, hold{container, device, replica != ""}, replica)
+				put(t.holds, hold{container, device, replica != ""}, replica)
+				if replica != "" {
+					put(t.held, device, replica)
+				}
 			}
 		}
 	}
@@ -124,11 +123,36 @@ func (t *tally) claims(container pods.Container, all []*podresources.DynamicReso
 	}
 }
 
-// note that a replica exists.
-func (t *tally) note(device, replica string) {
-	if replica != "" {
-		put(t.replicas, device, replica)
+// plugged counts the replicas that can be allocated.
+func (t *tally) plugged(all []*podresources.ContainerDevices) {
+	for _, devices := range all {
+		for _, id := range devices.GetDeviceIds() {
+			if device, replica, _ := t.names.resolve(devices.GetResourceName(), id); replica != "" {
+				put(t.allocatable, device, replica)
+			}
+		}
 	}
+}
+
+// settle on the replicas of each device that is held: those that can be allocated, or could before, and those that are
+// held. It returns the former, and whether they were told of every device.
+func (t *tally) settle(before map[string]set) (known map[string]set, complete bool) {
+	known, complete = map[string]set{}, true
+	for device, held := range t.held {
+		replicas, told := t.allocatable[device]
+		if !told {
+			replicas, told = before[device]
+		}
+		if !told {
+			complete = false
+			continue
+		}
+		known[device] = replicas
+		for replica := range replicas {
+			held[replica] = struct{}{}
+		}
+	}
+	return known, complete
 }
 
 // holdings are the shares of what was counted.
@@ -138,10 +162,10 @@ func (t *tally) holdings() []pods.Holding {
 		container pods.Container
 	}
 	shares := map[holder]float64{}
-	for h, replicas := range t.held {
+	for h, replicas := range t.holds {
 		share := 1.0
 		if h.shared {
-			share = float64(len(replicas)) / float64(count(t.replicas[h.device]))
+			share = float64(len(replicas)) / float64(count(t.held[h.device]))
 		}
 		shares[holder{h.device, h.container}] += share
 	}

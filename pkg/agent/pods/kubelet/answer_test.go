@@ -97,7 +97,10 @@ func TestHoldings(t *testing.T) {
 			holding("llama", devices("nvidia.com/gpu", `"`+gpuA+`::0"`)) +
 				holding("embed", devices("nvidia.com/gpu", `"`+gpuA+`::1"`)),
 			devices("nvidia.com/gpu", `"`+gpuB+`::0"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.5, "embed"), held(gpuA, 0.5, "llama")}},
+			kubelet.Answer{
+				Holdings:     []pods.Holding{held(gpuA, 0.5, "embed"), held(gpuA, 0.5, "llama")},
+				ReplicasSeen: true,
+			},
 		},
 		{
 			"MIG instances, one whole and one in replicas",

@@ -9,7 +9,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
@@ -26,10 +28,12 @@ const (
 	longest = 4 << 20
 )
 
-// Lister asks one kubelet. It is safe for concurrent use.
+// Lister asks one kubelet. It is not safe for concurrent use.
 type Lister struct {
 	conn   *grpc.ClientConn
 	client podresources.PodResourcesListerClient
+	// replicas of each shared device that is held, as the kubelet told them last.
+	replicas map[string]set
 }
 
 // Dial makes a lister for a socket. It does not touch the socket: a kubelet may start, stop and start again later.
@@ -73,12 +77,24 @@ func (l *Lister) Holdings(ctx context.Context, reading gpu.Reading) (Answer, err
 	if err != nil {
 		return Answer{}, fmt.Errorf("the kubelet's pod resources: %w", err)
 	}
-	// Newer than List, and an operator may forbid it: what is held tells the rest.
 	all, err := l.client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
-	if err != nil {
-		all = nil
+	if err != nil && passing(err) {
+		return Answer{}, fmt.Errorf("what the kubelet can allocate: %w", err)
 	}
-	return read(list, all, reading), nil
+	answer, replicas := read(list, all, reading, l.replicas)
+	l.replicas = replicas
+	return answer, nil
+}
+
+// passing says whether an error may be gone with the next call. One that is not is a kubelet that is too old for the call
+// or was told not to answer it: what is held tells the rest.
+func passing(err error) bool {
+	switch status.Code(err) {
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.ResourceExhausted:
+		return true
+	default:
+		return false
+	}
 }
 
 // Close ends the connection.

@@ -2,9 +2,6 @@ package kubelet_test
 
 import (
 	"context"
-	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,103 +15,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods/kubelet"
 )
 
-// answers is a kubelet's pod-resources server with fixed answers.
-type answers struct {
-	podresources.UnimplementedPodResourcesListerServer
-
-	list *podresources.ListPodResourcesResponse
-	all  *podresources.AllocatableResourcesResponse
-	err  error // of GetAllocatableResources
-}
-
-func (a answers) List(
-	context.Context, *podresources.ListPodResourcesRequest,
-) (*podresources.ListPodResourcesResponse, error) {
-	return a.list, nil
-}
-
-func (a answers) GetAllocatableResources(
-	context.Context, *podresources.AllocatableResourcesRequest,
-) (*podresources.AllocatableResourcesResponse, error) {
-	return a.all, a.err
-}
-
-// socket is a path for a unix socket, which may have some hundred letters at most.
-func socket(t *testing.T) string {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "kubelet") //nolint:usetesting // t.TempDir is too long a path for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Error(err)
-		}
-	})
-	return filepath.Join(folder, "s")
-}
-
-func listen(t *testing.T, path string) net.Listener {
-	t.Helper()
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return listener
-}
-
-// serve a kubelet on a socket until the test or the returned function stops it.
-func serve(t *testing.T, path string, lister podresources.PodResourcesListerServer) (stop func()) {
-	t.Helper()
-	server := grpc.NewServer()
-	podresources.RegisterPodResourcesListerServer(server, lister)
-	listener := listen(t, path)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		server.Stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-	t.Cleanup(stop)
-	return stop
-}
-
-func dial(t *testing.T, path string) *kubelet.Lister {
-	t.Helper()
-	lister, err := kubelet.Dial(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := lister.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return lister
-}
-
-func whole(pod, uuid string) *podresources.PodResources {
-	return &podresources.PodResources{
-		Name: pod, Namespace: "inference",
-		Containers: []*podresources.ContainerResources{{
-			Name: "server", Devices: []*podresources.ContainerDevices{{
-				ResourceName: "nvidia.com/gpu", DeviceIds: []string{uuid},
-			}},
-		}},
-	}
-}
-
-func listOf(all ...*podresources.PodResources) *podresources.ListPodResourcesResponse {
-	return &podresources.ListPodResourcesResponse{PodResources: all}
-}
-
 func TestDialWantsAPath(t *testing.T) {
 	t.Parallel()
 	if _, err := kubelet.Dial(""); err == nil || !strings.Contains(err.Error(), kubelet.Socket) {
@@ -125,11 +25,8 @@ func TestDialWantsAPath(t *testing.T) {
 func TestHoldingsWithoutKubelet(t *testing.T) {
 	t.Parallel()
 	path := socket(t)
-	if _, err := dial(
-		t,
-		path,
-	).Holdings(t.Context(), gpu.Reading{}); err == nil ||
-		!strings.Contains(err.Error(), path) {
+	_, err := dial(t, path).Holdings(t.Context(), gpu.Reading{})
+	if err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v does not say which socket is not there", err)
 	}
 }
@@ -158,6 +55,51 @@ func TestHoldingsOverARestart(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Error("the kubelet that was started again is not found again in 5 s")
+}
+
+func TestHoldingsWhileThePluginRestarts(t *testing.T) {
+	t.Parallel()
+	path, node := socket(t), changing{now: make(chan answers, 1)}
+	serve(t, path, node)
+	lister := dial(t, path)
+	list := listOf(whole("llama", gpuA+"::0"))
+	four := &podresources.AllocatableResourcesResponse{Devices: []*podresources.ContainerDevices{{
+		ResourceName: "nvidia.com/gpu", DeviceIds: []string{gpuA + "::0", gpuA + "::1", gpuA + "::2", gpuA + "::3"},
+	}}}
+	two := &podresources.AllocatableResourcesResponse{Devices: []*podresources.ContainerDevices{{
+		ResourceName: "nvidia.com/gpu", DeviceIds: []string{gpuA + "::0", gpuA + "::1"},
+	}}}
+	none := &podresources.AllocatableResourcesResponse{}
+	for _, step := range []struct {
+		why  string
+		node answers
+		want float64
+		seen bool
+	}{
+		{"before anything was told", answers{list: list, all: none}, 1, true},
+		{"one of four", answers{list: list, all: four}, 0.25, false},
+		{"its plugin is restarted, and nothing is allocatable", answers{list: list, all: none}, 0.25, false},
+		{"the kubelet does not tell", answers{list: list, err: status.Error(codes.PermissionDenied, "")}, 0.25, false},
+		{"it came back with two", answers{list: list, all: two}, 0.5, false},
+		{"a restart again", answers{list: list, all: none}, 0.5, false},
+	} {
+		node.now <- step.node
+		held := ask(t, lister)
+		if len(held.Holdings) != 1 || held.Holdings[0].Allocated != step.want || held.ReplicasSeen != step.seen {
+			t.Errorf("%s: %+v; want a share of %v", step.why, held, step.want)
+		}
+	}
+}
+
+func TestHoldingsOfAKubeletThatIsBusy(t *testing.T) {
+	t.Parallel()
+	path := socket(t)
+	serve(t, path, answers{
+		list: listOf(whole("llama", gpuA+"::0")), err: status.Error(codes.ResourceExhausted, "rejected by rate limit"),
+	})
+	if held, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("a kubelet that may answer the next time gives %+v, %v", held, err)
+	}
 }
 
 func TestHoldingsOfAKubeletThatHangs(t *testing.T) {
@@ -201,27 +143,12 @@ func TestHoldingsOfAHugeAnswer(t *testing.T) {
 	}
 }
 
-// garbled answers with bytes that are no protobuf.
-type garbled struct{}
-
-func (garbled) Marshal(any) ([]byte, error)     { return []byte{0x0a, 0xff, 0xff, 0xff}, nil }
-func (garbled) Unmarshal(_ []byte, _ any) error { return nil }
-func (garbled) Name() string                    { return "proto" }
-
 func TestHoldingsOfAMalformedAnswer(t *testing.T) {
 	t.Parallel()
 	path := socket(t)
 	server := grpc.NewServer(grpc.ForceServerCodec(garbled{}))
 	podresources.RegisterPodResourcesListerServer(server, answers{list: listOf()})
-	listener := listen(t, path)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	start(t, path, server)
 	if _, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.Internal {
 		t.Errorf("bytes that are no answer give %v", err)
 	}
@@ -230,25 +157,8 @@ func TestHoldingsOfAMalformedAnswer(t *testing.T) {
 func TestHoldingsOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	path := socket(t)
-	server, listener := grpc.NewServer(), listen(t, path)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	start(t, path, grpc.NewServer())
 	if _, err := dial(t, path).Holdings(t.Context(), gpu.Reading{}); status.Code(err) != codes.Unimplemented {
 		t.Errorf("a server without v1 gives %v", err)
 	}
-}
-
-func ask(t *testing.T, lister *kubelet.Lister) kubelet.Answer {
-	t.Helper()
-	held, err := lister.Holdings(t.Context(), gpu.Reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return held
 }

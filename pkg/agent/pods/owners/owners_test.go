@@ -3,6 +3,7 @@ package owners_test
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -224,4 +225,25 @@ func TestOwnersFindAPodOnceItIsThere(t *testing.T) {
 	n.want(t, "before its log", 10, nobody, false)
 	n.link(llama, idLlama)
 	n.want(t, "after", 10, llama, true)
+}
+
+// TestOwnersOfThisProcess reads what a kernel writes.
+func TestOwnersOfThisProcess(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Skip("no /proc here:", err)
+	}
+	comm, err := os.ReadFile("/proc/self/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, start, err := owners.ParseStat(file)
+	if err != nil || got != strings.TrimSuffix(string(comm), "\n") || start == 0 {
+		t.Errorf("%s is read as %q, %d, %v; want %s", file, got, start, err, comm)
+	}
+	look := owners.New(os.DirFS("/proc"), os.DirFS(t.TempDir())).Look()
+	if c, _ := look(os.Getpid()); c != nobody {
+		t.Errorf("without any logs this process is %+v", c)
+	}
 }
