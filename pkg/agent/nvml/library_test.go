@@ -18,19 +18,32 @@ import (
 )
 
 // stub builds a library with NVML's interface, so that the way through cgo is walked: NVIDIA's bindings load it as the driver's.
+//
+//nolint:ireturn // The bindings' own type is not exported.
 func stub(tb testing.TB, flags ...string) gonvml.Interface {
 	tb.Helper()
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
 		tb.Skip("no C compiler to build the stub of a driver's library with")
 	}
-	module, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-nvml").Output()
+	module, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-nvml").
+		Output()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	path := filepath.Join(tb.TempDir(), "libnvidia-ml.so.1")
-	flags = append(flags, "-shared", "-fPIC", "-O1", "-w", "-I", filepath.Join(strings.TrimSpace(string(module)), "pkg", "nvml"),
-		"-o", path, filepath.Join("testdata", "stub.c"))
+	flags = append(
+		flags,
+		"-shared",
+		"-fPIC",
+		"-O1",
+		"-w",
+		"-I",
+		filepath.Join(strings.TrimSpace(string(module)), "pkg", "nvml"),
+		"-o",
+		path,
+		filepath.Join("testdata", "stub.c"),
+	)
 	if out, err := exec.CommandContext(tb.Context(), compiler, flags...).CombinedOutput(); err != nil {
 		tb.Fatalf("cc: %v\n%s", err, out)
 	}
@@ -50,14 +63,16 @@ func TestThroughTheLibrary(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	g := got.GPUs[7]
-	if g.UUID != "GPU-00000007-0000-4000-8000-000000000000" || g.Model != "NVIDIA H100 80GB HBM3" || g.Minor != 7 || g.Fault != nil {
+	if g.UUID != "GPU-00000007-0000-4000-8000-000000000000" || g.Model != "NVIDIA H100 80GB HBM3" || g.Minor != 7 ||
+		g.Fault != nil {
 		t.Errorf("%+v", g)
 	}
 	if g.Memory != (gpu.Memory{Used: 60 << 30, Total: 80 << 30}) {
 		t.Errorf("memory %+v", g.Memory)
 	}
 	// The stub's counters tell the numbers of the metrics in percent: 10 is bandwidth, 5 any tensor pipe.
-	if !cmp.Equal(ratios(g.Bandwidth), []float64{0.1}, approx) || !cmp.Equal(ratios(g.Tensor), []float64{0.05}, approx) {
+	if !cmp.Equal(ratios(g.Bandwidth), []float64{0.1}, approx) ||
+		!cmp.Equal(ratios(g.Tensor), []float64{0.05}, approx) {
 		t.Errorf("counters %+v", g.Use)
 	}
 	want := []gpu.Process{
@@ -74,9 +89,9 @@ func TestThroughTheLibrary(t *testing.T) {
 
 func TestTheBufferIsReadToItsEndAndOnce(t *testing.T) {
 	r := nvml.New(stub(t))
-	start := time.Now()
-	all := r.Read(start).GPUs[0].Busy
-	if len(all) != 120 || all[0].Ratio != 0.8 || start.Sub(all[119].Time) > time.Second {
+	now := time.Now()
+	all := r.Read(now).GPUs[0].Busy
+	if len(all) != 120 || all[0].Ratio != 0.8 || now.Sub(all[119].Time) > time.Second {
 		t.Fatalf("%d samples, want 120 up to now", len(all))
 	}
 	time.Sleep(400 * time.Millisecond)
