@@ -39,8 +39,7 @@ type Owners interface {
 
 // Config is how a Collector works.
 type Config struct {
-	// Interval between readings. The driver's buffers hold some seconds, about twenty where six samples a second are kept:
-	// beyond ten, samples may be lost.
+	// Interval between readings. The driver's buffers hold some seconds: beyond ten, samples may be lost.
 	Interval time.Duration
 	// Window of the figures; at least two intervals.
 	Window time.Duration

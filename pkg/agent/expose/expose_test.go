@@ -279,3 +279,13 @@ func TestALabelsValueIsWrittenSafely(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// A driver that lists a GPU twice costs that GPU's second series, not the page.
+func TestASeriesThatIsWrongDoesNotHideTheOthers(t *testing.T) {
+	n := collecttest.Whole(2, 1)
+	n.GPUs = append(n.GPUs, n.GPUs[0])
+	status, text := start(t, n, 1).get(t, "/metrics")
+	if status != 200 || !strings.Contains(text, `forewarm_gpu_busy_ratio{gpu_instance="",uuid="GPU-1"} 0.8`) {
+		t.Errorf("%d\n%.400s", status, text)
+	}
+}

@@ -31,7 +31,11 @@ func Handler(
 	now func() time.Time,
 ) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		EnableOpenMetrics: true,
+		// One series that is wrong must not hide the others.
+		ErrorHandling: promhttp.ContinueOnError,
+	}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if ill := illness(board.Load(), stale, now()); ill != "" {
 			http.Error(w, ill, http.StatusServiceUnavailable)

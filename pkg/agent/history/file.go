@@ -27,7 +27,8 @@ func Load(path string) (Hour, error) {
 
 // Save writes an hour to a file. Whatever happens meanwhile, the file holds either this hour or the one before, whole.
 func Save(path string, hour Hour) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	// One name, so that whatever ends the agent leaves no more than one behind.
+	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

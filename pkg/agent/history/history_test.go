@@ -135,6 +135,13 @@ func TestARestartGoesOn(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-saved +loaded):\n%s", diff)
 	}
+	// What a crash left behind is in nobody's way.
+	if err := os.WriteFile(path+".new", bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Save(path, want); err != nil {
+		t.Fatal(err)
+	}
 	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

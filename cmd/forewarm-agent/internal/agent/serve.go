@@ -84,7 +84,7 @@ func (p Program) run(
 	select {
 	case <-read:
 		return errors.Join(err, p.Driver.Close())
-	default:
+	case <-rest.Done():
 		// The driver holds on to a call; it gets what it holds back with the process.
 		return err
 	}
