@@ -10,6 +10,9 @@ LINT_MODULE := hack/lint/go.mod
 CC_FOUND := $(shell command -v $(shell go env CC) 2>/dev/null)
 RACE := $(if $(CC_FOUND),-race,)
 
+# NVIDIA's header marks functions as deprecated that its own bindings call. The rest is what cgo compiles with anyway.
+export CGO_CFLAGS := -O2 -g -Wno-deprecated-declarations
+
 .PHONY: help
 help: ## this text
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,6 +20,10 @@ help: ## this text
 .PHONY: build
 build: ## bin/forewarm, a static binary
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/forewarm ./cmd/forewarm
+
+.PHONY: agent
+agent: ## bin/forewarm-agent, which reads a node's GPUs; needs a C compiler, but no GPU and no NVIDIA software
+	CGO_ENABLED=1 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/forewarm-agent ./cmd/forewarm-agent
 
 .PHONY: demo
 demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
@@ -57,6 +64,7 @@ cluster: ## a control plane with forewarm in it, to play with, until interrupted
 .PHONY: lint
 lint: ## golangci-lint, pinned and built from source (minutes, once)
 	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint run
+	$(if $(CC_FOUND),CGO_ENABLED=1 go tool -modfile=$(LINT_MODULE) golangci-lint run ./pkg/agent/nvml ./cmd/forewarm-agent)
 	cd hack/e2e && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format
@@ -67,6 +75,10 @@ format: ## gofumpt, import order and line length, by the linter's own formatters
 bench: ## what serving and refreshing cost: requests, reviews, a thousand Forecasts
 	CGO_ENABLED=0 go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
 	CGO_ENABLED=0 go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
+
+.PHONY: bench-agent
+bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
+	go test -run '^$$' -bench . -benchmem ./pkg/agent/...
 
 .PHONY: bench-start
 bench-start: build ## the start with a thousand Forecasts beside a real Prometheus (needs one on PATH; minutes)

@@ -22,6 +22,7 @@ var (
 	outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
 	core    = []string{
 		"pkg/atzero",
+		"pkg/capacity",
 		"pkg/series",
 		"pkg/forecaster",
 		"pkg/decide",
@@ -67,6 +68,43 @@ func layers() map[string]layer {
 			packages:  []string{"pkg/source/..."},
 			forbidden: []string{module + "pkg/serve", module + "pkg/config"},
 			why:       "data flows one way",
+		},
+		"agent": {
+			packages: []string{"pkg/agent/...", "cmd/forewarm-agent/..."},
+			forbidden: []string{
+				module + "pkg/serve", module + "pkg/source", module + "pkg/refresh", module + "pkg/config",
+				module + "pkg/signal", module + "forecast", "k8s.io/client-go/", "k8s.io/apimachinery/", "k8s.io/api/",
+			},
+			why: "the node agent is a program of its own, and small",
+		},
+		"agent core": {
+			packages: []string{"pkg/agent/gpu", "pkg/agent/window"},
+			forbidden: []string{
+				"k8s.io/", "github.com/prometheus/", "google.golang.org/grpc", "net/http", "context", "log", "os/exec",
+				"runtime/cgo",
+			},
+			why: "what the agent makes of readings is pure",
+		},
+		"no cgo": {
+			packages: []string{"cmd/forewarm"},
+			forbidden: []string{
+				module + "pkg/agent", "github.com/NVIDIA/go-nvml/", "runtime/cgo",
+			},
+			why: "forewarm is one static binary; only the node agent needs cgo",
+		},
+		"attribution": {
+			packages: []string{"pkg/agent/pods", "pkg/agent/pods/cgroup", "pkg/agent/pods/owners"},
+			forbidden: append([]string{
+				module + "pkg/agent/pods/kubelet", module + "forecast", "net", "os/exec", "google.golang.org/grpc",
+			}, outside...),
+			why: "whose the work is follows from what was read; only pods/kubelet dials",
+		},
+		"kubelet": {
+			packages: []string{"pkg/agent/pods/kubelet"},
+			forbidden: []string{
+				module + "pkg/serve", module + "pkg/source", module + "pkg/config", module + "forecast", "runtime/cgo",
+			},
+			why: "the agent is a program of its own",
 		},
 		"ownership": {
 			packages: []string{"pkg/ownership"},
@@ -121,7 +159,8 @@ func TestForbiddenWordsExist(t *testing.T) {
 			for _, dep := range all {
 				found = found || within(dep, forbidden)
 			}
-			if !found && forbidden != "runtime/cgo" {
+			// What needs cgo is not listed without it.
+			if !found && forbidden != "runtime/cgo" && !strings.HasPrefix(forbidden, "github.com/NVIDIA/") {
 				t.Errorf("%s: nothing in the module is called %s any more: mend the fence", name, forbidden)
 			}
 		}
@@ -134,6 +173,21 @@ func within(pkg, path string) bool {
 		return strings.HasPrefix(pkg, path)
 	}
 	return pkg == path || (strings.HasPrefix(path, module) && strings.HasPrefix(pkg, path+"/"))
+}
+
+// TestTheCommandNeedsNoCgo looks again with cgo, which the list above is made without: what would be linked if it were on.
+func TestTheCommandNeedsNoCgo(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}}", module+"cmd/forewarm")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, out)
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		if within(dep, "github.com/NVIDIA/") || within(dep, module+"pkg/agent") {
+			t.Errorf("cmd/forewarm depends on %s: only the node agent reads GPUs", dep)
+		}
+	}
 }
 
 // dependencies are those of packages; what is there for tests alone may depend on package testing, and so on anything.

@@ -4,9 +4,7 @@ import "github.com/forewarm/forewarm/pkg/api/v1alpha1"
 
 // Catalogue makes a signal into PromQL.
 type Catalogue interface {
-	// Presets are the names that Render knows, sorted.
-	Presets() []string
-	// Render is a preset's query for a workload in a namespace.
+	// Render is a preset's query for a workload in a namespace. The error of an unknown preset names the near ones.
 	Render(preset, namespace string, target v1alpha1.TargetRef) (Rendered, error)
 	// Confine is a user's own query, parsed and held to what the namespace may read. The error says where it does not
 	// parse, or what it must not ask for.

@@ -63,7 +63,7 @@ func (r *reader) signal(
 	preset, query := spec.Signal.Preset, spec.Signal.Query
 	switch {
 	case preset == "" && query == "":
-		r.add(field.Required(path, "set preset (one of "+strings.Join(catalogue.Presets(), ", ")+") or query"))
+		r.add(field.Required(path, "set preset (forewarm presets lists them) or query"))
 	case preset != "" && query != "":
 		r.add(field.Forbidden(path, "preset and query exclude each other, keep one"))
 	}
@@ -94,10 +94,6 @@ func (r *reader) query(path *field.Path, catalogue Catalogue, namespace, query s
 
 func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec) Rendered {
 	preset := spec.Signal.Preset
-	if !slices.Contains(catalogue.Presets(), preset) {
-		r.add(field.NotSupported(path, preset, catalogue.Presets()))
-		return Rendered{}
-	}
 	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef)
 	if err != nil {
 		r.add(field.Invalid(path, preset, err.Error()))

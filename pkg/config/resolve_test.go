@@ -21,9 +21,10 @@ import (
 // catalogue knows two presets and refuses queries that hold a closing brace too many.
 type catalogue struct{}
 
-func (catalogue) Presets() []string { return []string{"vllm/arrivals", "vllm/inflight"} }
-
 func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
+	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
+		return config.Rendered{}, errors.New("did you mean vllm/inflight?")
+	}
 	if target.Kind == "CronJob" {
 		return config.Rendered{}, errors.New("a CronJob has no pods that stay")
 	}
@@ -190,9 +191,9 @@ func faults() []struct{ name, change, want string } {
 		{"no kind", "targetRef: {name: a}", "spec.targetRef.kind: Required value"},
 		{"no workload's name", "targetRef: {kind: Deployment}", "spec.targetRef.name: Required value"},
 		{"a kind of two words", "targetRef: {kind: My Kind, name: a}", "spec.targetRef.kind: Invalid value"},
-		{"no signal", "signal: {}", "set preset (one of vllm/arrivals, vllm/inflight) or query"},
+		{"no signal", "signal: {}", "set preset (forewarm presets lists them) or query"},
 		{"two signals", "signal: {preset: vllm/inflight, query: x}", "keep one"},
-		{"an unknown preset", "signal: {preset: vllm/in-flight}", `supported values: "vllm/arrivals", "vllm/inflight"`},
+		{"an unknown preset", "signal: {preset: vllm/in-flight}", `did you mean vllm/inflight?`},
 		{"a preset that does not fit", "targetRef: {kind: CronJob, name: a}", "a CronJob has no pods that stay"},
 		{"a query that does not parse", "signal: {query: 'sum(x}})'}", "1:9: unexpected right brace"},
 		{

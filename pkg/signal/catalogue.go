@@ -73,8 +73,8 @@ func Lookup(name string) (Preset, error) {
 	if near := Near(name); len(near) > 0 {
 		return Preset{}, fmt.Errorf("%w %q: did you mean %s?", ErrUnknown, clip(name), strings.Join(near, ", "))
 	}
-	return Preset{}, fmt.Errorf("%w %q: write one of %s, or a query of your own",
-		ErrUnknown, clip(name), strings.Join(Names(), ", "))
+	return Preset{}, fmt.Errorf("%w %q: `forewarm presets` lists all of them; or write a query of your own",
+		ErrUnknown, clip(name))
 }
 
 // lack is the reason why a source has no preset of that name, "" where nothing is said of it.

@@ -15,8 +15,8 @@ func TestLookup(t *testing.T) {
 		{"vlm", "did you mean vllm/arrivals, vllm/inflight, vllm/kv-cache, vllm/queue?"},
 		{"kv-cache", "sglang/kv-cache"},
 		{"tgi/kv-cache", "TGI does not report its KV cache; use tgi/inflight"},
-		{"nothing like it", strings.Join(signal.Names(), ", ")},
-		{"", "write one of"},
+		{"nothing like it", "`forewarm presets` lists all of them; or write a query of your own"},
+		{"", "`forewarm presets` lists all of them"},
 	} {
 		_, err := signal.Lookup(tt.name)
 		if !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), tt.want) {

@@ -2,7 +2,6 @@ package signal
 
 import (
 	"fmt"
-	"strings"
 )
 
 // dcgm is the presets on NVIDIA's dcgm-exporter, and on kube-state-metrics for what was allotted.
@@ -37,9 +36,13 @@ func dcgm() Source {
 			{
 				Name:  "dcgm/gpus-allocated",
 				Brief: "GPUs held: bills and warm pools, never scaling",
-				Summary: "GPUs that the target's scheduled pods hold, from their resource requests (kube-state-metrics): a MIG " +
-					"instance by its compute slices of seven (of four on an A30), a time-slicing or MPS replica as a whole one: " +
-					"divide in a query of your own where several make a GPU. It follows the replicas, so scaling on it feeds itself. Claims of dynamic resource allocation are not seen.",
+				Summary: "Physical GPUs that the target's scheduled pods hold, from their resource requests (kube-state-metrics): a MIG " +
+					"instance by its compute slices of seven (of four on an A30), one of n time-slicing or MPS replicas as 1/n. That " +
+					"needs the node label nvidia.com/gpu.replicas, which kube-state-metrics exports with " +
+					"--metric-labels-allowlist=nodes=[nvidia.com/gpu.replicas]. Without it nvidia.com/gpu.shared has no series, for " +
+					"nobody knows what part it is; and nvidia.com/gpu counts as a whole GPU, which is wrong where it is shared under that " +
+					"name, and under MIG's strategy single: write the part in a query of your own there, as sum(…) / 4. It follows the " +
+					"replicas, so scaling on it feeds itself. Claims of dynamic resource allocation are not seen.",
 				Target:   "none: not for an HPA",
 				Unit:     "GPUs",
 				template: scope.gpusAllocated,
@@ -55,37 +58,4 @@ func dcgm() Source {
 func (s scope) gpus(name string) string {
 	return fmt.Sprintf(`sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`,
 		s.fact(name, ""), s.pods())
-}
-
-// gpusAllocated weighs what pods ask for. A resource's name tells a MIG instance's slices of compute; PromQL makes no
-// number of a label, so a vector of constants does. Pods that have ended hold nothing, though they are still listed.
-func (s scope) gpusAllocated() string {
-	requests := s.fact("kube_pod_container_resource_requests", `resource=~"nvidia_com_(gpu(_shared)?|mig_.+)",node!=""`)
-	sliced := fmt.Sprintf(`label_replace(%s, "slices", "$1", "resource", "nvidia_com_mig_([0-9])g_.+")`, requests)
-	sliced = fmt.Sprintf(
-		`label_replace(%s, "slices", "$1/4", "resource", "nvidia_com_mig_(1g_6|2g_12|4g_24)gb.*")`,
-		sliced,
-	)
-	ended := s.fact("kube_pod_status_phase", `phase=~"Succeeded|Failed"`)
-	held := fmt.Sprintf(
-		`max by (pod, container, resource, slices) (%s) * on (slices) group_left () (%s)`,
-		sliced,
-		weights(),
-	)
-	return s.total(fmt.Sprintf(`(sum by (pod) (%s) unless on (pod) (max by (pod) (%s) == 1))`, held, ended))
-}
-
-// weights is what share of a GPU a device is, by its slices of compute.
-func weights() string {
-	shares := []string{`vector(1)`}
-	for _, slices := range []int{1, 2, 3, 4, 7} {
-		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, slices))
-	}
-	for _, profile := range []string{"1g_6", "2g_12", "4g_24"} {
-		shares = append(
-			shares,
-			fmt.Sprintf(`label_replace(vector(%c / 4), "slices", "%s/4", "", "")`, profile[0], profile),
-		)
-	}
-	return strings.Join(shares, " or ")
 }

@@ -1,5 +1,14 @@
 package signal_test
 
+// nodes are what kube-state-metrics says of nodes where it exports the label of NVIDIA's feature discovery.
+const nodes = `
+  kube_node_labels{node="sliced",label_nvidia_com_gpu_replicas="4"} 1x40
+  kube_node_labels{node="mps",label_nvidia_com_gpu_replicas="10"} 1x40
+  kube_node_labels{node="whole",label_nvidia_com_gpu_replicas="1"} 1x40
+  kube_node_labels{node="odd",label_nvidia_com_gpu_replicas="37"} 1x40
+  kube_node_labels{node="silent"} 1x40
+`
+
 const (
 	request = `
   kube_pod_container_resource_requests{namespace="ai",container="c",resource=`
@@ -76,11 +85,37 @@ func gpuScenarios() []scenario {
 		},
 		{
 			preset: "dcgm/gpus-allocated", trap: "a pod that waits for a node, and one that has ended", want: "{} 1",
-			load: request + `"nvidia_com_gpu_shared",pod="llama-7d9-a",node="n1"} 1x40` + request +
+			load: request + `"nvidia_com_gpu",pod="llama-7d9-a",node="n1"} 1x40` + request +
 				`"nvidia_com_gpu",pod="llama-7d9-b",node=""} 8x40` + request +
 				`"nvidia_com_gpu",pod="llama-old-c",node="n1"} 8x40
   kube_pod_status_phase{namespace="ai",pod="llama-old-c",phase="Failed"} 1x40
   kube_pod_status_phase{namespace="ai",pod="llama-7d9-a",phase="Failed"} 0x40
+`,
+		},
+		{
+			// 2/4 under time-slicing, 1/10 under MPS, and 1 of a node that says that its GPUs are not shared.
+			preset: "dcgm/gpus-allocated", trap: "devices that share a GPU are parts of it", want: "{} 1.6",
+			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="sliced"} 2x40` + request +
+				`"nvidia_com_gpu_shared",pod="llama-7d9-b",node="mps"} 1x40` + request +
+				`"nvidia_com_gpu",pod="llama-old-c",node="whole"} 1x40` + request +
+				`"nvidia_com_gpu_shared",pod="llama-2-55-x",node="silent"} 9x40
+`,
+		},
+		{
+			preset: "dcgm/gpus-allocated", trap: "a node that says nothing has whole GPUs", want: "{} 2.5",
+			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="sliced"} 2x40` + request +
+				`"nvidia_com_gpu",pod="llama-7d9-b",node="silent"} 2x40
+`,
+		},
+		{
+			preset: "dcgm/gpus-allocated", trap: "no total where the part of a GPU is not known",
+			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="sliced"} 2x40` + request +
+				`"nvidia_com_gpu_shared",pod="llama-7d9-b",node="silent"} 1x40
+`,
+		},
+		{
+			preset: "dcgm/gpus-allocated", trap: "no total where so many replicas were not thought of",
+			load: nodes + request + `"nvidia_com_gpu",pod="llama-7d9-a",node="odd"} 2x40
 `,
 		},
 		{

@@ -19,7 +19,9 @@ func kserve() Source {
 		Name:  "kserve",
 		Title: "KServe, and Knative's queue-proxy",
 		Note: "The queue-proxy is there in Serverless (Knative) mode only; in Standard mode scale on the runtime's own preset, " +
-			"such as vllm/inflight, with the Deployment NAME-predictor for a target. Scrape port 9091 of the pods.",
+			"such as vllm/inflight, with the Deployment NAME-predictor for a target. Of an LLMInferenceService too the runtime's preset is " +
+			"right, with its Deployment NAME-kserve for a target (a LeaderWorkerSet NAME-kserve-mn over several nodes), which has the " +
+			"scale that an HPA wants; what prefills apart is another workload. Scrape port 9091 of the pods.",
 		Presets: []Preset{
 			inflight("kserve", func(s scope) string { return s.total(s.perPod(held)) }).saying(
 				"Requests in flight at the queue-proxies of the target's pods, in service and waiting. Not reported by revisions of " +

@@ -11,34 +11,33 @@ func nvml() Source {
 	return Source{
 		Name:  "nvml",
 		Title: "forewarm's node agent",
-		Note: "The agent (forewarm-agent) is not there yet: until it is, these presets find no series. It will tell the pods " +
-			"that share a GPU apart, which dcgm-exporter does not. What holds for dcgm holds here: GPUs show what is done, not " +
-			"what is asked.",
+		Note: "Needs forewarm-agent on the nodes (deploy/agent). It tells the pods that share a GPU apart, which dcgm-exporter " +
+			"does not; MIG instances only on Hopper and later, where the driver counts them. What holds for dcgm holds here: GPUs " +
+			"show what is done, not what is asked. The agent is tried on NVML's mocks and has not met hardware.",
 		Presets: []Preset{
 			{
 				Name:  "nvml/gpu-busy",
-				Brief: "demand on shared GPUs (agent not there yet)",
+				Brief: "demand on shared GPUs (node agent)",
 				Summary: "Physical GPUs kept busy by the target's own processes, under time-slicing and MPS too; a MIG instance " +
-					"counts by its share of the GPU. Saturates at what is allotted. Needs the node agent, which is not there yet.",
+					"counts by its share of the GPU. Saturates at what is allotted.",
 				Target:   "the share of a physical GPU that a replica has, times how busy it may be: 0.25 × 0.8 for one of four",
 				Unit:     "GPUs",
 				template: func(s scope) string { return s.attributed("forewarm_gpu_pod_busy_ratio") },
 			},
 			{
 				Name:  "nvml/memory-bandwidth",
-				Brief: "demand of decoding on shared GPUs (not yet)",
+				Brief: "demand of decoding on shared GPUs (node agent)",
 				Summary: "Physical GPUs' worth of memory bandwidth in use by the target's own processes, under sharing too. " +
-					"Saturates at what is allotted. Needs the node agent, which is not there yet.",
+					"Saturates at what is allotted.",
 				Target:   "the share of a physical GPU that a replica has, times the share at which it keeps its latency",
 				Unit:     "GPUs",
 				template: func(s scope) string { return s.attributed("forewarm_gpu_pod_memory_bandwidth_ratio") },
 			},
 			{
 				Name:  "nvml/gpus-allocated",
-				Brief: "GPUs held, shares too: bills, warm pools (not yet)",
+				Brief: "GPUs held, shares too: bills, warm pools (agent)",
 				Summary: "Physical GPUs that the target's pods hold: 1 for a whole one, 1/n for one of n time-slicing or MPS " +
-					"replicas, the slices' share for a MIG instance. It follows the replicas, so scaling on it feeds itself. " +
-					"Needs the node agent, which is not there yet.",
+					"replicas, the slices' share for a MIG instance. It follows the replicas, so scaling on it feeds itself.",
 				Target:   "none: not for an HPA",
 				Unit:     "GPUs",
 				template: func(s scope) string { return s.attributed("forewarm_gpu_pod_allocated_ratio") },

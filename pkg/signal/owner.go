@@ -32,15 +32,53 @@ func (s scope) pods() string { return `group by (pod) (` + s.owned() + `)` }
 // replicas is pods with the replica that each belongs to in the label replica: the pod itself, or the leader of its
 // group.
 func (s scope) replicas() string {
-	if s.target.Kind == "LeaderWorkerSet" {
+	if gang := s.gang(); gang != "" {
 		return fmt.Sprintf(
-			`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or label_replace(%s or %s, "replica", "$1", "pod", "(.+)"))`,
-			s.workers(),
-			s.directly(s.owner("LeaderWorkerSet")),
-			s.directly(s.owner("StatefulSet")),
+			`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or label_replace(%s, "replica", "$1", "pod", "(.+)"))`,
+			s.workers(gang),
+			s.heads(),
 		)
 	}
 	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`
+}
+
+// gang is the name of the LeaderWorkerSet that a target is or may be made of, "" where it is none.
+func (s scope) gang() string {
+	switch s.target.Kind {
+	case "LeaderWorkerSet":
+		return s.target.Name
+	case "LLMInferenceService":
+		return s.target.Name + "-kserve-mn"
+	}
+	return ""
+}
+
+// heads are the pods of which each stands for a replica: those of a gang that lead a group, else all.
+func (s scope) heads() string {
+	gang := s.gang()
+	leaders := s.directly(
+		owner{kind: "LeaderWorkerSet", name: gang},
+	) + ` or ` + s.directly(
+		owner{kind: "StatefulSet", name: gang},
+	)
+	switch {
+	case s.target.Kind == "LLMInferenceService":
+		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-kserve"}) + ` or ` + leaders
+	case gang != "":
+		return leaders
+	case s.target.Kind == "InferenceService": // The workers of a predictor over several nodes are parts of its replicas.
+		return s.viaReplicaSet(s.predictor(""))
+	}
+	return s.owned()
+}
+
+// predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add "-default".
+func (s scope) predictor(worker string) owner {
+	return owner{
+		kind:   "Deployment",
+		name:   s.target.Name,
+		suffix: "-predictor(-default)?(" + worker + "-" + ordinal + "-deployment)?",
+	}
 }
 
 func (s scope) owner(kind string) owner { return owner{kind: kind, name: s.target.Name} }
@@ -55,11 +93,13 @@ func (s scope) owned() string {
 	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job", "RayCluster":
 		return s.directly(s.owner(kind))
 	case "LeaderWorkerSet":
-		return s.directly(s.owner(kind)) + ` or ` + s.directly(s.owner("StatefulSet")) + ` or ` + s.workers()
+		return s.heads() + ` or ` + s.workers(s.gang())
+	case "LLMInferenceService": // KServe's, for one node or for several; what prefills apart has a demand of its own.
+		return s.heads() + ` or ` + s.workers(s.gang())
 	case "RayService": // A RayCluster at a time, two while it is replaced; "-raycluster" until KubeRay 1.3.
 		return s.directly(named("RayCluster", "(-raycluster)?-"+random))
-	case "InferenceService": // KServe's Deployment, or Knative's for a revision of it; older ones add "-default".
-		return s.viaReplicaSet(named("Deployment", "-predictor(-default)?(-worker|-"+ordinal+"-deployment)?"))
+	case "InferenceService":
+		return s.viaReplicaSet(s.predictor("-worker|"))
 	case "Service": // Knative's: a Deployment for each revision.
 		return s.viaReplicaSet(named("Deployment", "-"+ordinal+"-deployment"))
 	case "Revision": // Knative's.
@@ -85,9 +125,9 @@ func (s scope) viaReplicaSet(o owner) string {
 // workers is the worker pods of a LeaderWorkerSet, with their leader's name in owner_name. It keeps its leaders in a
 // StatefulSet of its own name, and the workers of the leader pod NAME-i in a StatefulSet NAME-i. That the leader pod is
 // there tells them from an unrelated StatefulSet that happens to be called so.
-func (s scope) workers() string {
-	sets := s.directly(owner{kind: "StatefulSet", name: s.target.Name, suffix: "-[0-9]+"})
-	leaders := s.directly(s.owner("StatefulSet"))
+func (s scope) workers(gang string) string {
+	sets := s.directly(owner{kind: "StatefulSet", name: gang, suffix: "-[0-9]+"})
+	leaders := s.directly(owner{kind: "StatefulSet", name: gang})
 	return fmt.Sprintf(`%s * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "pod", "(.+)"))`, sets, leaders)
 }

@@ -30,6 +30,20 @@ const viaDeployments = waiting + `
   kube_replicaset_owner{namespace="ai",replicaset="r-web-2",owner_kind="Deployment",owner_name="web-two-00001-deployment"} 1x40
 `
 
+// byLLM is what KServe makes of LLMInferenceServices: big over several nodes, small on one, with what prefills for it apart.
+const byLLM = `
+  kube_pod_owner{namespace="ai",pod="big-kserve-mn-0",owner_kind="StatefulSet",owner_name="big-kserve-mn"} 1x40
+  kube_pod_owner{namespace="ai",pod="big-kserve-mn-0-1",owner_kind="StatefulSet",owner_name="big-kserve-mn-0"} 1x40
+  kube_pod_owner{namespace="ai",pod="small-kserve-a",owner_kind="ReplicaSet",owner_name="small-kserve-1"} 1x40
+  kube_pod_owner{namespace="ai",pod="small-kserve-prefill-a",owner_kind="ReplicaSet",owner_name="small-kserve-prefill-1"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="small-kserve-1",owner_kind="Deployment",owner_name="small-kserve"} 1x40
+  kube_replicaset_owner{namespace="ai",replicaset="small-kserve-prefill-1",owner_kind="Deployment",owner_name="small-kserve-prefill"} 1x40
+  vllm:num_requests_waiting{namespace="ai",pod="big-kserve-mn-0",instance="1"} 1x40
+  vllm:num_requests_waiting{namespace="ai",pod="big-kserve-mn-0-1",instance="2"} 2x40
+  vllm:num_requests_waiting{namespace="ai",pod="small-kserve-a",instance="3"} 4x40
+  vllm:num_requests_waiting{namespace="ai",pod="small-kserve-prefill-a",instance="4"} 8x40
+`
+
 // ownerScenarios are how kinds own their pods; any preset serves to show it.
 func ownerScenarios() []scenario {
 	return []scenario{
@@ -48,6 +62,14 @@ func ownerScenarios() []scenario {
 			name:   "web",
 			want:   "{} 32",
 			load:   viaDeployments,
+		},
+		{
+			preset: "vllm/queue", trap: "on one node, without what prefills apart",
+			kind: "LLMInferenceService", name: "small", want: "{} 4", load: byLLM,
+		},
+		{
+			preset: "vllm/queue", trap: "over several nodes",
+			kind: "LLMInferenceService", name: "big", want: "{} 3", load: byLLM,
 		},
 		{
 			preset: "tgi/queue",

@@ -15,7 +15,8 @@ const maxName = 253
 // Target is the workload whose demand is asked for: the Forecast's targetRef without its API version.
 type Target struct {
 	// Kind is "Deployment", "StatefulSet", "LeaderWorkerSet" or any other kind that owns pods. "RayService",
-	// "InferenceService" (KServe), "Service" and "Revision" (Knative) are known to own them through others.
+	// "InferenceService" and "LLMInferenceService" (KServe), "Service" and "Revision" (Knative) are known to own them through
+	// others.
 	Kind string
 	Name string
 }
@@ -41,15 +42,11 @@ type Preset struct {
 // Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the
 // target's pods reported. Names are quoted, whatever they hold; an empty or impossible one is an error.
 func (p Preset) Render(namespace string, target Target) (string, error) {
-	if err := errors.Join(
-		checkName("namespace", namespace),
-		checkName("target kind", target.Kind),
-		checkName("target name", target.Name),
-	); err != nil {
+	if err := checkNames(namespace, target); err != nil {
 		return "", fmt.Errorf("preset %s: %w", p.Name, err)
 	}
-	expr := strings.Join(strings.Fields(p.template(scope{namespace: namespace, target: target})), " ")
-	if _, err := parser.NewParser(parser.Options{}).ParseExpr(expr); err != nil {
+	expr, err := render(p.template(scope{namespace: namespace, target: target}))
+	if err != nil {
 		return "", fmt.Errorf(
 			"preset %s for %s %q in namespace %q: %w",
 			p.Name,
@@ -60,6 +57,21 @@ func (p Preset) Render(namespace string, target Target) (string, error) {
 		)
 	}
 	return expr, nil
+}
+
+// render makes one line of what a template wrote, and checks that it is PromQL.
+func render(text string) (string, error) {
+	expr := strings.Join(strings.Fields(text), " ")
+	_, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	return expr, err
+}
+
+func checkNames(namespace string, target Target) error {
+	return errors.Join(
+		checkName("namespace", namespace),
+		checkName("target kind", target.Kind),
+		checkName("target name", target.Name),
+	)
 }
 
 // checkName refuses what no Kubernetes object is called. Characters that are merely odd are quoted, not refused:

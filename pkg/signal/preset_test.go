@@ -173,7 +173,7 @@ func TestHostileNamesAreQuoted(t *testing.T) {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
 		for _, matchers := range parser.ExtractSelectors(root) {
-			confined := false
+			confined := ofNodes(matchers)
 			for _, m := range matchers {
 				confined = confined || strings.HasSuffix(m.Name, "namespace") && m.Value == `ai"}`
 			}

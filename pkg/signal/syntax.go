@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxExpr is the longest query in bytes; presets need about 2,000.
+	// maxExpr is the longest query in bytes; presets need 5,000 at most.
 	maxExpr = 8 << 10
 	// maxDepth bounds the nesting, and so the stack of whoever evaluates the expression.
 	maxDepth = 100

@@ -18,6 +18,7 @@ type Reading struct {
 type GPU struct {
 	UUID  string // for example GPU-5f3c…
 	Index int
+	Minor int    // the N of its device file, /dev/nvidiaN, by which some device plugins name it
 	Model string // for example NVIDIA H100 80GB HBM3
 
 	// Fault says why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.
@@ -28,7 +29,9 @@ type GPU struct {
 	Instances []Instance
 }
 
-// Instance is a MIG instance: a slice of a physical device that is used as if it were one.
+// Instance is a MIG instance: a slice of a physical device that is used as if it were one. Where a GPU instance is cut
+// further, into several compute instances, each of them is one here: they share the ID and the memory, and have no samples,
+// for the device counts the whole GPU instance.
 type Instance struct {
 	UUID    string // for example MIG-1f6b…
 	ID      int    // the GPU instance's
@@ -40,16 +43,20 @@ type Instance struct {
 }
 
 // Use is what a device or an instance did since the reading before. Ratios are of the device or the instance itself,
-// 0 … 1; a measure that the device does not give has no samples.
+// 0 … 1; a measure that the device does not give has no samples. Samples are in the order of time.
 type Use struct {
-	Busy      []Sample // something ran
-	Bandwidth []Sample // memory was read or written
-	Tensor    []Sample // the tensor pipe was active
+	// Busy: something ran.
+	Busy []Sample
+	// Bandwidth of the memory in use, of the most there is; before Hopper the time in which memory was read or written.
+	Bandwidth []Sample
+	// Tensor pipes were active.
+	Tensor []Sample
+
 	Memory    Memory
 	Processes []Process
 }
 
-// Sample is a measure at a time.
+// Sample is a measure's mean since the sample before it.
 type Sample struct {
 	Time  time.Time
 	Ratio float64
@@ -70,11 +77,4 @@ type Process struct {
 	Told            bool
 	// Memory that it holds, in bytes; 0 where the driver does not say.
 	Memory uint64
-}
-
-// Fault is why something could not be read, in a word for a metric's label and a sentence for people.
-type Fault struct {
-	// Reason in a word: LibraryMissing, DriverNotLoaded, DriverMismatch, OffTheBus, ResetRequired, NoPermission, Unknown.
-	Reason  string
-	Message string
 }

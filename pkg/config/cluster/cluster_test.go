@@ -70,8 +70,6 @@ func deleteAll(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes every query and knows one preset.
 type catalogue struct{}
 
-func (catalogue) Presets() []string { return []string{"vllm/inflight"} }
-
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (config.Rendered, error) {
 	return config.Rendered{Expr: "inflight"}, nil
 }

@@ -25,8 +25,6 @@ var _ refresh.Targets = (*folder.Folder)(nil)
 // catalogue takes every query and has no presets.
 type catalogue struct{}
 
-func (catalogue) Presets() []string { return nil }
-
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (config.Rendered, error) {
 	return config.Rendered{}, errors.New("no presets here")
 }

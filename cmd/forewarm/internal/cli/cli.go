@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacitycmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
@@ -53,7 +54,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		presetscmd.New(), version(p.Version),
+		presetscmd.New(), capacitycmd.New(), version(p.Version),
 	)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {

@@ -50,11 +50,12 @@ func (c cluster) with(changes cluster) cluster {
 }
 
 const (
-	ofHPAs    = "/apis/autoscaling/v2/namespaces/inference/horizontalpodautoscalers"
-	ofScale   = "/apis/apps/v1/namespaces/inference/deployments/llama/scale"
-	ofMetric  = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/llama"
-	ofOutlook = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/llama"
-	ofScaled  = "/apis/keda.sh/v1alpha1/namespaces/inference/scaledobjects/llama"
+	ofHPAs     = "/apis/autoscaling/v2/namespaces/inference/horizontalpodautoscalers"
+	ofScale    = "/apis/apps/v1/namespaces/inference/deployments/llama/scale"
+	ofMetric   = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/llama"
+	ofForecast = "/apis/forewarm.dev/v1alpha1/namespaces/inference/forecasts/llama"
+	ofOutlook  = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/llama"
+	ofScaled   = "/apis/keda.sh/v1alpha1/namespaces/inference/scaledobjects/llama"
 )
 
 // scaling is an HPA as the API server has it, on a metric, with an owner.
@@ -95,6 +96,8 @@ func healthyCluster() cluster {
 		ofHPAs:            `{kind: HorizontalPodAutoscalerList, apiVersion: autoscaling/v2, items: []}`,
 		ofScale: `{kind: Scale, apiVersion: autoscaling/v1, metadata: {name: llama, namespace: inference},
   spec: {replicas: 12}, status: {replicas: 12, selector: app=llama}}`,
+		ofForecast: `{kind: Forecast, apiVersion: forewarm.dev/v1alpha1, metadata: {name: llama, namespace: inference},
+  spec: {targetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}, signal: {preset: vllm/inflight}}}`,
 		ofMetric: `{kind: ExternalMetricValueList, apiVersion: external.metrics.k8s.io/v1beta1,
   items: [{metricName: llama, value: "125", timestamp: "2026-11-20T12:00:00Z"}]}`,
 		ofOutlook: `{kind: Outlook, apiVersion: inspect.forewarm.dev/v1alpha1, metadata: {name: llama, namespace: inference},

@@ -46,6 +46,7 @@ func TestScripts(t *testing.T) {
 			snapshottest.Outcome(snapshottest.Key("qwen")),
 		),
 		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
+		"LIMITED":    &historytest.Prometheus{Answer: limited},
 		"SLOW":       &historytest.Prometheus{Demand: hourly, Stalls: 2},
 		// Of its own, as it counts what it is asked.
 		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
@@ -128,6 +129,19 @@ func demand(ts *testscript.TestScript, _ bool, args []string) {
 		fmt.Fprintf(&text, "%d,%s\n", at.Unix(), value)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text.String()), 0o600))
+}
+
+// limited is what a Prometheus knows of three replicas that come to their limit at 50 requests each, by what a query is about.
+func limited(query string) func(at time.Time) float64 {
+	switch {
+	case strings.Contains(query, "running"):
+		return hourly
+	case strings.Contains(query, "waiting"):
+		return func(at time.Time) float64 { return max(hourly(at)-150, 0) }
+	case strings.Contains(query, "ready"):
+		return func(time.Time) float64 { return 3 }
+	}
+	return nil
 }
 
 // hourly is a demand that comes again every hour, and something on it that no model knows.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/targets"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -22,6 +23,8 @@ server does not report is named with the reason.
 With --render it prints the PromQL of a preset for a workload: to look at the series in Prometheus before a
 Forecast relies on them, or to start a query of your own from (spec.signal.query). It yields one series, the total
 over the workload's pods, found by their owners; no series means that none of them reported.
+
+What one replica sustains, and so the target, forewarm capacity tells from the workload's own history.
 
 It asks no server and reads no kubeconfig.`
 
@@ -75,7 +78,7 @@ func (o *options) validate(args []string) error {
 	}
 	switch {
 	case o.target != "":
-		_, err := parseTarget(o.target)
+		_, err := targets.Parse(o.target)
 		problems = append(problems, err)
 	case o.render != "" && !o.json:
 		problems = append(problems, errors.New("set --target, the workload: for example deployment/llama"))
@@ -165,7 +168,7 @@ func (o *options) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
 		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"})
 	}
-	target, err := parseTarget(o.target)
+	target, err := targets.Parse(o.target)
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -66,33 +67,21 @@ func explain(out io.Writer, sources []signal.Source) error {
 		if i > 0 {
 			text.WriteString("\n")
 		}
-		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, wrap(s.Note, ""))
+		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, terminal.Wrap(s.Note, "", width))
 		for _, p := range s.Presets {
 			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s%s", p.Name, p.Unit, kind(p), p.Brief,
-				wrap(p.Summary, "  "), wrap("Target: "+p.Target+".", "  "))
+				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
 		}
 		for _, l := range s.Lacks {
-			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal, wrap(l.Reason+".", "  "))
+			fmt.Fprintf(
+				&text,
+				"\n%s/%s is not reported\n%s",
+				s.Name,
+				l.Signal,
+				terminal.Wrap(l.Reason+".", "  ", width),
+			)
 		}
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
-}
-
-// wrap breaks a text into lines of a page, each with the indent and a line feed.
-func wrap(text, indent string) string {
-	var lines strings.Builder
-	line := indent
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > width && line != indent {
-			lines.WriteString(line + "\n")
-			line = indent
-		}
-		if line != indent {
-			line += " "
-		}
-		line += word
-	}
-	lines.WriteString(line + "\n")
-	return lines.String()
 }

@@ -26,9 +26,6 @@ var _ config.Catalogue = Catalogue{}
 // NewCatalogue makes a catalogue with all presets.
 func NewCatalogue(tenancy Tenancy) Catalogue { return Catalogue{tenancy: tenancy} }
 
-// Presets implements config.Catalogue.
-func (Catalogue) Presets() []string { return signal.Names() }
-
 // Render implements config.Catalogue.
 func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
 	p, err := signal.Lookup(preset)

@@ -17,6 +17,8 @@ import (
 type Prometheus struct {
 	// Demand is what a query reads at a time; NaN is nothing.
 	Demand func(at time.Time) float64
+	// Answer, if not nil, is the demand that a query reads, in Demand's place.
+	Answer func(query string) func(at time.Time) float64
 	// Stalls, where not 0, is the number of requests that are answered; later ones hang until their client gives up.
 	// Less than 0 answers none.
 	Stalls int64
@@ -50,7 +52,11 @@ func (p *Prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		send(w, map[string]string{"status": "error", "errorType": "bad_data", "error": p.Refusal})
 		return
 	}
-	samples := p.samples(start, end, step)
+	demand := p.Demand
+	if p.Answer != nil {
+		demand = p.Answer(r.FormValue("query"))
+	}
+	samples := samplesOf(demand, start, end, step)
 	result := []any{}
 	if len(samples) > 0 {
 		result = append(result, map[string]any{"metric": map[string]string{"pod": "a"}, "values": samples})
@@ -61,10 +67,10 @@ func (p *Prometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, map[string]any{"status": "success", "data": map[string]any{"resultType": "matrix", "result": result}})
 }
 
-func (p *Prometheus) samples(start, end, step float64) [][2]any {
+func samplesOf(demand func(time.Time) float64, start, end, step float64) [][2]any {
 	var out [][2]any
-	for at := start; p.Demand != nil && at <= end; at += step {
-		if v := p.Demand(time.UnixMilli(int64(math.Round(at * 1000)))); !math.IsNaN(v) {
+	for at := start; demand != nil && at <= end; at += step {
+		if v := demand(time.UnixMilli(int64(math.Round(at * 1000)))); !math.IsNaN(v) {
 			out = append(out, [2]any{at, strconv.FormatFloat(v, 'g', -1, 64)})
 		}
 	}

@@ -1,4 +1,5 @@
-package presetscmd
+// Package targets reads the workload that a command line names.
+package targets
 
 import (
 	"fmt"
@@ -12,24 +13,25 @@ import (
 // kinds are those whose pods presets find, by the names that kubectl takes.
 func kinds() map[string][]string {
 	return map[string][]string{
-		"Deployment":       {"deployment", "deployments", "deploy"},
-		"StatefulSet":      {"statefulset", "statefulsets", "sts"},
-		"ReplicaSet":       {"replicaset", "replicasets", "rs"},
-		"DaemonSet":        {"daemonset", "daemonsets", "ds"},
-		"Job":              {"job", "jobs"},
-		"LeaderWorkerSet":  {"leaderworkerset", "leaderworkersets", "lws"},
-		"Rollout":          {"rollout", "rollouts", "ro"},
-		"RayService":       {"rayservice", "rayservices"},
-		"RayCluster":       {"raycluster", "rayclusters"},
-		"InferenceService": {"inferenceservice", "inferenceservices", "isvc"},
-		"Service":          {"ksvc", "kservice", "kservices"},
-		"Revision":         {"revision", "revisions", "rev"},
+		"Deployment":          {"deployment", "deployments", "deploy"},
+		"StatefulSet":         {"statefulset", "statefulsets", "sts"},
+		"ReplicaSet":          {"replicaset", "replicasets", "rs"},
+		"DaemonSet":           {"daemonset", "daemonsets", "ds"},
+		"Job":                 {"job", "jobs"},
+		"LeaderWorkerSet":     {"leaderworkerset", "leaderworkersets", "lws"},
+		"Rollout":             {"rollout", "rollouts", "ro"},
+		"RayService":          {"rayservice", "rayservices"},
+		"RayCluster":          {"raycluster", "rayclusters"},
+		"InferenceService":    {"inferenceservice", "inferenceservices", "isvc"},
+		"LLMInferenceService": {"llminferenceservice", "llminferenceservices", "llmisvc"},
+		"Service":             {"ksvc", "kservice", "kservices"},
+		"Revision":            {"revision", "revisions", "rev"},
 	}
 }
 
-// parseTarget reads KIND/NAME. A kind that is not among the known ones is taken as it is where it is written as in an
+// Parse reads KIND/NAME. A kind that is not among the known ones is taken as it is where it is written as in an
 // object, with a capital: the pods of any kind can be found that owns them directly or through ReplicaSets.
-func parseTarget(text string) (signal.Target, error) {
+func Parse(text string) (signal.Target, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 		return signal.Target{}, fmt.Errorf(

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/pkg/agent/collect"
+)
+
+const about = `forewarm-agent shows what the GPUs of this node do, and which pods they do it for: also where several pods share one by
+time-slicing, MPS or MIG. It only reads. Try it beside nvidia-smi:
+
+  forewarm-agent --once
+
+Otherwise it serves, until it is told to end: /metrics for Prometheus, /history (the last hour, for
+promtool tsdb create-blocks-from openmetrics) and /healthz.
+
+`
+
+// Exit codes.
+const (
+	failure = 1
+	misuse  = 2
+)
+
+// Driver is what reads the GPUs, and holds on to a library that is to be given back.
+type Driver interface {
+	collect.Reader
+	io.Closer
+}
+
+// Program is forewarm-agent's command line.
+type Program struct {
+	// Version of the binary; empty means what the go command stamped into it.
+	Version string
+	Driver  Driver
+}
+
+// Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words about
+// the work to stderr.
+func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	options := Defaults()
+	flags := options.flags()
+	flags.SetOutput(io.Discard)
+	err := flags.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(stdout, about, flags.FlagUsages())
+		return 0
+	}
+	if err == nil && flags.NArg() > 0 {
+		err = fmt.Errorf("%q is no flag, and there are no arguments", flags.Arg(0))
+	}
+	if err = cmp.Or(err, options.Validate()); err != nil {
+		fmt.Fprintf(stderr, "forewarm-agent: %v\nRun 'forewarm-agent --help' for what it takes.\n", err)
+		return misuse
+	}
+	if options.Version {
+		fmt.Fprintln(stdout, "forewarm-agent", p.version(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
+		return 0
+	}
+	if options.Once {
+		err = p.once(ctx, options, stdout, stderr)
+	} else {
+		err = p.serve(ctx, options, logger(options.LogLevel, stderr))
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "forewarm-agent: %v\n", err)
+		return failure
+	}
+	return 0
+}
+
+func logger(named string, to io.Writer) *slog.Logger {
+	var level slog.Level
+	if level.UnmarshalText([]byte(named)) != nil {
+		level = slog.LevelInfo
+	}
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
+}
+
+// version says what the binary was made from.
+func (p Program) version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && p.Version == "" {
+		return info.Main.Version
+	}
+	return cmp.Or(p.Version, "unknown")
+}
+
+// alone says whether this process sees no others, so that it cannot tell whose they are.
+func alone() bool { return os.Getpid() == 1 }

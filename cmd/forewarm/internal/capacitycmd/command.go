@@ -1,0 +1,170 @@
+package capacitycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/capacity"
+)
+
+const about = `Capacity tells what one replica of a service sustains, in the unit of its demand: the averageValue of an HPA's target, for
+which forewarm wants the full capacity of a replica, as the headroom is in the value that it serves.
+
+It reads three histories: the demand, the ready replicas, and something that is above 0 while the service is at its
+limit, best the length of its queue. The load of a replica at which the queue begins to grow is what it sustains. It
+comes with an interval and what it rests on; where the service came to its limit too seldom, or for other reasons, that
+is said instead. The history of a service that was never overloaded knows no limit: load one replica until its queue
+grows, and look again.
+
+With --preset and --target all three queries are known, and so they are with --forecast, of one that is there. A query
+of your own must yield one series, the total.
+
+It advises and changes nothing.`
+
+const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --preset vllm --target deployment/llama -n inference
+  forewarm capacity --prometheus http://127.0.0.1:9090 --forecast inference/llama-inflight
+  forewarm capacity --prometheus http://127.0.0.1:9090 --range 4w --step 30s \
+    --query 'sum(rate(http_requests_total{app="web"}[2m]))' --saturated 'sum(web_queue_length)' \
+    --target deployment/web -n shop
+  forewarm capacity --trace load.csv --column requests --saturated-column queue --replicas-column ready
+  forewarm capacity --trace - --column tokens --saturated-column queue --replicas-column ready --json < load.csv | jq .target`
+
+// options are the flags.
+type options struct {
+	history  history.Options
+	forecast ofForecast
+	// preset, target and namespace say what to ask for, as far as saturated and replicas do not, which are queries.
+	preset, target, namespace string
+	saturated, replicas       string
+	// The same as columns of a trace.
+	saturatedColumn, replicasColumn string
+	json, quiet                     bool
+}
+
+// New is the command "capacity".
+func New() *cobra.Command {
+	o := &options{history: history.Defaults()}
+	cmd := &cobra.Command{
+		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
+		Short:   "Tell what one replica sustains, from how the service came to its limit before",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.forecast.validate(o); err != nil {
+				return exit.Usage(err)
+			}
+			if err := o.forecast.fill(cmd.Context(), o); err != nil {
+				return err
+			}
+			asked, err := o.resolve()
+			if err != nil {
+				return exit.Usage(err)
+			}
+			bar := progress.New(cmd.ErrOrStderr(), o.quiet, time.Now)
+			return o.run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), asked, bar)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().AddFlagSet(o.flags())
+	return cmd
+}
+
+// flags binds the options, in the order in which the help shows them.
+func (o *options) flags() *pflag.FlagSet {
+	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.StringVar(
+		&o.preset,
+		"preset",
+		"",
+		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)",
+	)
+	flags.StringVar(&o.target, "target", "", "workload whose replicas count, for example deployment/llama")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
+	flags.StringVar(&o.saturated, "saturated", "",
+		"PromQL above 0 while the service is at its limit (default: the queue of the preset's server)")
+	flags.StringVar(&o.replicas, "replicas", "",
+		"PromQL of the ready replicas (default: the target's, by kube-state-metrics)")
+	flags.StringVar(&o.saturatedColumn, "saturated-column", "", "column of the trace that is above 0 at the limit")
+	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
+	flags.StringVar(&o.forecast.name, "forecast", "",
+		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
+	flags.StringVar(
+		&o.forecast.kubeconfig,
+		"kubeconfig",
+		"",
+		"kubeconfig of the cluster (default: as kubectl finds it)",
+	)
+	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
+	o.history.AddFlags(flags)
+	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
+	return flags
+}
+
+// run reads, estimates and tells.
+func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, asked asked, bar *progress.Bar) error {
+	r, err := o.read(ctx, in, asked, bar)
+	if err != nil {
+		if ctx.Err() != nil {
+			return exit.With(exit.Interrupted, err)
+		}
+		return err
+	}
+	if r.estimate, err = capacity.Of(r.observed); err != nil {
+		return err
+	}
+	if o.json {
+		return r.writeJSON(out)
+	}
+	return r.writeText(out)
+}
+
+// resolve says everything that is wrong with a command line, or what to ask for.
+func (o *options) resolve() (asked, error) {
+	if o.history.Trace != "" {
+		return o.columns()
+	}
+	a, problems := o.queries()
+	o.history.Query = a.demand
+	// Where the demand is not known for another reason, that is the one to tell.
+	if a.demand == "" && problems != nil {
+		o.history.Query = "unknown"
+	}
+	return a, errors.Join(o.history.Validate(), problems)
+}
+
+// columns are what is asked of a trace.
+func (o *options) columns() (asked, error) {
+	problems := []error{o.history.Validate()}
+	for _, flag := range []struct{ name, value string }{
+		{"preset", o.preset},
+		{"target", o.target},
+		{"namespace", o.namespace},
+		{"saturated", o.saturated},
+		{"replicas", o.replicas},
+	} {
+		if flag.value != "" {
+			problems = append(problems, fmt.Errorf("--%s says nothing of --trace, leave it out", flag.name))
+		}
+	}
+	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
+		problems = append(
+			problems,
+			errors.New("set --column, --saturated-column and --replicas-column, the trace's columns of the "+
+				"demand, of what is above 0 at the limit, and of the ready replicas"),
+		)
+	}
+	a := asked{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
+	return a, errors.Join(problems...)
+}

@@ -1,0 +1,93 @@
+package capacitycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/kube"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// patience is how long an API server may take to answer.
+const patience = 15 * time.Second
+
+// ofForecast says whose signal and workload are asked for, where it is those of a Forecast in a cluster.
+type ofForecast struct {
+	name                string // NAMESPACE/NAME, "" for none
+	kubeconfig, context string
+}
+
+// validate says everything that is wrong beside the rest of a command line.
+func (f *ofForecast) validate(o *options) error {
+	if f.name == "" {
+		if f.kubeconfig != "" || f.context != "" {
+			return errors.New("--kubeconfig and --context are for --forecast NAMESPACE/NAME, which is missing")
+		}
+		return nil
+	}
+	var problems []error
+	if namespace, name, ok := strings.Cut(f.name, "/"); !ok || namespace == "" || name == "" ||
+		strings.Contains(name, "/") {
+		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", f.name))
+	}
+	if o.preset != "" || o.history.Query != "" || o.target != "" || o.namespace != "" {
+		problems = append(
+			problems,
+			errors.New("--forecast says what --preset, --query, --target and --namespace would, "+
+				"leave them out"),
+		)
+	}
+	if o.history.Trace != "" {
+		problems = append(problems, errors.New("--forecast says nothing of --trace, leave it out"))
+	}
+	return errors.Join(problems...)
+}
+
+// fill puts the Forecast's words in the place of the flags that it excludes. It is read with the user's own rights, and so are
+// its queries: nothing confines them to its namespace.
+func (f *ofForecast) fill(ctx context.Context, o *options) error {
+	if f.name == "" {
+		return nil
+	}
+	forecast, err := f.read(ctx)
+	if err != nil {
+		return fmt.Errorf("--forecast %s: %w", f.name, err)
+	}
+	spec := &forecast.Spec
+	o.preset, o.history.Query = spec.Signal.Preset, spec.Signal.Query
+	if o.saturated == "" {
+		o.saturated = spec.Signal.Saturated
+	}
+	o.target, o.namespace = spec.TargetRef.Kind+"/"+spec.TargetRef.Name, forecast.Namespace
+	return nil
+}
+
+func (f *ofForecast) read(ctx context.Context) (*v1alpha1.Forecast, error) {
+	config, _, err := kube.Load(f.kubeconfig, f.context)
+	if err != nil {
+		return nil, err
+	}
+	config.UserAgent, config.Timeout = "forewarm-capacity", patience
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	namespace, name, _ := strings.Cut(f.name, "/")
+	object, err := objects.Resource(v1alpha1.GroupVersion().WithResource("forecasts")).
+		Namespace(namespace).
+		Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	forecast := &v1alpha1.Forecast{}
+	return forecast, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, forecast)
+}

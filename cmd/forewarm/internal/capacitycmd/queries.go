@@ -1,0 +1,96 @@
+package capacitycmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/targets"
+	"github.com/forewarm/forewarm/pkg/signal"
+)
+
+// asked is what is read: queries of a Prometheus, or columns of a trace.
+type asked struct {
+	demand, saturated, replicas string
+	// unit of the demand, and what a preset's query is called; "" where unknown.
+	unit, called string
+}
+
+// queries are those that the flags name, and the preset's and the target's for the rest.
+func (o *options) queries() (asked, error) {
+	a := asked{demand: o.history.Query, saturated: o.saturated, replicas: o.replicas}
+	var problems []error
+	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
+		if column != "" {
+			problems = append(problems, fmt.Errorf("--%s is of a --trace, leave it out", name))
+		}
+	}
+	if a.demand != "" && o.preset != "" {
+		problems = append(problems, errors.New("--query and --preset are two demands, keep one"))
+	}
+	target, err := o.workload()
+	if err != nil {
+		return a, errors.Join(append(problems, err)...)
+	}
+	if o.preset != "" {
+		problems = append(problems, o.fromPreset(&a, target))
+	}
+	if a.saturated == "" && o.preset == "" {
+		problems = append(problems, errors.New("set --saturated, PromQL above 0 while the service is at its limit: "+
+			"best the length of its queue"))
+	}
+	if a.replicas == "" && target != nil {
+		if a.replicas, err = signal.ReadyReplicas(o.namespace, *target); err != nil {
+			problems = append(problems, fmt.Errorf("%w: set --replicas, PromQL of them", err))
+		}
+	} else if a.replicas == "" {
+		problems = append(
+			problems,
+			errors.New("set --target and --namespace, whose replicas count, or --replicas, PromQL of them"),
+		)
+	}
+	return a, errors.Join(problems...)
+}
+
+// workload is the target, nil where none is named.
+func (o *options) workload() (*signal.Target, error) {
+	switch {
+	case o.target == "" && o.preset != "":
+		return nil, errors.New(
+			"--preset needs the workload: set --target, for example deployment/llama, and --namespace",
+		)
+	case o.target == "":
+		return nil, nil //nolint:nilnil // No target is no mistake.
+	case o.namespace == "":
+		return nil, errors.New("set --namespace, the target's")
+	}
+	target, err := targets.Parse(o.target)
+	return &target, err
+}
+
+// fromPreset fills in the demand and, unless it is named, the queue of the same server. The name of a server alone is that of
+// its requests in flight.
+func (o *options) fromPreset(a *asked, target *signal.Target) error {
+	name := o.preset
+	if !strings.Contains(name, "/") {
+		name += "/inflight"
+	}
+	demand, err := signal.Lookup(name)
+	if err != nil {
+		return err
+	}
+	a.unit, a.called = demand.Unit, demand.Name+" of "+o.target
+	if a.demand, err = demand.Render(o.namespace, *target); err != nil {
+		return err
+	}
+	if a.saturated != "" {
+		return nil
+	}
+	server, _, _ := strings.Cut(name, "/")
+	queue, err := signal.Lookup(server + "/queue")
+	if err != nil {
+		return fmt.Errorf("%s does not say when it is at its limit (%w): set --saturated", server, err)
+	}
+	a.saturated, err = queue.Render(o.namespace, *target)
+	return err
+}

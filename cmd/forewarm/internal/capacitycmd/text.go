@@ -1,0 +1,81 @@
+package capacitycmd
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
+	"github.com/forewarm/forewarm/pkg/capacity"
+)
+
+// page is the width of what people read, in characters.
+const page = 100
+
+// writeText tells it to people: what is known and what to write, then what it rests on.
+func (r *report) writeText(out io.Writer) error {
+	fmt.Fprint(out, terminal.Wrap(r.estimate.Sentences(r.unit), "", page))
+	if target := r.estimate.Target(); !math.IsNaN(target) {
+		fmt.Fprintf(
+			out,
+			"\n%s",
+			terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or target: %[1]q in "+
+				"KEDA's trigger and in the Forecast's scaling. It is the lower end, for a target that is too high makes requests late. Add no headroom: that is in the value that forewarm serves. Nothing was "+
+				"changed.", quantity(target)), "", page),
+		)
+	}
+	if err := r.writeBands(out); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%s", terminal.Wrap(r.demand.About()+".", "", page))
+	for _, note := range slices.Sorted(slices.Values(r.notes)) {
+		fmt.Fprintf(out, "- %s\n", note)
+	}
+	return nil
+}
+
+// writeBands is the evidence: how often the queue grew at which load.
+func (r *report) writeBands(out io.Writer) error {
+	if len(r.estimate.Bands) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out)
+	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "LOAD OF A REPLICA\tHOURS\tQUEUE GREW\t")
+	bands := r.estimate.Bands
+	for len(bands) > 1 && bands[0].Calm+bands[0].Growing == 0 { // A service that never rests has none of the low loads.
+		bands = bands[1:]
+	}
+	for i := range bands {
+		b := &bands[i]
+		share := "-"
+		if !math.IsNaN(b.Share()) {
+			share = fmt.Sprintf("%.1f%%", 100*b.Share())
+		}
+		fmt.Fprintf(table, "%s\t%.2f\t%s\t\n", span(b), (b.Calm + b.Growing).Hours(), share)
+	}
+	return table.Flush()
+}
+
+// span is a band's range of load.
+func span(b *capacity.Band) string {
+	if math.IsInf(b.To, 1) {
+		return capacity.Figure(b.From) + " and more"
+	}
+	return capacity.Figure(b.From) + " to " + capacity.Figure(b.To)
+}
+
+// quantity is a target as Kubernetes writes it: rounded down to two digits, for an interval bears no more, in thousandths where it is no whole number.
+func quantity(v float64) string {
+	const digits, milli = 2, 1000
+	power := math.Pow(10, math.Floor(math.Log10(v))-digits+1)
+	// A thousandth of a step forgives what 4.5 may have become.
+	v = math.Floor(v/power+0.001) * power
+	most := math.Nextafter(math.MaxInt64, 0) // As a float MaxInt64 itself is one more.
+	thousandths := min(max(math.Round(v*milli), 1), most)
+	return resource.NewMilliQuantity(int64(thousandths), resource.DecimalSI).String()
+}

@@ -1,0 +1,268 @@
+package collect_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/forewarm/forewarm/pkg/agent/collect"
+	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
+	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/history"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
+	"github.com/forewarm/forewarm/pkg/agent/window"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// story drives a collector by hand.
+type story struct {
+	*collect.Collector
+
+	t   testing.TB
+	now time.Time
+}
+
+func begin(tb testing.TB, n *collecttest.Node, before history.Hour) *story {
+	tb.Helper()
+	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
+		Reader: n, Holders: n, Owners: n, Before: before, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &story{Collector: c, t: tb, now: collecttest.Start()}
+}
+
+// steps makes some, and is the last picture.
+func (s *story) steps(n int) *collect.Picture {
+	s.t.Helper()
+	for range n {
+		s.Step(s.t.Context(), s.now)
+		s.now = s.now.Add(5 * time.Second)
+	}
+	return s.Board().Load()
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
+
+func flat(value float64) window.Summary {
+	return window.Summary{Mean: value, Max: value, P95: value, Known: true}
+}
+
+var approx = cmp.Comparer(near)
+
+func TestAGPUThatOnePodHolds(t *testing.T) {
+	n := collecttest.Whole(1, 1)
+	n.GPUs[0].Processes = nil // no process need be known
+	p := begin(t, n, history.Hour{}).steps(6)
+	d := p.GPUs[0]
+	for name, is := range map[string][2]window.Summary{
+		"busy": {d.Busy, flat(0.8)}, "bandwidth": {d.Bandwidth, flat(0.5)}, "tensor": {d.Tensor, flat(0.3)},
+	} {
+		if diff := cmp.Diff(is[1], is[0], approx); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	want := []collect.Pod{{
+		Container: collecttest.Container("llama-0-0"), UUID: "GPU-0", Busy: 0.8, Bandwidth: 0.5, Allocated: 1,
+		Told: true, BandwidthTold: true,
+	}}
+	if diff := cmp.Diff(want, p.Pods, approx); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAMIGInstanceCountsByItsShare(t *testing.T) {
+	p := begin(t, collecttest.Cut(2), history.Hour{}).steps(6)
+	if len(p.GPUs) != 2*8 || len(p.Pods) != 14 {
+		t.Fatalf("%d devices and %d pods, want 16 and 14", len(p.GPUs), len(p.Pods))
+	}
+	if d := p.GPUs[1]; d.Instance != "7" || !near(d.Busy.Mean, 0.7) || d.Profile != "1g.10gb" {
+		t.Errorf("the first instance is %+v", d)
+	}
+	for _, pod := range p.Pods {
+		if !near(pod.Busy, 0.1) || !near(pod.Allocated, 1./7) || !pod.Told {
+			t.Errorf("%+v, want a tenth of a GPU", pod)
+		}
+	}
+}
+
+func TestPodsThatShareAGPU(t *testing.T) {
+	n := collecttest.Whole(1, 4)
+	n.GPUs[0].Processes[0].Busy = 0.6 // of 0.8 that the device did; the others 0.2 each
+	s := begin(t, n, history.Hour{})
+	p := s.steps(6)
+	sum := 0.0
+	for _, pod := range p.Pods {
+		sum += pod.Busy
+		if !near(pod.Allocated, 0.25) {
+			t.Errorf("%+v, want a quarter allocated", pod)
+		}
+	}
+	if !near(p.Pods[0].Busy, 0.4) || !near(p.Pods[1].Busy, 0.8/6) || sum > p.GPUs[0].Busy.Mean+1e-12 {
+		t.Errorf("%+v", p.Pods)
+	}
+}
+
+// The device's mean is over uneven samples and the pods' over readings: whatever lies between them, the pods are not more.
+func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
+	n := collecttest.Whole(1, 2)
+	s := begin(t, n, history.Hour{})
+	for i := range 50 {
+		n.GPUs[0].Busy = math.Abs(math.Sin(float64(i * i)))
+		n.GPUs[0].Bandwidth = math.Abs(math.Cos(float64(3 * i)))
+		s.now = s.now.Add(time.Duration(i*i%7) * 700 * time.Millisecond)
+		p := s.steps(1)
+		busy, bandwidth := p.Pods[0].Busy+p.Pods[1].Busy, p.Pods[0].Bandwidth+p.Pods[1].Bandwidth
+		if busy > p.GPUs[0].Busy.Mean+1e-12 || bandwidth > p.GPUs[0].Bandwidth.Mean+1e-12 {
+			t.Fatalf("step %d: pods %g and %g of %+v", i, busy, bandwidth, p.GPUs[0])
+		}
+	}
+}
+
+func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
+	n := collecttest.Whole(1, 2)
+	n.Owners = nil
+	p := begin(t, n, history.Hour{}).steps(6)
+	for _, pod := range p.Pods {
+		if pod.Told || pod.BandwidthTold || pod.Busy != 0 || pod.Allocated != 0.5 {
+			t.Errorf("%+v", pod)
+		}
+	}
+}
+
+// A story: a GPU falls off the bus; its figures run out with its window, the others go on.
+func TestAGPUThatIsLost(t *testing.T) {
+	n := collecttest.Whole(2, 1)
+	s := begin(t, n, history.Hour{})
+	s.steps(6)
+	n.GPUs[0].Fault = &gpu.Fault{Reason: gpu.OffTheBus}
+	p := s.steps(1)
+	if p.GPUs[0].Fault == nil || !p.Pods[0].Told || p.GPUs[1].Fault != nil {
+		t.Errorf("at once: %+v, %+v", p.GPUs[0], p.Pods[0])
+	}
+	p = s.steps(6)
+	if p.GPUs[0].Busy.Known || p.Pods[0].Told || p.Pods[0].Busy != 0 {
+		t.Errorf("half a minute later: %+v, %+v", p.GPUs[0], p.Pods[0])
+	}
+	if !near(p.GPUs[1].Busy.Mean, 0.8) || !near(p.Pods[1].Busy, 0.8) {
+		t.Errorf("the other: %+v, %+v", p.GPUs[1], p.Pods[1])
+	}
+	n.GPUs[0].Fault = nil
+	if p = s.steps(1); !near(p.GPUs[0].Busy.Mean, 0.8) || !p.Pods[0].Told {
+		t.Errorf("after a reset: %+v, %+v", p.GPUs[0], p.Pods[0])
+	}
+}
+
+func TestAMissingLibrary(t *testing.T) {
+	n := collecttest.Whole(1, 1)
+	n.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1"}
+	s := begin(t, n, history.Hour{})
+	first := s.now
+	p := s.steps(10)
+	if p.Fault == nil || !p.Since.Equal(first) || len(p.GPUs) != 0 {
+		t.Errorf("%+v", p)
+	}
+	// The kubelet still says what is held of which GPU.
+	if len(p.Pods) != 1 || p.Pods[0].Told || p.Pods[0].Allocated != 1 {
+		t.Errorf("%+v", p.Pods)
+	}
+}
+
+func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
+	n := collecttest.Whole(1, 1)
+	s := begin(t, n, history.Hour{})
+	s.steps(1)
+	held := n.Held
+	n.Held, n.PodsFault = nil, errors.New("connection refused")
+	if p := s.steps(12); len(p.Pods) != 1 || p.PodsFault == nil {
+		t.Errorf("after a minute: %+v, %v", p.Pods, p.PodsFault)
+	}
+	if p := s.steps(1); len(p.Pods) != 0 {
+		t.Errorf("after more than a minute: %+v", p.Pods)
+	}
+	n.Held, n.PodsFault = held, nil
+	if p := s.steps(1); len(p.Pods) != 1 || p.PodsFault != nil {
+		t.Errorf("after it came back: %+v, %v", p.Pods, p.PodsFault)
+	}
+}
+
+func TestTheHourGoesOnAfterARestart(t *testing.T) {
+	n := collecttest.Whole(1, 1)
+	s := begin(t, n, history.Hour{})
+	before := s.steps(100).Hour
+	again := begin(t, n, before)
+	again.now = s.now.Add(2 * time.Minute)
+	hour := again.steps(20).Hour
+	line := hour.Lines[len(hour.Lines)-1]
+	want := history.Series{Measure: history.Tensor, UUID: "GPU-0"}
+	if line.Series != want || !line.End(0).Equal(collecttest.Start().Add(15*time.Second)) {
+		t.Errorf("%+v, want one from noon on", line)
+	}
+	gaps := 0
+	for _, mean := range line.Means {
+		if math.IsNaN(float64(mean)) {
+			gaps++
+		}
+	}
+	// 500 s, a gap of 120 s, 100 s in steps of 15 s.
+	if n := len(line.Means); n < 46 || n > 48 || gaps < 7 || gaps > 9 {
+		t.Errorf("%d points, %d of them gaps", n, gaps)
+	}
+}
+
+func TestRunStepsOnTicksAndEnds(t *testing.T) {
+	s := begin(t, collecttest.Whole(1, 1), history.Hour{})
+	ctx, cancel := context.WithCancel(t.Context())
+	ticks, over := make(chan time.Time), make(chan struct{})
+	go func() {
+		defer close(over)
+		s.Run(ctx, ticks)
+	}()
+	ticks <- s.now
+	ticks <- s.now.Add(5 * time.Second)
+	cancel()
+	<-over
+	if p := s.Board().Load(); p == nil || p.Time.Before(s.now) {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
+	err := collect.Config{Interval: time.Minute, Window: time.Second}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "interval of 1m0s") ||
+		!strings.Contains(err.Error(), "window of 1s") {
+		t.Errorf("%v", err)
+	}
+	if err = collect.DefaultConfig().Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
+	n := collecttest.Whole(2, 1)
+	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
+		Reader: n, Holders: n, Log: slog.New(slog.DiscardHandler),
+		Owners: nobody{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Step(t.Context(), collecttest.Start())
+}
+
+// nobody must not be asked.
+type nobody struct{}
+
+func (nobody) Look() func(pid int) (pods.Container, bool) {
+	return func(pid int) (pods.Container, bool) { panic(fmt.Sprint("asked for ", pid)) }
+}

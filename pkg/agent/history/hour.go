@@ -1,0 +1,84 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"time"
+)
+
+const (
+	// Step is what a point covers. A finer one would say no more: forewarm's signals are asked for every 15 s or more seldom.
+	Step = 15 * time.Second
+	// Length is how long points are kept.
+	Length = time.Hour
+	// Most is how many series are kept, at 1 KiB each. A node of eight GPUs in seven instances each has 360; more are of pods
+	// that come and go, and beyond this those that ended first are dropped.
+	Most = 2048
+
+	points = int64(Length / Step)
+)
+
+// Measure is what is kept of a device or a pod.
+type Measure string
+
+// Measures of devices are in shares of the device or instance, those of pods in shares of a physical GPU.
+const (
+	Busy         Measure = "busy"
+	Bandwidth    Measure = "memory_bandwidth"
+	Tensor       Measure = "tensor"
+	PodBusy      Measure = "pod_busy"
+	PodBandwidth Measure = "pod_memory_bandwidth"
+	PodAllocated Measure = "pod_allocated"
+)
+
+// Measures are all of them.
+func Measures() []Measure {
+	return []Measure{Busy, Bandwidth, Tensor, PodBusy, PodBandwidth, PodAllocated}
+}
+
+// Series names one: a device's (no pod), or that of a pod's container on a device.
+type Series struct {
+	Measure Measure
+	// UUID of the GPU, and Instance the MIG GPU instance's id; empty where there is none.
+	UUID, Instance            string
+	Namespace, Pod, Container string
+}
+
+// Compare orders series by their measure, then their names.
+func (s Series) Compare(t Series) int {
+	return cmp.Or(
+		cmp.Compare(s.Measure, t.Measure), cmp.Compare(s.UUID, t.UUID), cmp.Compare(s.Instance, t.Instance),
+		cmp.Compare(s.Namespace, t.Namespace), cmp.Compare(s.Pod, t.Pod), cmp.Compare(s.Container, t.Container),
+	)
+}
+
+// Hour is what was recorded, as it was at a moment: nobody changes it.
+type Hour struct {
+	// Lines in the order of their series.
+	Lines []Line
+}
+
+// Line is a series' points, of one step after the other.
+type Line struct {
+	Series Series
+	// First is the number of the first point's step: its start in units of Step since 1970.
+	First int64
+	// Means of the steps, 0 … 1; NaN where there was no reading.
+	Means []float32
+}
+
+// End is when the step of the i-th point ended: when its mean was known.
+func (l Line) End(i int) time.Time { return time.Unix(0, (l.First+int64(i)+1)*int64(Step)) }
+
+// last is the number of the last point's step.
+func (l Line) last() int64 { return l.First + int64(len(l.Means)) - 1 }
+
+func stepOf(t time.Time) int64 {
+	ns := t.UnixNano()
+	if ns < 0 {
+		return 0
+	}
+	return ns / int64(Step)
+}
+
+var none = float32(math.NaN()) //nolint:gochecknoglobals // A constant, which Go has no NaN for.

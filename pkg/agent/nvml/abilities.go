@@ -1,0 +1,32 @@
+//go:build cgo
+
+package nvml
+
+import (
+	"slices"
+
+	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
+)
+
+// abilities are what a driver's library can do. To call a function that it lacks would end the process.
+type abilities struct {
+	memory2, mig, mps, processes, gpm bool
+}
+
+func lookUp(library gonvml.ExtendedInterface) abilities {
+	has := func(name string) bool { return library.LookupSymbol(name) == nil }
+	one := func(names ...string) bool { return slices.ContainsFunc(names, has) }
+	all := func(names ...string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return !has(name) })
+	}
+	return abilities{
+		memory2: has("nvmlDeviceGetMemoryInfo_v2"),
+		mig: all("nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex",
+			"nvmlDeviceGetGpuInstanceId", "nvmlDeviceGetAttributes_v2", "nvmlDeviceGetGpuInstanceProfileInfo"),
+		mps: one("nvmlDeviceGetMPSComputeRunningProcesses", "nvmlDeviceGetMPSComputeRunningProcesses_v2",
+			"nvmlDeviceGetMPSComputeRunningProcesses_v3"),
+		processes: has("nvmlDeviceGetProcessUtilization"),
+		gpm: all("nvmlGpmQueryDeviceSupport", "nvmlGpmSampleAlloc", "nvmlGpmSampleFree", "nvmlGpmSampleGet",
+			"nvmlGpmMigSampleGet", "nvmlGpmMetricsGet"),
+	}
+}

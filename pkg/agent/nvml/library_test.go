@@ -1,0 +1,166 @@
+//go:build cgo
+
+package nvml_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/nvml"
+)
+
+// stub builds a library with NVML's interface, so that the way through cgo is walked: NVIDIA's bindings load it as the driver's.
+//
+//nolint:ireturn // The bindings' own type is not exported.
+func stub(tb testing.TB, flags ...string) gonvml.Interface {
+	tb.Helper()
+	compiler, err := exec.LookPath("cc")
+	if err != nil {
+		tb.Skip("no C compiler to build the stub of a driver's library with")
+	}
+	module, err := exec.CommandContext(tb.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/NVIDIA/go-nvml").
+		Output()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	path := filepath.Join(tb.TempDir(), "libnvidia-ml.so.1")
+	flags = append(
+		flags,
+		"-shared",
+		"-fPIC",
+		"-O1",
+		"-w",
+		"-I",
+		filepath.Join(strings.TrimSpace(string(module)), "pkg", "nvml"),
+		"-o",
+		path,
+		filepath.Join("testdata", "stub.c"),
+	)
+	if out, err := exec.CommandContext(tb.Context(), compiler, flags...).CombinedOutput(); err != nil {
+		tb.Fatalf("cc: %v\n%s", err, out)
+	}
+	return gonvml.New(gonvml.WithLibraryPath(path))
+}
+
+// The tests below load a library each; NVIDIA's bindings have one at a time.
+
+func TestThroughTheLibrary(t *testing.T) {
+	r := nvml.New(stub(t))
+	first := time.Now()
+	r.Read(first)
+	time.Sleep(150 * time.Millisecond)
+	now := time.Now()
+	got := r.Read(now)
+	if got.Fault != nil || len(got.GPUs) != 8 || got.Driver != "580.95.05" {
+		t.Fatalf("%+v", got)
+	}
+	g := got.GPUs[7]
+	if g.UUID != "GPU-00000007-0000-4000-8000-000000000000" || g.Model != "NVIDIA H100 80GB HBM3" || g.Minor != 7 ||
+		g.Fault != nil {
+		t.Errorf("%+v", g)
+	}
+	if g.Memory != (gpu.Memory{Used: 60 << 30, Total: 80 << 30}) {
+		t.Errorf("memory %+v", g.Memory)
+	}
+	// The stub's counters tell the numbers of the metrics in percent: 10 is bandwidth, 5 any tensor pipe.
+	if !cmp.Equal(ratios(g.Bandwidth), []float64{0.1}, approx) ||
+		!cmp.Equal(ratios(g.Tensor), []float64{0.05}, approx) {
+		t.Errorf("counters %+v", g.Use)
+	}
+	want := []gpu.Process{
+		{PID: 1014, Busy: 0.6, Bandwidth: 0.3, Told: true, Memory: 1 << 30},
+		{PID: 1015, Busy: 0.2, Bandwidth: 0.1, Told: true, Memory: 1 << 30},
+	}
+	if diff := cmp.Diff(want, g.Processes, approx); diff != "" {
+		t.Errorf("processes (-want +got):\n%s", diff)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheBufferIsReadToItsEndAndOnce(t *testing.T) {
+	r := nvml.New(stub(t))
+	now := time.Now()
+	all := r.Read(now).GPUs[0].Busy
+	if len(all) != 120 || all[0].Ratio != 0.8 || now.Sub(all[119].Time) > time.Second {
+		t.Fatalf("%d samples, want 120 up to now", len(all))
+	}
+	time.Sleep(400 * time.Millisecond)
+	more := r.Read(time.Now()).GPUs[0].Busy
+	if len(more) < 2 || len(more) > 4 || !more[0].Time.After(all[119].Time) {
+		t.Errorf("%d samples after 0.4 s, want 2 or 3: %v", len(more), more)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the old library lacks would end this process. It is a process of its own, as NVIDIA's bindings remember the newest
+// version of each function that they ever saw.
+func TestAnOldLibrary(t *testing.T) {
+	const inside = "FOREWARM_TEST_OLD_LIBRARY"
+	if os.Getenv(inside) == "" {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAnOldLibrary$", "-test.v")
+		again.Env = append(again.Environ(), inside+"=1")
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return
+	}
+	r := nvml.New(stub(t, "-DOLD"))
+	got := r.Read(time.Now())
+	if got.Fault != nil || len(got.GPUs) != 8 {
+		t.Fatalf("%+v", got)
+	}
+	g := got.GPUs[0]
+	if len(g.Busy) == 0 || g.Memory.Used != 61<<30 || len(g.Processes) != 1 || g.Processes[0].Told {
+		t.Errorf("%+v", g)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A story through the library: no driver, then one with a device that is lost, then all of them.
+func TestADriverThatComesAndADeviceThatIsLost(t *testing.T) {
+	r := nvml.New(stub(t))
+	now := time.Now()
+	read := func(unloaded, lost string) gpu.Reading {
+		for name, value := range map[string]string{"STUB_UNLOADED": unloaded, "STUB_LOST": lost} {
+			t.Setenv(name, value)
+			if value == "" {
+				if err := os.Unsetenv(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		got := r.Read(now)
+		now = now.Add(20 * time.Second)
+		return got
+	}
+	if got := read("1", ""); got.Fault == nil || got.Fault.Reason != gpu.DriverNotLoaded {
+		t.Errorf("%+v", got.Fault)
+	}
+	got := read("", "3")
+	if got.Fault != nil || len(got.GPUs) != 8 || got.GPUs[4].Fault != nil {
+		t.Fatalf("%+v", got)
+	}
+	if f := got.GPUs[3].Fault; f == nil || f.Reason != gpu.OffTheBus || !strings.Contains(f.Message, "GPU is lost") {
+		t.Errorf("%+v", f)
+	}
+	if got = read("", ""); got.GPUs[3].Fault != nil {
+		t.Errorf("after it came back: %+v", got.GPUs[3].Fault)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}

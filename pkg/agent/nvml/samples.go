@@ -1,0 +1,102 @@
+//go:build cgo
+
+package nvml
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"time"
+
+	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	"github.com/forewarm/forewarm/pkg/agent/gpu"
+)
+
+const (
+	// ahead is how much later than now a sample may say it is; beyond, its time is not one.
+	ahead = 10 * time.Second
+	// noise is how much above 100 % a counter may read when a device is full.
+	noise = 5
+)
+
+// lastSeen is the time of the newest sample that was taken from a buffer of the driver, in microseconds; 0 asks for all.
+type lastSeen uint64
+
+// from is where to go on. A clock that was set back leaves a last sample in the future: the buffer is read anew then.
+func (s lastSeen) from(now time.Time) uint64 {
+	if microseconds(now.Add(ahead)) < uint64(s) {
+		return 0
+	}
+	return uint64(s)
+}
+
+// isNew says whether a sample came since then, at a time that can be.
+func isNew(stamp, since uint64, now time.Time) bool {
+	return stamp != 0 && stamp > since && stamp <= microseconds(now.Add(ahead))
+}
+
+func microseconds(t time.Time) uint64 { return uint64(max(t.UnixMicro(), 0)) }
+
+// samples takes what a buffer got since it was last read.
+func (l *look) samples(
+	device gonvml.Device, kind gonvml.SamplingType, last *lastSeen, now time.Time,
+) []gpu.Sample {
+	if l.fault != nil {
+		return nil
+	}
+	since := last.from(now)
+	unit, raw, answer := device.GetSamples(kind, since)
+	if !l.took("nvmlDeviceGetSamples", answer) {
+		return nil
+	}
+	out, newest := trim(unit, raw, since, now)
+	*last = lastSeen(newest)
+	return out
+}
+
+// trim turns raw samples into ours, sorted, each time once, without those that are empty, old or impossible. It also says
+// where to go on.
+func trim(unit gonvml.ValueType, raw []gonvml.Sample, since uint64, now time.Time) ([]gpu.Sample, uint64) {
+	out, newest := make([]gpu.Sample, 0, len(raw)), since
+	for _, s := range raw {
+		if !isNew(s.TimeStamp, since, now) {
+			continue
+		}
+		newest = max(newest, s.TimeStamp)
+		if r, ok := ratio(number(unit, s.SampleValue)); ok {
+			out = append(out, gpu.Sample{Time: time.UnixMicro(int64(s.TimeStamp)), Ratio: r})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b gpu.Sample) int { return a.Time.Compare(b.Time) })
+	return slices.CompactFunc(out, func(a, b gpu.Sample) bool { return a.Time.Equal(b.Time) }), newest
+}
+
+// number reads NVML's union of number types; NaN for a type that is not known.
+func number(unit gonvml.ValueType, raw [8]byte) float64 {
+	order := binary.NativeEndian
+	switch unit {
+	case gonvml.VALUE_TYPE_DOUBLE:
+		return math.Float64frombits(order.Uint64(raw[:]))
+	case gonvml.VALUE_TYPE_UNSIGNED_INT:
+		return float64(order.Uint32(raw[:]))
+	case gonvml.VALUE_TYPE_UNSIGNED_LONG, gonvml.VALUE_TYPE_UNSIGNED_LONG_LONG:
+		return float64(order.Uint64(raw[:]))
+	case gonvml.VALUE_TYPE_SIGNED_LONG_LONG:
+		return float64(int64(order.Uint64(raw[:]))) //nolint:gosec // These bits are a signed number.
+	case gonvml.VALUE_TYPE_SIGNED_INT:
+		return float64(int32(order.Uint32(raw[:]))) //nolint:gosec // Likewise.
+	case gonvml.VALUE_TYPE_UNSIGNED_SHORT:
+		return float64(order.Uint16(raw[:]))
+	default:
+		return math.NaN()
+	}
+}
+
+// ratio is a percentage as a share, 0 … 1, and whether it can be one.
+func ratio(percent float64) (float64, bool) {
+	if !(percent >= 0 && percent <= 100+noise) { // NaN too
+		return 0, false
+	}
+	return min(percent/100, 1), true
+}

@@ -1,0 +1,246 @@
+package pods_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
+)
+
+var (
+	llama   = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "server"}
+	sidecar = pods.Container{Namespace: "inference", Pod: "llama-0", Name: "sidecar"}
+	embed   = pods.Container{Namespace: "inference", Pod: "embed-0", Name: "server"}
+	trainer = pods.Container{Namespace: "research", Pod: "trainer", Name: "main"}
+	nobody  = pods.Container{}
+)
+
+// whose answers whose a process is from a table; a process that is not in it cannot be known.
+func whose(table map[int]pods.Container) func(int) (pods.Container, bool) {
+	return func(pid int) (pods.Container, bool) {
+		c, known := table[pid]
+		return c, known
+	}
+}
+
+func samples(ratios ...float64) []gpu.Sample {
+	all := make([]gpu.Sample, len(ratios))
+	for i, r := range ratios {
+		all[i].Ratio = r
+	}
+	return all
+}
+
+func use(busy, bandwidth float64, processes ...gpu.Process) gpu.Use {
+	return gpu.Use{Busy: samples(busy), Bandwidth: samples(bandwidth), Processes: processes}
+}
+
+func process(pid int, busy, bandwidth float64) gpu.Process {
+	return gpu.Process{PID: pid, Busy: busy, Bandwidth: bandwidth, Told: true}
+}
+
+func one(u gpu.Use) gpu.Reading {
+	return gpu.Reading{GPUs: []gpu.GPU{{UUID: "GPU-a", Use: u}}}
+}
+
+func hold(device string, allocated float64, containers ...pods.Container) []pods.Holding {
+	all := make([]pods.Holding, len(containers))
+	for i, c := range containers {
+		all[i] = pods.Holding{Container: c, Device: device, Allocated: allocated}
+	}
+	return all
+}
+
+func told(c pods.Container, busy, bandwidth, allocated float64) pods.Part {
+	return pods.Part{
+		Container:     c,
+		GPU:           "GPU-a",
+		Busy:          busy,
+		Bandwidth:     bandwidth,
+		Allocated:     allocated,
+		Told:          true,
+		BandwidthTold: true,
+	}
+}
+
+func untold(c pods.Container, allocated float64) pods.Part {
+	return pods.Part{Container: c, GPU: "GPU-a", Allocated: allocated}
+}
+
+func TestAttributeSharing(t *testing.T) {
+	t.Parallel()
+	two := hold("GPU-a", 0.25, llama, embed)
+	known := whose(map[int]pods.Container{1: llama, 2: embed, 3: nobody, 4: trainer, 11: llama})
+	for _, test := range []struct {
+		name     string
+		use      gpu.Use
+		holdings []pods.Holding
+		want     []pods.Part
+	}{
+		{
+			"a device with one holder is that holder's, whoever's processes ran on it",
+			use(0.5, 0.25, process(3, 0.4, 0.2)), hold("GPU-a", 1, llama),
+			[]pods.Part{told(llama, 0.5, 0.25, 1)},
+		},
+		{
+			"and without any process that is known",
+			use(0.5, 0.25), hold("GPU-a", 1, llama),
+			[]pods.Part{told(llama, 0.5, 0.25, 1)},
+		},
+		{
+			"two holders did what their processes did",
+			use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)), two,
+			[]pods.Part{told(embed, 0.25, 0.25, 0.25), told(llama, 0.5, 0.125, 0.25)},
+		},
+		{
+			"processes that were sampled apart add up to no more than the device",
+			use(0.6, 0.3, process(1, 0.6, 0.4), process(2, 0.3, 0.2)), two,
+			[]pods.Part{told(embed, 0.2, 0.1, 0.25), told(llama, 0.4, 0.2, 0.25)},
+		},
+		{
+			"several processes of a container are one part",
+			use(0.9, 0.5, process(1, 0.25, 0.25), process(11, 0.25, 0.125), process(2, 0.25, 0.125)), two,
+			[]pods.Part{told(embed, 0.25, 0.125, 0.25), told(llama, 0.5, 0.375, 0.25)},
+		},
+		{
+			"a holder with an idle process is idle, and so is one without a process while another did all",
+			use(0.5, 0.25, process(1, 0.5, 0.25), process(2, 0, 0)), hold("GPU-a", 0.25, llama, embed, trainer),
+			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.5, 0.25, 0.25), told(trainer, 0, 0, 0.25)},
+		},
+		{
+			"idle processes are idle where a device's figure is finer than theirs",
+			use(0.004, 0.25, process(1, 0, 0.25), process(2, 0, 0)), two,
+			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0, 0.25, 0.25)},
+		},
+		{
+			"a process of the node takes its part and is nobody's",
+			use(0.8, 0.8, process(1, 0.4, 0.4), process(3, 1.2, 1.2)), two,
+			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.8*0.4/1.4, 0.8*0.4/1.4, 0.25)},
+		},
+		{
+			"so does one of a pod that holds nothing",
+			use(0.8, 0.8, process(1, 0.4, 0.4), process(4, 0.4, 0.4)), two,
+			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.4, 0.4, 0.25)},
+		},
+		{
+			"a process that nothing is known of is nobody's, but it may have worked for a holder that seems idle",
+			use(0.8, 0.8, process(1, 0.25, 0.25), process(99, 0.5, 0.5)), two,
+			[]pods.Part{untold(embed, 0.25), told(llama, 0.25, 0.25, 0.25)},
+		},
+		{
+			"one that did nothing did nothing for anyone",
+			use(0.8, 0.8, process(1, 0.25, 0.25), process(99, 0, 0)), two,
+			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0.25, 0.25, 0.25)},
+		},
+		{
+			"in a foreign PID namespace nobody is told",
+			use(0.8, 0.8, process(98, 0.3, 0.3), process(99, 0.5, 0.5)), two,
+			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
+		},
+		{
+			"without processes nobody is told",
+			use(0.8, 0.8), two,
+			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
+		},
+		{
+			"a driver that does not tell processes apart tells nobody",
+			use(0.8, 0.8, gpu.Process{PID: 1}, gpu.Process{PID: 2}), two,
+			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
+		},
+		{
+			"an idle device is idle for all, whatever is known of processes",
+			use(0, 0, gpu.Process{PID: 99}), two,
+			[]pods.Part{told(embed, 0, 0, 0.25), told(llama, 0, 0, 0.25)},
+		},
+		{
+			"a device that says nothing of itself has parts that are allocated and no more",
+			gpu.Use{Processes: []gpu.Process{process(1, 0.5, 0.5)}},
+			two,
+			[]pods.Part{untold(embed, 0.25), untold(llama, 0.25)},
+		},
+		{
+			"two containers of a pod stay two",
+			use(0.9, 0.5, process(1, 0.5, 0.125), process(2, 0.25, 0.25)), hold("GPU-a", 0.5, sidecar, llama),
+			[]pods.Part{told(llama, 0.5, 0.125, 0.5), told(sidecar, 0, 0, 0.5)},
+		},
+		{
+			"a container with two replicas of a device holds them as one, and alone",
+			use(0.9, 0.5), hold("GPU-a", 0.25, llama, llama),
+			[]pods.Part{told(llama, 0.9, 0.5, 0.5)},
+		},
+		{
+			"a whole device that two are said to hold is there once",
+			use(0.5, 0.25, process(1, 0.5, 0.25)), hold("GPU-a", 1, llama, embed),
+			[]pods.Part{told(embed, 0, 0, 0.5), told(llama, 0.5, 0.25, 0.5)},
+		},
+		{"a device that nobody holds is nobody's", use(0.9, 0.5, process(1, 0.9, 0.5)), nil, []pods.Part{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			got := pods.Attribute(one(test.use), test.holdings, known)
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAttributeMeasuresStandAlone(t *testing.T) {
+	t.Parallel()
+	u := gpu.Use{Busy: samples(0.2, 0.6), Processes: []gpu.Process{process(1, 0.3, 0.9)}}
+	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: 0.4, Told: true, Allocated: 1}}
+	got := pods.Attribute(one(u), hold("GPU-a", 1, llama), whose(nil))
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Errorf("busy is the mean of its samples, and a bandwidth without samples is no bandwidth:\n%s", diff)
+	}
+}
+
+func TestAttributeInstances(t *testing.T) {
+	t.Parallel()
+	reading := gpu.Reading{GPUs: []gpu.GPU{{
+		UUID: "GPU-a",
+		Use:  use(0.9, 0.9), // a device with instances has no use of its own, whatever it says
+		Instances: []gpu.Instance{
+			{UUID: "MIG-1", ID: 1, Share: 2.0 / 7, Use: use(0.5, 0.25)},
+			{UUID: "MIG-2", ID: 2, Share: 1.0 / 7, Use: use(1, 0.5, gpu.Process{PID: 1}, gpu.Process{PID: 2})},
+			{UUID: "MIG-5a", ID: 5, Share: 1.0 / 7, Use: use(0.7, 0)},
+			{UUID: "MIG-5b", ID: 5, Share: 1.0 / 7, Use: use(0, 0.7)},
+		},
+	}}}
+	holdings := append(hold("MIG-1", 1, llama), hold("MIG-2", 0.5, llama, embed)...)
+	holdings = append(holdings, hold("MIG-5a", 1, trainer)...)
+	holdings = append(holdings, hold("MIG-5b", 1, trainer)...)
+	holdings = append(holdings, hold("GPU-a", 1, sidecar)...)
+	holdings = append(holdings, hold("MIG-gone", 1, trainer)...)
+
+	instance := func(p pods.Part, id string) pods.Part {
+		p.Instance = id
+		return p
+	}
+	want := []pods.Part{
+		untold(sidecar, 1),
+		instance(told(llama, 1.0/7, 0.5/7, 2.0/7), "1"),
+		instance(untold(embed, 0.5/7), "2"),
+		instance(untold(llama, 0.5/7), "2"),
+		instance(told(trainer, 0.1, 0.1, 2.0/7), "5"), // two compute instances of one GPU instance are one series
+	}
+	got := pods.Attribute(reading, holdings, whose(map[int]pods.Container{1: llama, 2: embed}))
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAttributeFaults(t *testing.T) {
+	t.Parallel()
+	reading := gpu.Reading{GPUs: []gpu.GPU{
+		{UUID: "GPU-a", Fault: &gpu.Fault{Reason: "ResetRequired"}, Use: use(0.5, 0.5)},
+	}}
+	want := []pods.Part{untold(llama, 1), {Container: embed, GPU: "GPU-gone", Allocated: 1}}
+	got := pods.Attribute(reading, append(hold("GPU-gone", 1, embed), hold("GPU-a", 1, llama)...), whose(nil))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("what is held is held, though the device does not answer or is gone:\n%s", diff)
+	}
+}

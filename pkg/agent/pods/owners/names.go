@@ -1,0 +1,98 @@
+package owners
+
+import (
+	"io/fs"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/agent/pods"
+	"github.com/forewarm/forewarm/pkg/agent/pods/cgroup"
+)
+
+// names finds a container's pod by the names of the log files that the kubelet keeps of each:
+//
+//	containers/POD_NAMESPACE_CONTAINER-ID.log       a link for each container
+//	pods/NAMESPACE_POD_UID/CONTAINER                a folder for each container
+//
+// Only the first tells the container's id; it is there before the container's first process, but is cut at 255 letters.
+type names struct {
+	logs fs.FS
+	// stale: the folders may be listed again, once.
+	stale      bool
+	containers map[string]pods.Container // by id
+	pods       map[string]pod            // by UID
+}
+
+// pod's name, and the folder that holds its containers'.
+type pod struct {
+	namespace, name, folder string
+}
+
+// container by its id.
+func (n *names) container(id string) (pods.Container, bool) {
+	c, found := n.containers[id]
+	if !found && n.list() {
+		c, found = n.containers[id]
+	}
+	return c, found
+}
+
+// only is the container of a pod that has had one alone; which of several it is does not stand in the names.
+func (n *names) only(uid string) (pods.Container, bool) {
+	p, found := n.pods[uid]
+	if !found && n.list() {
+		p, found = n.pods[uid]
+	}
+	if !found {
+		return pods.Container{}, false
+	}
+	containers, err := fs.ReadDir(n.logs, "pods/"+p.folder)
+	if err != nil || len(containers) != 1 {
+		return pods.Container{}, false
+	}
+	return pods.Container{Namespace: p.namespace, Pod: p.name, Name: containers[0].Name()}, true
+}
+
+// list the folders, and say whether that was done. A folder that cannot be read names nothing.
+func (n *names) list() bool {
+	if !n.stale {
+		return false
+	}
+	n.stale = false
+	n.containers, n.pods = map[string]pods.Container{}, map[string]pod{}
+	links, _ := fs.ReadDir(n.logs, "containers") //nolint:errcheck // what was read before the error is good
+	for _, link := range links {
+		if id, c, ok := parseLink(link.Name()); ok {
+			n.containers[id] = c
+		}
+	}
+	folders, _ := fs.ReadDir(n.logs, "pods") //nolint:errcheck // as above
+	for _, folder := range folders {
+		if uid, p, ok := parseFolder(folder.Name()); ok {
+			n.pods[uid] = p
+		}
+	}
+	return true
+}
+
+// parseLink reads POD_NAMESPACE_CONTAINER-ID.log. No name in Kubernetes holds an underscore.
+func parseLink(link string) (id string, c pods.Container, ok bool) {
+	base, isLog := strings.CutSuffix(link, ".log")
+	parts := strings.Split(base, "_")
+	if !isLog || len(parts) != 3 {
+		return "", pods.Container{}, false
+	}
+	dash := strings.LastIndexByte(parts[2], '-')
+	if dash < 1 || parts[0] == "" || parts[1] == "" || !cgroup.IsContainerID(parts[2][dash+1:]) {
+		return "", pods.Container{}, false
+	}
+	return parts[2][dash+1:], pods.Container{Namespace: parts[1], Pod: parts[0], Name: parts[2][:dash]}, true
+}
+
+// parseFolder reads NAMESPACE_POD_UID.
+func parseFolder(folder string) (uid string, p pod, ok bool) {
+	parts := strings.Split(folder, "_")
+	if len(parts) != 3 || parts[0] == "" || parts[1] == "" || parts[2] == "" {
+		return "", pod{}, false
+	}
+	return parts[2], pod{namespace: parts[0], name: parts[1], folder: folder}, true
+}

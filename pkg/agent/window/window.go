@@ -1,0 +1,113 @@
+package window
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Most is how many samples a window keeps: six a second for half a minute are 180.
+const Most = 1024
+
+// Window is the last samples of a measure.
+type Window struct {
+	length, gap time.Duration
+	// samples in the order of time. The first may be older than the window: it says since when the second is.
+	samples []sample
+}
+
+type sample struct {
+	at    int64 // nanoseconds
+	value float64
+}
+
+// Summary is what a measure did in a window, in the measure's own unit.
+type Summary struct {
+	// Mean over the time that is covered.
+	Mean float64
+	// Max is that of a sample, so of a mean over its time.
+	Max float64
+	// P95 is the smallest value that the measure did not exceed in 95 % of the time that is covered.
+	P95 float64
+	// Known says whether there is any sample; the rest is 0 otherwise.
+	Known bool
+}
+
+// New is an empty window of a length. No sample covers more than the gap.
+func New(length, gap time.Duration) *Window {
+	return &Window{length: length, gap: gap}
+}
+
+// Add takes a sample. One that is not later than the last is dropped, unless it is earlier by more than the window: then the
+// clock was set back, and the window begins anew.
+func (w *Window) Add(at time.Time, value float64) {
+	s := sample{at: at.UnixNano(), value: value}
+	if n := len(w.samples); n > 0 && s.at <= w.samples[n-1].at {
+		if w.samples[n-1].at-s.at <= int64(w.length) {
+			return
+		}
+		w.samples = w.samples[:0]
+	}
+	if len(w.samples) == Most {
+		w.samples = append(w.samples[:0], w.samples[Most/2:]...)
+	}
+	w.samples = append(w.samples, s)
+}
+
+// Summary is that of (now − length, now].
+func (w *Window) Summary(now time.Time) Summary {
+	w.trim(now)
+	start := now.Add(-w.length).UnixNano()
+	type part struct{ value, time float64 }
+	var parts []part
+	var whole, area float64
+	for i, s := range w.samples {
+		if s.at <= start {
+			continue
+		}
+		covered := float64(s.at - max(w.since(i), start))
+		parts = append(parts, part{s.value, covered})
+		whole += covered
+		area += covered * s.value
+	}
+	if len(parts) == 0 {
+		return Summary{}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.value, b.value) })
+	out := Summary{Max: parts[len(parts)-1].value, P95: parts[len(parts)-1].value, Known: true}
+	// Rounding may carry a mean out of the values that it is the mean of.
+	out.Mean = min(max(area/whole, parts[0].value), out.Max)
+	below := 0.0
+	for _, p := range parts {
+		if below += p.time; below >= 0.95*whole {
+			out.P95 = p.value
+			break
+		}
+	}
+	return out
+}
+
+// since is when the time that a sample covers begins.
+func (w *Window) since(i int) int64 {
+	gap := int64(w.gap)
+	switch {
+	case i > 0:
+		gap = min(gap, w.samples[i].at-w.samples[i-1].at)
+	case len(w.samples) > 1:
+		gap = min(gap, w.samples[1].at-w.samples[0].at)
+	}
+	return w.samples[i].at - gap
+}
+
+// trim drops what is over, but for the last sample before, and what is of a time to come.
+func (w *Window) trim(now time.Time) {
+	start, end := now.Add(-w.length).UnixNano(), now.UnixNano()
+	over := 0
+	for over+1 < len(w.samples) && w.samples[over+1].at <= start {
+		over++
+	}
+	w.samples = append(w.samples[:0], w.samples[over:]...)
+	for n := len(w.samples); n > 0 && w.samples[n-1].at > end; n-- {
+		w.samples = w.samples[:n-1]
+	}
+}

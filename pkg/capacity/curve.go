@@ -1,0 +1,187 @@
+package capacity
+
+import (
+	"math"
+	"slices"
+)
+
+// The scale of loads is logarithmic, so that a capacity is found as well at 0.8 as at 4000.
+const (
+	// binWidth is the resolution of an estimate: 2 %.
+	binWidth = 0.02
+	// above and below the highest load that was carried calmly, by how much a load may differ and still count by itself; what
+	// lies further off counts as if it lay there, where it says the same.
+	above, below = 4, 25
+)
+
+// By how much a log-likelihood may fall short of the highest: of a threshold that no history tells from the likeliest, and of
+// one in its 90 % interval (Wilks 1938).
+const (
+	asLikely = 0.1
+	likely   = 2.706 / 2
+)
+
+// spreads, guesses and lapses are what is tried, see curve.
+func spreads() []float64 { return []float64{0.01, 0.02, 0.04, 0.08, 0.15, 0.3} }
+func guesses() []float64 { return []float64{0.002, 0.01, 0.05, 0.15} }
+func lapses() []float64  { return []float64{0.01, 0.1, 0.3} }
+
+// curve is how likely the queue grows at a load u (a logarithm):
+//
+//	p(u) = guess + (1 − guess − lapse) / (1 + exp(−(u − threshold)/spread))
+//
+// It is the psychometric function, and the threshold is read off it as one reads from "seen or not seen" how bright a light
+// must be (Wichmann and Hill 2001): guess is how often the queue grows for other reasons, however low the load (a replica
+// that hangs), lapse how often it does not although it should. Without them a handful of such moments would flatten the
+// curve and move the threshold, as they would in a logistic regression. The threshold does not depend on how often which
+// load was there.
+type curve struct {
+	threshold, spread, guess, lapse float64
+	// low and high bound the thresholds that are hardly less likely: no load may have been seen between calm and growing ones.
+	low, high float64
+}
+
+// scale puts loads into bins.
+type scale struct {
+	// base is the logarithm of the load at which the first bin begins.
+	base float64
+	bins int
+}
+
+// scaleFor calm loads, in ascending order and at least one of them above 0.
+func scaleFor(calm []float64) scale {
+	const most = 0.995 // A single freak load sets no scale.
+	top := quantile(calm, most)
+	if top == 0 {
+		top = calm[len(calm)-1]
+	}
+	return scale{base: math.Log(top / below), bins: int(math.Ceil(math.Log(above*below) / binWidth))}
+}
+
+func (s scale) bin(load float64) int {
+	if load <= 0 {
+		return 0
+	}
+	// As a float first: a load may be too far off for an int.
+	return int(min(max((math.Log(load)-s.base)/binWidth, 0), float64(s.bins-1)))
+}
+
+// at is the logarithm in the middle of a bin.
+func (s scale) at(bin float64) float64 { return s.base + (bin+0.5)*binWidth }
+
+// counts are moments by bin: those in which the queue grew, and the calm ones.
+type counts struct{ grew, calm []float64 }
+
+func newCounts(bins int) counts { return counts{make([]float64, bins), make([]float64, bins)} }
+
+func (c counts) add(other counts) {
+	for i := range c.grew {
+		c.grew[i] += other.grew[i]
+		c.calm[i] += other.calm[i]
+	}
+}
+
+// share is how much of the moments above and below a threshold the queue grew in; NaN where there are none.
+func (c counts) share(s scale, threshold float64) (high, low float64) {
+	var grew, all [2]float64
+	for bin := range c.grew {
+		side := 0
+		if s.at(float64(bin)) >= threshold {
+			side = 1
+		}
+		grew[side] += c.grew[bin]
+		all[side] += c.grew[bin] + c.calm[bin]
+	}
+	return grew[1] / all[1], grew[0] / all[0]
+}
+
+// fit is the likeliest curve, over every threshold on the grid and what else is tried. That is a few million sums, and finds
+// the highest peak where a climber may stop at another.
+func fit(s scale, c counts) curve {
+	best, height := curve{}, math.Inf(-1)
+	for _, guess := range guesses() {
+		for _, lapse := range lapses() {
+			tried := trials(s.bins, curve{guess: guess, lapse: lapse}, spreads())
+			if got, h := fitThreshold(s, c, tried); h > height {
+				best, height = got, h
+			}
+		}
+	}
+	return best
+}
+
+// trial is a curve whose threshold is still to be found, and what a moment adds to the logarithm of its likelihood: by how many
+// bins the threshold lies above the moment, beginning with as many below as there are bins.
+type trial struct {
+	curve
+
+	grew, calm []float64
+}
+
+// trials are a curve with each of the spreads.
+func trials(bins int, with curve, spreads []float64) []trial {
+	out := make([]trial, len(spreads))
+	for k, spread := range spreads {
+		with.spread = spread
+		out[k] = trial{curve: with, grew: make([]float64, 2*bins), calm: make([]float64, 2*bins)}
+		for i := range out[k].grew {
+			p := with.guess + (1-with.guess-with.lapse)/(1+math.Exp(float64(i-bins)*binWidth/spread))
+			out[k].grew[i], out[k].calm[i] = math.Log(p), math.Log1p(-p)
+		}
+	}
+	return out
+}
+
+// fitThreshold finds the likeliest of the trials with its threshold, and its log-likelihood.
+func fitThreshold(s scale, c counts, tried []trial) (curve, float64) {
+	best, height := tried[0].curve, math.Inf(-1)
+	heights := make([]float64, s.bins)
+	for i := range tried {
+		tried[i].climb(c, heights)
+		highest := slices.Max(heights)
+		if !(highest > height) {
+			continue
+		}
+		best, height = tried[i].curve, highest
+		first, last := alike(heights, highest-asLikely)
+		best.threshold = s.at(float64(first+last) / 2)
+		first, last = alike(heights, highest-likely)
+		best.low, best.high = s.at(float64(first)), s.at(float64(last))
+	}
+	return best, height
+}
+
+// alike are the first and the last threshold of at least a log-likelihood.
+func alike(heights []float64, least float64) (first, last int) {
+	first = slices.IndexFunc(heights, func(h float64) bool { return h >= least })
+	for last = len(heights) - 1; !(heights[last] >= least); last-- {
+		continue
+	}
+	return first, last
+}
+
+// climb writes the log-likelihood of each threshold.
+func (t *trial) climb(seen counts, heights []float64) {
+	bins := len(heights)
+	clear(heights)
+	for bin := range bins {
+		accumulate(heights, seen.grew[bin], t.grew[bins-bin:])
+		accumulate(heights, seen.calm[bin], t.calm[bins-bin:])
+	}
+}
+
+// accumulate adds to each sum so many times what belongs to it.
+func accumulate(sums []float64, times float64, of []float64) {
+	if times == 0 {
+		return
+	}
+	of = of[:len(sums)]
+	for i, v := range of {
+		sums[i] += times * v
+	}
+}
+
+// quantile of values in ascending order, at least one, by the nearest rank.
+func quantile(sorted []float64, level float64) float64 {
+	return sorted[int(math.Round(level*float64(len(sorted)-1)))]
+}

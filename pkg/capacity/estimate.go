@@ -1,0 +1,182 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Verdict is what an Estimate is worth. The words are stable: scripts may rely on them.
+type Verdict string
+
+const (
+	// Known: the load at which the service comes to its limit is known.
+	Known Verdict = "Known"
+	// Gradual: it comes to its limit at no one load. The advice is where that begins.
+	Gradual Verdict = "Gradual"
+	// Vague: the interval is wide, so the value is a first guess.
+	Vague Verdict = "Vague"
+	// Seldom: it hardly ever came to its limit. What it carried is known, and what it could is not.
+	Seldom Verdict = "Seldom"
+	// Always: it was hardly ever below its limit.
+	Always Verdict = "Always"
+	// Unrelated: whether it is at its limit has little to do with the load of a replica.
+	Unrelated Verdict = "Unrelated"
+	// Empty: demand, ready replicas and saturation were never known together.
+	Empty Verdict = "Empty"
+)
+
+// Estimate is what a replica sustains. Loads are the demand for each ready replica, in the signal's unit, NaN where they
+// cannot be told.
+type Estimate struct {
+	Verdict Verdict
+	// Value is the load at which the service comes to its limit, Low and High its 90 % interval.
+	Value, Low, High float64
+	// Edge and Full are where it comes to its limit a tenth, and nine tenths, as often as it does at all.
+	Edge, Full float64
+	// Carried is the highest load at which nothing waited for half an hour in all.
+	Carried float64
+	// Plateaus says that the signal stops at the capacity; Value is the median at the limit then.
+	Plateaus bool
+	Evidence Evidence
+	// Bands are the moments by their load, in ascending order.
+	Bands []Band
+}
+
+// Evidence is what an estimate rests on.
+type Evidence struct {
+	// Known is how long the load was known, Calm how long nothing waited, Growing how long the queue grew. For the rest it
+	// drained, or was there for a moment only.
+	Known, Calm, Growing time.Duration
+	// Episodes is how often the service came to its limit, half an hour or more after the last time.
+	Episodes int
+	// Above and Below are the shares of the time in which the queue grew, at loads above the value and below it; NaN where no
+	// value was looked for.
+	Above, Below float64
+}
+
+// What an estimate takes.
+const (
+	fewestEpisodes = 3
+	fewestGrowing  = 5
+	leastCalm      = time.Hour
+	pause          = 30 * time.Minute
+	carriedFor     = 30 * time.Minute
+	// leastAbove and mostBelow are what a load has to say about the queue.
+	leastAbove, mostBelow = 0.5, 0.25
+	// gradual is the edge, as a share of the value, below which there is no one load; vague the width of an interval.
+	gradual, vague = 0.75, 1.6
+)
+
+// Of estimates from a history. The same history gives the same Estimate to the last bit. An error is one of the history's
+// shape; what it does not tell is a verdict.
+func Of(h History) (Estimate, error) {
+	if err := h.Validate(); err != nil {
+		return Estimate{}, fmt.Errorf("capacity: %w", err)
+	}
+	moments := h.moments()
+	nan := math.NaN()
+	e := Estimate{Value: nan, Low: nan, High: nan, Edge: nan, Full: nan, Carried: nan}
+	carried := slices.Sorted(slices.Values(loads(moments, isCalm)))
+	grew := len(loads(moments, isGrowing))
+	e.Evidence = Evidence{
+		Known:    h.Step * time.Duration(len(moments)),
+		Calm:     h.Step * time.Duration(len(carried)),
+		Growing:  h.Step * time.Duration(grew),
+		Episodes: episodes(moments, 0, h.pause()),
+		Above:    nan, Below: nan,
+	}
+	if n := int((carriedFor + h.Step - 1) / h.Step); len(carried) >= n {
+		e.Carried = carried[len(carried)-n]
+	}
+	if e.Verdict = e.insufficient(grew, carried); e.Verdict == "" {
+		e.estimate(h, moments, carried)
+	}
+	e.Bands = bands(moments, h.Step, e.middle())
+	return e, nil
+}
+
+func (h History) pause() int { return int(pause / h.Step) }
+
+// insufficient is the verdict on a history that allows no estimate, "" on one that may.
+func (e *Estimate) insufficient(grew int, carried []float64) Verdict {
+	switch {
+	case e.Evidence.Known == 0:
+		return Empty
+	case e.Evidence.Calm < leastCalm && grew > 0:
+		return Always
+	case e.Evidence.Episodes < fewestEpisodes || grew < fewestGrowing:
+		return Seldom
+	case carried[len(carried)-1] == 0:
+		return Unrelated
+	}
+	return ""
+}
+
+// estimate fills in the value and its interval, and judges them.
+func (e *Estimate) estimate(h History, moments []moment, carried []float64) {
+	s := scaleFor(carried)
+	seen := count(s, moments)
+	fitted := fit(s, seen)
+	e.Evidence.Above, e.Evidence.Below = seen.share(s, fitted.threshold)
+	e.Plateaus = plateaus(moments)
+	switch often := episodes(moments, math.Exp(fitted.threshold), h.pause()); {
+	case e.Plateaus:
+		e.stop(h.blocks(moments), moments)
+	case !(e.Evidence.Above >= leastAbove) || !(e.Evidence.Below <= mostBelow):
+		e.Verdict = Unrelated
+		return
+	case often < fewestEpisodes:
+		e.Verdict = Seldom
+		return
+	default:
+		e.cross(s, h.blocks(moments), fitted)
+	}
+	switch {
+	case e.High > vague*e.Low:
+		e.Verdict = Vague
+	case e.Edge < gradual*e.Value:
+		e.Verdict = Gradual
+	default:
+		e.Verdict = Known
+	}
+}
+
+// stop estimates from a signal that plateaus.
+func (e *Estimate) stop(blocks [][]moment, moments []moment) {
+	limit := slices.Sorted(slices.Values(loads(moments, atLimit)))
+	e.Value = quantile(limit, 0.5)
+	e.Low, e.High = medianInterval(blocks)
+	e.Edge, e.Full = quantile(limit, 0.1), quantile(limit, 0.9)
+}
+
+// cross estimates from the load at which the queue begins to grow.
+func (e *Estimate) cross(s scale, blocks [][]moment, fitted curve) {
+	low, high := thresholdInterval(s, blocks, fitted)
+	e.Value, e.Low, e.High = math.Exp(fitted.threshold), math.Exp(low), math.Exp(high)
+	nines := math.Log(9) * fitted.spread // A logistic curve has a tenth of its height so far below its middle.
+	e.Edge, e.Full = math.Exp(fitted.threshold-nines), math.Exp(fitted.threshold+nines)
+}
+
+// Target is what to write as an autoscaler's AverageValue target, NaN where there is no advice. It is the lower end of the
+// interval: a target that is 5 % too low costs 5 % more replicas, and one that is 5 % too high has a queue grow whenever they are
+// all needed.
+func (e *Estimate) Target() float64 {
+	switch e.Verdict {
+	case Known, Vague:
+		return e.Low
+	case Gradual:
+		return e.Edge
+	default:
+		return math.NaN()
+	}
+}
+
+// middle is the load around which it is interesting: the value, or else what was carried.
+func (e *Estimate) middle() float64 {
+	if math.IsNaN(e.Value) {
+		return e.Carried
+	}
+	return e.Value
+}
