@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	apps "k8s.io/api/apps/v1"
 	authorization "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -390,35 +389,6 @@ func testCertManager(t *testing.T, c *testcluster.Cluster) {
 	}
 }
 
-// testAgent applies the node agent, which is no part of the default.
-func testAgent(t *testing.T, c *testcluster.Cluster) {
-	t.Helper()
-	for range 2 {
-		output := c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/agent")
-		if strings.Contains(output, "Warning") {
-			t.Errorf("the API server warns: %s", output)
-		}
-	}
-	// A pod of it is one that its namespace admits; the runtime class is the node's to bring.
-	pod := c.MustKubectl(t, "", "get", "daemonset", "-n", "forewarm-agent", "forewarm-agent", "-o", "json")
-	var set apps.DaemonSet
-	if err := yaml.Unmarshal([]byte(pod), &set); err != nil {
-		t.Fatal(err)
-	}
-	set.Spec.Template.Spec.RuntimeClassName = nil
-	text, err := yaml.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Pod",
-		"metadata": map[string]any{"name": "agent", "namespace": "forewarm-agent"}, "spec": set.Spec.Template.Spec,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if token := set.Spec.Template.Spec.AutomountServiceAccountToken; token == nil || *token {
-		t.Error("the agent holds an API token")
-	}
-	c.MustKubectl(t, string(text), "create", "--dry-run=server", "-f", "-")
-}
-
 func testRemoval(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
@@ -434,9 +404,9 @@ func TestNothingIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := map[string]bool{
-		"warm-pools": true, "apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true,
-		"rbac": true, "samples": true, "server": true, "with-cert-manager": true, "keda-scaler": true, "with-keda-scaler": true,
-		"agent": true,
+		"agent": true, "apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true,
+		"rbac": true, "samples": true, "server": true, "warm-pools": true, "with-cert-manager": true,
+		"keda-scaler": true, "with-keda-scaler": true,
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

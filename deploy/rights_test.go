@@ -93,6 +93,7 @@ func testWarmPools(t *testing.T, c *testcluster.Cluster) {
 		{deployment("patch", "scale", "summary-asleep"), true},
 		{ask{Verb: "create", Group: "autoscaling.x-k8s.io", Resource: "capacitybuffers", Namespace: "inference"}, true},
 		{ask{Verb: "create", Resource: "podtemplates", Namespace: "inference"}, true},
+		{ask{Verb: "list", Resource: "resourcequotas", Namespace: "inference"}, true},
 		{ask{Verb: "get", Group: "scheduling.k8s.io", Resource: "priorityclasses"}, true},
 		{ask{Verb: "create", Group: "scheduling.k8s.io", Resource: "priorityclasses"}, false},
 		{ask{Verb: "create", Resource: "pods", Namespace: "inference"}, false},
