@@ -235,6 +235,16 @@ func (a *autoscaler) most(kind string) int {
 	return 0
 }
 
+// bought is how many nodes a group was given.
+func (a *autoscaler) bought(kind string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if g := a.shapes[kind]; g != nil {
+		return g.made
+	}
+	return 0
+}
+
 // hours are the hours of all nodes of a group together, in the time that the scenarios stand for.
 func (a *autoscaler) hours(kind string) float64 {
 	a.mu.Lock()

@@ -77,8 +77,15 @@ func TestWarmPools(t *testing.T) {
 	w.keptBlind(t)
 	s.surges(t, w, p)
 	w.followed(t)
-	t.Logf("%s: idle GPU-hours paid: %.1f; node-hours: %.1f with a pool, %.1f without", warm, w.idle(warm),
-		scaler.hours(warm), scaler.hours(without))
+	t.Logf(
+		"%s: idle GPU-hours paid: %.1f; node-hours: %.1f of %d nodes with a pool, %.1f of %d without",
+		warm,
+		w.idle(warm),
+		scaler.hours(warm),
+		scaler.bought(warm),
+		scaler.hours(without),
+		scaler.bought(without),
+	)
 	t.Logf("%s: wanted/held/ready/borrowed about the surge:%s", warm, w.course(warm, p.next))
 	s.givenBack(t)
 }
