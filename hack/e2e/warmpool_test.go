@@ -220,6 +220,7 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 			`jsonpath={range .items[*]}{.metadata.uid} {end}`)
 	}
 	uids, began := objects(), time.Now()
+	counted := map[string]float64{warm: w.idleToday(t, warm), thrifty: w.idleToday(t, thrifty)}
 	nodes := map[string]int{warm: scaler.most(warm), buffered: scaler.most(buffered)}
 	s.demand.follow(blinded, "llama", math.NaN)
 	s.killLeader(t)
@@ -232,8 +233,12 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 			t.Errorf("%s: a change of the leader made %d nodes of %d", ns, now, most)
 		}
 	}
-	// What one leader has begun to count, the next goes on with.
-	w.told(t, warm, "covering its member", func(m moment) bool { return len(m.status.Covered) == 1 })
+	// What one leader has counted, the next goes on with. (At midnight UTC it begins anew.)
+	for ns, idle := range counted {
+		if now := w.idleToday(t, ns); now < idle && time.Now().UTC().Day() == began.UTC().Day() {
+			t.Errorf("%s: idle today %g after a change of the leader, %g before", ns, now, idle)
+		}
+	}
 	for _, ns := range []string{warm, blinded} {
 		for _, m := range w.since(ns, began) {
 			if m.deployments != 1 || m.asked < 2 || m.alive > 8 {
@@ -241,6 +246,17 @@ func (s *stage) poolLeaderKilled(t *testing.T, w *poolWatch, scaler *autoscaler)
 			}
 		}
 	}
+}
+
+// idleToday are the GPU-hours that a pool's status has counted.
+func (w *poolWatch) idleToday(t *testing.T, ns string) float64 {
+	t.Helper()
+	text, _, _ := strings.Cut(w.last(ns).status.IdleToday, " ")
+	hours, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatalf("%s: idle today: %v", ns, err)
+	}
+	return hours
 }
 
 // keptBlind: with no forecast the pool goes down to its fallback and no further.
