@@ -28,6 +28,9 @@ func Run(c Config, p Policy) (Report, error) {
 	var report Report
 	for i, demand := range c.Demand.Values {
 		if i%refresh == 0 {
+			if c.Pool != nil {
+				w.Hold(c.Pool.Hold(c.Demand.TimeAt(i), w.Standing()))
+			}
 			value = p.Serve(observed.observation(c.Demand.TimeAt(i)))
 		}
 		observed.add(demand)

@@ -10,6 +10,8 @@ type cluster struct {
 	ready    int
 	starting arrivals
 	waiting  int
+	// queued counts the pods that found no place when they were asked for.
+	queued int
 	// nodes is nil where there is always a place.
 	nodes *nodes
 	// random is nil where nothing is drawn.
@@ -54,6 +56,9 @@ func (c *cluster) scale(k *kind, step, to int) {
 	if surplus <= 0 {
 		c.waiting -= surplus
 		c.place(k, step)
+		if c.waiting > 0 { // Those that have waited for longer are placed first.
+			c.queued += min(-surplus, c.waiting)
+		}
 		return
 	}
 	waiting := min(surplus, c.waiting)
