@@ -12,12 +12,13 @@ type Pool struct {
 	// Quantile of what the members want together, at its highest within a window, that is to be covered; in
 	// [0.5, decide.Highest].
 	Quantile float64
-	// Min and Max bound the chunks held; Fallback is how many are held while the forecasts are stale or poor, or the budget
-	// is spent.
+	// Min and Max bound the chunks held; Fallback is how many are held at least while forecasts are stale or poor, and at
+	// most once the budget is spent.
 	Min, Max, Fallback int
 	// GPUs are the physical GPUs of a chunk: what idle time is counted in.
 	GPUs float64
-	// Budget is how many GPU-hours may stand idle in a day (UTC); 0 for no bound.
+	// Budget is how many GPU-hours may stand idle in a day (UTC); 0 for no bound. Min and Fallback are held even then: they
+	// are what the user asked for in any case.
 	Budget float64
 	// Split says that there are two capacity types: the first holds what is wanted half of the time, the second the rest.
 	Split bool
@@ -74,7 +75,7 @@ type Plan struct {
 	// Idle are the GPU-hours that stood idle today, Left those that still may (meaningless without a budget).
 	Idle, Left float64
 	// Covers says that the pool stands ready for all that its members may want within the window of a pod, and has for long
-	// enough: they need not look ahead further than that.
+	// enough: they need not look ahead further than that. It means nothing where nobody holds the plan (mode Recommend).
 	Covers bool
 }
 

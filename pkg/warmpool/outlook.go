@@ -1,0 +1,45 @@
+package warmpool
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// OutlookOf is what a Forecast's entry says of its demand at the time now. The entry may be nil, before there is one.
+func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
+	if e == nil {
+		return Outlook{Doubt: "not read yet"}
+	}
+	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
+	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return strings.EqualFold(c.Name, e.Model) })
+	if i >= 0 {
+		out.Windows = e.Candidates[i].Windows
+	}
+	out.Doubt = doubt(e, now, len(out.Windows) > 0)
+	return out
+}
+
+// doubt says why an entry is nothing to plan by, in words that continue "llama is …".
+func doubt(e *snapshot.Entry, now time.Time, distributed bool) string {
+	switch state := e.StateAt(now); {
+	case state == snapshot.Stale:
+		return fmt.Sprintf("stale: its newest sample is %s old", span(now.Sub(e.SampleTime)))
+	case state == snapshot.Warming:
+		return "still warming up"
+	case state == snapshot.Pending:
+		return "without a history yet"
+	case state == snapshot.Invalid:
+		return "invalid"
+	case state == snapshot.FallingBack || e.Fallback:
+		return "falling back on what was observed"
+	case e.Skill < 0:
+		return fmt.Sprintf("%.0f %% worse forecast than by its last value", -100*e.Skill)
+	case !distributed:
+		return "without a distribution yet"
+	}
+	return ""
+}
