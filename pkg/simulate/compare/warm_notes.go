@@ -1,0 +1,74 @@
+package compare
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
+)
+
+// warmNotes are what a reader must know before they trust what is said of a pool.
+func (p *plan) warmNotes(w *Warm) []string {
+	out := []string{fmt.Sprintf(
+		"A node has room for %s and stays %s after its last replica. A replica that finds no place sends for one; a "+
+			"place that is held is paid for like any other.", replicasOf(p.Pool.placesOfNode()), clock(keep),
+	)}
+	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if p.Pool.places(p.Pool.Asked.Max) == 0 {
+		note("The pool's max, %d chunks, is less than a replica takes, %s: it never helps.", p.Pool.Asked.Max,
+			number(p.Pool.Chunks))
+	}
+	own := w.of(Forewarm, Planned)
+	if own == nil {
+		return out
+	}
+	t := &own.Pool
+	note("For %s of the time the pool covered what could be wanted before a node would come, and Forewarm looked ahead by "+
+		"%s alone.", figures.Share(t.Share(t.Covered)), clock(p.Lead.planned()))
+	if t.FellBack > 0 {
+		note("For %s of the time nothing was known to plan by, and the pool fell back on %d chunks.",
+			figures.Share(t.Share(t.FellBack)), p.Pool.Asked.Fallback)
+	}
+	if t.OverBudget > 0 {
+		note("For %s of the time its budget was spent: then it holds no more than its fallback, %d chunks.",
+			figures.Share(t.Share(t.OverBudget)), p.Pool.Asked.Fallback)
+	}
+	if best := cheapestBudget(w); best != nil && !best.Own {
+		note("Of the budgets played %s is the best.", budgetOf(best))
+	}
+	return out
+}
+
+// cheapestBudget is the best trial of the pool.
+func cheapestBudget(w *Warm) *Trial {
+	var best *Trial
+	for i := range w.Trials {
+		if one := &w.Trials[i]; one.Holding == Planned && (best == nil || betterTrial(one, best)) {
+			best = one
+		}
+	}
+	return best
+}
+
+// budgetOf is the budget of a pool in words.
+func budgetOf(t *Trial) string {
+	if t.Budget == 0 {
+		return "none"
+	}
+	return figures.Amount(t.Budget) + " idle GPU-hours a day"
+}
+
+func replicasOf(n int) string {
+	if n == 1 {
+		return "one replica"
+	}
+	return figures.Count(n) + " replicas"
+}
+
+// clock is a duration in minutes, where it is a whole number of them.
+func clock(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return number(d.Minutes()) + " min"
+	}
+	return d.String()
+}

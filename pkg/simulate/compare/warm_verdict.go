@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
+)
+
+// warmed is what came of a pool; nil without one, or where nothing of it was played.
+func (p *plan) warmed(c *Comparison) *Warm {
+	if p.warm == nil {
+		return nil
+	}
+	out := &Warm{Pool: *p.Pool}
+	for _, name := range []string{HPA, BestTarget, Forewarm} {
+		if one := c.named(name); one != nil {
+			out.Trials = append(out.Trials, Trial{
+				Policy: name, Target: one.Target, Holding: None, Hindsight: one.Hindsight, Meets: one.Meets, Report: one.Report,
+			})
+		}
+	}
+	planned := slices.Clone(p.warm.planned)
+	slices.SortStableFunc(planned, func(a, b Trial) int { return cmp.Compare(bound(a.Budget), bound(b.Budget)) })
+	for i := range planned {
+		if !planned[i].Own {
+			planned[i].Course = nil
+		}
+	}
+	out.Trials = append(out.Trials, planned...)
+	for _, one := range []*Trial{p.warm.fixed, p.warm.tuned} {
+		if one != nil {
+			out.Trials = append(out.Trials, *one)
+		}
+	}
+	out.Verdict = c.warmVerdict(out)
+	out.Notes = p.warmNotes(out)
+	return out
+}
+
+// bound is a budget as a number that can be compared: none is more than any.
+func bound(budget float64) float64 {
+	if budget == 0 {
+		return math.Inf(1)
+	}
+	return budget
+}
+
+// of is the first trial of a policy with a holding; nil where it was not played.
+func (w *Warm) of(policy string, h Holding) *Trial {
+	i := slices.IndexFunc(w.Trials, func(t Trial) bool {
+		return t.Policy == policy && t.Holding == h && (h != Planned || t.Own)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &w.Trials[i]
+}
+
+// warmVerdict is the pool against doing without one, and against what costs nothing to have: a number of chunks that never
+// changes. What it loses comes first.
+func (c *Comparison) warmVerdict(w *Warm) string {
+	own, without := w.of(Forewarm, Planned), w.of(Forewarm, None)
+	if own == nil || without == nil {
+		return "Interrupted before the pool could be compared."
+	}
+	pays, saves := c.againstNone(own, without)
+	against := c.againstFixed(w, own)
+	if against.loses && pays {
+		return sentences(against.text, saves)
+	}
+	return sentences(saves, against.text)
+}
+
+// againstNone is forewarm with its pool beside forewarm without one, and whether the pool pays.
+func (c *Comparison) againstNone(own, without *Trial) (pays bool, text string) {
+	head := "The pool pays: "
+	pays = true
+	switch {
+	case own.Meets && !without.Meets:
+		head = "The pool pays, as only with it the objective is met: "
+	case !own.Meets && without.Meets:
+		pays, head = false, "The pool loses, as with it the objective is missed: "
+	case own.Report.Replicas > without.Report.Replicas:
+		pays, head = false, "The pool costs more than it saves: "
+	case own.Report.Replicas == without.Report.Replicas:
+		pays, head = false, "The pool changes nothing: "
+	case !own.Meets:
+		head = "The pool saves, but the objective is missed with it and without: "
+	}
+	return pays, fmt.Sprintf(
+		"%sover %s Forewarm would have taken %s with it, %s idle among them, %s than without, with %s late against %s; "+
+			"a new replica would have waited %s for a node against %s.",
+		head, days(own.Report.Duration), c.hours(own.Report.Replicas), c.idle(own), c.fewer(own, without),
+		figures.Share(own.Report.LateShare()), figures.Share(without.Report.LateShare()),
+		minutes(own.Report.MeanWait().Minutes()), minutes(without.Report.MeanWait().Minutes()),
+	)
+}
+
+// rivalry is how the pool fares against what is fixed.
+type rivalry struct {
+	loses bool
+	text  string
+}
+
+// againstFixed is the pool beside the better of two numbers of chunks that never change: below forewarm, and below the
+// autoscaler.
+func (c *Comparison) againstFixed(w *Warm, own *Trial) rivalry {
+	var best *Trial
+	for _, name := range []string{Forewarm, BestTarget} {
+		if one := w.of(name, Fixed); one != nil && (best == nil || betterTrial(one, best)) {
+			best = one
+		}
+	}
+	if best == nil {
+		return rivalry{}
+	}
+	what := figures.Count(best.Spare) + " chunks at all times below Forewarm"
+	if best.Policy == BestTarget {
+		what = fmt.Sprintf("%s chunks at all times below this HPA with the target %s", figures.Count(best.Spare),
+			number(best.Target))
+	}
+	loses := betterTrial(best, own)
+	head := "Nothing fixed is as good: "
+	if loses {
+		head = "The pool loses to a fixed number: "
+	}
+	return rivalry{loses, fmt.Sprintf("%s%s, the best in hindsight, would have taken %s with %s late.",
+		head, what, c.hours(best.Report.Replicas), figures.Share(best.Report.LateShare()))}
+}
+
+// betterTrial says whether a trial is cheaper within the objective, or the only one within it, or the less late of two
+// that are not.
+func betterTrial(a, b *Trial) bool {
+	switch {
+	case a.Meets != b.Meets:
+		return a.Meets
+	case a.Meets:
+		return a.Report.Replicas < b.Report.Replicas
+	}
+	return a.Report.LateShare() < b.Report.LateShare()
+}
+
+// hours are replica-hours as GPU-hours, with what they cost where a price was given.
+func (c *Comparison) hours(replicas float64) string {
+	of := replicas * c.Assumptions.GPUs
+	return figures.Amount(of) + " GPU-hours" + c.dollars(of)
+}
+
+func (c *Comparison) idle(t *Trial) string { return figures.Amount(t.Report.Idle * c.Assumptions.GPUs) }
+
+// fewer is "210 ($640) or 14.5% fewer".
+func (c *Comparison) fewer(of, than *Trial) string {
+	return c.difference(&Policy{Report: of.Report}, &Policy{Report: than.Report})
+}
+
+// minutes have a tenth of one.
+func minutes(m float64) string {
+	return number(math.Round(m*10)/10) + " min"
+}
