@@ -54,6 +54,25 @@ func (k Kubelet) Create(name string, labels map[string]string, kind, controller 
 	return p
 }
 
+// Bind gives a pod a node, as a scheduler does; the node need not be there.
+func (k Kubelet) Bind(p *corev1.Pod, node string) {
+	k.tb.Helper()
+	err := k.client.CoreV1().Pods("default").Bind(k.tb.Context(), &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Name: p.Name}, Target: corev1.ObjectReference{Kind: "Node", Name: node},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		k.tb.Fatal(err)
+	}
+}
+
+// End tells a pod to end, which it takes a while to do.
+func (k Kubelet) End(p *corev1.Pod) {
+	k.tb.Helper()
+	if err := k.client.CoreV1().Pods("default").Delete(k.tb.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
+		k.tb.Fatal(err)
+	}
+}
+
 // Delete deletes a pod at once.
 func (k Kubelet) Delete(p *corev1.Pod) {
 	k.tb.Helper()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -38,9 +39,8 @@ type Document struct {
 
 	// foreign documents are known to be something else.
 	foreign bool
-	lines   map[string]int
-	// bad are the paths of the fields that Rest has not, because they have problems.
-	bad []string
+	// reading knows the lines of the fields, and those that Rest has not, because they have problems.
+	reading strict.Reading
 }
 
 // Unreadable says that it is not known which object the document was to be: a syntax error, or no name. A document of
@@ -71,8 +71,8 @@ func parse(from strict.Document) Document {
 		return d
 	}
 	d.Key = keyOf(from)
-	reading := from.Check(reflect.TypeFor[v1alpha1.Forecast]())
-	d.lines, d.Problems, d.bad = reading.Lines, reading.Problems, reading.Bad
+	d.reading = from.Check(reflect.TypeFor[v1alpha1.Forecast]())
+	d.Problems = d.reading.Problems
 	d.decode(from)
 	return d
 }
@@ -128,31 +128,12 @@ func wrongKind(d strict.Document) string {
 func (d *Document) Locate(problems field.ErrorList) []Problem {
 	out := make([]Problem, len(problems))
 	for i, p := range problems {
-		out[i] = Problem{File: d.File, Line: d.lineOf(p.Field), Text: p.Error()}
+		out[i] = Problem{File: d.File, Line: cmp.Or(d.reading.LineOf(p.Field), d.Line), Text: p.Error()}
 	}
 	return out
 }
 
 // Further locates the problems of the rest of an object, except where they follow from those that are known.
 func (d *Document) Further(problems field.ErrorList) []Problem {
-	return d.Locate(slices.DeleteFunc(problems, func(p *field.Error) bool {
-		return slices.ContainsFunc(d.bad, func(bad string) bool { return under(p.Field, bad) || under(bad, p.Field) })
-	}))
-}
-
-// under says whether a path is that of a field or of something in it.
-func under(path, of string) bool {
-	rest, found := strings.CutPrefix(path, of)
-	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// lineOf is the line of a field or, where it is not written, of the nearest field around it.
-func (d *Document) lineOf(path string) int {
-	for path != "" {
-		if line, ok := d.lines[path]; ok {
-			return line
-		}
-		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
-	}
-	return d.Line
+	return d.Locate(slices.DeleteFunc(problems, func(p *field.Error) bool { return d.reading.Known(p.Field) }))
 }

@@ -19,11 +19,10 @@ const (
 	// settle is the age at which starts are counted. The status of a node's pods comes late when the node is busy; a start
 	// that comes later than this, after a later one was counted, is lost.
 	settle = time.Minute
-	// notice is the time between the choice of a new lead time and its use, for all replicas to hear of it.
-	notice = time.Minute
-	// near is how much the quantile must differ from the lead time in use to replace it, as a ratio: models are fitted anew
-	// for each, and a quantile of few starts trembles.
-	near = 1.1
+	// faded is the weight below which a kind of starts does not choose its lead time anew: that of Enough starts that are a
+	// half-life old. Where a warm pool works no start waits, and how long a node takes must not be forgotten for that, nor
+	// be decided by the one start a month that waits all the same.
+	faded = Enough * unit / 2
 )
 
 // Record is what is known of a workload's starts. It is a value: == compares, an assignment copies. The zero value knows
@@ -33,15 +32,13 @@ const (
 // remembers how far it has come. So a replica that takes over needs only the record and the starts that it saw itself, and
 // what it saw may overlap with what was counted.
 type Record struct {
-	// placed and waited are the starts that found a node, and those that waited for one.
+	// placed and waited are the starts that found a node, and those that waited for one; all is the lead time of both.
 	placed, waited population
+	all            choice
 	// through is the newest second of readiness that was counted, since the epoch. Nothing up to it counts again.
 	through int64
 	// period is the number of half-lives since the epoch to which the weights refer.
 	period int64
-	// lead is in use from the second since on, before it is what was in use until then; both in seconds, 0 for none.
-	lead, before int64
-	since        int64
 }
 
 // population is a kind of starts.
@@ -49,6 +46,8 @@ type population struct {
 	// count is how many there ever were.
 	count     int64
 	histogram histogram
+	// choice is the lead time of this kind alone.
+	choice choice
 }
 
 // Fold counts the starts that are new and old enough to have settled at a time, and says whether there were any. Starts
@@ -98,32 +97,28 @@ func (r *Record) fade(period int64) {
 	}
 }
 
-// choose puts the quantile to use where it has left the lead time in use.
+// choose puts to use the quantiles that have left the lead times in use.
 func (r *Record) choose(now time.Time) {
 	if r.Starts() < Enough {
 		return
 	}
 	all := r.placed.histogram.plus(&r.waited.histogram)
-	found := int64(all.quantile(Level) / time.Second)
-	high, low := float64(max(found, r.lead)), float64(min(found, r.lead))
-	if high <= near*low {
-		return
+	r.all.take(all.quantile(Level), now)
+	r.placed.choose(now)
+	r.waited.choose(now)
+}
+
+func (p *population) choose(now time.Time) {
+	if p.count >= Enough && p.histogram.total() >= faded {
+		p.choice.take(p.histogram.quantile(Level), now)
 	}
-	r.before = int64(r.At(now) / time.Second)
-	r.lead = found
-	r.since = now.Add(notice).Unix()
 }
 
 // At is the lead time in use at a time, 0 where there is none. Everyone who has the record and the time gets the same.
-func (r *Record) At(now time.Time) time.Duration {
-	if now.Unix() < r.since {
-		return time.Duration(r.before) * time.Second
-	}
-	return time.Duration(r.lead) * time.Second
-}
+func (r *Record) At(now time.Time) time.Duration { return r.all.at(now) }
 
 // Since is when the newest lead time is in use from; At answers the same for all times before, and for all from then on.
-func (r *Record) Since() time.Time { return time.Unix(r.since, 0) }
+func (r *Record) Since() time.Time { return time.Unix(r.all.since, 0) }
 
 // Starts is how many starts were counted.
 func (r *Record) Starts() int64 { return r.placed.count + r.waited.count }

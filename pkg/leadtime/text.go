@@ -12,7 +12,9 @@ import (
 var ErrText = errors.New("not a record of starts")
 
 const (
-	version = "v1"
+	version = "v2"
+	// older texts know no lead times of the two kinds.
+	older = "v1"
 	// maxText bounds a text, in bytes. A record of one workload has a few dozen buckets, which is some hundred bytes; one
 	// with every bucket full of the greatest weights is 8 KiB.
 	maxText = 16 << 10
@@ -20,12 +22,17 @@ const (
 
 // MarshalText writes the record as one line of digits and names, exactly:
 //
-//	v1 lead=253 before=0 since=1795262520 through=1795262400 period=10389 placed=11:113x11264 waited=3:131x3072
+//	v2 lead=253 before=0 since=1795262520 through=1795262400 period=10389
+//	placedLead=241 placedBefore=0 placedSince=1795262520 waitedLead=0 waitedBefore=0 waitedSince=0
+//	placed=11:113x11264 waited=3:131x3072
 //
 // A population is the number of its starts, and bucket x weight for each bucket that is not empty.
-func (r *Record) MarshalText() ([]byte, error) {
-	out := []byte(version)
-	for _, f := range r.numbers() {
+func (r *Record) MarshalText() ([]byte, error) { return r.write(version), nil }
+
+// write is the record's text of a version; of an older one without what that did not know.
+func (r *Record) write(v string) []byte {
+	out := []byte(v)
+	for _, f := range r.numbers(v) {
 		out = fmt.Appendf(out, " %s=%d", f.name, *f.value)
 	}
 	for _, f := range r.populations() {
@@ -38,7 +45,7 @@ func (r *Record) MarshalText() ([]byte, error) {
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // number is a field with the greatest value that it may have, so that no arithmetic overflows.
@@ -48,18 +55,23 @@ type number struct {
 	most  int64
 }
 
-func (r *Record) numbers() []number {
+func (r *Record) numbers(v string) []number {
+	const ever = 1 << 40
+	out := append(r.all.numbers("lead", "before", "since"),
+		number{"through", &r.through, ever}, number{"period", &r.period, ever})
+	if v == older {
+		return out
+	}
+	out = append(out, r.placed.choice.numbers("placedLead", "placedBefore", "placedSince")...)
+	return append(out, r.waited.choice.numbers("waitedLead", "waitedBefore", "waitedSince")...)
+}
+
+func (c *choice) numbers(lead, before, since string) []number {
 	const (
 		seconds = int64(longest / time.Second)
 		ever    = 1 << 40
 	)
-	return []number{
-		{"lead", &r.lead, seconds},
-		{"before", &r.before, seconds},
-		{"since", &r.since, ever},
-		{"through", &r.through, ever},
-		{"period", &r.period, ever},
-	}
+	return []number{{lead, &c.lead, seconds}, {before, &c.before, seconds}, {since, &c.since, ever}}
 }
 
 type kind struct {
@@ -71,18 +83,22 @@ func (r *Record) populations() []kind {
 	return []kind{{"placed", &r.placed}, {"waited", &r.waited}}
 }
 
-// UnmarshalText reads what MarshalText writes, and nothing else: another order, a bucket twice, a sign or a zero too many
-// is an error, and leaves the record as it was.
+// UnmarshalText reads what MarshalText writes, or wrote in the version before, and nothing else: another order, a bucket
+// twice, a sign or a zero too many is an error, and leaves the record as it was.
 func (r *Record) UnmarshalText(text []byte) error {
 	if len(text) > maxText {
 		return fmt.Errorf("%d bytes, want at most %d: %w", len(text), maxText, ErrText)
 	}
 	var read Record
 	words := strings.Split(string(text), " ")
-	numbers, populations := read.numbers(), read.populations()
-	if want := 1 + len(numbers) + len(populations); len(words) != want || words[0] != version {
+	v := version
+	if words[0] == older {
+		v = older
+	}
+	numbers, populations := read.numbers(v), read.populations()
+	if want := 1 + len(numbers) + len(populations); len(words) != want || words[0] != v {
 		return fmt.Errorf("%d words that begin with %.16q, want %d and %q: %w",
-			len(words), words[0], want, version, ErrText)
+			len(words), words[0], want, v, ErrText)
 	}
 	words = words[1:]
 	for i, f := range numbers {
@@ -95,8 +111,14 @@ func (r *Record) UnmarshalText(text []byte) error {
 			return err
 		}
 	}
-	if again, err := read.MarshalText(); err != nil || string(again) != string(text) {
+	if string(read.write(v)) != string(text) {
 		return fmt.Errorf("%.64q is written differently: %w", text, ErrText)
+	}
+	if v == older {
+		// Nobody has used the lead times of the two kinds yet, and all read the same: so they are in use from the first second.
+		always := time.Unix(0, 0).Add(-notice)
+		read.placed.choose(always)
+		read.waited.choose(always)
 	}
 	*r = read
 	return nil

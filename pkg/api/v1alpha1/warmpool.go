@@ -48,6 +48,9 @@ type WarmPoolList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.min) || self.min <= self.max",message="min must not exceed max"
 // +kubebuilder:validation:XValidation:rule="!has(self.fallback) || self.fallback <= self.max",message="fallback must not exceed max"
+// +kubebuilder:validation:XValidation:rule="!has(self.min) || !has(self.fallback) || self.min <= self.fallback",message="fallback must not be below min"
+// +kubebuilder:validation:XValidation:rule="!has(self.actuator) || !has(self.actuator.scale) || !has(self.capacityTypes) || self.capacityTypes.size() == 0",message="what a scale sets has replicas of one kind: remove capacityTypes"
+// +kubebuilder:validation:XValidation:rule="!has(self.capacityTypes) || self.capacityTypes.size() < 2 || self.capacityTypes.all(type, has(type.nodeSelector) && type.nodeSelector.size() > 0)",message="of two capacityTypes each needs a nodeSelector"
 type WarmPoolSpec struct {
 	// Members are the Forecasts whose workloads take what the pool holds.
 	// +kubebuilder:validation:MinItems=1
@@ -116,10 +119,10 @@ type Member struct {
 	// +kubebuilder:validation:MaxLength=253
 	Forecast string `json:"forecast"`
 	// Chunks that one replica takes: a gang of four pods whose chunk is a node takes 4, two replicas that share a chunk 0.5
-	// each. Default 1.
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
+	// each. From 0.001 to 1000. Default 1.
 	// +optional
 	Chunks *resource.Quantity `json:"chunks,omitempty"`
+	// A rule for it, 64 times over, would cost more than an API server allows: forewarm says what is wrong with it.
 }
 
 // Chunk is the piece of capacity that the pool holds a number of: as a rule what one replica of a member takes.

@@ -67,6 +67,10 @@ type WarmPoolStatus struct {
 	// +optional
 	Covered []Cover `json:"covered,omitempty"`
 
+	// ScaleBefore is what the actuator scale found, and gives back.
+	// +optional
+	ScaleBefore *ScaleBefore `json:"scaleBefore,omitempty"`
+
 	// Memory is what the planner remembers, in a form of forewarm's own. One replica writes it; whoever leads next goes on
 	// from it.
 	// +kubebuilder:validation:MaxLength=16384
@@ -81,6 +85,13 @@ type CapacityTypeStatus struct {
 	Held int32 `json:"held"`
 	// +optional
 	Ready int32 `json:"ready"`
+}
+
+// ScaleBefore is how many replicas something had before a pool set them.
+type ScaleBefore struct {
+	TargetRef TargetRef `json:"targetRef"`
+	// +optional
+	Replicas int32 `json:"replicas"`
 }
 
 // Cover is a member that a pool stands ready for.

@@ -41,6 +41,7 @@ func TestCluster(t *testing.T) {
 		{"AnHPAIsFound", testAutoscaled},
 		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
+		{"AWarmPoolCovers", testCovered},
 		{"TimesAtZeroAreRemembered", testSlept},
 		{"RightsToMeasureAreMissing", testNoRights},
 		{"RecordsOfOthersAndNonsense", testRecords},

@@ -1,7 +1,10 @@
 package cluster
 
 import (
+	"time"
+
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -17,6 +20,13 @@ var (
 // Noticed says in a word how much news there is between two statuses.
 var Noticed = func(before, after *v1alpha1.ForecastStatus) string {
 	return map[news]string{silent: "silent", ordinary: "ordinary", urgent: "urgent"}[compare(before, after)]
+}
+
+// Shortened is what is said of a Forecast that a pool covers from a time on.
+var Shortened = func(
+	pool string, since time.Time, all config.Measured, record *leadtime.Record, now time.Time,
+) config.Measured {
+	return cover{pool, since}.shorten(all, record, now)
 }
 
 // Problem is what keeps a replica from watching the pods of a workload, empty where it does.

@@ -269,12 +269,15 @@ rules: [%s]
 	}
 }
 
-// watchAs runs Objects with somebody's rights for as long as the test.
-func watchAs(t *testing.T, access *rest.Config, log *slog.Logger) *cluster.Objects {
+// watchAs runs Objects with somebody's rights for as long as the test, after what is to be done before.
+func watchAs(t *testing.T, access *rest.Config, log *slog.Logger, before ...func(*cluster.Objects)) *cluster.Objects {
 	t.Helper()
 	objects, err := cluster.NewObjects(access, config.NewResolver(catalogue{}), log)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, do := range before {
+		do(objects)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})

@@ -42,6 +42,8 @@ type Objects struct {
 	pods *workloads.Watch
 	// autoscalers are those that may refer to a Forecast.
 	autoscalers *autoscalers.Watch
+	// covers are the warm pools that stand ready for Forecasts; nil where there are none.
+	covers Covers
 	// forgetful: the API server dropped what is remembered from the newest status that was written. Its schema of a
 	// Forecast is older than this process.
 	forgetful atomic.Bool

@@ -112,7 +112,7 @@ func (o *Objects) renew(r *resolution, now time.Time) bool {
 	}
 	surroundings := o.autoscaled(r.target.Key)
 	if r.measured {
-		surroundings.Starts = o.says(r.workload, &r.record, now)
+		surroundings.Starts = o.says(r.target.Key, r.workload, &r.record, now)
 	}
 	if surroundings.Same(r.used) {
 		return false
@@ -129,29 +129,41 @@ func (o *Objects) autoscaled(key snapshot.Key) config.Surroundings {
 	return config.Surroundings{Autoscalers: o.autoscalers.To(key), Unread: o.autoscalers.Problem()}
 }
 
-// says is what a record and the watch say of a workload at a time.
-func (o *Objects) says(workload leadtime.Workload, record *leadtime.Record, now time.Time) config.Measured {
+// says is what a record and the watch say of the workload of a Forecast at a time.
+func (o *Objects) says(
+	key snapshot.Key, workload leadtime.Workload, record *leadtime.Record, now time.Time,
+) config.Measured {
 	problem := o.pods.Problem(workload)
 	if o.forgetful.Load() {
 		problem = "the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
 	}
-	return config.Measured{Lead: record.At(now), Words: wordsOf(record, problem, now)}
-}
-
-// wordsOf say what was measured and why no more is.
-func wordsOf(record *leadtime.Record, problem string, now time.Time) string {
-	words := record.String()
-	if since := record.Since(); now.Before(since) {
-		words += fmt.Sprintf(" (%s is in use from %s on)", record.At(since), since.UTC().Format("15:04:05 UTC"))
+	measured := config.Measured{Lead: record.At(now), Words: wordsOf(record, now)}
+	if by := o.coverOf(key); by.pool != "" {
+		measured = by.shorten(measured, record, now)
 	}
 	switch {
 	case problem == "", problem == workloads.Listing:
 		// Listing passes, and is not worth two writes of each status when a replica starts.
-		return words
 	case record.Starts() == 0:
-		return problem
+		measured.Words = problem
+	default:
+		measured.Words += "; " + problem
 	}
-	return words + "; " + problem
+	return measured
+}
+
+// wordsOf say what was measured.
+func wordsOf(record *leadtime.Record, now time.Time) string {
+	words := record.String()
+	if since := record.Since(); now.Before(since) {
+		words += " " + announced(record.At(since), since, "")
+	}
+	return words
+}
+
+// announced says which lead time is in use from when on, and why if that must be said.
+func announced(lead time.Duration, since time.Time, why string) string {
+	return fmt.Sprintf("(%s is in use from %s on%s)", lead, since.UTC().Format("15:04:05 UTC"), why)
 }
 
 // workloads are those whose pods are to be watched: for their starts, and for whether there are any.
@@ -188,7 +200,9 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 		return
 	}
 	status.Starts = &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
-	target, _ := o.resolver.ResolveIn(forecast, config.Surroundings{Starts: o.says(workload, &record, now)})
+	target, _ := o.resolver.ResolveIn(forecast, config.Surroundings{
+		Starts: o.says(keyOf(object), workload, &record, now),
+	})
 	status.LeadTimeSource = clip(target.LeadSource)
 }
 

@@ -7,14 +7,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// Actuator holds the chunks of one pool. Errors that the pool's user can mend are Problems; all others are for a retry.
+// Actuator holds the chunks of pools. Errors that a pool's user can mend are Problems; all others are for a retry.
 type Actuator interface {
 	// Hold makes it so that as many chunks of each capacity type are asked for, and says what there is. It changes nothing
 	// where that is so already.
 	Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error)
 	// Look says what there is, and changes nothing.
 	Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error)
-	// Release gives back what the pool holds. Nothing is left of it once it returns without an error.
+	// Release gives back what the pool holds. Nothing that it made is left once it returns without an error; placeholders
+	// may still be on their way out.
 	Release(ctx context.Context, pool *v1alpha1.WarmPool) error
 }
 
@@ -29,6 +30,9 @@ type Held struct {
 	Types []Count
 	// Remark is advice on what is in the way of the rest, for example a quota; empty where nothing is.
 	Remark string
+	// Before is what a scale had before the pool set it. It belongs into the pool's status, and nothing is set before it is
+	// there: whoever leads when the pool goes, gives it back. Nil for other actuators.
+	Before *v1alpha1.ScaleBefore
 }
 
 // Count are the chunks of one capacity type: asked for, and there.

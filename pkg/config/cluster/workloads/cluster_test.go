@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
@@ -26,6 +27,7 @@ func TestCluster(t *testing.T) {
 		{"ASelectorThatChanges", testSelector},
 		{"RightsThatCome", testRights},
 		{"ZeroReplicas", testZero},
+		{"PlacesOfReplicas", testPlaces},
 		{"NoMoreThanAThousand", testBound},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
@@ -271,6 +273,71 @@ func testZero(t *testing.T, c *testcluster.Cluster) {
 	k.Delete(pod)
 	time.Sleep(300 * time.Millisecond)
 	stands(false, "the pod went, another is asked for")
+}
+
+// testPlaces: a replica waits until it has a node, and counts until it ends; a group counts by its leader.
+func testPlaces(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createGroup(t, c)
+	selects(t, c, "set=g,worker=0")
+	k := c.Kubelet(t)
+	owned := func(name string) *corev1.Pod {
+		return k.Create(name, map[string]string{"app": "db"}, "StatefulSet", "db")
+	}
+	before := owned("db-0")
+	k.Bind(before, "n1")
+	if _, _, known := (&workloads.Watch{}).Places(database); known {
+		t.Error("places of a workload that is not followed")
+	}
+	watch, want := follow(t, c.Config, database, group)
+	stand := func(words string, of leadtime.Workload, placed, waiting int) {
+		t.Helper()
+		eventually(t, func() string {
+			p, w, known := watch.Places(of)
+			if p != placed || w != waiting || !known {
+				return fmt.Sprintf(
+					"%s: %d placed, %d wait, known %v; want %d and %d",
+					words,
+					p,
+					w,
+					known,
+					placed,
+					waiting,
+				)
+			}
+			return ""
+		})
+	}
+	stand("one was there, of which the list tells", database, 1, 0)
+	one, two := owned("db-1"), owned("db-2")
+	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")
+	stand("two have come, and one of somebody else", database, 1, 2)
+	k.Bind(one, "n1")
+	stand("one of them has a node", database, 2, 1)
+	k.End(one)
+	stand("it is told to end", database, 1, 1)
+	k.Delete(two)
+	stand("one that waited is deleted", database, 1, 0)
+	k.Delete(before)
+	stand("the last goes", database, 0, 0)
+
+	leader := k.Create("g-0", map[string]string{"set": "g", "worker": "0"}, "StatefulSet", "g")
+	k.Create("g-0-1", map[string]string{"set": "g", "worker": "1"}, "StatefulSet", "g-0")
+	stand("a group waits", group, 0, 1)
+	k.Bind(leader, "n2")
+	stand("its leader has a node, its worker none", group, 1, 0)
+
+	none := []leadtime.Workload{database}
+	want.Store(&none)
+	watch.Changed()
+	eventually(t, func() string {
+		if _, _, known := watch.Places(group); known {
+			return "the group is not followed any more, and its places are known"
+		}
+		return ""
+	})
 }
 
 // testBound wants one workload too many. (None of them is there.)

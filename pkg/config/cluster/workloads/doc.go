@@ -11,6 +11,8 @@
 // A workload stands at zero where its scale asks for no replicas and it has no pods. The pods come by the watch; the scale
 // is read when the last of them goes.
 //
-// Of a pod nothing is kept but whether it was ready before and whether it lives, about 100 bytes, and as many for each
-// start of the last hour: the watch goes straight to package leadtime, without an informer and its copies.
+// A replica that lives has a place on a node, or waits for one: Places counts both, for whoever holds places ahead of them.
+//
+// Of a pod nothing is kept but whether it was ready before, whether it lives and whether it has a node, about 100 bytes, and
+// as many for each start of the last hour: the watch goes straight to package leadtime, without an informer and its copies.
 package workloads

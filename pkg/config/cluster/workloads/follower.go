@@ -27,8 +27,8 @@ type follower struct {
 	fault  *fault
 	firsts leadtime.Firsts
 	recent leadtime.Recent
-	// living are the pods that have not ended and were not told to.
-	living map[types.UID]bool
+	// living are the pods that have not ended and were not told to, and whether each has a place.
+	living map[types.UID]place
 	// replicas is how many the scale asked for when it was read; asked: that was after the last of the living went.
 	replicas int64
 	asked    bool
@@ -60,6 +60,21 @@ func (f *follower) atZero() (zero, known bool) {
 		return false, false
 	}
 	return len(f.living) == 0 && f.replicas == 0, true
+}
+
+// places counts the living; known is false while they are not listed.
+func (f *follower) places() (placed, waiting int, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.listed {
+		return 0, 0, false
+	}
+	for _, p := range f.living {
+		if p == onNode {
+			placed++
+		}
+	}
+	return placed, len(f.living) - placed, true
 }
 
 // run follows until the context ends, with a pause after each fault.

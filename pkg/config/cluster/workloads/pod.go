@@ -43,6 +43,18 @@ func see(full *corev1.Pod) leadtime.Pod {
 	return p
 }
 
+// place says whether a pod has a node.
+type place bool
+
+const (
+	onNode  place = true
+	nowhere place = false
+)
+
+// placeOf is that of a pod which lives. Preempted room that is kept for it (status.nominatedNodeName) is none yet: somebody
+// else may still take it.
+func placeOf(full *corev1.Pod) place { return place(full.Spec.NodeName != "") }
+
 func failed(ended *corev1.ContainerStateTerminated) bool { return ended != nil && ended.ExitCode != 0 }
 
 // failing says whether a container waits for a fault to be mended. The reasons are the kubelet's (kubernetes

@@ -34,7 +34,7 @@ func (s store) Delete(item any) error {
 	defer s.mu.Unlock()
 	if p, ok := item.(*corev1.Pod); ok {
 		s.firsts.Forget(string(p.UID))
-		s.lives(p.UID, false)
+		delete(s.living, p.UID)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (f *follower) replace(items []any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listed, f.fault = true, nil
-	f.living, f.asked = map[types.UID]bool{}, false
+	f.living, f.asked = map[types.UID]place{}, false
 	before := f.firsts
 	f.firsts = make(leadtime.Firsts, min(len(items), leadtime.MaxPods))
 	for _, item := range items {
@@ -75,21 +75,23 @@ func (f *follower) observe(p *corev1.Pod) {
 		return
 	}
 	seen := see(p)
-	f.lives(p.UID, !seen.Over)
+	if seen.Over {
+		delete(f.living, p.UID)
+	} else {
+		f.lives(p.UID, placeOf(p))
+	}
 	if start, first := f.firsts.Observe(seen); first {
 		f.recent.Add(start)
 	}
 }
 
-// lives takes down whether a pod lives, with the lock held. Those beyond MaxPods are not counted; should the counted ones
-// go, the scale tells that there are others.
-func (f *follower) lives(uid types.UID, alive bool) {
-	switch {
-	case !alive:
-		delete(f.living, uid)
-	case len(f.living) < leadtime.MaxPods:
-		f.living[uid] = true
-		// What the scale said before is of no use when this one goes.
-		f.asked = false
+// lives takes down that a pod lives and whether it has a place, with the lock held. Those beyond MaxPods are not counted;
+// should the counted ones go, the scale tells that there are others.
+func (f *follower) lives(uid types.UID, at place) {
+	if _, known := f.living[uid]; !known && len(f.living) >= leadtime.MaxPods {
+		return
 	}
+	f.living[uid] = at
+	// What the scale said before is of no use when this one goes.
+	f.asked = false
 }

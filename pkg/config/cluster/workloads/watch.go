@@ -146,7 +146,7 @@ func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
 		own, stop := context.WithCancel(ctx)
 		f := &follower{
 			watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{},
-			living: map[types.UID]bool{},
+			living: map[types.UID]place{},
 		}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
@@ -184,6 +184,17 @@ func (w *Watch) AtZero(workload leadtime.Workload) (zero, known bool) {
 		return f.atZero()
 	}
 	return false, false
+}
+
+// Places says how many replicas of a workload have a place on a node, and how many wait for one; known is false while that
+// is not known. A replica is a pod that the workload's scale selects, has not ended and was not told to; of a workload that
+// scales groups of pods, as a LeaderWorkerSet, that is a group's leader, so that a group counts as placed while some of its
+// workers may still wait.
+func (w *Watch) Places(workload leadtime.Workload) (placed, waiting int, known bool) {
+	if f := w.follower(workload); f != nil {
+		return f.places()
+	}
+	return 0, 0, false
 }
 
 // Listing is the problem of a workload whose pods have not been listed yet, without a fault.

@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// Covers are the warm pools that stand ready for Forecasts. It is asked at every step, for each Forecast whose lead time
+// is measured, under a lock of the Objects: it answers from memory, and asks nothing of them.
+type Covers interface {
+	// Covered says which warm pool stands ready for a Forecast, and from when on; ok is false where none does.
+	Covered(namespace, forecast string) (pool string, since time.Time, ok bool)
+}
+
+// Cover has the Forecasts for which a warm pool stands ready look ahead no further than a pod takes on a node that is
+// there. It is not to be called while the watch runs. The pools should be known before it does: a Forecast that is resolved
+// before its pool would be learnt anew when that is known.
+func (o *Objects) Cover(by Covers) { o.covers = by }
+
+// cover is the pool that stands ready for a Forecast, from a time on that may lie a little ahead, so that all replicas
+// change over at once; the zero value where there is none.
+type cover struct {
+	pool  string
+	since time.Time
+}
+
+func (o *Objects) coverOf(key snapshot.Key) cover {
+	if o.covers == nil {
+		return cover{}
+	}
+	pool, since, ok := o.covers.Covered(key.Namespace, key.Name)
+	if !ok {
+		return cover{}
+	}
+	return cover{pool: pool, since: since}
+}
+
+// shorten is what was measured on all starts, held to those on nodes that were there from when the pool covers on. What
+// it follows from rests and is announced as the whole lead time does, so that all replicas agree and no model is fitted
+// anew for noise. Where the cover ends, the longer lead time is back at once: that is the direction in which nothing
+// comes late.
+func (c cover) shorten(all config.Measured, record *leadtime.Record, now time.Time) config.Measured {
+	from := record.PlacedSince()
+	if c.since.After(from) {
+		from = c.since
+	}
+	placed, next := record.Parts(now).Placed, record.Parts(from).Placed
+	switch {
+	case !next.Enough:
+		all.Words += fmt.Sprintf(
+			"; warm pool %s covers it, but starts on nodes that were there are too few to go by: %d",
+			c.pool,
+			next.Starts,
+		)
+		return all
+	case now.Before(c.since) || !placed.Enough:
+		all.Words += " " + announced(next.Lead, from, ", as warm pool "+c.pool+" holds nodes")
+		return all
+	case placed.Lead >= all.Lead:
+		all.Words += fmt.Sprintf("; warm pool %s covers it, which shortens nothing", c.pool)
+		return all
+	}
+	words := fmt.Sprintf("p%.0f of %d starts on nodes that were there, which warm pool %s holds (%s without)",
+		100*leadtime.Level, placed.Starts, c.pool, all.Lead)
+	if now.Before(from) {
+		words += " " + announced(next.Lead, from, "")
+	}
+	return config.Measured{Lead: placed.Lead, Words: words}
+}
+
+// Places says how many replicas of a Forecast's target have a place on a node, and how many wait for one; known is false
+// while that is not known, as for a Forecast that is not there or not valid. What counts as a replica: see
+// workloads.Watch.Places.
+func (o *Objects) Places(key snapshot.Key) (placed, waiting int, known bool) {
+	return o.pods.Places(o.workloadOf(key))
+}
+
+// workloadOf is what a Forecast scales; the zero value, which nobody follows, where that is not known.
+func (o *Objects) workloadOf(key snapshot.Key) leadtime.Workload {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r := o.resolved[key]; r != nil {
+		return r.workload
+	}
+	return leadtime.Workload{}
+}
+
+// Starts are the lead times of a Forecast's target on nodes that were there, and where it waited for one, at a time;
+// measured is false for a Forecast that is not there, not valid or in mode Fixed.
+func (o *Objects) Starts(key snapshot.Key, now time.Time) (parts leadtime.Parts, measured bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.resolved[key]
+	if r == nil || !r.measured {
+		return leadtime.Parts{}, false
+	}
+	return r.record.Parts(now), true
+}

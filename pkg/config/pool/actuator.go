@@ -1,0 +1,112 @@
+package pool
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// capacityTypes judges how the chunks are split, and says whether they are.
+func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (split bool) {
+	const most = 2
+	types := spec.CapacityTypes
+	if len(types) > most {
+		r.add(field.TooMany(path, len(types), most))
+		return false
+	}
+	for i, t := range types {
+		at := path.Index(i)
+		r.all(at.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))
+		r.nodeSelector(at.Child("nodeSelector"), t.NodeSelector, spec.Chunk.PodTemplate.Spec.NodeSelector)
+		if len(types) == most && len(t.NodeSelector) == 0 {
+			r.add(field.Required(at.Child("nodeSelector"),
+				"tell the nodes of one type from those of the other, for example karpenter.sh/capacity-type: spot"))
+		}
+	}
+	if len(types) == most && types[0].Name == types[1].Name {
+		r.add(field.Duplicate(path.Index(1).Child("name"), types[1].Name))
+	}
+	return len(types) == most
+}
+
+// nodeSelector judges one that is added to the template's.
+func (r *reader) nodeSelector(path *field.Path, selector, template map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(selector)) {
+		r.all(path, key, validation.IsQualifiedName(key))
+		r.all(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
+		if other, also := template[key]; also && other != selector[key] {
+			r.add(field.Invalid(path.Key(key), selector[key], "the pod of a chunk asks for "+other+": no node is both"))
+		}
+	}
+}
+
+// actuator judges the one way in which the chunks are held.
+func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuator {
+	var given []Actuator
+	a := spec.Actuator
+	if a.Balloon != nil {
+		given = append(given, Balloon)
+		r.balloon(path.Child("balloon"), a.Balloon)
+	}
+	if a.CapacityBuffer != nil {
+		given = append(given, CapacityBuffer)
+	}
+	if a.Scale != nil {
+		given = append(given, Scale)
+		r.scale(path.Child("scale"), a.Scale)
+		if len(spec.CapacityTypes) > 0 {
+			r.add(
+				field.Forbidden(
+					path.Root().Child("capacityTypes"),
+					"what a scale sets has replicas of one kind: remove them",
+				),
+			)
+		}
+	}
+	if len(given) != 1 {
+		r.add(field.Invalid(path, given, "set exactly one of balloon, capacityBuffer and scale"))
+		return ""
+	}
+	return given[0]
+}
+
+func (r *reader) balloon(path *field.Path, b *v1alpha1.Balloon) {
+	r.all(path.Child("priorityClassName"), b.PriorityClassName, validation.IsDNS1123Subdomain(b.PriorityClassName))
+	if len(b.Pull) > MaxPull {
+		r.add(field.TooMany(path.Child("pull"), len(b.Pull), MaxPull))
+		return
+	}
+	for i, image := range b.Pull {
+		switch {
+		case strings.TrimSpace(image) != image || image == "":
+			r.add(
+				field.Invalid(
+					path.Child("pull").Index(i),
+					image,
+					"write an image, for example vllm/vllm-openai:v0.11.0",
+				),
+			)
+		case slices.Contains(b.Pull[:i], image):
+			r.add(field.Duplicate(path.Child("pull").Index(i), image))
+		}
+	}
+}
+
+func (r *reader) scale(path *field.Path, s *v1alpha1.Scale) {
+	ref, at := s.TargetRef, path.Child("targetRef")
+	if ref.Kind == "" {
+		r.add(field.Required(at.Child("kind"), "name the kind of what is scaled, for example Deployment"))
+	} else if messages := validation.IsDNS1035Label(strings.ToLower(ref.Kind)); len(messages) > 0 {
+		r.add(field.Invalid(at.Child("kind"), ref.Kind, "is not a kind, write for example Deployment"))
+	}
+	if ref.Name == "" {
+		r.add(field.Required(at.Child("name"), "name what is scaled"))
+	} else {
+		r.all(at.Child("name"), ref.Name, validation.IsDNS1123Subdomain(ref.Name))
+	}
+}

@@ -1,0 +1,152 @@
+package leadtime_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/leadtime"
+)
+
+// beforeKinds is a text as it was written before the kinds had lead times of their own: 20 starts of 2 min, 12 of 6 min.
+const beforeKinds = "v1 lead=377 before=0 since=1795262520 through=1795262400 period=10389 placed=20:99x20480 waited=12:121x12288"
+
+// apart are so many starts of 2 min on a node that was there, and so many of 6 min that waited for one.
+func apart(placed, wait int) []leadtime.Start {
+	out := slices.Repeat([]leadtime.Start{waited(noon(), 4*time.Minute, 6*time.Minute)}, wait)
+	return append(out, slices.Repeat([]leadtime.Start{start(noon(), 2*time.Minute)}, placed)...)
+}
+
+func TestParts(t *testing.T) {
+	const pod, both = 2 * time.Minute, 6 * time.Minute
+	for _, c := range []struct {
+		name                 string
+		placed, waited       int
+		wantPlaced           time.Duration
+		wantWaited, wantNode time.Duration
+	}{
+		{"nothing is known", 0, 0, 0, 0, 0},
+		{"nine of a kind are too few", 9, 9, 0, 0, 0},
+		{"enough of both", 10, 10, pod, both, both - pod},
+		{"every start waits: what a pod takes without is not known", 0, 30, 0, both, 0},
+		{"no start waits", 30, 0, pod, 0, 0},
+		{"few that wait", 30, 9, pod, 0, 0},
+	} {
+		record := &leadtime.Record{}
+		record.Fold(apart(c.placed, c.waited), late())
+		parts := record.Parts(late().Add(time.Minute))
+		node := parts.Node()
+		for _, p := range []struct {
+			kind   string
+			got    leadtime.Part
+			want   time.Duration
+			starts int
+		}{
+			{"placed", parts.Placed, c.wantPlaced, c.placed},
+			{"waited", parts.Waited, c.wantWaited, c.waited},
+			{"node", node, c.wantNode, min(c.placed, c.waited)},
+		} {
+			// The difference of two buckets is off by a bucket of the longer.
+			near := p.got.Lead == p.want || about(p.got.Lead, p.want) ||
+				p.kind == "node" && about(p.got.Lead+20*time.Second, p.want)
+			if p.got.Enough != (p.want > 0) || !near || p.got.Starts != int64(p.starts) {
+				t.Errorf("%s, %s: %+v, want %s of %d starts", c.name, p.kind, p.got, p.want, p.starts)
+			}
+		}
+	}
+	faster := &leadtime.Record{}
+	faster.Fold(append(several(10, noon(), 5*time.Minute),
+		slices.Repeat([]leadtime.Start{waited(noon(), time.Minute, 3*time.Minute)}, 10)...), late())
+	if node := faster.Parts(late().Add(time.Minute)).Node(); node.Lead != 0 || !node.Enough {
+		t.Errorf("a node's part of %+v where starts that waited were the faster ones, want 0", node)
+	}
+}
+
+func TestPartsAreAnnounced(t *testing.T) {
+	record, now := &leadtime.Record{}, noon().Add(time.Hour)
+	record.Fold(apart(10, 10), now)
+	if got := record.Parts(now.Add(59 * time.Second)); got.Placed.Enough || got.Node().Enough {
+		t.Errorf("in use before replicas can have heard of it: %+v", got)
+	}
+	first := record.Parts(now.Add(time.Minute))
+	if !first.Placed.Enough || !record.PlacedSince().Equal(now.Add(time.Minute)) {
+		t.Errorf("a minute later %+v, since %s", first, record.PlacedSince())
+	}
+	later := now.Add(2 * time.Hour)
+	record.Fold(several(20, now.Add(time.Minute), 4*time.Minute), later)
+	if got := record.Parts(later); got.Placed.Lead != first.Placed.Lead {
+		t.Errorf("%s while the next is announced, want %s", got.Placed.Lead, first.Placed.Lead)
+	}
+	if got := record.Parts(later.Add(time.Minute)); !about(got.Placed.Lead, 4*time.Minute) ||
+		got.Waited.Lead != first.Waited.Lead {
+		t.Errorf("after that %+v, want 4m, and the other kind as before", got)
+	}
+}
+
+func TestTremblingChangesNoPart(t *testing.T) {
+	record := &leadtime.Record{}
+	record.Fold(apart(20, 20), noon().Add(time.Hour))
+	want := record.Parts(late())
+	rng := rand.New(rand.NewPCG(7, 8))
+	for i := range 500 {
+		ready := noon().Add(time.Duration(i+30) * time.Minute)
+		s := start(ready, time.Duration(118+rng.IntN(6))*time.Second)
+		if rng.IntN(5) == 0 {
+			s = waited(ready, 4*time.Minute, time.Duration(350+rng.IntN(20))*time.Second)
+		}
+		record.Fold([]leadtime.Start{s}, ready.Add(time.Hour))
+		if got := record.Parts(late()); got.Placed.Lead != want.Placed.Lead || got.Waited.Lead != want.Waited.Lead {
+			t.Fatalf("after %d more starts of about the same %+v instead of %+v", i, got, want)
+		}
+	}
+}
+
+// A pool that works leaves no start that waits. What a node takes is still known months later, and a single start that
+// waits for long then does not decide it.
+func TestAKindThatFadedKeepsItsLeadTime(t *testing.T) {
+	record := &leadtime.Record{}
+	record.Fold(apart(20, 20), noon().Add(time.Hour))
+	want := record.Parts(late())
+	for day := range 90 {
+		ready := noon().Add(time.Duration(day+1) * 24 * time.Hour)
+		record.Fold(several(20, ready, 2*time.Minute), ready.Add(time.Hour))
+	}
+	if got := record.Parts(late()); got.Waited != want.Waited || got.Node().Lead != want.Node().Lead {
+		t.Errorf("after 90 days in which none waited %+v, want %+v", got, want)
+	}
+	last := noon().Add(100 * 24 * time.Hour)
+	record.Fold([]leadtime.Start{waited(last, 25*time.Minute, 28*time.Minute)}, last.Add(time.Hour))
+	if got := record.Parts(late()); got.Waited.Lead != want.Waited.Lead || got.Waited.Starts != 21 {
+		t.Errorf("one slow start alone makes it %+v, want %s", got.Waited, want.Waited.Lead)
+	}
+	record.Fold(slices.Repeat([]leadtime.Start{waited(last.Add(time.Hour), 8*time.Minute, 10*time.Minute)}, 12), late())
+	if got := record.Parts(late().Add(time.Hour)); !about(got.Waited.Lead, 10*time.Minute) {
+		t.Errorf("a dozen of 10m make it %+v", got.Waited)
+	}
+}
+
+// An upgrade loses nothing of what was measured: neither the lead time nor what the kinds' follow from.
+func TestTheOlderTextIsRead(t *testing.T) {
+	record := &leadtime.Record{}
+	if err := record.UnmarshalText([]byte(beforeKinds)); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1795262520, 0)
+	if record.Starts() != 32 || record.Waited() != 12 || record.At(now) != 377*time.Second {
+		t.Errorf("%d starts, %d waited, lead time %s", record.Starts(), record.Waited(), record.At(now))
+	}
+	parts := record.Parts(now)
+	if !about(parts.Placed.Lead, 2*time.Minute) || !about(parts.Waited.Lead, 6*time.Minute) {
+		t.Errorf("parts %+v, want 2m and 6m", parts)
+	}
+	text, err := record.MarshalText()
+	if err != nil || !strings.HasPrefix(string(text), "v2 lead=377 before=0 since=1795262520 ") {
+		t.Errorf("it is written as %s (%v)", text, err)
+	}
+	again := &leadtime.Record{}
+	if err := again.UnmarshalText(text); err != nil || *again != *record {
+		t.Errorf("%s reads as another record (%v)", text, err)
+	}
+}

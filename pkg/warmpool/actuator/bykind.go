@@ -1,0 +1,115 @@
+package actuator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+var (
+	_ Actuator = (*Balloon)(nil)
+	_ Actuator = (*CapacityBuffer)(nil)
+	_ Actuator = (*Scale)(nil)
+	_ Actuator = (*ByKind)(nil)
+)
+
+// ByKind holds each pool by the actuator that its spec names, placeholders where it names none. When a pool names another
+// than before, what it held by that is given back. It is not for concurrent use.
+type ByKind struct {
+	balloon *Balloon
+	buffer  *CapacityBuffer
+	scale   *Scale
+	// alone are the generations of pools that hold nothing but by the actuator they name.
+	alone map[types.UID]int64
+}
+
+// answer is how long one of the API server may take.
+const answer = 10 * time.Second
+
+// New makes the actuators for a cluster. Nothing is asked yet.
+func New(cluster *rest.Config, now func() time.Time) (*ByKind, error) {
+	own := rest.CopyConfig(cluster)
+	own.Timeout = answer
+	own.QPS, own.Burst = 50, 100 // A few lists for each pool, every 15 s.
+	client, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for warm pools: %w", err)
+	}
+	objects, err := dynamic.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for what warm pools hold: %w", err)
+	}
+	asking, err := discovery.NewDiscoveryClientForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the kinds of what warm pools scale: %w", err)
+	}
+	return &ByKind{
+		balloon: NewBalloon(client, objects, now),
+		buffer:  NewCapacityBuffer(objects, now),
+		scale:   NewScale(objects, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking))),
+		alone:   map[types.UID]int64{},
+	}, nil
+}
+
+// chosen is the actuator that a pool names, and those that it does not.
+func (b *ByKind) chosen(pool *v1alpha1.WarmPool) (chosen Actuator, others []Actuator) {
+	switch a := pool.Spec.Actuator; {
+	case a != nil && a.CapacityBuffer != nil:
+		return b.buffer, []Actuator{b.balloon, b.scale}
+	case a != nil && a.Scale != nil:
+		return b.scale, []Actuator{b.balloon, b.buffer}
+	}
+	return b.balloon, []Actuator{b.buffer, b.scale}
+}
+
+// Hold holds by the actuator that the pool names, and by no other.
+func (b *ByKind) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
+	chosen, others := b.chosen(pool)
+	if b.alone[pool.UID] != pool.Generation {
+		if err := releaseAll(ctx, pool, others); err != nil {
+			return Held{}, err
+		}
+	}
+	held, err := chosen.Hold(ctx, pool, want)
+	if err == nil {
+		b.alone[pool.UID] = pool.Generation
+	}
+	return held, err
+}
+
+// Look says what there is by the actuator that the pool names.
+func (b *ByKind) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
+	chosen, _ := b.chosen(pool)
+	return chosen.Look(ctx, pool)
+}
+
+// Release gives back whatever the pool holds by any actuator.
+func (b *ByKind) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
+	delete(b.alone, pool.UID)
+	chosen, others := b.chosen(pool)
+	return errors.Join(chosen.Release(ctx, pool), releaseAll(ctx, pool, others))
+}
+
+// releaseAll gives back what a pool may hold by actuators that it does not name. What may not even be listed has not been
+// made: whoever uses one actuator need not grant the rights of the others.
+func releaseAll(ctx context.Context, pool *v1alpha1.WarmPool, others []Actuator) error {
+	var problems []error
+	for _, other := range others {
+		err := other.Release(ctx, pool)
+		if p := AsProblem(err); p == nil || p.Reason != reasonForbidden {
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,171 @@
+package actuator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// FieldManager is under which name all is applied.
+const FieldManager = "forewarm-warm-pool"
+
+// owned are the objects of one kind that pools own.
+type owned struct {
+	client   dynamic.Interface
+	resource schema.GroupVersionResource
+	kind     string
+	// written is what each object became when it was last applied, by its UID.
+	written map[types.UID]written
+}
+
+// written is what was applied, and what generation it made: as long as the object has that, nobody has changed its spec.
+type written struct {
+	content    [sha256.Size]byte
+	generation int64
+}
+
+func newOwned(client dynamic.Interface, resource schema.GroupVersionResource, kind string) *owned {
+	return &owned{client: client, resource: resource, kind: kind, written: map[types.UID]written{}}
+}
+
+func (o *owned) in(namespace string) dynamic.ResourceInterface {
+	return o.client.Resource(o.resource).Namespace(namespace)
+}
+
+// list are a pool's own objects by name. One with its labels that it does not own is not among them.
+func (o *owned) list(ctx context.Context, pool *v1alpha1.WarmPool) (map[string]*unstructured.Unstructured, error) {
+	all, err := o.in(pool.Namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(selecting(pool, "")).String(),
+	})
+	if err != nil {
+		return nil, o.fault("list", pool, err)
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for i := range all.Items {
+		if mine(&all.Items[i], pool) {
+			out[all.Items[i].GetName()] = &all.Items[i]
+		}
+	}
+	return out, nil
+}
+
+// mine says whether the pool, this one and no other of its name, owns an object.
+func mine(object metav1.Object, pool *v1alpha1.WarmPool) bool {
+	owner := metav1.GetControllerOf(object)
+	return owner != nil && owner.UID == pool.UID
+}
+
+// objectMeta is what all objects of a pool have.
+func objectMeta(pool *v1alpha1.WarmPool, capacity string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Name: nameFor(pool, capacity), Namespace: pool.Namespace, Labels: labelled(selecting(pool, capacity)),
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: v1alpha1.GroupVersion().String(), Kind: "WarmPool", Name: pool.Name, UID: pool.UID,
+			Controller: new(true),
+		}},
+	}
+}
+
+// apply makes an object as it is wanted. It asks nothing of the API server where it is so already; existing is the pool's
+// object of that name, nil where it has none. What is there in the end is returned.
+func (o *owned) apply(
+	ctx context.Context, pool *v1alpha1.WarmPool, want any, existing *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
+	object, content, err := o.encode(want)
+	if err != nil {
+		return nil, err
+	}
+	if existing == nil {
+		if err := o.free(ctx, pool, object.GetName()); err != nil {
+			return nil, err
+		}
+	} else {
+		if o.written[existing.GetUID()] == (written{content, existing.GetGeneration()}) {
+			return existing, nil
+		}
+		// Should it have been replaced by another since it was listed, the API server refuses.
+		object.SetUID(existing.GetUID())
+	}
+	applied, err := o.in(pool.Namespace).Apply(ctx, object.GetName(), object, force())
+	if err != nil {
+		return nil, o.fault("apply", pool, err)
+	}
+	o.written[applied.GetUID()] = written{content, applied.GetGeneration()}
+	return applied, nil
+}
+
+func force() metav1.ApplyOptions { return metav1.ApplyOptions{FieldManager: FieldManager, Force: true} }
+
+// encode is an object as it is sent, and its content's sum.
+func (o *owned) encode(want any) (*unstructured.Unstructured, [sha256.Size]byte, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
+	if err != nil {
+		return nil, [sha256.Size]byte{}, fmt.Errorf("write a %s: %w", o.kind, err)
+	}
+	delete(fields, "status")
+	object := &unstructured.Unstructured{Object: fields}
+	object.SetGroupVersionKind(o.resource.GroupVersion().WithKind(o.kind))
+	text, err := json.Marshal(fields)
+	return object, sha256.Sum256(text), err
+}
+
+// free is a Problem where somebody else's object has the name.
+func (o *owned) free(ctx context.Context, pool *v1alpha1.WarmPool, name string) error {
+	found, err := o.in(pool.Namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return o.fault("look for", pool, err)
+	case mine(found, pool):
+		return nil // It has lost the labels by which it is listed, and gets them again.
+	}
+	return &Problem{Reason: "NameTaken", Message: fmt.Sprintf(
+		"the %s %s/%s is not this pool's: delete or rename it, or rename the pool", o.kind, pool.Namespace, name)}
+}
+
+// remove deletes the pool's objects but for those that are to stay. It goes on after an error.
+func (o *owned) remove(ctx context.Context, pool *v1alpha1.WarmPool,
+	all map[string]*unstructured.Unstructured, stay map[string]bool,
+) error {
+	var problems []error
+	for name, object := range all {
+		if stay[name] {
+			continue
+		}
+		uid, background := object.GetUID(), metav1.DeletePropagationBackground
+		err := o.in(pool.Namespace).Delete(ctx, name, metav1.DeleteOptions{
+			// Not one that has been put into its place.
+			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+		})
+		switch {
+		case err == nil, apierrors.IsNotFound(err):
+			delete(o.written, uid)
+		default:
+			problems = append(problems, o.fault("delete", pool, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// release deletes all that the pool has of this kind.
+func (o *owned) release(ctx context.Context, pool *v1alpha1.WarmPool) error {
+	all, err := o.list(ctx, pool)
+	if err != nil {
+		return err
+	}
+	return o.remove(ctx, pool, all, nil)
+}
