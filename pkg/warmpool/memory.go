@@ -30,16 +30,16 @@ type Memory struct {
 	wants wants
 }
 
-// Plan says what the pool should hold at the time now, and what is to be remembered of it. It is deterministic, and finite
-// whatever the members say.
-func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan, Memory) {
-	d := together(p, members)
-	total := min(max(d.node, d.pod, p.Min), max(p.Max, 0))
-	m.wants.add(want{at: now.UnixMilli(), total: int64(total), base: int64(total)}, breakEven(p.Node))
-	held := int(m.wants.highest().total)
-	out := Plan{Want: held, Base: held, Pod: d.pod, Node: d.node, State: Ready}
-	if c.Ready < held {
-		out.State = Filling
-	}
-	return out, m
+// instant is a time as it is remembered.
+func instant(now time.Time) int64 { return min(max(now.UnixMilli(), 1), most) }
+
+// asTime is the time of an instant.
+func asTime(at int64) time.Time { return time.UnixMilli(at).UTC() }
+
+// longestGap is the longest time between two plans of which it is taken that all stayed as it was.
+const longestGap = 5 * time.Minute
+
+// since is the time since the last plan; 0 where a clock was set back.
+func (m *Memory) since(at int64) time.Duration {
+	return time.Duration(max(0, min(at-m.at, most/int64(time.Millisecond)))) * time.Millisecond
 }
