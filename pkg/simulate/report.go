@@ -54,6 +54,31 @@ func (r *Report) count(m *workload.Moment, step time.Duration) {
 	}
 }
 
+// Sum is what came of several workloads that were played together. Its Duration is that of one.
+func Sum(all []Report) Report {
+	var out Report
+	for i := range all {
+		r := &all[i]
+		out.Duration = max(out.Duration, r.Duration)
+		for _, f := range []struct {
+			to *float64
+			of float64
+		}{
+			{&out.Replicas, r.Replicas}, {&out.Idle, r.Idle}, {&out.Arrived, r.Arrived}, {&out.Late, r.Late},
+			{&out.Served, r.Served}, {&out.Unserved, r.Unserved}, {&out.Carried, r.Carried}, {&out.Backlog, r.Backlog},
+		} {
+			*f.to += f.of
+		}
+		out.Started += r.Started
+		out.Stopped += r.Stopped
+		out.Queued += r.Queued
+		out.Waiting += r.Waiting
+		out.ColdStarts += r.ColdStarts
+		out.Peak += r.Peak
+	}
+	return out
+}
+
 // Cost is the replica-hours paid for over those of the demand: 1 is perfection, 2 half idle. NaN without demand.
 func (r *Report) Cost() float64 { return ratio(r.Replicas, r.Arrived, math.NaN()) }
 

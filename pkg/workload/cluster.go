@@ -12,8 +12,11 @@ type cluster struct {
 	waiting  int
 	// queued counts the pods that found no place when they were asked for.
 	queued int
-	// nodes is nil where there is always a place.
+	// nodes is nil where there is always a place. A guest shares those of another cluster, which moves them on and pays for
+	// what is free of them; told is how many of its pods they know to wait.
 	nodes *nodes
+	guest bool
+	told  int
 	// random is nil where nothing is drawn.
 	random *rand.Rand
 }
@@ -35,7 +38,7 @@ func (c *cluster) replicas() int { return c.ready + c.starting.total + c.waiting
 // held are the places that are paid for: a pod holds its own from the start, and a node all that it has.
 func (c *cluster) held() int {
 	held := c.ready + c.starting.total
-	if c.nodes != nil {
+	if c.nodes != nil && !c.guest {
 		return held + c.nodes.free()
 	}
 	return held
@@ -44,10 +47,13 @@ func (c *cluster) held() int {
 // advance lets come up what is due at a step.
 func (c *cluster) advance(k *kind, step int) {
 	c.ready += c.starting.take(step)
-	if c.nodes != nil {
-		c.nodes.advance(step)
-		c.place(k, step)
+	if c.nodes == nil {
+		return
 	}
+	if !c.guest {
+		c.nodes.advance(step)
+	}
+	c.place(k, step)
 }
 
 // scale starts or stops pods.
@@ -67,6 +73,7 @@ func (c *cluster) scale(k *kind, step, to int) {
 	ready := surplus - waiting - starting
 	c.ready -= ready
 	if c.nodes != nil {
+		c.tell()
 		c.nodes.release(step, starting+ready)
 	}
 }
@@ -75,7 +82,9 @@ func (c *cluster) scale(k *kind, step, to int) {
 func (c *cluster) place(k *kind, step int) {
 	placed := c.waiting
 	if c.nodes != nil {
+		c.tell()
 		placed = c.nodes.claim(step, c.waiting, c.random)
+		c.told -= placed
 	}
 	c.waiting -= placed
 	if k.constant {
@@ -85,6 +94,12 @@ func (c *cluster) place(k *kind, step int) {
 	for range placed {
 		c.start(step, stepsIn(k.pod.Draw(c.random), k.length), 1)
 	}
+}
+
+// tell says how many pods wait.
+func (c *cluster) tell() {
+	c.nodes.waiting += c.waiting - c.told
+	c.told = c.waiting
 }
 
 func (c *cluster) start(step, lead, pods int) {

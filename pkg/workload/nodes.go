@@ -24,6 +24,8 @@ type nodes struct {
 	// idle are the free places by the time since when, in order. The newest are taken first, so that the others can go.
 	idle   []idlePlaces
 	coming arrivals
+	// waiting are the pods that have no place yet.
+	waiting int
 	// hold is how many places a warm pool wants to hold, held how many it does. They are free and do not go.
 	hold, held int
 }
@@ -82,7 +84,8 @@ func (n *nodes) claim(step, wanted int, random *rand.Rand) (placed int) {
 	held := min(wanted-placed, n.held)
 	n.held -= held
 	placed += held
-	n.send(step, wanted-placed, random)
+	n.waiting -= placed
+	n.send(step, random)
 	return placed
 }
 
@@ -101,8 +104,8 @@ func (n *nodes) take(wanted int) (taken int) {
 }
 
 // send sends for nodes for pods that wait, and for what the pool lacks, beside those that are under way.
-func (n *nodes) send(step, waiting int, random *rand.Rand) {
-	short := waiting + n.hold - n.held - n.spec.Places*n.coming.total
+func (n *nodes) send(step int, random *rand.Rand) {
+	short := n.waiting + n.hold - n.held - n.spec.Places*n.coming.total
 	for ; short > 0; short -= n.spec.Places {
 		n.coming.add(step+max(stepsIn(n.spec.Lead.Draw(random), n.step), 1), 1)
 	}

@@ -15,6 +15,8 @@ import (
 type Pool struct {
 	// Name of it, and where from, in words; Member is the Forecast that the history is taken to be of.
 	Name, Member string
+	// Members of it: those whose history is not known are taken to be like the one that is, days apart.
+	Members int
 	// Asked is what its user asks for; the lead times are the Config's.
 	Asked warmpool.Pool
 	// Chunks of a replica.
@@ -37,6 +39,8 @@ const (
 // Warm is what a warm pool comes to, beside doing without one.
 type Warm struct {
 	Pool Pool
+	// Members that were played: alike, days apart. All figures are of all of them.
+	Members int
 	// Trials are without a pool, with it under several budgets, and with a fixed number of chunks; those that could not be
 	// played are left out.
 	Trials []Trial
@@ -122,17 +126,19 @@ func (c *Config) judgePool() error {
 	return errors.Join(problems...)
 }
 
-// spares are the fixed numbers of chunks that are tried, the largest first: of the few every one, else further apart. Those
-// that no replica fits into are not.
-func (p *Pool) spares() []int {
-	const few, apart = 8, 1.3
+// How far apart the fixed numbers of chunks are that are tried.
+const (
+	every   = 1.3
+	doubled = 2.0
+)
+
+// spares are the fixed numbers of chunks that are tried, the largest first, each so much smaller than the one before; of the
+// few every one. Those that no replica fits into are not.
+func (p *Pool) spares(apart float64) []int {
 	out := []int{p.Asked.Max}
 	for n := p.Asked.Max; n > 1; {
-		next := n - 1
-		if n > few {
-			next = max(few, int(float64(n)/apart))
-		}
-		if n = next; p.places(n) > 0 {
+		n = min(n-1, int(math.Ceil(float64(n)/apart)))
+		if p.places(n) > 0 {
 			out = append(out, n)
 		}
 	}

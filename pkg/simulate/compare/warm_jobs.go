@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	stdsync "sync"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
@@ -14,13 +15,15 @@ import (
 // warming is what the trials of a pool have in common, and what came of them.
 type warming struct {
 	windows *pool.Windows
+	alike   pool.Alike
 	// read is done once all stretches of the windows are.
 	read stdsync.WaitGroup
 	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
 	near, far func() ([]float64, error)
-	// planned are the trials of the pool; fixed is forewarm, and tuned the autoscaler, beside a fixed number of chunks.
-	planned      []Trial
-	fixed, tuned *Trial
+	// without are the trials that hold nothing, planned those of the pool; fixed is forewarm, and tuned the autoscaler,
+	// beside a fixed number of chunks.
+	without, planned []Trial
+	fixed, tuned     *Trial
 }
 
 // WarmPool is what the jobs of a pool are told to be at.
@@ -34,7 +37,10 @@ const (
 
 // warmJobs are those of a pool. Jobs begin in their order: when a trial begins, all stretches have.
 func (p *plan) warmJobs(far func() (answer, error)) []job {
-	w := &warming{windows: pool.NewWindows(p.demand, p.window(), warmpool.Window(p.Lead.planned()))}
+	w := &warming{
+		windows: pool.NewWindows(p.demand, p.window(), warmpool.Window(p.Lead.planned())),
+		alike:   pool.NewAlike(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
+	}
 	w.near = stdsync.OnceValues(p.decidedNear)
 	w.far = func() ([]float64, error) {
 		d, err := far()
@@ -50,11 +56,12 @@ func (p *plan) warmJobs(far func() (answer, error)) []job {
 			return errors.Join(p.interrupted(), w.windows.Read(i))
 		}})
 	}
-	pairs := len(p.Pool.spares()) * len(p.tunedTargets())
+	n := w.alike.Members
 	return append(out,
-		job{WarmPool, plannedUnits * len(p.budgets(0)), p.planBudgets},
-		job{WarmPool, forewarmUnits + len(p.Pool.spares()), p.holdFixed},
-		job{WarmPool, pairs, p.holdTuned},
+		job{WarmPool, 2 * n, p.holdNothing},
+		job{WarmPool, plannedUnits * n * len(p.budgets(0)), p.planBudgets},
+		job{WarmPool, forewarmUnits + n*len(p.Pool.spares(every)), p.holdFixed},
+		job{WarmPool, n * len(p.Pool.spares(doubled)) * len(p.tunedTargets()), p.holdTuned},
 	)
 }
 
@@ -91,21 +98,20 @@ func (p *plan) planBudgets(spent func()) error {
 	for i := range p.budgets(0) {
 		budget := p.budgets(idle)[i]
 		if i == 0 || budget > 0 || p.Pool.Asked.Budget > 0 {
-			one, err := p.underBudget(budget)
+			one, err := p.underBudget(budget, i == 0)
 			if err != nil {
 				return err
 			}
-			one.Own = i == 0
 			p.warm.planned = append(p.warm.planned, *one)
 			idle = one.IdlePerDay() * p.GPUs
 		}
-		times(plannedUnits, spent)
+		times(plannedUnits*p.warm.alike.Members, spent)
 	}
 	return nil
 }
 
 // underBudget plays the pool with a budget.
-func (p *plan) underBudget(budget float64) (*Trial, error) {
+func (p *plan) underBudget(budget float64, own bool) (*Trial, error) {
 	near, err := p.warm.near()
 	if err != nil {
 		return nil, err
@@ -115,34 +121,101 @@ func (p *plan) underBudget(budget float64) (*Trial, error) {
 		return nil, err
 	}
 	keeper := pool.NewKeeper(pool.Config{
-		Pool: p.ask(budget), Windows: p.warm.windows, Near: near, Far: far, From: p.untilCounted(),
+		Pool: p.ask(budget), Alike: p.warm.alike, Windows: p.warm.windows, Near: near, Far: far,
+		Refresh: sync, From: p.untilCounted(),
 		Member: warmpool.Member{
 			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
 			MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
 		},
 	})
-	one := &Trial{Policy: Forewarm, Target: inUnits(p.full()), Holding: Planned, Budget: budget}
-	err = p.try(one, keeper, keeper, p.full())
+	one := &Trial{Policy: Forewarm, Target: inUnits(p.full()), Holding: Planned, Budget: budget, Own: own}
+	err = p.try(one, keeper.Serves, keeper, p.full())
 	one.Pool = keeper.Tally()
 	return one, err
 }
 
-// try plays a policy beside what is held, under a target in milli-units.
-func (p *plan) try(one *Trial, serves simulate.Policy, holds simulate.Pool, target int64) error {
-	course := newCourse(p.demand.Len() - stepsOf(p.warmUp))
+// try plays what serves each member beside what is held, under a target in milli-units.
+func (p *plan) try(one *Trial, serves func(member int) simulate.Policy, holds simulate.Pool, target int64) error {
+	alike := p.warm.alike
 	c := p.config(&p.Config, target)
 	c.Pool = holds
-	c.Record = func(m workload.Moment) {
-		if !m.At.Before(p.untilCounted()) {
-			course.add(&m)
-		}
+	var whole together
+	if one.Own {
+		whole.course = newCourse(alike.Steps(p.demand.Len()) - stepsOf(p.warmUp))
 	}
-	report, err := simulate.Run(c, serves)
+	var parts []simulate.Part
+	for i := range alike.Members {
+		part := simulate.Part{Demand: alike.Series(i, p.demand), Policy: serves(i)}
+		if one.Own {
+			part.Record = whole.record(i == alike.Members-1, p.untilCounted())
+		}
+		parts = append(parts, part)
+	}
+	reports, err := simulate.Together(c, parts)
 	if err != nil {
 		return err
 	}
-	one.Report, one.Meets, one.Course = report, report.LateShare() <= p.Objective, course.slots
+	one.Report = simulate.Sum(reports)
+	one.Meets = one.Report.LateShare() <= p.Objective
+	if one.Own {
+		one.Course = whole.course.slots
+	}
 	return p.interrupted()
+}
+
+// together adds up the moments of all members.
+type together struct {
+	course *course
+	sum    workload.Moment
+}
+
+// record sees the steps of a member; with the last one a step is complete.
+func (t *together) record(last bool, counted time.Time) func(workload.Moment) {
+	return func(m workload.Moment) {
+		t.sum.At = m.At
+		t.sum.Arrived += m.Arrived
+		t.sum.Late += m.Late
+		t.sum.Ready += m.Ready
+		t.sum.Held += m.Held
+		t.sum.Idle += m.Idle
+		if !last {
+			return
+		}
+		if !m.At.Before(counted) {
+			t.course.add(&t.sum)
+		}
+		t.sum = workload.Moment{}
+	}
+}
+
+// tapes serve each member its own part of values.
+func (p *plan) tapes(values []float64) func(member int) simulate.Policy {
+	return func(member int) simulate.Policy { return simulate.NewTape(p.warm.alike.Of(member, values)) }
+}
+
+// holdNothing plays the autoscaler as it is written, and forewarm, without a pool.
+func (p *plan) holdNothing(spent func()) error {
+	observed, err := p.values(p.done, policy.NewObserved())
+	if err != nil {
+		return err
+	}
+	far, err := p.warm.far()
+	if err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		name   string
+		values []float64
+		target int64
+	}{{HPA, observed, p.target()}, {Forewarm, far, p.full()}} {
+		one := &Trial{Policy: of.name, Target: inUnits(of.target), Holding: None}
+		if err := p.try(one, p.tapes(of.values), nil, of.target); err != nil {
+			return err
+		}
+		p.warm.without = append(p.warm.without, *one)
+		times(p.warm.alike.Members, spent)
+	}
+	return nil
 }
 
 // holdFixed plays forewarm beside every fixed number of chunks, as if they always were enough.
@@ -152,25 +225,25 @@ func (p *plan) holdFixed(spent func()) error {
 		return err
 	}
 	times(forewarmUnits, spent)
-	p.warm.fixed, err = p.bestSpare(Forewarm, near, []int64{p.full()}, spent)
+	p.warm.fixed, err = p.bestSpare(Forewarm, near, p.Pool.spares(every), []int64{p.full()}, spent)
 	return err
 }
 
-// holdTuned plays the autoscaler beside every fixed number of chunks, under some of the targets each.
+// holdTuned plays the autoscaler beside some fixed numbers of chunks, under some of the targets each.
 func (p *plan) holdTuned(spent func()) error {
 	values, err := p.values(p.done, policy.NewObserved())
 	if err != nil {
 		return err
 	}
-	p.warm.tuned, err = p.bestSpare(BestTarget, values, p.tunedTargets(), spent)
+	p.warm.tuned, err = p.bestSpare(BestTarget, values, p.Pool.spares(doubled), p.tunedTargets(), spent)
 	return err
 }
 
-// tunedTargets are every other one of the targets.
+// tunedTargets are every third one of the targets.
 func (p *plan) tunedTargets() []int64 {
 	var out []int64
 	for i, t := range p.targets() {
-		if i%2 == 0 {
+		if i%3 == 0 {
 			out = append(out, t)
 		}
 	}
@@ -179,26 +252,18 @@ func (p *plan) tunedTargets() []int64 {
 
 // bestSpare is the cheapest number of chunks, and the target with it, that meets the objective; the least late where none
 // does.
-func (p *plan) bestSpare(name string, values []float64, targets []int64, spent func()) (*Trial, error) {
+func (p *plan) bestSpare(name string, values []float64, spares []int, targets []int64, spent func()) (*Trial, error) {
 	var best *Trial
-	var held tried
-	for _, spare := range p.Pool.spares() {
+	for _, spare := range spares {
 		for _, target := range targets {
-			c := p.config(&p.Config, target)
-			c.Pool = pool.Spare(p.Pool.places(spare))
-			report, err := simulate.Run(c, simulate.NewTape(values))
-			if err = errors.Join(err, p.interrupted()); err != nil {
+			one := &Trial{Policy: name, Target: inUnits(target), Holding: Fixed, Spare: spare, Hindsight: true}
+			if err := p.try(one, p.tapes(values), pool.Spare(p.Pool.places(spare)), target); err != nil {
 				return nil, err
 			}
-			one := tried{target, report}
-			if best == nil || better(&one, &held, p.Objective) {
-				held = one
-				best = &Trial{
-					Policy: name, Target: inUnits(target), Holding: Fixed, Spare: spare, Hindsight: true,
-					Meets: report.LateShare() <= p.Objective, Report: report,
-				}
+			if best == nil || betterTrial(one, best) {
+				best = one
 			}
-			spent()
+			times(p.warm.alike.Members, spent)
 		}
 	}
 	return best, nil

@@ -14,21 +14,10 @@ func (p *plan) warmed(c *Comparison) *Warm {
 	if p.warm == nil {
 		return nil
 	}
-	out := &Warm{Pool: *p.Pool}
-	for _, name := range []string{HPA, BestTarget, Forewarm} {
-		if one := c.named(name); one != nil {
-			out.Trials = append(out.Trials, Trial{
-				Policy: name, Target: one.Target, Holding: None, Hindsight: one.Hindsight, Meets: one.Meets, Report: one.Report,
-			})
-		}
-	}
+	out := &Warm{Pool: *p.Pool, Members: p.warm.alike.Members}
+	out.Trials = append(out.Trials, p.warm.without...)
 	planned := slices.Clone(p.warm.planned)
 	slices.SortStableFunc(planned, func(a, b Trial) int { return cmp.Compare(bound(a.Budget), bound(b.Budget)) })
-	for i := range planned {
-		if !planned[i].Own {
-			planned[i].Course = nil
-		}
-	}
 	out.Trials = append(out.Trials, planned...)
 	for _, one := range []*Trial{p.warm.fixed, p.warm.tuned} {
 		if one != nil {

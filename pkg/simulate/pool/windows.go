@@ -8,6 +8,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
 // The server's defaults: how often everything is built anew from the history, how long that is, what a day must have been
@@ -18,6 +19,8 @@ const (
 	season  = 24 * time.Hour
 	// Step of the forecaster.
 	Step = 30 * time.Second
+	// point is the grid on which the last day is kept.
+	point = 5 * time.Minute
 )
 
 // Windows are the distributions of the maximum of a demand over windows ahead, at every Step of it, as forewarm's
@@ -26,6 +29,8 @@ const (
 type Windows struct {
 	// demand is the mean of every Step.
 	demand forecast.Series
+	// points are the means of every point of it.
+	points []float64
 	// steps of the horizons, ascending; own is that of the lead window.
 	steps []int
 	own   time.Duration
@@ -38,7 +43,7 @@ type Windows struct {
 // NewWindows knows nothing yet. The step of the demand is a whole part of Step and it has no gaps; the horizons are
 // calibrated beside those that the server has for a lead window.
 func NewWindows(demand forecast.Series, lead time.Duration, horizons ...time.Duration) *Windows {
-	w := &Windows{demand: coarse(demand), own: lead, every: int(refit / Step)}
+	w := &Windows{demand: coarse(demand, Step), points: coarse(demand, point).Values, own: lead, every: int(refit / Step)}
 	const longest = time.Hour
 	for _, h := range append(horizons, Step, lead, 2*lead, max(4*lead, longest)) {
 		w.steps = append(w.steps, max(1, stepsIn(h)))
@@ -56,10 +61,10 @@ func NewWindows(demand forecast.Series, lead time.Duration, horizons ...time.Dur
 	return w
 }
 
-// coarse has the means of a demand over every Step; what is left over at its end is not complete, and left out.
-func coarse(s forecast.Series) forecast.Series {
-	n := int(Step / s.Step)
-	out := forecast.Series{Start: s.Start, Step: Step, Values: make([]float64, s.Len()/n)}
+// coarse has the means of a demand over every step; what is left over at its end is not complete, and left out.
+func coarse(s forecast.Series, step time.Duration) forecast.Series {
+	n := int(step / s.Step)
+	out := forecast.Series{Start: s.Start, Step: step, Values: make([]float64, s.Len()/n)}
 	for i := range out.Values {
 		for _, v := range s.Values[i*n : (i+1)*n] {
 			out.Values[i] += v / float64(n)
@@ -120,26 +125,32 @@ func (w *Windows) row(of maxima) []decide.Window {
 	return out
 }
 
-// at is what is known at a time: that of the newest step that has ended. Nil where nothing is.
-func (w *Windows) at(t time.Time) []decide.Window {
-	i := int(t.Sub(w.demand.Start)/Step) - 1
-	if i < 0 || i >= len(w.rows) {
-		return nil
+// outlook is what is known after so much of the demand, said at a time: a member whose history is another day's is planned
+// for together with the others.
+func (w *Windows) outlook(at time.Time, after time.Duration) warmpool.Outlook {
+	i := int(after/Step) - 1
+	if i < 0 || i >= len(w.rows) || len(w.rows[i]) == 0 {
+		return warmpool.Outlook{Doubt: "still warming up"}
 	}
-	return w.rows[i]
+	return warmpool.Outlook{Observed: w.observed(i), Windows: w.rows[i], Recent: w.recent(at, after)}
 }
 
-// observed is the mean of the last minute that has ended.
-func (w *Windows) observed(t time.Time) float64 {
+// observed is the mean of the minute that ends with a step.
+func (w *Windows) observed(i int) float64 {
 	const minute = int(time.Minute / Step)
-	to := min(int(t.Sub(w.demand.Start)/Step), w.demand.Len())
-	from := max(0, to-minute)
-	sum := 0.0
-	for _, v := range w.demand.Values[from:max(to, from)] {
+	from, sum := max(0, i+1-minute), 0.0
+	for _, v := range w.demand.Values[from : i+1] {
 		sum += v
 	}
-	if to <= from {
-		return math.NaN()
+	return sum / float64(i+1-from)
+}
+
+// recent is the demand of the last day in points, as the forecaster keeps it for those who look at it: the newest is the one
+// that is complete.
+func (w *Windows) recent(at time.Time, after time.Duration) forecast.Series {
+	to := min(int(after/point), len(w.points))
+	from := max(0, to-int(season/point))
+	return forecast.Series{
+		Start: at.Truncate(point).Add(-time.Duration(to-from) * point), Step: point, Values: w.points[from:to],
 	}
-	return sum / float64(to-from)
 }
