@@ -18,6 +18,18 @@ func (p *plan) warmNotes(w *Warm) []string {
 		note("The pool's max, %d chunks, is less than a replica takes, %s: it never helps.", p.Pool.Asked.Max,
 			number(p.Pool.Chunks))
 	}
+	if w.Members == 1 {
+		note("One member was played. Alone it shares nothing: a place that is held costs as much as a replica there would, and " +
+			"that is ready at once. A pool gains by being shared, as not all members rise together.")
+	} else {
+		note("The history is that of %s. The other members' are not known: they are taken to be like it, whole days apart, so "+
+			"that their days have one shape and their bursts come at different times. All figures are of all %d.",
+			p.Pool.Member, w.Members)
+	}
+	if n := p.Pool.Members; n > w.Members {
+		note("The pool has %d members, of which %d were played: more whole days are not in the history, or would take too long.",
+			n, w.Members)
+	}
 	own := w.of(Forewarm, Planned)
 	if own == nil {
 		return out

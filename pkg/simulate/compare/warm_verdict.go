@@ -55,7 +55,7 @@ func (c *Comparison) warmVerdict(w *Warm) string {
 	if own == nil || without == nil {
 		return "Interrupted before the pool could be compared."
 	}
-	pays, saves := c.againstNone(own, without)
+	pays, saves := c.againstNone(own, without, w.Members)
 	against := c.againstFixed(w, own)
 	if against.loses && pays {
 		return sentences(against.text, saves)
@@ -64,7 +64,7 @@ func (c *Comparison) warmVerdict(w *Warm) string {
 }
 
 // againstNone is forewarm with its pool beside forewarm without one, and whether the pool pays.
-func (c *Comparison) againstNone(own, without *Trial) (pays bool, text string) {
+func (c *Comparison) againstNone(own, without *Trial, members int) (pays bool, text string) {
 	head := "The pool pays: "
 	pays = true
 	switch {
@@ -80,12 +80,20 @@ func (c *Comparison) againstNone(own, without *Trial) (pays bool, text string) {
 		head = "The pool saves, but the objective is missed with it and without: "
 	}
 	return pays, fmt.Sprintf(
-		"%sover %s Forewarm would have taken %s with it, %s idle among them, %s than without, with %s late against %s; "+
+		"%sover %s Forewarm would have taken %s with it%s, %s idle among them, %s than without, with %s late against %s; "+
 			"a new replica would have waited %s for a node against %s.",
-		head, days(own.Report.Duration), c.hours(own.Report.Replicas), c.idle(own), c.fewer(own, without),
+		head, days(own.Report.Duration), c.hours(own.Report.Replicas), forMembers(members), c.idle(own), c.fewer(own, without),
 		figures.Share(own.Report.LateShare()), figures.Share(without.Report.LateShare()),
 		minutes(own.Report.MeanWait().Minutes()), minutes(without.Report.MeanWait().Minutes()),
 	)
+}
+
+// forMembers says whose hours they are, where there are several.
+func forMembers(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" for %d members alike", n)
 }
 
 // rivalry is how the pool fares against what is fixed.
@@ -106,10 +114,9 @@ func (c *Comparison) againstFixed(w *Warm, own *Trial) rivalry {
 	if best == nil {
 		return rivalry{}
 	}
-	what := figures.Count(best.Spare) + " chunks at all times below Forewarm"
+	what := chunks(best.Spare) + " at all times beside Forewarm"
 	if best.Policy == BestTarget {
-		what = fmt.Sprintf("%s chunks at all times below this HPA with the target %s", figures.Count(best.Spare),
-			number(best.Target))
+		what = fmt.Sprintf("%s at all times beside this HPA with the target %s", chunks(best.Spare), number(best.Target))
 	}
 	loses := betterTrial(best, own)
 	head := "Nothing fixed is as good: "
@@ -118,6 +125,13 @@ func (c *Comparison) againstFixed(w *Warm, own *Trial) rivalry {
 	}
 	return rivalry{loses, fmt.Sprintf("%s%s, the best in hindsight, would have taken %s with %s late.",
 		head, what, c.hours(best.Report.Replicas), figures.Share(best.Report.LateShare()))}
+}
+
+func chunks(n int) string {
+	if n == 1 {
+		return "1 chunk"
+	}
+	return figures.Count(n) + " chunks"
 }
 
 // betterTrial says whether a trial is cheaper within the objective, or the only one within it, or the less late of two
