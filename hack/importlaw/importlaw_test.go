@@ -32,6 +32,7 @@ var (
 		"pkg/repair",
 		"pkg/snapshot",
 		"pkg/ticks",
+		"pkg/warmpool",
 	}
 )
 

@@ -84,6 +84,8 @@ type Forecast struct {
 	// Lead time, LeadSource where that is known from, Window that the value looks ahead.
 	Lead, Window time.Duration
 	LeadSource   string
+	// Cover is the warm pool that the lead time rests on; nil without one.
+	Cover *Cover
 	// Reason of the value in a sentence.
 	Reason string
 	// Behind says that the value does not look ahead: it is the observed demand (serve: Shadow).

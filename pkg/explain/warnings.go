@@ -23,6 +23,7 @@ const (
 	ForecastFallingBack     = "ForecastFallingBack"
 	ForecastNotServing      = "ForecastNotServing"
 	DemandSaturated         = "DemandSaturated"
+	CoveredStartsWait       = "CoveredStartsWait"
 	SeveralAutoscalers      = "SeveralAutoscalers"
 	OwnedByKEDA             = "OwnedByKEDA"
 	MetricNotExplained      = "MetricNotExplained"
@@ -36,6 +37,7 @@ func (t *telling) warnings() error {
 		t.negative(i)
 		t.compounds(i)
 		t.health(i)
+		t.uncovered(i)
 	}
 	if err := t.rise(); err != nil {
 		return err

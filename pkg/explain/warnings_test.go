@@ -31,6 +31,15 @@ func inState(state snapshot.State, why string) func(*explain.Forecast) {
 	return func(f *explain.Forecast) { f.State, f.Ready, f.Reason = state, why, why }
 }
 
+// covered is by a warm pool for three hours, in which so many pods were created and waited.
+func covered(starts, waited, waiting int) func(*explain.Forecast) {
+	return func(f *explain.Forecast) {
+		f.Cover = &explain.Cover{
+			Pool: "h100", Since: noon().Add(-3 * time.Hour), Starts: starts, Waited: waited, Waiting: waiting,
+		}
+	}
+}
+
 func says(reason, message string) func(*explain.Situation) {
 	return seen(3, 3, 25, explain.Condition{Type: "ScalingActive", Reason: reason, Message: message})
 }
@@ -111,6 +120,26 @@ func TestWarnings(t *testing.T) {
 			situation(4, 40, foreseen(func(f *explain.Forecast) { f.Saturated = "since 11:40 it stays at 40" })),
 			[]string{"a lower bound: since 11:40 it stays at 40", "arrivals"},
 		},
+		{
+			"a warm pool that has too little", explain.CoveredStartsWait, situation(4, 40, foreseen(covered(3, 2, 1))),
+			[]string{
+				"warm pool h100 stands ready for Forecast inflight", "(5m)",
+				"2 of the 3 pods that were created since 2026-11-20 09:00 UTC waited for a node (1 of them still)",
+				"kubectl describe warmpool h100",
+			},
+		},
+		{
+			"which has covered for weeks: the last day counts", explain.CoveredStartsWait,
+			situation(4, 40, foreseen(covered(10, 2, 0)), func(s *explain.Situation) {
+				s.Metrics[0].Forecast.Cover.Since = noon().Add(-1000 * time.Hour)
+			}),
+			[]string{"2 of the 10 pods that were created since 2026-11-19 12:00 UTC waited for a node"},
+		},
+		{
+			"one start in ten may wait", explain.CoveredStartsWait, situation(4, 40, foreseen(covered(10, 1, 1))), nil,
+		},
+		{"no start was there", explain.CoveredStartsWait, situation(4, 40, foreseen(covered(0, 0, 0))), nil},
+		{"no warm pool covers it", explain.CoveredStartsWait, situation(4, 40, foreseen(healthy)), nil},
 		{
 			"minReplicas that carry all", explain.MinReplicasHideForecast,
 			situation(8, 40, bounds(8, 20), foreseen(func(f *explain.Forecast) { f.Highest = 62 })),

@@ -16,7 +16,15 @@ import (
 func BenchmarkPlan(b *testing.B) {
 	const pools, size = 200, 20
 	now := time.Date(2026, time.March, 4, 14, 30, 0, 0, time.UTC)
-	p := warmpool.Pool{Quantile: 0.95, Max: 100, GPUs: 8, Budget: 100, Split: true, Pod: 3 * time.Minute, Node: 5 * time.Minute}
+	p := warmpool.Pool{
+		Quantile: 0.95,
+		Max:      100,
+		GPUs:     8,
+		Budget:   100,
+		Split:    true,
+		Pod:      3 * time.Minute,
+		Node:     5 * time.Minute,
+	}
 	all := make([][]warmpool.Member, pools)
 	for i := range all {
 		for j := range size {

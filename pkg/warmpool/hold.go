@@ -3,7 +3,7 @@ package warmpool
 import "time"
 
 // shortest is how long a chunk is held at least: wants that come and go between two plans give nothing back.
-const shortest = time.Minute
+const shortest = 30 * time.Second
 
 // breakEven is how long a chunk that is not wanted is kept: as long as getting it again would take. A chunk that is given
 // back at that moment has stood idle for as long as its successor is paid for before it is of use, so that whatever comes

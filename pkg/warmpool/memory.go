@@ -4,10 +4,13 @@ import "time"
 
 // Memory is what a plan must know of those before it. The zero Memory has no past: what is held then is kept for as long
 // as a node takes to come. It is a value: planning leaves the old one as it was, so that a plan can be made again.
-//
-// Everything is a whole number, so that its text gives back the very same Memory: times in Unix milliseconds, capacity in
-// chunks or thousandths of one.
 type Memory struct {
+	past past
+}
+
+// past is all whole numbers, so that a Memory's text gives back the very same Memory: times in Unix milliseconds, capacity
+// in chunks or thousandths of one.
+type past struct {
 	// at is when the last plan was made; 0 before the first.
 	at int64
 	// ready are the chunks that were there then, placed the thousandths of a chunk that members' replicas had a place on.
@@ -40,6 +43,6 @@ func asTime(at int64) time.Time { return time.UnixMilli(at).UTC() }
 const longestGap = 5 * time.Minute
 
 // since is the time since the last plan; 0 where a clock was set back.
-func (m *Memory) since(at int64) time.Duration {
+func (m *past) since(at int64) time.Duration {
 	return time.Duration(max(0, min(at-m.at, most/int64(time.Millisecond)))) * time.Millisecond
 }

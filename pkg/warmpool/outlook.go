@@ -23,6 +23,10 @@ func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
 	return out
 }
 
+// poorest is the least skill against the last value that is planned by. A baseline that serves may be a little below 0
+// before another takes its place.
+const poorest = -0.05
+
 // doubt says why an entry is nothing to plan by, in words that continue "llama is …".
 func doubt(e *snapshot.Entry, now time.Time, distributed bool) string {
 	switch state := e.StateAt(now); {
@@ -36,7 +40,7 @@ func doubt(e *snapshot.Entry, now time.Time, distributed bool) string {
 		return "invalid"
 	case state == snapshot.FallingBack || e.Fallback:
 		return "falling back on what was observed"
-	case e.Skill < 0:
+	case e.Skill < poorest:
 		return fmt.Sprintf("%.0f %% worse forecast than by its last value", -100*e.Skill)
 	case !distributed:
 		return "without a distribution yet"

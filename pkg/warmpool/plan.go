@@ -15,7 +15,7 @@ import (
 func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan, Memory) {
 	p, c = p.bounded(), c.bounded()
 	s := situation{pool: p, capacity: c, at: instant(now), demand: ask(p, members)}
-	next := m
+	next := m.past
 	next.count(s.at)
 	next.borrow(s.at, s.demand.placed, c)
 	s.idle = next.idle(p.GPUs)
@@ -24,12 +24,12 @@ func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan,
 	s.hold(&next)
 	s.limit()
 	out := s.plan()
-	out.Covers = next.cover(s.at, s.ready(), c.Ready >= out.Want)
+	out.Covers = next.cover(s.at, breakEven(p.Node), s.ready(), c.Ready >= out.Want)
 	out.Borrowed = int(next.borrowed / 1000)
 	out.Why, out.Next = s.why(&out), s.next(&out, &next)
 	next.at, next.ready = s.at, int64(c.Ready)
-	next.placed = int64(math.Round(1000 * min(s.demand.placed, most/1000)))
-	return out, next
+	next.placed = thousandths(s.demand.placed)
+	return out, Memory{past: next}
 }
 
 // situation is a plan in the making.
@@ -67,10 +67,10 @@ func (s *situation) bound() {
 
 // hold keeps what was wanted for as long as getting it again takes, and what is held when there is no past to know it by or
 // a member begins to be in doubt.
-func (s *situation) hold(m *Memory) {
+func (s *situation) hold(m *past) {
 	span := breakEven(s.pool.Node)
 	doubted := flag(s.doubted())
-	if m.at == 0 || m.since(s.at) > span || doubted > m.doubted {
+	if m.at == 0 || m.since(s.at) > max(span, longestGap) || doubted > m.doubted {
 		m.wants.add(want{at: s.at, total: int64(min(s.capacity.Held, s.pool.Max)), base: int64(s.base)}, span)
 	}
 	m.doubted = doubted

@@ -14,8 +14,9 @@ const (
 	version = "v1"
 	// longestText bounds a text, in bytes: twice what the greatest numbers take.
 	longestText = 4 << 10
-	// most is the greatest number in it, so that no arithmetic overflows.
-	most = 1 << 50
+	// most is the greatest time in it, and the greatest sum of chunks over time; mostHeld the greatest number of thousandths
+	// of chunks. No arithmetic with them overflows.
+	most, mostHeld = 1 << 50, 1000 * unlimited
 )
 
 // MarshalText writes the memory as one line of names and numbers, exactly:
@@ -25,11 +26,11 @@ const (
 // A want is its time, the chunks wanted in all, and those of the first capacity type.
 func (m Memory) MarshalText() ([]byte, error) {
 	out := []byte(version)
-	for _, f := range m.fields() {
+	for _, f := range m.past.fields() {
 		out = fmt.Appendf(out, " %s=%d", f.name, *f.value)
 	}
 	out = append(out, " wants="...)
-	for i, w := range m.wants.all[:m.wants.n] {
+	for i, w := range m.past.wants.all[:m.past.wants.n] {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -38,17 +39,28 @@ func (m Memory) MarshalText() ([]byte, error) {
 	return out, nil
 }
 
+// field is a number with the greatest value that it may have.
 type field struct {
 	name  string
 	value *int64
+	most  int64
 }
 
-func (m *Memory) fields() []field {
+func (m *past) fields() []field {
 	return []field{
-		{"at", &m.at}, {"ready", &m.ready}, {"placed", &m.placed},
-		{"day", &m.day}, {"stood", &m.stood}, {"unseen", &m.unseen},
-		{"lost", &m.lost}, {"gained", &m.gained}, {"matching", &m.matching}, {"borrowed", &m.borrowed},
-		{"covers", &m.covers}, {"turning", &m.turning}, {"doubted", &m.doubted},
+		{"at", &m.at, most},
+		{"ready", &m.ready, unlimited},
+		{"placed", &m.placed, mostHeld},
+		{"day", &m.day, most},
+		{"stood", &m.stood, most},
+		{"unseen", &m.unseen, most},
+		{"lost", &m.lost, mostHeld},
+		{"gained", &m.gained, mostHeld},
+		{"matching", &m.matching, most},
+		{"borrowed", &m.borrowed, mostHeld},
+		{"covers", &m.covers, 1},
+		{"turning", &m.turning, most},
+		{"doubted", &m.doubted, 1},
 	}
 }
 
@@ -59,24 +71,25 @@ func (m *Memory) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%d bytes, want at most %d: %w", len(text), longestText, ErrText)
 	}
 	var read Memory
-	words, fields := strings.Split(string(text), " "), read.fields()
+	words, fields := strings.Split(string(text), " "), read.past.fields()
 	if want := len(fields) + 2; len(words) != want || words[0] != version {
-		return fmt.Errorf("%d words that begin with %.16q, want %d and %q: %w", len(words), words[0], want, version, ErrText)
+		return fmt.Errorf("%d words that begin with %.16q, want %d and %q: %w",
+			len(words), words[0], want, version, ErrText)
 	}
 	for i, f := range fields {
 		digits, ok := strings.CutPrefix(words[1+i], f.name+"=")
 		if !ok {
 			return fmt.Errorf("%.32q, want %s=: %w", words[1+i], f.name, ErrText)
 		}
-		if err := parse(digits, f.value); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+		if err := f.parse(digits); err != nil {
+			return err
 		}
 	}
 	list, ok := strings.CutPrefix(words[len(words)-1], "wants=")
 	if !ok {
 		return fmt.Errorf("%.32q, want wants=: %w", words[len(words)-1], ErrText)
 	}
-	if err := read.wants.parse(list); err != nil {
+	if err := read.past.wants.parse(list); err != nil {
 		return err
 	}
 	if again, err := read.MarshalText(); err != nil || string(again) != string(text) {
@@ -86,12 +99,12 @@ func (m *Memory) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func parse(digits string, value *int64) error {
+func (f field) parse(digits string) error {
 	v, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || v < 0 || v > most {
-		return fmt.Errorf("%.32q, want a number from 0 to %d: %w", digits, int64(most), ErrText)
+	if err != nil || v < 0 || v > f.most {
+		return fmt.Errorf("%s: %.32q, want a number from 0 to %d: %w", f.name, digits, f.most, ErrText)
 	}
-	*value = v
+	*f.value = v
 	return nil
 }
 
@@ -106,9 +119,11 @@ func (w *wants) parse(list string) error {
 				triple, w.n+1, len(w.all), ErrText)
 		}
 		read := &w.all[w.n]
-		for i, value := range []*int64{&read.at, &read.total, &read.base} {
-			if err := parse(numbers[i], value); err != nil {
-				return fmt.Errorf("wants: %w", err)
+		for i, f := range []field{
+			{"wants", &read.at, most}, {"wants", &read.total, unlimited}, {"wants", &read.base, unlimited},
+		} {
+			if err := f.parse(numbers[i]); err != nil {
+				return err
 			}
 		}
 		w.n++

@@ -27,6 +27,9 @@ func (s *situation) why(out *Plan) string {
 	if out.Want > s.wanted && !s.spent {
 		fmt.Fprintf(&b, "; %d kept for %s, as long as a node takes", out.Want, span(breakEven(p.Node)))
 	}
+	if p.Split && out.Want > 0 {
+		fmt.Fprintf(&b, "; %d of the first capacity type and %d of the second", out.Base, out.Tail)
+	}
 	return b.String()
 }
 
@@ -67,15 +70,15 @@ func (s *situation) bounds(b *strings.Builder, out *Plan) {
 			number(s.idle), number(p.Budget), out.Want)
 	case s.asked > p.Max && s.demand.sound > 0:
 		fmt.Fprintf(b, "; no more than %d may be held", p.Max)
-	case s.doubted() && s.wanted == p.Fallback && p.Fallback > p.Min:
-		fmt.Fprintf(b, "; the fallback of %d is held", p.Fallback)
+	case s.doubted() && s.wanted == max(p.Fallback, p.Min):
+		fmt.Fprintf(b, "; the fallback of %d is held", s.wanted)
 	case s.wanted == p.Min && p.Min > s.asked:
 		fmt.Fprintf(b, "; at least %d are held", p.Min)
 	}
 }
 
 // next says what changes next: when a chunk is given back, when the budget is spent or begins anew, what is to come.
-func (s *situation) next(out *Plan, m *Memory) string {
+func (s *situation) next(out *Plan, m *past) string {
 	var parts []string
 	clock := func(t time.Time) string { return t.Format("15:04") + " UTC" }
 	if missing := out.Want - s.capacity.Ready; missing > 0 {
@@ -91,15 +94,21 @@ func (s *situation) next(out *Plan, m *Memory) string {
 	}
 	if pace := float64(s.capacity.Ready) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
 		end := asTime(s.at).Add(time.Duration(min(out.Left/pace, 48) * float64(time.Hour)))
-		text := fmt.Sprintf("with %s GPUs idle the budget lasts until it begins anew at %s", number(pace), clock(m.midnight()))
+		text := fmt.Sprintf(
+			"with %s GPUs idle the budget lasts until it begins anew at %s",
+			number(pace),
+			clock(m.midnight()),
+		)
 		if end.Before(m.midnight()) {
 			text = fmt.Sprintf("with %s GPUs idle the budget is spent at %s", number(pace), clock(end))
 		}
 		parts = append(parts, text)
 	}
 	if m.unseen > 0 && s.pool.Budget > 0 {
-		parts = append(parts, fmt.Sprintf("%s of today were not seen and are not counted",
-			span(time.Duration(m.unseen)*time.Millisecond)))
+		parts = append(
+			parts,
+			span(time.Duration(m.unseen)*time.Millisecond)+" of today were not seen and are not counted",
+		)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -64,8 +64,7 @@ func (c cover) shorten(all config.Measured, record *leadtime.Record, now time.Ti
 		all.Words += fmt.Sprintf("; warm pool %s covers it, which shortens nothing", c.pool)
 		return all
 	}
-	words := fmt.Sprintf("p%.0f of %d starts on nodes that were there, which warm pool %s holds (%s without)",
-		100*leadtime.Level, placed.Starts, c.pool, all.Lead)
+	words := fmt.Sprintf("%s; %s without it", placed.OnNodes(c.pool), all.Lead)
 	if now.Before(from) {
 		words += " " + announced(next.Lead, from, "")
 	}

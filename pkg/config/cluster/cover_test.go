@@ -46,7 +46,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 	}{
 		{
 			"covered", 11, 12, 0, time.Hour, pod,
-			"p90 of 11 starts on nodes that were there, which warm pool h100 holds (6m7s without)",
+			"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m7s without it",
 		},
 		{
 			"the cover lies ahead", 11, 12, 2 * time.Hour, time.Hour, whole,
@@ -54,7 +54,7 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 		},
 		{
 			"the second that it begins", 11, 12, time.Hour, time.Hour, pod,
-			"p90 of 11 starts on nodes that were there, which warm pool h100 holds (6m7s without)",
+			"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m7s without it",
 		},
 		{
 			"covered, and what is measured is announced", 11, 12, 0, 59 * time.Second, whole,
@@ -95,7 +95,7 @@ func TestACoveredLeadTimeThatChangesIsAnnounced(t *testing.T) {
 	all := config.Measured{Lead: 367 * time.Second}
 	before := cluster.Shortened("h100", noon(), all, record, later)
 	if before.Lead != 126*time.Second ||
-		!strings.HasSuffix(before.Words, "(6m7s without) (4m8s is in use from 14:01:00 UTC on)") {
+		!strings.HasSuffix(before.Words, "6m7s without it (4m8s is in use from 14:01:00 UTC on)") {
 		t.Errorf("announced: %+v", before)
 	}
 	after := cluster.Shortened("h100", noon(), all, record, later.Add(time.Minute))
@@ -145,7 +145,8 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 		watchAs(t, c.Config, quiet(), func(o *cluster.Objects) { o.Cover(covers) }),
 	}
 	now := noon().Add(time.Hour)
-	leads := func(at time.Time, a, b, f time.Duration) {
+	const short, long, fixed = 126 * time.Second, 367 * time.Second, 9 * time.Minute
+	leads := func(at time.Time, a time.Duration) {
 		t.Helper()
 		for _, o := range replicas {
 			eventually(t, func() string {
@@ -153,15 +154,14 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 				for _, target := range o.Targets(at) {
 					got = append(got, target.Lead)
 				}
-				return cmp.Diff([]time.Duration{a, b, f}, got)
+				return cmp.Diff([]time.Duration{a, long, fixed}, got)
 			})
 		}
 	}
-	const short, long, fixed = 126 * time.Second, 367 * time.Second, 9 * time.Minute
-	leads(now, long, long, fixed)
+	leads(now, long)
 	covers.set("h100", now.Add(time.Minute))
-	leads(now, long, long, fixed)
-	leads(now.Add(time.Minute), short, long, fixed)
+	leads(now, long)
+	leads(now.Add(time.Minute), short)
 	one, two := replicas[0].Targets(now.Add(time.Minute)), replicas[1].Targets(now.Add(time.Minute))
 	if diff := cmp.Diff(one, two); diff != "" {
 		t.Errorf("replicas disagree: %s", diff)
@@ -171,7 +171,7 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("policy's lead %s: %s", got.Policy.Lead, got.LeadSource)
 	}
 	covers.set("", time.Time{})
-	leads(now.Add(2*time.Minute), long, long, fixed)
+	leads(now.Add(2*time.Minute), long)
 	answers(t, k, replicas[0])
 }
 

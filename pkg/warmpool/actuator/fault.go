@@ -54,5 +54,17 @@ func invalidField(err error, field string) bool {
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return false
 	}
-	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
+	return slices.ContainsFunc(
+		status.Status().Details.Causes,
+		func(c metav1.StatusCause) bool { return c.Field == field },
+	)
+}
+
+// podsFault is why placeholders cannot be listed.
+func podsFault(pool *v1alpha1.WarmPool, err error) error {
+	if apierrors.IsForbidden(err) {
+		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
+			"cannot list pods in %s: apply deploy/rbac", pool.Namespace)}
+	}
+	return fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
 }

@@ -56,7 +56,10 @@ func (s *Scale) serving(ctx context.Context, namespace string, target v1alpha1.T
 			if refers(&all.Items[i], k.path, target) {
 				return &Problem{Reason: "Serving", Message: fmt.Sprintf(
 					"%s serves: the %s %s refers to it; a pool never scales what serves. Name a target of the pool's own",
-					named(target), k.kind, all.Items[i].GetName())}
+					named(target),
+					k.kind,
+					all.Items[i].GetName(),
+				)}
 			}
 		}
 	}

@@ -81,6 +81,7 @@ func (r *reader) situation(ctx context.Context, of name) (*explain.Situation, er
 	for i := range s.Metrics {
 		r.metric(ctx, &s, i)
 	}
+	r.covers(ctx, selector, &s)
 	s.Rivals = r.rivals(ctx, h)
 	s.Unknown = r.unknown
 	return &s.Situation, nil

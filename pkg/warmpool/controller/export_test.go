@@ -1,0 +1,6 @@
+package controller
+
+import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+// ReadPool is a pool as the watch reads it.
+func ReadPool(object *unstructured.Unstructured) *Pool { return read(object, nil) }
