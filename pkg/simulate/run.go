@@ -27,7 +27,7 @@ type Part struct {
 }
 
 // Together plays several demands at once, each to a policy and a workload of its own, which are of one kind and share nodes
-// and what the Config's Pool holds. The free places are in the first Report. Of the Config its own demand and Record play
+// and what the Config's Pool holds. The free places are in the last Report. Of the Config its own demand and Record play
 // no part. It returns what Config.Validate finds.
 func Together(c Config, parts []Part) ([]Report, error) {
 	if len(parts) == 0 {

@@ -12,11 +12,11 @@ type cluster struct {
 	waiting  int
 	// queued counts the pods that found no place when they were asked for.
 	queued int
-	// nodes is nil where there is always a place. A guest shares those of another cluster, which moves them on and pays for
-	// what is free of them; told is how many of its pods they know to wait.
-	nodes *nodes
-	guest bool
-	told  int
+	// nodes is nil where there is always a place. Of clusters that share them all but the first are guests, who do not move
+	// them on, and all but the last are silent on what is free of them; told is how many of its pods they know to wait.
+	nodes         *nodes
+	guest, silent bool
+	told          int
 	// random is nil where nothing is drawn.
 	random *rand.Rand
 }
@@ -38,7 +38,7 @@ func (c *cluster) replicas() int { return c.ready + c.starting.total + c.waiting
 // held are the places that are paid for: a pod holds its own from the start, and a node all that it has.
 func (c *cluster) held() int {
 	held := c.ready + c.starting.total
-	if c.nodes != nil && !c.guest {
+	if c.nodes != nil && !c.silent {
 		return held + c.nodes.free()
 	}
 	return held

@@ -34,7 +34,8 @@ func (w *Workload) Standing() Standing {
 
 // Together are workloads of one Spec that share nodes: what one leaves another takes, and what is held is held for all.
 // Each starts with as many ready replicas as serve its demand. They are to be stepped in their order, one step each; the
-// first is the one to ask to Hold, and its moments tell of the free places that all share. It returns what New returns.
+// first is the one to ask to Hold, and the moments of the last tell of the free places that all share. It returns what New
+// returns.
 func Together(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
 	out := make([]*Workload, len(demands))
 	for i, demand := range demands {
@@ -44,6 +45,7 @@ func Together(spec Spec, start time.Time, step time.Duration, demands []float64)
 		}
 		if i > 0 {
 			w.cluster.nodes, w.cluster.guest = out[0].cluster.nodes, true
+			out[i-1].cluster.silent = true
 		}
 		out[i] = w
 		spec.Seed++

@@ -199,3 +199,105 @@ func FuzzHold(f *testing.F) {
 		}
 	})
 }
+
+// Two workloads share their nodes: what one leaves the other takes, and what is held is there for whoever comes first.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	all, err := workload.Together(onNodes(), noon(), step, []float64{3, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	type both struct{ Left, Right stand }
+	play := func(left, right float64) both {
+		return both{standOf(all[0].Step(left, 1)), standOf(all[1].Step(right, 1))}
+	}
+	got := []both{play(3, 1), play(1, 3)}
+	all[0].Hold(1)
+	for range 5 {
+		got = append(got, play(1, 3))
+	}
+	got = append(got, play(1, 4))
+	want := []both{
+		{stand{3, 3, 3, 0, 0, 0}, stand{1, 1, 1, 0, 0, 0}},
+		{stand{1, 1, 1, 0, 0, 0}, stand{3, 1, 3, 0, 0, 0}}, // two places change hands
+		{stand{1, 1, 1, 0, 0, 0}, stand{3, 1, 3, 0, 0, 0}}, // a place is sent for
+		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 3, 0, 0, 0}},
+		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 3, 0, 0, 0}},
+		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 3, 0, 0, 0}},
+		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 4, 1, 0, 0}}, // it is there
+		{stand{1, 1, 1, 0, 0, 0}, stand{4, 3, 4, 0, 0, 0}}, // and taken
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for i, w := range all {
+		if s := w.Standing(); s.Held != 0 || s.Waiting != 0 {
+			t.Errorf("workload %d: %+v, want that the place is gone", i, s)
+		}
+	}
+}
+
+// A guest that asks for nothing changes nothing for the other, to the last bit.
+func TestTogetherWithOneThatIsIdle(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 5))
+	spec := onNodes()
+	spec.HPA.Min, spec.HPA.Cluster.ScaleToZero = 0, true
+	spec.Nodes.Lead, spec.Nodes.Places = workload.LogNormal{Mean: time.Minute, Sigma: 0.5}, 2
+	all, err := workload.Together(spec, noon(), step, []float64{5, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := made(t, spec, 5)
+	for i := range 800 {
+		value := 30 * rng.Float64()
+		if i%7 == 0 {
+			hold := rng.IntN(9)
+			all[0].Hold(hold)
+			alone.Hold(hold)
+		}
+		x, y := all[0].Step(value, value), alone.Step(value, value)
+		guest := all[1].Step(0, 0)
+		if x.Held+guest.Held != y.Held || guest.Idle != y.Idle {
+			t.Fatalf("step %d: %d and %d paid for, alone %d", i, x.Held, guest.Held, y.Held)
+		}
+		if x.Held, x.Idle = y.Held, y.Idle; x != y {
+			t.Fatalf("step %d: %+v, alone %+v; the guest %+v", i, x, y, guest)
+		}
+	}
+}
+
+// However they share, no place is had twice: what is paid for are the replicas that have one, what is held and what is free.
+func TestTogetherAddsUp(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		spec := onNodes()
+		spec.Nodes.Lead, spec.Nodes.Places = workload.Empirical{0, time.Minute, 3 * time.Minute}, 1+rng.IntN(4)
+		all, err := workload.Together(spec, noon(), step, []float64{5, 1, 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		queued := 0
+		for i := range 500 {
+			hold := rng.IntN(12)
+			all[0].Hold(hold)
+			placed, waiting, held, idle := 0, 0, 0, 0
+			for _, w := range all {
+				m := w.Step(40*rng.Float64(), 1)
+				held, idle, queued = held+m.Held, idle+m.Idle, queued+m.Queued
+			}
+			for _, w := range all {
+				s := w.Standing()
+				placed, waiting = placed+s.Placed, waiting+s.Waiting
+			}
+			if held < placed+idle || idle != all[0].Standing().Held || idle > hold || waiting > 0 && idle > 0 {
+				t.Fatalf("seed %d, step %d: %d paid for, %d replicas have a place, %d idle of %d to be held, %d wait",
+					seed, i, held, placed, idle, hold, waiting)
+			}
+		}
+		if queued == 0 {
+			t.Errorf("seed %d: nobody ever waited for a node", seed)
+		}
+	}
+}

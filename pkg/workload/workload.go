@@ -68,7 +68,7 @@ func (w *Workload) Step(value, demand float64) Moment {
 	m.Served, m.Unserved, m.Backlog = hours(f.served), hours(f.unserved), hours(w.queue.backlog)
 	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.held()
 	m.Queued, m.Waiting = w.cluster.queued-queued, w.cluster.waiting
-	if w.cluster.nodes != nil && !w.cluster.guest {
+	if w.cluster.nodes != nil && !w.cluster.silent {
 		m.Idle = w.cluster.nodes.held
 	}
 	return m

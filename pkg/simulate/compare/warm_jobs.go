@@ -20,10 +20,10 @@ type warming struct {
 	read stdsync.WaitGroup
 	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
 	near, far func() ([]float64, error)
-	// without are the trials that hold nothing, planned those of the pool; fixed is forewarm, and tuned the autoscaler,
-	// beside a fixed number of chunks.
+	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
+	// the autoscaler, beside a fixed number of chunks.
 	without, planned []Trial
-	fixed, tuned     *Trial
+	fixed, tuned     []Trial
 }
 
 // WarmPool is what the jobs of a pool are told to be at.
@@ -225,7 +225,7 @@ func (p *plan) holdFixed(spent func()) error {
 		return err
 	}
 	times(forewarmUnits, spent)
-	p.warm.fixed, err = p.bestSpare(Forewarm, near, p.Pool.spares(every), []int64{p.full()}, spent)
+	p.warm.fixed, err = p.spares(Forewarm, near, p.Pool.spares(every), []int64{p.full()}, spent)
 	return err
 }
 
@@ -235,7 +235,7 @@ func (p *plan) holdTuned(spent func()) error {
 	if err != nil {
 		return err
 	}
-	p.warm.tuned, err = p.bestSpare(BestTarget, values, p.Pool.spares(doubled), p.tunedTargets(), spent)
+	p.warm.tuned, err = p.spares(BestTarget, values, p.Pool.spares(doubled), p.tunedTargets(), spent)
 	return err
 }
 
@@ -250,21 +250,19 @@ func (p *plan) tunedTargets() []int64 {
 	return out
 }
 
-// bestSpare is the cheapest number of chunks, and the target with it, that meets the objective; the least late where none
-// does.
-func (p *plan) bestSpare(name string, values []float64, spares []int, targets []int64, spent func()) (*Trial, error) {
-	var best *Trial
-	for _, spare := range spares {
+// spares plays values beside every one of some numbers of chunks, under every one of some targets. Nothing is known of them
+// unless all were played: the best is to be found among them.
+func (p *plan) spares(name string, values []float64, numbers []int, targets []int64, spent func()) ([]Trial, error) {
+	var out []Trial
+	for _, n := range numbers {
 		for _, target := range targets {
-			one := &Trial{Policy: name, Target: inUnits(target), Holding: Fixed, Spare: spare, Hindsight: true}
-			if err := p.try(one, p.tapes(values), pool.Spare(p.Pool.places(spare)), target); err != nil {
+			one := Trial{Policy: name, Target: inUnits(target), Holding: Fixed, Spare: n, Hindsight: true}
+			if err := p.try(&one, p.tapes(values), pool.Spare(p.Pool.places(n)), target); err != nil {
 				return nil, err
 			}
-			if best == nil || betterTrial(one, best) {
-				best = one
-			}
+			out = append(out, one)
 			times(p.warm.alike.Members, spent)
 		}
 	}
-	return best, nil
+	return out, nil
 }

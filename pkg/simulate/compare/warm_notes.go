@@ -1,7 +1,9 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate/figures"
@@ -45,21 +47,39 @@ func (p *plan) warmNotes(w *Warm) []string {
 		note("For %s of the time its budget was spent: then it holds no more than its fallback, %d chunks.",
 			figures.Share(t.Share(t.OverBudget)), p.Pool.Asked.Fallback)
 	}
+	p.matchedSpare(own, note)
 	if best := cheapestBudget(w); best != nil && !best.Own {
 		note("Of the budgets played %s is the best.", budgetOf(best))
 	}
 	return out
 }
 
+// matchedSpare is what a fixed number of chunks would have cost had it been as late as the pool was, which the verdict
+// compares only under the objective.
+func (p *plan) matchedSpare(own *Trial, note noting) {
+	all := slices.Concat(p.warm.fixed, p.warm.tuned)
+	if len(all) == 0 {
+		return
+	}
+	all = slices.DeleteFunc(all, func(t Trial) bool { return t.Report.LateShare() > own.Report.LateShare() })
+	if len(all) == 0 {
+		note("No fixed number of chunks that was tried is as seldom late as the pool was (%s).",
+			figures.Share(own.Report.LateShare()))
+		return
+	}
+	cheapest := slices.MinFunc(all, func(a, b Trial) int { return cmp.Compare(a.Report.Replicas, b.Report.Replicas) })
+	beside := "Forewarm"
+	if cheapest.Policy == BestTarget {
+		beside = "this HPA with the target " + number(cheapest.Target)
+	}
+	note("No later than the pool was (%s), the cheapest fixed number is %s beside %s: it would have taken %s GPU-hours.",
+		figures.Share(own.Report.LateShare()), chunks(cheapest.Spare), beside,
+		figures.Amount(cheapest.Report.Replicas*p.GPUs))
+}
+
 // cheapestBudget is the best trial of the pool.
 func cheapestBudget(w *Warm) *Trial {
-	var best *Trial
-	for i := range w.Trials {
-		if one := &w.Trials[i]; one.Holding == Planned && (best == nil || betterTrial(one, best)) {
-			best = one
-		}
-	}
-	return best
+	return bestOf(slices.DeleteFunc(slices.Clone(w.Trials), func(t Trial) bool { return t.Holding != Planned }))
 }
 
 // budgetOf is the budget of a pool in words.

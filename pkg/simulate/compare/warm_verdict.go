@@ -19,9 +19,9 @@ func (p *plan) warmed(c *Comparison) *Warm {
 	planned := slices.Clone(p.warm.planned)
 	slices.SortStableFunc(planned, func(a, b Trial) int { return cmp.Compare(bound(a.Budget), bound(b.Budget)) })
 	out.Trials = append(out.Trials, planned...)
-	for _, one := range []*Trial{p.warm.fixed, p.warm.tuned} {
-		if one != nil {
-			out.Trials = append(out.Trials, *one)
+	for _, all := range [][]Trial{p.warm.fixed, p.warm.tuned} {
+		if best := bestOf(all); best != nil {
+			out.Trials = append(out.Trials, *best)
 		}
 	}
 	out.Verdict = c.warmVerdict(out)
@@ -125,6 +125,17 @@ func (c *Comparison) againstFixed(w *Warm, own *Trial) rivalry {
 	}
 	return rivalry{loses, fmt.Sprintf("%s%s, the best in hindsight, would have taken %s with %s late.",
 		head, what, c.hours(best.Report.Replicas), figures.Share(best.Report.LateShare()))}
+}
+
+// bestOf is the best of some trials; nil where there is none.
+func bestOf(all []Trial) *Trial {
+	var best *Trial
+	for i := range all {
+		if best == nil || betterTrial(&all[i], best) {
+			best = &all[i]
+		}
+	}
+	return best
 }
 
 func chunks(n int) string {
