@@ -83,26 +83,6 @@ func TestWarmPool(t *testing.T) {
 	}
 }
 
-// With one member forewarm without its pool is what the comparison plays, to the last bit.
-func TestWarmPoolOfOneIsTheComparison(t *testing.T) {
-	t.Parallel()
-	c := played(t, pooled(3, 1))
-	for _, name := range []string{compare.HPA, compare.Forewarm} {
-		for _, one := range c.Warm.Trials {
-			if one.Policy != name || one.Holding != compare.None {
-				continue
-			}
-			a, b := one.Report, named(t, c, name).Report
-			if a.Replicas != b.Replicas || a.Late != b.Late || a.Queued != b.Queued || a.Waiting != b.Waiting {
-				t.Errorf("%s: %+v, in the comparison %+v", name, a, b)
-			}
-		}
-	}
-	if !strings.Contains(strings.Join(c.Warm.Notes, "\n"), "Alone it shares nothing") {
-		t.Error(c.Warm.Notes)
-	}
-}
-
 // Nodes alone, without a pool: every policy waits for them, and nothing is told of a pool.
 func TestNodesWithoutAPool(t *testing.T) {
 	t.Parallel()
@@ -117,12 +97,14 @@ func TestNodesWithoutAPool(t *testing.T) {
 // The same bits with any number of workers, and up to a time whatever comes after it.
 func TestWarmPoolRepeatsItselfAndDoesNotKnowTheFuture(t *testing.T) {
 	t.Parallel()
-	one, many, other := pooled(3, 1), pooled(3, 1), pooled(3, 1)
+	one, many, other := pooled(2, 1), pooled(2, 1), pooled(2, 1)
 	one.Workers, many.Workers = 1, 5
-	first := played(t, one).Warm
+	whole := played(t, one)
+	first := whole.Warm
 	if second := played(t, many).Warm; !reflect.DeepEqual(first, second) {
 		t.Errorf("%+v\n%+v", first, second)
 	}
+	isTheComparison(t, whole)
 	from := other.Demand.Len() * 8 / 9
 	for i := from; i < other.Demand.Len(); i++ {
 		other.Demand.Values[i] = 2*other.Demand.Values[i] + 500
@@ -142,6 +124,23 @@ func TestWarmPoolRepeatsItselfAndDoesNotKnowTheFuture(t *testing.T) {
 	}
 	if held == 0 || common < 100 || same {
 		t.Errorf("%v held in %d slots before, and another future makes no difference: %v", held, common, same)
+	}
+}
+
+// isTheComparison: with one member forewarm without its pool is what the comparison plays, to the last bit.
+func isTheComparison(t *testing.T, c *compare.Comparison) {
+	t.Helper()
+	for _, one := range c.Warm.Trials {
+		if one.Holding != compare.None {
+			continue
+		}
+		a, b := one.Report, named(t, c, one.Policy).Report
+		if a.Replicas != b.Replicas || a.Late != b.Late || a.Queued != b.Queued || a.Waiting != b.Waiting {
+			t.Errorf("%s: %+v, in the comparison %+v", one.Policy, a, b)
+		}
+	}
+	if !strings.Contains(strings.Join(c.Warm.Notes, "\n"), "Alone it shares nothing") {
+		t.Error(c.Warm.Notes)
 	}
 }
 
