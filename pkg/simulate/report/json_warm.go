@@ -8,6 +8,7 @@ import (
 type warm struct {
 	Pool     string   `json:"pool"`
 	Member   string   `json:"member"`
+	Played   int      `json:"members_played"`
 	Quantile number   `json:"quantile"`
 	Min      int      `json:"min"`
 	Max      int      `json:"max"`
@@ -48,7 +49,7 @@ func warmed(w *compare.Warm, a *compare.Assumptions) *warm {
 	}
 	p := &w.Pool
 	out := &warm{
-		Pool: p.Name, Member: p.Member, Quantile: number(p.Asked.Quantile), Min: p.Asked.Min, Max: p.Asked.Max,
+		Pool: p.Name, Member: p.Member, Played: w.Members, Quantile: number(p.Asked.Quantile), Min: p.Asked.Min, Max: p.Asked.Max,
 		Fallback: p.Asked.Fallback, Budget: bounded(p.Asked.Budget), Chunks: number(p.Chunks), GPUs: number(p.Asked.GPUs),
 		Verdict: w.Verdict, Notes: append([]string{}, w.Notes...), Trials: make([]held, len(w.Trials)),
 	}

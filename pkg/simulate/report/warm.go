@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
@@ -13,11 +14,11 @@ func warmOf(w *compare.Warm, a *compare.Assumptions) section {
 	out := section{
 		Title:  "Warm pool",
 		Answer: w.Verdict,
-		Heads:  []string{"policy, and what is held ready", "GPU-hours", "$", "idle/day", "late", "starts", "queued", "min"},
+		Heads:  []string{"policy, and what is held ready", "GPU-hours", "$", "idle/day", "late", "waited", "min"},
 		Notes: append([]string{
 			poolWords(&w.Pool),
-			"Idle/day are GPU-hours a day that the pool held and no replica had taken; they are among the GPU-hours. Queued are " +
-				"the starts that found no place and waited for a node, min is how long a start waited for one, the mean over all.",
+			"Idle/day are the GPU-hours a day that were held and that no replica had taken; they are among the GPU-hours. Waited " +
+				"is the share of the starts that found no place and waited for a node; min is for how long, the mean over all.",
 		}, w.Notes...),
 	}
 	for i := range w.Trials {
@@ -33,8 +34,7 @@ func warmOf(w *compare.Warm, a *compare.Assumptions) section {
 			figures.Amount(hours * a.GPUPrice),
 			figures.Amount(t.IdlePerDay() * a.GPUs),
 			late,
-			figures.Count(t.Report.Started),
-			figures.Count(t.Report.Queued),
+			waited(&t.Report),
 			decimal(t.Report.MeanWait().Minutes(), 1),
 		})
 		if len(t.Course) > 1 {
@@ -49,6 +49,14 @@ func warmOf(w *compare.Warm, a *compare.Assumptions) section {
 	return out
 }
 
+// waited is the share of the starts that waited for a node.
+func waited(r *simulate.Report) string {
+	if r.Started == 0 {
+		return figures.Unknown
+	}
+	return decimal(100*float64(r.Queued)/float64(r.Started), 0) + "%"
+}
+
 // drop leaves out a column.
 func (s *section) drop(column int) {
 	s.Heads = append(s.Heads[:column:column], s.Heads[column+1:]...)
@@ -61,9 +69,9 @@ func (s *section) drop(column int) {
 func holds(t *compare.Trial) string {
 	switch t.Holding {
 	case compare.Planned:
-		budget := "no budget"
+		budget := "no bound"
 		if t.Budget > 0 {
-			budget = figures.Amount(t.Budget) + " idle/day"
+			budget = figures.Amount(t.Budget) + "/day"
 		}
 		if t.Own {
 			budget += ", as written"
@@ -93,9 +101,9 @@ func poolWords(p *compare.Pool) string {
 		budget = "with a budget of " + figures.Amount(p.Asked.Budget) + " idle GPU-hours a day"
 	}
 	return fmt.Sprintf("¹ The target and the number of chunks that were the best in hindsight. The pool is %s, with member %s: "+
-		"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s of %s GPUs.",
+		"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s %s.",
 		p.Name, p.Member, figure(p.Asked.Quantile), p.Asked.Min, p.Asked.Max, p.Asked.Fallback, budget,
-		chunksOf(p.Chunks), figure(p.Asked.GPUs))
+		chunksOf(p.Chunks), gpusEach(p.Asked.GPUs))
 }
 
 func chunksOf(n float64) string {
@@ -103,4 +111,11 @@ func chunksOf(n float64) string {
 		return "one chunk"
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64) + " chunks"
+}
+
+func gpusEach(n float64) string {
+	if n == 1 {
+		return "of one GPU"
+	}
+	return "of " + strconv.FormatFloat(n, 'f', -1, 64) + " GPUs each"
 }
