@@ -32,24 +32,17 @@ func ExampleMemory_Plan() {
 			})
 		}
 		plan, _ := warmpool.Memory{}.Plan(now, pool, members, warmpool.Capacity{Held: 2, Ready: 2})
-		fmt.Printf(
-			"%d: %d base, %d tail, %s\n%s.\n%s.\n\n",
-			plan.Want,
-			plan.Base,
-			plan.Tail,
-			plan.State,
-			plan.Why,
-			plan.Next,
-		)
+		fmt.Printf("%d: %d and %d, %s\n", plan.Want, plan.Base, plan.Tail, plan.State)
+		fmt.Printf("%s.\n%s.\n\n", plan.Why, plan.Next)
 	}
 	// Output:
-	// 24: 0 base, 24 tail, Filling
+	// 24: 0 and 24, Filling
 	// gemma, llama and phi want 72 chunks within 9m15s at the 0.95 quantile of their sum, have 48 and wait for 0: 24 more within that time and 15 within 4m15s; 0 of the first capacity type and 24 of the second.
-	// 22 of 24 chunks are still to come; with 16 GPUs idle the budget lasts until it begins anew at 00:00 UTC.
+	// 22 of 24 chunks are still to come; with 192 GPUs idle the budget is spent at 15:02 UTC.
 	//
-	// 18: 7 base, 11 tail, Filling
+	// 18: 7 and 11, Filling
 	// gemma, llama and phi want 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together), have 48 and wait for 0: 18 more within that time and 11 within 4m15s; 7 of the first capacity type and 11 of the second.
-	// 16 of 18 chunks are still to come; with 16 GPUs idle the budget lasts until it begins anew at 00:00 UTC.
+	// 16 of 18 chunks are still to come; with 144 GPUs idle the budget is spent at 15:23 UTC.
 }
 
 // window is a distribution with a median and a 0.95 quantile.

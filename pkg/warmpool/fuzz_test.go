@@ -3,6 +3,7 @@ package warmpool_test
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,36 @@ func FuzzUnmarshalText(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+func TestUnmarshalTextRefuses(t *testing.T) {
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.play(10*time.Minute, wanting(6))
+	s.play(2*time.Minute, wanting(3))
+	good, err := s.memory.MarshalText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, edit := range map[string]func(string) string{
+		"nothing":            func(string) string { return "" },
+		"another version":    func(text string) string { return "v2" + text[2:] },
+		"a field too many":   func(text string) string { return text + " more=1" },
+		"another name":       func(text string) string { return strings.Replace(text, "ready=", "steady=", 1) },
+		"a sign":             func(text string) string { return strings.Replace(text, "ready=", "ready=+", 1) },
+		"a zero too many":    func(text string) string { return strings.Replace(text, "ready=", "ready=0", 1) },
+		"beyond all bounds":  func(text string) string { return strings.Replace(text, "ready=", "ready=9999999", 1) },
+		"no wants":           func(text string) string { return strings.Replace(text, "wants=", "wishes=", 1) },
+		"a want of two":      func(text string) string { return text + ",1:2" },
+		"a want of words":    func(text string) string { return text + ",1:2:many" },
+		"too many wants":     func(text string) string { return text + strings.Repeat(",1:2:3", 40) },
+		"more than is read":  func(text string) string { return text + strings.Repeat(",1:2:3", 1000) },
+		"a comma at the end": func(text string) string { return text + "," },
+	} {
+		m := s.memory
+		if err := m.UnmarshalText([]byte(edit(string(good)))); !errors.Is(err, warmpool.ErrText) || m != s.memory {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 func FuzzPlan(f *testing.F) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,7 +120,7 @@ func TestWhateverComesAPlanIsWithinItsBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	now := noon()
 	var m warmpool.Memory
-	for k := range 5000 {
+	for k := range 3000 {
 		now = now.Add(oddSpan(rng, time.Hour) % (40 * time.Hour))
 		p, members := oddPool(rng), oddMembers(rng, now)
 		c := warmpool.Capacity{Held: oddCount(rng, 10), Ready: oddCount(rng, 10)}
@@ -139,7 +140,7 @@ func TestWhateverComesAPlanIsWithinItsBounds(t *testing.T) {
 func TestMoreDemandIsNeverFewerChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	now := noon()
-	for range 1000 {
+	for range 300 {
 		var members []warmpool.Member
 		for i := range 1 + rng.IntN(6) {
 			m := wandering(fmt.Sprintf("m%d", i), rng.Uint64(), now)
@@ -179,7 +180,7 @@ func TestSharingNeverCostsMore(t *testing.T) {
 	now, p := noon(), plain()
 	p.Max = 1000
 	saved := 0
-	for range 300 {
+	for range 150 {
 		var members []warmpool.Member
 		sum := 0
 		for i := range 2 + rng.IntN(5) {
@@ -230,6 +231,45 @@ func TestGangsAndFractions(t *testing.T) {
 		if plan.Want != tt.want {
 			t.Errorf("%s: %d, want %d: %s", tt.what, plan.Want, tt.want, plan.Why)
 		}
+	}
+}
+
+// The first capacity type has what is wanted half of the time, and what is held in any case.
+func TestTheCapacityTypes(t *testing.T) {
+	m := wanting(0)
+	m.Outlook.Windows = []decide.Window{window(time.Hour, 5500, 9000)} // 6 replicas at the median, 9 at 0.95.
+	split, least, whole := plain(), plain(), plain()
+	split.Split, least.Split, least.Min = true, true, 4
+	for _, tt := range []struct {
+		what       string
+		pool       warmpool.Pool
+		member     warmpool.Member
+		base, tail int
+	}{
+		{"the median and the rest", split, m, 2, 3},
+		{"at least so many", least, m, 4, 1},
+		{"the fallback can be relied on", split, doubted(m), 3, 0},
+		{"one type only", whole, m, 5, 0},
+	} {
+		plan, _ := warmpool.Memory{}.Plan(noon(), tt.pool, []warmpool.Member{tt.member}, warmpool.Capacity{})
+		if plan.Base != tt.base || plan.Tail != tt.tail {
+			t.Errorf("%s: %d and %d, want %d and %d: %s", tt.what, plan.Base, plan.Tail, tt.base, tt.tail, plan.Why)
+		}
+	}
+}
+
+// Beyond the longest window the quantiles go on as the square root of time, and the words say so.
+func TestBeyondTheForecasts(t *testing.T) {
+	m, p := wanting(0), plain()
+	p.Node = 4*time.Hour - warmpool.Window(p.Pod)
+	m.Outlook.Windows = []decide.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
+	plan, _ := warmpool.Memory{}.Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{})
+	if plan.Node != 18-4 || !strings.Contains(plan.Why, "beyond 1h, where the forecasts end") {
+		t.Errorf("%d, want 14: %s", plan.Node, plan.Why)
+	}
+	m.Outlook.Windows = []decide.Window{window(time.Hour, 6000, 8000)}
+	if plan, _ = (warmpool.Memory{}).Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{}); plan.Node != 10-4 {
+		t.Errorf("%d from one window, want 6 + 2·2 − 4: %s", plan.Node, plan.Why)
 	}
 }
 

@@ -56,7 +56,7 @@ func (s *tale) play(length time.Duration, members ...warmpool.Member) {
 	}
 	for range length / pace {
 		s.now = s.now.Add(pace)
-		ready := min(s.held, slices.Min(s.asked[len(s.asked)-int(s.pool.Node/pace):]))
+		ready := min(s.held, slices.Min(s.asked[max(0, len(s.asked)-int(s.pool.Node/pace)):]))
 		s.plan, s.memory = s.memory.Plan(s.now, s.pool, members, warmpool.Capacity{Held: s.held, Ready: ready})
 		s.held = s.plan.Want
 		s.asked = append(s.asked, s.held)
@@ -116,6 +116,25 @@ func TestAWantThatComesBackGivesNothingBack(t *testing.T) {
 	s.expect("just before break-even", 6, warmpool.Ready)
 	s.play(2*time.Minute, wanting(4))
 	s.expect("after", 4, warmpool.Ready)
+}
+
+// The lead time of a node is measured, and changes: what was wanted within the new one still counts.
+func TestALongerLeadTimeLooksBackAsFarAsIsKnown(t *testing.T) {
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.pool.Node = time.Minute
+	for more := range 120 { // A plan a second, every want a little lower: all that a Memory has room for.
+		s.plan, s.memory = s.memory.Plan(s.now.Add(time.Duration(more)*time.Second), s.pool,
+			[]warmpool.Member{wanting(18 - float64(more)/10)}, warmpool.Capacity{})
+	}
+	s.expect("after two minutes", 12, warmpool.Filling)
+	s.now = s.now.Add(2 * time.Minute)
+	s.pool.Node = 16 * time.Minute
+	for more := 5.0; more > 1; more-- {
+		s.play(5*time.Minute, wanting(more))
+	}
+	s.expect("after 20 minutes", 5, warmpool.Ready)
+	s.play(30*time.Minute, wanting(1))
+	s.expect("at last", 1, warmpool.Ready)
 }
 
 // The pool pays at most twice what one would that knew the future, whatever comes: here chunks that are wanted for a moment
@@ -188,6 +207,26 @@ func TestOneInDoubt(t *testing.T) {
 	s = &tale{t: t, now: noon(), pool: plain()}
 	s.play(pace, phi, gone)
 	s.expect("nothing wanted", 3, warmpool.FallingBack, "the fallback of 3 is held")
+}
+
+func TestManyMembersAreCounted(t *testing.T) {
+	var members []warmpool.Member
+	for _, name := range []string{"qwen", "phi", "gemma", "llama", "mixtral"} {
+		m := wanting(1)
+		m.Name = name
+		members = append(members, m)
+	}
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.play(pace, members...)
+	s.expect(
+		"five",
+		5,
+		warmpool.Filling,
+		"gemma, llama and 3 more want 25 chunks",
+		"of each, as there is too little common history",
+	)
+	s.play(pace)
+	s.expect("none", 5, warmpool.Filling, "no members; 5 kept for 5m")
 }
 
 // A leader that begins without a past gives nothing back that it does not know the reason of.

@@ -92,7 +92,7 @@ func (s *situation) next(out *Plan, m *past) string {
 		parts = append(parts, fmt.Sprintf("%d are given back from %s on unless they are wanted again",
 			out.Want-s.wanted, clock(at)))
 	}
-	if pace := float64(s.capacity.Ready) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
+	if pace := float64(max(out.Want, s.capacity.Ready)) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
 		end := asTime(s.at).Add(time.Duration(min(out.Left/pace, 48) * float64(time.Hour)))
 		text := fmt.Sprintf(
 			"with %s GPUs idle the budget lasts until it begins anew at %s",
@@ -149,10 +149,8 @@ func (d *demand) reach() time.Duration {
 // list is "a", "a and b", "a, b and c", "a, b and 2 more".
 func list(of []string) string {
 	switch n := len(of); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return of[0]
+	case n < 2:
+		return strings.Join(of, "")
 	case n <= 3:
 		return strings.Join(of[:n-1], ", ") + " and " + of[n-1]
 	default:
