@@ -21,9 +21,9 @@ type warming struct {
 	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
 	near, far func() ([]float64, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
-	// the autoscaler, beside a fixed number of chunks.
-	without, planned []Trial
-	fixed, tuned     []Trial
+	// the autoscaler, beside a fixed number of chunks; bare are those of the autoscaler beside none.
+	without, planned   []Trial
+	fixed, tuned, bare []Trial
 }
 
 // WarmPool is what the jobs of a pool are told to be at.
@@ -61,7 +61,7 @@ func (p *plan) warmJobs(far func() (answer, error)) []job {
 		job{WarmPool, 2 * n, p.holdNothing},
 		job{WarmPool, plannedUnits * n * len(p.budgets(0)), p.planBudgets},
 		job{WarmPool, forewarmUnits + n*len(p.Pool.spares(every)), p.holdFixed},
-		job{WarmPool, n * len(p.Pool.spares(doubled)) * len(p.tunedTargets()), p.holdTuned},
+		job{WarmPool, n * (1 + len(p.Pool.spares(doubled))) * len(p.tunedTargets()), p.holdTuned},
 	)
 }
 
@@ -229,10 +229,13 @@ func (p *plan) holdFixed(spent func()) error {
 	return err
 }
 
-// holdTuned plays the autoscaler beside some fixed numbers of chunks, under some of the targets each.
+// holdTuned plays the autoscaler beside nothing and beside some fixed numbers of chunks, under some of the targets each.
 func (p *plan) holdTuned(spent func()) error {
 	values, err := p.values(p.done, policy.NewObserved())
 	if err != nil {
+		return err
+	}
+	if p.warm.bare, err = p.spares(BestTarget, values, []int{0}, p.tunedTargets(), spent); err != nil {
 		return err
 	}
 	p.warm.tuned, err = p.spares(BestTarget, values, p.Pool.spares(doubled), p.tunedTargets(), spent)

@@ -49,7 +49,12 @@ func (p *plan) warmNotes(w *Warm) []string {
 	}
 	p.matchedSpare(own, note)
 	if best := cheapestBudget(w); best != nil && !best.Own {
-		note("Of the budgets played %s is the best.", budgetOf(best))
+		why := "the cheapest within the objective"
+		if !best.Meets {
+			why = "the least late"
+		}
+		note("Of the budgets played %s is %s: %s GPU-hours with %s late.", budgetOf(best), why,
+			figures.Amount(best.Report.Replicas*p.GPUs), figures.Share(best.Report.LateShare()))
 	}
 	return out
 }

@@ -58,6 +58,7 @@ func TestWarmPool(t *testing.T) {
 	}
 	want := []row{
 		{compare.HPA, compare.None, 0, false},
+		{compare.BestTarget, compare.None, 0, false},
 		{compare.Forewarm, compare.None, 0, false},
 		{compare.Forewarm, compare.Planned, 50, false},
 		{compare.Forewarm, compare.Planned, 100, true},
@@ -131,7 +132,7 @@ func TestWarmPoolRepeatsItselfAndDoesNotKnowTheFuture(t *testing.T) {
 func isTheComparison(t *testing.T, c *compare.Comparison) {
 	t.Helper()
 	for _, one := range c.Warm.Trials {
-		if one.Holding != compare.None {
+		if one.Holding != compare.None || one.Hindsight {
 			continue
 		}
 		a, b := one.Report, named(t, c, one.Policy).Report

@@ -16,6 +16,10 @@ func (p *plan) warmed(c *Comparison) *Warm {
 	}
 	out := &Warm{Pool: *p.Pool, Members: p.warm.alike.Members}
 	out.Trials = append(out.Trials, p.warm.without...)
+	if best := bestOf(p.warm.bare); best != nil {
+		best.Holding = None
+		out.Trials = slices.Insert(out.Trials, min(1, len(out.Trials)), *best)
+	}
 	planned := slices.Clone(p.warm.planned)
 	slices.SortStableFunc(planned, func(a, b Trial) int { return cmp.Compare(bound(a.Budget), bound(b.Budget)) })
 	out.Trials = append(out.Trials, planned...)
