@@ -64,8 +64,14 @@ func Sum(all []Report) Report {
 			to *float64
 			of float64
 		}{
-			{&out.Replicas, r.Replicas}, {&out.Idle, r.Idle}, {&out.Arrived, r.Arrived}, {&out.Late, r.Late},
-			{&out.Served, r.Served}, {&out.Unserved, r.Unserved}, {&out.Carried, r.Carried}, {&out.Backlog, r.Backlog},
+			{&out.Replicas, r.Replicas},
+			{&out.Idle, r.Idle},
+			{&out.Arrived, r.Arrived},
+			{&out.Late, r.Late},
+			{&out.Served, r.Served},
+			{&out.Unserved, r.Unserved},
+			{&out.Carried, r.Carried},
+			{&out.Backlog, r.Backlog},
 		} {
 			*f.to += f.of
 		}

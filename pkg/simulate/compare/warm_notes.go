@@ -21,24 +21,36 @@ func (p *plan) warmNotes(w *Warm) []string {
 			number(p.Pool.Chunks))
 	}
 	if w.Members == 1 {
-		note("One member was played. Alone it shares nothing: a place that is held costs as much as a replica there would, and " +
-			"that is ready at once. A pool gains by being shared, as not all members rise together.")
+		note(
+			"One member was played. Alone it shares nothing: a place that is held costs as much as a replica there would, and " +
+				"that is ready at once. A pool gains by being shared, as not all members rise together.",
+		)
 	} else {
-		note("The history is that of %s. The other members' are not known: they are taken to be like it, whole days apart, so "+
-			"that their days have one shape and their bursts come at different times. All figures are of all %d.",
-			p.Pool.Member, w.Members)
+		note(
+			"The history is that of %s. The other members' are not known: they are taken to be like it, whole days apart, so "+
+				"that their days have one shape and their bursts come at different times. All figures are of all %d.",
+			p.Pool.Member,
+			w.Members,
+		)
 	}
 	if n := p.Pool.Members; n > w.Members {
-		note("The pool has %d members, of which %d were played: more whole days are not in the history, or would take too long.",
-			n, w.Members)
+		note(
+			"The pool has %d members, of which %d were played: more whole days are not in the history, or would take too long.",
+			n,
+			w.Members,
+		)
 	}
 	own := w.of(Forewarm, Planned)
 	if own == nil {
 		return out
 	}
 	t := &own.Pool
-	note("For %s of the time the pool covered what could be wanted before a node would come, and Forewarm looked ahead by "+
-		"%s alone.", figures.Share(t.Share(t.Covered)), clock(p.Lead.planned()))
+	note(
+		"For %s of the time the pool covered what could be wanted before a node would come, and Forewarm looked ahead by "+
+			"%s alone.",
+		figures.Share(t.Share(t.Covered)),
+		clock(p.Lead.planned()),
+	)
 	if t.FellBack > 0 {
 		note("For %s of the time nothing was known to plan by, and the pool fell back on %d chunks.",
 			figures.Share(t.Share(t.FellBack)), p.Pool.Asked.Fallback)
@@ -77,9 +89,13 @@ func (p *plan) matchedSpare(own *Trial, note noting) {
 	if cheapest.Policy == BestTarget {
 		beside = "this HPA with the target " + number(cheapest.Target)
 	}
-	note("No later than the pool was (%s), the cheapest fixed number is %s beside %s: it would have taken %s GPU-hours.",
-		figures.Share(own.Report.LateShare()), chunks(cheapest.Spare), beside,
-		figures.Amount(cheapest.Report.Replicas*p.GPUs))
+	note(
+		"No later than the pool was (%s), the cheapest fixed number is %s beside %s: it would have taken %s GPU-hours.",
+		figures.Share(own.Report.LateShare()),
+		chunks(cheapest.Spare),
+		beside,
+		figures.Amount(cheapest.Report.Replicas*p.GPUs),
+	)
 }
 
 // cheapestBudget is the best trial of the pool.

@@ -50,7 +50,14 @@ func TestWarmPool(t *testing.T) {
 			t.Errorf("%+v: late %v, a course of %d slots", got[i], r.LateShare(), len(one.Course))
 		}
 		if r.Idle < 0 || r.Idle > r.Replicas || r.Queued > r.Started || one.Holding == compare.None && r.Idle > 0 {
-			t.Errorf("%+v: %v idle of %v replica-hours, %d of %d starts waited", got[i], r.Idle, r.Replicas, r.Queued, r.Started)
+			t.Errorf(
+				"%+v: %v idle of %v replica-hours, %d of %d starts waited",
+				got[i],
+				r.Idle,
+				r.Replicas,
+				r.Queued,
+				r.Started,
+			)
 		}
 		if want := r.Idle / 2; !(math.Abs(one.IdlePerDay()-want) < 1e-9) {
 			t.Errorf("%+v: %v idle a day, want %v over two days", got[i], one.IdlePerDay(), want)
@@ -91,7 +98,11 @@ func TestNodesWithoutAPool(t *testing.T) {
 	c.Node = &compare.Lead{Median: 4 * time.Minute}
 	a, b := played(t, c), played(t, bare)
 	if a.Warm != nil || !(named(t, a, compare.HPA).Report.Late > named(t, b, compare.HPA).Report.Late) {
-		t.Errorf("with nodes %v late, without %v", named(t, a, compare.HPA).Report.Late, named(t, b, compare.HPA).Report.Late)
+		t.Errorf(
+			"with nodes %v late, without %v",
+			named(t, a, compare.HPA).Report.Late,
+			named(t, b, compare.HPA).Report.Late,
+		)
 	}
 }
 
@@ -182,11 +193,11 @@ func TestWarmPoolInterrupted(t *testing.T) {
 func TestWarmPoolThatCannotBePlayed(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*compare.Config){
-		"without the lead time of a node": func(c *compare.Config) { c.Node = nil },
+		"without the lead time of a node":                                      func(c *compare.Config) { c.Node = nil },
 		"a replica of 3 GPUs, and of 0.5 chunks of 8 GPUs each: want the same": func(c *compare.Config) { c.GPUs = 3 },
-		"replicas of 0 chunks of 8 GPUs":  func(c *compare.Config) { c.Pool.Chunks = 0 },
-		"a pool of 5 to 4 chunks":         func(c *compare.Config) { c.Pool.Asked.Min, c.Pool.Asked.Max = 5, 4 },
-		"nodes: a lead time of -1s":       func(c *compare.Config) { c.Node.Median = -time.Second },
+		"replicas of 0 chunks of 8 GPUs":                                       func(c *compare.Config) { c.Pool.Chunks = 0 },
+		"a pool of 5 to 4 chunks":                                              func(c *compare.Config) { c.Pool.Asked.Min, c.Pool.Asked.Max = 5, 4 },
+		"nodes: a lead time of -1s":                                            func(c *compare.Config) { c.Node.Median = -time.Second },
 	} {
 		c := pooled(2, 1)
 		change(&c)

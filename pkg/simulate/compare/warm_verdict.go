@@ -86,9 +86,16 @@ func (c *Comparison) againstNone(own, without *Trial, members int) (pays bool, t
 	return pays, fmt.Sprintf(
 		"%sover %s Forewarm would have taken %s with it%s, %s idle among them, %s than without, with %s late against %s; "+
 			"a new replica would have waited %s for a node against %s.",
-		head, days(own.Report.Duration), c.hours(own.Report.Replicas), forMembers(members), c.idle(own), c.fewer(own, without),
-		figures.Share(own.Report.LateShare()), figures.Share(without.Report.LateShare()),
-		minutes(own.Report.MeanWait().Minutes()), minutes(without.Report.MeanWait().Minutes()),
+		head,
+		days(own.Report.Duration),
+		c.hours(own.Report.Replicas),
+		forMembers(members),
+		c.idle(own),
+		c.fewer(own, without),
+		figures.Share(own.Report.LateShare()),
+		figures.Share(without.Report.LateShare()),
+		minutes(own.Report.MeanWait().Minutes()),
+		minutes(without.Report.MeanWait().Minutes()),
 	)
 }
 
@@ -120,7 +127,11 @@ func (c *Comparison) againstFixed(w *Warm, own *Trial) rivalry {
 	}
 	what := chunks(best.Spare) + " at all times beside Forewarm"
 	if best.Policy == BestTarget {
-		what = fmt.Sprintf("%s at all times beside this HPA with the target %s", chunks(best.Spare), number(best.Target))
+		what = fmt.Sprintf(
+			"%s at all times beside this HPA with the target %s",
+			chunks(best.Spare),
+			number(best.Target),
+		)
 	}
 	loses := betterTrial(best, own)
 	head := "Nothing fixed is as good: "

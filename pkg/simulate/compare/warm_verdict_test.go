@@ -28,8 +28,10 @@ func TestWarmVerdict(t *testing.T) {
 	}{
 		"it pays": {
 			trial(compare.None, 1000, 0.9), trial(compare.Planned, 900, 0.9), trial(compare.Fixed, 950, 0.9),
-			[]string{pays, "1,800 GPU-hours ($3,600) with it, 20.0 idle among them, 200 ($400) or 10.0% fewer than without",
-				"with 0.90% late against 0.90%; a new replica would have waited 2 min for a node against 2 min.", fixed},
+			[]string{
+				pays, "1,800 GPU-hours ($3,600) with it, 20.0 idle among them, 200 ($400) or 10.0% fewer than without",
+				"with 0.90% late against 0.90%; a new replica would have waited 2 min for a node against 2 min.", fixed,
+			},
 		},
 		"a fixed number is cheaper": {
 			trial(compare.None, 1000, 0.9), trial(compare.Planned, 900, 0.9), trial(compare.Fixed, 850, 0.9),

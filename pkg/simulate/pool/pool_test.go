@@ -203,7 +203,13 @@ func TestBudget(t *testing.T) {
 		second := idle[start().Add(day).YearDay()]
 		// What was held when it was spent stands idle for one step more.
 		if p.Budget > 0 && (second > budget+0.2 || tally.OverBudget == 0) || p.Budget == 0 && second < 2*budget {
-			t.Errorf("budget %v: %v idle GPU-hours, over it for %d of %d", p.Budget, second, tally.OverBudget, tally.All)
+			t.Errorf(
+				"budget %v: %v idle GPU-hours, over it for %d of %d",
+				p.Budget,
+				second,
+				tally.OverBudget,
+				tally.All,
+			)
 		}
 	}
 }
@@ -219,7 +225,13 @@ func TestTheFirstDayIsNotPlannedBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	fallback, held := 3, map[bool]int{}
-	k := keeper(w, warmpool.Pool{Max: 40, Fallback: fallback}, served(s, 1), served(s, 1), pool.NewAlike(1, s.Len(), 0, step))
+	k := keeper(
+		w,
+		warmpool.Pool{Max: 40, Fallback: fallback},
+		served(s, 1),
+		served(s, 1),
+		pool.NewAlike(1, s.Len(), 0, step),
+	)
 	for i := range s.Values {
 		at := s.TimeAt(i)
 		places := k.Hold(at, []workload.Standing{{Placed: 5}})

@@ -43,7 +43,12 @@ type Windows struct {
 // NewWindows knows nothing yet. The step of the demand is a whole part of Step and it has no gaps; the horizons are
 // calibrated beside those that the server has for a lead window.
 func NewWindows(demand forecast.Series, lead time.Duration, horizons ...time.Duration) *Windows {
-	w := &Windows{demand: coarse(demand, Step), points: coarse(demand, point).Values, own: lead, every: int(refit / Step)}
+	w := &Windows{
+		demand: coarse(demand, Step),
+		points: coarse(demand, point).Values,
+		own:    lead,
+		every:  int(refit / Step),
+	}
 	const longest = time.Hour
 	for _, h := range append(horizons, Step, lead, 2*lead, max(4*lead, longest)) {
 		w.steps = append(w.steps, max(1, stepsIn(h)))

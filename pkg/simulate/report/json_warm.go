@@ -49,9 +49,19 @@ func warmed(w *compare.Warm, a *compare.Assumptions) *warm {
 	}
 	p := &w.Pool
 	out := &warm{
-		Pool: p.Name, Member: p.Member, Played: w.Members, Quantile: number(p.Asked.Quantile), Min: p.Asked.Min, Max: p.Asked.Max,
-		Fallback: p.Asked.Fallback, Budget: bounded(p.Asked.Budget), Chunks: number(p.Chunks), GPUs: number(p.Asked.GPUs),
-		Verdict: w.Verdict, Notes: append([]string{}, w.Notes...), Trials: make([]held, len(w.Trials)),
+		Pool:     p.Name,
+		Member:   p.Member,
+		Played:   w.Members,
+		Quantile: number(p.Asked.Quantile),
+		Min:      p.Asked.Min,
+		Max:      p.Asked.Max,
+		Fallback: p.Asked.Fallback,
+		Budget:   bounded(p.Asked.Budget),
+		Chunks:   number(p.Chunks),
+		GPUs:     number(p.Asked.GPUs),
+		Verdict:  w.Verdict,
+		Notes:    append([]string{}, w.Notes...),
+		Trials:   make([]held, len(w.Trials)),
 	}
 	for i := range w.Trials {
 		out.Trials[i] = toldTrial(&w.Trials[i], a)

@@ -100,10 +100,19 @@ func poolWords(p *compare.Pool) string {
 	if p.Asked.Budget > 0 {
 		budget = "with a budget of " + figures.Amount(p.Asked.Budget) + " idle GPU-hours a day"
 	}
-	return fmt.Sprintf("¹ The target and the number of chunks that were the best in hindsight. The pool is %s, with member %s: "+
-		"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s %s.",
-		p.Name, p.Member, figure(p.Asked.Quantile), p.Asked.Min, p.Asked.Max, p.Asked.Fallback, budget,
-		chunksOf(p.Chunks), gpusEach(p.Asked.GPUs))
+	return fmt.Sprintf(
+		"¹ The target and the number of chunks that were the best in hindsight. The pool is %s, with member %s: "+
+			"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s %s.",
+		p.Name,
+		p.Member,
+		figure(p.Asked.Quantile),
+		p.Asked.Min,
+		p.Asked.Max,
+		p.Asked.Fallback,
+		budget,
+		chunksOf(p.Chunks),
+		gpusEach(p.Asked.GPUs),
+	)
 }
 
 func chunksOf(n float64) string {
