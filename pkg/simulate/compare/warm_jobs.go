@@ -2,6 +2,7 @@ package compare
 
 import (
 	"errors"
+	"math"
 	stdsync "sync"
 	"time"
 
@@ -95,30 +96,43 @@ func (p *plan) budgets(idle float64) []float64 {
 func (p *plan) planBudgets(spent func()) error {
 	p.warm.read.Wait()
 	idle := 0.0
+	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
 	for i := range p.budgets(0) {
 		budget := p.budgets(idle)[i]
-		if i == 0 || budget > 0 || p.Pool.Asked.Budget > 0 {
-			one, err := p.underBudget(budget, i == 0)
+		switch {
+		case i > 0 && budget == 0 && p.Pool.Asked.Budget == 0: // Nothing stood idle.
+		case bound(budget) > enough:
+			same := p.warm.planned[0]
+			same.Budget, same.Own, same.Course = budget, false, nil
+			p.warm.planned = append(p.warm.planned, same)
+		default:
+			one, spentAll, err := p.underBudget(budget, i == 0)
 			if err != nil {
 				return err
 			}
 			p.warm.planned = append(p.warm.planned, *one)
+			if i > 0 {
+				break
+			}
 			idle = one.IdlePerDay() * p.GPUs
+			if !spentAll {
+				enough = bound(budget)
+			}
 		}
 		times(plannedUnits*p.warm.alike.Members, spent)
 	}
 	return nil
 }
 
-// underBudget plays the pool with a budget.
-func (p *plan) underBudget(budget float64, own bool) (*Trial, error) {
+// underBudget plays the pool with a budget, and says whether it was spent at any time.
+func (p *plan) underBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ error) {
 	near, err := p.warm.near()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	far, err := p.warm.far()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	keeper := pool.NewKeeper(pool.Config{
 		Pool: p.ask(budget), Alike: p.warm.alike, Windows: p.warm.windows, Near: near, Far: far,
@@ -131,7 +145,7 @@ func (p *plan) underBudget(budget float64, own bool) (*Trial, error) {
 	one := &Trial{Policy: Forewarm, Target: inUnits(p.full()), Holding: Planned, Budget: budget, Own: own}
 	err = p.try(one, keeper.Serves, keeper, p.full())
 	one.Pool = keeper.Tally()
-	return one, err
+	return one, keeper.Bound(), err
 }
 
 // try plays what serves each member beside what is held, under a target in milli-units.

@@ -32,6 +32,7 @@ type Keeper struct {
 	members []warmpool.Member
 	asked   int
 	covers  bool
+	bound   bool
 	tally   Tally
 }
 
@@ -72,6 +73,7 @@ func (k *Keeper) Hold(at time.Time, all []workload.Standing) int {
 	}
 	plan, memory := k.memory.Plan(at, k.config.Pool, k.members, k.capacity(all[0].Held))
 	k.memory, k.covers, k.asked = memory, plan.Covers, plan.Want
+	k.bound = k.bound || plan.State == warmpool.OverBudget
 	if !at.Before(k.config.From) {
 		k.count(&plan)
 	}
@@ -117,6 +119,9 @@ func (k *Keeper) value(step int) float64 {
 
 // Tally is what was counted so far.
 func (k *Keeper) Tally() Tally { return k.tally }
+
+// Bound says whether the budget was spent at any time, the warm-up included: if not, a larger one changes nothing.
+func (k *Keeper) Bound() bool { return k.bound }
 
 // Serves is what forewarm serves of a member, beside what is held.
 func (k *Keeper) Serves(member int) simulate.Policy { //nolint:ireturn // What a simulate.Part holds.
