@@ -15,8 +15,8 @@ import (
 )
 
 // pooled is a workload of half a replica a chunk, on nodes that take four minutes, with a pool of three members.
-func pooled(days, members int) compare.Config {
-	c := config(working(days))
+func pooled(long time.Duration, members int) compare.Config {
+	c := config(working(3).Slice(0, int(long/time.Minute)))
 	c.Lead = compare.Lead{Median: 2 * time.Minute, Known: "given"}
 	c.Node = &compare.Lead{Median: 4 * time.Minute, Known: "given"}
 	c.GPUs = 4
@@ -30,7 +30,7 @@ func pooled(days, members int) compare.Config {
 // A pool beside none, under budgets, and beside what is fixed: all that is told of it adds up.
 func TestWarmPool(t *testing.T) {
 	t.Parallel()
-	c := played(t, pooled(3, 2))
+	c := played(t, pooled(54*time.Hour, 2))
 	w := c.Warm
 	if w == nil || w.Members != 2 {
 		t.Fatalf("%+v", w)
@@ -109,7 +109,7 @@ func TestNodesWithoutAPool(t *testing.T) {
 // The same bits with any number of workers, and up to a time whatever comes after it.
 func TestWarmPoolRepeatsItselfAndDoesNotKnowTheFuture(t *testing.T) {
 	t.Parallel()
-	one, many, other := pooled(2, 1), pooled(2, 1), pooled(2, 1)
+	one, many, other := pooled(42*time.Hour, 1), pooled(42*time.Hour, 1), pooled(42*time.Hour, 1)
 	one.Workers, many.Workers = 1, 5
 	whole := played(t, one)
 	first := whole.Warm
@@ -199,7 +199,7 @@ func TestWarmPoolThatCannotBePlayed(t *testing.T) {
 		"a pool of 5 to 4 chunks":                                              func(c *compare.Config) { c.Pool.Asked.Min, c.Pool.Asked.Max = 5, 4 },
 		"nodes: a lead time of -1s":                                            func(c *compare.Config) { c.Node.Median = -time.Second },
 	} {
-		c := pooled(2, 1)
+		c := pooled(day, 1)
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

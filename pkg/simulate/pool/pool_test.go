@@ -70,7 +70,7 @@ func world(s forecast.Series) simulate.Config {
 func keeper(w *pool.Windows, p warmpool.Pool, near, far []float64, alike pool.Alike) *pool.Keeper {
 	p.Pod, p.Node, p.GPUs, p.Quantile = podLead, node, 1, 0.95
 	return pool.NewKeeper(pool.Config{
-		Pool: p, Windows: w, Near: near, Far: far, Alike: alike, Refresh: step, From: start().Add(36 * time.Hour),
+		Pool: p, Windows: w, Near: near, Far: far, Alike: alike, Refresh: step, From: start().Add(25 * time.Hour),
 		Member: warmpool.Member{Name: "llama", Chunks: 1, Target: 1, MinReplicas: 1, MaxReplicas: 60},
 	})
 }
@@ -86,7 +86,7 @@ func served(s forecast.Series, times float64) []float64 {
 
 // long is the demand of most tests, and known what is known of it: reading takes its time.
 var (
-	long  = sync.OnceValue(func() forecast.Series { return busy(2.2) })
+	long  = sync.OnceValue(func() forecast.Series { return busy(1.4) })
 	known = sync.OnceValues(func() (*pool.Windows, error) { return windows(long()) })
 )
 
@@ -117,7 +117,7 @@ func (r run) played(t *testing.T, s forecast.Series, w *pool.Windows, err error)
 // What the pool holds and what comes of it is the same up to a time, whatever comes after it.
 func TestThePoolDoesNotKnowTheFuture(t *testing.T) {
 	t.Parallel()
-	s, other := long(), busy(2.2)
+	s, other := long(), busy(1.4)
 	from := s.Len() * 9 / 10
 	for i := from; i < other.Len(); i++ {
 		other.Values[i] = 2*other.Values[i] + 7
@@ -153,7 +153,7 @@ func TestAPoolWithoutBounds(t *testing.T) {
 	}
 	free := world(s)
 	free.Nodes = nil
-	i, late, settled := 0, 0.0, int(36*time.Hour/step)
+	i, late, settled := 0, 0.0, int(25*time.Hour/step)
 	free.Record = func(m workload.Moment) {
 		late += m.Late
 		if got := all[i]; i >= settled && (got.Replicas != m.Replicas || got.Ready != m.Ready || got.Late != m.Late) {
@@ -193,7 +193,7 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := long()
 	w, err := known()
-	const budget = 6
+	const budget = 2
 	for _, p := range []warmpool.Pool{{Max: 40}, {Max: 40, Budget: budget}} {
 		all, tally := run{p, 1, 1}.played(t, s, w, err)
 		idle := map[int]float64{}
@@ -217,7 +217,7 @@ func TestBudget(t *testing.T) {
 // A season must have been seen, and then every step is known by.
 func TestTheFirstDayIsNotPlannedBy(t *testing.T) {
 	t.Parallel()
-	s := busy(1.5)
+	s := busy(1.3)
 	s.Start = s.Start.Add(5 * time.Hour)
 	// Until the next multiple of six hours after a day: 05:00 and a day is 06:00.
 	w, err := windows(s)
