@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	stdsync "sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/simulate"
@@ -17,8 +18,9 @@ import (
 type warming struct {
 	windows *pool.Windows
 	alike   pool.Alike
-	// read is done once all stretches of the windows are.
-	read stdsync.WaitGroup
+	// read is closed once all stretches of the windows are read, of which some are left.
+	read chan struct{}
+	left atomic.Int64
 	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
 	near, far func() ([]float64, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
@@ -49,21 +51,45 @@ func (p *plan) warmJobs(far func() (answer, error)) []job {
 	}
 	p.warm = w
 	var out []job
-	w.read.Add(w.windows.Stretches())
-	for i := range w.windows.Stretches() {
+	n := w.windows.Stretches()
+	w.read = make(chan struct{})
+	if w.left.Store(int64(n)); n == 0 {
+		close(w.read)
+	}
+	for i := range n {
 		out = append(out, job{WarmPool, stretchUnits, func(spent func()) error {
-			defer w.read.Done()
 			defer times(stretchUnits, spent)
-			return errors.Join(p.interrupted(), w.windows.Read(i))
+			return p.readStretch(i)
 		}})
 	}
-	n := w.alike.Members
+	n = w.alike.Members
 	return append(out,
 		job{WarmPool, 2 * n, p.holdNothing},
 		job{WarmPool, plannedUnits * n * len(p.budgets(0)), p.planBudgets},
 		job{WarmPool, forewarmUnits + n*len(p.Pool.spares(every)), p.holdFixed},
 		job{WarmPool, n * (1 + len(p.Pool.spares(doubled))) * len(p.tunedTargets()), p.holdTuned},
 	)
+}
+
+// readStretch reads one of the stretches. One that fails is done, too: its error is that of the whole comparison.
+func (p *plan) readStretch(i int) error {
+	defer func() {
+		if p.warm.left.Add(-1) == 0 {
+			close(p.warm.read)
+		}
+	}()
+	return errors.Join(p.interrupted(), p.warm.windows.Read(i))
+}
+
+// allRead waits for those stretches that other workers are at; one that was begun by nobody, as the work was interrupted,
+// is not waited for.
+func (p *plan) allRead() error {
+	select {
+	case <-p.warm.read:
+		return nil
+	case <-p.done:
+		return errInterrupted
+	}
 }
 
 func times(n int, do func()) {
@@ -94,7 +120,9 @@ func (p *plan) budgets(idle float64) []float64 {
 
 // planBudgets plays the pool under its budget and others.
 func (p *plan) planBudgets(spent func()) error {
-	p.warm.read.Wait()
+	if err := p.allRead(); err != nil {
+		return err
+	}
 	idle := 0.0
 	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
 	for i := range p.budgets(0) {

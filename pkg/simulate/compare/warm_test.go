@@ -30,7 +30,18 @@ func pooled(long time.Duration, members int) compare.Config {
 // A pool beside none, under budgets, and beside what is fixed: all that is told of it adds up.
 func TestWarmPool(t *testing.T) {
 	t.Parallel()
-	c := played(t, pooled(54*time.Hour, 2))
+	last, all := 0, 0
+	c, err := compare.Compare(
+		t.Context(),
+		pooled(54*time.Hour, 2),
+		func(done, total int, _ string) { last, all = done, total },
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != all || all == 0 {
+		t.Errorf("the progress ends at %d of %d", last, all)
+	}
 	w := c.Warm
 	if w == nil || w.Members != 2 {
 		t.Fatalf("%+v", w)
@@ -170,23 +181,22 @@ func courseOf(t *testing.T, w *compare.Warm) []compare.Slot {
 // Of an interrupted comparison what there is of the pool is right, and the verdict says that it is not all.
 func TestWarmPoolInterrupted(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	c := short()
-	c.Workers, c.Node = 1, &compare.Lead{Median: 4 * time.Minute}
-	c.Pool = &compare.Pool{Name: "x", Member: "llama", Members: 1, Chunks: 1, Asked: warmpool.Pool{
-		Quantile: 0.95, Max: 4, GPUs: 1,
-	}}
-	got, err := compare.Compare(ctx, c, func(_, _ int, what string) {
-		if what == compare.WarmPool {
-			cancel()
+	for workers := range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := pooled(30*time.Hour, 1)
+		c.Workers = 1 + workers
+		got, err := compare.Compare(ctx, c, func(_, _ int, what string) {
+			if what == compare.WarmPool {
+				cancel()
+			}
+		})
+		cancel()
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !got.Partial || got.Warm == nil || got.Warm.Verdict != "Interrupted before the pool could be compared." {
-		t.Errorf("%+v", got.Warm)
+		if !got.Partial || got.Warm == nil || got.Warm.Verdict != "Interrupted before the pool could be compared." {
+			t.Errorf("%d workers: %+v", c.Workers, got.Warm)
+		}
 	}
 }
 
