@@ -42,6 +42,7 @@ func TestDeploy(t *testing.T) {
 		{"TheAccountMayDoItsWork", testWork},
 		{"AndNothingElse", testRights},
 		{"PeopleMayLook", testPeople},
+		{"WarmPoolsMayBeHeld", testWarmPools},
 		{"BesideKEDA", testBesideKEDA},
 		{"WithKEDAScaler", testKEDAScaler},
 		{"WithCertManager", testCertManager},
@@ -250,6 +251,10 @@ func testPeople(t *testing.T, c *testcluster.Cluster) {
 		want                                    bool
 	}{
 		{"viewer", "list", "forewarm.dev", "forecasts", "", true},
+		{"viewer", "list", "forewarm.dev", "warmpools", "", true},
+		{"viewer", "create", "forewarm.dev", "warmpools", "", false},
+		{"editor", "create", "forewarm.dev", "warmpools", "", true},
+		{"editor", "update", "forewarm.dev", "warmpools", "status", false},
 		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "", true},
 		{"viewer", "list", "inspect.forewarm.dev", "outlooks", "", true},
 		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "page", true},
@@ -387,6 +392,7 @@ func testCertManager(t *testing.T, c *testcluster.Cluster) {
 
 func testRemoval(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
+	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
 	c.MustKubectl(t, "", "delete", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
 }
@@ -400,6 +406,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	applied := map[string]bool{
 		"apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true, "rbac": true,
 		"samples": true, "server": true, "with-cert-manager": true, "keda-scaler": true, "with-keda-scaler": true,
+		"warm-pools": true,
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -15,6 +16,7 @@ import (
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/config/pool"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -34,11 +36,22 @@ func bySignal() []string {
 	}
 }
 
+// pools are the samples of warm pools: one for each way to hold capacity, and for what a chunk may be.
+func pools() []string {
+	return []string{
+		"warm-pool-balloon.yaml",
+		"warm-pool-capacity-buffer.yaml",
+		"warm-pool-scale.yaml",
+		"warm-pool-mig.yaml",
+		"warm-pool-gang.yaml",
+	}
+}
+
 // testSamples applies them as they stand, twice: nothing is unknown, nothing defaulted otherwise the second time.
 func testSamples(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	for range 2 {
-		for _, name := range bySignal() {
+		for _, name := range slices.Concat(bySignal(), pools()) {
 			c.MustKubectl(
 				t,
 				"",
@@ -92,6 +105,32 @@ func TestTheSamplesFit(t *testing.T) {
 	}
 }
 
+// TestThePoolsFit: each is sound, its members are Forecasts of the other samples, and of no other pool.
+func TestThePoolsFit(t *testing.T) {
+	known := map[string]bool{}
+	for _, name := range append(bySignal(), "forecast.yaml") {
+		forecast, _ := read(t, name)
+		known[forecast.Name] = true
+	}
+	for _, name := range pools() {
+		text, err := os.ReadFile(filepath.Join("samples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := pool.Read(name, text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, m := range all[0].Members {
+			if !known[m.Forecast] {
+				t.Errorf("%s: no sample is the Forecast %s, or another pool has it", name, m.Forecast)
+			}
+			delete(known, m.Forecast)
+		}
+	}
+}
+
 // TestNoSampleIsForgotten holds the folder against what is applied here and elsewhere.
 func TestNoSampleIsForgotten(t *testing.T) {
 	tried := map[string]bool{
@@ -100,7 +139,7 @@ func TestNoSampleIsForgotten(t *testing.T) {
 		"hpa-object.yaml":   true,
 		"scaledobject.yaml": true,
 	}
-	for _, name := range bySignal() {
+	for _, name := range slices.Concat(bySignal(), pools()) {
 		tried[name] = true
 	}
 	entries, err := os.ReadDir("samples")

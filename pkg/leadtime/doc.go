@@ -11,8 +11,12 @@
 // has pods.
 //
 // The two kinds are counted apart, and have lead times of their own: Parts. A Forecast for which a warm pool stands ready
-// uses that of starts on nodes that were there, without waiting for the days in which the starts that waited fade. The
-// pool itself is sized by both: the window of a pod by the one, that of a node and a pod by the other.
+// uses that of starts on nodes that were there. The pool itself is sized by both: the window of a pod by the one, that of a
+// node and a pod by the other.
+//
+// Starts that found a node while a warm pool held some are a kind of their own, and no part of the quantile of all: that is
+// the lead time without the pool, and it must still be known when the pool has worked for months and then, its budget
+// spent, holds nothing.
 //
 // A lead time does not follow its quantile at once. It rests until the quantile has left it by a tenth, and is announced a
 // minute before its use; both are in the Record, so that all replicas that have read it agree.

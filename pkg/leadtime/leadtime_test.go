@@ -273,6 +273,7 @@ func random(seed uint64) *leadtime.Record {
 		if rng.IntN(4) == 0 {
 			s.Scheduled = s.Created.Add(took / 2)
 		}
+		s.Held = rng.IntN(3) == 0
 		record.Fold([]leadtime.Start{s}, ready.Add(2*time.Minute))
 	}
 	return record
@@ -311,7 +312,7 @@ func TestTextsThatAreNone(t *testing.T) {
 	const (
 		old  = "v1 lead=0 before=0 since=0 through=0 period=0 placed=0 waited=0"
 		good = "v2 lead=0 before=0 since=0 through=0 period=0 placedLead=0 placedBefore=0 placedSince=0 " +
-			"waitedLead=0 waitedBefore=0 waitedSince=0 placed=0 waited=0"
+			"waitedLead=0 waitedBefore=0 waitedSince=0 placed=0 held=0 waited=0"
 	)
 	for _, text := range []string{old, good} {
 		if err := new(leadtime.Record).UnmarshalText([]byte(text)); err != nil {

@@ -13,7 +13,8 @@ type Part struct {
 }
 
 // Parts are the two kinds of starts: those that found a node, and those that waited for one first. A start is a whole
-// one, from the pod's creation until it is ready.
+// one, from the pod's creation until it is ready. Where there are Enough starts on nodes that a warm pool held, Placed are
+// those alone.
 type Parts struct {
 	Placed, Waited Part
 }
@@ -35,13 +36,14 @@ func (p Parts) Node() Part {
 // Parts are those in use at a time. Like At they have notice, rest while the quantiles tremble, and are the same for
 // everyone who has the record and the time.
 func (r *Record) Parts(now time.Time) Parts {
-	return Parts{Placed: r.placed.part(now), Waited: r.waited.part(now)}
+	there := r.onNodes()
+	return Parts{Placed: r.there.part(there.count, now), Waited: r.node.part(r.waited.count, now)}
 }
 
-func (p *population) part(now time.Time) Part {
-	lead := p.choice.at(now)
-	return Part{Lead: lead, Starts: p.count, Enough: lead > 0}
+func (c *choice) part(starts int64, now time.Time) Part {
+	lead := c.at(now)
+	return Part{Lead: lead, Starts: starts, Enough: lead > 0}
 }
 
 // PlacedSince is when the newest lead time of starts on nodes that were there is in use from.
-func (r *Record) PlacedSince() time.Time { return time.Unix(r.placed.choice.since, 0) }
+func (r *Record) PlacedSince() time.Time { return time.Unix(r.there.since, 0) }

@@ -150,3 +150,64 @@ func TestTheOlderTextIsRead(t *testing.T) {
 		t.Errorf("%s reads as another record (%v)", text, err)
 	}
 }
+
+// held are starts under a warm pool.
+func held(starts []leadtime.Start) []leadtime.Start {
+	for i := range starts {
+		starts[i].Held = true
+	}
+	return starts
+}
+
+// For three months a pool holds nodes, and no start waits. The lead time without it is that of before, for the day on which
+// its budget is spent; the one with it follows the pods, which have become faster.
+func TestAPoolThatWorksIsNoReasonToForgetWhatItIsFor(t *testing.T) {
+	record := &leadtime.Record{}
+	record.Fold(apart(20, 20), noon().Add(time.Hour))
+	without := record.At(late())
+	for day := range 90 {
+		ready := noon().Add(time.Duration(day+1) * 24 * time.Hour)
+		record.Fold(held(several(20, ready, 90*time.Second)), ready.Add(time.Hour))
+		if got := record.At(late()); got != without {
+			t.Fatalf("after %d days under a pool the lead time without it is %s, was %s", day+1, got, without)
+		}
+	}
+	parts := record.Parts(late())
+	if !about(parts.Placed.Lead, 90*time.Second) || !about(parts.Waited.Lead, 6*time.Minute) ||
+		record.Starts() != 1840 {
+		t.Errorf("parts %+v of %d starts, want 1m30s and 6m of 1840", parts, record.Starts())
+	}
+	want := "p90 of 40 starts: 20 on nodes that were there 2m6s, 20 that waited for a node 6m7s; " +
+		"1800 more while a warm pool held nodes"
+	if got := record.String(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// Without the pool, what happens counts again at once.
+	next := noon().Add(100 * 24 * time.Hour)
+	record.Fold(several(200, next, time.Minute), next.Add(24*time.Hour))
+	if got := record.At(late()); !about(got, time.Minute) {
+		t.Errorf("200 starts of a minute without a pool make it %s", got)
+	}
+}
+
+// A workload that never was without a pool has no lead time without one, and one with it.
+func TestOnlyHeldStarts(t *testing.T) {
+	record := folded(t, held(several(12, noon(), 2*time.Minute))...)
+	if got := in(record); got != 0 {
+		t.Errorf("without a pool %s, want none", got)
+	}
+	if got := record.Parts(
+		late().Add(time.Hour),
+	).Placed; !got.Enough || !about(got.Lead, 2*time.Minute) ||
+		got.Starts != 12 {
+		t.Errorf("%+v, want 2m of 12", got)
+	}
+	if got, want := record.String(), "0 of 10 starts measured; 12 more while a warm pool held nodes"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	// A start that waits although there is a pool has waited.
+	record.Fold(held([]leadtime.Start{waited(noon().Add(time.Hour), 4*time.Minute, 6*time.Minute)}), late())
+	if record.Waited() != 1 {
+		t.Errorf("%d waited, want 1", record.Waited())
+	}
+}

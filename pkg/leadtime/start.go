@@ -12,6 +12,8 @@ type Start struct {
 	// by the node's. All are whole seconds. Scheduled is zero for a pod that was bound to its node without a scheduler, and
 	// Taken where the node does not say it.
 	Created, Scheduled, Taken, Ready time.Time
+	// Held says that a warm pool held nodes for the pod when it was created.
+	Held bool
 }
 
 const (

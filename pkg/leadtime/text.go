@@ -13,10 +13,10 @@ var ErrText = errors.New("not a record of starts")
 
 const (
 	version = "v2"
-	// older texts know no lead times of the two kinds.
+	// older texts know no warm pools: neither starts on held nodes nor the lead times of the kinds.
 	older = "v1"
 	// maxText bounds a text, in bytes. A record of one workload has a few dozen buckets, which is some hundred bytes; one
-	// with every bucket full of the greatest weights is 8 KiB.
+	// with every bucket full of the greatest weights is 12 KiB.
 	maxText = 16 << 10
 )
 
@@ -24,7 +24,7 @@ const (
 //
 //	v2 lead=253 before=0 since=1795262520 through=1795262400 period=10389
 //	placedLead=241 placedBefore=0 placedSince=1795262520 waitedLead=0 waitedBefore=0 waitedSince=0
-//	placed=11:113x11264 waited=3:131x3072
+//	placed=11:113x11264 held=0 waited=3:131x3072
 //
 // A population is the number of its starts, and bucket x weight for each bucket that is not empty.
 func (r *Record) MarshalText() ([]byte, error) { return r.write(version), nil }
@@ -35,7 +35,7 @@ func (r *Record) write(v string) []byte {
 	for _, f := range r.numbers(v) {
 		out = fmt.Appendf(out, " %s=%d", f.name, *f.value)
 	}
-	for _, f := range r.populations() {
+	for _, f := range r.populations(v) {
 		out = fmt.Appendf(out, " %s=%d", f.name, f.value.count)
 		separator := byte(':')
 		for i, w := range f.value.histogram {
@@ -62,8 +62,8 @@ func (r *Record) numbers(v string) []number {
 	if v == older {
 		return out
 	}
-	out = append(out, r.placed.choice.numbers("placedLead", "placedBefore", "placedSince")...)
-	return append(out, r.waited.choice.numbers("waitedLead", "waitedBefore", "waitedSince")...)
+	out = append(out, r.there.numbers("placedLead", "placedBefore", "placedSince")...)
+	return append(out, r.node.numbers("waitedLead", "waitedBefore", "waitedSince")...)
 }
 
 func (c *choice) numbers(lead, before, since string) []number {
@@ -79,8 +79,11 @@ type kind struct {
 	value *population
 }
 
-func (r *Record) populations() []kind {
-	return []kind{{"placed", &r.placed}, {"waited", &r.waited}}
+func (r *Record) populations(v string) []kind {
+	if v == older {
+		return []kind{{"placed", &r.placed}, {"waited", &r.waited}}
+	}
+	return []kind{{"placed", &r.placed}, {"held", &r.held}, {"waited", &r.waited}}
 }
 
 // UnmarshalText reads what MarshalText writes, or wrote in the version before, and nothing else: another order, a bucket
@@ -95,7 +98,7 @@ func (r *Record) UnmarshalText(text []byte) error {
 	if words[0] == older {
 		v = older
 	}
-	numbers, populations := read.numbers(v), read.populations()
+	numbers, populations := read.numbers(v), read.populations(v)
 	if want := 1 + len(numbers) + len(populations); len(words) != want || words[0] != v {
 		return fmt.Errorf("%d words that begin with %.16q, want %d and %q: %w",
 			len(words), words[0], want, v, ErrText)
@@ -116,9 +119,7 @@ func (r *Record) UnmarshalText(text []byte) error {
 	}
 	if v == older {
 		// Nobody has used the lead times of the two kinds yet, and all read the same: so they are in use from the first second.
-		always := time.Unix(0, 0).Add(-notice)
-		read.placed.choose(always)
-		read.waited.choose(always)
+		read.chooseParts(time.Unix(0, 0).Add(-notice))
 	}
 	*r = read
 	return nil

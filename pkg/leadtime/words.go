@@ -6,13 +6,20 @@ import (
 	"time"
 )
 
-// String says in words what was measured: "3 of 10 starts measured", or "p90 of 14 starts: 11 on nodes that were there
-// 3m50s, 3 that waited for a node 9m20s".
+// String says in words what was measured without a warm pool: "3 of 10 starts measured", or "p90 of 14 starts: 11 on nodes
+// that were there 3m50s, 3 that waited for a node 9m20s"; and how many starts there were with one.
 func (r *Record) String() string {
-	if r.Starts() < Enough {
-		return fmt.Sprintf("%d of %d starts measured", r.Starts(), Enough)
+	if r.held.count == 0 {
+		return r.without()
 	}
-	text := fmt.Sprintf("p%.0f of %d starts", 100*Level, r.Starts())
+	return fmt.Sprintf("%s; %d more while a warm pool held nodes", r.without(), r.held.count)
+}
+
+func (r *Record) without() string {
+	if r.free() < Enough {
+		return fmt.Sprintf("%d of %d starts measured", r.free(), Enough)
+	}
+	text := fmt.Sprintf("p%.0f of %d starts", 100*Level, r.free())
 	switch {
 	case r.waited.count == 0:
 		return text + ", all on nodes that were there"

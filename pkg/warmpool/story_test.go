@@ -98,8 +98,21 @@ func TestADayWithAPeak(t *testing.T) {
 	peak.Placed = 10
 	peak.Outlook.Served = 10_000
 	s.play(pace, peak)
-	s.expect("real pods took their place", 6, warmpool.Ready, "6 kept for 5m", "6 are given back from 12:21 UTC on")
-	s.play(5*time.Minute, peak)
+	s.expect("real pods took their place: holding it on would be buying it again", 0, warmpool.Ready)
+}
+
+// A surge takes a part of what is held, and the forecast gives up the rest: that is kept as ever.
+func TestWhatIsNotTakenIsKept(t *testing.T) {
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.play(10*time.Minute, wanting(6))
+	took := wanting(0)
+	took.Placed, took.Waiting, took.Outlook.Served = 6, 2, 8000
+	s.play(pace, took)
+	s.expect("two placed, two waiting, two over", 2, warmpool.Ready, "2 kept for 5m")
+	took.Placed, took.Waiting = 8, 0
+	s.play(4*time.Minute, took)
+	s.expect("all placed", 2, warmpool.Ready)
+	s.play(2*time.Minute, took)
 	s.expect("a node's lead time later", 0, warmpool.Ready)
 }
 

@@ -184,7 +184,8 @@ type Objective struct {
 type LeadTimeMode string
 
 const (
-	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback holds until there are enough of them.
+	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback holds until there are enough of them. While a
+	// WarmPool stands ready for the Forecast, the pods that found a node are measured alone.
 	LeadTimeAuto LeadTimeMode = "Auto"
 	// LeadTimeFixed takes Duration.
 	LeadTimeFixed LeadTimeMode = "Fixed"

@@ -42,6 +42,7 @@ func TestCluster(t *testing.T) {
 		{"AStatusCostsNothing", testAStatusCostsNothing},
 		{"LeadTimesAreMeasured", testMeasured},
 		{"AWarmPoolCovers", testCovered},
+		{"StartsUnderAWarmPool", testCountedUnderACover},
 		{"TimesAtZeroAreRemembered", testSlept},
 		{"RightsToMeasureAreMissing", testNoRights},
 		{"RecordsOfOthersAndNonsense", testRecords},

@@ -60,15 +60,27 @@ func (c cover) shorten(all config.Measured, record *leadtime.Record, now time.Ti
 	case now.Before(c.since) || !placed.Enough:
 		all.Words += " " + announced(next.Lead, from, ", as warm pool "+c.pool+" holds nodes")
 		return all
-	case placed.Lead >= all.Lead:
+	case all.Lead > 0 && placed.Lead >= all.Lead:
 		all.Words += fmt.Sprintf("; warm pool %s covers it, which shortens nothing", c.pool)
 		return all
 	}
-	words := fmt.Sprintf("%s; %s without it", placed.OnNodes(c.pool), all.Lead)
+	words := placed.OnNodes(c.pool)
+	if all.Lead > 0 {
+		words += fmt.Sprintf("; %s without it", all.Lead)
+	}
 	if now.Before(from) {
 		words += " " + announced(next.Lead, from, "")
 	}
 	return config.Measured{Lead: placed.Lead, Words: words}
+}
+
+// mark says of starts whether the pool covered them when their pods were created. One that was folded only after the cover
+// had ended counts as any other.
+func (c cover) mark(starts []leadtime.Start) []leadtime.Start {
+	for i := range starts {
+		starts[i].Held = c.pool != "" && !starts[i].Created.Before(c.since)
+	}
+	return starts
 }
 
 // Places says how many replicas of a Forecast's target have a place on a node, and how many wait for one; known is false

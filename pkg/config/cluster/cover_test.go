@@ -104,6 +104,26 @@ func TestACoveredLeadTimeThatChangesIsAnnounced(t *testing.T) {
 	}
 }
 
+// A workload that was never without a pool has the fallback without it, and what was measured with it.
+func TestACoverNeedsNoLeadTimeWithoutIt(t *testing.T) {
+	start := leadtime.Start{
+		Created:   noon().Add(-time.Hour),
+		Scheduled: noon().Add(-time.Hour),
+		Ready:     noon().Add(-58 * time.Minute),
+		Held:      true,
+	}
+	record := &leadtime.Record{}
+	record.Fold(slices.Repeat([]leadtime.Start{start}, 12), noon())
+	now := noon().Add(time.Hour)
+	got := cluster.Shortened("h100", noon(), config.Measured{Lead: record.At(now), Words: record.String()}, record, now)
+	want := config.Measured{
+		Lead: 126 * time.Second, Words: "p90 of 12 starts on nodes that were there, which warm pool h100 holds",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // pools cover the Forecast a, or nothing.
 type pools struct {
 	mu    sync.Mutex
@@ -173,6 +193,29 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 	covers.set("", time.Time{})
 	leads(now.Add(2*time.Minute), long)
 	answers(t, k, replicas[0])
+}
+
+// testCountedUnderACover counts a start before a pool covers the Forecast and one after it.
+func testCountedUnderACover(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
+	k, covers := newKubelet(t, c), &pools{}
+	p := newProcess(t, c, func(o *cluster.Objects) { o.Cover(covers) })
+	k.start("before", 2*time.Minute)
+	time.Sleep(1100 * time.Millisecond) // Times of pods are whole seconds.
+	covers.set("h100", time.Now().Truncate(time.Second))
+	now := later(time.Now(), k.start("after", 3*time.Minute))
+	p.lead(t, now, 2)
+	status, _ := stored(t, p.client, "a")
+	if status.Starts == nil || !strings.Contains(status.Starts.Record, " placed=1:") ||
+		!strings.Contains(status.Starts.Record, " held=1:") {
+		t.Errorf("counted %+v, want one of each", status.Starts)
+	}
+	const words = "fallback 5m: 1 of 10 starts measured; 1 more while a warm pool held nodes; warm pool h100 covers it, " +
+		"but starts on nodes that were there are too few to go by: 2"
+	if status.LeadTimeSource != words {
+		t.Errorf("it says %q, want %q", status.LeadTimeSource, words)
+	}
 }
 
 // answers are what a pool's controller asks.

@@ -64,9 +64,13 @@ type process struct {
 }
 
 // newProcess returns when the pods are watched.
-func newProcess(t *testing.T, c *testcluster.Cluster) *process {
+func newProcess(t *testing.T, c *testcluster.Cluster, before ...func(*cluster.Objects)) *process {
 	t.Helper()
-	p := &process{objects: watch(t, c.Config), board: &snapshot.Board{}, client: forecasts(t, c.Config)}
+	p := &process{
+		objects: watchAs(t, c.Config, quiet(), before...),
+		board:   &snapshot.Board{},
+		client:  forecasts(t, c.Config),
+	}
 	p.writer = cluster.NewStatusWriter(p.objects, p.board, quiet())
 	eventually(t, func() string {
 		return cluster.Problem(p.objects, llama)

@@ -192,7 +192,7 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 		return
 	}
 	record := recordOf(status.Starts, workload)
-	if !record.Fold(seen, now) {
+	if !record.Fold(o.coverOf(keyOf(object)).mark(seen), now) {
 		return
 	}
 	text, err := record.MarshalText()

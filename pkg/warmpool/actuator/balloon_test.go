@@ -146,6 +146,44 @@ func testWaiting(t *testing.T, s *scene) {
 	}
 }
 
+// testCrowded: a quota that counts placeholders keeps out the pods that are to take their places.
+func testCrowded(t *testing.T, s *scene) {
+	t.Helper()
+	s.classed(-10)
+	pool := s.pool("")
+	quota := func(more string) {
+		t.Helper()
+		s.MustKubectl(t, `{apiVersion: v1, kind: ResourceQuota, metadata: {name: gpus, namespace: default},
+			spec: {hard: {requests.nvidia.com/gpu: "8"}`+more+`}}`, "replace", "--force", "-f", "-")
+		// There is no controller that would count what is used.
+		s.MustKubectl(t, "", "patch", "quota", "gpus", "--subresource=status", "--type=merge", "-p",
+			`{"status": {"hard": {"requests.nvidia.com/gpu": "8"}, "used": {"requests.nvidia.com/gpu": "8"}}}`)
+	}
+	t.Cleanup(func() { s.MustKubectl(t, "", "delete", "quota", "gpus") })
+	s.MustKubectl(t, "", "create", "quota", "gpus", "--hard=requests.nvidia.com/gpu=8")
+	s.counted(s.hold(pool, 2, 0), actuator.Count{Held: 2})
+	quota("")
+	if got := s.hold(
+		pool,
+		2,
+		0,
+	).Remark; !strings.Contains(
+		got,
+		"with 8 of 8 requests.nvidia.com/gpu used it refuses",
+	) ||
+		!strings.Contains(got, "NotIn [forewarm-balloon]") {
+		t.Errorf("a full quota: %q", got)
+	}
+	s.counted(s.hold(pool, 0, 0), actuator.Count{})
+	for _, scope := range []string{
+		`, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: NotIn, values: [forewarm-balloon]}]}`,
+		`, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: In, values: [serving]}]}`,
+	} {
+		quota(scope)
+		s.counted(s.hold(pool, 2, 0), actuator.Count{Held: 2})
+	}
+}
+
 func testImages(t *testing.T, s *scene) {
 	t.Helper()
 	s.classed(-10)
@@ -186,7 +224,7 @@ func testRights(t *testing.T, s *scene) {
 	pool := s.pool("")
 	nobody := s.as(s.User(t, "nobody"))
 	_, err := nobody.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "Forbidden", "PriorityClass forewarm-balloon", "apply deploy/rbac")
+	s.problem(err, "Forbidden", "PriorityClass forewarm-balloon", "apply deploy/warm-pools")
 	s.MustKubectl(t, "", "create", "clusterrole", "classes", "--verb=get", "--resource=priorityclasses")
 	s.MustKubectl(t, "", "create", "clusterrolebinding", "classes", "--clusterrole=classes", "--user=nobody")
 	s.MustKubectl(t, "", "create", "role", "balloons", "--verb=list,get,create,patch,delete", "--resource=deployments")

@@ -30,6 +30,7 @@ func TestCluster(t *testing.T) {
 		{"NothingIsWrittenTwice", testQuiet},
 		{"WhatIsNotOursStays", testForeign},
 		{"PlaceholdersThatWait", testWaiting},
+		{"AQuotaThatKeepsRealPodsOut", testCrowded},
 		{"ImagesArePulled", testImages},
 		{"ATemplateThatIsRefused", testRefused},
 		{"RightsAreMissing", testRights},
@@ -38,6 +39,7 @@ func TestCluster(t *testing.T) {
 		{"FromOneKindToAnother", testSwitch},
 		{"AScaleIsGivenBack", testScale},
 		{"AScaleThatServes", testServing},
+		{"TwoPoolsOnOneScale", testRivals},
 		{"NoScaleToSet", testNoScale},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func (o *owned) fault(doing string, pool *v1alpha1.WarmPool, err error) error {
 			"cannot %s: %s; raise the quota or lower spec.max", what, plain(err))}
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"cannot %s: %s; apply deploy/rbac, or ask who refuses it", what, plain(err))}
+			"cannot %s: %s; apply deploy/warm-pools, or ask who refuses it", what, plain(err))}
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return &Problem{Reason: "Refused", Message: fmt.Sprintf(
 			"cannot %s: %s; mend spec.chunk.podTemplate", what, plain(err))}

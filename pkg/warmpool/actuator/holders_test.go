@@ -190,6 +190,29 @@ spec: {targetRef: {kind: Deployment, name: asleep}, signal: {query: x}}`, "creat
 	s.expect("it is as it was", s.all("deployments"), "asleep=4")
 }
 
+// testRivals: of two pools that name one target, the older has it.
+func testRivals(t *testing.T, s *scene) {
+	t.Helper()
+	s.sleepers("asleep")
+	pool := s.pool(byScale("asleep"))
+	older := s.hold(pool, 1, 0)
+	s.MustKubectl(t, `
+apiVersion: forewarm.dev/v1alpha1
+kind: WarmPool
+metadata: {name: m-younger, namespace: default}
+spec:
+  members: [{forecast: llama}]
+  max: 8
+  chunk: {podTemplate: {spec: {containers: [{name: server, image: vllm, resources: {limits: {nvidia.com/gpu: "1"}}}]}}}
+`+byScale("asleep"), "create", "-f", "-")
+	younger := s.stored()
+	younger.Name, younger.UID = "m-younger", "younger"
+	_, err := s.actuator.Hold(t.Context(), younger, actuator.Want{Base: 3})
+	s.problem(err, "TargetTaken", "the older pool llama")
+	s.hold(s.remember(older.Before), 1, 0)
+	s.expect("the older's", s.all("deployments"), "asleep=1")
+}
+
 func testNoScale(t *testing.T, s *scene) {
 	t.Helper()
 	pool := s.pool(byScale("nowhere"))
@@ -204,7 +227,7 @@ func testNoScale(t *testing.T, s *scene) {
 	pool = s.remember(s.hold(pool, 1, 0).Before)
 	s.MustKubectl(t, `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: reader}, rules: [
 		{apiGroups: ["*"], resources: ["*/scale"], verbs: [get]},
-		{apiGroups: [forewarm.dev], resources: [forecasts], verbs: [list]},
+		{apiGroups: [forewarm.dev], resources: [forecasts, warmpools], verbs: [list]},
 		{apiGroups: [autoscaling], resources: [horizontalpodautoscalers], verbs: [list]},
 		{apiGroups: [keda.sh], resources: [scaledobjects], verbs: [list]},
 		{apiGroups: [apps], resources: [deployments], verbs: [list]}]}`, "create", "-f", "-")

@@ -48,6 +48,9 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (H
 		}
 		before = nil
 	}
+	if err := s.rival(ctx, pool, target); err != nil {
+		return Held{}, err
+	}
 	if err := s.serving(ctx, pool.Namespace, target); err != nil {
 		return Held{}, err
 	}

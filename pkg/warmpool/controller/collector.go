@@ -21,17 +21,18 @@ func desc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc("forewarm_warm_pool_"+name, help, []string{"namespace", "pool"}, nil)
 }
 
-var ( //nolint:gochecknoglobals // Constants.
-	descriptions = [...]*prometheus.Desc{
-		desc("wanted_chunks", "Chunks that the members' forecasts ask for, within the pool's bounds."),
-		desc("held_chunks", "Chunks that the actuator was asked for; 0 in mode Recommend."),
-		desc("ready_chunks", "Chunks held that are there."),
-		desc("borrowed_chunks", "Chunks that members' pods have taken, and that are not there again yet."),
-		desc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC); they begin anew each day."),
-		desc("falling_back", "Whether the pool stands on its fallback: forecasts in doubt, or its budget spent (1), or not (0)."),
-	}
-	budget = desc("budget_gpu_seconds", "GPU-seconds that the pool's chunks may stand idle in a day; absent without a budget.")
-)
+//nolint:gochecknoglobals // Constants.
+var descriptions = [...]*prometheus.Desc{
+	desc("wanted_chunks", "Chunks that the members' forecasts ask for, within the pool's bounds."),
+	desc("held_chunks", "Chunks that the actuator was asked for; 0 in mode Recommend."),
+	desc("ready_chunks", "Chunks held that are there."),
+	desc("borrowed_chunks", "Chunks that members' pods have taken, and that are not there again yet."),
+	desc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC)."),
+	desc("falling_back", "Whether the fallback holds: forecasts in doubt or budget spent (1), or not (0)."),
+}
+
+//nolint:gochecknoglobals // A constant.
+var budget = desc("budget_gpu_seconds", "GPU-seconds that may stand idle in a day (UTC).")
 
 // hour is a GPU-hour in GPU-seconds.
 const hour = 3600
@@ -48,7 +49,14 @@ func gaugeOf(v *visit, plan *warmpool.Plan) gauge {
 	}
 	g.planned = true
 	g.values = [...]float64{
-		float64(plan.Want), float64(capacity.Held), float64(capacity.Ready), float64(plan.Borrowed), plan.Idle * hour, fallback,
+		float64(
+			plan.Want,
+		),
+		float64(capacity.Held),
+		float64(capacity.Ready),
+		float64(plan.Borrowed),
+		plan.Idle * hour,
+		fallback,
 	}
 	return g
 }

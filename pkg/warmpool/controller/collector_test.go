@@ -17,7 +17,7 @@ func TestGauges(t *testing.T) {
 	}
 	w.run(t, 2)
 	const want = `
-# HELP forewarm_warm_pool_budget_gpu_seconds GPU-seconds that the pool's chunks may stand idle in a day; absent without a budget.
+# HELP forewarm_warm_pool_budget_gpu_seconds GPU-seconds that may stand idle in a day (UTC).
 # TYPE forewarm_warm_pool_budget_gpu_seconds gauge
 forewarm_warm_pool_budget_gpu_seconds{namespace="team",pool="h100"} 216000
 # HELP forewarm_warm_pool_held_chunks Chunks that the actuator was asked for; 0 in mode Recommend.
@@ -30,8 +30,14 @@ forewarm_warm_pool_ready_chunks{namespace="team",pool="h100"} 3
 # TYPE forewarm_warm_pool_wanted_chunks gauge
 forewarm_warm_pool_wanted_chunks{namespace="team",pool="h100"} 4
 `
-	if err := testutil.CollectAndCompare(w.leader, strings.NewReader(want), "forewarm_warm_pool_budget_gpu_seconds",
-		"forewarm_warm_pool_held_chunks", "forewarm_warm_pool_ready_chunks", "forewarm_warm_pool_wanted_chunks"); err != nil {
+	if err := testutil.CollectAndCompare(
+		w.leader,
+		strings.NewReader(want),
+		"forewarm_warm_pool_budget_gpu_seconds",
+		"forewarm_warm_pool_held_chunks",
+		"forewarm_warm_pool_ready_chunks",
+		"forewarm_warm_pool_wanted_chunks",
+	); err != nil {
 		t.Error(err)
 	}
 	if problems, err := testutil.CollectAndLint(w.leader); err != nil || len(problems) > 0 {

@@ -115,7 +115,7 @@ func (s *said) budget() metav1.Condition {
 	spent := fmt.Sprintf("%s of %s stood idle today (UTC)", hours(s.plan.Idle), hours(s.Resolved.Pool.Budget))
 	if s.plan.State == warmpool.OverBudget {
 		return fact(ConditionBudget, false, "Spent", fmt.Sprintf(
-			"%s: no more than the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile or spec.max",
+			"%s: no more than the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile",
 			spent, s.Resolved.Pool.Fallback))
 	}
 	return fact(ConditionBudget, true, "Within", spent)

@@ -42,6 +42,8 @@ const patience = 30 * time.Second
 
 // Pools are the objects as a cluster has them; a Watch is one.
 type Pools interface {
+	// Check is nil once all pools were read: of some it cannot be told which is the older.
+	Check() error
 	// List are the pools of all namespaces. Read only.
 	List() []*Pool
 	// UpdateStatus and Finalize are refused where the pool has changed since it was read.
@@ -133,10 +135,10 @@ func (c *Controller) Run(ctx context.Context, clock Clock) {
 }
 
 // Step plans for every pool at a time, has it held, and writes what there is to say. What fails for one pool fails for it
-// alone. Before the first snapshot nothing is known, and nothing done.
+// alone. Before the first snapshot, and before the pools were read, nothing is known, and nothing done.
 func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	newest := c.Board.Load()
-	if newest == nil {
+	if all := c.Pools.Check() == nil; newest == nil || !all {
 		return nil
 	}
 	pools := c.Pools.List()

@@ -2,7 +2,6 @@ package controller_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +43,10 @@ func TestAPoolIsHeld(t *testing.T) {
 	if w.places.held["h100"] != (actuator.Want{Base: 4}) {
 		t.Fatalf("%v is held, want 6 replicas less the 2 there are: %+v", w.places.held, s)
 	}
-	if s.Wanted != 4 || s.Held != 4 || s.Ready != 0 || s.State != "Filling" || s.ObservedGeneration != 1 || s.Memory == "" ||
-		s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
+	if s.Wanted != 4 || s.Held != 4 || s.Ready != 0 || s.State != "Filling" || s.ObservedGeneration != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s.Memory == "" || s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
 		t.Errorf("%+v", s)
 	}
 	expect(t, s, controller.ConditionReady, "False Filling", "")
@@ -116,24 +117,6 @@ func TestWhatIsHeldIsGivenBack(t *testing.T) {
 	}
 }
 
-func TestAPoolThatCannotBeGivenBackSaysWhy(t *testing.T) {
-	w := newWorld()
-	w.stored.put(t, "h100", enforced)
-	w.run(t, 1)
-	w.places.gone = &actuator.Problem{Reason: "Forbidden", Message: "apply deploy/warm-pools"}
-	w.stored.remove("h100")
-	w.run(t, 12)
-	expect(t, w.status("h100"), controller.ConditionReady, "False Forbidden", "apply deploy/warm-pools")
-	if w.places.releases > 4 {
-		t.Errorf("tried %d times in 12 steps", w.places.releases)
-	}
-	w.places.gone = nil
-	w.run(t, 8)
-	if len(w.stored.objects) > 0 || len(w.places.held) > 0 {
-		t.Error("it is still there")
-	}
-}
-
 // TestWhatIsWrongWithMembers: a member that cannot be planned for is said, and what is held for it is not taken away.
 func TestWhatIsWrongWithMembers(t *testing.T) {
 	two := strings.Replace(enforced, llama, "members: [{forecast: llama}, {forecast: qwen}]\n", 1)
@@ -180,65 +163,6 @@ func TestTheOlderPoolKeepsAMember(t *testing.T) {
 	if w.places.held["an-younger"].Base != 4 {
 		t.Error(w.places.held)
 	}
-}
-
-func TestAnInvalidPoolKeepsWhatItHolds(t *testing.T) {
-	w := newWorld()
-	w.stored.put(t, "h100", enforced)
-	w.run(t, 1)
-	w.stored.put(t, "h100", strings.Replace(enforced, "limits", "limit", 1))
-	w.run(t, 10)
-	s := w.status("h100")
-	expect(t, s, controller.ConditionReady, "False Invalid", "resources.limit: unknown field")
-	expect(t, s, controller.ConditionReady, "False Invalid", "what the pool holds stays")
-	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == "" || w.places.holds != 1 || w.stored.writes > 3 {
-		t.Errorf("%+v, %+v", s, w.places)
-	}
-}
-
-// TestFaultsOfTheActuator: they are said, and tried again without haste.
-func TestFaultsOfTheActuator(t *testing.T) {
-	problem := &actuator.Problem{Reason: "QuotaExceeded", Message: "raise the quota"}
-	for _, c := range []struct {
-		about string
-		fault func(*places)
-		want  string
-		most  int
-	}{
-		{"a quota", func(p *places) { p.fail = problem }, "False QuotaExceeded", 6},
-		{"a server that is down", func(p *places) { p.fail = errors.New("refused") }, "False Retrying", 6},
-		{"a look that fails", func(p *places) { p.blind = errors.New("refused") }, "False Retrying", 6},
-	} {
-		t.Run(c.about, func(t *testing.T) {
-			w := newWorld()
-			w.stored.put(t, "h100", enforced)
-			w.run(t, 1)
-			c.fault(&w.places)
-			w.loads["llama"].demand = 80
-			w.places.holds, w.places.looks = 0, 0
-			w.run(t, 20)
-			expect(t, w.status("h100"), controller.ConditionActuated, c.want, "")
-			expect(t, w.status("h100"), controller.ConditionReady, c.want, "")
-			if w.places.holds > c.most || w.places.looks > c.most+1 {
-				t.Errorf("%d times held and %d times looked in 20 steps", w.places.holds, w.places.looks)
-			}
-			w.places.fail, w.places.blind = nil, nil
-			w.run(t, 20)
-			expect(t, w.status("h100"), controller.ConditionActuated, "True Held", "6 chunks")
-			if want := []string{"Warning " + strings.Fields(c.want)[1], "Normal Actuated"}; !slices.Contains(w.told, want[0]) ||
-				!slices.Contains(w.told, want[1]) {
-				t.Error(w.told)
-			}
-		})
-	}
-}
-
-func TestWhatHindersIsSaid(t *testing.T) {
-	w := newWorld()
-	w.places.remark = "no node takes it"
-	w.stored.put(t, "h100", enforced)
-	w.run(t, 1)
-	expect(t, w.status("h100"), controller.ConditionActuated, "False Hindered", "no node takes it")
 }
 
 func TestAStaleForecastTakesNothingAway(t *testing.T) {
@@ -326,7 +250,10 @@ func TestMembersAreCovered(t *testing.T) {
 
 func TestAScaleIsRememberedUntilItIsGivenBack(t *testing.T) {
 	w := newWorld()
-	w.places.before = &v1alpha1.ScaleBefore{TargetRef: v1alpha1.TargetRef{Kind: "Deployment", Name: "asleep"}, Replicas: 2}
+	w.places.before = &v1alpha1.ScaleBefore{
+		TargetRef: v1alpha1.TargetRef{Kind: "Deployment", Name: "asleep"},
+		Replicas:  2,
+	}
 	w.stored.put(t, "h100", enforced+"actuator: {scale: {targetRef: {kind: Deployment, name: asleep}}}\n")
 	w.run(t, 1)
 	if diff := cmp.Diff(w.places.before, w.status("h100").ScaleBefore); diff != "" {
@@ -357,7 +284,8 @@ func TestTwoCapacityTypes(t *testing.T) {
 `)
 	w.run(t, 2)
 	s := w.status("h100")
-	if len(s.ByCapacityType) != 2 || s.ByCapacityType[0].Held+s.ByCapacityType[1].Held != 4 || s.ByCapacityType[1].Name != "spot" {
+	if len(s.ByCapacityType) != 2 || s.ByCapacityType[0].Held+s.ByCapacityType[1].Held != 4 ||
+		s.ByCapacityType[1].Name != "spot" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -382,26 +310,26 @@ func TestTheLongestLeadTimeCounts(t *testing.T) {
 	}
 }
 
-// TestNothingIsKnownBeforeTheFirstSnapshot: then nothing is done, and so nothing taken away.
-func TestNothingIsKnownBeforeTheFirstSnapshot(t *testing.T) {
+// TestNothingIsKnownAtTheStart: then nothing is done, and so nothing taken away.
+func TestNothingIsKnownAtTheStart(t *testing.T) {
 	w := newWorld()
 	w.stored.put(t, "h100", enforced)
 	if err := w.leader.Step(t.Context(), w.now); err != nil || w.stored.writes+w.places.holds > 0 {
 		t.Errorf("%v, %+v", err, w.places)
 	}
+	w.stored.unread = errors.New("not yet")
+	w.run(t, 1)
+	if w.stored.writes+w.places.holds > 0 {
+		t.Errorf("%+v", w.places)
+	}
 }
 
-func TestARefusedWriteIsAnErrorAndNoHotLoop(t *testing.T) {
-	w := newWorld()
-	w.stored.put(t, "h100", spec)
-	w.stored.refuse = fmt.Errorf("forbidden")
-	w.run(t, 1)
-	if len(w.problems) != 1 || !strings.Contains(w.problems[0].Error(), "team/h100: write the status: forbidden") {
-		t.Error(w.problems)
-	}
-	w.stored.refuse = nil
-	w.run(t, 1)
-	if w.status("h100").Wanted != 4 {
-		t.Errorf("%+v", w.status("h100"))
+func TestHours(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0 GPUh", 1e-9: "0 GPUh", 0.003: "0.0030 GPUh", 0.512: "0.51 GPUh", 1.25: "1.2 GPUh", 99.44: "99.4 GPUh", 250.6: "251 GPUh",
+	} {
+		if got := controller.Hours(v); got != want {
+			t.Errorf("%g is %s, want %s", v, got, want)
+		}
 	}
 }

@@ -43,14 +43,18 @@ type stored struct {
 	// writes count those of statuses, finalized those of finalizers; refuse is an error for all of them.
 	writes, finalized int
 	refuse            error
+	// unread says that the pools have not been read yet.
+	unread error
 }
 
+func (s *stored) Check() error { return s.unread }
+
 // put creates a pool, or changes its spec.
-func (s *stored) put(t testing.TB, name, spec string) {
-	t.Helper()
+func (s *stored) put(tb testing.TB, name, spec string) {
+	tb.Helper()
 	var fields map[string]any
 	if err := yaml.Unmarshal([]byte(spec), &fields); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	object := s.objects[name]
 	if object == nil {
@@ -258,20 +262,38 @@ func (w *world) lead() {
 
 // entry is a Forecast whose demand is sure to be that of its load.
 func (w *world) entry(name string, l *load) *snapshot.Entry {
+	return entryOf("team", name, l, w.now, w.stale)
+}
+
+func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapshot.Entry {
 	var q decide.Quantiles
 	for i := range q {
 		q[i] = l.demand
 	}
 	e := &snapshot.Entry{
-		Key: snapshot.Key{Namespace: "team", Name: name}, State: snapshot.Ready, Model: "arima", Lead: 2 * time.Minute,
-		SampleTime: w.now, StaleAt: w.now.Add(10 * time.Minute), Observed: l.demand, Skill: 0.2, Coverage: math.NaN(),
-		Decision: decide.Decision{Value: l.demand},
+		Key: snapshot.Key{
+			Namespace: namespace,
+			Name:      name,
+		},
+		State:      snapshot.Ready,
+		Model:      "arima",
+		Lead:       2 * time.Minute,
+		SampleTime: now,
+		StaleAt:    now.Add(10 * time.Minute),
+		Observed:   l.demand,
+		Skill:      0.2,
+		Coverage:   math.NaN(),
+		Decision:   decide.Decision{Value: l.demand},
 		Candidates: []snapshot.Candidate{{Name: "arima", Windows: []decide.Window{
 			{Horizon: time.Minute, Quantiles: q}, {Horizon: time.Hour, Quantiles: q},
 		}}},
-		Recent: forecast.Series{Start: w.now.Add(-time.Hour), Step: 10 * time.Minute, Values: slices.Repeat([]float64{l.demand}, 6)},
+		Recent: forecast.Series{
+			Start:  now.Add(-time.Hour),
+			Step:   10 * time.Minute,
+			Values: slices.Repeat([]float64{l.demand}, 6),
+		},
 	}
-	if w.stale {
+	if stale {
 		e.State = snapshot.Stale
 	}
 	return e

@@ -37,7 +37,7 @@ func (c *Controller) leadOf(now time.Time, newest *snapshot.Snapshot, p *Pool) l
 			waited += node.Starts
 		}
 	}
-	l.source = podSource(placed) + "; " + l.nodeSource(p, waited)
+	l.source = podSource(placed) + "; " + nodeSource(p, waited)
 	if waited == 0 {
 		l.node = p.Resolved.Pool.Node
 	}
@@ -51,7 +51,7 @@ func podSource(placed int64) string {
 	return fmt.Sprintf("pod: p%.0f of %d starts on nodes that were there", 100*leadtime.Level, placed)
 }
 
-func (l *lead) nodeSource(p *Pool, waited int64) string {
+func nodeSource(p *Pool, waited int64) string {
 	switch named := words(p.Resolved.Pool.Node); {
 	case !p.Resolved.Measured:
 		return "node: fixed " + named

@@ -39,9 +39,9 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 	status := &v1alpha1.WarmPoolStatus{
 		ObservedGeneration: s.Generation,
 		State:              s.state(),
-		Wanted:             int32(s.plan.Want),     //nolint:gosec // At most max.
-		Held:               int32(capacity.Held),   //nolint:gosec // As many as were asked for.
-		Ready:              int32(capacity.Ready),  //nolint:gosec // At most Held.
+		Wanted:             int32(s.plan.Want),    //nolint:gosec // At most max.
+		Held:               int32(capacity.Held),  //nolint:gosec // As many as were asked for.
+		Ready:              int32(capacity.Ready), //nolint:gosec // At most Held.
 		IdleToday:          hours(s.plan.Idle),
 		LeadTime:           words(s.lead.pod),
 		NodeLeadTime:       words(s.lead.node),
@@ -104,16 +104,33 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 			out = append(out, s.Status.Covered[i])
 			continue
 		}
-		out = append(out, v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))})
+		out = append(
+			out,
+			v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))},
+		)
 	}
 	return out
 }
 
-// hours are GPU-hours with a digit after the point, those beyond a hundred without.
+// hours are GPU-hours with a digit after the point, those beyond a hundred without, and those below one with two that count.
 func hours(v float64) string {
-	digits := 1
-	if math.Abs(v) >= 100 {
-		digits = 0
+	var text string
+	switch size := math.Abs(v); {
+	case size >= 100:
+		text = strconv.FormatFloat(v, 'f', 0, 64)
+	case size >= 1:
+		text = strconv.FormatFloat(v, 'f', 1, 64)
+	case size < 1e-6:
+		text = "0"
+	default:
+		text = decimal(v)
 	}
-	return strconv.FormatFloat(v, 'f', digits, 64) + " GPUh"
+	return text + " GPUh"
+}
+
+// decimal has two digits that count, and no exponent.
+func decimal(v float64) string {
+	const digits = 2
+	places := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
+	return strconv.FormatFloat(v, 'f', places, 64)
 }

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
@@ -110,7 +111,9 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *visit, plan war
 }
 
 // resting says that the spec was attempted in vain, and that it is too early to try again.
-func (v *visit) resting(now time.Time) bool { return v.attempted == v.Generation && now.Before(v.retry) }
+func (v *visit) resting(now time.Time) bool {
+	return v.attempted == v.Generation && now.Before(v.retry)
+}
 
 // asks says whether the actuator was asked for just that.
 func (k *course) asks(want actuator.Want) bool {
@@ -133,7 +136,11 @@ func (c *Controller) finalize(ctx context.Context, v *visit, on bool) error {
 		return nil
 	}
 	after, err := c.Pools.Finalize(ctx, v.Pool, on)
-	if err != nil {
+	switch {
+	case apierrors.IsForbidden(err):
+		return &actuator.Problem{Reason: "Forbidden", Message: fmt.Sprintf(
+			"mode %s needs rights that are not given: apply deploy/warm-pools: %s", v1alpha1.PoolEnforce, err)}
+	case err != nil:
 		return fmt.Errorf("mark the pool with its finalizer: %w", err)
 	}
 	v.Pool = after
