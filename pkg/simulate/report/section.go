@@ -24,7 +24,7 @@ type section struct {
 // sections are those that were asked for.
 func sections(c *compare.Comparison) []section {
 	var out []section
-	if c.Warm != nil {
+	if c.Warm != nil && len(c.Warm.Trials) > 0 { // None are there where it was interrupted before.
 		out = append(out, warmOf(c.Warm, &c.Assumptions))
 	}
 	if len(c.Shapes) > 0 {

@@ -81,6 +81,9 @@ func TestTextWarm(t *testing.T) {
 	if told := text(t, c, 90); strings.Contains(told, "$") {
 		t.Errorf("dollars without a price:\n%s", told)
 	}
+	if c.Warm.Trials = nil; strings.Contains(text(t, c, 90), "Warm pool") {
+		t.Error("a pool of which nothing was played")
+	}
 	if strings.Contains(text(t, comparison(t), 90), "Warm pool") {
 		t.Error("a pool that nobody gave")
 	}
