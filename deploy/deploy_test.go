@@ -404,9 +404,18 @@ func TestNothingIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := map[string]bool{
-		"apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true, "rbac": true,
-		"samples": true, "server": true, "with-cert-manager": true, "keda-scaler": true, "with-keda-scaler": true,
-		"warm-pools": true,
+		"warm-pools":        true,
+		"apiservice":        true,
+		"beside-keda":       true,
+		"cert-manager":      true,
+		"crds":              true,
+		"default":           true,
+		"rbac":              true,
+		"samples":           true,
+		"server":            true,
+		"with-cert-manager": true,
+		"keda-scaler":       true,
+		"with-keda-scaler":  true,
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {
