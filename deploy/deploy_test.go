@@ -43,6 +43,7 @@ func TestDeploy(t *testing.T) {
 		{"TheAccountMayDoItsWork", testWork},
 		{"AndNothingElse", testRights},
 		{"PeopleMayLook", testPeople},
+		{"WarmPoolsMayBeHeld", testWarmPools},
 		{"BesideKEDA", testBesideKEDA},
 		{"WithKEDAScaler", testKEDAScaler},
 		{"WithCertManager", testCertManager},
@@ -250,6 +251,10 @@ func testPeople(t *testing.T, c *testcluster.Cluster) {
 		want                                    bool
 	}{
 		{"viewer", "list", "forewarm.dev", "forecasts", "", true},
+		{"viewer", "list", "forewarm.dev", "warmpools", "", true},
+		{"viewer", "create", "forewarm.dev", "warmpools", "", false},
+		{"editor", "create", "forewarm.dev", "warmpools", "", true},
+		{"editor", "update", "forewarm.dev", "warmpools", "status", false},
 		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "", true},
 		{"viewer", "list", "inspect.forewarm.dev", "outlooks", "", true},
 		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "page", true},
@@ -416,6 +421,7 @@ func testAgent(t *testing.T, c *testcluster.Cluster) {
 
 func testRemoval(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
+	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
 	c.MustKubectl(t, "", "delete", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/agent", "--ignore-not-found")
@@ -428,9 +434,19 @@ func TestNothingIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := map[string]bool{
-		"apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true, "rbac": true,
-		"samples": true, "server": true, "with-cert-manager": true, "keda-scaler": true, "with-keda-scaler": true,
-		"agent": true,
+		"agent":             true,
+		"warm-pools":        true,
+		"apiservice":        true,
+		"beside-keda":       true,
+		"cert-manager":      true,
+		"crds":              true,
+		"default":           true,
+		"rbac":              true,
+		"samples":           true,
+		"server":            true,
+		"with-cert-manager": true,
+		"keda-scaler":       true,
+		"with-keda-scaler":  true,
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"strings"
 	"testing"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -10,13 +11,18 @@ import (
 
 func testRights(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	type ask = authorization.ResourceAttributes
-	for _, q := range []struct {
-		ask  ask
-		want bool
-	}{
+	expectRights(t, c, []right{
 		{ask{Verb: "list", Group: "forewarm.dev", Resource: "forecasts"}, true},
 		{ask{Verb: "update", Group: "forewarm.dev", Resource: "forecasts", Subresource: "status"}, true},
+		{ask{Verb: "watch", Group: "forewarm.dev", Resource: "warmpools"}, true},
+		{ask{Verb: "update", Group: "forewarm.dev", Resource: "warmpools", Subresource: "status"}, true},
+		{ask{Verb: "patch", Group: "forewarm.dev", Resource: "warmpools"}, false},
+		{ask{Verb: "create", Group: "apps", Resource: "deployments", Namespace: "inference"}, false},
+		{
+			ask{Verb: "create", Group: "autoscaling.x-k8s.io", Resource: "capacitybuffers", Namespace: "inference"},
+			false,
+		},
+		{ask{Verb: "create", Resource: "podtemplates", Namespace: "inference"}, false},
 		{ask{Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}, true},
 		{ask{Verb: "update", Group: "forewarm.dev", Resource: "forecasts"}, false},
 		{ask{Verb: "create", Group: "forewarm.dev", Resource: "forecasts"}, false},
@@ -35,7 +41,10 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{ask{Verb: "watch", Group: "apiregistration.k8s.io", Resource: "apiservices"}, true},
 		{ask{Verb: "watch", Group: "autoscaling", Resource: "horizontalpodautoscalers"}, true},
 		{ask{Verb: "list", Group: "keda.sh", Resource: "scaledobjects"}, true},
-		{ask{Verb: "update", Group: "autoscaling", Resource: "horizontalpodautoscalers", Namespace: "inference"}, false},
+		{
+			ask{Verb: "update", Group: "autoscaling", Resource: "horizontalpodautoscalers", Namespace: "inference"},
+			false,
+		},
 		{ask{Verb: "patch", Group: "keda.sh", Resource: "scaledobjects", Namespace: "inference"}, false},
 		{ask{Verb: "patch", Group: "apps", Resource: "deployments", Subresource: "scale"}, false},
 		{ask{Verb: "get", Group: "apps", Resource: "deployments"}, false},
@@ -48,7 +57,68 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{lease("update", "forewarm-system", "other"), false},
 		{lease("delete", "forewarm-system", "forewarm"), false},
 		{lease("create", "inference", "forewarm"), false},
-	} {
+	})
+}
+
+// testWarmPools: what mode Enforce takes is given by a folder of its own, and no more.
+func testWarmPools(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	for range 2 {
+		c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/warm-pools")
+	}
+	deployment := func(verb, subresource, name string) ask {
+		return ask{
+			Verb:        verb,
+			Group:       "apps",
+			Resource:    "deployments",
+			Subresource: subresource,
+			Namespace:   "inference",
+			Name:        name,
+		}
+	}
+	expectRights(t, c, []right{
+		{ask{Verb: "patch", Group: "forewarm.dev", Resource: "warmpools"}, true},
+		{ask{Verb: "update", Group: "forewarm.dev", Resource: "warmpools", Subresource: "finalizers"}, true},
+		{ask{Verb: "update", Group: "forewarm.dev", Resource: "warmpools"}, false},
+		{ask{Verb: "create", Group: "forewarm.dev", Resource: "warmpools"}, false},
+		{ask{Verb: "delete", Group: "forewarm.dev", Resource: "warmpools"}, false},
+		{ask{Verb: "patch", Group: "forewarm.dev", Resource: "forecasts"}, false},
+		{deployment("create", "", ""), true},
+		{deployment("patch", "", ""), true},
+		{deployment("delete", "", "h100"), true},
+		{deployment("deletecollection", "", ""), false},
+		{deployment("update", "scale", "llama"), false},
+		{deployment("patch", "scale", "llama"), false},
+		// The sample's own Role.
+		{deployment("patch", "scale", "summary-asleep"), true},
+		{ask{Verb: "create", Group: "autoscaling.x-k8s.io", Resource: "capacitybuffers", Namespace: "inference"}, true},
+		{ask{Verb: "create", Resource: "podtemplates", Namespace: "inference"}, true},
+		{ask{Verb: "get", Group: "scheduling.k8s.io", Resource: "priorityclasses"}, true},
+		{ask{Verb: "create", Group: "scheduling.k8s.io", Resource: "priorityclasses"}, false},
+		{ask{Verb: "create", Resource: "pods", Namespace: "inference"}, false},
+		{ask{Verb: "delete", Resource: "pods", Namespace: "inference"}, false},
+		{ask{Verb: "patch", Group: "apps", Resource: "statefulsets", Namespace: "inference"}, false},
+		{ask{Verb: "get", Resource: "secrets", Namespace: "inference"}, false},
+		{ask{Verb: "list", Resource: "nodes"}, false},
+	})
+	table := c.MustKubectl(t, "", "get", "warmpools", "-n", "inference")
+	if !strings.Contains(table, "BUDGET LEFT") || !strings.Contains(table, "Recommend") {
+		t.Errorf("the table:\n%s", table)
+	}
+}
+
+type (
+	ask   = authorization.ResourceAttributes
+	right struct {
+		ask  ask
+		want bool
+	}
+)
+
+// expectRights asks for each whether forewarm's account has it.
+func expectRights(t *testing.T, c *testcluster.Cluster, rights []right) {
+	t.Helper()
+	for _, q := range rights {
 		if got := may(t, c, account, q.ask); got != q.want {
 			t.Errorf("the account may %+v: %v", q.ask, got)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/config/pool"
 	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
@@ -35,13 +37,24 @@ func bySignal() []string {
 	}
 }
 
+// pools are the samples of warm pools: one for each way to hold capacity, and for what a chunk may be.
+func pools() []string {
+	return []string{
+		"warm-pool-balloon.yaml",
+		"warm-pool-capacity-buffer.yaml",
+		"warm-pool-scale.yaml",
+		"warm-pool-mig.yaml",
+		"warm-pool-gang.yaml",
+	}
+}
+
 // testSamples applies them as they stand, twice: nothing is unknown, nothing defaulted otherwise the second time.
 func testSamples(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "apply", "--server-side", "-f", knativeServices(t))
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/services.serving.knative.dev", "--timeout=30s")
 	for range 2 {
-		for _, name := range bySignal() {
+		for _, name := range slices.Concat(bySignal(), pools()) {
 			c.MustKubectl(
 				t,
 				"",
@@ -109,6 +122,32 @@ func TestTheSamplesFit(t *testing.T) {
 	}
 }
 
+// TestThePoolsFit: each is sound, its members are Forecasts of the other samples, and of no other pool.
+func TestThePoolsFit(t *testing.T) {
+	known := map[string]bool{}
+	for _, name := range append(bySignal(), "forecast.yaml") {
+		forecast, _ := read(t, name)
+		known[forecast.Name] = true
+	}
+	for _, name := range pools() {
+		text, err := os.ReadFile(filepath.Join("samples", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := pool.Read(name, text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, m := range all[0].Members {
+			if !known[m.Forecast] {
+				t.Errorf("%s: no sample is the Forecast %s, or another pool has it", name, m.Forecast)
+			}
+			delete(known, m.Forecast)
+		}
+	}
+}
+
 // TestNoSampleIsForgotten holds the folder against what is applied here and elsewhere.
 func TestNoSampleIsForgotten(t *testing.T) {
 	tried := map[string]bool{
@@ -117,7 +156,7 @@ func TestNoSampleIsForgotten(t *testing.T) {
 		"hpa-object.yaml":   true,
 		"scaledobject.yaml": true,
 	}
-	for _, name := range bySignal() {
+	for _, name := range slices.Concat(bySignal(), pools()) {
 		tried[name] = true
 	}
 	entries, err := os.ReadDir("samples")

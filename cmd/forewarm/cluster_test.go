@@ -132,6 +132,7 @@ func TestServeInACluster(t *testing.T) {
 		{"ReplicasAgree", agreement},
 		{"ObjectsComeChangeAndGo", objects},
 		{"AnObjectiveIsTold", objective},
+		{"AWarmPoolIsHeld", warmPool},
 		{"AStolenAPIServiceIsNoticed", theft},
 		{"TheLeaderGivesItsLeaseBack", succession},
 		{"TheLogIsQuiet", quiet},

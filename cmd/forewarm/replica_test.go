@@ -48,7 +48,7 @@ func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
 		t.Fatal(err)
 	}
 	r.command = exec.Command(os.Args[0], "serve", "--kubeconfig="+kubeconfig, "--prometheus-url="+history,
-		"--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port), "--log-format=json")
+		"--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port), "--log-format=json", "--warm-pool-step=1s")
 	r.command.Env = append(os.Environ(), asForewarm+"=1")
 	r.command.Stdout, r.command.Stderr = log, log
 	if err := r.command.Start(); err != nil {

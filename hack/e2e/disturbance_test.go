@@ -79,6 +79,13 @@ func (s *stage) sourceAway(t *testing.T) {
 // leaderKilled: the other serves on without a gap and takes the statuses over.
 func (s *stage) leaderKilled(t *testing.T) {
 	t.Helper()
+	s.killLeader(t)
+	s.replicasAgree(t)
+}
+
+// killLeader kills the replica that holds the lease, and starts it again when the other has it.
+func (s *stage) killLeader(t *testing.T) {
+	t.Helper()
 	holder := func() string {
 		return s.get(t, "lease", "forewarm", "-n", "forewarm-system", "-o", "jsonpath={.spec.holderIdentity}")
 	}
@@ -97,7 +104,6 @@ func (s *stage) leaderKilled(t *testing.T) {
 	if err := leader.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.replicasAgree(t)
 }
 
 // allKilled: nothing answers, the HPA holds still; the replicas come back and know everything again.

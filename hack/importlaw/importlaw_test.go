@@ -122,6 +122,15 @@ func layers() map[string]layer {
 			forbidden: []string{module + "pkg/serve", module + "pkg/source", module + "pkg/signal"},
 			why:       "siblings of the outer layer do not meet",
 		},
+		// It reads its own objects by pkg/config/pool, and asks for what it needs of the Forecasts' watch.
+		"warm pools": {
+			packages: []string{"pkg/warmpool/controller", "pkg/warmpool/actuator"},
+			forbidden: []string{
+				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/config/cluster",
+				module + "pkg/config/folder",
+			},
+			why: "siblings of the outer layer do not meet",
+		},
 	}
 }
 

@@ -117,6 +117,9 @@ func wrongKind(d strict.Document) string {
 	switch {
 	case version == want && kind == v1alpha1.ForecastKind:
 		return ""
+	case version == want && kind == v1alpha1.WarmPoolKind:
+		return "a WarmPool holds nodes, which a folder has none of: apply it to a cluster, or see what it would be worth with " +
+			"forewarm simulate --warm-pool"
 	case strings.HasSuffix(kind, "List"):
 		return fmt.Sprintf("kind %s is not read here: write one document for each Forecast, apart by ---", kind)
 	}

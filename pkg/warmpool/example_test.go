@@ -77,6 +77,6 @@ func ExampleMemory_MarshalText() {
 	var next warmpool.Memory
 	fmt.Println(next.UnmarshalText(text), next == memory)
 	// Output:
-	// v1 at=1772632800000 ready=5 placed=0 day=20516 stood=0 unseen=0 lost=0 gained=0 matching=0 borrowed=0 covers=0 turning=0 doubted=0 wants=1772632800000:6:2 <nil>
+	// v1 at=1772632800000 ready=5 placed=0 had=0 day=20516 stood=0 unseen=0 lost=0 gained=0 matching=0 borrowed=0 covers=0 turning=0 doubted=0 wants=1772632800000:6:2 <nil>
 	// <nil> true
 }

@@ -57,6 +57,15 @@ func (w *wants) add(now want, hold time.Duration) {
 	}
 }
 
+// take lowers what is remembered by what members' replicas have taken since the last plan: what they have a place on, or
+// wait for, is wanted no more. To keep it would be to buy it again.
+func (w *wants) take(chunks int64) {
+	for i := range w.all[:w.n] {
+		w.all[i].total = max(0, w.all[i].total-chunks)
+		w.all[i].base = max(0, w.all[i].base-chunks)
+	}
+}
+
 // and is as late as the later of two, and as high as the higher.
 func (a want) and(b want) want {
 	return want{at: max(a.at, b.at), total: max(a.total, b.total), base: max(a.base, b.base)}

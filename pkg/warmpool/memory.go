@@ -15,6 +15,8 @@ type past struct {
 	at int64
 	// ready are the chunks that were there then, placed the thousandths of a chunk that members' replicas had a place on.
 	ready, placed int64
+	// had are the whole chunks that members' replicas had a place on or waited for.
+	had int64
 
 	// day is that of the idle time, in days since 1970: stood are the chunk-milliseconds that were idle in it, unseen the
 	// milliseconds in which nobody looked.

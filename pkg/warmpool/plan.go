@@ -10,8 +10,8 @@ import (
 //
 // The chain, with numbers: two members want 5 chunks beyond what they have within the window of a pod and a node, and 2
 // within that of a pod: 5. At least 1 and at most 4 may be held: 4. While a member is in doubt at least the fallback, 3:
-// still 4. Six were wanted three minutes ago, but 4 was the most then too: 4, kept for as long as a node takes. Once the
-// budget is spent no more than the fallback: 3. A gang of two wants whole gangs: 4.
+// still 4. Six were wanted three minutes ago, but 4 was the most then too: 4, kept for as long as a node takes unless
+// members' replicas take them. Once the budget is spent no more than the fallback: 3. A gang of two wants whole gangs: 4.
 func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan, Memory) {
 	p, c = p.bounded(), c.bounded()
 	s := situation{pool: p, capacity: c, at: instant(now), demand: ask(p, members)}
@@ -65,10 +65,15 @@ func (s *situation) bound() {
 	s.base = min(s.base, s.wanted)
 }
 
-// hold keeps what was wanted for as long as getting it again takes, and what is held when there is no past to know it by or
+// hold keeps what was wanted, and was not taken by members' replicas, for as long as getting it again takes, and what is held when there is no past to know it by or
 // a member begins to be in doubt.
 func (s *situation) hold(m *past) {
 	span := breakEven(s.pool.Node)
+	had := int64(min(s.demand.placed+s.demand.waiting+grain, unlimited))
+	if m.at != 0 {
+		m.wants.take(max(0, had-m.had))
+	}
+	m.had = had
 	doubted := flag(s.doubted())
 	if m.at == 0 || m.since(s.at) > max(span, longestGap) || doubted > m.doubted {
 		m.wants.add(want{at: s.at, total: int64(min(s.capacity.Held, s.pool.Max)), base: int64(s.base)}, span)
@@ -118,9 +123,12 @@ func (s *situation) plan() Plan {
 
 func (s *situation) doubted() bool { return s.demand.sound < len(s.demand.all) }
 
-// ready says whether all that the members may want within a pod's window is there: for replicas that wait for a place too.
+// ready says whether all that the members may want within a pod's window is there: for replicas that wait for a place too,
+// and for one more of any member, since an empty pool stands ready for nothing, however little is wanted of it. (Played on
+// 14 days of requests: without that a pool of one member covered it four fifths of the time with 1.3 chunks on average, and
+// 1.6 % of the demand was late; with it 1.25 %.)
 func (s *situation) ready() bool {
-	missing := chunks(s.demand.pod.high + s.demand.waiting)
+	missing := max(chunks(s.demand.pod.high+s.demand.waiting), s.demand.largest())
 	return len(s.demand.all) > 0 && !s.doubted() && !s.spent && s.asked <= s.pool.Max && s.capacity.Ready >= missing
 }
 

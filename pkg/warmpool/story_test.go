@@ -98,8 +98,21 @@ func TestADayWithAPeak(t *testing.T) {
 	peak.Placed = 10
 	peak.Outlook.Served = 10_000
 	s.play(pace, peak)
-	s.expect("real pods took their place", 6, warmpool.Ready, "6 kept for 5m", "6 are given back from 12:21 UTC on")
-	s.play(5*time.Minute, peak)
+	s.expect("real pods took their place: holding it on would be buying it again", 0, warmpool.Ready)
+}
+
+// A surge takes a part of what is held, and the forecast gives up the rest: that is kept as ever.
+func TestWhatIsNotTakenIsKept(t *testing.T) {
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.play(10*time.Minute, wanting(6))
+	took := wanting(0)
+	took.Placed, took.Waiting, took.Outlook.Served = 6, 2, 8000
+	s.play(pace, took)
+	s.expect("two placed, two waiting, two over", 2, warmpool.Ready, "2 kept for 5m")
+	took.Placed, took.Waiting = 8, 0
+	s.play(4*time.Minute, took)
+	s.expect("all placed", 2, warmpool.Ready)
+	s.play(2*time.Minute, took)
 	s.expect("a node's lead time later", 0, warmpool.Ready)
 }
 
@@ -304,6 +317,26 @@ func TestCoversAfterAWhileAndNotAtOnceNoMore(t *testing.T) {
 	covers("for long enough", true)
 	s.play(3*time.Minute, wanting(25))
 	covers("more than it may hold", false)
+}
+
+// Replicas that are there already may be more than what is wanted; the next one would find no place.
+func TestAnEmptyPoolCoversNobody(t *testing.T) {
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.play(time.Hour, wanting(0))
+	if s.plan.Want != 0 || s.plan.Covers {
+		t.Errorf("%d held, covers %t, want none of both", s.plan.Want, s.plan.Covers)
+	}
+	s.pool.Min = 1
+	s.play(20*time.Minute, wanting(0))
+	if s.plan.Want != 1 || !s.plan.Covers {
+		t.Errorf("%d held, covers %t, want one replica's worth, which covers", s.plan.Want, s.plan.Covers)
+	}
+	gang := wanting(0)
+	gang.Chunks, s.pool.Max = 4, 3
+	s.play(20*time.Minute, gang)
+	if s.plan.Covers {
+		t.Error("a pool of one chunk covers a gang of four")
+	}
 }
 
 func TestBorrowed(t *testing.T) {

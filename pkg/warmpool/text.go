@@ -21,7 +21,7 @@ const (
 
 // MarshalText writes the memory as one line of names and numbers, exactly:
 //
-//	v1 at=1795305600000 ready=4 placed=9000 day=20779 … wants=1795305480000:6:4,1795305600000:4:4
+//	v1 at=1795305600000 ready=4 placed=9000 had=9 day=20779 … wants=1795305480000:6:4,1795305600000:4:4
 //
 // A want is its time, the chunks wanted in all, and those of the first capacity type.
 func (m Memory) MarshalText() ([]byte, error) {
@@ -51,6 +51,7 @@ func (m *past) fields() []field {
 		{"at", &m.at, most},
 		{"ready", &m.ready, unlimited},
 		{"placed", &m.placed, mostHeld},
+		{"had", &m.had, unlimited},
 		{"day", &m.day, most},
 		{"stood", &m.stood, most},
 		{"unseen", &m.unseen, most},

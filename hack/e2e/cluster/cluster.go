@@ -27,6 +27,8 @@ type Options struct {
 	KEDA bool
 	// Sync is how often the HPA controller looks; default 15 s, as in a real cluster.
 	Sync time.Duration
+	// Bare has no nodes at first: whoever runs the cluster makes them, and kwok plays their kubelets.
+	Bare bool
 	// Stabilization is how long it holds a scale-down; default 5 min, as in a real cluster.
 	Stabilization time.Duration
 	// Progress is told what is being started; may be nil.

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,11 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	}})
 	if err != nil {
 		return err
+	}
+	if c.Bare {
+		return p.await(ctx, func(ctx context.Context) error {
+			return healthy(ctx, http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/healthz", port))
+		})
 	}
 	var manifests strings.Builder
 	for i := range nodes {

@@ -8,7 +8,7 @@ type WarmPoolStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// State in a word: Ready, Filling, FallingBack, OverBudget, Pending or Invalid.
+	// State in a word: Recommending, Ready, Filling, FallingBack, OverBudget, Invalid, or Releasing on its way out.
 	// +optional
 	State string `json:"state,omitempty"`
 
@@ -37,10 +37,10 @@ type WarmPoolStatus struct {
 	// +optional
 	ByCapacityType []CapacityTypeStatus `json:"byCapacityType,omitempty"`
 
-	// IdleToday is how many GPU-hours the pool's chunks have stood idle today (UTC).
+	// IdleToday is how long the pool's chunks have stood idle today (UTC), in GPU-hours: "1.5 GPUh".
 	// +optional
 	IdleToday string `json:"idleToday,omitempty"`
-	// BudgetLeft is how many may still; absent without a budget.
+	// BudgetLeft is how long they still may; absent without a budget.
 	// +optional
 	BudgetLeft string `json:"budgetLeft,omitempty"`
 

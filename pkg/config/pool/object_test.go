@@ -67,9 +67,13 @@ func sound(t *testing.T, r *pool.Resolved) {
 	t.Helper()
 	p := r.Pool
 	finite := func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-	if p.Min < 0 || p.Min > p.Fallback || p.Fallback > p.Max || p.Max > pool.MaxChunks || !(p.GPUs > 0) || !finite(p.GPUs) ||
-		p.Quantile < 0.5 || p.Quantile > 0.995 || p.Budget < 0 || !finite(p.Budget) ||
-		p.Node <= 0 {
+	if p.Min < 0 || p.Min > p.Fallback || p.Fallback > p.Max || p.Max > pool.MaxChunks {
+		t.Fatalf("bounds of %+v", p)
+	}
+	if !(p.GPUs > 0) || !finite(p.GPUs) || p.Budget < 0 || !finite(p.Budget) {
+		t.Fatalf("GPUs of %+v", p)
+	}
+	if p.Quantile < 0.5 || p.Quantile > 0.995 || p.Node <= 0 {
 		t.Fatalf("%+v", p)
 	}
 	if len(r.Members) == 0 || len(r.Members) > pool.MaxMembers || r.Actuator == "" {

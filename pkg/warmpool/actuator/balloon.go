@@ -83,6 +83,7 @@ func (b *Balloon) held(
 	ctx context.Context, pool *v1alpha1.WarmPool, found map[string]*unstructured.Unstructured,
 ) (Held, error) {
 	var out Held
+	held := 0
 	for _, capacity := range capacities(pool) {
 		count := Count{Name: capacity.Name}
 		if object := found[nameFor(pool, capacity.Name)]; object != nil {
@@ -102,6 +103,14 @@ func (b *Balloon) held(
 			out.Remark = join(out.Remark, capacity.Name, remark)
 		}
 		out.Types = append(out.Types, count)
+		held += count.Held
+	}
+	if held > 0 {
+		remark, err := crowded(ctx, b.client, pool)
+		if err != nil {
+			return Held{}, err
+		}
+		out.Remark = join(out.Remark, "", remark)
 	}
 	return out, nil
 }

@@ -145,9 +145,9 @@ func (c *CapacityBuffer) held(
 	for _, capacity := range capacities(pool) {
 		count := Count{Name: capacity.Name}
 		if object := found[nameFor(pool, capacity.Name)]; object != nil {
-			b := &buffer{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, b); err != nil {
-				return Held{}, fmt.Errorf("read the CapacityBuffer %s: %w", object.GetName(), err)
+			b, err := decodeBuffer(object.Object)
+			if err != nil {
+				return Held{}, err
 			}
 			count.Held, count.Ready = int(b.Spec.Replicas), b.ready()
 			out.Remark = join(out.Remark, capacity.Name, b.remark(c.now()))
@@ -155,6 +155,14 @@ func (c *CapacityBuffer) held(
 		out.Types = append(out.Types, count)
 	}
 	return out, nil
+}
+
+func decodeBuffer(fields map[string]any) (*buffer, error) {
+	b := &buffer{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, b); err != nil {
+		return nil, fmt.Errorf("read a CapacityBuffer: %w", err)
+	}
+	return b, nil
 }
 
 // The conditions of a buffer: the controller has resolved its template; the autoscaler has taken it up, false where it
@@ -183,7 +191,11 @@ func (b *buffer) remark(now time.Time) string {
 	if b.Spec.Replicas == 0 {
 		return ""
 	}
-	if c := meta.FindStatusCondition(b.Status.Conditions, conditionLimited); c != nil && c.Status == metav1.ConditionTrue {
+	if c := meta.FindStatusCondition(
+		b.Status.Conditions,
+		conditionLimited,
+	); c != nil &&
+		c.Status == metav1.ConditionTrue {
 		return fmt.Sprintf("a quota limits the CapacityBuffer %s to %d of %d chunks (%s); raise it or lower spec.max",
 			b.Name, b.Status.Replicas, b.Spec.Replicas, brief(c.Message))
 	}
@@ -193,8 +205,12 @@ func (b *buffer) remark(now time.Time) string {
 		}
 	}
 	if len(b.Status.Conditions) == 0 && now.Sub(b.CreationTimestamp.Time) > patience {
-		return fmt.Sprintf("nothing has taken up the CapacityBuffer %s since %s: is there an autoscaler that fulfils it, "+
-			"with its flag set?", b.Name, b.CreationTimestamp.UTC().Format("15:04 MST"))
+		return fmt.Sprintf(
+			"nothing has taken up the CapacityBuffer %s since %s: is there an autoscaler that fulfils it, "+
+				"with its flag set?",
+			b.Name,
+			b.CreationTimestamp.UTC().Format("15:04 MST"),
+		)
 	}
 	return ""
 }

@@ -62,26 +62,26 @@ func New(cluster *rest.Config, now func() time.Time) (*ByKind, error) {
 	}, nil
 }
 
-// chosen is the actuator that a pool names, and those that it does not.
-func (b *ByKind) chosen(pool *v1alpha1.WarmPool) (chosen Actuator, others []Actuator) {
+// all are the actuators, that which a pool names first.
+func (b *ByKind) all(pool *v1alpha1.WarmPool) []Actuator {
 	switch a := pool.Spec.Actuator; {
 	case a != nil && a.CapacityBuffer != nil:
-		return b.buffer, []Actuator{b.balloon, b.scale}
+		return []Actuator{b.buffer, b.balloon, b.scale}
 	case a != nil && a.Scale != nil:
-		return b.scale, []Actuator{b.balloon, b.buffer}
+		return []Actuator{b.scale, b.balloon, b.buffer}
 	}
-	return b.balloon, []Actuator{b.buffer, b.scale}
+	return []Actuator{b.balloon, b.buffer, b.scale}
 }
 
 // Hold holds by the actuator that the pool names, and by no other.
 func (b *ByKind) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
-	chosen, others := b.chosen(pool)
+	all := b.all(pool)
 	if b.alone[pool.UID] != pool.Generation {
-		if err := releaseAll(ctx, pool, others); err != nil {
+		if err := releaseAll(ctx, pool, all[1:]); err != nil {
 			return Held{}, err
 		}
 	}
-	held, err := chosen.Hold(ctx, pool, want)
+	held, err := all[0].Hold(ctx, pool, want)
 	if err == nil {
 		b.alone[pool.UID] = pool.Generation
 	}
@@ -90,15 +90,14 @@ func (b *ByKind) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (
 
 // Look says what there is by the actuator that the pool names.
 func (b *ByKind) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
-	chosen, _ := b.chosen(pool)
-	return chosen.Look(ctx, pool)
+	return b.all(pool)[0].Look(ctx, pool)
 }
 
 // Release gives back whatever the pool holds by any actuator.
 func (b *ByKind) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	delete(b.alone, pool.UID)
-	chosen, others := b.chosen(pool)
-	return errors.Join(chosen.Release(ctx, pool), releaseAll(ctx, pool, others))
+	all := b.all(pool)
+	return errors.Join(all[0].Release(ctx, pool), releaseAll(ctx, pool, all[1:]))
 }
 
 // releaseAll gives back what a pool may hold by actuators that it does not name. What may not even be listed has not been

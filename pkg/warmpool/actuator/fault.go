@@ -24,7 +24,7 @@ func (o *owned) fault(doing string, pool *v1alpha1.WarmPool, err error) error {
 			"cannot %s: %s; raise the quota or lower spec.max", what, plain(err))}
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"cannot %s: %s; apply deploy/rbac, or ask who refuses it", what, plain(err))}
+			"cannot %s: %s; apply deploy/warm-pools, or ask who refuses it", what, plain(err))}
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return &Problem{Reason: "Refused", Message: fmt.Sprintf(
 			"cannot %s: %s; mend spec.chunk.podTemplate", what, plain(err))}
@@ -54,5 +54,17 @@ func invalidField(err error, field string) bool {
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return false
 	}
-	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool { return c.Field == field })
+	return slices.ContainsFunc(
+		status.Status().Details.Causes,
+		func(c metav1.StatusCause) bool { return c.Field == field },
+	)
+}
+
+// podsFault is why placeholders cannot be listed.
+func podsFault(pool *v1alpha1.WarmPool, err error) error {
+	if apierrors.IsForbidden(err) {
+		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
+			"cannot list pods in %s: apply deploy/rbac", pool.Namespace)}
+	}
+	return fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
 }

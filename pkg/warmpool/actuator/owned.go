@@ -89,7 +89,7 @@ func (o *owned) apply(
 		return nil, err
 	}
 	if existing == nil {
-		if err := o.free(ctx, pool, object.GetName()); err != nil {
+		if err = o.free(ctx, pool, object.GetName()); err != nil {
 			return nil, err
 		}
 	} else {

@@ -33,12 +33,18 @@ func place(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string]string) 
 	}
 	r := rewriter{namespace: pool.Namespace, labels: labels.Set(from.Labels), own: own}
 	if a := out.Affinity.PodAffinity; a != nil {
-		a.RequiredDuringSchedulingIgnoredDuringExecution = r.terms(a.RequiredDuringSchedulingIgnoredDuringExecution, false)
+		a.RequiredDuringSchedulingIgnoredDuringExecution = r.terms(
+			a.RequiredDuringSchedulingIgnoredDuringExecution,
+			false,
+		)
 		a.PreferredDuringSchedulingIgnoredDuringExecution = r.weighted(
 			a.PreferredDuringSchedulingIgnoredDuringExecution, false)
 	}
 	if a := out.Affinity.PodAntiAffinity; a != nil {
-		a.RequiredDuringSchedulingIgnoredDuringExecution = r.terms(a.RequiredDuringSchedulingIgnoredDuringExecution, true)
+		a.RequiredDuringSchedulingIgnoredDuringExecution = r.terms(
+			a.RequiredDuringSchedulingIgnoredDuringExecution,
+			true,
+		)
 		a.PreferredDuringSchedulingIgnoredDuringExecution = r.weighted(
 			a.PreferredDuringSchedulingIgnoredDuringExecution, true)
 	}

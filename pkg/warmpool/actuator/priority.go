@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// DefaultPriorityClass is that of placeholders where the pool names none; deploy/ brings it.
+// DefaultPriorityClass is that of placeholders where the pool names none; deploy/warm-pools brings it.
 const DefaultPriorityClass = "forewarm-balloon"
 
 func priorityClass(pool *v1alpha1.WarmPool) string {
@@ -45,10 +45,10 @@ func (c *classes) check(ctx context.Context, name string) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		return &Problem{Reason: "NoPriorityClass", Message: fmt.Sprintf(
-			"there is no PriorityClass %s: apply deploy/, or name another in spec.actuator.balloon", name)}
+			"there is no PriorityClass %s: apply deploy/warm-pools, or name another in spec.actuator.balloon", name)}
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"the PriorityClass %s must not be read: apply deploy/rbac", name)}
+			"the PriorityClass %s must not be read: apply deploy/warm-pools", name)}
 	case err != nil:
 		return fmt.Errorf("read the PriorityClass %s: %w", name, err)
 	case class.Value >= 0:

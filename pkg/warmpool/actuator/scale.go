@@ -34,8 +34,11 @@ func NewScale(client dynamic.Interface, mapper meta.ResettableRESTMapper) *Scale
 func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
 	target := targetOf(pool)
 	if len(pool.Spec.CapacityTypes) > 1 {
-		return Held{}, &Problem{Reason: "OneTarget", Message: "a scale is one number: name one of spec.capacityTypes, " +
-			"or none, or use spec.actuator.balloon or capacityBuffer"}
+		return Held{}, &Problem{
+			Reason: "OneTarget",
+			Message: "a scale is one number: remove spec.capacityTypes, or use " +
+				"spec.actuator.balloon or capacityBuffer",
+		}
 	}
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != target {
@@ -44,6 +47,9 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (H
 			return Held{}, err
 		}
 		before = nil
+	}
+	if err := s.rival(ctx, pool, target); err != nil {
+		return Held{}, err
 	}
 	if err := s.serving(ctx, pool.Namespace, target); err != nil {
 		return Held{}, err
@@ -160,7 +166,11 @@ func (s *Scale) read(ctx context.Context, namespace string, target v1alpha1.Targ
 		return scaled{}, fmt.Errorf("read the scale of %s: %w", named(target), err)
 	}
 	return scaled{
-		spec: int32(asked), status: int32(there), version: found.GetResourceVersion(), //nolint:gosec // They are int32 there.
+		spec: int32(
+			asked,
+		),
+		status:  int32(there),
+		version: found.GetResourceVersion(), //nolint:gosec // They are int32 there.
 	}, nil
 }
 
@@ -194,7 +204,10 @@ func scaleFault(doing, namespace string, target v1alpha1.TargetRef, err error) e
 	case apierrors.IsForbidden(err) && doing == "set":
 		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
 			"the scale of %s must not be set: grant forewarm's service account patch on it by a Role in %s (deploy/ does "+
-				"not: it would be the right to scale everything)", named(target), namespace)}
+				"not: it would be the right to scale everything)",
+			named(target),
+			namespace,
+		)}
 	case apierrors.IsForbidden(err):
 		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
 			"the scale of %s must not be read: apply deploy/rbac", named(target))}

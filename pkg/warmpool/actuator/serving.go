@@ -56,7 +56,10 @@ func (s *Scale) serving(ctx context.Context, namespace string, target v1alpha1.T
 			if refers(&all.Items[i], k.path, target) {
 				return &Problem{Reason: "Serving", Message: fmt.Sprintf(
 					"%s serves: the %s %s refers to it; a pool never scales what serves. Name a target of the pool's own",
-					named(target), k.kind, all.Items[i].GetName())}
+					named(target),
+					k.kind,
+					all.Items[i].GetName(),
+				)}
 			}
 		}
 	}
@@ -86,4 +89,32 @@ func groupOf(version string) string {
 		return version
 	}
 	return v.Group
+}
+
+// rival is a Problem where an older pool of the namespace sets a target already: two would undo each other's work, and the
+// second would give back what the first had set.
+func (s *Scale) rival(ctx context.Context, pool *v1alpha1.WarmPool, target v1alpha1.TargetRef) error {
+	all, err := s.client.Resource(v1alpha1.GroupVersion().WithResource("warmpools")).Namespace(pool.Namespace).
+		List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("list WarmPools in %s: %w", pool.Namespace, err)
+	}
+	for i := range all.Items {
+		other := &all.Items[i]
+		if !refers(other, []string{"spec", "actuator", "scale", "targetRef"}, target) || !older(other, pool) {
+			continue
+		}
+		return &Problem{Reason: "TargetTaken", Message: fmt.Sprintf(
+			"the older pool %s sets the scale of %s: name another", other.GetName(), named(target))}
+	}
+	return nil
+}
+
+// older orders pools by age; of two that were made in the same second the first by name is the older.
+func older(a, b metav1.Object) bool {
+	one, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
+	if !one.Equal(&other) {
+		return one.Before(&other)
+	}
+	return a.GetName() < b.GetName()
 }

@@ -36,7 +36,7 @@ func (b *Balloon) remark(
 		FieldSelector: "status.phase=Pending", Limit: 50,
 	})
 	if err != nil {
-		return "", fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
+		return "", podsFault(pool, err)
 	}
 	for i := range pods.Items {
 		if why := b.waiting(&pods.Items[i]); why != "" {

@@ -42,7 +42,7 @@ type Count struct {
 }
 
 // Problem is why a pool cannot be held, for its user to mend. Reason is in CamelCase, for a condition.
-type Problem struct {
+type Problem struct { //nolint:errname // It is what a user is told in a condition; most are never seen as errors.
 	Reason, Message string
 }
 

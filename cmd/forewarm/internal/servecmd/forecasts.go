@@ -65,6 +65,10 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
+	pools, err := watchPools(o, client, objects, board, log)
+	if err != nil {
+		return nil, err
+	}
 	statuses := cluster.NewStatusWriter(objects, board, log)
 	groups, err := watchGroups(o, client, statuses, log)
 	if err != nil {
@@ -73,21 +77,24 @@ func watchForecasts(
 	return &forecasts{
 		targets: objects,
 		parts: []server.Part{
-			{Name: "watch of Forecasts", Run: objects.Run},
+			{Name: "watch of WarmPools", Run: pools.watch.Run},
+			{Name: "watch of Forecasts", Run: pools.before(objects.Run)},
 			{Name: "watch of APIServices", Run: groups.watch.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error {
 				return leadership.Run(ctx, func(ctx context.Context) {
 					recorder, shutdown := groups.events(ctx)
 					defer shutdown()
-					var telling sync.WaitGroup
-					telling.Go(func() { groups.watch.Tell(ctx, recorder) })
+					var others sync.WaitGroup
+					others.Go(func() { groups.watch.Tell(ctx, recorder) })
+					pools.controller.Tell(recorder)
+					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
 					statuses.Tell(recorder)
 					statuses.Run(ctx, server.Clock{})
-					telling.Wait()
+					others.Wait()
 				})
 			}},
 		},
 		check:   apiserver.Check{Name: "forecasts", Run: objects.Check},
-		metrics: prometheus.Gatherers{groups.metrics},
+		metrics: prometheus.Gatherers{groups.metrics, pools.metrics},
 	}, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/ownership"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
+	"github.com/forewarm/forewarm/pkg/warmpool/controller"
 )
 
 // Options are what the command line says. Flags binds them, Validate checks them all.
@@ -46,6 +47,8 @@ type Options struct {
 	ScrapeConfig string
 
 	Refresh refresh.Config
+	// WarmPools is the pace of the warm pools' controller.
+	WarmPools controller.Config
 	// TenantLabel and ClusterQueryNamespaces say what a namespace's own queries may read.
 	TenantLabel            string
 	ClusterQueryNamespaces []string
@@ -62,6 +65,7 @@ func Defaults() Options {
 		DataDir:     "data",
 		Retention:   model.Duration(16 * 24 * time.Hour),
 		Refresh:     refresh.Config{}.WithDefaults(),
+		WarmPools:   controller.Config{Step: 15 * time.Second},
 		TenantLabel: "namespace",
 		Log:         logs.Defaults(),
 	}
@@ -112,6 +116,8 @@ var shown = []string{ //nolint:gochecknoglobals // A constant table.
 
 func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	o.Cluster.AddFlags(inCluster)
+	// For tests whose life is faster; what warm pools wait for is a multiple of it.
+	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
 	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shown, flag.Name) })
 	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
 		"namespace of the lease by which replicas elect the one that writes statuses")
@@ -164,6 +170,9 @@ func (o *Options) Validate() error {
 		if err := o.service().Validate(); err != nil {
 			problems = append(problems, fmt.Errorf("--service: %w", err))
 		}
+	}
+	if o.WarmPools.Step <= 0 {
+		problems = append(problems, fmt.Errorf("--warm-pool-step %s: write a duration above 0", o.WarmPools.Step))
 	}
 	if o.Standalone && o.ConfigDir == "" {
 		problems = append(problems, errors.New("--standalone has no cluster to read Forecasts from: set --config-dir"))

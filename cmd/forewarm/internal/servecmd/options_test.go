@@ -54,7 +54,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 func TestEveryProblemAtOnce(t *testing.T) {
 	o := parse(t, "--standalone", "--port", "70000", "--retention", "5m", "--data-dir", "", "--tenant-label", "a-b",
 		"--log-level", "loud", "--log-format", "xml", "--refit", "-1s", "--query-concurrency", "-1",
-		"--keda-address", ":9090")
+		"--keda-address", ":9090", "--warm-pool-step", "0s")
 	err := o.Validate()
 	if err == nil {
 		t.Fatal("no error")
@@ -62,7 +62,7 @@ func TestEveryProblemAtOnce(t *testing.T) {
 	for _, want := range []string{
 		"--port 70000", "--standalone has no cluster", "set --config-dir", "set --prometheus-url, or --scrape-config",
 		"no directory for its data", "retention 5m0s", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
-		"refit -1s", "concurrency -1", "--keda-address :9090 is open to others",
+		"refit -1s", "concurrency -1", "--keda-address :9090 is open to others", "--warm-pool-step 0s",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not among the problems:\n%v", want, err)

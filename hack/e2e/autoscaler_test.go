@@ -1,0 +1,246 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+)
+
+// gpu is what an autoscaler makes nodes for.
+const gpu corev1.ResourceName = "nvidia.com/gpu"
+
+// shape is the label of nodes that says who they are for; a pod asks for one by its node selector.
+const shape = "shape.e2e"
+
+// expendable is Cluster Autoscaler's: no node is made for a pod of lower priority, or kept for it.
+const expendable = -10
+
+// autoscaler stands in for a cluster's autoscaler and the cloud behind it, and for a controller of CapacityBuffers. Where
+// pods that ask for GPUs find no node, it makes nodes of one GPU, which come after a while; a node that nobody uses goes
+// after another. It keeps a CapacityBuffer's replicas free on top of that, and says in its status how far it is, in
+// Karpenter's words.
+type autoscaler struct {
+	client  kubernetes.Interface
+	objects dynamic.Interface
+	// provision is how long a node takes, idle how long one stays that nobody uses.
+	provision, idle time.Duration
+
+	mu     sync.Mutex
+	shapes map[string]*nodeGroup
+}
+
+// nodeGroup are the nodes of one shape.
+type nodeGroup struct {
+	coming []time.Time
+	// unused is since when nobody uses a node.
+	unused map[string]time.Time
+	made   int
+	// most is how many there were at most, with those that were coming; seconds are those of all nodes together.
+	most    int
+	seconds float64
+}
+
+// groupNeed is what is asked of a group at a moment, in GPUs, which are nodes.
+type groupNeed struct {
+	nodes   []string
+	used    map[string]bool
+	waiting int
+	buffer  int
+}
+
+// autoscale runs an autoscaler for as long as the test.
+func (s *stage) autoscale(t *testing.T, provision, idle time.Duration) *autoscaler {
+	t.Helper()
+	a := &autoscaler{provision: provision, idle: idle, shapes: map[string]*nodeGroup{}}
+	var err error
+	if a.client, err = kubernetes.NewForConfig(s.Config); err != nil {
+		t.Fatal(err)
+	}
+	if a.objects, err = dynamic.NewForConfig(s.Config); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for last := time.Now(); ctx.Err() == nil; time.Sleep(250 * time.Millisecond) {
+			now := time.Now()
+			if err := a.step(ctx, now, now.Sub(last)); err != nil && ctx.Err() == nil {
+				t.Logf("autoscaler: %v", err)
+			}
+			last = now
+		}
+	}()
+	t.Cleanup(func() { stop(); <-over })
+	return a
+}
+
+// step makes and removes what is due. passed is the time since the last one.
+func (a *autoscaler) step(ctx context.Context, now time.Time, passed time.Duration) error {
+	needs, err := a.look(ctx)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for name, need := range needs {
+		g := a.shapes[name]
+		if g == nil {
+			g = &nodeGroup{unused: map[string]time.Time{}}
+			a.shapes[name] = g
+		}
+		g.seconds += passed.Seconds() * float64(len(need.nodes))
+		if err := a.settle(ctx, now, name, g, need); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle makes the nodes whose time has come, orders those that are missing, and removes those that nobody uses.
+func (a *autoscaler) settle(ctx context.Context, now time.Time, name string, g *nodeGroup, need *groupNeed) error {
+	for len(g.coming) > 0 && !g.coming[0].After(now) {
+		g.coming = g.coming[1:]
+		g.made++
+		node := fmt.Sprintf("%s-%d", name, g.made)
+		if err := a.make(ctx, node, name); err != nil {
+			return err
+		}
+		need.nodes = append(need.nodes, node)
+	}
+	free := len(need.nodes) - len(need.used)
+	for missing := need.waiting + need.buffer - free - len(g.coming); missing > 0; missing-- {
+		g.coming = append(g.coming, now.Add(a.provision))
+	}
+	g.most = max(g.most, len(need.nodes)+len(g.coming))
+	surplus := free - need.waiting - need.buffer
+	for _, node := range need.nodes {
+		if need.used[node] || surplus <= 0 {
+			delete(g.unused, node)
+			continue
+		}
+		surplus--
+		if g.unused[node].IsZero() {
+			g.unused[node] = now
+		}
+		if now.Sub(g.unused[node]) < a.idle {
+			continue
+		}
+		if err := a.client.CoreV1().Nodes().Delete(ctx, node, metav1.DeleteOptions{}); err != nil {
+			return err
+		}
+		delete(g.unused, node)
+	}
+	return nil
+}
+
+func (a *autoscaler) make(ctx context.Context, name, kind string) error {
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("512Gi"),
+		corev1.ResourcePods: resource.MustParse("110"), gpu: resource.MustParse("1"),
+	}
+	_, err := a.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{shape: kind, corev1.LabelHostname: name}},
+		Status:     corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
+	}, metav1.CreateOptions{})
+	return err
+}
+
+// look finds out what is asked of each group.
+func (a *autoscaler) look(ctx context.Context) (map[string]*groupNeed, error) {
+	nodes, err := a.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	pods, err := a.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	needs := map[string]*groupNeed{}
+	of := func(kind string) *groupNeed {
+		if needs[kind] == nil {
+			needs[kind] = &groupNeed{used: map[string]bool{}}
+		}
+		return needs[kind]
+	}
+	for i := range nodes.Items {
+		n := of(nodes.Items[i].Labels[shape])
+		n.nodes = append(n.nodes, nodes.Items[i].Name)
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		n := of(p.Spec.NodeSelector[shape])
+		switch {
+		case p.Spec.Containers[0].Resources.Requests.Name(gpu, resource.DecimalSI).IsZero():
+		case p.Spec.NodeName != "":
+			n.used[p.Spec.NodeName] = true
+		case unschedulable(p):
+			n.waiting++
+		}
+	}
+	return needs, a.buffers(ctx, of)
+}
+
+// unschedulable says whether a pod waits for a node that is not there. One that has put another out waits for that to go.
+func unschedulable(p *corev1.Pod) bool {
+	if p.Status.NominatedNodeName != "" || p.Spec.Priority != nil && *p.Spec.Priority < expendable {
+		return false
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		}
+	}
+	return false
+}
+
+// buffers adds what CapacityBuffers ask for, and writes their statuses.
+func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) error {
+	all, err := a.objects.Resource(capacityBuffers()).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i := range all.Items {
+		if err := a.fulfil(
+			ctx,
+			&all.Items[i],
+			of,
+		); err != nil && !apierrors.IsConflict(err) &&
+			!apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// most is how many nodes a group had at most, with those that were coming.
+func (a *autoscaler) most(kind string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if g := a.shapes[kind]; g != nil {
+		return g.most
+	}
+	return 0
+}
+
+// hours are the hours of all nodes of a group together, in the time that the scenarios stand for.
+func (a *autoscaler) hours(kind string) float64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if g := a.shapes[kind]; g != nil {
+		return g.seconds * speed / time.Hour.Seconds()
+	}
+	return 0
+}

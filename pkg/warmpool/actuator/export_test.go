@@ -1,0 +1,35 @@
+package actuator
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// Patience is how long a placeholder may wait before something is said of it.
+const Patience = patience
+
+// Made are the Deployments of a pool that is to hold so much, without image volumes left out.
+func Made(pool *v1alpha1.WarmPool, want Want) []any {
+	var out []any
+	all := capacities(pool)
+	for i, capacity := range all {
+		out = append(out, balloons(pool, capacity, want.share(i, len(all))))
+	}
+	return out
+}
+
+// NameFor is what the pool's objects for a capacity type are called.
+func NameFor(pool *v1alpha1.WarmPool, capacity string) string { return nameFor(pool, capacity) }
+
+// Without says that the cluster's API server has no image volumes.
+func (b *ByKind) Without() { b.balloon.images.known, b.balloon.images.there = true, false }
+
+// ReadBuffer says what is made of a buffer's status, given as JSON.
+func ReadBuffer(fields map[string]any, now time.Time) (ready int, remark string, err error) {
+	b, err := decodeBuffer(fields)
+	if err != nil {
+		return 0, "", err
+	}
+	return b.ready(), b.remark(now), nil
+}

@@ -1,0 +1,167 @@
+package controller
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
+)
+
+// The types of conditions.
+const (
+	ConditionReady    = "Ready"
+	ConditionMembers  = "MembersResolved"
+	ConditionSound    = "ForecastsSound"
+	ConditionBudget   = "WithinBudget"
+	ConditionActuated = "Actuated"
+)
+
+// maxMessage bounds a message, in bytes; the API allows 32 KiB, a reader less.
+const maxMessage = 2048
+
+// clip keeps a text within maxMessage.
+func clip(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxMessage], "") + " …"
+}
+
+// conditions are what a pool's user should know.
+func (s *said) conditions(now time.Time) []metav1.Condition {
+	out := conditions{pool: s.Pool, at: now}
+	members, sound, actuated := s.members(), s.sound(), s.actuated()
+	out.add(s.ready(actuated))
+	out.add(members)
+	out.add(sound)
+	if s.Resolved.Pool.Budget > 0 {
+		out.add(s.budget())
+	}
+	if s.enforced() || actuated.Status != metav1.ConditionTrue {
+		out.add(actuated)
+	}
+	return out.all
+}
+
+// conditions are those of a pool, with the time of their last transition from the status before.
+type conditions struct {
+	pool *Pool
+	at   time.Time
+	all  []metav1.Condition
+}
+
+func (c *conditions) add(one metav1.Condition) {
+	if old := meta.FindStatusCondition(c.pool.Status.Conditions, one.Type); old != nil {
+		c.all = append(c.all, *old)
+	}
+	one.Message = clip(one.Message)
+	one.ObservedGeneration = c.pool.Generation
+	one.LastTransitionTime = metav1.NewTime(c.at.Truncate(time.Second))
+	meta.SetStatusCondition(&c.all, one)
+}
+
+// fact is a condition that holds, or does not.
+func fact(kind string, holds bool, reason, message string) metav1.Condition {
+	status := metav1.ConditionFalse
+	if holds {
+		status = metav1.ConditionTrue
+	}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}
+
+func (s *said) ready(actuated metav1.Condition) metav1.Condition {
+	state := s.state()
+	switch {
+	case s.enforced() && actuated.Status == metav1.ConditionFalse:
+		return fact(ConditionReady, false, actuated.Reason, actuated.Message)
+	case state == stateRecommending:
+		return fact(ConditionReady, false, state, fmt.Sprintf(
+			"nothing is held: mode is Recommend; with Enforce it would be %d chunks: %s", s.plan.Want, s.plan.Why))
+	}
+	return fact(ConditionReady, s.plan.State == warmpool.Ready, state, s.plan.Why)
+}
+
+func (s *said) members() metav1.Condition {
+	if s.roll.reason != "" {
+		return fact(ConditionMembers, false, s.roll.reason, brief(append(s.roll.faults, s.roll.remarks...)))
+	}
+	message := fmt.Sprintf("%d members", len(s.roll.members))
+	if len(s.roll.members) == 1 {
+		message = "1 member"
+	}
+	if len(s.roll.remarks) > 0 {
+		message += "; " + brief(s.roll.remarks)
+	}
+	return fact(ConditionMembers, true, "Resolved", message)
+}
+
+func (s *said) sound() metav1.Condition {
+	if len(s.roll.doubts) > 0 {
+		return fact(ConditionSound, false, "InDoubt", fmt.Sprintf(
+			"%s; until then no less than the fallback of %d is held, and nothing given back", brief(s.roll.doubts),
+			s.Resolved.Pool.Fallback))
+	}
+	return fact(ConditionSound, true, "Sound", "all members' forecasts are fit to plan by")
+}
+
+func (s *said) budget() metav1.Condition {
+	spent := fmt.Sprintf("%s of %s stood idle today (UTC)", hours(s.plan.Idle), hours(s.Resolved.Pool.Budget))
+	if s.plan.State == warmpool.OverBudget {
+		return fact(ConditionBudget, false, "Spent", fmt.Sprintf(
+			"%s: no more than the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile",
+			spent, s.Resolved.Pool.Fallback))
+	}
+	return fact(ConditionBudget, true, "Within", spent)
+}
+
+func (s *said) actuated() metav1.Condition {
+	if p := actuator.AsProblem(s.fault); p != nil {
+		return fact(ConditionActuated, false, p.Reason, p.Message)
+	}
+	switch {
+	case s.fault != nil:
+		return fact(ConditionActuated, false, "Retrying", s.fault.Error())
+	case s.held.Remark != "":
+		return fact(ConditionActuated, false, "Hindered", s.held.Remark)
+	}
+	return fact(ConditionActuated, true, "Held", fmt.Sprintf("%d chunks are asked for by %s",
+		s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "the actuator")))
+}
+
+// invalid is the status of a pool with problems of its own. What it holds stays as it is.
+func invalid(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
+	message := p.Problem
+	if p.holds() {
+		message += "; what the pool holds stays until it is mended"
+	}
+	return broken(p, now, stateInvalid, message)
+}
+
+// stuck is the status of a pool that is to be deleted, and cannot give back what it holds.
+func stuck(p *Pool, now time.Time, err error) *v1alpha1.WarmPoolStatus {
+	reason := stateReleasing
+	if problem := actuator.AsProblem(err); problem != nil {
+		reason = problem.Reason
+	}
+	status := broken(p, now, stateReleasing, err.Error())
+	status.Conditions[0].Reason = reason
+	return status
+}
+
+// broken is the status before but for the state, why, and the one condition that says it.
+func broken(p *Pool, now time.Time, state, message string) *v1alpha1.WarmPoolStatus {
+	status := p.Status.DeepCopy()
+	status.ObservedGeneration, status.State = p.Generation, state
+	status.Why, status.Next, status.Covered = "", "", nil
+	out := conditions{pool: p, at: now}
+	out.add(fact(ConditionReady, false, state, message))
+	status.Conditions = out.all
+	return status
+}
