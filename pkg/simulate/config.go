@@ -19,6 +19,8 @@ type Config struct {
 	workload.Spec
 	// Refresh is how often the policy is asked: a whole number of syncs. 0 means at every sync.
 	Refresh time.Duration
+	// Pool, if not nil, says at every refresh how many places wait for replicas. It is asked before the policy is.
+	Pool Pool
 	// WarmUp is how much of the demand's start is played without being counted.
 	WarmUp time.Duration
 	// Record, if not nil, sees every step, those of the warm-up included.

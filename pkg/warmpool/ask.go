@@ -128,3 +128,12 @@ func (q *quantiles) add(chunks float64) {
 
 // chunks rounds up to whole chunks, once.
 func chunks(x float64) int { return int(min(max(math.Ceil(x-grain), 0), unlimited)) }
+
+// largest is what the largest replica of the members takes, in whole chunks.
+func (d *demand) largest() int {
+	out := 0
+	for i := range d.all {
+		out = max(out, chunks(d.all[i].chunks))
+	}
+	return out
+}

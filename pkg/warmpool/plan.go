@@ -123,9 +123,12 @@ func (s *situation) plan() Plan {
 
 func (s *situation) doubted() bool { return s.demand.sound < len(s.demand.all) }
 
-// ready says whether all that the members may want within a pod's window is there: for replicas that wait for a place too.
+// ready says whether all that the members may want within a pod's window is there: for replicas that wait for a place too,
+// and for one more of any member, since an empty pool stands ready for nothing, however little is wanted of it. (Played on
+// 14 days of requests: without that a pool of one member covered it four fifths of the time with 1.3 chunks on average, and
+// 1.6 % of the demand was late; with it 1.25 %.)
 func (s *situation) ready() bool {
-	missing := chunks(s.demand.pod.high + s.demand.waiting)
+	missing := max(chunks(s.demand.pod.high+s.demand.waiting), s.demand.largest())
 	return len(s.demand.all) > 0 && !s.doubted() && !s.spent && s.asked <= s.pool.Max && s.capacity.Ready >= missing
 }
 

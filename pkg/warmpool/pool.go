@@ -74,8 +74,9 @@ type Plan struct {
 	Borrowed int
 	// Idle are the GPU-hours that stood idle today, Left those that still may (meaningless without a budget).
 	Idle, Left float64
-	// Covers says that the pool stands ready for all that its members may want within the window of a pod, and has for long
-	// enough: they need not look ahead further than that. It means nothing where nobody holds the plan (mode Recommend).
+	// Covers says that the pool stands ready for all that its members may want within the window of a pod, one replica at
+	// least, and has for long enough: they need not look ahead further than that. It means nothing where nobody holds the
+	// plan (mode Recommend).
 	Covers bool
 }
 

@@ -319,6 +319,26 @@ func TestCoversAfterAWhileAndNotAtOnceNoMore(t *testing.T) {
 	covers("more than it may hold", false)
 }
 
+// Replicas that are there already may be more than what is wanted; the next one would find no place.
+func TestAnEmptyPoolCoversNobody(t *testing.T) {
+	s := &tale{t: t, now: noon(), pool: plain()}
+	s.play(time.Hour, wanting(0))
+	if s.plan.Want != 0 || s.plan.Covers {
+		t.Errorf("%d held, covers %t, want none of both", s.plan.Want, s.plan.Covers)
+	}
+	s.pool.Min = 1
+	s.play(20*time.Minute, wanting(0))
+	if s.plan.Want != 1 || !s.plan.Covers {
+		t.Errorf("%d held, covers %t, want one replica's worth, which covers", s.plan.Want, s.plan.Covers)
+	}
+	gang := wanting(0)
+	gang.Chunks, s.pool.Max = 4, 3
+	s.play(20*time.Minute, gang)
+	if s.plan.Covers {
+		t.Error("a pool of one chunk covers a gang of four")
+	}
+}
+
 func TestBorrowed(t *testing.T) {
 	m, p, now := warmpool.Memory{}, plain(), noon()
 	for _, step := range []struct {

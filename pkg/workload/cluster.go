@@ -10,8 +10,13 @@ type cluster struct {
 	ready    int
 	starting arrivals
 	waiting  int
-	// nodes is nil where there is always a place.
-	nodes *nodes
+	// queued counts the pods that found no place when they were asked for.
+	queued int
+	// nodes is nil where there is always a place. Of clusters that share them all but the first are guests, who do not move
+	// them on, and all but the last are silent on what is free of them; told is how many of its pods they know to wait.
+	nodes         *nodes
+	guest, silent bool
+	told          int
 	// random is nil where nothing is drawn.
 	random *rand.Rand
 }
@@ -33,7 +38,7 @@ func (c *cluster) replicas() int { return c.ready + c.starting.total + c.waiting
 // held are the places that are paid for: a pod holds its own from the start, and a node all that it has.
 func (c *cluster) held() int {
 	held := c.ready + c.starting.total
-	if c.nodes != nil {
+	if c.nodes != nil && !c.silent {
 		return held + c.nodes.free()
 	}
 	return held
@@ -42,10 +47,13 @@ func (c *cluster) held() int {
 // advance lets come up what is due at a step.
 func (c *cluster) advance(k *kind, step int) {
 	c.ready += c.starting.take(step)
-	if c.nodes != nil {
-		c.nodes.advance(step)
-		c.place(k, step)
+	if c.nodes == nil {
+		return
 	}
+	if !c.guest {
+		c.nodes.advance(step)
+	}
+	c.place(k, step)
 }
 
 // scale starts or stops pods.
@@ -54,6 +62,9 @@ func (c *cluster) scale(k *kind, step, to int) {
 	if surplus <= 0 {
 		c.waiting -= surplus
 		c.place(k, step)
+		if c.waiting > 0 { // Those that have waited for longer are placed first.
+			c.queued += min(-surplus, c.waiting)
+		}
 		return
 	}
 	waiting := min(surplus, c.waiting)
@@ -62,6 +73,7 @@ func (c *cluster) scale(k *kind, step, to int) {
 	ready := surplus - waiting - starting
 	c.ready -= ready
 	if c.nodes != nil {
+		c.tell()
 		c.nodes.release(step, starting+ready)
 	}
 }
@@ -70,7 +82,9 @@ func (c *cluster) scale(k *kind, step, to int) {
 func (c *cluster) place(k *kind, step int) {
 	placed := c.waiting
 	if c.nodes != nil {
+		c.tell()
 		placed = c.nodes.claim(step, c.waiting, c.random)
+		c.told -= placed
 	}
 	c.waiting -= placed
 	if k.constant {
@@ -80,6 +94,12 @@ func (c *cluster) place(k *kind, step int) {
 	for range placed {
 		c.start(step, stepsIn(k.pod.Draw(c.random), k.length), 1)
 	}
+}
+
+// tell says how many pods wait.
+func (c *cluster) tell() {
+	c.nodes.waiting += c.waiting - c.told
+	c.told = c.waiting
 }
 
 func (c *cluster) start(step, lead, pods int) {

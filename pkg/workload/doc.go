@@ -6,6 +6,7 @@
 //
 //	value ──> the HPA's replicas, by the arithmetic of package hpa (workload.go)
 //	      ──> pods, which start after a lead time (cluster.go), on nodes that may have to come first (nodes.go)
+//	          or that a warm pool holds for them (pool.go)
 //	      ──> a fluid queue before those that are ready (queue.go)
 //	      ──> the moment: what was late, and what was paid for
 //

@@ -24,6 +24,10 @@ type nodes struct {
 	// idle are the free places by the time since when, in order. The newest are taken first, so that the others can go.
 	idle   []idlePlaces
 	coming arrivals
+	// waiting are the pods that have no place yet.
+	waiting int
+	// hold is how many places a warm pool wants to hold, held how many it does. They are free and do not go.
+	hold, held int
 }
 
 type idlePlaces struct{ since, places int }
@@ -35,7 +39,7 @@ func newNodes(spec *Nodes, step time.Duration) *nodes {
 }
 
 func (n *nodes) free() int {
-	free := 0
+	free := n.held
 	for _, i := range n.idle {
 		free += i.places
 	}
@@ -63,27 +67,46 @@ func (n *nodes) advance(step int) {
 	}
 }
 
-// release frees places.
+// release frees places. What the pool lacks it takes.
 func (n *nodes) release(step, places int) {
+	kept := min(places, n.hold-n.held)
+	n.held += kept
+	places -= kept
 	if places > 0 {
 		n.idle = append(n.idle, idlePlaces{step, places})
 	}
 }
 
 // claim takes free places, up to as many as are wanted, and sends for nodes for what is then still wanted. A node once
-// sent for comes, wanted or not.
+// sent for comes, wanted or not. The pool's places are taken last, as a scheduler preempts only where nothing is free.
 func (n *nodes) claim(step, wanted int, random *rand.Rand) (placed int) {
-	for wanted > placed && len(n.idle) > 0 {
+	placed = n.take(wanted)
+	held := min(wanted-placed, n.held)
+	n.held -= held
+	placed += held
+	n.waiting -= placed
+	n.send(step, random)
+	return placed
+}
+
+// take takes idle places, up to as many as are wanted.
+func (n *nodes) take(wanted int) (taken int) {
+	for wanted > taken && len(n.idle) > 0 {
 		newest := &n.idle[len(n.idle)-1]
-		some := min(wanted-placed, newest.places)
+		some := min(wanted-taken, newest.places)
 		newest.places -= some
-		placed += some
+		taken += some
 		if newest.places == 0 {
 			n.idle = n.idle[:len(n.idle)-1]
 		}
 	}
-	for short := wanted - placed - n.spec.Places*n.coming.total; short > 0; short -= n.spec.Places {
+	return taken
+}
+
+// send sends for nodes for pods that wait, and for what the pool lacks, beside those that are under way.
+func (n *nodes) send(step int, random *rand.Rand) {
+	short := n.waiting + n.hold - n.held - n.spec.Places*n.coming.total
+	for ; short > 0; short -= n.spec.Places {
 		n.coming.add(step+max(stepsIn(n.spec.Lead.Draw(random), n.step), 1), 1)
 	}
-	return placed
 }

@@ -26,10 +26,12 @@ type Moment struct {
 	At time.Time
 	// Value that the HPA read last, in the unit of the demand.
 	Value float64
-	// Replicas that were asked for and those that were ready; Held are the places paid for.
-	Replicas, Ready, Held int
-	// Started and Stopped are the replicas by which the HPA changed what is asked for.
-	Started, Stopped int
+	// Replicas that were asked for and those that were ready; Held are the places paid for, of which Idle are those that a
+	// warm pool holds and no replica has taken.
+	Replicas, Ready, Held, Idle int
+	// Started and Stopped are the replicas by which the HPA changed what is asked for. Queued of those that were started
+	// found no place, and Waiting replicas have none yet: they wait for a node.
+	Started, Stopped, Queued, Waiting int
 	// Arrived, Late, Served and Unserved are what became of the demand, and Backlog what waits at the end, in replica-hours.
 	Arrived, Late, Served, Unserved, Backlog float64
 }
@@ -58,13 +60,17 @@ func (w *Workload) another() Workload {
 // arrives. NaN for a demand is none; any value that an adapter would not serve is a failed reading.
 func (w *Workload) Step(value, demand float64) Moment {
 	m := Moment{At: w.at(w.step), Value: value}
-	before := w.cluster.replicas()
+	before, queued := w.cluster.replicas(), w.cluster.queued
 	f := w.play(value, demand)
 	change := w.cluster.replicas() - before
 	m.Started, m.Stopped = max(change, 0), max(-change, 0)
 	m.Arrived, m.Late = hours(f.arrived), hours(f.late)
 	m.Served, m.Unserved, m.Backlog = hours(f.served), hours(f.unserved), hours(w.queue.backlog)
 	m.Replicas, m.Ready, m.Held = w.cluster.replicas(), w.cluster.ready, w.cluster.held()
+	m.Queued, m.Waiting = w.cluster.queued-queued, w.cluster.waiting
+	if w.cluster.nodes != nil && !w.cluster.silent {
+		m.Idle = w.cluster.nodes.held
+	}
 	return m
 }
 

@@ -36,6 +36,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	out.Assumptions.CapacityAssumed = assumed
 	out.Notes = p.notes(out)
 	out.Verdict = out.verdict()
+	out.Warm = p.warmed(out)
 	return out, nil
 }
 
@@ -54,6 +55,8 @@ type plan struct {
 	forewarm *Policy
 	says     *outcome.Report
 	others   []*Point
+	// warm is nil without a pool.
+	warm *warming
 }
 
 // interrupted ends a job whose result would be of no use.
@@ -107,7 +110,7 @@ func (p *plan) assumptions() Assumptions {
 	return Assumptions{
 		Source: p.Source, Start: p.demand.Start, Duration: p.span(), Step: p.recorded.Step, WarmUp: p.warmUp,
 		Gaps: p.missing, Autoscaler: p.Autoscaler, Target: inUnits(p.target()), Capacity: p.Capacity,
-		MinReplicas: p.HPA.Min, MaxReplicas: p.HPA.Max, LeadTime: p.Lead.String(), Objective: p.Objective, Wait: p.Wait,
+		MinReplicas: p.HPA.Min, MaxReplicas: p.HPA.Max, LeadTime: p.leadTime(), Objective: p.Objective, Wait: p.Wait,
 		GPUs: p.GPUs, GPUPrice: p.GPUPrice,
 	}
 }

@@ -39,6 +39,8 @@ type Comparison struct {
 	Shapes  []fleet.Trial
 	Sharing *fleet.Packing
 	Spot    *fleet.Split
+	// Warm is what a warm pool comes to; nil where none was given.
+	Warm *Warm
 	// Partial says that the work was interrupted: what is here is right, but not all.
 	Partial bool
 }
@@ -105,8 +107,9 @@ type Point struct {
 // Slot is a stretch of a course, for plots. Demand is in replicas of the assumed capacity.
 type Slot struct {
 	Start time.Time
-	// Demand is the most that came; Ready and Paid are the least that was ready and the most that was paid for.
-	Demand, Ready, Paid float64
+	// Demand is the most that came; Ready and Paid are the least that was ready and the most that was paid for, and Idle the
+	// most of it that a warm pool held and no replica had taken.
+	Demand, Ready, Paid, Idle float64
 	// Late is the share of the slot's demand that was late.
 	Late float64
 }

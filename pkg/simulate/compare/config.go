@@ -25,8 +25,13 @@ type Config struct {
 	// HPA is the autoscaler, with one metric of an AverageValue target; Autoscaler names it in words.
 	HPA        hpa.Spec
 	Autoscaler string
-	// Lead is how long a replica takes from being asked for until it is ready.
+	// Lead is how long a replica takes from being asked for until it is ready; with Node, from having a place on a node.
 	Lead Lead
+	// Node, if not nil, is how long a node takes that a replica must wait for where it finds none. Nil says that Lead has
+	// that in it.
+	Node *Lead
+	// Pool, if not nil, is a warm pool that is to be judged beside the policies. It wants a Node.
+	Pool *Pool
 	// Capacity is what a replica sustains, in the metric's unit; 0 takes the autoscaler's target for it.
 	Capacity float64
 	// Objective is the share of the demand, above 0 and below 1, that may wait longer than Wait; 0 for workload.DefaultWait.
@@ -84,7 +89,7 @@ func (c *Config) judge() error {
 		wrong("%d workers, want 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
-	problems = append(problems, c.Lead.validate(), spec.Validate(sync))
+	problems = append(problems, c.Lead.validate(), spec.Validate(sync), c.judgePool())
 	return errors.Join(problems...)
 }
 
@@ -106,7 +111,18 @@ func (c *Config) spec(target int64) workload.Spec {
 		h.Metrics = []hpa.Metric{h.Metrics[0]}
 		h.Metrics[0].Target = target
 	}
-	return workload.Spec{Capacity: c.Capacity, HPA: h, Pod: c.Lead.pods(), Sync: sync, Wait: c.Wait}
+	return workload.Spec{Capacity: c.Capacity, HPA: h, Pod: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
+}
+
+// keep is how long a node stays that nothing is on: the default of Cluster Autoscaler.
+const keep = 10 * time.Minute
+
+// nodes are what a replica needs to have a place; nil where it always has one.
+func (c *Config) nodes() *workload.Nodes {
+	if c.Node == nil {
+		return nil
+	}
+	return &workload.Nodes{Lead: c.Node.pods(), Places: c.Pool.placesOfNode(), Keep: keep}
 }
 
 // target is the autoscaler's as it is written, in milli-units.
@@ -125,6 +141,22 @@ func (c *Config) share(of float64) int64 {
 	return max(int64(math.Round(of*c.Capacity*1000)), 1)
 }
 
+// leadTime is that of a replica in words, and of a node where replicas wait for one.
+func (c *Config) leadTime() string {
+	if c.Node == nil {
+		return c.Lead.String()
+	}
+	return c.Lead.String() + "; of a node before that " + c.Node.String()
+}
+
+// planned is the lead time that those reckon with who look ahead: that of a node that may have to come, too.
+func (c *Config) planned() time.Duration {
+	if c.Node == nil {
+		return c.Lead.planned()
+	}
+	return c.Lead.planned() + c.Node.planned()
+}
+
 // window is the time ahead that a decision now concerns: the lead time and 75 s for what comes before it, the sync, the
 // step and the lag of the metric.
-func (c *Config) window() time.Duration { return c.Lead.planned() + 75*time.Second }
+func (c *Config) window() time.Duration { return c.planned() + 75*time.Second }

@@ -22,9 +22,9 @@ func newCourse(steps int) *course { return &course{within: max((steps+mostSlots-
 
 // add takes in a step.
 func (c *course) add(m *workload.Moment) {
-	demand, ready, paid := m.Arrived/sync.Hours(), float64(m.Ready), float64(m.Held)
+	demand, ready, paid, idle := m.Arrived/sync.Hours(), float64(m.Ready), float64(m.Held), float64(m.Idle)
 	if c.seen%c.within == 0 {
-		c.slots = append(c.slots, Slot{Start: m.At, Demand: demand, Ready: ready, Paid: paid})
+		c.slots = append(c.slots, Slot{Start: m.At, Demand: demand, Ready: ready, Paid: paid, Idle: idle})
 		c.arrived, c.late = 0, 0
 	}
 	c.seen++
@@ -32,6 +32,7 @@ func (c *course) add(m *workload.Moment) {
 	c.late += m.Late
 	s := &c.slots[len(c.slots)-1]
 	s.Demand, s.Ready, s.Paid = max(s.Demand, demand), min(s.Ready, ready), max(s.Paid, paid)
+	s.Idle = max(s.Idle, idle)
 	if c.arrived > 0 {
 		s.Late = c.late / c.arrived
 	}

@@ -14,3 +14,6 @@ func (l Lead) Pods() workload.Lead { return l.pods() } //nolint:ireturn // What 
 
 // Judged is the verdict of a comparison.
 func (c *Comparison) Judged() string { return c.verdict() }
+
+// WarmVerdict is what is said of a pool first.
+func (c *Comparison) WarmVerdict(w *Warm) string { return c.warmVerdict(w) }

@@ -33,10 +33,10 @@ func (h *history) decided(done <-chan struct{}, c *Config, late float64, forecas
 // planned with, and sustains the autoscaler's target.
 func (h *history) decision(c *Config, late float64, forecasts [][]float64) (outcome.Config, error) {
 	spec := c.spec(c.full())
-	spec.Pod = workload.Constant(c.Lead.planned())
+	spec.Pod, spec.Nodes = workload.Constant(c.planned()), nil
 	of := outcome.Config{
 		Shape: shape.Config{Step: sync, Window: c.window(), Season: day},
-		Lead:  c.Lead.planned(), Late: late, Start: h.demand.Start,
+		Lead:  c.planned(), Late: late, Start: h.demand.Start,
 		Autoscalers: []outcome.Autoscaler{{By: c.Autoscaler, Spec: spec}},
 	}
 	for i, m := range c.models() {
@@ -51,6 +51,6 @@ func (h *history) decision(c *Config, late float64, forecasts [][]float64) (outc
 	if of.Prior, err = shape.Shipped(c.window()); err != nil {
 		return of, err
 	}
-	of.Margins, err = margin.Shipped(c.Lead.planned())
+	of.Margins, err = margin.Shipped(c.planned())
 	return of, err
 }

@@ -52,7 +52,7 @@ func (c *Config) read() (history, error) {
 			"a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two weeks to "+
 				"see what days and weeks are like",
 			long,
-			c.Lead.planned(),
+			c.planned(),
 			forecast.ErrTooShort,
 			least,
 		)

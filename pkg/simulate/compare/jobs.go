@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 )
@@ -73,7 +74,7 @@ func rivals() []rival {
 			return p.values(p.done, policy.NewMax(15*time.Minute, sync))
 		}},
 		{name: Offset, values: func(p *plan) ([]float64, error) {
-			return p.values(p.done, policy.NewOffset(min(p.Lead.planned(), day/2), sync, day, 7*day))
+			return p.values(p.done, policy.NewOffset(min(p.planned(), day/2), sync, day, 7*day))
 		}},
 		{name: HoltWinters, units: 60, values: func(p *plan) ([]float64, error) {
 			return p.alone(p.done, p.holtWinters())
@@ -95,10 +96,11 @@ func (p *plan) jobs() []job {
 	names := rivals()
 	p.rivals, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
 	p.others = make([]*Point, len(otherObjectives(p.Objective)))
-	forecasts := stdsync.OnceValues(p.modelled)
+	forecasts := stdsync.OnceValues(func() ([][]float64, error) { return p.modelled(&p.Config) })
+	asked := stdsync.OnceValues(func() (answer, error) { return p.decide(forecasts) })
 	out := []job{
 		{HPA, 1, p.asWritten},
-		{Forewarm, forewarmUnits, func(spent func()) error { return p.asked(forecasts, spent) }},
+		{Forewarm, forewarmUnits, func(spent func()) error { return p.asked(asked, spent) }},
 	}
 	for i, r := range names {
 		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error {
@@ -107,6 +109,9 @@ func (p *plan) jobs() []job {
 	}
 	if p.Only != nil {
 		return slices.DeleteFunc(out, func(j job) bool { return !slices.Contains(p.Only, j.what) })
+	}
+	if p.Pool != nil {
+		out = append(out, p.warmJobs(asked)...)
 	}
 	for i, objective := range otherObjectives(p.Objective) {
 		out = append(out, job{Forewarm, forewarmUnits, func(spent func()) error {
@@ -150,10 +155,10 @@ func (p *plan) hindsight(i int, r rival, spent func()) error {
 	return err
 }
 
-// modelled are the forecasts of forewarm's models, in their order.
-func (p *plan) modelled() ([][]float64, error) {
+// modelled are the forecasts of forewarm's models under a lead time, in their order.
+func (p *plan) modelled(c *Config) ([][]float64, error) {
 	var out [][]float64
-	for _, m := range p.models() {
+	for _, m := range c.models() {
 		values, err := p.forecasts(p.done, m.Config)
 		if err != nil {
 			return nil, err
@@ -163,19 +168,30 @@ func (p *plan) modelled() ([][]float64, error) {
 	return out, nil
 }
 
-// asked plays forewarm for the objective that was asked for.
-func (p *plan) asked(forecasts func() ([][]float64, error), spent func()) error {
+// answer is what forewarm serves for the objective that was asked for, and what it says of itself at the end.
+type answer struct {
+	values []float64
+	says   *outcome.Report
+}
+
+func (p *plan) decide(forecasts func() ([][]float64, error)) (answer, error) {
 	known, err := forecasts()
+	if err != nil {
+		return answer{}, err
+	}
+	values, says, err := p.decided(p.done, &p.Config, p.Objective, known)
+	return answer{values, says}, errors.Join(err, p.interrupted())
+}
+
+// asked plays forewarm for the objective that was asked for.
+func (p *plan) asked(decide func() (answer, error), spent func()) error {
+	of, err := decide()
 	if err != nil {
 		return err
 	}
-	values, says, err := p.decided(p.done, &p.Config, p.Objective, known)
-	if err = errors.Join(err, p.interrupted()); err != nil {
-		return err
-	}
-	one, err := p.play(Forewarm, values, p.full())
+	one, err := p.play(Forewarm, of.values, p.full())
 	if err == nil {
-		p.forewarm, p.says = one, says
+		p.forewarm, p.says = one, of.says
 	}
 	for range forewarmUnits {
 		spent()

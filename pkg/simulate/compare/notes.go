@@ -114,7 +114,7 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 		note("For %s of the time the demand is over what maxReplicas (%d) sustain, %s: then every policy is late.%s",
 			figures.Share(over), p.HPA.Max, number(round(most)), unit)
 	}
-	if p.Lead.planned() < p.recorded.Step {
+	if p.planned() < p.recorded.Step {
 		note(
 			"The history is in steps of %s, longer than the lead time: bursts between them are not seen, and every policy "+
 				"would be later than is said here.",

@@ -23,6 +23,8 @@ type course struct {
 	Slots int
 	// Demand and LateArea are filled, Ready and Paid are lines.
 	Demand, LateArea, Ready, Paid string
+	// Idle is filled: what of the paid a warm pool held, and no replica had taken.
+	Idle string
 	// Marks are the slots in which something was late, in three classes: under 1 %, under 10 %, more.
 	Marks  [3]string
 	Times  []label
@@ -110,6 +112,7 @@ func draw(all []compare.Slot, top float64) course {
 		Ready:    steps(of(func(s compare.Slot) float64 { return s.Ready })),
 		Paid:     steps(of(func(s compare.Slot) float64 { return s.Paid })),
 		LateArea: lateArea(all, top),
+		Idle:     idleArea(all, top),
 		Levels:   levels(top),
 	}
 	for i, s := range all {
@@ -179,6 +182,17 @@ func lateArea(all []compare.Slot, top float64) string {
 	for i, s := range all {
 		if s.Late > 0 && s.Demand > 0 {
 			fmt.Fprintf(&out, "M%d %dh1V%dh-1z", i, height(s.Demand, top), height(s.Demand*(1-s.Late), top))
+		}
+	}
+	return out.String()
+}
+
+// idleArea is the part of each slot's capacity that stood idle, from the top of what was paid for down.
+func idleArea(all []compare.Slot, top float64) string {
+	var out strings.Builder
+	for i, s := range all {
+		if s.Idle > 0 {
+			fmt.Fprintf(&out, "M%d %dh1V%dh-1z", i, height(s.Paid, top), height(s.Paid-s.Idle, top))
 		}
 	}
 	return out.String()

@@ -20,6 +20,7 @@ type document struct {
 	Shapes      []trial     `json:"shapes,omitempty"`
 	Sharing     *sharing    `json:"sharing,omitempty"`
 	Spot        *spot       `json:"spot,omitempty"`
+	Warm        *warm       `json:"warm_pool,omitempty"`
 }
 
 type assumptions struct {
@@ -84,6 +85,7 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 		Assumptions: assumed(&c.Assumptions), Verdict: c.Verdict, Partial: c.Partial,
 		Notes: append([]string{}, c.Notes...), Policies: make([]outcome, len(c.Policies)),
 		Shapes: trials(c.Shapes), Sharing: shared(c.Sharing, c.Assumptions.GPUPrice), Spot: divided(c.Spot),
+		Warm: warmed(c.Warm, &c.Assumptions),
 	}
 	for i := range c.Policies {
 		out.Policies[i] = told(&c.Assumptions, &c.Policies[i])

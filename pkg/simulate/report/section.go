@@ -16,12 +16,17 @@ type section struct {
 	Title, Answer string
 	Heads         []string
 	Lines         [][]string
-	Notes         []string
+	// Courses are drawn in the page.
+	Courses []course
+	Notes   []string
 }
 
 // sections are those that were asked for.
 func sections(c *compare.Comparison) []section {
 	var out []section
+	if c.Warm != nil && len(c.Warm.Trials) > 0 { // None are there where it was interrupted before.
+		out = append(out, warmOf(c.Warm, &c.Assumptions))
+	}
 	if len(c.Shapes) > 0 {
 		out = append(out, shapesOf(c))
 	}
@@ -38,6 +43,9 @@ func sections(c *compare.Comparison) []section {
 			}
 		}
 		out[i].Answer = plain(out[i].Answer)
+		for j := range out[i].Notes {
+			out[i].Notes[j] = plain(out[i].Notes[j])
+		}
 	}
 	return out
 }

@@ -26,6 +26,7 @@ func joined(part []compare.Slot) compare.Slot {
 	out := compare.Slot{Start: part[0].Start, Demand: nan, Ready: nan, Paid: nan}
 	weight, late := 0.0, 0.0
 	for _, s := range part {
+		out.Idle = max(out.Idle, s.Idle)
 		out.Demand, out.Paid = larger(out.Demand, s.Demand), larger(out.Paid, s.Paid)
 		out.Ready = -larger(-out.Ready, -s.Ready)
 		if s.Demand > 0 && !math.IsNaN(s.Late) {

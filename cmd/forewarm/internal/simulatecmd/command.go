@@ -26,6 +26,9 @@ What is compared:
 
 All but hpa and forewarm are given the best target in hindsight. Forewarm knows at no time what comes later.
 
+With --warm-pool the same is played on nodes that take their time to come, without the pool, with it under several
+budgets, and with a fixed number of chunks: what the pool costs while it is idle, and what it saves.
+
 The history is the TOTAL demand in the unit of the autoscaler's target, a week or more of it: a CSV file of --trace, or a
 --query to a --prometheus.
 
@@ -36,7 +39,8 @@ Exit codes:
 
 const examples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
   forewarm simulate --prometheus http://localhost:9090 --query 'sum(vllm:num_requests_running + vllm:num_requests_waiting)' \
-    --range 14d --hpa hpa.yaml --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html`
+    --range 14d --hpa hpa.yaml --lead-time 4m,p90=7m --replica-capacity 64 --gpus 4 --gpu-price 3.06 --html proof.html
+  forewarm simulate --trace load.csv --hpa hpa.yaml --lead-time 2m --node-lead-time 4m,p90=6m --warm-pool pool.yaml --member llama`
 
 // New is the command "simulate".
 func New() *cobra.Command {

@@ -20,6 +20,7 @@ import (
 type options struct {
 	history history.Options
 	fleet   fleetflags.Flags
+	pool    warmPool
 
 	hpa, name, metric string
 	lead              lead
@@ -36,9 +37,12 @@ type options struct {
 func defaults() *options {
 	return &options{
 		history: history.Defaults(), lead: lead{Median: 5 * time.Minute, Known: assumed},
-		objective: 0.01, wait: workload.DefaultWait, gpus: 1,
+		objective: 0.01, wait: workload.DefaultWait, gpus: defaultGPUs,
 	}
 }
+
+// defaultGPUs are those of a replica.
+const defaultGPUs = 1
 
 // assumed is how a lead time is known that nobody gave.
 const assumed = "assumed, as none was given"
@@ -69,6 +73,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "dollars that a GPU costs an hour; without it no dollars are shown")
 	o.fleet.Add(flags)
+	o.pool.add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
 	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside itself")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
@@ -94,7 +99,7 @@ func (o *options) validate() error {
 		wrong("--html %s: there is no folder %s", o.html, dir)
 	}
 	_, err := o.fleet.Parse(o.price)
-	return errors.Join(append(problems, err, o.measured.validate(o.lead.Known != assumed))...)
+	return errors.Join(append(problems, err, o.pool.validate(), o.measured.validate(o.lead.Known != assumed))...)
 }
 
 func isDir(path string) bool {

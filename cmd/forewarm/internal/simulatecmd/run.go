@@ -33,12 +33,13 @@ type run struct {
 func (r run) run(ctx context.Context) error {
 	c := r.config()
 	// What is quick to find wrong comes before what takes its time.
-	if err := r.readHPA(&c); err != nil {
+	if err := errors.Join(r.readHPA(&c), r.pool.read(&c)); err != nil {
 		return err
 	}
 	if err := r.measured.read(ctx, &c.Lead); err != nil {
 		return interrupted(ctx, err)
 	}
+	c.Remarks = append(c.Remarks, r.pool.remarks(&c, r.measured.of)...)
 	h, err := r.history.Read(ctx, r.in, r.now(), r.bar)
 	if err != nil {
 		return interrupted(ctx, err)
@@ -96,6 +97,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 	}
 	for _, shape := range asked.Shapes {
 		on := *c
+		on.Pool = nil
 		on.Capacity, on.GPUs, on.GPUPrice = shape.Capacity, shape.GPUs, shape.Price
 		on.Only = []string{compare.BestTarget, compare.Forewarm}
 		got, err := compare.Compare(ctx, on, r.progress(" on "+shape.Name))
@@ -113,7 +115,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 
 // readHPA reads the autoscaler.
 func (r run) readHPA(c *compare.Config) error {
-	text, err := readFile(r.hpa)
+	text, err := readFile("the autoscaler", r.hpa)
 	if err != nil {
 		return err
 	}
@@ -149,16 +151,16 @@ func hinted(err error, choice bool, flag string) error {
 	return fmt.Errorf("%w (choose with %s NAME)", err, flag)
 }
 
-// readFile reads no more than can be an autoscaler's file.
-func readFile(path string) (content []byte, err error) {
+// readFile reads no more than can be a file of what is named.
+func readFile(what, path string) (content []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("the autoscaler: %w", err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	content, err = io.ReadAll(io.LimitReader(file, strict.MaxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("the autoscaler: %w", err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return content, nil
 }

@@ -19,6 +19,9 @@ type lead compare.Lead
 
 // String is the flag as it is written.
 func (l *lead) String() string {
+	if *l == (lead{}) {
+		return ""
+	}
 	if l.P90 == 0 {
 		return l.Median.String()
 	}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/simulate/figures"
+)
+
+// warmOf says whether a warm pool pays, and under which budget.
+func warmOf(w *compare.Warm, a *compare.Assumptions) section {
+	out := section{
+		Title:  "Warm pool",
+		Answer: w.Verdict,
+		Heads:  []string{"policy, and what is held ready", "GPU-hours", "$", "idle/day", "late", "waited", "min"},
+		Notes: append([]string{
+			poolWords(&w.Pool),
+			"Idle/day are the GPU-hours a day that were held and that no replica had taken; they are among the GPU-hours. Waited " +
+				"is the share of the starts that found no place and waited for a node; min is for how long, the mean over all.",
+		}, w.Notes...),
+	}
+	for i := range w.Trials {
+		t := &w.Trials[i]
+		late := figures.Share(t.Report.LateShare())
+		if !t.Meets {
+			late += " misses"
+		}
+		hours := t.Report.Replicas * a.GPUs
+		out.Lines = append(out.Lines, []string{
+			holds(t),
+			figures.Amount(hours),
+			figures.Amount(hours * a.GPUPrice),
+			figures.Amount(t.IdlePerDay() * a.GPUs),
+			late,
+			waited(&t.Report),
+			decimal(t.Report.MeanWait().Minutes(), 1),
+		})
+		if len(t.Course) > 1 {
+			out.Courses = courses([]compare.Policy{{
+				Name: compare.Forewarm, Report: t.Report, Course: t.Course, Meets: t.Meets,
+			}}, "warm")
+		}
+	}
+	if a.GPUPrice == 0 {
+		out.drop(2)
+	}
+	return out
+}
+
+// waited is the share of the starts that waited for a node.
+func waited(r *simulate.Report) string {
+	if r.Started == 0 {
+		return figures.Unknown
+	}
+	return decimal(100*float64(r.Queued)/float64(r.Started), 0) + "%"
+}
+
+// drop leaves out a column.
+func (s *section) drop(column int) {
+	s.Heads = append(s.Heads[:column:column], s.Heads[column+1:]...)
+	for i, line := range s.Lines {
+		s.Lines[i] = append(line[:column:column], line[column+1:]...)
+	}
+}
+
+// holds is a trial in words.
+func holds(t *compare.Trial) string {
+	switch t.Holding {
+	case compare.Planned:
+		budget := "no bound"
+		if t.Budget > 0 {
+			budget = figures.Amount(t.Budget) + "/day"
+		}
+		if t.Own {
+			budget += ", as written"
+		}
+		return t.Policy + ", pool of " + budget
+	case compare.Fixed:
+		return t.Policy + ", " + chunks(t.Spare) + " fixed¹"
+	case compare.None:
+	}
+	if t.Hindsight {
+		return t.Policy + "¹"
+	}
+	return t.Policy
+}
+
+func chunks(n int) string {
+	if n == 1 {
+		return "1 chunk"
+	}
+	return figures.Count(n) + " chunks"
+}
+
+// poolWords are what the pool asks for.
+func poolWords(p *compare.Pool) string {
+	budget := "without a budget"
+	if p.Asked.Budget > 0 {
+		budget = "with a budget of " + figures.Amount(p.Asked.Budget) + " idle GPU-hours a day"
+	}
+	return fmt.Sprintf(
+		"¹ The target and the number of chunks that were the best in hindsight. The pool is %s, with member %s: "+
+			"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s %s.",
+		p.Name,
+		p.Member,
+		figure(p.Asked.Quantile),
+		p.Asked.Min,
+		p.Asked.Max,
+		p.Asked.Fallback,
+		budget,
+		chunksOf(p.Chunks),
+		gpusEach(p.Asked.GPUs),
+	)
+}
+
+func chunksOf(n float64) string {
+	if n == 1 {
+		return "one chunk"
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64) + " chunks"
+}
+
+func gpusEach(n float64) string {
+	if n == 1 {
+		return "of one GPU"
+	}
+	return "of " + strconv.FormatFloat(n, 'f', -1, 64) + " GPUs each"
+}
