@@ -315,7 +315,7 @@ func TestCoversAfterAWhileAndNotAtOnceNoMore(t *testing.T) {
 	covers("sound again", false)
 	s.play(2*time.Minute, wanting(3))
 	covers("for long enough", true)
-	s.play(3*time.Minute, wanting(25))
+	s.play(11*time.Minute, wanting(25))
 	covers("more than it may hold", false)
 }
 
@@ -336,6 +336,33 @@ func TestAnEmptyPoolCoversNobody(t *testing.T) {
 	s.play(20*time.Minute, gang)
 	if s.plan.Covers {
 		t.Error("a pool of one chunk covers a gang of four")
+	}
+}
+
+// What a surge takes is on its way back for as long as a node takes; what does not come for twice as long will not.
+func TestASurgeThatTakesThePoolDoesNotEndItsCover(t *testing.T) {
+	p, now := plain(), noon()
+	m := warmpool.Memory{}
+	var plan warmpool.Plan
+	play := func(length time.Duration, member warmpool.Member, ready int) {
+		for range length / pace {
+			now = now.Add(pace)
+			plan, m = m.Plan(now, p, []warmpool.Member{member}, warmpool.Capacity{Held: 3, Ready: ready})
+		}
+	}
+	play(15*time.Minute, wanting(3), 3)
+	if !plan.Covers {
+		t.Fatal("ready for 15 minutes, and covers nobody")
+	}
+	surge := wanting(6)
+	surge.Placed = 7
+	play(9*time.Minute, surge, 0)
+	if !plan.Covers {
+		t.Error("no longer covers while it refills")
+	}
+	play(2*time.Minute, surge, 0)
+	if plan.Covers {
+		t.Error("covers with nothing that came for twice a node's time")
 	}
 }
 

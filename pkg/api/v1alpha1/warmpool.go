@@ -63,7 +63,7 @@ type WarmPoolSpec struct {
 	Chunk Chunk `json:"chunk"`
 
 	// Quantile of what the members want together, at its highest within the window, that the pool is to cover; from 0.5 to
-	// 0.995, in quotes. Default "0.95".
+	// 0.995, in quotes. Default "0.975".
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.5 && double(self) <= 0.995)",message="write a number from 0.5 to 0.995"

@@ -10,7 +10,7 @@ import (
 
 // The defaults of a pool, as its author would write them.
 const (
-	DefaultQuantile      = "0.95"
+	DefaultQuantile      = "0.975"
 	DefaultMode          = v1alpha1.PoolRecommend
 	DefaultPriorityClass = "forewarm-balloon"
 	DefaultImage         = "registry.k8s.io/pause:3.10"

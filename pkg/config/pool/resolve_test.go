@@ -40,7 +40,7 @@ func only(t *testing.T, text string) pool.Resolved {
 
 func TestDefaults(t *testing.T) {
 	got := only(t, minimal)
-	want := warmpool.Pool{Quantile: 0.95, Max: 8, GPUs: 1, Node: 5 * time.Minute}
+	want := warmpool.Pool{Quantile: 0.975, Max: 8, GPUs: 1, Node: 5 * time.Minute}
 	if diff := cmp.Diff(want, got.Pool); diff != "" {
 		t.Error(diff)
 	}
