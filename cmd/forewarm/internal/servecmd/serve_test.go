@@ -56,7 +56,7 @@ kind: Forecast
 metadata: {name: broken, namespace: team}
 spec:
   targetRef: {kind: Deployment, name: web}
-  signal: {preset: no/such}
+  signal: {preset: dcgm/gpubusy}
 `
 
 // options write everything that a standalone server reads, and scrape a page whose load is 40 + 2.
@@ -188,7 +188,7 @@ func TestStandaloneFromScrapeToMetric(t *testing.T) {
 		address+external+"broken",
 	); code == http.StatusOK ||
 		!strings.Contains(body, "dcgm/gpu-busy") {
-		t.Errorf("a Forecast with an unknown preset answers %d without the known ones: %s", code, body)
+		t.Errorf("a Forecast with an unknown preset answers %d without the one that is meant: %s", code, body)
 	}
 	stop()
 
