@@ -210,10 +210,10 @@ func (s *scene) status(t *testing.T, name, path string) string {
 
 func objects(t *testing.T, s *scene) {
 	t.Helper()
-	s.MustKubectl(t, forecast("wrong", "preset: no/such", "0.9"), "apply", "-f", "-")
+	s.MustKubectl(t, forecast("wrong", "preset: vllm/in-flight", "0.9"), "apply", "-f", "-")
 	eventually(t, func() string {
 		if text := s.status(t, "wrong", "conditions"); !strings.Contains(text, "vllm/inflight") {
-			return "the status does not name the known presets: " + text
+			return "the status does not name the preset that is meant: " + text
 		}
 		return ""
 	})
@@ -360,7 +360,7 @@ func quiet(t *testing.T, s *scene) {
 				t.Errorf("a log line that is no JSON: %s", line)
 				continue
 			}
-			known := strings.Contains(line, "no/such") || strings.Contains(line, "thief")
+			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief")
 			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)
 			}
