@@ -63,6 +63,54 @@ func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation,
 }
 
 func (r *reader) situation(ctx context.Context, of name) (*explain.Situation, error) {
+	seen, err := r.settled(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	s := &seen.Situated
+	r.pods(ctx, seen.selector, s)
+	for i := range s.Metrics {
+		r.metric(ctx, s, i)
+	}
+	r.covers(ctx, seen.selector, s)
+	s.Rivals = r.rivals(ctx, seen.hpa)
+	s.Unknown = r.unknown
+	return &s.Situation, nil
+}
+
+// sight is an HPA and the scale of its target as they were read, one after the other.
+type sight struct {
+	autoscaler.Situated
+
+	hpa      *autoscalingv2.HorizontalPodAutoscaler
+	selector string
+}
+
+// looks are how often an HPA and its target are read at most, pause the time between two.
+const (
+	looks = 4
+	pause = 250 * time.Millisecond
+)
+
+// settled reads an HPA and the scale of its target. A controller writes the scale first and its status a moment later: what
+// is read in between tells of a change that the status does not know, and is read again. Where both differ for longer,
+// somebody else has scaled.
+func (r *reader) settled(ctx context.Context, of name) (*sight, error) {
+	for look := 1; ; look++ {
+		r.unknown = nil
+		seen, err := r.look(ctx, of)
+		if err != nil || look == looks || seen.Scale.Replicas == seen.hpa.Status.DesiredReplicas {
+			return seen, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (r *reader) look(ctx context.Context, of name) (*sight, error) {
 	h, err := r.autoscaler(ctx, of)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
@@ -70,21 +118,14 @@ func (r *reader) situation(ctx context.Context, of name) (*explain.Situation, er
 		}
 		return nil, err
 	}
-	s, err := autoscaler.Situate(h)
-	if err != nil {
+	seen := &sight{hpa: h}
+	if seen.Situated, err = autoscaler.Situate(h); err != nil {
 		return nil, fmt.Errorf("read HorizontalPodAutoscaler %s/%s: %w", h.Namespace, h.Name, err)
 	}
-	s.Now = time.Now()
-	r.owner(ctx, h, &s)
-	selector := r.scale(ctx, h, &s)
-	r.pods(ctx, selector, &s)
-	for i := range s.Metrics {
-		r.metric(ctx, &s, i)
-	}
-	r.covers(ctx, selector, &s)
-	s.Rivals = r.rivals(ctx, h)
-	s.Unknown = r.unknown
-	return &s.Situation, nil
+	seen.Now = time.Now()
+	r.owner(ctx, h, &seen.Situated)
+	seen.selector = r.scale(ctx, h, &seen.Situated)
+	return seen, nil
 }
 
 // note adds what could not be read.
