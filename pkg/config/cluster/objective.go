@@ -7,6 +7,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -24,7 +25,7 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 	}
 	out := &v1alpha1.ObjectiveStatus{
 		Asked:   askedOf(r),
-		Verdict: string(r.Verdict), Shape: clip(r.Shape), Why: clip(r.Why),
+		Verdict: string(r.Verdict), Shape: statuses.Clip(r.Shape), Why: statuses.Clip(r.Why),
 	}
 	if r.Served.Arrived > 0 {
 		out.Late, out.Cost = twoDigits(r.Served.LateShare()*100, "%"), twoDigits(r.Served.Cost(), "")
@@ -74,7 +75,7 @@ func movedObjective(before, after *v1alpha1.ObjectiveStatus) bool {
 		return false
 	}
 	late := func(o *v1alpha1.ObjectiveStatus) string { return strings.TrimSuffix(o.Late, "%") }
-	return before.Asked != after.Asked || digitless(before.Why) != digitless(after.Why) ||
+	return before.Asked != after.Asked || statuses.Digitless(before.Why) != statuses.Digitless(after.Why) ||
 		moved(late(before), late(after), noticedLate) || moved(before.Cost, after.Cost, noticedShare) ||
 		moved(before.K, after.K, noticedMargin)
 }

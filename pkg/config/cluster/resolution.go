@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
@@ -203,7 +204,7 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 	target, _ := o.resolver.ResolveIn(forecast, config.Surroundings{
 		Starts: o.says(keyOf(object), workload, &record, now),
 	})
-	status.LeadTimeSource = clip(target.LeadSource)
+	status.LeadTimeSource = statuses.Clip(target.LeadSource)
 }
 
 // measured is an object whose starts are counted, and its workload; nil for others.

@@ -6,18 +6,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
-
-// maxMessage bounds a condition's message, in bytes; the API allows 32 KiB, a reader less.
-const maxMessage = 2048
 
 // statusOf is an entry for people: rounded, in words. Conditions keep the time of their last transition from the status
 // before; those that are new or changed sides did so at the time of the snapshot.
@@ -28,8 +25,8 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		Conditions:         conditionsOf(e, before.Conditions, at),
 		Unit:               e.Unit,
 		Model:              e.Model,
-		ModelReason:        clip(e.ModelReason),
-		LeadTimeSource:     clip(e.LeadSource),
+		ModelReason:        statuses.Clip(e.ModelReason),
+		LeadTimeSource:     statuses.Clip(e.LeadSource),
 		Starts:             before.Starts,
 		AtZero:             before.AtZero,
 		Skill:              percent(e.Skill),
@@ -64,19 +61,11 @@ func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []
 			reason = string(e.State)
 		}
 		meta.SetStatusCondition(&out, metav1.Condition{
-			Type: c.Type, Status: status, Reason: reason, Message: clip(c.Message),
+			Type: c.Type, Status: status, Reason: reason, Message: statuses.Clip(c.Message),
 			ObservedGeneration: e.Generation, LastTransitionTime: metav1.NewTime(at.Truncate(time.Second)),
 		})
 	}
 	return out
-}
-
-// clip keeps a text within maxMessage.
-func clip(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + " …"
 }
 
 // quantity writes a number with four digits, or all of those before the point: 0.01234, 12.35, 123456.
@@ -131,12 +120,12 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
 		before.LeadTime != after.LeadTime,
-		!same(before.AtZero, after.AtZero),
+		!statuses.Same(before.AtZero, after.AtZero),
 		changedSides(before.Objective, after.Objective),
-		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
+		!slices.EqualFunc(before.Conditions, after.Conditions, statuses.SameCondition):
 		return urgent
 	case !slices.Equal(words(before), words(after)),
-		!same(before.Starts, after.Starts),
+		!statuses.Same(before.Starts, after.Starts),
 		moved(before.Observed, after.Observed, noticedShare),
 		moved(before.Served, after.Served, noticedShare),
 		movedPoints(before.Skill, after.Skill),
@@ -148,34 +137,20 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	return silent
 }
 
-func same[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
-func sameCondition(a, b metav1.Condition) bool {
-	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason
-}
-
 // words are the texts of a status. Their digits are left out: a message that counts seconds is not news each second.
 func words(s *v1alpha1.ForecastStatus) []string {
-	out := []string{s.Unit, s.Model, s.LeadTime, s.Window, digitless(s.LeadTimeSource), digitless(s.ModelReason)}
+	out := []string{
+		s.Unit,
+		s.Model,
+		s.LeadTime,
+		s.Window,
+		statuses.Digitless(s.LeadTimeSource),
+		statuses.Digitless(s.ModelReason),
+	}
 	for _, c := range s.Conditions {
-		out = append(out, digitless(c.Message))
+		out = append(out, statuses.Digitless(c.Message))
 	}
 	return out
-}
-
-// digitless is a text without its digits and the points between them.
-func digitless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) || r == '.' {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // moved says whether two quantities differ by more than a share of the larger, or in whether they are known.

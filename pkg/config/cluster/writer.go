@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -201,7 +202,9 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 		return err
 	}
 	if kept := statusIn(written); d.status.Starts != nil || d.status.AtZero != nil {
-		w.objects.forgetful.Store(!same(kept.Starts, d.status.Starts) || !same(kept.AtZero, d.status.AtZero))
+		w.objects.forgetful.Store(
+			!statuses.Same(kept.Starts, d.status.Starts) || !statuses.Same(kept.AtZero, d.status.AtZero),
+		)
 	}
 	return nil
 }

@@ -3,12 +3,12 @@ package controller
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
@@ -22,17 +22,6 @@ const (
 	ConditionBudget   = "WithinBudget"
 	ConditionActuated = "Actuated"
 )
-
-// maxMessage bounds a message, in bytes; the API allows 32 KiB, a reader less.
-const maxMessage = 2048
-
-// clip keeps a text within maxMessage.
-func clip(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + " …"
-}
 
 // conditions are what a pool's user should know.
 func (s *said) conditions(now time.Time) []metav1.Condition {
@@ -61,7 +50,7 @@ func (c *conditions) add(one metav1.Condition) {
 	if old := meta.FindStatusCondition(c.pool.Status.Conditions, one.Type); old != nil {
 		c.all = append(c.all, *old)
 	}
-	one.Message = clip(one.Message)
+	one.Message = statuses.Clip(one.Message)
 	one.ObservedGeneration = c.pool.Generation
 	one.LastTransitionTime = metav1.NewTime(c.at.Truncate(time.Second))
 	meta.SetStatusCondition(&c.all, one)

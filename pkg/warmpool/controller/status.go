@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
@@ -45,9 +46,9 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 		IdleToday:          hours(s.plan.Idle),
 		LeadTime:           words(s.lead.pod),
 		NodeLeadTime:       words(s.lead.node),
-		LeadTimeSource:     clip(s.lead.source),
-		Why:                clip(s.plan.Why),
-		Next:               clip(s.plan.Next),
+		LeadTimeSource:     statuses.Clip(s.lead.source),
+		Why:                statuses.Clip(s.plan.Why),
+		Next:               statuses.Clip(s.plan.Next),
 		Covered:            s.covered(now),
 		ScaleBefore:        s.Status.ScaleBefore,
 	}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
+	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
@@ -64,9 +61,9 @@ func weigh(before, after *v1alpha1.WarmPoolStatus) weight {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
-		!sameScale(before.ScaleBefore, after.ScaleBefore),
+		!statuses.Same(before.ScaleBefore, after.ScaleBefore),
 		!slices.Equal(before.Covered, after.Covered),
-		!slices.EqualFunc(before.Conditions, after.Conditions, sameCondition):
+		!slices.EqualFunc(before.Conditions, after.Conditions, statuses.SameCondition):
 		return urgent
 	case before.Wanted != after.Wanted, before.Held != after.Held, before.Ready != after.Ready,
 		before.Borrowed != after.Borrowed, before.IdleToday != after.IdleToday, before.BudgetLeft != after.BudgetLeft,
@@ -78,31 +75,11 @@ func weigh(before, after *v1alpha1.WarmPoolStatus) weight {
 	return silent
 }
 
-func sameScale(a, b *v1alpha1.ScaleBefore) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
-func sameCondition(a, b metav1.Condition) bool {
-	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason
-}
-
 // wordsOf are the texts of a status. Their digits are left out: a message that counts seconds is not news each second.
 func wordsOf(s *v1alpha1.WarmPoolStatus) []string {
-	out := []string{digitless(s.Why), digitless(s.Next), digitless(s.LeadTimeSource)}
+	out := []string{statuses.Digitless(s.Why), statuses.Digitless(s.Next), statuses.Digitless(s.LeadTimeSource)}
 	for _, c := range s.Conditions {
-		out = append(out, digitless(c.Message))
+		out = append(out, statuses.Digitless(c.Message))
 	}
 	return out
-}
-
-func digitless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) || r == '.' {
-			return -1
-		}
-		return r
-	}, text)
 }
