@@ -99,7 +99,7 @@ func (t *trial) multiples() (margin.Priors, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := policy.NewForewarm(c)
+	f, err := policy.NewForewarm(c, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (t *trial) calibrated(settings []float64, decide func(float64) (outcome.Con
 }
 
 func (t *trial) forewarm(c outcome.Config, setting float64) (play, error) {
-	f, err := policy.NewForewarm(c)
+	f, err := policy.NewForewarm(c, 0)
 	if err != nil {
 		return play{}, err
 	}

@@ -23,6 +23,7 @@ var (
 	core    = []string{
 		"pkg/atzero",
 		"pkg/capacity",
+		"pkg/credible",
 		"pkg/series",
 		"pkg/forecaster",
 		"pkg/decide",

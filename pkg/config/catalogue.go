@@ -1,6 +1,10 @@
 package config
 
-import "github.com/forewarm/forewarm/pkg/api/v1alpha1"
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
 
 // Catalogue makes a signal into PromQL.
 type Catalogue interface {
@@ -19,4 +23,6 @@ type Rendered struct {
 	Unit string
 	// Rate says that the demand is a rate and not a gauge.
 	Rate bool
+	// Lookback is how long one bad sample may stand in the demand: the longest range of Expr.
+	Lookback time.Duration
 }

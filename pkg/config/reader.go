@@ -75,6 +75,7 @@ func (r *reader) signal(
 		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
+	target.Lookback = rendered.Lookback
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), catalogue, namespace, saturated).Expr
 	}

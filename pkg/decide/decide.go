@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/credible"
 )
 
 // Input is what is known at one step: the observed demand and the distribution of its maximum over the lead window.
 type Input struct {
-	// Observed demand: the mean of the last minute for rates, the last sample for gauges.
+	// Observed demand: the mean of the last minute for rates, the last sample for gauges; no more than is credible.
 	Observed float64
+	// Limit is the most that history justifies.
+	Limit credible.Limit
 	// Typical is the long-run level of the demand; it keeps a margin above 0 where the quantiles collapse.
 	Typical float64
 	// Window is the distribution of the maximum over the lead window, as the chosen model has it.
@@ -45,6 +49,8 @@ type Decision struct {
 	Margin float64
 	// Floored says that the observed demand was above the forecast and is served instead.
 	Floored bool
+	// Bounded says that the forecast was cut to what history justifies.
+	Bounded bool
 	// Reason is one sentence with the numbers.
 	Reason string
 }
@@ -64,7 +70,7 @@ func Decide(policy Policy, k float64, inputs []Input) Decision {
 	if policy.ByOutcome() {
 		d = byMargin(policy, k, inputs)
 	} else {
-		d = byQuantile(policy.Level(), newest.Window)
+		d = byQuantile(policy.Level(), &newest)
 	}
 	d.Observed = newest.Observed
 	return serve(policy, d)
@@ -75,16 +81,25 @@ func Recall(lead, step time.Duration) int {
 	return 1 + int(lead/(2*step))
 }
 
-func byQuantile(level float64, window Quantiles) Decision {
-	value := window.At(level)
-	return Decision{
-		Value: value, Quantile: level,
+func byQuantile(level float64, in *Input) Decision {
+	value := in.Window.At(level)
+	d := Decision{
+		Value: value, Quantile: level, Bounded: in.Limit.Known && value >= in.Limit.Forecast,
 		Reason: fmt.Sprintf("the %.4g quantile of the window's maximum is %.6g", level, value),
 	}
+	if d.Bounded { // The distribution is bounded already.
+		d.Reason = fmt.Sprintf("%s, all that its history justifies (%s)", d.Reason, in.Limit)
+	}
+	return d
 }
 
 func byMargin(policy Policy, k float64, inputs []Input) Decision {
-	value, at := Held(policy.Mode, k, inputs)
+	value, at := forecastOf(k, inputs)
+	limit := inputs[len(inputs)-1].Limit
+	value, bounded := limit.Cut(value)
+	if policy.Mode != Forecast {
+		value = math.Max(value, highestObserved(inputs))
+	}
 	s, learnt := inputs[at].shape()
 	held, from := "", ""
 	if at < len(inputs)-1 {
@@ -93,7 +108,7 @@ func byMargin(policy Policy, k float64, inputs []Input) Decision {
 	if learnt && s.Windows > 0 {
 		from = fmt.Sprintf(", learnt from %d windows", s.Windows)
 	}
-	return Decision{Margin: k, Value: value, Reason: fmt.Sprintf(
+	d := Decision{Margin: k, Value: value, Bounded: bounded, Reason: fmt.Sprintf(
 		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s",
 		s.Median,
 		k,
@@ -101,23 +116,49 @@ func byMargin(policy Policy, k float64, inputs []Input) Decision {
 		from,
 		held,
 	)}
+	if bounded {
+		d.Reason = fmt.Sprintf("%.6g is all that its history justifies (%s): %s", limit.Forecast, limit, d.Reason)
+	}
+	return d
 }
 
-// Held is the largest of what the inputs are worth under a multiple of their spreads, and which of them it is: the newest
-// of equals. An input is worth no less than its observed demand, but where the forecast is asked for as it is.
-func Held(mode Mode, k float64, inputs []Input) (value float64, at int) {
+// Held is what the inputs are worth under a multiple of their spreads with the observed demand as the floor: the largest of
+// the forecasts, no more than the newest limit, and no less than any of the observed.
+func Held(k float64, inputs []Input) float64 {
+	var value [1]float64
+	HeldTo(value[:], []float64{k}, inputs)
+	return value[0]
+}
+
+// HeldTo writes what the inputs are worth under each of the multiples (see Held) to dst.
+func HeldTo(dst, multiples []float64, inputs []Input) {
+	limit, floor := inputs[len(inputs)-1].Limit, highestObserved(inputs)
+	for i, k := range multiples {
+		value, _ := forecastOf(k, inputs)
+		value, _ = limit.Cut(value)
+		dst[i] = math.Max(value, floor)
+	}
+}
+
+// forecastOf is the largest of the forecasts under a multiple of their spreads, and which of them it is: the newest of
+// equals.
+func forecastOf(k float64, inputs []Input) (value float64, at int) {
 	value = math.Inf(-1)
 	for i := range inputs {
 		s, _ := inputs[i].shape()
-		worth := s.Median + k*s.Spread
-		if mode != Forecast {
-			worth = math.Max(worth, inputs[i].Observed)
-		}
-		if worth >= value {
+		if worth := s.Median + k*s.Spread; worth >= value {
 			value, at = worth, i
 		}
 	}
 	return value, at
+}
+
+func highestObserved(inputs []Input) float64 {
+	highest := 0.0
+	for i := range inputs {
+		highest = math.Max(highest, inputs[i].Observed)
+	}
+	return highest
 }
 
 // serve applies the mode, and keeps the value what it can be: never negative, and no more than all replicas sustain.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/repair"
 )
 
@@ -63,21 +64,49 @@ func (m Calibrated) Fit(s forecast.Series) (forecast.Fitted, error) {
 		)
 	}
 	config := Config{Step: m.Config.Step, Window: m.Config.Window, Seasons: m.Config.Seasons, Rate: m.Config.Rate}
-	f := begin(config, m.Horizons, candidates, repair.PlainSeries(s))
-	if err := f.members[0].err; err != nil {
+	of := config.Credible(0)
+	of.Windows, of.Lead = m.Horizons, slices.Index(m.Horizons, own)
+	out := calibrated{filter: credible.NewFilter(of)}
+	known := repair.Series{Series: forecast.Series{Start: s.Start, Step: s.Step}}
+	for _, v := range s.Values {
+		for _, passed := range out.filter.Step(v) {
+			sample := judged(passed)
+			known.Values = append(known.Values, sample.Value)
+			known.Causes, known.Bounds = append(known.Causes, sample.Cause), append(known.Bounds, sample.Bound)
+		}
+	}
+	out.f = begin(config, m.Horizons, candidates, known)
+	if err := out.f.members[0].err; err != nil {
 		return nil, err
 	}
-	return calibrated{f}, nil
+	return out, nil
+}
+
+// judged is what a sample is worth of which it is known whether it is credible.
+func judged(s credible.Sample) repair.Sample {
+	out := repair.Plain(s.Demand)
+	if s.Suspect {
+		out = repair.Sample{Value: math.NaN(), Cause: repair.Suspect}
+	}
+	out.Bound = s.Bound
+	return out
 }
 
 // calibrated is a Forecaster whose candidates speak at the horizons that are asked for.
-type calibrated struct{ f *Forecaster }
+type calibrated struct {
+	f      *Forecaster
+	filter *credible.Filter
+}
 
 // speaker is the candidate that serves, the first one until any does.
 func (c calibrated) speaker() *member { return c.f.members[max(c.f.gate.serving, 0)] }
 
 // Update takes the next sample.
-func (c calibrated) Update(y float64) { c.f.Step(repair.Plain(y)) }
+func (c calibrated) Update(y float64) {
+	for _, s := range c.filter.Step(y) {
+		c.f.Step(judged(s))
+	}
+}
 
 // PointsTo are the model's own.
 func (c calibrated) PointsTo(dst []float64) { c.speaker().fitted.PointsTo(dst) }
@@ -91,5 +120,5 @@ func (c calibrated) MaxQuantile(h int, p float64) float64 {
 	if view < 0 {
 		return math.NaN()
 	}
-	return c.speaker().quantile(view, p, c.f.demand.scale())
+	return c.speaker().quantile(view, p, c.f.demand.scale(), c.f.bound)
 }

@@ -3,8 +3,10 @@ package forecaster
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 )
 
@@ -63,6 +65,22 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// Credible is how a demand is filtered of what cannot be believed, where one bad sample of its source may stand in it for a
+// while.
+func (c Config) Credible(lookback time.Duration) credible.Config {
+	windows := c.horizons()
+	replica := c.Policy.Target
+	for _, s := range c.Scalings {
+		if replica == 0 || s.Target() < replica {
+			replica = s.Target()
+		}
+	}
+	return credible.Config{
+		Step: c.Step, Corroboration: credible.Corroboration(lookback, c.Step), Windows: windows,
+		Lead: slices.Index(windows, c.stepsIn(c.Window)), Replica: replica,
+	}
 }
 
 // stepsIn is d in steps, rounded up, at least one: a window that ends between two steps includes the later one.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/repair"
@@ -20,6 +21,8 @@ type Forecaster struct {
 
 	demand    demand
 	censored  censored
+	bound     credible.Bound     // as of the newest sample
+	suspended float64            // the demand while samples are held back; NaN where none is
 	objective *outcome.Objective // nil where none is served
 	fault     error              // why none is served that was asked for
 	scales    *ring              // of the windows that are open
@@ -67,7 +70,7 @@ func empty(
 	longest := horizons[len(horizons)-1]
 	every := max(1, config.replay(len(history.Values))/scoreCount)
 	f := &Forecaster{
-		config: config, horizons: horizons, gate: gate{serving: -1},
+		config: config, horizons: horizons, gate: gate{serving: -1}, suspended: math.NaN(),
 		demand: newDemand(config, longest, typical), scales: newRing(longest), censored: newCensored(config),
 		record: newRecord(config, len(history.Values), window),
 		next:   history.Start.UnixNano() / int64(config.Step),
@@ -115,12 +118,11 @@ func (f *Forecaster) watch(sample repair.Sample) float64 {
 		f.demand.moves.add(move)
 	}
 	f.record.observe(index, now)
-	switch {
-	case f.objective == nil:
-	case f.censored.within(1):
-		f.objective.StepBound(now, sample.Value)
-	default:
-		f.objective.Step(now, sample.Value)
+	f.bound = sample.Bound
+	if f.objective != nil {
+		f.objective.Step(outcome.Sample{
+			Observed: now, Arrived: sample.Value, AtLeast: f.censored.within(1), Limit: f.limit(),
+		})
 	}
 	if !math.IsNaN(now) {
 		f.observed++
@@ -132,13 +134,14 @@ func (f *Forecaster) watch(sample repair.Sample) float64 {
 // bound see censored.
 func (f *Forecaster) Step(sample repair.Sample) {
 	index := f.next
+	f.suspended = math.NaN()
 	now := f.watch(sample)
 	f.record.resolve(index, f.maxima[f.own], f.censored.within(f.horizons[f.own]))
 	scale := f.demand.scale()
 	for _, m := range f.members {
 		if m.err == nil {
 			m.score(index, f.maxima, f.scales, &f.censored)
-			m.advance(m.evidence(now, f.censored.within(1)), scale, f.path)
+			m.advance(m.evidence(now, f.censored.within(1)), scale, f.bound, f.path)
 		}
 	}
 	f.scales.push(scale)
@@ -150,10 +153,10 @@ func (f *Forecaster) Step(sample repair.Sample) {
 // decide makes the decision from the member that serves; without one the value is NaN: the caller falls back.
 func (f *Forecaster) decide(scale float64) {
 	if f.gate.serving < 0 || math.IsNaN(f.demand.observed) {
-		f.inputs, f.decision = f.inputs[:0], decide.Decision{Value: math.NaN(), Observed: f.demand.observed}
+		f.inputs, f.decision = f.inputs[:0], decide.Decision{Value: math.NaN(), Observed: f.credit()}
 		return
 	}
-	f.look(f.members[f.gate.serving].quantiles(f.own, scale))
+	f.look(f.members[f.gate.serving].quantiles(f.own, scale, f.bound))
 	f.decision = decide.Decide(f.config.Policy, f.multiple(), f.inputs)
 }
 
@@ -168,14 +171,49 @@ func (f *Forecaster) look(window decide.Quantiles) {
 		f.inputs = append(f.inputs, decide.Input{Typical: f.demand.level.mean()})
 	}
 	newest := &f.inputs[len(f.inputs)-1]
-	newest.Observed, newest.Window = f.demand.observed, window
+	newest.Observed, newest.Window, newest.Limit = f.credit(), window, f.limit()
+}
+
+// limit is the most that history justifies over the lead window.
+func (f *Forecaster) limit() credible.Limit { return f.bound.Limit(f.own) }
+
+// credit is what the observed demand counts for.
+func (f *Forecaster) credit() float64 {
+	if !math.IsNaN(f.suspended) {
+		return f.limit().Credit(f.suspended)
+	}
+	return f.limit().Credit(f.demand.observed)
+}
+
+// Suspend decides while samples are held back as suspects, the oldest first and one at least: they teach nothing, and are
+// served as far as they are credible. It holds until the next Step.
+func (f *Forecaster) Suspend(held []credible.Sample) {
+	f.bound = held[len(held)-1].Bound
+	sum, n := 0.0, 0.0
+	take := func(v float64) {
+		if !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	newest := held[max(0, len(held)-f.config.average()):]
+	for _, s := range newest {
+		take(s.Demand)
+	}
+	for i := range min(f.config.average()-len(newest), f.demand.raw.len()) {
+		take(f.demand.raw.ago(i))
+	}
+	if n > 0 {
+		f.suspended = sum / n
+	}
+	f.decide(f.demand.scale())
 }
 
 // End is the time of the next sample.
 func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config.Step)).UTC() }
 
-// Observed is the demand at the newest sample, NaN before the first.
-func (f *Forecaster) Observed() float64 { return f.demand.observed }
+// Observed is the demand at the newest sample as far as it is credible, NaN before the first.
+func (f *Forecaster) Observed() float64 { return f.credit() }
 
 // Span is how long the samples seen, gaps left out, reach over.
 func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f.config.Step }
@@ -187,7 +225,7 @@ func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
 func (f *Forecaster) Describe(e *snapshot.Entry) {
 	e.Window = time.Duration(f.horizons[f.own]) * f.config.Step
 	e.Reach = time.Duration(f.horizons[len(f.horizons)-1]) * f.config.Step
-	e.Observed = f.demand.observed
+	e.Observed = f.credit()
 	e.Decision = f.decision
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.mean()
 	e.ModelReason = f.gate.reason(f.members)
@@ -227,7 +265,7 @@ func (f *Forecaster) candidate(m *member) snapshot.Candidate {
 	for i, h := range f.horizons {
 		if m.calibrated(i) {
 			horizon := time.Duration(h) * f.config.Step
-			c.Windows = append(c.Windows, decide.Window{Horizon: horizon, Quantiles: m.quantiles(i, scale)})
+			c.Windows = append(c.Windows, decide.Window{Horizon: horizon, Quantiles: m.quantiles(i, scale, f.bound)})
 		}
 	}
 	return c
@@ -240,6 +278,7 @@ func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
 	forecasts := m.fitted.Forecast(f.horizons[len(f.horizons)-1])
 	out := make([]snapshot.PathStep, len(forecasts.Point))
 	first, scale := forecasts.StdErr[0], f.demand.scale()
+	limit := f.bound.Limit(len(f.horizons) - 1)
 	for j, level := range snapshot.PathLevels() {
 		spread := scale * m.views[0].scores.Quantile(m.adaptive.Level(level))
 		for i, point := range forecasts.Point {
@@ -247,12 +286,12 @@ func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
 			if first > 0 {
 				widening = forecasts.StdErr[i] / first
 			}
-			out[i].Quantiles[j] = math.Max(0, point+spread*widening)
+			out[i].Quantiles[j], _ = limit.Cut(math.Max(0, point+spread*widening))
 		}
 	}
 	for i, point := range forecasts.Point {
 		out[i].Time = f.End().Add(time.Duration(i) * f.config.Step)
-		out[i].Point = math.Max(0, point)
+		out[i].Point, _ = limit.Cut(math.Max(0, point))
 	}
 	return out
 }

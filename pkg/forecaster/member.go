@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/interval"
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 )
 
@@ -95,7 +96,7 @@ func (m *member) score(index int64, maxima []float64, scales *ring, bounds *cens
 }
 
 // advance takes the newest demand and forecasts anew; path is scratch of the longest horizon.
-func (m *member) advance(now, scale float64, path []float64) {
+func (m *member) advance(now, scale float64, bound credible.Bound, path []float64) {
 	m.fitted.Update(now)
 	m.fitted.PointsTo(path)
 	highest, n := 0.0, 0 // demand is never negative
@@ -107,7 +108,7 @@ func (m *member) advance(now, scale float64, path []float64) {
 		v.maximum = highest
 		v.issued.push(highest)
 	}
-	m.bounds.push(m.quantile(m.own, m.level, scale))
+	m.bounds.push(m.quantile(m.own, m.level, scale, bound))
 }
 
 // calibrated says whether a horizon has seen enough to be trusted.
@@ -115,20 +116,21 @@ func (m *member) calibrated(view int) bool {
 	return m.err == nil && m.views[view].scores.Len() >= fewest
 }
 
-// quantile of the maximum over a horizon; NaN until it is calibrated.
-func (m *member) quantile(view int, level, scale float64) float64 {
+// quantile of the maximum over a horizon, no more than history justifies; NaN until it is calibrated.
+func (m *member) quantile(view int, level, scale float64, bound credible.Bound) float64 {
 	if !m.calibrated(view) {
 		return math.NaN()
 	}
 	v := &m.views[view]
-	return math.Max(0, v.maximum+scale*v.scores.Quantile(m.adaptive.Level(level)))
+	q, _ := bound.Limit(view).Cut(math.Max(0, v.maximum+scale*v.scores.Quantile(m.adaptive.Level(level))))
+	return q
 }
 
 // quantiles is the distribution of the maximum over a horizon that is calibrated.
-func (m *member) quantiles(view int, scale float64) decide.Quantiles {
+func (m *member) quantiles(view int, scale float64, bound credible.Bound) decide.Quantiles {
 	var q decide.Quantiles
 	for i, level := range decide.Levels() {
-		q[i] = m.quantile(view, level, scale)
+		q[i] = m.quantile(view, level, scale, bound)
 	}
 	return q
 }

@@ -73,5 +73,9 @@ func (f *Forecaster) report() *outcome.Report {
 	if f.objective == nil {
 		return nil
 	}
-	return f.objective.Report()
+	r := f.objective.Report()
+	if f.decision.Bounded {
+		r.Bound(f.limit())
+	}
+	return r
 }

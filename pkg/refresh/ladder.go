@@ -51,6 +51,8 @@ type view struct {
 	// doubt is the span that lasts, where the demand is not simply known.
 	doubt   repair.Span
 	doubted bool
+	// suspect is the demand that is held back; nil where none is.
+	suspect *suspect
 	// absent: the newest demand is 0 because there is no replica to have a sample.
 	absent bool
 }
@@ -104,6 +106,9 @@ func (v *view) fallBack(e *snapshot.Entry) {
 	observed := e.Observed
 	if math.IsNaN(observed) {
 		observed = v.highest
+	}
+	if observed > value {
+		value, reason = observed, fmt.Sprintf("the observed %.6g is above %s", observed, reason)
 	}
 	e.Decision, e.Fallback = decide.Decision{Value: value, Observed: observed, Reason: reason}, true
 	if e.Policy.Mode == decide.Shadow {

@@ -61,6 +61,7 @@ func TestObjectiveIsACondition(t *testing.T) {
 	v, target := known(48*time.Hour, true)
 	for verdict, met := range map[outcome.Verdict]bool{
 		outcome.Met: true, outcome.Learning: false, outcome.AtMaxReplicas: false, outcome.FasterThanLead: false,
+		outcome.Bounded: false,
 	} {
 		v.entry.Outcome = snapshottest.Report(verdict)
 		found := false

@@ -50,23 +50,6 @@ func saturatedBefore(limits forecast.Series, end time.Time) bool {
 	return false
 }
 
-// screened is the demand of [from, to), and what it is worth. It follows what was screened before.
-func (w *worker) screened(from, to time.Time) repair.Series {
-	out := repair.Series{Series: w.demand(from, to)}
-	out.Causes = make([]repair.Cause, out.Len())
-	for i, v := range out.Values {
-		at := out.TimeAt(i)
-		sample := w.screen.Step(repair.Reading{
-			Demand:    v,
-			Saturated: w.limits != nil && w.limits.At(at),
-			Asleep:    w.target.AtZero.At(at),
-		})
-		w.spans.Add(at, sample.Cause)
-		out.Values[i], out.Causes[i] = sample.Value, sample.Cause
-	}
-	return out
-}
-
 // saturated is there while the demand is no less than what is seen, and while it is not known whether it is.
 func (v *view) saturated() (snapshot.Condition, bool) {
 	switch {
@@ -100,6 +83,11 @@ func (v *view) data() (snapshot.Condition, bool) {
 	switch {
 	case v.dropped.Any():
 		c.Reason, c.Message = "SamplesDropped", v.dropped.String()
+	case v.suspect != nil:
+		c.Reason, c.Message = "SuspectSample", v.suspect.String()
+	case v.doubted && v.doubt.Cause == repair.Suspect:
+		c.Reason = "SuspectSample"
+		c.Message = fmt.Sprintf("at %s %s: nothing was learnt from it", clock(v.doubt.From), v.doubt.Cause)
 	case v.doubted && v.doubt.Cause == repair.Outage:
 		c.Reason = "OutageSuspected"
 		c.Message = fmt.Sprintf("since %s nothing, at once and unusually: the demand before it holds for %s at most",

@@ -29,6 +29,9 @@ type Target struct {
 	// Rate says that the demand is a rate, observed as the mean of the last minute; else it is a gauge, observed as its
 	// last sample.
 	Rate bool
+	// Lookback is how long one bad scrape may stand in the demand (the longest range of Expr); a level must last that long
+	// and two minutes or two steps more to be believed without coming again.
+	Lookback time.Duration
 
 	Step    time.Duration
 	History time.Duration

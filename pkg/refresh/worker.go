@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/repair"
@@ -27,10 +29,14 @@ type worker struct {
 	limitRetry    time.Time
 	limitFailures int
 	forecaster    *forecaster.Forecaster
-	// screen and spans have seen what the forecaster has.
-	screen *repair.Screen
-	spans  *repair.Spans
-	anchor time.Time
+	// filter has seen all samples before judged; screen, spans and suspects what the forecaster has, which lags behind while
+	// samples are held back. suspects are the times of those in the newest lead window.
+	filter   *credible.Filter
+	judged   time.Time
+	screen   *repair.Screen
+	spans    *repair.Spans
+	suspects []time.Time
+	anchor   time.Time
 	// first is the time of the first sample in the history's range.
 	first time.Time
 
@@ -189,9 +195,12 @@ func (w *worker) step() {
 	if anchor := w.anchors.at(end, w.first); w.forecaster == nil || anchor.After(w.anchor) {
 		w.rebuild(anchor)
 	}
-	came := w.screened(w.forecaster.End(), end)
+	came := w.screened(w.judged, end, false)
 	for i := range came.Values {
 		w.forecaster.Step(came.At(i))
+	}
+	if held := w.filter.Waiting(); len(held) > 0 {
+		w.forecaster.Suspend(held)
 	}
 }
 
@@ -200,11 +209,13 @@ func (w *worker) rebuild(anchor time.Time) {
 	w.rebuilds++
 	w.screen = repair.NewScreen(repair.Config{Step: w.target.Step, Capacity: decide.Usable(w.target.Scalings)})
 	w.spans = repair.NewSpans(w.target.Step)
-	history := w.screened(align(anchor.Add(-w.target.History), w.target.Step), anchor)
-	w.forecaster = forecaster.New(forecaster.Config{
+	config := forecaster.Config{
 		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
 		Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
-	}, history)
+	}
+	w.filter, w.suspects = credible.NewFilter(config.Credible(w.target.Lookback)), nil
+	history := w.screened(align(anchor.Add(-w.target.History), w.target.Step), anchor, true)
+	w.forecaster = forecaster.New(config, history)
 }
 
 // firstSample is the time of the first sample that is no gap, the end where all are.
@@ -228,20 +239,22 @@ func (w *worker) look() {
 	w.forecaster.Describe(e)
 	e.Repairs = w.spans.Since(e.Recent.Start)
 	w.found.doubt, w.found.doubted = w.spans.Newest(w.store.End())
+	w.suspend(e)
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
 	w.found.absent = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
 	w.found.entry = e
 	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
 	w.found.season = w.seasons[0]
-	w.found.highest = highest(w.demand(newest.Add(-e.Window), w.store.End()))
+	w.found.highest = w.highest(newest.Add(-e.Window))
 }
 
-// highest is the maximum of the values that are not gaps; 0 where all are.
-func highest(s forecast.Series) float64 {
+// highest is the maximum of the samples since a time that are neither gaps nor suspects; 0 where there is none.
+func (w *worker) highest(since time.Time) float64 {
+	s := w.demand(since, w.forecaster.End())
 	out := 0.0
-	for _, v := range s.Values {
-		if v > out {
+	for i, v := range s.Values {
+		if v > out && !slices.Contains(w.suspects, s.TimeAt(i)) {
 			out = v
 		}
 	}

@@ -3,13 +3,14 @@
 // to be seen of it.
 //
 //	reading ──> Screen: known, a lower bound, or masked, and why (screen.go)
+//	              far above all that is credible (package credible) ──> masked, unless it is corroborated
 //	              a limit signal (spec.signal.saturated)        ──> lower bound
 //	              a plateau at capacity (plateau.go)            ──> lower bound
 //	              a sudden, unusual fall to nothing (outage.go) ──> masked, for a while
 //	              no sample, or one that cannot be demand       ──> masked
 //	        ──> Sample, for the models; Spans, for the eyes (spans.go)
 //
-// No value is ever changed, and what rises is never masked: a spike is demand. A Screen looks back only, so that what it
+// No value is ever changed, and what rises credibly is never masked: a burst is demand. A Screen looks back only, so that what it
 // says of a sample does not depend on what comes after it; and it is homogeneous of degree 1: a demand and a capacity
 // twice as large are judged alike.
 //

@@ -70,8 +70,8 @@ func empties(n int) []float64 {
 	return out
 }
 
-// suspects says whether a demand is more likely an outage than what was asked of the workload.
-func (f *falls) suspects(v float64) bool {
+// doubts says whether a demand is more likely an outage than what was asked of the workload.
+func (f *falls) doubts(v float64) bool {
 	return f.little(v) && !f.down && f.known < f.patience && (f.masking || f.sudden() && f.habit < often) &&
 		f.empty.Value() <= idle && f.age >= f.season
 }

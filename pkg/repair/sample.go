@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/credible"
 )
 
 // Kind is what a sample is worth.
@@ -42,6 +43,8 @@ const (
 	Outage
 	// Missing: there is no sample, or one that cannot be demand (negative, infinite).
 	Missing
+	// Suspect: the demand was far above all that history had shown, and was not corroborated (package credible).
+	Suspect
 )
 
 // Kind of the samples with this cause.
@@ -49,7 +52,7 @@ func (c Cause) Kind() Kind {
 	switch c {
 	case AtLimit, AtCapacity:
 		return LowerBound
-	case Outage, Missing:
+	case Outage, Missing, Suspect:
 		return Masked
 	default:
 		return Known
@@ -67,6 +70,8 @@ func (c Cause) String() string {
 		return "the demand fell to nothing at once, as it usually does not: an outage, until it has lasted"
 	case Missing:
 		return "there was no sample, or none that can be demand"
+	case Suspect:
+		return "the demand was far above all that its history had shown, and it did not last"
 	default:
 		return ""
 	}
@@ -76,6 +81,8 @@ func (c Cause) String() string {
 type Reading struct {
 	// Demand, NaN where there is no sample.
 	Demand float64
+	// Suspect: it was far above all that is credible, and was not corroborated.
+	Suspect bool
 	// Saturated: the limit signal was above 0.
 	Saturated bool
 	// Asleep: the workload stood at zero replicas, so that no demand is no outage.
@@ -87,6 +94,8 @@ type Sample struct {
 	// Value is the demand, or the least that it was; NaN where it is masked.
 	Value float64
 	Cause Cause
+	// Bound is the most that the history up to the sample justifies; the zero Bound is none.
+	Bound credible.Bound
 }
 
 // Kind of the sample.
@@ -107,6 +116,8 @@ type Series struct {
 
 	// Causes of the samples; nil where none is in doubt.
 	Causes []Cause
+	// Bounds of the samples; nil where there are none.
+	Bounds []credible.Bound
 }
 
 // PlainSeries is a series without a doubt about it.
@@ -114,10 +125,14 @@ func PlainSeries(s forecast.Series) Series { return Series{Series: s} }
 
 // At is the sample at a position.
 func (s Series) At(i int) Sample {
-	if s.Causes == nil {
-		return Plain(s.Values[i])
+	out := Plain(s.Values[i])
+	if s.Causes != nil {
+		out.Cause = s.Causes[i]
 	}
-	return Sample{Value: s.Values[i], Cause: s.Causes[i]}
+	if s.Bounds != nil {
+		out.Bound = s.Bounds[i]
+	}
+	return out
 }
 
 // Slice is the part [from, to).
@@ -125,6 +140,9 @@ func (s Series) Slice(from, to int) Series {
 	out := Series{Series: s.Series.Slice(from, to)}
 	if s.Causes != nil {
 		out.Causes = s.Causes[from:to]
+	}
+	if s.Bounds != nil {
+		out.Bounds = s.Bounds[from:to]
 	}
 	return out
 }

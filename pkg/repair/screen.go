@@ -26,12 +26,16 @@ func NewScreen(c Config) *Screen {
 
 // Step says what the reading of the next step is worth: in constant time, without allocation.
 func (s *Screen) Step(r Reading) Sample {
+	if r.Suspect {
+		s.falls.miss()
+		return Sample{Value: math.NaN(), Cause: Suspect}
+	}
 	v := r.Demand
 	if !(v >= 0) || math.IsInf(v, 0) { // NaN is not.
 		s.falls.miss()
 		return Sample{Value: math.NaN(), Cause: Missing}
 	}
-	if !r.Asleep && s.falls.suspects(v) {
+	if !r.Asleep && s.falls.doubts(v) {
 		s.falls.mask()
 		return Sample{Value: math.NaN(), Cause: Outage}
 	}

@@ -3,6 +3,7 @@ package signal
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -62,6 +63,30 @@ func IsRate(expr string) bool {
 		return nil
 	})
 	return found
+}
+
+// Lookback is how long one bad sample may stand in the expression's value: its longest range, to which the ranges of
+// sub-queries around it are added. It is 0 where every selector is instant, and where the expression does not parse.
+func Lookback(expr string) time.Duration {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return 0
+	}
+	return lookback(root)
+}
+
+func lookback(node parser.Node) time.Duration {
+	longest := time.Duration(0)
+	for child := range parser.ChildrenIter(node) {
+		longest = max(longest, lookback(child))
+	}
+	switch n := node.(type) {
+	case *parser.MatrixSelector:
+		return n.Range
+	case *parser.SubqueryExpr:
+		return n.Range + longest
+	}
+	return longest
 }
 
 // require adds the matcher to the selector, unless it is there. Another matcher on the same label is the tenant's

@@ -83,7 +83,7 @@ type ObjectiveStatus struct {
 	// replica".
 	// +optional
 	Asked string `json:"asked,omitempty"`
-	// Verdict in a word: Met, Learning, AtMaxReplicas or FasterThanLead.
+	// Verdict in a word: Met, Learning, Bounded, AtMaxReplicas or FasterThanLead.
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
 	// Late is the share of the demand of the last week that was late, in percent.

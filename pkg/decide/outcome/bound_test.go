@@ -34,16 +34,16 @@ func TestABoundIsEvidenceAboveTheForecast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Step(90, 90)
-	o.StepBound(100, 100)
-	o.Step(80, 80)
+	o.Step(outcome.Sample{Observed: 90, Arrived: 90})
+	o.Step(outcome.Sample{Observed: 100, Arrived: 100, AtLeast: true})
+	o.Step(outcome.Sample{Observed: 80, Arrived: 80})
 	if diff := cmp.Diff([]float64{90, 100, 80}, low.told); diff != "" {
 		t.Errorf("below the bound (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff([]float64{90, math.NaN(), 80}, high.told, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("above the bound (-want +got)\n%s", diff)
 	}
-	o.StepBound(120, 120)
+	o.Step(outcome.Sample{Observed: 120, Arrived: 120, AtLeast: true})
 	if o.Now() != 120 || o.Value() < 120 {
 		t.Errorf("observed %v, served %v; want no less than 120", o.Now(), o.Value())
 	}

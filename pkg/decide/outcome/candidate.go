@@ -76,11 +76,12 @@ func (c *candidate) play(arrived float64) {
 	}
 }
 
-// hour takes down what the shadows did in the hour that has ended, and what came in surges, of each autoscaler.
-func (c *candidate) hour(surged []float64) {
+// hour takes down what the shadows did in the hour that has ended, and what came in surges, of each autoscaler; where the
+// hour says nothing they only begin the next one.
+func (c *candidate) hour(surged []float64, says bool) {
 	for i := range c.trials {
 		t := &c.trials[i]
-		if s := t.shadows.Score(); c.begun {
+		if s := t.shadows.Score(); c.begun && says {
 			t.margin.Add(margin.Hour{Arrived: s.Arrived, Surged: surged[i], Late: s.Late, Paid: s.Paid})
 			t.curve = t.margin.Curve()
 		}
@@ -106,7 +107,5 @@ func (c *candidate) see(in decide.Input, hold int) {
 	if len(c.trials) == 0 {
 		return
 	}
-	for i, k := range c.grid {
-		c.values[i], _ = decide.Held(decide.Floor, k, c.inputs)
-	}
+	decide.HeldTo(c.values, c.grid, c.inputs)
 }

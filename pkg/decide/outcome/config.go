@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/workload"
@@ -53,6 +54,21 @@ type Named struct {
 type Forecaster interface {
 	// Push takes the demand of a step, NaN for a gap, and gives the forecast, NaN for none.
 	Push(demand float64) float64
+}
+
+// Credible is how the demand is filtered of what cannot be believed, where one bad sample of its source may stand in it for
+// a while.
+func (c Config) Credible(lookback time.Duration) credible.Config {
+	replica := 0.0
+	for i, a := range c.Autoscalers {
+		if i == 0 || a.Spec.Capacity < replica {
+			replica = a.Spec.Capacity
+		}
+	}
+	return credible.Config{
+		Step: c.Shape.Step, Corroboration: credible.Corroboration(lookback, c.Shape.Step),
+		Windows: []int{c.Shape.WindowSteps()}, Replica: replica,
+	}
 }
 
 // models are all of them, the features first.

@@ -3,6 +3,7 @@ package outcome
 import (
 	"math"
 
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
@@ -24,6 +25,10 @@ type Objective struct {
 	refit      int       // steps
 	steps      int
 	k          float64
+	// unforeseen is how many steps are left in which nothing could have been ready for a demand above its limit; skipped says
+	// that the hour under way has one.
+	unforeseen int
+	skipped    bool
 }
 
 // New has seen nothing yet.
@@ -67,27 +72,37 @@ func New(c Config) (*Objective, error) {
 	return o, err
 }
 
-// Step takes the demand as it is observed and the demand that arrived in the step, NaN for gaps.
-func (o *Objective) Step(observed, arrived float64) { o.step(observed, arrived, o.learner.Push, false) }
-
-// StepBound takes the least that both were, where a saturated service hides what they are. A model is told of it only where
-// it is above what that forecast; the shadows play what is seen, so that what they have late is the least that was.
-func (o *Objective) StepBound(observed, arrived float64) {
-	o.step(observed, arrived, o.learner.PushBound, true)
+// Sample is what is known of a step.
+type Sample struct {
+	// Observed is the demand as it is observed, Arrived that which arrived in the step; NaN for gaps.
+	Observed, Arrived float64
+	// AtLeast says that both were this or more: a saturated service hides what they were.
+	AtLeast bool
+	// Limit is the most that history justified at the step.
+	Limit credible.Limit
 }
 
-func (o *Objective) step(observed, arrived float64, learn func(float64, []float64), bound bool) {
+// Step takes the next step. Of a demand that was at least so much a model is told only where that is above what it has
+// forecast; the shadows play what is seen, so that what they have late is the least that was.
+func (o *Objective) Step(s Sample) {
 	for i, m := range o.models {
-		known := arrived
-		if bound && arrived < o.maxima[i] {
+		known := s.Arrived
+		if s.AtLeast && known < o.maxima[i] {
 			known = math.NaN()
 		}
 		o.maxima[i] = m.Push(known)
 	}
 	o.refresh()
-	learn(observed, o.maxima[:len(o.config.Models)]) // Those that what is learnt listens to.
-	o.play(arrived)
-	o.look()
+	learn := o.learner.Push
+	if s.AtLeast {
+		learn = o.learner.PushBound
+	}
+	learn(s.Observed, o.maxima[:len(o.config.Models)]) // Those that what is learnt listens to.
+	if s.Limit.Known && s.Arrived > s.Limit.Forecast {
+		o.unforeseen = o.config.Shape.WindowSteps()
+	}
+	o.play(s.Arrived)
+	o.look(s.Limit)
 	if o.accounts != nil {
 		o.accounts.serve(o.Value(), o.observed())
 	}
@@ -114,19 +129,28 @@ func (o *Objective) play(arrived float64) {
 		c.play(arrived)
 	}
 	o.accounts.play(arrived)
+	o.skipped = o.skipped || o.unforeseen > 0
+	o.unforeseen = max(0, o.unforeseen-1)
 	if !o.accounts.anHour() {
 		return
 	}
-	surged := o.candidates[1].surged() // The last value's.
-	for _, c := range o.candidates {
-		c.hour(surged)
-	}
+	o.hour()
 	o.accounts.hour()
 	o.choose()
 }
 
+// hour learns from the hour that has ended. Where the demand was above all that history justified, what was late says nothing
+// about multiples: none could have been ready, until a lead window after the demand was corroborated.
+func (o *Objective) hour() {
+	surged := o.candidates[1].surged() // The last value's.
+	for _, c := range o.candidates {
+		c.hour(surged, !o.skipped)
+	}
+	o.skipped = false
+}
+
 // look takes the shapes ahead of the newest step.
-func (o *Objective) look() {
+func (o *Objective) look(limit credible.Limit) {
 	f, now := o.learner.Features(), o.observed()
 	for i, c := range o.candidates {
 		var w shape.Window
@@ -145,7 +169,7 @@ func (o *Objective) look() {
 		if i == 0 {
 			s.Windows = o.learner.Rows()
 		}
-		c.see(decide.Input{Observed: now, Typical: f.Level(), Learnt: s}, o.hold)
+		c.see(decide.Input{Observed: limit.Credit(now), Limit: limit, Typical: f.Level(), Learnt: s}, o.hold)
 	}
 }
 
@@ -190,8 +214,7 @@ func (o *Objective) Value() float64 {
 	if math.IsNaN(o.Now()) {
 		return math.NaN()
 	}
-	value, _ := decide.Held(decide.Floor, o.k, o.Inputs())
-	return value
+	return decide.Held(o.k, o.Inputs())
 }
 
 // observed is Now, and 0 before the first.

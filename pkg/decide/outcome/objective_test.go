@@ -71,7 +71,7 @@ func objective(t *testing.T, c outcome.Config) *outcome.Objective {
 func play(o *outcome.Objective, demand []float64) []float64 {
 	out := make([]float64, len(demand))
 	for i, v := range demand {
-		o.Step(v, v)
+		o.Step(outcome.Sample{Observed: v, Arrived: v})
 		out[i] = o.Value()
 	}
 	return out
@@ -285,7 +285,7 @@ func FuzzStep(f *testing.F) {
 			if rng.IntN(256) < int(gaps) {
 				v = math.NaN()
 			}
-			o.Step(v, v)
+			o.Step(outcome.Sample{Observed: v, Arrived: v})
 			if got := o.Value(); got < o.Now() || math.IsNaN(got) != math.IsNaN(o.Now()) {
 				t.Fatalf("%v is served of %v", got, o.Now())
 			}

@@ -1,9 +1,11 @@
 package outcome
 
 import (
+	"fmt"
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 )
@@ -43,6 +45,16 @@ func (r *Report) K(policy decide.Policy) float64 {
 	return k
 }
 
+// Bound takes down that what is served was cut to a limit: whether the objective is met cannot be told then.
+func (r *Report) Bound(limit credible.Limit) {
+	if r.Verdict != Met {
+		return
+	}
+	r.Verdict = Bounded
+	r.Words = fmt.Sprintf("%s, but no more than %.6g is served now: history justifies no more (%s)",
+		r.asked(), limit.Forecast, limit)
+}
+
 // needs is the multiple that a curve says is needed at a price or, where that is 0, for an objective, and whether it is met
 // with it. A price asks for nothing that could be missed.
 func needs(curve margin.Curve, price, late float64) (k float64, met bool) {
@@ -65,6 +77,8 @@ const (
 	AtMaxReplicas Verdict = "AtMaxReplicas"
 	// FasterThanLead: bursts come faster than replicas start; a larger margin would cost more than it is worth.
 	FasterThanLead Verdict = "FasterThanLead"
+	// Bounded: what is served now is less than the objective takes, because history does not justify more.
+	Bounded Verdict = "Bounded"
 )
 
 // Scaled is one autoscaler's margin.

@@ -24,7 +24,7 @@ type Change struct {
 
 // Changes are the news since a stand before: that another shape serves, and that the objective is met, missed or not
 // known to be either. A stand that was not known does not change, so that a restart tells nothing twice; and why an
-// objective is missed may change without being news.
+// objective is missed may change without being news. That a value is bounded comes and goes with the demand: it is none.
 func (r *Report) Changes(before Stand) []Change {
 	var out []Change
 	if before.Shape != "" && r.Shape != "" && before.Shape != r.Shape {
@@ -32,7 +32,7 @@ func (r *Report) Changes(before Stand) []Change {
 			Reason: "ShapeChanged", Words: fmt.Sprintf("%s serves in place of %s: %s", r.Shape, before.Shape, r.Why),
 		})
 	}
-	if before.Verdict == "" || r.Verdict == "" || before.Verdict.side() == r.Verdict.side() {
+	if before.Verdict == "" || r.Verdict == "" || r.Verdict == Bounded || before.Verdict.side() == r.Verdict.side() {
 		return out
 	}
 	return append(out, Change{
@@ -42,7 +42,7 @@ func (r *Report) Changes(before Stand) []Change {
 }
 
 // Misses says that the objective is known not to be met.
-func (v Verdict) Misses() bool { return v != Met && v != Learning && v != "" }
+func (v Verdict) Misses() bool { return v != Met && v != Learning && v != Bounded && v != "" }
 
 // side of the objective that a verdict is on, as the reason of a change.
 func (v Verdict) side() string {

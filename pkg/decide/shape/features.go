@@ -32,6 +32,9 @@ func (c Config) season() time.Duration {
 	return Day
 }
 
+// WindowSteps is the window in steps, a part of one counted as one.
+func (c Config) WindowSteps() int { return c.steps(c.Window) }
+
 // steps is d in steps, rounded up, at least one.
 func (c Config) steps(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 

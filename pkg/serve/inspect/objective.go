@@ -138,6 +138,8 @@ func (o *objective) Missed() string {
 		return ""
 	case outcome.Learning:
 		return "Not known yet: too little of this workload was seen."
+	case outcome.Bounded:
+		return "Not known now: history does not justify the value that it takes."
 	case outcome.AtMaxReplicas:
 		return "Not met: the autoscaler's maxReplicas is too low."
 	case outcome.FasterThanLead:

@@ -152,6 +152,7 @@ func TestPageTellsHowTheObjectiveFares(t *testing.T) {
 		outcome.Learning:       {"Not known yet: too little", "that of other workloads, k = 1.9", "the last 5 hours"},
 		outcome.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "took 16"},
 		outcome.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "(5m0s)"},
+		outcome.Bounded:        {"Not known now: history does not justify the value that it takes.", "history justifies no more"},
 		"Unheard":              {"Not met: Unheard."},
 	} {
 		board := snapshottest.Board(reported(snapshottest.Report(verdict)))

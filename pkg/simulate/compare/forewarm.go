@@ -1,6 +1,10 @@
 package compare
 
 import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide/ahead"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
@@ -12,6 +16,35 @@ import (
 // models are those that forewarm asks about every window.
 func (c *Config) models() []ahead.Named { return ahead.Models(sync, c.window(), day) }
 
+// lookback is how long one bad sample stands in the demand on the grid: a coarser one is laid there by lines from the sample
+// before and to the sample after it.
+func (h *history) lookback() time.Duration {
+	if h.recorded.Step <= sync {
+		return 0
+	}
+	return 2 * h.recorded.Step
+}
+
+// forewarned are the forecasts of one of forewarm's models for the window ahead, which hears of what is credible alone.
+func (h *history) forewarned(done <-chan struct{}, c *Config, of ahead.Config) ([]float64, error) {
+	model, err := ahead.New(of)
+	if err != nil {
+		return nil, err
+	}
+	config, err := h.decision(c, c.Objective, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, 0, h.demand.Len())
+	_, err = h.values(done, policy.NewPassing(config.Credible(h.lookback()), func(s credible.Sample) {
+		if s.Suspect {
+			s.Demand = math.NaN()
+		}
+		out = append(out, model.Push(s.Demand))
+	}))
+	return out, err
+}
+
 // decided are the values that forewarm serves for an objective, as the server decides them, and how it says it fares at
 // the end. What its models forecast was computed before, in their order.
 func (h *history) decided(done <-chan struct{}, c *Config, late float64, forecasts [][]float64) ([]float64,
@@ -21,7 +54,7 @@ func (h *history) decided(done <-chan struct{}, c *Config, late float64, forecas
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := policy.NewForewarm(of)
+	p, err := policy.NewForewarm(of, h.lookback())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +72,7 @@ func (h *history) decision(c *Config, late float64, forecasts [][]float64) (outc
 		Lead:  c.planned(), Late: late, Start: h.demand.Start,
 		Autoscalers: []outcome.Autoscaler{{By: c.Autoscaler, Spec: spec}},
 	}
-	for i, m := range c.models() {
+	for i, m := range c.models()[:len(forecasts)] {
 		tape := &taped{forecasts[i]}
 		if m.Feature {
 			of.Shape.Models, of.Models = append(of.Shape.Models, m.Name), append(of.Models, tape)

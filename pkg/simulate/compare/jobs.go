@@ -159,7 +159,7 @@ func (p *plan) hindsight(i int, r rival, spent func()) error {
 func (p *plan) modelled(c *Config) ([][]float64, error) {
 	var out [][]float64
 	for _, m := range c.models() {
-		values, err := p.forecasts(p.done, m.Config)
+		values, err := p.forewarned(p.done, c, m.Config)
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ func objective(t *testing.T, s forecast.Series, late float64) outcome.Config {
 
 func forewarm(t *testing.T, c outcome.Config) *policy.Forewarm {
 	t.Helper()
-	p, err := policy.NewForewarm(c)
+	p, err := policy.NewForewarm(c, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 
 func TestForewarmIsChecked(t *testing.T) {
 	for _, late := range []float64{0, 1, -1, math.NaN()} {
-		if _, err := policy.NewForewarm(objective(t, daily(1, 8), late)); err == nil {
+		if _, err := policy.NewForewarm(objective(t, daily(1, 8), late), 0); err == nil {
 			t.Errorf("an objective of %v is no error", late)
 		}
 	}

@@ -58,6 +58,9 @@ func Report(verdict outcome.Verdict) *outcome.Report {
 		widest.K, widest.Expected, r.Candidates, r.Over = 1.9, math.NaN(), nil, 5*time.Hour
 		r.Served = outcome.Account{Arrived: 5.1, Late: 0, Paid: 12}
 		r.Observed = outcome.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
+	case outcome.Bounded:
+		r.Words = "at most 1 % may wait longer than 30s, but no more than 140 is served now: history justifies no more (the " +
+			"highest credible demand is 93)"
 	case outcome.AtMaxReplicas:
 		r.Words = "at most 1 % may wait longer than 30s, but 2.4 % is expected to: the autoscaler stops at 12 replicas, and the " +
 			"highest demand of the last 7 days took 16"

@@ -36,7 +36,7 @@ func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (co
 	if err != nil {
 		return config.Rendered{}, err
 	}
-	return config.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate}, nil
+	return config.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
 }
 
 // Confine implements config.Catalogue.
@@ -45,11 +45,11 @@ func (c Catalogue) Confine(query, namespace string) (config.Rendered, error) {
 		if err := signal.Check(query); err != nil {
 			return config.Rendered{}, err
 		}
-		return config.Rendered{Expr: query, Rate: signal.IsRate(query)}, nil
+		return config.Rendered{Expr: query, Rate: signal.IsRate(query), Lookback: signal.Lookback(query)}, nil
 	}
 	expr, err := signal.Confine(query, c.tenancy.Label, namespace)
 	if err != nil {
 		return config.Rendered{}, err
 	}
-	return config.Rendered{Expr: expr, Rate: signal.IsRate(expr)}, nil
+	return config.Rendered{Expr: expr, Rate: signal.IsRate(expr), Lookback: signal.Lookback(expr)}, nil
 }

@@ -15,8 +15,8 @@ type Outcome struct {
 	CostRatio *float64 `json:"costRatio,omitempty"`
 	// Wait is the time beyond which demand counts as late.
 	Wait metav1.Duration `json:"wait"`
-	// Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far
-	// as it would take); FasterThanLead (bursts come faster than replicas start).
+	// Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); Bounded (history does not justify the value that it
+	// takes now); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).
 	Verdict string `json:"verdict"`
 	// Words say in a sentence, with its numbers, whether the objective is met, and why and by how much where it is not.
 	Words string `json:"words"`
