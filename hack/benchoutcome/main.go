@@ -25,7 +25,7 @@ func run(args []string, out, words io.Writer) error {
 	if err != nil {
 		return err
 	}
-	traces, err := readTraces(o.traces)
+	traces, err := readTraces(o.traces...)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -275,7 +276,8 @@ func TestFamilyOf(t *testing.T) {
 	for name, want := range map[string]string{
 		"sg_small_min": "sg", "servegen_m-small_rate_10min": "sg", "wc98_b": "wc", "elb": "nab", "tw_amzn": "nab",
 		"nab_nyc_taxi": "nab", "az_conv": "az", "azure2023_conv_10s": "az", "gpu_duty": "gentd", "gen_qps": "gentd",
-		"lora": "lora", "worldcup98_requests": "wc", "mine_a": "mine", "generic": "generic",
+		"lora": "lora", "worldcup98_requests": "wc", "mine_a": "mine", "generic": "generic", "pool06": "pool",
+		"pool28": "pool", "ms_mongo01": "ms", "ms_ingress04": "ms", "sg_mid_client7": "sg", "2024_load": "2024",
 	} {
 		if got := familyOf(name); got != want {
 			t.Errorf("%s is of %s, want %s", name, got, want)
@@ -305,7 +307,8 @@ func TestOptionsSayEverything(t *testing.T) {
 	if _, err := parse(nil, ""); err == nil {
 		t.Error("without traces there is no error")
 	}
-	if o, err := parse(nil, "data"); err != nil || o.traces != filepath.Join("data", "outcome", "series_15s") {
+	want := []string{filepath.Join("data", "outcome", "series_15s"), filepath.Join("data", "outcome", "workloads")}
+	if o, err := parse(nil, "data"); err != nil || !slices.Equal(o.traces, want) {
 		t.Errorf("traces in %q, %v", o.traces, err)
 	}
 	if err := run([]string{"--traces", t.TempDir()}, io.Discard, io.Discard); err == nil {

@@ -17,7 +17,7 @@ import (
 
 // options are those of the command line.
 type options struct {
-	traces     string
+	traces     []string
 	lead, step time.Duration
 	rivals     []rival
 	asJSON     bool
@@ -36,12 +36,8 @@ type options struct {
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
-	flags.StringVar(
-		&o.traces,
-		"traces",
-		"",
-		"folder of traces, .csv or .csv.gz (default: FOREWARM_DATA/outcome/series_15s)",
-	)
+	flags.StringSliceVar(&o.traces, "traces", nil, "folders of traces, .csv or .csv.gz (default: "+
+		"FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads)")
 	flags.DurationVar(&o.lead, "lead", 5*time.Minute, "lead time of a pod")
 	flags.DurationVar(&o.step, "step", workload.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
@@ -69,11 +65,13 @@ func parse(args []string, data string) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if o.traces == "" {
+	if len(o.traces) == 0 {
 		if data == "" {
 			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir), or set FOREWARM_DATA")
 		}
-		o.traces = filepath.Join(data, "outcome", "series_15s")
+		for _, set := range []string{"series_15s", "workloads"} {
+			o.traces = append(o.traces, filepath.Join(data, "outcome", set))
+		}
 	}
 	err := o.complete(*names)
 	return o, err
