@@ -28,8 +28,10 @@ func (s summary) print(out io.Writer) error {
 	if trials := s.trials((*trial).counts); len(trials) > 0 {
 		s.heading(&text, trials)
 		s.oneSetting(&text, trials)
+		s.setsTable(&text, trials)
 		s.askedTable(&text, trials)
 		s.perTrace(&text, trials)
+		s.coldTable(&text)
 		s.slowerTable(&text)
 		s.effortTable(&text)
 	} else {
@@ -58,17 +60,23 @@ func (s summary) trials(of func(*trial) bool) []*trial {
 
 // heading says what was played, and what was learnt from which traces beforehand.
 func (s summary) heading(text *strings.Builder, trials []*trial) {
+	starting := ""
+	if s.options.lead.p90 > 0 {
+		starting = fmt.Sprintf(" (the mean of %d draws, the same for all policies; planned with %s)",
+			len(s.options.lead.seeds()), s.options.lead.planned())
+	}
 	fmt.Fprintf(
 		text,
-		"\nL = %s, refresh every %s: %s; families %s weigh equally; cost = GPU-hours / demand, geometric mean\n",
+		"\nL = %s%s, refresh every %s: %s; families %s weigh equally; cost = GPU-hours / demand, geometric mean\n",
 		s.options.lead,
+		starting,
 		s.options.step,
 		strings.Join(names(trials), ", "),
 		strings.Join(familiesOf(trials), ", "),
 	)
 	var learn []string
 	for _, r := range s.rivals {
-		if r.learns {
+		if len(r.learns) > 0 {
 			learn = append(learn, r.name)
 		}
 	}
@@ -142,6 +150,37 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial) {
 		n := nearest(ones, 0.01)
 		fmt.Fprintf(text, " %g: %.2f %%, %.2f, %.1f, %.2f; %.0f, %.2f |\n",
 			n.setting, 100*n.mean, 100*n.median, 100*n.worst, n.spread, n.churn, n.cost)
+	}
+}
+
+// setsTable is the table of costs of one setting for the traces of each folder by themselves.
+func (s summary) setsTable(text *strings.Builder, trials []*trial) {
+	var sets []string
+	for _, t := range trials {
+		if !slices.Contains(sets, t.set) {
+			sets = append(sets, t.set)
+		}
+	}
+	if len(sets) < 2 {
+		return
+	}
+	text.WriteString("\n**One setting for the traces of a folder**: cost at a mean lateness\n\n| policy |")
+	for _, set := range sets {
+		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% |", set)
+	}
+	text.WriteString("\n|---|" + strings.Repeat("--:|", len(matched())*len(sets)) + "\n")
+	for _, r := range s.rivals {
+		if r.hindsight {
+			continue
+		}
+		fmt.Fprintf(text, "| %s |", r.name)
+		for _, set := range sets {
+			byMean, _ := s.fronts(r, s.trials(func(t *trial) bool { return t.counts() && t.set == set }))
+			for _, late := range matched() {
+				fmt.Fprintf(text, " %s |", shown(costAt(byMean, late)))
+			}
+		}
+		text.WriteString("\n")
 	}
 }
 
