@@ -88,7 +88,8 @@ func (r record) compare(before record, text *strings.Builder) {
 		text.WriteString("\nThe earlier run has nothing of forewarm to compare with.\n")
 		return
 	}
-	text.WriteString("\n**Forewarm's cost over that of the earlier run**, at equal lateness, each trace with its own setting\n\n| |")
+	text.WriteString("\n**Forewarm's cost over that of the earlier run**, at equal lateness, each trace with its own " +
+		"setting\n\n| |")
 	for _, c := range all {
 		fmt.Fprintf(text, " %s: %g %% |", c.setup, 100*c.late)
 	}

@@ -92,8 +92,9 @@ func TestFirstDay(t *testing.T) {
 		if diff := cmp.Diff(want.first, got.first); diff != "" || len(got.first) != len(got.lines) {
 			t.Errorf("%s, %d first days (-of the day alone +of the trace)\n%s", name, len(got.first), diff)
 		}
-		if !got.first[0].FirstDay || got.lines[0].FirstDay || got.first[0].Late == got.lines[0].Late && got.first[0].Cost == got.lines[0].Cost {
-			t.Errorf("%s: %+v and %+v", name, got.first[0], got.lines[0])
+		first, later := got.first[0], got.lines[0]
+		if !first.FirstDay || later.FirstDay || first.Cost == later.Cost {
+			t.Errorf("%s: %+v and %+v", name, first, later)
 		}
 	}
 }

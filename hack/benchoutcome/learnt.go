@@ -17,9 +17,17 @@ func studied() []lead {
 // writePriors fits what forewarm ships to all traces that count, no family left out: the shape of the window's maximum and
 // what is late under each multiple of its spread. It writes them to the folders of the packages that ship them.
 func writePriors(traces []recorded, o options, words io.Writer) error {
+	r, err := rivalNamed("forewarm")
+	if err != nil {
+		return err
+	}
+	o.rivals = []rival{r}
 	for _, l := range studied() {
 		o.lead = l
 		trials := newTrials(traces, o)
+		if err := prepare(trials, o, words); err != nil {
+			return err
+		}
 		all := &trial{
 			recorded: recorded{
 				family: "everybody's",

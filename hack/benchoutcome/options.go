@@ -42,19 +42,11 @@ type options struct {
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
-	flags.StringSliceVar(&o.traces, "traces", nil, "folders of traces, .csv or .csv.gz (default: "+
-		"FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads)")
+	o.files(flags)
 	leads := flags.String("lead", "5m 2m 10m 5m,p90=8m", "lead times of a pod, each 5m or 5m,p90=8m: half of the starts "+
-		"within 5m, one in ten over 8m, drawn anew for each of three seeds; what is measured once is measured with the first")
+		"within 5m, one in ten over 8m, drawn with three seeds; what is measured once is measured with the first")
 	flags.DurationVar(&o.step, "step", workload.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
-	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
-	flags.StringVar(
-		&o.priors,
-		"priors",
-		"",
-		"fit what forewarm ships to the traces and write it to this folder, instead of playing",
-	)
 	flags.BoolVar(&o.ablation, "ablation", false,
 		"print what each feature and each model is worth to forewarm, instead of the policies")
 	flags.StringSliceVar(&o.models, "models", []string{"arima"},
@@ -66,10 +58,7 @@ func parse(args []string, data string) (options, error) {
 		"longer steps at which forewarm is played too; those up to the step are passed over")
 	flags.BoolVar(&o.cold, "cold", true, "count the first 24 h of each trace too, in a table of their own")
 	flags.BoolVar(&o.cpu, "cpu", true, "measure the CPU time of one setting of every policy, one at a time")
-	flags.StringVar(&o.compare, "compare", "",
-		"put forewarm's cost beside that of an earlier run, whose output with --json is in this file")
-	flags.StringVar(&o.lines, "lines", "", "read the output of an earlier run with --json from this file, instead of playing")
-	short := flags.Bool("short", false, "play stock300, reactive-tuned and forewarm at 5m, and no more that is not asked for")
+	short := flags.Bool("short", false, "play stock300, reactive-tuned and forewarm at 5m, and nothing else unasked")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -84,7 +73,7 @@ func parse(args []string, data string) (options, error) {
 	}
 	if len(o.traces) == 0 && o.lines == "" {
 		if data == "" {
-			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir), or set FOREWARM_DATA")
+			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir,dir), or set FOREWARM_DATA")
 		}
 		for _, set := range []string{"series_15s", "workloads"} {
 			o.traces = append(o.traces, filepath.Join(data, "outcome", set))
@@ -92,6 +81,19 @@ func parse(args []string, data string) (options, error) {
 	}
 	err := o.complete(*names, strings.Fields(*leads))
 	return o, err
+}
+
+// files are the flags that say what is read and what is written.
+func (o *options) files(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.traces, "traces", nil, "folders of traces, .csv or .csv.gz (default: "+
+		"FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads)")
+	flags.StringVar(&o.priors, "priors", "",
+		"fit what forewarm ships to the traces and write it to this folder, instead of playing")
+	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.StringVar(&o.compare, "compare", "",
+		"put forewarm's cost beside that of an earlier run, whose output with --json is in this file")
+	flags.StringVar(&o.lines, "lines", "",
+		"read the output of an earlier run with --json from this file, instead of playing")
 }
 
 // shorten sets what was not asked for to what takes minutes.

@@ -15,8 +15,8 @@ type slower struct {
 	results []result
 }
 
-// playSlower plays forewarm on the recorded traces, refreshed less often, where every start takes the same. What it knows of other traces is learnt at the
-// same step.
+// playSlower plays forewarm on the recorded traces, refreshed less often, where every start takes the same. What it knows of
+// other traces is learnt at the same step.
 func playSlower(
 	traces []recorded, o options, words io.Writer, each func(*trial, line) error,
 ) ([]slower, error) {

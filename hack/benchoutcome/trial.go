@@ -62,8 +62,8 @@ func (t *trial) share() {
 	t.lates = stdsync.OnceValues(t.multiples)
 }
 
-// window is the time ahead that a decision now concerns: the lead time that is planned with and 75 s for what comes before it, the sync, the
-// step and the lag of the metric.
+// window is the time ahead that a decision now concerns: the lead time that is planned with, and 75 s for what comes before
+// it, the sync, the step and the lag of the metric.
 func (t *trial) window() time.Duration { return t.lead.planned() + 75*time.Second }
 
 // config of the workload, with a target as a share of a replica's capacity and a stabilization of scale-down. Every pod
