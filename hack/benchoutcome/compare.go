@@ -19,7 +19,7 @@ type comparison struct {
 	over map[string]float64
 	// mean is the geometric mean of those that are known, families alike; one is that of one setting for all traces.
 	mean, one float64
-	// outside says of each trace that is not known why.
+	// outside says of each trace that is not known why, and what is known next to it.
 	outside []string
 }
 
@@ -51,8 +51,7 @@ func compared(s setup, late float64, before, now record) comparison {
 		v := within(b, late) / within(a, late)
 		c.over[trace] = v
 		if math.IsNaN(v) {
-			c.outside = append(c.outside, fmt.Sprintf("%s, %s, %g %%: late %s before, %s now",
-				trace, s, 100*late, reach(a), reach(b)))
+			c.outside = append(c.outside, fmt.Sprintf("%s, %s, %g %%: %s", trace, s, 100*late, nearby(a, b, late)))
 			continue
 		}
 		over = append(over, v)
@@ -72,13 +71,23 @@ func within(points []point, late float64) float64 {
 	return costAt(points, late)
 }
 
+// nearby says what was swept in two runs, and the cost of the later over that of the earlier at the lateness next to one
+// that both were.
+func nearby(before, now []point, late float64) string {
+	least, most := reach(before)
+	from, to := reach(now)
+	next := min(max(late, least, from), most, to)
+	return fmt.Sprintf("late %.2f to %.2f %% before, %.2f to %.2f %% now; at %.2f %% %s",
+		100*least, 100*most, 100*from, 100*to, 100*next, ratio(within(now, next)/within(before, next)))
+}
+
 // reach is the range of lateness that was swept.
-func reach(points []point) string {
-	least, most := math.Inf(1), 0.0
+func reach(points []point) (least, most float64) {
+	least = math.Inf(1)
 	for _, p := range points {
 		least, most = min(least, p.late), max(most, p.late)
 	}
-	return fmt.Sprintf("%.2f to %.2f %%", 100*least, 100*most)
+	return least, most
 }
 
 // compare puts forewarm's cost at equal lateness beside that of an earlier run, and says whether it rose by too much.
@@ -142,6 +151,6 @@ func verdict(all []comparison, text *strings.Builder) {
 	fmt.Fprintf(text, "\nThe cost rises by at most %.0f %% in the mean and %.0f %% on any trace: %s.\n",
 		100*(mostMean-1), 100*(mostTrace-1), word)
 	if len(outside) > 0 {
-		text.WriteString("\nOut of the swept range, and in no mean:\n\n- " + strings.Join(outside, "\n- ") + "\n")
+		text.WriteString("\nOut of the swept range, in no mean and held to nothing:\n\n- " + strings.Join(outside, "\n- ") + "\n")
 	}
 }

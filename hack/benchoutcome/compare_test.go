@@ -44,7 +44,7 @@ func TestCompare(t *testing.T) {
 		"| web_b | – | 1.000 |",
 		"| geometric mean, families alike | 0.949 | 0.922 |", // √.9 at .5 %; √(.833 · √1.04) at 1 %.
 		"at most 1 % in the mean and 3 % on any trace: **missed**.",
-		"- web_b, L = 5m0s, 0.5 %: late 0.50 to 2.00 % before, 0.70 to 2.00 % now\n",
+		"- web_b, L = 5m0s, 0.5 %: late 0.50 to 2.00 % before, 0.70 to 2.00 % now; at 0.70 % 0.944\n",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("nothing of %s in\n%s", want, text.String())
