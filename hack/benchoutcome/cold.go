@@ -23,20 +23,20 @@ func (s summary) firstDay() (summary, []*trial) {
 // coldTable is what a cold start costs: of each policy the best setting for all traces, at the lateness that forewarm gets
 // where it is asked for 1 %.
 func (s summary) coldTable(text *strings.Builder) {
-	s, trials := s.firstDay()
+	first, trials := s.firstDay()
 	if len(trials) == 0 {
 		return
 	}
 	late, what := 0.01, "a mean lateness of 1 %"
-	if r, played := s.rival("forewarm"); played {
-		late = s.asked(r, trials, 0.01).mean
+	if r, played := first.rival("forewarm"); played {
+		late = first.asked(r, trials, 0.01).mean
 		what = fmt.Sprintf("the mean lateness of forewarm where it is asked for 1 %%: %.2f %%", 100*late)
 	}
 	fmt.Fprintf(text, "\n**The first 24 h of each trace**, none before them: cost of one setting for all traces, chosen "+
 		"afterwards, at %s\n\n| policy | cost |\n|---|--:|\n", what)
-	for _, r := range s.rivals {
-		byMean, _ := s.fronts(r, trials)
+	for _, r := range first.rivals {
+		byMean, _ := first.fronts(r, trials)
 		fmt.Fprintf(text, "| %s | %s |\n", r.name, shown(costAt(byMean, late)))
 	}
-	s.askedTable(text, trials)
+	first.askedTable(text, trials)
 }
