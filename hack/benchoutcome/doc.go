@@ -39,7 +39,7 @@
 // without its number, or the collection that it stems from). A cost at a mean lateness belongs to one setting for all traces: the geometric
 // mean of the costs, between two settings by a line. The same files give the same figures, but for the CPU time.
 //
-// The tables of a lead time, in their order: one setting for all traces, and for those of each folder; what was late beside
+// The tables of a lead time, in their order: one setting for all traces, and for those of each folder, families alike and traces alike; what was late beside
 // what was asked for; each trace with its own setting, beside the reactive rule tuned in hindsight; the first 24 h
 // (--cold=false for none); forewarm with a longer time between refreshes (--slower); the CPU time of one setting
 // (--cpu=false for none); two made loads, which follow a timetable and make no lines (--scheduled=false for none); the goals

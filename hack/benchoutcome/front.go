@@ -79,6 +79,9 @@ func weightsOf(trials []*trial) []float64 {
 	return evenly(families)
 }
 
+// alike are the weights of so many traces that count alike.
+func alike(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
+
 // evenly counts families alike, and the members of a family alike.
 func evenly(families []string) []float64 {
 	members := map[string]int{}

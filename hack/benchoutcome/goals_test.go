@@ -129,6 +129,26 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// The traces of a folder are summed up by themselves, families counting alike and traces counting alike.
+func TestSets(t *testing.T) {
+	s := fleet()
+	var text strings.Builder
+	s.setsTable(&text, s.trials((*trial).counts))
+	if text.Len() > 0 {
+		t.Errorf("of one folder there is a table\n%s", text.String())
+	}
+	other := daily("other", "web")
+	other.set = "more"
+	for _, r := range s.rivals {
+		s.results = append(s.results, front(other, r, [3]float64{0.005, 0.01, 0.02}, [3]float64{9, 8, 7}))
+	}
+	s.setsTable(&text, s.trials((*trial).counts))
+	// Traces alike: ∛(1.8 · 1.4) at .867 %, by a line to ∛(1.5 · 1.3) at 2 %.
+	if want := "| forewarm | 2.02 | 1.45 | 1.31 | 1.35 | 9.00 | 8.00 | 7.00 | 8.00 |"; !strings.Contains(text.String(), want) {
+		t.Errorf("nothing of %s in\n%s", want, text.String())
+	}
+}
+
 // What a slower refresh costs more: a tenth of every cost is a tenth of their mean.
 func TestSlower(t *testing.T) {
 	s := fleet()

@@ -64,8 +64,7 @@ func (s summary) overHindsight(r rival, trials []*trial, late float64) over {
 			both, ratios = append(both, t), append(ratios, v)
 		}
 	}
-	even := slices.Repeat([]float64{1 / float64(len(both))}, len(both))
-	return over{geometric(ratios, weightsOf(both)), geometric(ratios, even)}
+	return over{geometric(ratios, weightsOf(both)), geometric(ratios, alike(len(both)))}
 }
 
 // geometric is the geometric mean under weights that sum to 1; NaN of nothing.

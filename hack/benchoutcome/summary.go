@@ -164,21 +164,25 @@ func (s summary) setsTable(text *strings.Builder, trials []*trial) {
 	if len(sets) < 2 {
 		return
 	}
-	text.WriteString("\n**One setting for the traces of a folder**: cost at a mean lateness\n\n| policy |")
+	text.WriteString("\n**One setting for the traces of a folder**: cost at a mean lateness, families alike; last, at 1 %, " +
+		"traces alike\n\n| policy |")
 	for _, set := range sets {
-		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% |", set)
+		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% | traces alike |", set)
 	}
-	text.WriteString("\n|---|" + strings.Repeat("--:|", len(matched())*len(sets)) + "\n")
+	text.WriteString("\n|---|" + strings.Repeat("--:|", (len(matched())+1)*len(sets)) + "\n")
 	for _, r := range s.rivals {
 		if r.hindsight {
 			continue
 		}
 		fmt.Fprintf(text, "| %s |", r.name)
 		for _, set := range sets {
-			byMean, _ := s.fronts(r, s.trials(func(t *trial) bool { return t.counts() && t.set == set }))
+			own := s.trials(func(t *trial) bool { return t.counts() && t.set == set })
+			byMean, _ := s.fronts(r, own)
 			for _, late := range matched() {
 				fmt.Fprintf(text, " %s |", shown(costAt(byMean, late)))
 			}
+			byMean, _ = frontsOf(s.weighted(r, own, alike(len(own))))
+			fmt.Fprintf(text, " %s |", shown(costAt(byMean, 0.01)))
 		}
 		text.WriteString("\n")
 	}
@@ -186,20 +190,28 @@ func (s summary) setsTable(text *strings.Builder, trials []*trial) {
 
 // fronts are a policy's costs by the mean lateness, and by that of the worst trace.
 func (s summary) fronts(r rival, trials []*trial) (byMean, byWorst []point) {
-	for _, o := range s.ones(r, trials) {
+	return frontsOf(s.ones(r, trials))
+}
+
+func frontsOf(ones []one) (byMean, byWorst []point) {
+	for _, o := range ones {
 		byMean = append(byMean, point{o.mean, o.cost})
 		byWorst = append(byWorst, point{o.worst, o.cost})
 	}
 	return byMean, byWorst
 }
 
-// ones are a policy's settings over the traces, in the order in which they were swept.
+// ones are a policy's settings over the traces, in the order in which they were swept, families counting alike.
 func (s summary) ones(r rival, trials []*trial) []one {
+	return s.weighted(r, trials, weightsOf(trials))
+}
+
+// weighted are the same under weights of the traces that sum to 1.
+func (s summary) weighted(r rival, trials []*trial, weights []float64) []one {
 	var of []result
 	for _, t := range trials {
 		of = append(of, s.of(r, t))
 	}
-	weights := weightsOf(trials)
 	var out []one
 	for i, first := range of[0].lines {
 		var lines []line
