@@ -49,7 +49,8 @@ func ablate(trials []*trial, o options, out, words io.Writer) error {
 		if problem != nil {
 			return problem
 		}
-		c := summary{results: results}.costs(r)
+		s := summary{results: results}
+		c := s.costs(r, s.trials((*trial).counts))
 		if i == 0 {
 			base = c
 		}

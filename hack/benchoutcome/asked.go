@@ -60,7 +60,7 @@ func (s summary) askedGoals() []goal {
 		{goal{what: "standard deviation of log10(late)", most: 0.3, format: asNumber}, func(o one) float64 { return o.spread }},
 	} {
 		g.what = "forewarm asked for 1 %: " + g.what
-		out = append(out, s.bound(g.goal, (*trial).counts, func(r rival, trials []*trial) float64 {
+		out = append(out, s.bound(g.goal, s.studied, func(r rival, trials []*trial) float64 {
 			return g.of(s.asked(r, trials, 0.01))
 		}))
 	}

@@ -50,7 +50,7 @@ func measure(trials []*trial, rivals []rival, words io.Writer) ([]effort, error)
 // afresh is the trial with one setting of each policy, and nothing computed yet but what comes from other traces.
 func (t *trial) afresh() *trial {
 	out := *t
-	out.oneSetting = true
+	out.oneSetting, out.cold = true, false
 	out.share()
 	out.shape, out.lates, out.rehearsed = t.shape, t.lates, t.rehearsed
 	return &out

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
@@ -88,7 +89,7 @@ func (t *trial) decision(fixed, late float64) (outcome.Config, error) {
 	alone, err := t.alone()
 	c := t.config(1, 0)
 	return outcome.Config{
-		Shape: t.shapeConfig(), Prior: prior, Models: tapes, Alone: alone, Lead: t.lead, Fixed: fixed, Late: late,
+		Shape: t.shapeConfig(), Prior: prior, Models: tapes, Alone: alone, Lead: t.lead.planned(), Fixed: fixed, Late: late,
 		Autoscalers: []outcome.Autoscaler{{By: "the trace", Spec: c.Spec}}, Start: c.Demand.Start,
 	}, err
 }
@@ -111,7 +112,7 @@ func (t *trial) multiples() (margin.Priors, error) {
 func (t *trial) marginPrior() (margin.Priors, error) {
 	others := t.elsewhere()
 	if len(others) == 0 {
-		return margin.Shipped(t.lead)
+		return margin.Shipped(t.lead.planned())
 	}
 	logs := margin.Priors{}
 	for i, weight := range weightsOf(others) {
@@ -142,21 +143,41 @@ func plusLogs(sum []float64, weight float64, late []float64) []float64 {
 	return sum
 }
 
-// forewarmK sweeps one multiple for all traces.
+// forewarmK sweeps one multiple for all traces. What is learnt does not depend on the multiple, and is learnt once.
 func forewarmK(t *trial) ([]play, error) {
-	var out []play
-	for _, k := range t.some(margin.Grid()) {
-		c, err := t.decision(math.Max(k, 1e-9), 0)
-		if err != nil {
-			return nil, err
-		}
-		p, err := t.forewarm(c, k)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
+	c, err := t.decision(1, 0)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	o, err := outcome.New(c)
+	if err != nil {
+		return nil, err
+	}
+	var plays []play
+	for _, k := range t.some(margin.Grid()) {
+		plays = append(plays, play{setting: k, target: 1})
+	}
+	_, err = t.values(multiplied{o, plays})
+	return plays, err
+}
+
+// multiplied is a policy that notes what each multiple would serve, which is each play's setting.
+type multiplied struct {
+	objective *outcome.Objective
+	plays     []play
+}
+
+// Serve notes the values for the coming step, and serves none.
+func (m multiplied) Serve(o simulate.Observation) float64 {
+	m.objective.Step(o.Demand, o.Arrived)
+	for i := range m.plays {
+		value := math.NaN()
+		if !math.IsNaN(m.objective.Now()) {
+			value, _ = decide.Held(decide.Floor, m.plays[i].setting, m.objective.Inputs())
+		}
+		m.plays[i].values = append(m.plays[i].values, value)
+	}
+	return math.NaN()
 }
 
 // forewarm sweeps one objective for all traces.

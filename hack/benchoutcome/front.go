@@ -70,15 +70,27 @@ func together(setting float64, lines []line, weights []float64) one {
 
 func square(x float64) float64 { return x * x }
 
-// weightsOf counts families alike, and the traces of a family alike.
+// weightsOf are those of the trials' families.
 func weightsOf(trials []*trial) []float64 {
-	members := map[string]int{}
+	var families []string
 	for _, t := range trials {
-		members[t.family]++
+		families = append(families, t.family)
 	}
-	out := make([]float64, len(trials))
-	for i, t := range trials {
-		out[i] = 1 / float64(len(members)*members[t.family])
+	return evenly(families)
+}
+
+// alike are the weights of so many traces that count alike.
+func alike(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
+
+// evenly counts families alike, and the members of a family alike.
+func evenly(families []string) []float64 {
+	members := map[string]int{}
+	for _, f := range families {
+		members[f]++
+	}
+	out := make([]float64, len(families))
+	for i, f := range families {
+		out[i] = 1 / float64(len(members)*members[f])
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -47,6 +48,11 @@ func (g goal) verdict() string {
 	}
 }
 
+// studied says that a trace counts and is of the first folder, which the goals are stated for.
+func (s summary) studied(t *trial) bool {
+	return t.counts() && t.set == s.trials((*trial).counts)[0].set
+}
+
 // goals are all that the study states for the lead time.
 func (s summary) goals() []goal {
 	out := s.costGoals()
@@ -62,9 +68,10 @@ func (s summary) goalsTable(text *strings.Builder) {
 	fmt.Fprintf(
 		text,
 		"\n**Goals of the outcome study**, stated for its shared traces and a refresh every 15 s; L = %s, "+
-			"refresh every %s\n\n| goal | at most | got | |\n|---|--:|--:|---|\n",
+			"refresh every %s, %s\n\n| goal | at most | got | |\n|---|--:|--:|---|\n",
 		s.options.lead,
 		s.options.step,
+		cmp.Or(strings.Join(names(s.trials(s.studied)), ", "), "no trace"),
 	)
 	for _, g := range s.goals() {
 		fmt.Fprintf(text, "| %s | "+g.format+" | %s | %s |\n", g.what, g.most, g.figure(), g.verdict())
@@ -100,7 +107,7 @@ func (s summary) costGoals() []goal {
 		{5 * time.Minute, 0.02, true, 1.75, "worst trace ≤ 2 %"},
 		{10 * time.Minute, 0.01, false, 2.20, "mean late 1 %"},
 	} {
-		if c.lead != s.options.lead {
+		if (lead{median: c.lead}) != s.options.lead {
 			continue
 		}
 		g := goal{
@@ -108,7 +115,7 @@ func (s summary) costGoals() []goal {
 			most:   c.most,
 			format: asCost,
 		}
-		out = append(out, s.bound(g, (*trial).counts, func(r rival, trials []*trial) float64 {
+		out = append(out, s.bound(g, s.studied, func(r rival, trials []*trial) float64 {
 			byMean, byWorst := s.fronts(r, trials)
 			if c.worst {
 				return costAt(byWorst, c.late)

@@ -31,13 +31,13 @@ func front(t *trial, r rival, late, cost [3]float64) result {
 
 // fleet is forewarm and the reactive rule in hindsight on three traces of two families.
 func fleet() summary {
-	ours := rival{name: "forewarm", objective: true, learns: true}
+	ours := rival{name: "forewarm", objective: true, learns: []stage{lates()}}
 	theirs := rival{name: "reactive-hindsight", hindsight: true}
 	llm, webA, webB := daily("llm", "llm"), daily("web_a", "web"), daily("web_b", "web")
 	even := [3]float64{0.005, 0.01, 0.02}
 	return summary{
 		rivals:  []rival{ours, theirs},
-		options: options{lead: 5 * time.Minute, step: sync},
+		options: options{lead: lead{median: 5 * time.Minute}, step: sync},
 		results: []result{
 			front(llm, ours, even, [3]float64{2, 1.8, 1.5}),
 			front(llm, theirs, even, [3]float64{4, 3, 2}),
@@ -129,6 +129,26 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// The traces of a folder are summed up by themselves, families counting alike and traces counting alike.
+func TestSets(t *testing.T) {
+	s := fleet()
+	var text strings.Builder
+	s.setsTable(&text, s.trials((*trial).counts))
+	if text.Len() > 0 {
+		t.Errorf("of one folder there is a table\n%s", text.String())
+	}
+	other := daily("other", "web")
+	other.set = "more"
+	for _, r := range s.rivals {
+		s.results = append(s.results, front(other, r, [3]float64{0.005, 0.01, 0.02}, [3]float64{9, 8, 7}))
+	}
+	s.setsTable(&text, s.trials((*trial).counts))
+	// Traces alike: ∛(1.8 · 1.4) at .867 %, by a line to ∛(1.5 · 1.3) at 2 %.
+	if want := "| forewarm | 2.02 | 1.45 | 1.31 | 1.35 | 9.00 | 8.00 | 7.00 | 8.00 |"; !strings.Contains(text.String(), want) {
+		t.Errorf("nothing of %s in\n%s", want, text.String())
+	}
+}
+
 // What a slower refresh costs more: a tenth of every cost is a tenth of their mean.
 func TestSlower(t *testing.T) {
 	s := fleet()
@@ -171,21 +191,21 @@ func TestAfreshIsOneOfTheSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	played := newTrials(traces, options{lead: 2 * time.Minute, step: sync})[0]
+	played := newTrials(traces, options{lead: lead{median: 2 * time.Minute}, step: sync})[0]
 	for name, settings := range map[string][]float64{"max15m": targets(), "forewarm-k": margin.Grid()} {
 		r, err := rivalNamed(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all, err := played.sweep(r)
-		if err != nil || len(all) != len(settings) {
-			t.Fatal(len(all), err)
+		if err != nil || len(all.lines) != len(settings) {
+			t.Fatal(len(all.lines), err)
 		}
 		one, err := played.afresh().sweep(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(all[len(all)/2:len(all)/2+1], one); diff != "" {
+		if diff := cmp.Diff(all.lines[len(all.lines)/2:len(all.lines)/2+1], one.lines); diff != "" {
 			t.Errorf("%s (-of the sweep +afresh)\n%s", name, diff)
 		}
 	}

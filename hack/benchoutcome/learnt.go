@@ -10,21 +10,29 @@ import (
 )
 
 // studied are the lead times that priors are shipped for.
-func studied() []time.Duration {
-	return []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
+func studied() []lead {
+	return []lead{{median: 2 * time.Minute}, {median: 5 * time.Minute}, {median: 10 * time.Minute}}
 }
 
 // writePriors fits what forewarm ships to all traces that count, no family left out: the shape of the window's maximum and
 // what is late under each multiple of its spread. It writes them to the folders of the packages that ship them.
 func writePriors(traces []recorded, o options, words io.Writer) error {
-	for _, lead := range studied() {
-		o.lead = lead
+	r, err := rivalNamed("forewarm")
+	if err != nil {
+		return err
+	}
+	o.rivals = []rival{r}
+	for _, l := range studied() {
+		o.lead = l
 		trials := newTrials(traces, o)
+		if err := prepare(trials, o, words); err != nil {
+			return err
+		}
 		all := &trial{
 			recorded: recorded{
 				family: "everybody's",
 			},
-			lead:   lead,
+			lead:   l,
 			step:   o.step,
 			models: inOrder(o.models),
 			others: trials,
@@ -35,7 +43,7 @@ func writePriors(traces []recorded, o options, words io.Writer) error {
 		if err := all.writeMargin(o.priors); err != nil {
 			return err
 		}
-		fmt.Fprintf(words, "L = %s: fitted to %s\n", lead, strings.Join(counting(trials), ", "))
+		fmt.Fprintf(words, "L = %s: fitted to %s\n", l, strings.Join(counting(trials), ", "))
 	}
 	return nil
 }
@@ -53,7 +61,7 @@ func (t *trial) writeMargin(folder string) error {
 	if err != nil {
 		return err
 	}
-	return t.write(folder, "margin", func(out io.Writer) error { return priors.Write(out, t.lead) })
+	return t.write(folder, "margin", func(out io.Writer) error { return priors.Write(out, t.lead.planned()) })
 }
 
 // write writes a package's file for this lead time.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/pflag"
 )
@@ -25,43 +26,84 @@ func run(args []string, out, words io.Writer) error {
 	if err != nil {
 		return err
 	}
-	traces, err := readTraces(o.traces)
+	var before, now record
+	if o.compare != "" {
+		if before, err = readRecord(o.compare); err != nil {
+			return err
+		}
+	}
+	if o.lines != "" {
+		now, err = readRecord(o.lines)
+	} else {
+		now, err = playLeads(o, out, words)
+	}
 	if err != nil {
 		return err
 	}
+	var text strings.Builder
+	now.baseline(&text)
+	if before != nil {
+		now.compare(before, &text)
+	}
+	_, err = io.WriteString(out, text.String())
+	return err
+}
+
+// playLeads plays the traces under one lead time after the other.
+func playLeads(o options, out, words io.Writer) (record, error) {
+	traces, err := readTraces(o.traces...)
+	if err != nil {
+		return nil, err
+	}
 	if o.priors != "" {
-		return writePriors(traces, o, words)
+		return nil, writePriors(traces, o, words)
 	}
 	if o.scheduled && !o.ablation {
 		made, problem := scheduled()
 		if problem != nil {
-			return problem
+			return nil, problem
 		}
 		traces = append(traces, made...)
 	}
-	trials := newTrials(traces, o)
-	if o.ablation {
-		return ablate(trials, o, out, words)
+	var lines record
+	for i, l := range o.leads {
+		o.lead, o.cpu = l, o.cpu && i == 0
+		trials := newTrials(traces, o)
+		if o.ablation {
+			if err := ablate(trials, o, out, words); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		s, err := played(traces, trials, o, words, func(t *trial, l line) error {
+			if t.made() {
+				return nil
+			}
+			lines = append(lines, l)
+			if !o.asJSON {
+				return nil
+			}
+			return l.print(out)
+		})
+		if err == nil {
+			err = s.print(out)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	s, err := played(traces, trials, o, out, words)
-	if err != nil {
-		return err
-	}
-	return s.print(out)
+	return lines, nil
 }
 
-// played is the summary of all that is played, with its lines on the way. Made loads have tables, and no lines.
-func played(traces []recorded, trials []*trial, o options, out, words io.Writer) (summary, error) {
+// played is the summary of all that is played under one lead time, with its lines on the way.
+func played(
+	traces []recorded, trials []*trial, o options, words io.Writer, each func(*trial, line) error,
+) (summary, error) {
 	s := summary{rivals: o.rivals, options: o}
 	var err error
-	s.results, err = playAll(trials, o, words, func(t *trial, l line) error {
-		if !o.asJSON || t.made() {
-			return nil
-		}
-		return l.print(out)
-	})
+	s.results, err = playAll(trials, o, words, each)
 	if err == nil {
-		s.slower, err = playSlower(traces, o, words)
+		s.slower, err = playSlower(traces, o, words, each)
 	}
 	if err == nil && o.cpu {
 		s.efforts, err = measure(trials, o.rivals, words)

@@ -64,8 +64,7 @@ func (s summary) overHindsight(r rival, trials []*trial, late float64) over {
 			both, ratios = append(both, t), append(ratios, v)
 		}
 	}
-	even := slices.Repeat([]float64{1 / float64(len(both))}, len(both))
-	return over{geometric(ratios, weightsOf(both)), geometric(ratios, even)}
+	return over{geometric(ratios, weightsOf(both)), geometric(ratios, alike(len(both)))}
 }
 
 // geometric is the geometric mean under weights that sum to 1; NaN of nothing.
@@ -82,7 +81,7 @@ func geometric(values, weights []float64) float64 {
 
 // matchedGoals bound the cost of each trace with its own objective by the reactive rule tuned afterwards.
 func (s summary) matchedGoals() []goal {
-	most, stated := map[time.Duration]float64{2 * time.Minute: 0.86, 5 * time.Minute: 0.87}[s.options.lead]
+	most, stated := map[lead]float64{{median: 2 * time.Minute}: 0.86, {median: 5 * time.Minute}: 0.87}[s.options.lead]
 	if !stated {
 		return nil
 	}
@@ -94,7 +93,7 @@ func (s summary) matchedGoals() []goal {
 		g.unplayed = true
 		return []goal{g}
 	}
-	return []goal{s.bound(g, (*trial).counts, func(r rival, trials []*trial) float64 {
+	return []goal{s.bound(g, s.studied, func(r rival, trials []*trial) float64 {
 		return s.overHindsight(r, trials, 0.005).families
 	})}
 }

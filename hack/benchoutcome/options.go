@@ -17,17 +17,23 @@ import (
 
 // options are those of the command line.
 type options struct {
-	traces     string
-	lead, step time.Duration
-	rivals     []rival
-	asJSON     bool
-	scheduled  bool
-	cpu        bool
-	ablation   bool
-	priors     string
+	traces []string
+	// leads are played one after the other; lead is the one under way.
+	leads     []lead
+	lead      lead
+	step      time.Duration
+	rivals    []rival
+	asJSON    bool
+	scheduled bool
+	cpu       bool
+	cold      bool
+	ablation  bool
+	priors    string
 	// slower are longer steps at which forewarm is played too.
 	slower []time.Duration
 	jobs   int
+	// lines is the file of an earlier run to read instead of playing, compare that of one to compare with.
+	lines, compare string
 	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
 	models, without []string
 }
@@ -36,22 +42,11 @@ type options struct {
 func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
-	flags.StringVar(
-		&o.traces,
-		"traces",
-		"",
-		"folder of traces, .csv or .csv.gz (default: FOREWARM_DATA/outcome/series_15s)",
-	)
-	flags.DurationVar(&o.lead, "lead", 5*time.Minute, "lead time of a pod")
+	o.files(flags)
+	leads := flags.String("lead", "5m 2m 10m 5m,p90=8m", "lead times of a pod, each 5m or 5m,p90=8m: half of the starts "+
+		"within 5m, one in ten over 8m, drawn with three seeds; what is measured once is measured with the first")
 	flags.DurationVar(&o.step, "step", workload.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
-	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
-	flags.StringVar(
-		&o.priors,
-		"priors",
-		"",
-		"fit what forewarm ships to the traces and write it to this folder, instead of playing",
-	)
 	flags.BoolVar(&o.ablation, "ablation", false,
 		"print what each feature and each model is worth to forewarm, instead of the policies")
 	flags.StringSliceVar(&o.models, "models", []string{"arima"},
@@ -61,7 +56,9 @@ func parse(args []string, data string) (options, error) {
 	flags.BoolVar(&o.scheduled, "scheduled", true, "play made loads with a timetable too, in tables of their own")
 	flags.DurationSliceVar(&o.slower, "slower", []time.Duration{2 * sync, 4 * sync},
 		"longer steps at which forewarm is played too; those up to the step are passed over")
+	flags.BoolVar(&o.cold, "cold", true, "count the first 24 h of each trace too, in a table of their own")
 	flags.BoolVar(&o.cpu, "cpu", true, "measure the CPU time of one setting of every policy, one at a time")
+	short := flags.Bool("short", false, "play stock300, reactive-tuned and forewarm at 5m, and nothing else unasked")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -69,21 +66,60 @@ func parse(args []string, data string) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	if o.traces == "" {
-		if data == "" {
-			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir), or set FOREWARM_DATA")
+	if *short {
+		if err := shorten(flags); err != nil {
+			return o, err
 		}
-		o.traces = filepath.Join(data, "outcome", "series_15s")
 	}
-	err := o.complete(*names)
+	if len(o.traces) == 0 && o.lines == "" {
+		if data == "" {
+			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir,dir), or set FOREWARM_DATA")
+		}
+		for _, set := range []string{"series_15s", "workloads"} {
+			o.traces = append(o.traces, filepath.Join(data, "outcome", set))
+		}
+	}
+	err := o.complete(*names, strings.Fields(*leads))
 	return o, err
 }
 
+// files are the flags that say what is read and what is written.
+func (o *options) files(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&o.traces, "traces", nil, "folders of traces, .csv or .csv.gz (default: "+
+		"FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads)")
+	flags.StringVar(&o.priors, "priors", "",
+		"fit what forewarm ships to the traces and write it to this folder, instead of playing")
+	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
+	flags.StringVar(&o.compare, "compare", "",
+		"put forewarm's cost beside that of an earlier run, whose output with --json is in this file")
+	flags.StringVar(&o.lines, "lines", "",
+		"read the output of an earlier run with --json from this file, instead of playing")
+}
+
+// shorten sets what was not asked for to what takes minutes.
+func shorten(flags *pflag.FlagSet) error {
+	for name, value := range map[string]string{
+		"policy": "stock300,reactive-tuned,forewarm", "lead": "5m", "slower": "15s", "scheduled": "false", "cpu": "false",
+	} {
+		if flags.Changed(name) {
+			continue
+		}
+		if err := flags.Set(name, value); err != nil {
+			return fmt.Errorf("--short: %w", err)
+		}
+	}
+	return nil
+}
+
 // complete finds the policies by their names and checks the rest.
-func (o *options) complete(names []string) error {
+func (o *options) complete(names, leads []string) error {
 	var problems []error
-	if o.lead < 0 {
-		problems = append(problems, fmt.Errorf("a lead time of %s, want 0 or more", o.lead))
+	for _, text := range leads {
+		l, err := leadOf(text)
+		o.leads, problems = append(o.leads, l), append(problems, err)
+	}
+	if len(leads) == 0 {
+		problems = append(problems, errors.New("no lead time, want one at least"))
 	}
 	if o.step < sync || o.step%sync != 0 {
 		problems = append(problems, fmt.Errorf("a step of %s, want a whole number of %s", o.step, sync))

@@ -15,8 +15,8 @@ type rival struct {
 	name string
 	// plays are those on one trace: one for each of the settings that the policy is swept over.
 	plays func(t *trial) ([]play, error)
-	// learns says that something was learnt from the traces of other families beforehand.
-	learns bool
+	// learns are the stages by which something is learnt from the traces of other families beforehand.
+	learns []stage
 	// objective says that the setting is the share of late demand that is asked for.
 	objective bool
 	// within is the CPU time that the study allows to a setting, in seconds; 0 where it says nothing.
@@ -48,17 +48,19 @@ func rivals() []rival {
 			return t.values(policy.NewMax(15*time.Minute, t.step))
 		}, usual), within: reactiveWithin},
 		{name: "offset", plays: swept(func(t *trial) ([]float64, error) {
-			return t.values(policy.NewOffset(t.lead, t.step, day, 7*day))
+			return t.values(policy.NewOffset(t.lead.planned(), t.step, day, 7*day))
 		}, usual), within: reactiveWithin},
 		{name: "day-profile", plays: swept(func(t *trial) ([]float64, error) {
 			return t.values(policy.NewDayProfile(5*time.Minute, time.Hour, t.step))
 		}, usual), within: reactiveWithin},
 		{name: "holt-winters", plays: swept(holtWinters, usual)},
 		{name: "arima", plays: swept(autoARIMA, usual)},
-		{name: "reactive-tuned", plays: tuned, learns: true, objective: true, within: reactiveWithin},
-		{name: "forewarm-k", plays: forewarmK, learns: true, within: forewarmWithin},
-		{name: "forewarm", plays: forewarm, learns: true, objective: true, within: forewarmWithin},
-		{name: "forewarm-price", plays: forewarmPrice, learns: true, within: forewarmWithin},
+		{name: "reactive-tuned", plays: tuned, learns: []stage{rehearsals()}, objective: true, within: reactiveWithin},
+		{name: "forewarm-k", plays: forewarmK, learns: []stage{rows()}, within: forewarmWithin},
+		{
+			name: "forewarm", plays: forewarm, learns: []stage{rows(), lates()}, objective: true, within: forewarmWithin,
+		},
+		{name: "forewarm-price", plays: forewarmPrice, learns: []stage{rows(), lates()}, within: forewarmWithin},
 		{name: "oracle", plays: oracle},
 		{name: "reactive-hindsight", plays: hindsight, hindsight: true},
 	}

@@ -71,7 +71,7 @@ func (l timetable) fortnight() forecast.Series {
 
 // scheduledGoals bound the cost of each made load with its own objective.
 func (s summary) scheduledGoals() []goal {
-	if s.options.lead != 5*time.Minute {
+	if s.options.lead != (lead{median: 5 * time.Minute}) {
 		return nil
 	}
 	var out []goal

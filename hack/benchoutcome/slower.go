@@ -15,14 +15,16 @@ type slower struct {
 	results []result
 }
 
-// playSlower plays forewarm on the recorded traces, refreshed less often. What it knows of other traces is learnt at the
-// same step.
-func playSlower(traces []recorded, o options, words io.Writer) ([]slower, error) {
+// playSlower plays forewarm on the recorded traces, refreshed less often, where every start takes the same. What it knows of
+// other traces is learnt at the same step.
+func playSlower(
+	traces []recorded, o options, words io.Writer, each func(*trial, line) error,
+) ([]slower, error) {
 	r, played := summary{rivals: o.rivals}.rival("forewarm")
-	if !played {
+	if !played || o.lead.p90 > 0 {
 		return nil, nil
 	}
-	o.rivals = []rival{r}
+	o.rivals, o.cold = []rival{r}, false
 	var counted []recorded
 	for _, t := range traces {
 		if t.counts() {
@@ -37,7 +39,7 @@ func playSlower(traces []recorded, o options, words io.Writer) ([]slower, error)
 		o := o
 		o.step = step
 		fmt.Fprintf(words, "refreshed every %s\n", o.step)
-		results, err := playAll(newTrials(counted, o), o, words, func(*trial, line) error { return nil })
+		results, err := playAll(newTrials(counted, o), o, words, each)
 		if err != nil {
 			return nil, err
 		}
@@ -52,8 +54,8 @@ type costs struct {
 	worst  float64
 }
 
-func (s summary) costs(r rival) costs {
-	byMean, byWorst := s.fronts(r, s.trials((*trial).counts))
+func (s summary) costs(r rival, trials []*trial) costs {
+	byMean, byWorst := s.fronts(r, trials)
 	c := costs{worst: costAt(byWorst, 0.02)}
 	for _, late := range matched() {
 		c.byMean = append(c.byMean, costAt(byMean, late))
@@ -103,10 +105,11 @@ func (s summary) slowerTable(text *strings.Builder) {
 		s.options.step,
 		costsHeading("refresh every"),
 	)
-	base := s.costs(r)
+	base := s.costs(r, s.trials((*trial).counts))
 	text.WriteString(base.row(s.options.step.String(), base))
 	for _, slow := range s.slower {
-		text.WriteString(summary{results: slow.results}.costs(r).row(slow.step.String(), base))
+		at := summary{results: slow.results}
+		text.WriteString(at.costs(r, at.trials((*trial).counts)).row(slow.step.String(), base))
 	}
 }
 
@@ -120,8 +123,9 @@ func (s summary) slowerGoals() []goal {
 		if slow.step != time.Minute || s.options.step != sync {
 			continue
 		}
-		g = s.bound(g, (*trial).counts, func(r rival, _ []*trial) float64 {
-			return summary{results: slow.results}.costs(r).more(s.costs(r))
+		g = s.bound(g, s.studied, func(r rival, trials []*trial) float64 {
+			at := summary{results: slow.results}
+			return at.costs(r, at.trials(at.studied)).more(s.costs(r, trials))
 		})
 		g.unplayed = false
 	}

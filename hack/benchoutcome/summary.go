@@ -28,8 +28,10 @@ func (s summary) print(out io.Writer) error {
 	if trials := s.trials((*trial).counts); len(trials) > 0 {
 		s.heading(&text, trials)
 		s.oneSetting(&text, trials)
+		s.setsTable(&text, trials)
 		s.askedTable(&text, trials)
 		s.perTrace(&text, trials)
+		s.coldTable(&text)
 		s.slowerTable(&text)
 		s.effortTable(&text)
 	} else {
@@ -58,17 +60,23 @@ func (s summary) trials(of func(*trial) bool) []*trial {
 
 // heading says what was played, and what was learnt from which traces beforehand.
 func (s summary) heading(text *strings.Builder, trials []*trial) {
+	starting := ""
+	if s.options.lead.p90 > 0 {
+		starting = fmt.Sprintf(" (the mean of %d draws, the same for all policies; planned with %s)",
+			len(s.options.lead.seeds()), s.options.lead.planned())
+	}
 	fmt.Fprintf(
 		text,
-		"\nL = %s, refresh every %s: %s; families %s weigh equally; cost = GPU-hours / demand, geometric mean\n",
+		"\nL = %s%s, refresh every %s: %s; families %s weigh equally; cost = GPU-hours / demand, geometric mean\n",
 		s.options.lead,
+		starting,
 		s.options.step,
 		strings.Join(names(trials), ", "),
 		strings.Join(familiesOf(trials), ", "),
 	)
 	var learn []string
 	for _, r := range s.rivals {
-		if r.learns {
+		if len(r.learns) > 0 {
 			learn = append(learn, r.name)
 		}
 	}
@@ -145,22 +153,65 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial) {
 	}
 }
 
+// setsTable is the table of costs of one setting for the traces of each folder by themselves.
+func (s summary) setsTable(text *strings.Builder, trials []*trial) {
+	var sets []string
+	for _, t := range trials {
+		if !slices.Contains(sets, t.set) {
+			sets = append(sets, t.set)
+		}
+	}
+	if len(sets) < 2 {
+		return
+	}
+	text.WriteString("\n**One setting for the traces of a folder**: cost at a mean lateness, families alike; last, at 1 %, " +
+		"traces alike\n\n| policy |")
+	for _, set := range sets {
+		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% | traces alike |", set)
+	}
+	text.WriteString("\n|---|" + strings.Repeat("--:|", (len(matched())+1)*len(sets)) + "\n")
+	for _, r := range s.rivals {
+		if r.hindsight {
+			continue
+		}
+		fmt.Fprintf(text, "| %s |", r.name)
+		for _, set := range sets {
+			own := s.trials(func(t *trial) bool { return t.counts() && t.set == set })
+			byMean, _ := s.fronts(r, own)
+			for _, late := range matched() {
+				fmt.Fprintf(text, " %s |", shown(costAt(byMean, late)))
+			}
+			byMean, _ = frontsOf(s.weighted(r, own, alike(len(own))))
+			fmt.Fprintf(text, " %s |", shown(costAt(byMean, 0.01)))
+		}
+		text.WriteString("\n")
+	}
+}
+
 // fronts are a policy's costs by the mean lateness, and by that of the worst trace.
 func (s summary) fronts(r rival, trials []*trial) (byMean, byWorst []point) {
-	for _, o := range s.ones(r, trials) {
+	return frontsOf(s.ones(r, trials))
+}
+
+func frontsOf(ones []one) (byMean, byWorst []point) {
+	for _, o := range ones {
 		byMean = append(byMean, point{o.mean, o.cost})
 		byWorst = append(byWorst, point{o.worst, o.cost})
 	}
 	return byMean, byWorst
 }
 
-// ones are a policy's settings over the traces, in the order in which they were swept.
+// ones are a policy's settings over the traces, in the order in which they were swept, families counting alike.
 func (s summary) ones(r rival, trials []*trial) []one {
+	return s.weighted(r, trials, weightsOf(trials))
+}
+
+// weighted are the same under weights of the traces that sum to 1.
+func (s summary) weighted(r rival, trials []*trial, weights []float64) []one {
 	var of []result
 	for _, t := range trials {
 		of = append(of, s.of(r, t))
 	}
-	weights := weightsOf(trials)
 	var out []one
 	for i, first := range of[0].lines {
 		var lines []line

@@ -32,7 +32,9 @@ const (
 // recorded is a column of a trace file on the grid.
 type recorded struct {
 	name, family string
-	demand       forecast.Series
+	// set is the folder that the trace was read from.
+	set    string
+	demand forecast.Series
 }
 
 // duration of the trace.
@@ -52,9 +54,22 @@ func (r recorded) warmUp() time.Duration {
 	return warmUp
 }
 
-// readTraces reads every value column of every CSV file in a folder, in the order of their names. A file of one column
+// readTraces reads folders one after the other.
+func readTraces(dirs ...string) ([]recorded, error) {
+	var out []recorded
+	for _, dir := range dirs {
+		traces, err := readFolder(dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, traces...)
+	}
+	return out, nil
+}
+
+// readFolder reads every value column of every CSV file in a folder, in the order of their names. A file of one column
 // gives its name to the trace; otherwise the column's name comes after it.
-func readTraces(dir string) ([]recorded, error) {
+func readFolder(dir string) ([]recorded, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -69,7 +84,10 @@ func readTraces(dir string) ([]recorded, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, columns...)
+		for _, c := range columns {
+			c.set = filepath.Base(dir)
+			out = append(out, c)
+		}
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no .csv or .csv.gz file", dir)
@@ -122,17 +140,20 @@ func onGrid(s forecast.Series) (forecast.Series, error) {
 }
 
 // familyOf is the collection that a trace stems from: traces of one are alike, and count together as much as those of
-// another. It is the first word of the name, but for the words that public collections go by.
+// another. It is the first word of the name without its number, but for the words that public collections go by.
 func familyOf(name string) string {
 	word, _, _ := strings.Cut(strings.ToLower(name), "_")
+	if unnumbered := strings.TrimRight(word, "0123456789"); unnumbered != "" {
+		word = unnumbered
+	}
 	switch word {
 	case "servegen":
 		return "sg"
-	case "wc98", "worldcup98":
+	case "worldcup":
 		return "wc"
 	case "elb", "tw":
 		return "nab"
-	case "azure2023", "azure2024":
+	case "azure":
 		return "az"
 	case "gpu", "gen":
 		return "gentd"

@@ -16,27 +16,38 @@ import (
 // trial is a trace under a lead time, and what rivals may know of the others.
 type trial struct {
 	recorded
-	lead, step time.Duration
+	lead lead
+	step time.Duration
 	// models and without say what forewarm's shape is learnt from; models are in the order of models().
 	models, without []string
 	// rehearsed are the scores of the reactive candidates on this trace, computed once.
 	rehearsed func() (policy.Scores, error)
-	// collected are the rows for the others' priors, shape this trace's own prior, lates what is late under each multiple.
+	// collected are the rows for the others' priors, shape its family's prior, lates what is late under each multiple.
 	collected func() (quantreg.Rows, error)
 	shape     func() (shape.Prior, error)
 	lates     func() (margin.Priors, error)
 	forecasts forecasts
 	// others are the traces of all families, this one's included.
 	others []*trial
+	// cold: the first day is counted too, by itself.
+	cold bool
 	// oneSetting of each policy will do, instead of a sweep.
 	oneSetting bool
 }
 
 func newTrials(traces []recorded, o options) []*trial {
 	out := make([]*trial, len(traces))
+	shapes := map[string]func() (shape.Prior, error){}
 	for i, r := range traces {
-		t := &trial{recorded: r, lead: o.lead, step: o.step, models: inOrder(o.models), without: o.without, others: out}
+		t := &trial{
+			recorded: r, lead: o.lead, step: o.step, models: inOrder(o.models), without: o.without, others: out, cold: o.cold,
+		}
 		t.share()
+		// Traces of one family are taught by the same others.
+		if shapes[t.family] == nil {
+			shapes[t.family] = t.shape
+		}
+		t.shape = shapes[t.family]
 		out[i] = t
 	}
 	return out
@@ -51,18 +62,19 @@ func (t *trial) share() {
 	t.lates = stdsync.OnceValues(t.multiples)
 }
 
-// window is the time ahead that a decision now concerns: the lead time and 75 s for what comes before it, the sync, the
-// step and the lag of the metric.
-func (t *trial) window() time.Duration { return t.lead + 75*time.Second }
+// window is the time ahead that a decision now concerns: the lead time that is planned with, and 75 s for what comes before
+// it, the sync, the step and the lag of the metric.
+func (t *trial) window() time.Duration { return t.lead.planned() + 75*time.Second }
 
-// config of the workload, with a target as a share of a replica's capacity and a stabilization of scale-down.
+// config of the workload, with a target as a share of a replica's capacity and a stabilization of scale-down. Every pod
+// takes the lead time that is planned with.
 func (t *trial) config(target float64, stabilization time.Duration) simulate.Config {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = stabilization
 	return simulate.Config{
 		Demand: t.demand, WarmUp: t.warmUp(), Refresh: t.step,
 		Spec: workload.Spec{
-			Capacity: unit, Pod: workload.Constant(t.lead), Sync: sync,
+			Capacity: unit, Pod: workload.Constant(t.lead.planned()), Sync: sync,
 			HPA: hpa.Spec{
 				Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{
