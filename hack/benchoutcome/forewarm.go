@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/decide/shape"
@@ -149,7 +148,7 @@ func forewarmK(t *trial) ([]play, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := outcome.New(c)
+	f, err := policy.NewForewarm(c, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -157,25 +156,21 @@ func forewarmK(t *trial) ([]play, error) {
 	for _, k := range t.some(margin.Grid()) {
 		plays = append(plays, play{setting: k, target: 1})
 	}
-	_, err = t.values(multiplied{o, plays})
+	_, err = t.values(multiplied{f, plays})
 	return plays, err
 }
 
 // multiplied is a policy that notes what each multiple would serve, which is each play's setting.
 type multiplied struct {
-	objective *outcome.Objective
-	plays     []play
+	forewarm *policy.Forewarm
+	plays    []play
 }
 
 // Serve notes the values for the coming step, and serves none.
 func (m multiplied) Serve(o simulate.Observation) float64 {
-	m.objective.Step(o.Demand, o.Arrived)
+	m.forewarm.Serve(o)
 	for i := range m.plays {
-		value := math.NaN()
-		if !math.IsNaN(m.objective.Now()) {
-			value, _ = decide.Held(decide.Floor, m.plays[i].setting, m.objective.Inputs())
-		}
-		m.plays[i].values = append(m.plays[i].values, value)
+		m.plays[i].values = append(m.plays[i].values, m.forewarm.Under(m.plays[i].setting))
 	}
 	return math.NaN()
 }

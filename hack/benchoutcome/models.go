@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/ensemble"
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide/ahead"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/simulate/policy"
 )
 
 // models are those whose maxima of the window are features of the shape: what forewarm asks, and the ensemble.
@@ -48,13 +49,18 @@ func (t *trial) forecast(c ahead.Config) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t.values(forecasting{p})
+	var out []float64
+	_, err = t.values(policy.NewPassing(t.credible(), func(s credible.Sample) { out = append(out, p.Push(s.Known())) }))
+	return out, err
 }
 
-// forecasting serves what a forecaster forecasts, and not what is observed.
-type forecasting struct{ outcome.Forecaster }
-
-func (f forecasting) Serve(o simulate.Observation) float64 { return f.Push(o.Arrived) }
+// credible is how the server would filter the demand.
+func (t *trial) credible() credible.Config {
+	c := t.config(1, 0)
+	return outcome.Config{
+		Shape: t.shapeConfig(), Autoscalers: []outcome.Autoscaler{{Spec: c.Spec}},
+	}.Credible(0)
+}
 
 // taped forecasts what was recorded.
 type taped struct{ values []float64 }

@@ -54,6 +54,14 @@ type Sample struct {
 	Bound Bound
 }
 
+// Known is what of the sample may teach: its demand, NaN of a suspect.
+func (s Sample) Known() float64 {
+	if s.Suspect {
+		return math.NaN()
+	}
+	return s.Demand
+}
+
 // Filter holds suspects back until they are corroborated or have passed. It is not safe for concurrent use.
 //
 // A sample at or below the cap of the base passes at once. One above it waits, and with it all that follows, until the base
@@ -152,11 +160,7 @@ func (f *Filter) pass(s Sample) {
 }
 
 func (f *Filter) learn(s Sample) {
-	level := math.NaN()
-	if !s.Suspect {
-		level = math.Min(s.Demand, math.Max(f.base.level, f.config.Replica))
-	}
-	f.limits.add(level)
+	f.limits.add(math.Min(s.Known(), math.Max(f.base.level, f.config.Replica)))
 	f.update()
 }
 

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/credible"
@@ -37,10 +36,7 @@ func (h *history) forewarned(done <-chan struct{}, c *Config, of ahead.Config) (
 	}
 	out := make([]float64, 0, h.demand.Len())
 	_, err = h.values(done, policy.NewPassing(config.Credible(h.lookback()), func(s credible.Sample) {
-		if s.Suspect {
-			s.Demand = math.NaN()
-		}
-		out = append(out, model.Push(s.Demand))
+		out = append(out, model.Push(s.Known()))
 	}))
 	return out, err
 }

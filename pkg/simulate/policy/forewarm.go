@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/credible"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -18,6 +20,8 @@ type Forewarm struct {
 	observed []float64
 	minute   int
 	recent   []float64
+	// floor is what is observed while samples are held back, as far as it is credible; else NaN.
+	floor float64
 }
 
 // NewForewarm has seen nothing yet. One bad sample may stand in the demand for as long as it looks back.
@@ -36,25 +40,26 @@ func NewForewarm(c outcome.Config, lookback time.Duration) (*Forewarm, error) {
 func (f *Forewarm) Serve(o simulate.Observation) float64 {
 	f.observed = append(f.observed, o.Demand)
 	f.passing.Serve(o)
-	value := f.objective.Value()
-	if len(f.passing.filter.Waiting()) == 0 || math.IsNaN(o.Demand) {
-		return value
+	f.floor = math.NaN()
+	if len(f.passing.filter.Waiting()) > 0 {
+		f.floor = f.passing.filter.Bound().Limit(0).Credit(o.Demand)
 	}
-	floor := f.passing.filter.Bound().Limit(0).Credit(o.Demand)
-	if math.IsNaN(value) {
-		return floor
+	return trailing.Most(f.objective.Value(), f.floor)
+}
+
+// Under is the value for the coming step under another multiple of the spread; NaN before the first demand.
+func (f *Forewarm) Under(k float64) float64 {
+	if math.IsNaN(f.objective.Now()) {
+		return f.floor
 	}
-	return math.Max(value, floor)
+	return trailing.Most(decide.Held(k, f.objective.Inputs()), f.floor)
 }
 
 // step takes a sample that has passed.
 func (f *Forewarm) step(s credible.Sample) {
 	observed := f.observed[0]
 	f.observed = append(f.observed[:0], f.observed[1:]...)
-	arrived := s.Demand
-	if s.Suspect {
-		arrived = math.NaN()
-	}
+	arrived := s.Known()
 	f.recent = append(f.recent, arrived)
 	if len(f.recent) > f.minute {
 		f.recent = append(f.recent[:0], f.recent[1:]...)
