@@ -120,10 +120,8 @@ func (f *Filter) Step(raw float64) []Sample {
 	return f.out
 }
 
-// Cap is the most that is believed at once. What one replica sustains does no harm.
-func (f *Filter) Cap() float64 {
-	return math.Max(above(f.base.level, f.limits.growth[f.config.Lead]), f.config.Replica)
-}
+// Cap is the most that is believed at once.
+func (f *Filter) Cap() float64 { return above(f.base.level, f.limits.growth[f.config.Lead]) }
 
 // most is the most that an observed demand counts for.
 func (f *Filter) most() float64 {
@@ -160,7 +158,7 @@ func (f *Filter) pass(s Sample) {
 }
 
 func (f *Filter) learn(s Sample) {
-	f.limits.add(math.Min(s.Known(), math.Max(f.base.level, f.config.Replica)))
+	f.limits.add(math.Min(s.Known(), f.base.level))
 	f.update()
 }
 

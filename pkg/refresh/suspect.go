@@ -41,9 +41,10 @@ func (w *worker) screened(from, to time.Time, hindsight bool) repair.Series {
 	return out
 }
 
-// suspected remembers a suspect for a lead window.
+// suspected remembers a suspect for as long as the fallback may look back: a lead window before the newest sample, which is
+// no older than what is stale.
 func (w *worker) suspected(at time.Time, cause repair.Cause) {
-	for len(w.suspects) > 0 && at.Sub(w.suspects[0]) > Window(w.target.Lead)+w.target.Step {
+	for len(w.suspects) > 0 && at.Sub(w.suspects[0]) > Window(w.target.Lead)+w.target.StaleAfter+2*w.target.Step {
 		w.suspects = w.suspects[1:]
 	}
 	if cause == repair.Suspect {

@@ -30,7 +30,7 @@ type worker struct {
 	limitFailures int
 	forecaster    *forecaster.Forecaster
 	// filter has seen all samples before judged; screen, spans and suspects what the forecaster has, which lags behind while
-	// samples are held back. suspects are the times of those in the newest lead window.
+	// samples are held back. suspects are the times of those that the fallback must pass over.
 	filter   *credible.Filter
 	judged   time.Time
 	screen   *repair.Screen

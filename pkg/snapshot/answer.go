@@ -114,6 +114,9 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	input := decide.Input{Observed: e.Observed, Window: q}
 	if n := len(e.Inputs); n > 0 {
 		input.Typical = e.Inputs[n-1].Typical
+		if window == e.Window { // The distributions of other windows are bounded already.
+			input.Limit = e.Inputs[n-1].Limit
+		}
 	}
 	return decide.Decide(policy, k, []decide.Input{input}), window, nil
 }
