@@ -29,22 +29,25 @@ agent: ## bin/forewarm-agent, which reads a node's GPUs; needs a C compiler, but
 demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
 	exec bin/forewarm demo $(if $(PORT),--port $(PORT))
 
+# What reads the events of go test: it prints what go test prints, and what failed once more as the last thing.
+FAILED := go run -C "$(CURDIR)" ./hack/failed
+
 .PHONY: test
 test: ## all tests that need only Go (and a C compiler, for the race detector)
 	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector")
-	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on ./...
+	CGO_ENABLED=$(if $(RACE),1,0) go test -json $(RACE) -shuffle=on ./... | $(FAILED)
 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) CGO_ENABLED=0 \
-		go test -count=1 -shuffle=on $(CLUSTER_PACKAGES)
-	cd hack/components/kubernetes && CGO_ENABLED=0 go test ./...
+		go test -json -count=1 -shuffle=on $(CLUSTER_PACKAGES) | $(FAILED)
+	cd hack/components/kubernetes && CGO_ENABLED=0 go test -json ./... | $(FAILED)
 
 .PHONY: test-keda
 test-keda: ## the external scaler with KEDA's own operator, built from source first (many minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) CGO_ENABLED=0 \
-		go test -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver
+		go test -json -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver | $(FAILED)
 
 # The packages whose tests run against a real etcd and kube-apiserver.
 CLUSTER_PACKAGES := ./pkg/config/... ./deploy/... ./cmd/forewarm/...
@@ -55,7 +58,7 @@ components: ## build what the cluster tests run: Kubernetes, kwok, KEDA (20 minu
 
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
-	cd hack/e2e && FOREWARM_E2E=1 CGO_ENABLED=0 go test -count=1 -timeout 20m -parallel 8 -v .
+	cd hack/e2e && FOREWARM_E2E=1 CGO_ENABLED=0 go test -json -count=1 -timeout 20m -parallel 8 . | $(FAILED) -v
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)
