@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// headway is the least that a level may be exceeded by, as a share of it.
+	// headway is what a level may be exceeded by without a rise that was seen, as a share of it.
 	headway = 0.5
 	// halfLife of what a level that came only once still justifies, after a lead window. Half of what may be told apart from
 	// a demand that is on its way down in any case.
@@ -72,12 +72,12 @@ func (l Limit) Credit(v float64) float64 {
 // String says in words where the limit comes from.
 func (l Limit) String() string { return fmt.Sprintf("the highest credible demand is %.6g", l.Base) }
 
-// above is a level and what may be added to it: the largest rise that was seen, but half of the level at least and all of it
-// at most. As a difference a rise says something at any level; as a ratio, 3 to 1,450 would justify half a million.
+// above is a level and what may be added to it: half of it and the largest rise that was seen, at most all of it. As a
+// difference a rise says something at any level; as a ratio, 3 to 1,450 would justify half a million.
 //
-// Worked: 1,000 with a largest rise of 700 is 1,700; with a largest rise of 20, 1,500; with one of 5,000, 2,000.
+// Worked: 1,000 with a largest rise of 20 is 1,520; with one of 300, 1,800; with one of 5,000, 2,000.
 func above(level, growth float64) float64 {
-	return level + math.Max(math.Min(growth, level), headway*level)
+	return level + math.Min(headway*level+growth, level)
 }
 
 // limits keeps what a Bound is made of, from credible samples alone, each counted at the base at most.

@@ -134,13 +134,13 @@ func TestLimit(t *testing.T) {
 		t.Errorf("100 for an hour: %+v, want half above it", got)
 	}
 	repeat(f, 20, 140)
-	if got := f.Bound().Limit(lead).Forecast; got != 210 {
-		t.Errorf("risen by 40 to 140: %v, want half above it", got)
+	if got := f.Bound().Limit(lead).Forecast; got != 250 {
+		t.Errorf("risen by 40 to 140: %v, want 140, half of it and the 40", got)
 	}
 	repeat(f, 20, 20)
 	repeat(f, 20, 140)
-	if got := f.Bound().Limit(lead).Forecast; got != 260 {
-		t.Errorf("risen by 120 to 140: %v, want 260", got)
+	if got := f.Bound().Limit(lead).Forecast; got != 280 {
+		t.Errorf("risen by 120 to 140: %v, want twice of it, the most there is", got)
 	}
 }
 
@@ -161,8 +161,8 @@ func TestWhatCameOnceFades(t *testing.T) {
 		return f.Bound().Limit(lead).Forecast
 	}
 	burst()
-	if got := f.Bound().Limit(lead).Forecast; got != 9900 {
-		t.Errorf("in the burst %v may be forecast, want the level and its rise, 9900", got)
+	if got := f.Bound().Limit(lead).Forecast; got != 10000 {
+		t.Errorf("in the burst %v may be forecast, want twice the level", got)
 	}
 	if got := calm(6 * time.Minute); got > 5000 || got < 4900 {
 		t.Errorf("a lead window after its end %v, want its own height", got)
