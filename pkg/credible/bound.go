@@ -3,6 +3,7 @@ package credible
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide/trailing"
@@ -14,6 +15,9 @@ const (
 	// halfLife of what a level that came only once still justifies, after a lead window. Half of what may be told apart from
 	// a demand that is on its way down in any case.
 	halfLife = time.Hour
+	// usual is how long, all together, a demand must have been at a level for that to be no burst; a minute counts by its
+	// lowest.
+	usual = time.Hour
 	// over is how many times as high as all of the last lead window a rise's peak was when the rise is over.
 	over = 1 + headway
 )
@@ -23,8 +27,8 @@ type Bound struct {
 	// Base is the highest credible level; Most is the most that an observed demand counts for: the base and what may be
 	// added to it, infinite where the base is less than one replica sustains, for then history has no scale.
 	Base, Most float64
-	// Recent is the level of the last lead window or, where it is higher, that which came more than once; Once is what the
-	// highest level that came a single time still justifies.
+	// Recent is the level of the last lead window or, where it is higher, that which came more than once or lasted; Once is
+	// what the highest level that came a single time still justifies.
 	Recent, Once float64
 	// Growth is the largest credible rise within each of the windows; nil without a bound.
 	Growth []float64
@@ -92,6 +96,12 @@ type limits struct {
 	// rises are the peaks of the highest two rises that are over, rise that of the present one.
 	rises [2]float64
 	rise  float64
+	// lasted are the highest minutes, as many as are usual, the lowest first; lowest is that of the minute under way, which
+	// has seen so many steps.
+	lasted []float64
+	lowest float64
+	steps  int
+	minute int
 	// once falls by keep a step where nothing recent holds it up.
 	once, keep float64
 }
@@ -99,8 +109,9 @@ type limits struct {
 func newLimits(c Config) limits {
 	l := limits{
 		recent: trailing.NewMax(c.Windows[c.Lead]), growth: make([]float64, len(c.Windows)),
-		keep: math.Exp2(-float64(c.Step) / float64(halfLife)),
+		keep: math.Exp2(-float64(c.Step) / float64(halfLife)), lowest: math.Inf(1), minute: max(1, int(time.Minute/c.Step)),
 	}
+	l.lasted = make([]float64, max(1, int(usual/(time.Duration(l.minute)*c.Step))))
 	for _, steps := range c.Windows {
 		l.lows = append(l.lows, trailing.NewMax(steps+1))
 	}
@@ -124,6 +135,24 @@ func (l *limits) add(level float64) {
 		l.end()
 	}
 	l.once = math.Max(l.once*l.keep, l.high())
+	l.endure(level)
+}
+
+// endure takes a level into the minutes that lasted. A gap is none of them.
+func (l *limits) endure(level float64) {
+	if math.IsNaN(level) {
+		return
+	}
+	l.lowest = math.Min(l.lowest, level)
+	if l.steps++; l.steps < l.minute {
+		return
+	}
+	if l.lowest > l.lasted[0] {
+		at, _ := slices.BinarySearch(l.lasted, l.lowest)
+		copy(l.lasted, l.lasted[1:at])
+		l.lasted[at-1] = l.lowest
+	}
+	l.lowest, l.steps = math.Inf(1), 0
 }
 
 // high is the highest level of the last lead window, the newest there is where all of it is a gap.
@@ -155,5 +184,5 @@ func (l *limits) repeated() float64 {
 
 // bound is that of the newest step, with a base.
 func (l *limits) bound(base float64) Bound {
-	return Bound{Base: base, Recent: math.Max(l.high(), l.repeated()), Once: l.once, Growth: l.growth}
+	return Bound{Base: base, Recent: math.Max(l.high(), math.Max(l.repeated(), l.lasted[0])), Once: l.once, Growth: l.growth}
 }

@@ -42,13 +42,21 @@ func NewLoop(ctx context.Context, target refresh.Target, config refresh.Config) 
 
 // Serve steps the loop and returns the value that an adapter would serve: NaN where it would answer with an error.
 func (p *Loop) Serve(o simulate.Observation) float64 {
-	p.history.add(o)
-	entry := p.step(o.At)
+	entry := p.Outlook(o)
 	if entry == nil || !entry.State.Serves() {
 		return math.NaN()
 	}
 	return entry.Decision.Value
 }
+
+// Outlook steps the loop and returns all that is known then; nil where nothing is.
+func (p *Loop) Outlook(o simulate.Observation) *snapshot.Entry {
+	p.history.add(o)
+	return p.step(o.At)
+}
+
+// Skip takes an observation without a step: what is known at the next step is the same, for it is read from the history.
+func (p *Loop) Skip(o simulate.Observation) { p.history.add(o) }
 
 // only is the set of one Forecast.
 type only struct{ target refresh.Target }
