@@ -82,6 +82,15 @@ func TestObjectiveIsACondition(t *testing.T) {
 	}
 }
 
+// suspected is a Forecast whose demand is a suspect.
+func suspected() *snapshot.Snapshot {
+	e := snapshottest.Ready(snapshottest.Key("llama"))
+	e.Conditions = append(e.Conditions, snapshot.Condition{
+		Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect, Message: "the demand is a million",
+	})
+	return snapshottest.Snapshot(e)
+}
+
 func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
@@ -110,6 +119,8 @@ func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 		{made(2, outcome.Met, "last-season"), nil},
 		{snapshottest.Snapshot(), nil},
 		{made(3, outcome.Learning, "learnt"), nil},
+		{suspected(), []string{"level=WARN", "SuspectSample", "a million"}},
+		{suspected(), nil},
 	} {
 		text.Reset()
 		tell(t.Context(), log, before, c.now)

@@ -84,10 +84,7 @@ func (v *view) data() (snapshot.Condition, bool) {
 	case v.dropped.Any():
 		c.Reason, c.Message = "SamplesDropped", v.dropped.String()
 	case v.suspect != nil:
-		c.Reason, c.Message = "SuspectSample", v.suspect.String()
-	case v.doubted && v.doubt.Cause == repair.Suspect:
-		c.Reason = "SuspectSample"
-		c.Message = fmt.Sprintf("at %s %s: nothing was learnt from it", clock(v.doubt.From), v.doubt.Cause)
+		c.Reason, c.Message = snapshot.ReasonSuspect, v.suspect.String()
 	case v.doubted && v.doubt.Cause == repair.Outage:
 		c.Reason = "OutageSuspected"
 		c.Message = fmt.Sprintf("since %s nothing, at once and unusually: the demand before it holds for %s at most",

@@ -7,14 +7,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-// tell logs what has changed about the objectives since the snapshot before: another shape serves, or an objective is met
-// or missed. What a changed object changes is no news.
+// tell logs what has changed since the snapshot before: a demand is a suspect; another shape serves an objective, or it is
+// met or missed. What a changed object changes about an objective is no news.
 func tell(ctx context.Context, log *slog.Logger, before, after *snapshot.Snapshot) {
 	if before == nil {
 		return
 	}
 	for _, key := range after.Keys() {
 		was, is := before.Get(key), after.Get(key)
+		tellSuspect(ctx, log, was, is)
 		if was == nil || was.Outcome == nil || is.Outcome == nil || was.Generation != is.Generation {
 			continue
 		}
@@ -27,4 +28,17 @@ func tell(ctx context.Context, log *slog.Logger, before, after *snapshot.Snapsho
 				"forecast", key.String(), "reason", c.Reason, "now", c.Words)
 		}
 	}
+}
+
+func tellSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Entry) {
+	words, suspect := is.Suspect()
+	if !suspect {
+		return
+	}
+	if was != nil {
+		if _, already := was.Suspect(); already {
+			return
+		}
+	}
+	log.WarnContext(ctx, "a demand is a suspect", "forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now", words)
 }

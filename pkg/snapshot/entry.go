@@ -51,8 +51,8 @@ const (
 	ConditionSource = "SourceHealthy"
 	// ConditionReachable is false while no HPA can reach the metric; Message says who holds the API groups.
 	ConditionReachable = "Reachable"
-	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped, and while an outage of
-	// the workload is suspected, so that its demand is not taken for 0.
+	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped, while an outage of the
+	// workload is suspected, so that its demand is not taken for 0, and with ReasonSuspect.
 	ConditionData = "DataClean"
 	// ConditionSaturated is there, and true, while the demand is known to be no less than the observed; it is false while
 	// the query that would say so fails.
@@ -60,6 +60,20 @@ const (
 	// ConditionAtZero is there, and true, while the demand is 0 because there is no replica to have a sample.
 	ConditionAtZero = "AtZero"
 )
+
+// ReasonSuspect is ConditionData's while the demand is far above all that its history has shown, and may be a fault of the
+// measurement (package credible).
+const ReasonSuspect = "SuspectSample"
+
+// Suspect says in words that the newest samples are suspects; ok is false where they are not.
+func (e *Entry) Suspect() (words string, ok bool) {
+	for _, c := range e.Conditions {
+		if c.Type == ConditionData && c.Reason == ReasonSuspect {
+			return c.Message, true
+		}
+	}
+	return "", false
+}
 
 // Entry is one Forecast at one moment, immutable.
 type Entry struct {

@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	core "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -80,15 +82,21 @@ func movedObjective(before, after *v1alpha1.ObjectiveStatus) bool {
 		moved(before.K, after.K, noticedMargin)
 }
 
-// changes are what is news about an entry's objective since its status before, which is the one in the cluster: what one
-// replica told, the next does not tell again.
+// changes are what is news about an entry since its status before, which is the one in the cluster: what one replica told,
+// the next does not tell again.
 func changes(e *snapshot.Entry, before *v1alpha1.ForecastStatus) []outcome.Change {
-	if e.Outcome == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
-		return nil
+	var out []outcome.Change
+	if words, suspect := e.Suspect(); suspect && !slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {
+		return c.Type == snapshot.ConditionData && c.Reason == snapshot.ReasonSuspect
+	}) {
+		out = append(out, outcome.Change{Reason: snapshot.ReasonSuspect, Missed: true, Words: words})
 	}
-	return e.Outcome.Changes(outcome.Stand{
+	if e.Outcome == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
+		return out
+	}
+	return append(out, e.Outcome.Changes(outcome.Stand{
 		Shape: before.Objective.Shape, Verdict: outcome.Verdict(before.Objective.Verdict),
-	})
+	})...)
 }
 
 // maxEvent bounds an event's message, in bytes: the API refuses one beyond 1 KiB.

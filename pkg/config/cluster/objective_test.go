@@ -159,6 +159,16 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	next(snapshottest.Report(outcome.Met), 1)
 	next(snapshottest.Report(outcome.AtMaxReplicas), 1)
 
+	// A suspect is told once, too.
+	for _, writes := range []int{1, 0} {
+		now = now.Add(time.Minute)
+		suspect := reported(now, snapshottest.Report(outcome.AtMaxReplicas))
+		suspect.Conditions = append(suspect.Conditions, snapshot.Condition{
+			Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect, Message: "the demand is a million",
+		})
+		s.step(now, suspect, writes)
+	}
+
 	status, _ := stored(t, s.client, "a")
 	if status.Objective == nil || status.Objective.Late != "2.4%" || status.Conditions[1].Reason != "AtMaxReplicas" ||
 		status.Conditions[1].Status != "False" {
@@ -173,7 +183,8 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 		"Normal ShapeChanged Forecast/a learnt serves in place of last-value: learnt took over at a cost of 1.7: " +
 		"last-season would cost 1.81, for 24 hours on end\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1 % may wait longer than 30s, but 2.4 % is " +
-		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n"
+		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n" +
+		"Warning SuspectSample Forecast/a the demand is a million\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
 		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`
 	eventually(t, func() string {

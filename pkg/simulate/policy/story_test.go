@@ -115,7 +115,7 @@ func story(t *testing.T, s scenario.Scenario) string {
 	return out.String() + "\n"
 }
 
-// bounded checks what holds in every story: nothing that is served is above twice the highest demand so far.
+// bounded checks what holds in every story.
 func bounded(t *testing.T, s scenario.Scenario, since time.Duration, demand float64, entries ...*snapshot.Entry) {
 	t.Helper()
 	for _, e := range entries {
