@@ -110,6 +110,11 @@ generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's
 	hack/generate.sh
 	go run ./hack/tracegen
 
+.PHONY: fuzz-values
+fuzz-values: ## thousands of made histories against the bound, at every face; the filter fuzzed for a minute (HISTORIES=2000; 20 minutes)
+	CGO_ENABLED=0 go test -count=1 -timeout 60m -run TestNeverAbsurd -v ./pkg/refresh -args -histories $(or $(HISTORIES),2000)
+	CGO_ENABLED=0 go test -run '^$$' -fuzz FuzzFilter -fuzztime 1m ./pkg/credible
+
 .PHONY: verify
 verify: ## fail where a generated file is stale
 	hack/verify.sh

@@ -347,7 +347,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).",
+							Description: "Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); Bounded (history does not justify the value that it takes now); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
