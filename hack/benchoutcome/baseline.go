@@ -160,7 +160,9 @@ func (r record) askedBaseline(text *strings.Builder) {
 	if len(ours.setups()) == 0 {
 		return
 	}
-	text.WriteString("\n**Baseline**: late got, in percent, and cost where forewarm is asked for .5, 1 and 2 %\n\n| trace |")
+	text.WriteString(
+		"\n**Baseline**: late got, in percent, and cost where forewarm is asked for .5, 1 and 2 %\n\n| trace |",
+	)
 	for _, s := range ours.setups() {
 		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% |", s)
 	}

@@ -28,12 +28,16 @@ func (s summary) coldTable(text *strings.Builder) {
 		return
 	}
 	late, what := 0.01, "a mean lateness of 1 %"
-	if r, played := first.rival("forewarm"); played {
+	if r, played := first.forewarm(); played {
 		late = first.asked(r, trials, 0.01).mean
 		what = fmt.Sprintf("the mean lateness of forewarm where it is asked for 1 %%: %.2f %%", 100*late)
 	}
-	fmt.Fprintf(text, "\n**The first 24 h of each trace**, none before them: cost of one setting for all traces, chosen "+
-		"afterwards, at %s\n\n| policy | cost |\n|---|--:|\n", what)
+	fmt.Fprintf(
+		text,
+		"\n**The first 24 h of each trace**, none before them: cost of one setting for all traces, chosen "+
+			"afterwards, at %s\n\n| policy | cost |\n|---|--:|\n",
+		what,
+	)
 	for _, r := range first.rivals {
 		byMean, _ := first.fronts(r, trials)
 		fmt.Fprintf(text, "| %s | %s |\n", r.name, shown(costAt(byMean, late)))

@@ -151,6 +151,8 @@ func verdict(all []comparison, text *strings.Builder) {
 	fmt.Fprintf(text, "\nThe cost rises by at most %.0f %% in the mean and %.0f %% on any trace: %s.\n",
 		100*(mostMean-1), 100*(mostTrace-1), word)
 	if len(outside) > 0 {
-		text.WriteString("\nOut of the swept range, in no mean and held to nothing:\n\n- " + strings.Join(outside, "\n- ") + "\n")
+		text.WriteString(
+			"\nOut of the swept range, in no mean and held to nothing:\n\n- " + strings.Join(outside, "\n- ") + "\n",
+		)
 	}
 }

@@ -88,8 +88,15 @@ func (t *trial) decision(fixed, late float64) (outcome.Config, error) {
 	alone, err := t.alone()
 	c := t.config(1, 0)
 	return outcome.Config{
-		Shape: t.shapeConfig(), Prior: prior, Models: tapes, Alone: alone, Lead: t.lead.planned(), Fixed: fixed, Late: late,
-		Autoscalers: []outcome.Autoscaler{{By: "the trace", Spec: c.Spec}}, Start: c.Demand.Start,
+		Shape:       t.shapeConfig(),
+		Prior:       prior,
+		Models:      tapes,
+		Alone:       alone,
+		Lead:        t.lead.planned(),
+		Fixed:       fixed,
+		Late:        late,
+		Autoscalers: []outcome.Autoscaler{{By: "the trace", Spec: c.Spec}},
+		Start:       c.Demand.Start,
 	}, err
 }
 

@@ -82,7 +82,7 @@ func (s summary) goalsTable(text *strings.Builder) {
 // either is missing.
 func (s summary) bound(g goal, pick func(*trial) bool, figure func(r rival, trials []*trial) float64) goal {
 	trials := s.trials(pick)
-	r, played := s.rival("forewarm")
+	r, played := s.forewarm()
 	if !played || len(trials) == 0 {
 		g.unplayed = true
 		return g

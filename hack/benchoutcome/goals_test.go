@@ -144,7 +144,10 @@ func TestSets(t *testing.T) {
 	}
 	s.setsTable(&text, s.trials((*trial).counts))
 	// Traces alike: ∛(1.8 · 1.4) at .867 %, by a line to ∛(1.5 · 1.3) at 2 %.
-	if want := "| forewarm | 2.02 | 1.45 | 1.31 | 1.35 | 9.00 | 8.00 | 7.00 | 8.00 |"; !strings.Contains(text.String(), want) {
+	if want := "| forewarm | 2.02 | 1.45 | 1.31 | 1.35 | 9.00 | 8.00 | 7.00 | 8.00 |"; !strings.Contains(
+		text.String(),
+		want,
+	) {
 		t.Errorf("nothing of %s in\n%s", want, text.String())
 	}
 }

@@ -68,31 +68,36 @@ func playLeads(o options, out, words io.Writer) (record, error) {
 	var lines record
 	for i, l := range o.leads {
 		o.lead, o.cpu = l, o.cpu && i == 0
-		trials := newTrials(traces, o)
-		if o.ablation {
-			if err := ablate(trials, o, out, words); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		s, err := played(traces, trials, o, words, func(t *trial, l line) error {
-			if t.made() {
-				return nil
-			}
-			lines = append(lines, l)
-			if !o.asJSON {
-				return nil
-			}
-			return l.print(out)
-		})
-		if err == nil {
-			err = s.print(out)
-		}
+		some, err := playLead(traces, o, out, words)
 		if err != nil {
 			return nil, err
 		}
+		lines = append(lines, some...)
 	}
 	return lines, nil
+}
+
+// playLead plays the traces under one lead time and prints what came of it.
+func playLead(traces []recorded, o options, out, words io.Writer) (record, error) {
+	trials := newTrials(traces, o)
+	if o.ablation {
+		return nil, ablate(trials, o, out, words)
+	}
+	var lines record
+	s, err := played(traces, trials, o, words, func(t *trial, l line) error {
+		if t.made() {
+			return nil
+		}
+		lines = append(lines, l)
+		if !o.asJSON {
+			return nil
+		}
+		return l.print(out)
+	})
+	if err == nil {
+		err = s.print(out)
+	}
+	return lines, err
 }
 
 // played is the summary of all that is played under one lead time, with its lines on the way.

@@ -296,7 +296,10 @@ func TestWarmUp(t *testing.T) {
 }
 
 func TestOptionsSayEverything(t *testing.T) {
-	_, err := parse([]string{"--lead=-1s 5m,p90=4m", "--step=20s", "--policy=stock300,best", "--jobs=0", "--traces=x"}, "")
+	_, err := parse(
+		[]string{"--lead=-1s 5m,p90=4m", "--step=20s", "--policy=stock300,best", "--jobs=0", "--traces=x"},
+		"",
+	)
 	if err == nil {
 		t.Fatal("no error")
 	}

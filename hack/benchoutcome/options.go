@@ -43,8 +43,12 @@ func parse(args []string, data string) (options, error) {
 	var o options
 	flags := pflag.NewFlagSet("benchoutcome", pflag.ContinueOnError)
 	o.files(flags)
-	leads := flags.String("lead", "5m 2m 10m 5m,p90=8m", "lead times of a pod, each 5m or 5m,p90=8m: half of the starts "+
-		"within 5m, one in ten over 8m, drawn with three seeds; what is measured once is measured with the first")
+	leads := flags.String(
+		"lead",
+		"5m 2m 10m 5m,p90=8m",
+		"lead times of a pod, each 5m or 5m,p90=8m: half of the starts "+
+			"within 5m, one in ten over 8m, drawn with three seeds; what is measured once is measured with the first",
+	)
 	flags.DurationVar(&o.step, "step", workload.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.ablation, "ablation", false,
@@ -73,7 +77,9 @@ func parse(args []string, data string) (options, error) {
 	}
 	if len(o.traces) == 0 && o.lines == "" {
 		if data == "" {
-			return o, errors.New("no traces: say where they are (make bench-outcome TRACES=dir,dir), or set FOREWARM_DATA")
+			return o, errors.New(
+				"no traces: say where they are (make bench-outcome TRACES=dir,dir), or set FOREWARM_DATA",
+			)
 		}
 		for _, set := range []string{"series_15s", "workloads"} {
 			o.traces = append(o.traces, filepath.Join(data, "outcome", set))

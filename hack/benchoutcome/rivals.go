@@ -58,7 +58,11 @@ func rivals() []rival {
 		{name: "reactive-tuned", plays: tuned, learns: []stage{rehearsals()}, objective: true, within: reactiveWithin},
 		{name: "forewarm-k", plays: forewarmK, learns: []stage{rows()}, within: forewarmWithin},
 		{
-			name: "forewarm", plays: forewarm, learns: []stage{rows(), lates()}, objective: true, within: forewarmWithin,
+			name:      "forewarm",
+			plays:     forewarm,
+			learns:    []stage{rows(), lates()},
+			objective: true,
+			within:    forewarmWithin,
 		},
 		{name: "forewarm-price", plays: forewarmPrice, learns: []stage{rows(), lates()}, within: forewarmWithin},
 		{name: "oracle", plays: oracle},

@@ -20,7 +20,7 @@ type slower struct {
 func playSlower(
 	traces []recorded, o options, words io.Writer, each func(*trial, line) error,
 ) ([]slower, error) {
-	r, played := summary{rivals: o.rivals}.rival("forewarm")
+	r, played := summary{rivals: o.rivals}.forewarm()
 	if !played || o.lead.p90 > 0 {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func (c costs) row(name string, base costs) string {
 }
 
 func (s summary) slowerTable(text *strings.Builder) {
-	r, _ := s.rival("forewarm")
+	r, _ := s.forewarm()
 	if len(s.slower) == 0 {
 		return
 	}

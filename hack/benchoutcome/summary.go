@@ -164,8 +164,10 @@ func (s summary) setsTable(text *strings.Builder, trials []*trial) {
 	if len(sets) < 2 {
 		return
 	}
-	text.WriteString("\n**One setting for the traces of a folder**: cost at a mean lateness, families alike; last, at 1 %, " +
-		"traces alike\n\n| policy |")
+	text.WriteString(
+		"\n**One setting for the traces of a folder**: cost at a mean lateness, families alike; last, at 1 %, " +
+			"traces alike\n\n| policy |",
+	)
 	for _, set := range sets {
 		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% | traces alike |", set)
 	}
@@ -224,8 +226,8 @@ func (s summary) weighted(r rival, trials []*trial, weights []float64) []one {
 }
 
 // rival is the policy of a name; not ok where it was not played.
-func (s summary) rival(name string) (r rival, ok bool) {
-	i := slices.IndexFunc(s.rivals, func(r rival) bool { return r.name == name })
+func (s summary) forewarm() (r rival, ok bool) {
+	i := slices.IndexFunc(s.rivals, func(r rival) bool { return r.name == "forewarm" })
 	if i < 0 {
 		return r, false
 	}

@@ -40,7 +40,13 @@ func newTrials(traces []recorded, o options) []*trial {
 	shapes := map[string]func() (shape.Prior, error){}
 	for i, r := range traces {
 		t := &trial{
-			recorded: r, lead: o.lead, step: o.step, models: inOrder(o.models), without: o.without, others: out, cold: o.cold,
+			recorded: r,
+			lead:     o.lead,
+			step:     o.step,
+			models:   inOrder(o.models),
+			without:  o.without,
+			others:   out,
+			cold:     o.cold,
 		}
 		t.share()
 		// Traces of one family are taught by the same others.

@@ -35,7 +35,8 @@ func newBase(corroboration int) base {
 // add takes the raw sample of a step, NaN for a gap. A gap as long as the corroboration time ends what was lasting.
 func (b *base) add(step int, v float64) {
 	if math.IsNaN(v) {
-		if b.gap++; b.gap == b.span {
+		b.gap++
+		if b.gap == b.span {
 			b.lasting, b.known = trailing.NewMax(b.span), 0
 		}
 		return

@@ -108,8 +108,13 @@ type limits struct {
 
 func newLimits(c Config) limits {
 	l := limits{
-		recent: trailing.NewMax(c.Windows[c.Lead]), growth: make([]float64, len(c.Windows)),
-		keep: math.Exp2(-float64(c.Step) / float64(halfLife)), lowest: math.Inf(1), minute: max(1, int(time.Minute/c.Step)),
+		recent: trailing.NewMax(c.Windows[c.Lead]),
+		growth: make([]float64, len(c.Windows)),
+		keep: math.Exp2(
+			-float64(c.Step) / float64(halfLife),
+		),
+		lowest: math.Inf(1),
+		minute: max(1, int(time.Minute/c.Step)),
 	}
 	l.lasted = make([]float64, max(1, int(usual/(time.Duration(l.minute)*c.Step))))
 	for _, steps := range c.Windows {
@@ -144,7 +149,8 @@ func (l *limits) endure(level float64) {
 		return
 	}
 	l.lowest = math.Min(l.lowest, level)
-	if l.steps++; l.steps < l.minute {
+	l.steps++
+	if l.steps < l.minute {
 		return
 	}
 	if l.lowest > l.lasted[0] {
@@ -184,5 +190,10 @@ func (l *limits) repeated() float64 {
 
 // bound is that of the newest step, with a base.
 func (l *limits) bound(base float64) Bound {
-	return Bound{Base: base, Recent: math.Max(l.high(), math.Max(l.repeated(), l.lasted[0])), Once: l.once, Growth: l.growth}
+	return Bound{
+		Base:   base,
+		Recent: math.Max(l.high(), math.Max(l.repeated(), l.lasted[0])),
+		Once:   l.once,
+		Growth: l.growth,
+	}
 }

@@ -18,7 +18,12 @@ const step = 30 * time.Second
 
 // config has a corroboration time of two minutes and a lead window of six.
 func config() credible.Config {
-	return credible.Config{Step: step, Corroboration: credible.Corroboration(0, step), Windows: []int{1, 12, 120}, Lead: 1}
+	return credible.Config{
+		Step:          step,
+		Corroboration: credible.Corroboration(0, step),
+		Windows:       []int{1, 12, 120},
+		Lead:          1,
+	}
 }
 
 // words writes what passes at each step: the demand, with a ! where it is a suspect, and … where nothing does.
@@ -343,7 +348,8 @@ func wild(seed uint64) []byte {
 	out := make([]byte, 150)
 	level, left := byte(rng.IntN(100)), 0
 	for i := range out {
-		if left--; left <= 0 {
+		left--
+		if left <= 0 {
 			level, left = byte(rng.IntN(100)), 1+rng.IntN(30)
 			if rng.IntN(3) == 0 {
 				level, left = byte(0xe0+rng.IntN(32)), 1+rng.IntN(8)

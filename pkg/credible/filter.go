@@ -35,8 +35,11 @@ func (c Config) Validate() error {
 			"a step at least", c.Step, c.Corroboration))
 	}
 	if !slices.IsSorted(c.Windows) || c.Lead < 0 || c.Lead >= len(c.Windows) || c.Windows[0] < 1 {
-		problems = append(problems, fmt.Errorf("credible: windows of %v steps, the lead window at %d, want them ascending",
-			c.Windows, c.Lead))
+		problems = append(
+			problems,
+			fmt.Errorf("credible: windows of %v steps, the lead window at %d, want them ascending",
+				c.Windows, c.Lead),
+		)
 	}
 	if !(c.Replica >= 0) {
 		problems = append(problems, fmt.Errorf("credible: a replica sustains %v, want 0 or more", c.Replica))

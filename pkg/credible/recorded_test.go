@@ -94,6 +94,11 @@ func TestRecordedDemandIsBelieved(t *testing.T) {
 		t.Errorf("demand was held for %s, want %s at most", all.longest, wait)
 	}
 	if share := float64(all.exceeded) / float64(all.steps); all.held > 100 || all.suspects > 100 || share > 0.001 {
-		t.Errorf("%d holds, %d suspects, %.4f of windows above the bound: the bound is in the way", all.held, all.suspects, share)
+		t.Errorf(
+			"%d holds, %d suspects, %.4f of windows above the bound: the bound is in the way",
+			all.held,
+			all.suspects,
+			share,
+		)
 	}
 }

@@ -12,6 +12,8 @@ import (
 type Input struct {
 	// Observed demand: the mean of the last minute for rates, the last sample for gauges; no more than is credible.
 	Observed float64
+	// Suspect says that more was observed than is credible.
+	Suspect bool
 	// Limit is the most that history justifies.
 	Limit credible.Limit
 	// Typical is the long-run level of the demand; it keeps a margin above 0 where the quantiles collapse.
@@ -49,7 +51,7 @@ type Decision struct {
 	Margin float64
 	// Floored says that the observed demand was above the forecast and is served instead.
 	Floored bool
-	// Bounded says that the forecast was cut to what history justifies.
+	// Bounded says that the value, be it forecast or observed, was cut to what history justifies.
 	Bounded bool
 	// Reason is one sentence with the numbers.
 	Reason string
@@ -73,7 +75,12 @@ func Decide(policy Policy, k float64, inputs []Input) Decision {
 		d = byQuantile(policy.Level(), &newest)
 	}
 	d.Observed = newest.Observed
-	return serve(policy, d)
+	d = serve(policy, d)
+	if newest.Suspect && d.Value == newest.Observed {
+		d.Bounded = true
+		d.Reason = fmt.Sprintf("more is observed than its history justifies (%s): %s", newest.Limit, d.Reason)
+	}
+	return d
 }
 
 // Recall is how many inputs an objective looks at: those of the last half lead time, the newest included.
@@ -84,7 +91,7 @@ func Recall(lead, step time.Duration) int {
 func byQuantile(level float64, in *Input) Decision {
 	value := in.Window.At(level)
 	d := Decision{
-		Value: value, Quantile: level, Bounded: in.Limit.Known && value >= in.Limit.Forecast,
+		Value: value, Quantile: level, Bounded: in.Limit.Known && value > 0 && value >= in.Limit.Forecast,
 		Reason: fmt.Sprintf("the %.4g quantile of the window's maximum is %.6g", level, value),
 	}
 	if d.Bounded { // The distribution is bounded already.
@@ -97,8 +104,10 @@ func byMargin(policy Policy, k float64, inputs []Input) Decision {
 	value, at := forecastOf(k, inputs)
 	limit := inputs[len(inputs)-1].Limit
 	value, bounded := limit.Cut(value)
-	if policy.Mode != Forecast {
-		value = math.Max(value, highestObserved(inputs))
+	floor := highestObserved(inputs)
+	floored := policy.Mode != Forecast && floor > value
+	if floored {
+		value = floor
 	}
 	s, learnt := inputs[at].shape()
 	held, from := "", ""
@@ -116,7 +125,11 @@ func byMargin(policy Policy, k float64, inputs []Input) Decision {
 		from,
 		held,
 	)}
-	if bounded {
+	switch {
+	case floored:
+		d.Floored, d.Bounded = true, false
+		d.Reason = fmt.Sprintf("the observed %.6g is served, above the forecast: %s", floor, d.Reason)
+	case bounded:
 		d.Reason = fmt.Sprintf("%.6g is all that its history justifies (%s): %s", limit.Forecast, limit, d.Reason)
 	}
 	return d

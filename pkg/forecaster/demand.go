@@ -3,6 +3,8 @@ package forecaster
 import (
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/repair"
 )
 
 // demand is what was observed: the current value, the recent past for labels, and the two scales of the series.
@@ -37,11 +39,16 @@ func newDemand(c Config, reach int, typical float64) demand {
 	}
 }
 
-// observe takes a sample and gives the demand: NaN for a gap.
-func (d *demand) observe(sample float64) float64 {
-	d.raw.push(sample)
+// observe takes a sample and gives the demand: NaN for a gap. A suspect leaves no hole in the windows that it lies in: their
+// maxima are those of their other samples.
+func (d *demand) observe(sample repair.Sample) float64 {
+	d.raw.push(sample.Value)
 	now := d.raw.mean()
-	if math.IsNaN(sample) {
+	switch {
+	case sample.Cause == repair.Suspect:
+		d.recent.push(d.observed)
+		return math.NaN()
+	case math.IsNaN(sample.Value):
 		now = math.NaN()
 	}
 	d.recent.push(now)

@@ -112,7 +112,7 @@ func (f *Forecaster) watch(sample repair.Sample) float64 {
 		before = f.demand.recent.ago(window - 1)
 	}
 	f.censored.see(sample)
-	now := f.demand.observe(sample.Value)
+	now := f.demand.observe(sample)
 	f.demand.recent.maximaTo(f.maxima, f.horizons)
 	if move := math.Abs(f.maxima[f.own] - before); !math.IsNaN(move) {
 		f.demand.moves.add(move)
@@ -172,6 +172,7 @@ func (f *Forecaster) look(window decide.Quantiles) {
 	}
 	newest := &f.inputs[len(f.inputs)-1]
 	newest.Observed, newest.Window, newest.Limit = f.credit(), window, f.limit()
+	newest.Suspect = f.suspended > newest.Observed
 }
 
 // limit is the most that history justifies over the lead window.

@@ -59,7 +59,12 @@ func (w *worker) suspend(e *snapshot.Entry) {
 	if len(held) == 0 {
 		return
 	}
-	s := suspect{since: w.forecaster.End(), served: e.Observed, bound: held[len(held)-1].Bound.Most, lasts: w.filter.Corroboration()}
+	s := suspect{
+		since:  w.forecaster.End(),
+		served: e.Observed,
+		bound:  held[len(held)-1].Bound.Most,
+		lasts:  w.filter.Corroboration(),
+	}
 	for _, h := range held {
 		s.highest = math.Max(s.highest, h.Demand)
 	}
@@ -79,10 +84,17 @@ type suspect struct {
 
 // String says what is seen, what is done about it, and until when.
 func (s *suspect) String() string {
-	until := fmt.Sprintf("nothing is learnt from it unless it lasts until %s or comes again", clock(s.since.Add(s.lasts)))
+	until := fmt.Sprintf(
+		"nothing is learnt from it unless it lasts until %s or comes again",
+		clock(s.since.Add(s.lasts)),
+	)
 	if math.IsInf(s.bound, 1) {
-		return fmt.Sprintf("since %s the demand is %.6g, and history has no scale for it yet: it is served as it is, %s",
-			clock(s.since), s.highest, until)
+		return fmt.Sprintf(
+			"since %s the demand is %.6g, and history has no scale for it yet: it is served as it is, %s",
+			clock(s.since),
+			s.highest,
+			until,
+		)
 	}
 	return fmt.Sprintf("since %s the demand is %.6g, more than its history justifies: it is served as %.6g, %s",
 		clock(s.since), s.highest, s.served, until)

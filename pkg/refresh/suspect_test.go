@@ -43,13 +43,18 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 				rate, e.Decision.Value, e.Observed)
 		}
 		c := condition(t, e, snapshot.ConditionData)
-		for _, want := range []string{"since 2026-11-18 12:03:00 UTC the demand is 1", "more than its history justifies",
-			"unless it lasts until 2026-11-18 12:05:00 UTC"} {
+		for _, want := range []string{
+			"since 2026-11-18 12:03:00 UTC the demand is 1", "more than its history justifies",
+			"unless it lasts until 2026-11-18 12:05:00 UTC",
+		} {
 			if c.True || c.Reason != snapshot.ReasonSuspect || !strings.Contains(c.Message, want) {
 				t.Errorf("rate %v: %+v, want %q", rate, c, want)
 			}
 		}
-		if marked := suspects(e); len(marked) != 1 || !marked[0].From.Equal(noon.Add(3*step)) || marked[0].Samples != 1 {
+		if marked := suspects(
+			e,
+		); len(marked) != 1 || !marked[0].From.Equal(noon.Add(3*step)) ||
+			marked[0].Samples != 1 {
 			t.Errorf("rate %v: marked are %+v", rate, marked)
 		}
 		after := at(4)

@@ -40,5 +40,14 @@ func tellSuspect(ctx context.Context, log *slog.Logger, was, is *snapshot.Entry)
 			return
 		}
 	}
-	log.WarnContext(ctx, "a demand is a suspect", "forecast", is.Key.String(), "reason", snapshot.ReasonSuspect, "now", words)
+	log.WarnContext(
+		ctx,
+		"a demand is a suspect",
+		"forecast",
+		is.Key.String(),
+		"reason",
+		snapshot.ReasonSuspect,
+		"now",
+		words,
+	)
 }

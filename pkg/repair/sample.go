@@ -71,7 +71,7 @@ func (c Cause) String() string {
 	case Missing:
 		return "there was no sample, or none that can be demand"
 	case Suspect:
-		return "the demand was far above all that its history had shown, and it did not last"
+		return "the demand was far above all that its history had shown, and not for long enough to be believed"
 	default:
 		return ""
 	}

@@ -65,16 +65,6 @@ const (
 // measurement (package credible).
 const ReasonSuspect = "SuspectSample"
 
-// Suspect says in words that the newest samples are suspects; ok is false where they are not.
-func (e *Entry) Suspect() (words string, ok bool) {
-	for _, c := range e.Conditions {
-		if c.Type == ConditionData && c.Reason == ReasonSuspect {
-			return c.Message, true
-		}
-	}
-	return "", false
-}
-
 // Entry is one Forecast at one moment, immutable.
 type Entry struct {
 	Key        Key
@@ -131,6 +121,16 @@ type Entry struct {
 
 	// Fallbacks counts the steps served by the fallback since the start of the process.
 	Fallbacks uint64
+}
+
+// Suspect says in words that the newest samples are suspects; ok is false where they are not.
+func (e *Entry) Suspect() (words string, ok bool) {
+	for _, c := range e.Conditions {
+		if c.Type == ConditionData && c.Reason == ReasonSuspect {
+			return c.Message, true
+		}
+	}
+	return "", false
 }
 
 // Candidate is one model's view of the window and how well it did. Windows ascend in horizon; empty with an Error.

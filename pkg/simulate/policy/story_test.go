@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-var update = flag.Bool("update", false, "write the stories anew") //nolint:gochecknoglobals // A flag.
+var update = flag.Bool("update", false, "write the stories anew")
 
 // storied is a Forecast of a scenario with a lead time of 5 minutes: a quantile, or an objective with 100 a replica.
 func storied(t *testing.T, objective bool) *policy.Loop {
@@ -130,14 +131,11 @@ func bounded(t *testing.T, s scenario.Scenario, since time.Duration, demand floa
 func TestStories(t *testing.T) {
 	t.Parallel()
 	all := make([]string, len(scenario.All()))
-	t.Run("scenarios", func(t *testing.T) {
-		for i, s := range scenario.All() {
-			t.Run(s.Name, func(t *testing.T) {
-				t.Parallel()
-				all[i] = story(t, s)
-			})
-		}
-	})
+	var stories sync.WaitGroup
+	for i, s := range scenario.All() {
+		stories.Go(func() { all[i] = story(t, s) })
+	}
+	stories.Wait()
 	path := filepath.Join("testdata", "stories.txt")
 	got := strings.Join(all, "")
 	if *update {

@@ -68,42 +68,49 @@ const calm = 1500
 // launch is a workload that idles until it goes live.
 func launch(name string, idle time.Duration, before float64) Scenario {
 	const live = 1450
-	return Scenario{Name: name, Event: idle, Over: idle + 4*time.Hour, Length: idle + 4*time.Hour,
+	return Scenario{
+		Name: name, Event: idle, Over: idle + 4*time.Hour, Length: idle + 4*time.Hour,
 		at: func(t time.Duration) float64 {
 			if t < idle {
 				return before
 			}
 			return live
-		}}
+		},
+	}
 }
 
 // times is a calm demand that is so many times as high for a while, and what follows for half a day.
 func times(name string, before, lasts time.Duration, factor float64) Scenario {
-	return Scenario{Name: name, Event: before, Over: before + lasts, Length: before + lasts + 12*time.Hour,
+	return Scenario{
+		Name: name, Event: before, Over: before + lasts, Length: before + lasts + 12*time.Hour,
 		at: func(t time.Duration) float64 {
 			if t >= before && t < before+lasts {
 				return calm * factor
 			}
 			return calm
-		}}
+		},
+	}
 }
 
 // again is such a demand every six hours.
 func again(name string, before, lasts time.Duration, factor float64) Scenario {
 	const every, count = 6 * time.Hour, 4
-	return Scenario{Name: name, Event: before, Over: before + (count-1)*every + lasts, Length: before + count*every,
+	return Scenario{
+		Name: name, Event: before, Over: before + (count-1)*every + lasts, Length: before + count*every,
 		at: func(t time.Duration) float64 {
 			if t >= before && (t-before)%every < lasts {
 				return calm * factor
 			}
 			return calm
-		}}
+		},
+	}
 }
 
 // crowd grows to so many times the calm within five minutes and is gone after a few hours, as crowds go.
 func crowd(name string, before time.Duration, factor float64) Scenario {
 	const rise, fade = 5 * time.Minute, 40 * time.Minute
-	return Scenario{Name: name, Event: before, Over: before + rise + 5*fade, Length: before + 12*time.Hour,
+	return Scenario{
+		Name: name, Event: before, Over: before + rise + 5*fade, Length: before + 12*time.Hour,
 		at: func(t time.Duration) float64 {
 			switch {
 			case t < before:
@@ -112,5 +119,6 @@ func crowd(name string, before time.Duration, factor float64) Scenario {
 				return calm * (1 + (factor-1)*float64(t-before)/float64(rise))
 			}
 			return calm * (1 + (factor-1)*math.Exp(-float64(t-before-rise)/float64(fade)))
-		}}
+		},
+	}
 }
