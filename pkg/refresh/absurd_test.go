@@ -424,7 +424,8 @@ func TestNeverAbsurd(t *testing.T) {
 			wrong := m.check(t)
 			mu.Lock()
 			defer mu.Unlock()
-			if played++; played%250 == 0 {
+			played++
+			if played%250 == 0 {
 				t.Logf("%d of %d histories", played, *histories)
 			}
 			if m.kind == glitch {
