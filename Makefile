@@ -29,10 +29,16 @@ agent: ## bin/forewarm-agent, which reads a node's GPUs; needs a C compiler, but
 demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
 	exec bin/forewarm demo $(if $(PORT),--port $(PORT))
 
+# Under the race detector loops over recorded workloads take twelve times as long: it gets hours of a few.
 .PHONY: test
 test: ## all tests that need only Go (and a C compiler, for the race detector)
 	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector")
 	CGO_ENABLED=$(if $(RACE),1,0) go test $(RACE) -shuffle=on ./...
+	$(if $(RACE),CGO_ENABLED=0 go test -timeout 30m ./hack/served)
+
+.PHONY: test-served
+test-served: ## all values served over recorded workloads and scenarios, by their hashes (half an hour): NAME= UPDATE=1 rewrites
+	CGO_ENABLED=0 go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
