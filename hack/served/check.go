@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -69,7 +70,8 @@ func check(ctx context.Context, o options, out, words io.Writer) error {
 		return err
 	}
 	c := checker{
-		options: o, found: map[kind]record{}, kinds: map[string]kind{}, of: len(chosen), out: out, words: words,
+		options: o, found: map[kind]record{}, played: map[kind]record{}, kinds: map[string]kind{},
+		of: len(chosen), out: out, words: words,
 	}
 	for _, k := range []kind{workloads, scenarios} {
 		if c.found[k], err = readRecord(o.records, k); err != nil {
@@ -77,7 +79,7 @@ func check(ctx context.Context, o options, out, words io.Writer) error {
 		}
 	}
 	for _, p := range chosen {
-		c.kinds[p.String()] = p.kind
+		c.kinds[p.String()], c.played[p.kind] = p.kind, record{}
 	}
 	runAll(ctx, chosen, o, c.take)
 	switch {
@@ -101,9 +103,9 @@ func check(ctx context.Context, o options, out, words io.Writer) error {
 // checker compares outcomes as they come, or puts them into the records.
 type checker struct {
 	options
-	// found are the records; kinds says in which of them a play stands.
-	found map[kind]record
-	kinds map[string]kind
+	// found are the records, played what they would be; kinds says in which of them a play stands.
+	found, played map[kind]record
+	kinds         map[string]kind
 	// differ are the names of those that are not as recorded.
 	done, of   int
 	differ     []string
@@ -117,26 +119,27 @@ func (c *checker) take(o outcome) {
 		c.problems = append(c.problems, o.err)
 		return
 	}
-	r := c.found[c.kinds[o.name]]
-	verdict := r[o.name].difference(o.entry, c.days == 0)
+	k := c.kinds[o.name]
+	verdict := c.found[k][o.name].difference(o.entry, c.days == 0)
 	if verdict != "" {
 		c.differ = append(c.differ, o.name)
 		fmt.Fprintf(c.out, "%s: %s\n", o.name, verdict)
 	}
-	if c.update {
-		r[o.name] = o.entry
-	}
+	c.played[k][o.name] = o.entry
 	fmt.Fprintf(c.words, "%d of %d: %s: %d hours in %s, nothing served at %d of %d steps\n",
 		c.done, c.of, o.name, len(o.hours), o.spent.Round(10*time.Millisecond), o.none, o.steps)
 }
 
-// write replaces the records of the kinds that were played; names that are no longer played leave them.
+// write puts what was played into the records as they are by now: another check may have written meanwhile. Names that are
+// no longer played leave them.
 func (c *checker) write(all []play) error {
-	for k, r := range c.found {
-		plays := slices.DeleteFunc(slices.Clone(all), func(p play) bool { return p.kind != k })
-		if len(plays) == 0 {
-			continue
+	for k, played := range c.played {
+		r, err := readRecord(c.records, k)
+		if err != nil {
+			return err
 		}
+		maps.Copy(r, played)
+		plays := slices.DeleteFunc(slices.Clone(all), func(p play) bool { return p.kind != k })
 		//nolint:gosec // Meant to be read by all.
 		if err := os.WriteFile(recordPath(c.records, k), []byte(r.text(plays)), 0o644); err != nil {
 			return err

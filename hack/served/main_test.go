@@ -124,6 +124,34 @@ func TestCheckNamesTheHour(t *testing.T) {
 	}
 }
 
+// A part that is written anew leaves the rest of the record alone.
+func TestUpdateOfAPart(t *testing.T) {
+	t.Setenv("FOREWARM_DATA", "")
+	dir := t.TempDir()
+	plays := playsOf(madeScenarios()[:1])
+	other := plays[1].String()
+	before := record{other: {name: other, demand: 7, hours: []hour{{madeScenarios()[0].demand.Start, 8}}}}
+	if err := os.WriteFile(recordPath(dir, scenarios), []byte(before.text(plays)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := output(t, "check", "--records", dir, "--update", quick); err != nil {
+		t.Fatal(err)
+	}
+	after, err := readRecord(dir, scenarios)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before[other], after[other], cmp.AllowUnexported(entry{}, hour{})); diff != "" {
+		t.Error(diff)
+	}
+	if len(after) != 2 || len(after[quick].hours) != 5 {
+		t.Errorf("%d entries, want 2, and 5 hours of what was played: %v", len(after), after[quick])
+	}
+	if _, err := os.Stat(recordPath(dir, workloads)); err == nil {
+		t.Error("a record of what was not played is written")
+	}
+}
+
 // Of entries that differ the first hour is named, and what else is the matter.
 func TestDifference(t *testing.T) {
 	at := time.Date(2026, 11, 2, 23, 9, 30, 0, time.UTC)
