@@ -37,7 +37,7 @@ test: ## all tests that need only Go (and a C compiler, for the race detector)
 	$(if $(RACE),CGO_ENABLED=0 go test -timeout 30m ./hack/served)
 
 .PHONY: test-served
-test-served: ## all values served over recorded workloads and scenarios, by their hashes (half an hour): NAME= UPDATE=1 rewrites
+test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
 	CGO_ENABLED=0 go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
 
 .PHONY: test-cluster
