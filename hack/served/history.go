@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/simulate/scenario"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+const (
+	// workloadGrid is the grid of the recorded workloads, two steps of the loop's: what is observed is a mean.
+	workloadGrid = 15 * time.Second
+	// meanReplicas of workloadTarget is what the mean of every recorded workload is scaled to, as in benchoutcome.
+	meanReplicas, workloadTarget = 12, 1000
+	// scenarioTarget is what a replica sustains in a scenario.
+	scenarioTarget = 100
+	// shortest is how long a recorded workload is at least: one of hours ends 23 hours after its first.
+	shortest = 23 * time.Hour
+)
+
+// kind of histories, which is the name of their record too.
+type kind string
+
+const (
+	workloads kind = "workloads"
+	scenarios kind = "scenarios"
+)
+
+// history is a demand to play.
+type history struct {
+	kind   kind
+	name   string
+	demand forecast.Series
+	// target is what one replica sustains, in the demand's unit.
+	target int64
+	// rate says that the demand is a rate over a minute; else it is a gauge.
+	rate bool
+}
+
+// madeScenarios are the histories of package scenario.
+func madeScenarios() []history {
+	var out []history
+	for _, s := range scenario.All() {
+		out = append(out, history{kind: scenarios, name: s.Name, demand: s.Demand(), target: scenarioTarget})
+	}
+	return out
+}
+
+// recordedWorkloads are those of both folders of the outcome study.
+func recordedWorkloads(data string) ([]history, error) {
+	var out []history
+	for _, set := range []string{"series_15s", "workloads"} {
+		dir := filepath.Join(data, "outcome", set)
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("%w: FOREWARM_DATA names the folder with outcome/%s", err, set)
+		}
+		for _, file := range files {
+			name, isTrace := strings.CutSuffix(file.Name(), ".csv.gz")
+			if !isTrace {
+				continue
+			}
+			demand, err := readDemand(filepath.Join(dir, file.Name()))
+			if err != nil {
+				return nil, err
+			}
+			if time.Duration(demand.Len())*demand.Step < shortest {
+				continue
+			}
+			out = append(out, history{kind: workloads, name: name, demand: demand, target: workloadTarget, rate: true})
+		}
+	}
+	return out, nil
+}
+
+// readDemand reads the one column of a trace, lays it on the grid and scales it.
+func readDemand(path string) (forecast.Series, error) {
+	columns, err := trace.ColumnsOf(path)
+	if err != nil {
+		return forecast.Series{}, err
+	}
+	if len(columns) != 1 {
+		return forecast.Series{}, fmt.Errorf("%s: %d value columns, want one", path, len(columns))
+	}
+	s, err := trace.Open(path, columns[0])
+	if err != nil {
+		return s, err
+	}
+	if s, err = simulate.Resample(s, workloadGrid); err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	sum := 0.0
+	for _, v := range s.Values {
+		sum += v
+	}
+	if !(sum > 0) {
+		return s, fmt.Errorf("%s: a sum of %v, want more than 0", path, sum)
+	}
+	by := meanReplicas * workloadTarget * float64(s.Len()) / sum
+	for i := range s.Values {
+		s.Values[i] *= by
+	}
+	// The times of some are counted from 0. The loop's anchors are multiples since the epoch, and no server runs before it.
+	if s.Start.Year() == 1970 {
+		s.Start = scenario.Start().Add(time.Duration(s.Start.UnixNano()))
+	}
+	return s, nil
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "served:", err)
+		os.Exit(1)
+	}
+}
+
+// options of the command line.
+type options struct {
+	data, records string
+	update        bool
+	days, jobs    int
+	against       string
+	// names of plays (elb/quantile) or of histories (elb); none means all.
+	names []string
+}
+
+// length that is played; 0 is all.
+func (o options) length() time.Duration { return time.Duration(o.days) * 24 * time.Hour }
+
+const usage = "want check, print NAME/REQUEST or diff --against REV, and then flags and names; see hack/served/doc.go"
+
+// run does what the command line asks for. What is found goes to out, progress to words.
+func run(ctx context.Context, args []string, out, words io.Writer) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	o, err := parse(args[1:])
+	if errors.Is(err, pflag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "check":
+		return check(ctx, o, out, words)
+	case "print":
+		return printSteps(ctx, o, out)
+	case "diff":
+		return diff(ctx, o, out, words)
+	}
+	return fmt.Errorf("%q: %s", args[0], usage)
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := pflag.NewFlagSet("served", pflag.ContinueOnError)
+	flags.StringVar(&o.data, "data", os.Getenv("FOREWARM_DATA"), "folder with outcome/series_15s and outcome/workloads")
+	flags.StringVar(&o.records, "records", filepath.Join("hack", "served", "testdata"), "folder of the records")
+	flags.BoolVar(&o.update, "update", false, "check: write the records anew")
+	flags.IntVar(&o.days, "days", 0, "play so many days of each history; 0 is all of it")
+	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "check: histories to play at once")
+	flags.StringVar(&o.against, "against", "", "diff: the revision to compare with")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	o.names = flags.Args()
+	switch {
+	case o.jobs < 1 || o.days < 0:
+		return o, fmt.Errorf("jobs %d, days %d: want 1 or more, and 0 or more", o.jobs, o.days)
+	case o.update && o.days > 0:
+		return o, errors.New("--update with --days: a record has whole histories, leave out --days")
+	}
+	return o, nil
+}
+
+// allPlays are the recorded workloads, where their folder is known, and the scenarios.
+func allPlays(data string, words io.Writer) ([]play, error) {
+	if data == "" {
+		fmt.Fprintln(words, "FOREWARM_DATA is unset: the recorded workloads are not played")
+		return playsOf(madeScenarios()), nil
+	}
+	recorded, err := recordedWorkloads(data)
+	if err != nil {
+		return nil, err
+	}
+	return playsOf(append(recorded, madeScenarios()...)), nil
+}
+
+// choose finds plays by their names or by those of their histories.
+func choose(all []play, names []string) ([]play, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []play
+	for _, name := range names {
+		before := len(out)
+		for _, p := range all {
+			if (p.String() == name || p.name == name) && !slices.ContainsFunc(out, p.same) {
+				out = append(out, p)
+			}
+		}
+		if len(out) == before {
+			var known []string
+			for _, p := range all {
+				known = append(known, p.String())
+			}
+			return nil, fmt.Errorf("%q is none of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
+
+func (p play) same(other play) bool { return p.String() == other.String() }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/simulate/scenario"
+	"github.com/forewarm/forewarm/pkg/snapshot"
+)
+
+// What a Forecast has where its author says nothing, but for the lead time, which is not measured here.
+const (
+	loopStep    = scenario.Step
+	loopHistory = 14 * 24 * time.Hour
+	lead        = 5 * time.Minute
+	wait        = 30 * time.Second
+	staleAfter  = 10 * time.Minute
+	// maxReplicas is more than any history asks for.
+	maxReplicas = 100_000
+)
+
+// request is what a user asks of the served value.
+type request string
+
+const (
+	quantile  request = "quantile"
+	objective request = "objective"
+)
+
+// play is a history under a request.
+type play struct {
+	history
+	request request
+}
+
+// playsOf are both requests of each history.
+func playsOf(histories []history) []play {
+	var out []play
+	for _, h := range histories {
+		out = append(out, play{h, quantile}, play{h, objective})
+	}
+	return out
+}
+
+func (p play) String() string { return p.name + "/" + string(p.request) }
+
+// policy of the Forecast: the .95 quantile, or 1 % of late demand.
+func (p play) policy() decide.Policy {
+	if p.request == quantile {
+		return decide.Policy{Quantile: 0.95, Lead: lead, Mode: decide.Floor}
+	}
+	return decide.Policy{Late: 0.01, Wait: wait, Target: float64(p.target), Lead: lead, Mode: decide.Floor}
+}
+
+// scalings are the autoscaler that the README advises, which an objective is calibrated for; a quantile needs none.
+func (p play) scalings() []decide.Scaling {
+	if p.request == quantile {
+		return nil
+	}
+	down := hpa.DefaultScaleDown()
+	down.Stabilization = 0
+	return []decide.Scaling{{By: "spec.scaling", HPA: hpa.Spec{
+		Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
+		Metrics: []hpa.Metric{{
+			Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 1000 * p.target,
+		}},
+		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+	}}}
+}
+
+func (p play) loopTarget() refresh.Target {
+	t := refresh.Target{
+		Key: snapshot.Key{Namespace: "served", Name: p.name}, Generation: 1, Expr: "demand", Rate: p.rate,
+		Step: loopStep, History: loopHistory, Lead: lead, StaleAfter: staleAfter,
+		Policy: p.policy(), Scalings: p.scalings(),
+	}
+	if p.rate {
+		t.Lookback = time.Minute
+	}
+	return t
+}
+
+// step of the loop: what it observed last, and what it serves until the next; NaN where there is none.
+type step struct {
+	at               time.Time
+	observed, served float64
+}
+
+// steps plays the history's first part of a length, to the end of an hour, or all of it where the length is 0; until each
+// returns false.
+func (p play) steps(ctx context.Context, length time.Duration, each func(step) bool) error {
+	loop, err := policy.NewLoop(ctx, p.loopTarget(), refresh.Config{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	demand := p.demand
+	if length > 0 {
+		end := demand.Start.Add(length).Truncate(time.Hour)
+		demand.Values = demand.Values[:min(demand.Len(), int(end.Sub(demand.Start)/demand.Step))]
+	}
+	seen := &watched{loop: loop, each: func(s step) bool { return ctx.Err() == nil && each(s) }}
+	if _, err := simulate.Values(demand, loopStep, seen); err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	return ctx.Err()
+}
+
+// watched is a policy whose values are seen by someone, until that one has seen enough.
+type watched struct {
+	loop   *policy.Loop
+	each   func(step) bool
+	enough bool
+}
+
+// Serve is the loop's value.
+func (w *watched) Serve(o simulate.Observation) float64 {
+	if w.enough {
+		return math.NaN()
+	}
+	value := w.loop.Serve(o)
+	w.enough = !w.each(step{at: o.At, observed: o.Arrived, served: value})
+	return value
+}
