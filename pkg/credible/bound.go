@@ -11,10 +11,14 @@ import (
 
 const (
 	// headway is what a level may be exceeded by without a rise that was seen, as a share of it.
-	headway = 0.5
+	headway = 0.9
 	// halfLife of what a level that came only once still justifies, after a lead window. Half of what may be told apart from
 	// a demand that is on its way down in any case.
 	halfLife = time.Hour
+	// most is the most that may be added to a level, as a share of it.
+	most = 1.5
+	// launch is from how small a part of a level on a rise to it is a launch and no growth: history had no scale for it.
+	launch = 4.0
 	// usual is how long, all together, a demand must have been at a level for that to be no burst; a minute counts by its
 	// lowest.
 	usual = time.Hour
@@ -81,7 +85,7 @@ func (l Limit) String() string { return fmt.Sprintf("the highest credible demand
 //
 // Worked: 1,000 with a largest rise of 20 is 1,520; with one of 300, 1,800; with one of 5,000, 2,000.
 func above(level, growth float64) float64 {
-	return level + math.Min(headway*level+growth, level)
+	return level + math.Min(headway*level+growth, most*level)
 }
 
 // limits keeps what a Bound is made of, from credible samples alone, each counted at the base at most.
@@ -131,7 +135,7 @@ func (l *limits) add(level float64) {
 	}
 	l.recent.Push(level)
 	for i, low := range l.lows {
-		if grown := level + low.Push(-level); grown > l.growth[i] {
+		if grown := level + low.Push(-level); grown > l.growth[i] && grown < (1-1/launch)*level {
 			l.growth = append([]float64(nil), l.growth...)
 			l.growth[i] = grown
 		}

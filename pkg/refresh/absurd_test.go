@@ -317,9 +317,9 @@ func (p *plain) add(at int, v float64) {
 	}
 }
 
-// most is the most that may be served: twice the base and, where that may be less than a replica, what is observed.
+// most is the most that may be served: two and a half times the base and, where that may be less than a replica, what is observed.
 func (m *made) most(judge *plain, observed float64) float64 {
-	most := 2 * judge.base
+	most := 2.5 * judge.base
 	if judge.sure == 0 || judge.sure < m.target {
 		most = math.Max(most, observed)
 	}
@@ -368,7 +368,7 @@ func (m *made) check(t *testing.T) (off string) {
 		return m.checkGlitch(t, at)
 	case burst:
 		for i := m.over + lead; i < len(m.values); i++ {
-			if v := at(i); v > math.Max(m.height, 2*slices.Max(m.twin))*(1+1e-6) {
+			if v := at(i); v > math.Max(m.height, 2.5*slices.Max(m.twin))*(1+1e-6) {
 				t.Errorf("%s: %d steps after its end %v is served, it was %v high", m.name, i-m.over, v, m.height)
 			}
 		}
