@@ -15,9 +15,9 @@ const (
 	// halfLife of what a level that came only once still justifies, after a lead window. Half of what may be told apart from
 	// a demand that is on its way down in any case.
 	halfLife = time.Hour
-	// most is the most that may be added to a level, as a share of it.
-	most = 1.5
-	// launch is from how small a part of a level on a rise to it is a launch and no growth: history had no scale for it.
+	// addedMost is the most that may be added to a level with the rises that were seen, as a share of it.
+	addedMost = 1.5
+	// launch is how many times as high a rise must end as it began to be a launch, and no growth: history had no scale for it.
 	launch = 4.0
 	// usual is how long, all together, a demand must have been at a level for that to be no burst; a minute counts by its
 	// lowest.
@@ -80,12 +80,12 @@ func (l Limit) Credit(v float64) float64 {
 // String says in words where the limit comes from.
 func (l Limit) String() string { return fmt.Sprintf("the highest credible demand is %.6g", l.Base) }
 
-// above is a level and what may be added to it: half of it and the largest rise that was seen, at most all of it. As a
-// difference a rise says something at any level; as a ratio, 3 to 1,450 would justify half a million.
+// above is a level and what may be added to it: nine tenths of it and the largest rise that was seen, at most one and a half
+// times it. As a difference a rise says something at any level; as a ratio, 3 to 1,450 would justify half a million.
 //
-// Worked: 1,000 with a largest rise of 20 is 1,520; with one of 300, 1,800; with one of 5,000, 2,000.
+// Worked: 1,000 with a largest rise of 20 is 1,920; with one of 300, 2,200; with one of 5,000, 2,500.
 func above(level, growth float64) float64 {
-	return level + math.Min(headway*level+growth, most*level)
+	return level + math.Min(headway*level+growth, addedMost*level)
 }
 
 // limits keeps what a Bound is made of, from credible samples alone, each counted at the base at most.
