@@ -12,8 +12,7 @@ import (
 const (
 	// headway is what a level may be exceeded by without a rise that was seen, as a share of it.
 	headway = 0.9
-	// halfLife of what a level that came only once still justifies, after a lead window. Half of what may be told apart from
-	// a demand that is on its way down in any case.
+	// halfLife of what a level that came only once still justifies, from a lead window after it on.
 	halfLife = time.Hour
 	// addedMost is the most that may be added to a level with the rises that were seen, as a share of it.
 	addedMost = 1.5
