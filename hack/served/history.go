@@ -22,6 +22,7 @@ const (
 	scenarioTarget = 100
 	// shortest is how long a recorded workload is at least: one of hours ends 23 hours after its first.
 	shortest = 23 * time.Hour
+	day      = 24 * time.Hour
 )
 
 // kind of histories, which is the name of their record too.

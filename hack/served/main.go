@@ -39,7 +39,7 @@ type options struct {
 // length that is played; 0 is all.
 func (o options) length() time.Duration { return time.Duration(o.days) * 24 * time.Hour }
 
-const usage = "want check, print NAME/REQUEST or diff --against REV, and then flags and names; see hack/served/doc.go"
+const usage = "want check, print NAME/REQUEST, loss or diff --against REV, and then flags and names; see hack/served/doc.go"
 
 // run does what the command line asks for. What is found goes to out, progress to words.
 func run(ctx context.Context, args []string, out, words io.Writer) error {
@@ -60,6 +60,8 @@ func run(ctx context.Context, args []string, out, words io.Writer) error {
 		return printSteps(ctx, o, out)
 	case "diff":
 		return diff(ctx, o, out, words)
+	case "loss":
+		return losses(ctx, o, out, words)
 	}
 	return fmt.Errorf("%q: %s", args[0], usage)
 }

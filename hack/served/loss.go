@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// losses are what the quantile that is served of each recorded workload is worth.
+func losses(ctx context.Context, o options, out, words io.Writer) error {
+	all, err := allPlays(o.data, words)
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(all, o.names)
+	if err != nil {
+		return err
+	}
+	chosen = slices.DeleteFunc(chosen, func(p play) bool { return p.kind != workloads || p.request != quantile })
+	results, errs := make([]worth, len(chosen)), make([]error, len(chosen))
+	var working sync.WaitGroup
+	free := make(chan struct{}, o.jobs)
+	for i, p := range chosen {
+		working.Go(func() {
+			free <- struct{}{}
+			defer func() { <-free }()
+			results[i], errs[i] = p.worth(ctx, o)
+			fmt.Fprintf(words, "%s: %.4f\n", p.name, results[i].loss)
+		})
+	}
+	working.Wait()
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "workload\tloss\tcoverage\tlast value's loss\t")
+	logs := 0.0
+	for i, p := range chosen {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		w := results[i]
+		fmt.Fprintf(table, "%s\t%.5f\t%.3f\t%.5f\t\n", p.name, w.loss, w.coverage, w.last)
+		logs += math.Log(w.loss) / float64(len(chosen))
+	}
+	fmt.Fprintf(table, "geometric mean\t%.5f\t\t\t\n", math.Exp(logs))
+	return table.Flush()
+}
+
+// worth is the mean pinball loss of what was served, as a share of the mean demand, beside that of the demand of now, and
+// the share of window peaks within what was served. The first tenth of a history, a day at most, does not count.
+type worth struct{ loss, coverage, last float64 }
+
+func (p play) worth(ctx context.Context, o options) (worth, error) {
+	var steps []step
+	if err := p.steps(ctx, o.length(), func(s step) bool { steps = append(steps, s); return true }); err != nil {
+		return worth{}, err
+	}
+	const level = 0.95
+	window := int(math.Ceil(refresh.Window(lead).Seconds() / loopStep.Seconds()))
+	minute := func(i int) float64 { return (steps[i].observed + steps[max(0, i-1)].observed) / 2 }
+	var w worth
+	n, mean := 0.0, 0.0
+	for i := min(len(steps)/10, int(day/loopStep)); i+window < len(steps); i++ {
+		peak := 0.0
+		for j := i + 1; j <= i+window; j++ {
+			peak = math.Max(peak, minute(j))
+		}
+		served := steps[i].served
+		if math.IsNaN(served) || math.IsNaN(minute(i)) {
+			continue
+		}
+		n++
+		mean += minute(i)
+		w.loss += pinball(level, peak, served)
+		w.last += pinball(level, peak, minute(i))
+		if peak <= served {
+			w.coverage++
+		}
+	}
+	return worth{w.loss / mean, w.coverage / n, w.last / mean}, nil
+}
+
+// pinball is the loss of a p-quantile q when y came (Koenker & Bassett 1978).
+func pinball(p, y, q float64) float64 {
+	if y > q {
+		return p * (y - q)
+	}
+	return (1 - p) * (q - y)
+}
