@@ -31,6 +31,11 @@ type Order struct {
 	Constant bool
 }
 
+// Model is the ARIMA of the order, whose coefficients are estimated.
+func (o Order) Model() ARIMA {
+	return ARIMA{P: o.P, D: o.D, Q: o.Q, Seasonal: o.Seasonal, Constant: o.Constant}
+}
+
 // String is the order in the field's words: "ARIMA(1,1,1)(0,1,1)[24]", "ARIMA(1,1,0) with drift".
 func (o Order) String() string {
 	name := fmt.Sprintf("ARIMA(%d,%d,%d)", o.P, o.D, o.Q)

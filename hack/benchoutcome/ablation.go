@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // variation is forewarm's shape learnt from more or less than it is.
@@ -21,7 +21,7 @@ func variations() []variation {
 		out = append(out, variation{name: "with " + name, models: []string{name}})
 	}
 	out = append(out, variation{name: "with all models", models: modelNames()})
-	for _, name := range shape.Columns() {
+	for _, name := range windowpeak.Columns() {
 		out = append(out, variation{name: "without " + name, without: []string{name}})
 	}
 	return out
@@ -60,16 +60,11 @@ func ablate(trials []*trial, o options, out, words io.Writer) error {
 	return err
 }
 
-// varied are the trials under a variation; what the models forecast is that of the trials, which learn nothing from the
-// shape.
+// varied are the trials under a variation.
 func varied(trials []*trial, v variation) []*trial {
 	var traces []recorded
 	for _, t := range trials {
 		traces = append(traces, t.recorded)
 	}
-	out := newTrials(traces, options{lead: trials[0].lead, step: trials[0].step, models: v.models, without: v.without})
-	for i := range out {
-		out[i].forecasts = trials[i].forecasts
-	}
-	return out
+	return newTrials(traces, options{lead: trials[0].lead, step: trials[0].step, models: v.models, without: v.without})
 }

@@ -6,58 +6,55 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
-// shapeConfig says what of the trace is forecast.
-func (t *trial) shapeConfig() shape.Config {
-	return shape.Config{Step: t.step, Window: t.window(), Models: t.models, Without: t.without}
+// peaks says how the window peak of the trace is forecast.
+func (t *trial) peaks() windowpeak.Config {
+	return windowpeak.Config{Step: t.step, Window: t.window(), Models: t.models, Reads: t.models, Without: t.without}
 }
 
 // collected are the rows of this trace for the priors of the other families.
 func (t *trial) collect() (quantreg.Rows, error) {
 	const every = 10 * time.Minute
-	tapes, err := t.tapes(t.models)
+	c := t.peaks()
+	c.Prior = windowpeak.Naive(windowpeak.NewFeatures(c).Names())
+	set, err := windowpeak.New(c)
 	if err != nil {
 		return quantreg.Rows{}, err
 	}
-	collector := shape.NewCollector(t.shapeConfig(), int(every/t.step))
-	_, err = t.values(collecting{collector, tapes, make([]float64, len(tapes))})
+	collector := windowpeak.NewCollector(set, int(every/t.step))
+	_, err = t.values(collecting{collector})
 	return collector.Rows(), err
 }
 
 // collecting is a policy that serves nothing while it collects.
-type collecting struct {
-	collector *shape.Collector
-	tapes     []outcome.Forecaster
-	maxima    []float64
-}
+type collecting struct{ collector *windowpeak.Collector }
 
 func (c collecting) Serve(o simulate.Observation) float64 {
-	for i, m := range c.tapes {
-		c.maxima[i] = m.Push(o.Arrived)
-	}
-	c.collector.Push(o.Demand, c.maxima)
+	c.collector.Step(windowpeak.Sample{Observed: o.Demand, Arrived: o.Arrived})
 	return math.NaN()
 }
 
 // shapePrior is fitted to the long traces of the other families, each family as much as any other.
-func (t *trial) shapePrior() (shape.Prior, error) {
-	columns := shape.NewFeatures(t.shapeConfig()).Names()
+func (t *trial) shapePrior() (windowpeak.Prior, error) {
+	columns := windowpeak.NewFeatures(t.peaks()).Names()
 	others := t.elsewhere()
 	if len(others) == 0 {
-		return shape.Naive(columns), nil
+		return windowpeak.Naive(columns), nil
 	}
 	families := map[string]int{}
 	total := 0
 	for _, other := range others {
 		rows, err := other.collected()
 		if err != nil {
-			return shape.Prior{}, err
+			return windowpeak.Prior{}, err
 		}
 		families[other.family] += len(rows.Y)
 		total += len(rows.Y)
@@ -66,52 +63,48 @@ func (t *trial) shapePrior() (shape.Prior, error) {
 	for _, other := range others {
 		rows, err := other.collected()
 		if err != nil {
-			return shape.Prior{}, err
+			return windowpeak.Prior{}, err
 		}
 		all.X, all.Y = append(all.X, rows.X...), append(all.Y, rows.Y...)
 		weight := float64(total) / float64(len(families)*families[other.family])
 		all.Weights = append(all.Weights, slices.Repeat([]float64{weight}, len(rows.Y))...)
 	}
-	return shape.Pool(columns, all)
+	return windowpeak.Pool(columns, all)
 }
 
-// decision is forewarm's on this trace, with a multiple or for an objective.
-func (t *trial) decision(fixed, late float64) (outcome.Config, error) {
+// forewarm is what the server makes of this trace, asked for each of some policies at once. Of the multiples each replaces
+// what the outcome says.
+func (t *trial) forewarm(asked []decide.Policy, margins margin.Priors, multiples []float64) (*policy.Forewarm, error) {
 	prior, err := t.shape()
 	if err != nil {
-		return outcome.Config{}, err
+		return nil, err
 	}
-	tapes, err := t.tapes(t.models)
-	if err != nil {
-		return outcome.Config{}, err
+	for i := range asked {
+		asked[i].Target, asked[i].Lead, asked[i].Mode = unit, t.lead.planned(), decide.Floor
 	}
-	alone, err := t.alone()
-	c := t.config(1, 0)
-	return outcome.Config{
-		Shape:       t.shapeConfig(),
-		Prior:       prior,
-		Models:      tapes,
-		Alone:       alone,
-		Lead:        t.lead.planned(),
-		Fixed:       fixed,
-		Late:        late,
-		Autoscalers: []outcome.Autoscaler{{By: "the trace", Spec: c.Spec}},
-		Start:       c.Demand.Start,
-	}, err
+	models := slices.Clone(t.models)
+	for _, name := range outcome.Contenders() {
+		if !slices.Contains(models, name) {
+			models = append(models, name)
+		}
+	}
+	return policy.NewForewarm(forecaster.Config{
+		Step: t.step, Window: t.window(), Rate: true, Models: models, Policy: asked[0], Also: asked[1:],
+		Scalings: []decide.Scaling{{By: "the trace", HPA: t.config(1, 0).HPA}},
+		Learnt: &forecaster.Learnt{
+			Prior: prior, Margins: margins, Reads: t.models, Without: t.without, Multiple: multiples,
+		},
+	}), nil
 }
 
 // multiples are the shares late under each multiple of each candidate's grid, over the whole trace.
 func (t *trial) multiples() (margin.Priors, error) {
-	c, err := t.decision(0, 0.01)
-	if err != nil {
-		return nil, err
-	}
-	f, err := policy.NewForewarm(c, 0)
+	f, err := t.forewarm([]decide.Policy{{Late: 0.01}}, nil, nil)
 	if err != nil {
 		return nil, err
 	}
 	_, err = t.values(f)
-	return f.Objective().Lates(), err
+	return f.Forecaster().Objective().Lates(), err
 }
 
 // marginPrior is the geometric mean over the other families of what was late under each multiple.
@@ -149,80 +142,72 @@ func plusLogs(sum []float64, weight float64, late []float64) []float64 {
 	return sum
 }
 
-// forewarmK sweeps one multiple for all traces. What is learnt does not depend on the multiple, and is learnt once.
+// forewarmK sweeps one multiple for all traces.
 func forewarmK(t *trial) ([]play, error) {
-	c, err := t.decision(1, 0)
+	settings := t.some(margin.Grid())
+	asked := make([]decide.Policy, len(settings))
+	multiples := make([]float64, len(settings))
+	for i, k := range settings {
+		asked[i].Late, multiples[i] = 0.01, max(k, leastMultiple)
+	}
+	f, err := t.forewarm(asked, nil, multiples)
 	if err != nil {
 		return nil, err
 	}
-	f, err := policy.NewForewarm(c, 0)
+	return t.together(f, settings)
+}
+
+// leastMultiple stands for 0, which leaves a multiple to the outcome.
+const leastMultiple = 1e-9
+
+// forewarm sweeps one objective for all traces.
+func forewarm(t *trial) ([]play, error) {
+	return t.calibrated(objectives(), func(late float64) decide.Policy { return decide.Policy{Late: late} })
+}
+
+// forewarmPrice sweeps one price of late demand for all traces.
+func forewarmPrice(t *trial) ([]play, error) {
+	return t.calibrated(prices(), func(price float64) decide.Policy { return decide.Policy{CostRatio: price} })
+}
+
+// calibrated sweeps a setting of policies that are calibrated by their outcome.
+func (t *trial) calibrated(settings []float64, of func(float64) decide.Policy) ([]play, error) {
+	priors, err := t.marginPrior()
 	if err != nil {
 		return nil, err
 	}
-	var plays []play
-	for _, k := range t.some(margin.Grid()) {
-		plays = append(plays, play{setting: k, target: 1})
+	settings = t.some(settings)
+	asked := make([]decide.Policy, len(settings))
+	for i, setting := range settings {
+		asked[i] = of(setting)
 	}
-	_, err = t.values(multiplied{f, plays})
+	f, err := t.forewarm(asked, priors, nil)
+	if err != nil {
+		return nil, err
+	}
+	return t.together(f, settings)
+}
+
+// together plays all settings at once.
+func (t *trial) together(f *policy.Forewarm, settings []float64) ([]play, error) {
+	plays := make([]play, len(settings))
+	for i, setting := range settings {
+		plays[i] = play{setting: setting, target: 1}
+	}
+	_, err := t.values(noting{f, plays})
 	return plays, err
 }
 
-// multiplied is a policy that notes what each multiple would serve, which is each play's setting.
-type multiplied struct {
+// noting is a policy that notes what each play's setting would serve.
+type noting struct {
 	forewarm *policy.Forewarm
 	plays    []play
 }
 
 // Serve notes the values for the coming step, and serves none.
-func (m multiplied) Serve(o simulate.Observation) float64 {
-	m.forewarm.Serve(o)
-	for i := range m.plays {
-		m.plays[i].values = append(m.plays[i].values, m.forewarm.Under(m.plays[i].setting))
+func (n noting) Serve(o simulate.Observation) float64 {
+	for i, v := range n.forewarm.ServeAll(o) {
+		n.plays[i].values = append(n.plays[i].values, v)
 	}
 	return math.NaN()
-}
-
-// forewarm sweeps one objective for all traces.
-func forewarm(t *trial) ([]play, error) {
-	return t.calibrated(objectives(), func(late float64) (outcome.Config, error) { return t.decision(0, late) })
-}
-
-// forewarmPrice sweeps one price of late demand for all traces.
-func forewarmPrice(t *trial) ([]play, error) {
-	return t.calibrated(prices(), func(price float64) (outcome.Config, error) {
-		c, err := t.decision(0, 0)
-		c.Price = price
-		return c, err
-	})
-}
-
-// calibrated sweeps a setting of decisions that are calibrated by their outcome.
-func (t *trial) calibrated(settings []float64, decide func(float64) (outcome.Config, error)) ([]play, error) {
-	priors, err := t.marginPrior()
-	if err != nil {
-		return nil, err
-	}
-	var out []play
-	for _, setting := range t.some(settings) {
-		c, err := decide(setting)
-		if err != nil {
-			return nil, err
-		}
-		c.Margins = priors
-		p, err := t.forewarm(c, setting)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, p)
-	}
-	return out, nil
-}
-
-func (t *trial) forewarm(c outcome.Config, setting float64) (play, error) {
-	f, err := policy.NewForewarm(c, 0)
-	if err != nil {
-		return play{}, err
-	}
-	values, err := t.values(f)
-	return play{setting: setting, values: values, target: 1}, err
 }

@@ -75,7 +75,6 @@ func TestFirstDay(t *testing.T) {
 	whole := newTrials(traces, o)[1]
 	short := *whole
 	short.demand = whole.firstDay()
-	short.forecasts = newForecasts(&short)
 	for _, name := range []string{"stock300", "forewarm-k"} {
 		r, err := rivalNamed(name)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -56,7 +56,7 @@ func parse(args []string, data string) (options, error) {
 	flags.StringSliceVar(&o.models, "models", []string{"arima"},
 		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
 	flags.StringSliceVar(&o.without, "without", nil,
-		"features that forewarm does without: "+strings.Join(shape.Columns(), ", "))
+		"features that forewarm does without: "+strings.Join(windowpeak.Columns(), ", "))
 	flags.BoolVar(&o.scheduled, "scheduled", true, "play made loads with a timetable too, in tables of their own")
 	flags.DurationSliceVar(&o.slower, "slower", []time.Duration{2 * sync, 4 * sync},
 		"longer steps at which forewarm is played too; those up to the step are passed over")
@@ -138,7 +138,7 @@ func (o *options) complete(names, leads []string) error {
 	if o.jobs < 1 {
 		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))
 	}
-	problems = append(problems, known("model", o.models, modelNames()), known("feature", o.without, shape.Columns()))
+	problems = append(problems, known("model", o.models, modelNames()), known("feature", o.without, windowpeak.Columns()))
 	for _, name := range names {
 		found, err := rivalNamed(name)
 		if err != nil {

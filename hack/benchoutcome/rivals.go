@@ -6,8 +6,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/decide/ahead"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // rival is a policy by the name it has on the command line.
@@ -115,7 +115,7 @@ func autoARIMA(t *trial) ([]float64, error) {
 
 func modelled(t *trial, block, history time.Duration, model forecast.Model) ([]float64, error) {
 	block = max(block, t.step)
-	p, err := policy.NewModel(ahead.Config{
+	p, err := policy.NewModel(windowpeak.ModelConfig{
 		Model: model, Block: block, Window: max(t.window(), block), History: history, Refit: refit, Step: t.step,
 	})
 	if err != nil {

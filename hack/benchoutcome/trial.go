@@ -6,10 +6,10 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -24,9 +24,8 @@ type trial struct {
 	rehearsed func() (policy.Scores, error)
 	// collected are the rows for the others' priors, shape its family's prior, lates what is late under each multiple.
 	collected func() (quantreg.Rows, error)
-	shape     func() (shape.Prior, error)
+	shape     func() (windowpeak.Prior, error)
 	lates     func() (margin.Priors, error)
-	forecasts forecasts
 	// others are the traces of all families, this one's included.
 	others []*trial
 	// cold: the first day is counted too, by itself.
@@ -37,7 +36,7 @@ type trial struct {
 
 func newTrials(traces []recorded, o options) []*trial {
 	out := make([]*trial, len(traces))
-	shapes := map[string]func() (shape.Prior, error){}
+	shapes := map[string]func() (windowpeak.Prior, error){}
 	for i, r := range traces {
 		t := &trial{
 			recorded: r,
@@ -64,7 +63,6 @@ func (t *trial) share() {
 	t.rehearsed = stdsync.OnceValues(t.rehearse)
 	t.collected = stdsync.OnceValues(t.collect)
 	t.shape = stdsync.OnceValues(t.shapePrior)
-	t.forecasts = newForecasts(t)
 	t.lates = stdsync.OnceValues(t.multiples)
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"strings"
 	"time"
 
@@ -38,9 +39,9 @@ func (r *reader) quantile(path *field.Path, text string) float64 {
 		return 0
 	}
 	q, ok := decimal(text)
-	if !ok || !(q >= decide.Lowest && q <= decide.Highest) {
+	if !ok || !(q >= windowpeak.Lowest && q <= windowpeak.Highest) {
 		r.add(field.Invalid(path, text,
-			fmt.Sprintf("write a number from %v to %v, for example \"0.95\"", decide.Lowest, decide.Highest)))
+			fmt.Sprintf("write a number from %v to %v, for example \"0.95\"", windowpeak.Lowest, windowpeak.Highest)))
 		return 0
 	}
 	return q

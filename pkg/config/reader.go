@@ -13,8 +13,8 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // reader reads the fields of one object and collects what is wrong with them. Each of its methods reads one field, and
@@ -265,10 +265,10 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	}
 	var out []string
 	for i, name := range names {
-		canonical, ok := forecaster.Canonical(name)
+		canonical, ok := windowpeak.Canonical(name)
 		switch {
 		case !ok:
-			r.add(field.NotSupported(path.Index(i), name, forecaster.Names()))
+			r.add(field.NotSupported(path.Index(i), name, windowpeak.Names()))
 		case slices.Contains(out, canonical):
 			r.add(field.Duplicate(path.Index(i), name))
 		default:

@@ -246,7 +246,7 @@ func faults() []struct{ name, change, want string } {
 		{
 			"an unknown model",
 			"models: [ARIMA, Prophet]",
-			"spec.models[1]: Unsupported value: \"Prophet\": supported values: \"last-value\"",
+			"spec.models[1]: Unsupported value: \"Prophet\": supported values: \"regression\"",
 		},
 		{"a model twice", "models: [arima, ARIMA]", "spec.models[1]: Duplicate value"},
 		{"a quantile of 1", `quantile: "1"`, "write a number from 0.05 to 0.995"},

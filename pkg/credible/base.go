@@ -3,7 +3,7 @@ package credible
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // times is how often a level must be reached, at separate times, to be credible without lasting.

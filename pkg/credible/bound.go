@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 const (

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/credible"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Input is what is known at one step: the observed demand and the distribution of its maximum over the lead window.
@@ -16,28 +17,10 @@ type Input struct {
 	Suspect bool
 	// Limit is the most that history justifies.
 	Limit credible.Limit
-	// Typical is the long-run level of the demand; it keeps a margin above 0 where the quantiles collapse.
-	Typical float64
-	// Window is the distribution of the maximum over the lead window, as the chosen model has it.
-	Window Quantiles
-	// Learnt is the shape of that maximum as it was learnt for objectives (package shape); the zero Shape where it was not.
-	Learnt Shape
-}
-
-// Shape is the median of the window's maximum and the distance from there to its 95 % quantile.
-type Shape struct {
-	Median, Spread float64
-	// Windows is how many windows of the workload it was learnt from.
-	Windows int
-}
-
-// shape is what an objective's margin is added to: what was learnt or, without, the chosen model's.
-func (in *Input) shape() (s Shape, learnt bool) {
-	if in.Learnt.Spread > 0 {
-		return in.Learnt, true
-	}
-	median := in.Window.At(0.5)
-	return Shape{Median: median, Spread: math.Max(in.Window.At(0.95)-median, spreadFloor*in.Typical)}, false
+	// Peak is the selected candidate's forecast of that maximum, to whose median an objective adds headroom.
+	Peak windowpeak.Peak
+	// Window is the distribution of the maximum over the lead window, as the selected candidate has it.
+	Window windowpeak.Quantiles
 }
 
 // Decision is the value to serve and why.
@@ -56,9 +39,6 @@ type Decision struct {
 	// Reason is one sentence with the numbers.
 	Reason string
 }
-
-// spreadFloor is the least q95 − q50, as a share of the typical level: quantiles that collapse keep a margin.
-const spreadFloor = 0.005
 
 // Decide is the value to serve at the newest of the inputs, which ascend in time and are one step apart. An objective
 // serves k times the spread above the median, and looks back over half the lead time (Recall); a quantile needs the newest
@@ -109,20 +89,16 @@ func byMargin(policy Policy, k float64, inputs []Input) Decision {
 	if floored {
 		value = floor
 	}
-	s, learnt := inputs[at].shape()
-	held, from := "", ""
+	p := inputs[at].Peak
+	held := ""
 	if at < len(inputs)-1 {
 		held = fmt.Sprintf(", the highest of the last %d steps", len(inputs))
 	}
-	if learnt && s.Windows > 0 {
-		from = fmt.Sprintf(", learnt from %d windows", s.Windows)
-	}
 	d := Decision{Margin: k, Value: value, Bounded: bounded, Reason: fmt.Sprintf(
-		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s%s",
-		s.Median,
+		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s",
+		p.Median,
 		k,
-		s.Spread,
-		from,
+		p.Spread,
 		held,
 	)}
 	switch {
@@ -158,8 +134,7 @@ func HeldTo(dst, multiples []float64, inputs []Input) {
 func forecastOf(k float64, inputs []Input) (value float64, at int) {
 	value = math.Inf(-1)
 	for i := range inputs {
-		s, _ := inputs[i].shape()
-		if worth := s.Median + k*s.Spread; worth >= value {
+		if worth := inputs[i].Peak.Median + k*inputs[i].Peak.Spread; worth >= value {
 			value, at = worth, i
 		}
 	}

@@ -12,19 +12,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // window is a distribution with the given median and 95 % quantile, linear in the levels.
-func window(median, q95 float64) decide.Quantiles {
-	var q decide.Quantiles
-	for i, level := range decide.Levels() {
+func window(median, q95 float64) windowpeak.Quantiles {
+	var q windowpeak.Quantiles
+	for i, level := range windowpeak.Levels() {
 		q[i] = median + (level-0.5)/0.45*(q95-median)
 	}
 	return q
 }
 
 func input(observed, median, q95 float64) decide.Input {
-	return decide.Input{Observed: observed, Typical: 100, Window: window(median, q95)}
+	return decide.Input{
+		Observed: observed, Window: window(median, q95), Peak: windowpeak.Peak{Median: median, Spread: q95 - median},
+	}
 }
 
 func TestDecide(t *testing.T) {
@@ -74,12 +77,6 @@ func TestDecide(t *testing.T) {
 			200 + 1.3*20,
 			false,
 		},
-		"quantiles that collapse keep a margin": {
-			objective,
-			[]decide.Input{input(100, 100, 100)},
-			100 + 1.3*0.005*100,
-			false,
-		},
 		"an objective without a target is the default quantile": {
 			decide.Policy{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
 		},
@@ -125,7 +122,7 @@ func TestFloorHolds(t *testing.T) {
 			Lead:   time.Duration(rng.IntN(1200)) * time.Second,
 		}
 		if rng.IntN(2) == 0 {
-			policy.Quantile = decide.Lowest + rng.Float64()*(decide.Highest-decide.Lowest)
+			policy.Quantile = windowpeak.Lowest + rng.Float64()*(windowpeak.Highest-windowpeak.Lowest)
 		}
 		inputs := make([]decide.Input, 1+rng.IntN(10))
 		for i := range inputs {
@@ -159,14 +156,14 @@ func TestQuantilesAt(t *testing.T) {
 			t.Errorf("at %v: %v, want %v", level, got, want)
 		}
 	}
-	if !slices.IsSorted(decide.Levels()) || decide.Levels()[0] != decide.Lowest ||
-		decide.Levels()[len(decide.Levels())-1] != decide.Highest {
-		t.Errorf("levels %v must ascend from %v to %v", decide.Levels(), decide.Lowest, decide.Highest)
+	if !slices.IsSorted(windowpeak.Levels()) || windowpeak.Levels()[0] != windowpeak.Lowest ||
+		windowpeak.Levels()[len(windowpeak.Levels())-1] != windowpeak.Highest {
+		t.Errorf("levels %v must ascend from %v to %v", windowpeak.Levels(), windowpeak.Lowest, windowpeak.Highest)
 	}
 }
 
 func TestAtHorizon(t *testing.T) {
-	windows := []decide.Window{
+	windows := []windowpeak.Window{
 		{Horizon: time.Minute, Quantiles: window(10, 20)},
 		{Horizon: 4 * time.Minute, Quantiles: window(20, 40)},
 	}
@@ -180,7 +177,7 @@ func TestAtHorizon(t *testing.T) {
 		"shorter than any is out of reach": {time.Second, 0, false},
 		"longer than any is out of reach":  {time.Hour, 0, false},
 	} {
-		q, ok := decide.AtHorizon(windows, tt.horizon)
+		q, ok := windowpeak.AtHorizon(windows, tt.horizon)
 		if ok != tt.ok || math.Abs(q.At(0.5)-tt.want) > 1e-9 {
 			t.Errorf("%s: median %v, %v; want %v, %v", name, q.At(0.5), ok, tt.want, tt.ok)
 		}
@@ -273,7 +270,7 @@ func FuzzParseSelection(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > decide.Highest || math.IsNaN(s.Late) || s.Late >= 1 {
+		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.Highest || math.IsNaN(s.Late) || s.Late >= 1 {
 			t.Errorf("%q=%q gives %+v", key, value, s)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // A forecast is cut to what history justifies, and the reason says so; what is observed is served above it.
@@ -22,30 +23,30 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 	}{
 		"below the limit": {
 			objective,
-			decide.Input{Observed: 100, Limit: limit, Learnt: decide.Shape{Median: 100, Spread: 10}},
+			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
 			120, false, "median 100",
 		},
 		"above it": {
 			objective,
-			decide.Input{Observed: 100, Limit: limit, Learnt: decide.Shape{Median: 100, Spread: 100}},
+			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
 			150, true, "150 is all that its history justifies (the highest credible demand is 100): median 100",
 		},
 		"without a limit": {
-			objective, decide.Input{Observed: 100, Learnt: decide.Shape{Median: 100, Spread: 100}}, 300, false, "median 100",
+			objective, decide.Input{Observed: 100, Peak: windowpeak.Peak{Median: 100, Spread: 100}}, 300, false, "median 100",
 		},
 		"a suspect": {
 			objective,
-			decide.Input{Observed: 160, Suspect: true, Limit: limit, Learnt: decide.Shape{Median: 100, Spread: 10}},
+			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
 			160, true, "more is observed than its history justifies (the highest credible demand is 100): the observed 160",
 		},
 		"a suspect, where the forecast is asked for as it is": {
 			decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute, Mode: decide.Forecast},
-			decide.Input{Observed: 160, Suspect: true, Limit: limit, Learnt: decide.Shape{Median: 100, Spread: 10}},
+			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
 			120, false, "median 100",
 		},
 		"a demand above the limit that is no suspect": {
 			objective,
-			decide.Input{Observed: 155, Limit: limit, Learnt: decide.Shape{Median: 100, Spread: 100}},
+			decide.Input{Observed: 155, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
 			155, false, "the observed 155 is served, above the forecast",
 		},
 		"a quantile": {

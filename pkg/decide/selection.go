@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Selection is what one request asks beside the Forecast's own settings; zero fields keep those.
@@ -91,12 +93,12 @@ func setHorizon(s *Selection, value string) error {
 
 func setQuantile(s *Selection, value string) error {
 	q, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(q >= Lowest && q <= Highest) {
+	if err != nil || !(q >= windowpeak.Lowest && q <= windowpeak.Highest) {
 		return fmt.Errorf(
 			"quantile=%.64q is not a number from %v to %v, write for example 0.95",
 			value,
-			Lowest,
-			Highest,
+			windowpeak.Lowest,
+			windowpeak.Highest,
 		)
 	}
 	s.Quantile = q

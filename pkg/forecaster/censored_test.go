@@ -1,6 +1,7 @@
 package forecaster_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,23 +13,22 @@ import (
 )
 
 // held is a demand of which no more than the capacity is seen.
-func held(v, capacity float64) repair.Sample {
-	if v < capacity {
-		return repair.Plain(v)
-	}
-	return repair.Sample{Value: capacity, Cause: repair.AtLimit}
+func held(v, capacity float64) repair.Reading {
+	return repair.Reading{Demand: math.Min(v, capacity), Saturated: v >= capacity}
 }
 
 // hidden is a history of days that are all seen, and then of days at whose peaks the service is saturated. The same twice:
 // as it is screened, and as who screens nothing has it.
-func hidden(demand func(int) float64, seen, saturated int, capacity float64) (screened, taken repair.Series) {
-	s := history((seen+saturated)*288, demand)
-	s.Causes = make([]repair.Cause, len(s.Values))
-	for i := seen * 288; i < len(s.Values); i++ {
-		sample := held(s.Values[i], capacity)
-		s.Values[i], s.Causes[i] = sample.Value, sample.Cause
+func hidden(demand func(int) float64, seen, saturated int, capacity float64) (screened, taken forecaster.History) {
+	taken = history((seen+saturated)*288, demand)
+	limits := map[time.Time]bool{}
+	for i := seen * 288; i < len(taken.Values); i++ {
+		r := held(taken.Values[i], capacity)
+		taken.Values[i], limits[taken.TimeAt(i)] = r.Demand, r.Saturated
 	}
-	return s, repair.PlainSeries(s.Series)
+	screened = taken
+	screened.Saturated = func(at time.Time) bool { return limits[at] }
+	return screened, taken
 }
 
 // After days whose peaks were hidden, the next peak is still expected to be what it was when it could be seen; who takes
@@ -40,11 +40,11 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 	objective.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
 		t.Run(name, func(t *testing.T) {
-			c.Models = []string{forecaster.HoltWinters} // Quick to fit.
+			c.Models = []string{windowpeak.HoltWinters} // Quick to fit.
 			demand := saw(rand.New(rand.NewPCG(3, 2)))
 			screened, taken := hidden(demand, 5, 2, capacity)
 			repaired, naive := forecaster.New(c, screened), forecaster.New(c, taken)
-			most := func(f *forecaster.Forecaster, sample repair.Sample) float64 {
+			most := func(f *forecaster.Forecaster, sample repair.Reading) float64 {
 				f.Step(sample)
 				return describe(f).Decision.Value
 			}
@@ -52,7 +52,7 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 			for i := 7 * 288; i < 7*288+9*12; i++ { // To nine o'clock, when the peak is.
 				sample := held(demand(i), capacity)
 				withRepair = math.Max(withRepair, most(repaired, sample))
-				without = math.Max(without, most(naive, repair.Plain(sample.Value)))
+				without = math.Max(without, most(naive, plain(sample.Demand)))
 			}
 			t.Logf(
 				"of a peak of 400 that is seen up to %d: served at most %.1f with repair, %.1f without",
@@ -73,7 +73,7 @@ func TestAMaskedSampleIsAGap(t *testing.T) {
 	f := forecaster.New(config(), history(7*288, saw(rng)))
 	before := describe(f)
 	for range 3 {
-		f.Step(repair.Sample{Value: math.NaN(), Cause: repair.Outage})
+		f.Step(plain(gap))
 	}
 	after := describe(f)
 	if after.Observed != before.Observed || after.Decision.Value < after.Observed {
@@ -95,17 +95,17 @@ func TestNothingButBounds(t *testing.T) {
 	objective.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
 	objective.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
-		f := forecaster.New(c, repair.Series{Series: history(0, nil).Series})
+		f := forecaster.New(c, history(0, nil))
 		rng := rand.New(rand.NewPCG(5, 4))
 		for i := range 4 * 288 {
-			sample := repair.Sample{Value: 300 + rng.Float64(), Cause: repair.AtCapacity}
+			sample := repair.Reading{Demand: 300 + rng.Float64(), Saturated: true}
 			f.Step(sample)
 			value := describe(f).Decision.Value
-			if !math.IsNaN(value) && (value < sample.Value || value > 600) {
-				t.Fatalf("%s, step %d: %v served on %v", name, i, value, sample.Value)
+			if !math.IsNaN(value) && (value < sample.Demand || value > 600) {
+				t.Fatalf("%s, step %d: %v served on %v", name, i, value, sample.Demand)
 			}
 		}
-		if e := describe(f); e.Observed < 300 || !math.IsNaN(e.Coverage) {
+		if e := describe(f); e.Observed < 300 || e.Coverage > 0 {
 			t.Errorf("%s: observed %v, coverage %v of windows of which nothing is known", name, e.Observed, e.Coverage)
 		}
 	}

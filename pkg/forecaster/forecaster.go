@@ -1,7 +1,9 @@
 package forecaster
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -9,209 +11,285 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/trailing"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
-// Forecaster is one series' model life. It is not safe for concurrent use.
+// Forecaster is one series' life. It is not safe for concurrent use.
 type Forecaster struct {
-	config   Config
-	horizons []int
-	members  []*member
-	own      int // index of the lead window among the horizons
+	config Config
 
-	demand    demand
-	censored  censored
-	bound     credible.Bound     // as of the newest sample
-	suspended float64            // the demand while samples are held back; NaN where none is
-	objective *outcome.Objective // nil where none is served
-	fault     error              // why none is served that was asked for
-	scales    *ring              // of the windows that are open
-	gate      gate
-	inputs    []decide.Input
-	record    record
+	// What a sample is worth. flags are the readings that the filter holds back; screen and spans have seen what has passed.
+	filter *credible.Filter
+	flags  []repair.Reading
+	screen *repair.Screen
+	spans  *repair.Spans
 
-	next     int64 // index of the next step since the epoch
-	observed int   // samples seen that were no gaps
-	decision decide.Decision
+	demand demand
+	// recent are the samples of the lead window before the newest one that is known; missing is how many came after that.
+	recent  trailing.Ring
+	missing int
+	bound   credible.Bound // as of the newest sample
+	// held is the demand while samples are held back; NaN where none is.
+	held float64
 
-	maxima []float64 // scratch
-	path   []float64 // scratch
+	// What comes of it: nil before the first sample. fault is why there is no objective that was asked for.
+	peaks      *windowpeak.Set
+	selection  *selection
+	fault      error
+	inputs     []decide.Input
+	decision   decide.Decision
+	record     record
+	next       int64             // index of the next step since the epoch
+	observed   int               // samples seen that were no gaps
+	candidates []windowpeak.Peak // scratch
 }
 
-// New fits every candidate on the first part of a history and replays the rest. The configuration must be valid. A
-// history that is too short for a model is that model's error, never New's: an empty history is a beginning, too.
-func New(config Config, history repair.Series) *Forecaster {
-	return begin(config, config.horizons(), chosen(config.Models), history)
+// History is a demand as it was read.
+type History struct {
+	forecast.Series
+	// Saturated and AtZero say of a time that the service hid its demand, and that there was no replica; nil means never.
+	Saturated, AtZero func(time.Time) bool
 }
 
-func begin(config Config, horizons []int, candidates []blueprint, history repair.Series) *Forecaster {
-	history = begun(history)
-	split := len(history.Values) - config.replay(len(history.Values))
-	train := history.Slice(0, split)
-	f := empty(config, horizons, candidates, history.Series, mean(train.Values))
-	known := f.warm(train)
-	for _, m := range f.members {
-		m.fit(config, known)
-	}
-	for i := split; i < len(history.Values); i++ {
-		f.Step(history.At(i))
-	}
-	if f.objective != nil {
-		f.objective.Fit()
-	}
-	return f
-}
-
-// empty is a Forecaster at the beginning of a history.
-func empty(
-	config Config, horizons []int, candidates []blueprint, history forecast.Series, typical float64,
-) *Forecaster {
-	window := config.stepsIn(config.Window)
-	longest := horizons[len(horizons)-1]
-	every := max(1, config.replay(len(history.Values))/scoreCount)
-	f := &Forecaster{
-		config: config, horizons: horizons, gate: gate{serving: -1}, suspended: math.NaN(),
-		demand: newDemand(config, longest, typical), scales: newRing(longest), censored: newCensored(config),
-		record: newRecord(config, len(history.Values), window),
-		next:   history.Start.UnixNano() / int64(config.Step),
-		maxima: make([]float64, len(horizons)), path: make([]float64, longest),
-	}
-	for _, b := range candidates {
-		f.members = append(f.members, newMember(b, config, horizons, every))
-	}
-	f.own = f.members[0].own
-	f.objective, f.fault = newObjective(config, history.Start)
-	if f.objective == nil {
-		f.config.Policy.Target = 0 // A quantile rules.
-	}
-	return f
-}
-
-// warm lets the scales and the record see the training part, and gives the demand to fit models to.
-func (f *Forecaster) warm(train repair.Series) forecast.Series {
-	values := make([]float64, len(train.Values))
-	for i := range values {
-		values[i] = f.watch(train.At(i))
-		if f.censored.within(1) {
-			values[i] = lastSeason(values[:i+1], f.config.season())
-		}
-		f.scales.push(f.demand.scale())
-	}
-	out := train.Series
-	out.Values = values
+// Reading is that of a step.
+func (h History) Reading(i int) repair.Reading {
+	out := repair.Reading{Demand: h.Values[i]}
+	at := h.TimeAt(i)
+	out.Saturated = h.Saturated != nil && h.Saturated(at)
+	out.Asleep = h.AtZero != nil && h.AtZero(at)
 	return out
 }
 
-// watch takes a sample into the demand and gives it; f.maxima are then those of the windows that end here.
-func (f *Forecaster) watch(sample repair.Sample) float64 {
+// New steps through a history. The configuration must be valid. In hindsight, as a whole history is read, suspects that were
+// corroborated later in it are none; but for these the state is the same as after as many calls of Step. An empty history is
+// a beginning, too.
+func New(config Config, history History) *Forecaster {
+	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
+	f := &Forecaster{
+		config: config, filter: credible.NewFilter(config.credible(horizons)),
+		screen: repair.NewScreen(repair.Config{Step: config.Step, Capacity: decide.Usable(config.Scalings)}),
+		spans:  repair.NewSpans(config.Step),
+		demand: newDemand(config), recent: trailing.NewRing(config.stepsIn(config.Window) + 1), held: math.NaN(), next: history.Start.UnixNano() / int64(config.Step),
+		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
+		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
+	}
+	var passed []credible.Sample
+	for i, v := range history.Values {
+		f.flags = append(f.flags, history.Reading(i))
+		passed = append(passed, f.filter.Step(v)...)
+	}
+	for _, s := range passed {
+		if s.Suspect && s.Demand <= f.filter.Cap() {
+			s.Suspect = false
+		}
+		f.pass(s)
+	}
+	f.flags = slices.Clone(f.flags) // Those of the whole history need not stay.
+	f.hold()
+	return f
+}
+
+// Step takes the next reading.
+func (f *Forecaster) Step(r repair.Reading) {
+	f.flags = append(f.flags, r)
+	for _, s := range f.filter.Step(r.Demand) {
+		f.pass(s)
+	}
+	f.hold()
+}
+
+// pass takes a sample of which it is known whether it is credible.
+func (f *Forecaster) pass(s credible.Sample) {
+	r := f.flags[0]
+	f.flags = f.flags[1:]
+	r.Demand, r.Suspect = s.Demand, s.Suspect
+	sample := f.screen.Step(r)
+	sample.Bound = s.Bound
+	at := f.End()
+	f.spans.Add(at, sample.Cause)
+	f.step(sample)
+}
+
+// step takes the next sample: what was forecast of it is scored, the candidates forecast anew, and it is decided. What is
+// missing before the first sample is no gap: the workload was not there yet.
+func (f *Forecaster) step(sample repair.Sample) {
 	index := f.next
 	f.next++
-	window := f.horizons[f.own]
-	before := math.NaN()
-	if f.demand.recent.len() >= window {
-		before = f.demand.recent.ago(window - 1)
+	f.held = math.NaN()
+	if f.peaks == nil && (math.IsNaN(sample.Value) || !f.begin(index)) {
+		return
 	}
-	f.censored.see(sample)
-	now := f.demand.observe(sample)
-	f.demand.recent.maximaTo(f.maxima, f.horizons)
-	if move := math.Abs(f.maxima[f.own] - before); !math.IsNaN(move) {
-		f.demand.moves.add(move)
-	}
-	f.record.observe(index, now)
 	f.bound = sample.Bound
-	if f.objective != nil {
-		f.objective.Step(outcome.Sample{
-			Observed: now, Arrived: sample.Value, AtLeast: f.censored.within(1), Limit: f.limit(),
-		})
-	}
+	f.remember(sample.Value)
+	now, atLeast := f.demand.observe(sample)
 	if !math.IsNaN(now) {
 		f.observed++
 	}
-	return now
-}
-
-// Step takes the next sample: scores what was forecast, forecasts anew, and decides. A masked one is a gap; for a lower
-// bound see censored.
-func (f *Forecaster) Step(sample repair.Sample) {
-	index := f.next
-	f.suspended = math.NaN()
-	now := f.watch(sample)
-	f.record.resolve(index, f.maxima[f.own], f.censored.within(f.horizons[f.own]))
-	scale := f.demand.scale()
-	for _, m := range f.members {
-		if m.err == nil {
-			m.score(index, f.maxima, f.scales, &f.censored)
-			m.advance(m.evidence(now, f.censored.within(1)), scale, f.bound, f.path)
-		}
-	}
-	f.scales.push(scale)
-	f.gate.choose(f.members)
-	f.decide(scale)
+	f.record.observe(index, now)
+	f.peaks.Step(windowpeak.Sample{Observed: now, Arrived: sample.Value, AtLeast: atLeast, Bound: f.bound})
+	f.selection.step(f, sample.Value)
+	peak, exact := f.peaks.Came()
+	f.record.resolve(index, peak, !exact)
+	f.decide()
 	f.record.serve(index, f.decision.Value)
 }
 
-// decide makes the decision from the member that serves; without one the value is NaN: the caller falls back.
-func (f *Forecaster) decide(scale float64) {
-	if f.gate.serving < 0 || math.IsNaN(f.demand.observed) {
-		f.inputs, f.decision = f.inputs[:0], decide.Decision{Value: math.NaN(), Observed: f.credit()}
+// remember takes a sample for the fallback, NaN for none.
+func (f *Forecaster) remember(v float64) {
+	if math.IsNaN(v) {
+		f.missing++
 		return
 	}
-	f.look(f.members[f.gate.serving].quantiles(f.own, scale, f.bound))
-	f.decision = decide.Decide(f.config.Policy, f.multiple(), f.inputs)
+	for range min(f.missing, f.recent.Cap()) {
+		f.recent.Push(math.NaN())
+	}
+	f.missing = 0
+	f.recent.Push(v)
 }
 
-// look takes down what a decision is made of: the distribution of the window's maximum and, for an objective, what it
-// looks back over.
-func (f *Forecaster) look(window decide.Quantiles) {
+// Fallback is what is served while no candidate can be: the running maximum of the samples over the lead window, and the same
+// time last season where that has proved itself on this series; never less than is observed.
+func (f *Forecaster) Fallback() decide.Decision {
+	d := decide.Decision{Observed: f.credit()}
+	if f.peaks == nil {
+		d.Value = d.Observed
+		d.Reason = fmt.Sprintf("the observed %.6g is all that is known yet", d.Value)
+		return d
+	}
+	d.Value = math.Max(trailing.Most(f.recent.Newest()...), 0)
+	d.Reason = fmt.Sprintf("the running maximum of the observed demand over %s is %.6g", f.config.Window, d.Value)
+	if q, ok := f.lastSeason(); ok && q > d.Value {
+		d.Value = q
+		d.Reason = fmt.Sprintf("the same time last season reached %.6g, above the running maximum of the last %s",
+			q, f.config.Window)
+	}
+	if d.Observed > d.Value {
+		d.Value, d.Reason = d.Observed, fmt.Sprintf("the observed %.6g is above %s", d.Observed, d.Reason)
+	}
+	if f.config.Policy.Mode == decide.Shadow {
+		d.Value = d.Observed
+	}
+	return d
+}
+
+// lastSeason is the median of the window peak by the same time last season, where it beats the last value.
+func (f *Forecaster) lastSeason() (median float64, ok bool) {
+	at := f.peaks.Find(windowpeak.LastSeason)
+	if at < 0 {
+		return 0, false
+	}
+	c := f.peaks.Candidates()[at]
+	if !c.Calibrated() || !(skill(c, f.peaks.Candidates()[f.peaks.Find(windowpeak.LastValue)]) > 0) {
+		return 0, false
+	}
+	q := c.Quantiles(f.bound)
+	return q.At(0.5), true
+}
+
+// begin makes what forecasts and decides.
+func (f *Forecaster) begin(index int64) bool {
+	config, err := f.config.peaks()
+	if err == nil {
+		f.peaks, err = windowpeak.New(config)
+	}
+	if err != nil {
+		f.fault = err
+		return false
+	}
+	f.selection, f.fault = newSelection(f.config, f.peaks, time.Unix(0, index*int64(f.config.Step)).UTC())
+	return true
+}
+
+// decide makes the decision from the candidate that is selected; without one the value is NaN: the caller falls back.
+func (f *Forecaster) decide() {
+	f.decision = decide.Decision{Value: math.NaN(), Observed: f.credit()}
 	f.inputs = f.inputs[:0]
-	if f.objective != nil {
-		f.inputs = append(f.inputs, f.objective.Inputs()...)
+	if f.peaks == nil {
+		return
 	}
-	if len(f.inputs) == 0 {
-		f.inputs = append(f.inputs, decide.Input{Typical: f.demand.level.mean()})
+	if c := f.selection.candidate(0); f.selection.serves(0, c) {
+		f.inputs = f.look(0, c)
+		f.decision = decide.Decide(f.selection.policies[0], f.selection.multiple(0), f.inputs)
 	}
-	newest := &f.inputs[len(f.inputs)-1]
-	newest.Observed, newest.Window, newest.Limit = f.credit(), window, f.limit()
-	newest.Suspect = f.suspended > newest.Observed
+}
+
+// look takes down what an answer is made of: what it looks back over, with the distribution of the window peak now.
+func (f *Forecaster) look(answer int, c *windowpeak.Candidate) []decide.Input {
+	out := append(f.inputs[:0], f.selection.inputs(answer)...)
+	if len(out) == 0 {
+		peak, _ := c.Peak()
+		out = append(out, decide.Input{Peak: peak})
+	}
+	newest := &out[len(out)-1]
+	newest.Observed, newest.Window, newest.Limit = f.credit(), c.Quantiles(f.bound), f.limit()
+	newest.Suspect = f.held > newest.Observed
+	return out
+}
+
+// ValuesTo writes what is served for the policy, and for each of those beside it, to dst: NaN where the caller falls back.
+func (f *Forecaster) ValuesTo(dst []float64) {
+	dst[0] = f.decision.Value
+	for i := 1; i < len(dst); i++ {
+		dst[i] = math.NaN()
+		if f.peaks == nil {
+			continue
+		}
+		if c := f.selection.candidate(i); f.selection.serves(i, c) {
+			dst[i] = decide.Decide(f.selection.policies[i], f.selection.multiple(i), f.look(i, c)).Value
+		}
+	}
 }
 
 // limit is the most that history justifies over the lead window.
-func (f *Forecaster) limit() credible.Limit { return f.bound.Limit(f.own) }
+func (f *Forecaster) limit() credible.Limit {
+	if f.peaks == nil {
+		return f.bound.Limit(0)
+	}
+	return f.bound.Limit(f.peaks.Own())
+}
 
 // credit is what the observed demand counts for.
 func (f *Forecaster) credit() float64 {
-	if !math.IsNaN(f.suspended) {
-		return f.limit().Credit(f.suspended)
+	if !math.IsNaN(f.held) {
+		return f.limit().Credit(f.held)
 	}
-	return f.limit().Credit(f.demand.observed)
+	return f.limit().Credit(f.demand.known)
 }
 
-// Suspend decides while samples are held back as suspects, the oldest first and one at least: they teach nothing, and are
-// served as far as they are credible. It holds until the next Step.
-func (f *Forecaster) Suspend(held []credible.Sample) {
-	f.bound = held[len(held)-1].Bound
-	sum, n := 0.0, 0.0
-	take := func(v float64) {
-		if !math.IsNaN(v) {
-			sum += v
-			n++
-		}
+// hold decides while samples are held back as suspects: they teach nothing, and are served as far as they are credible.
+func (f *Forecaster) hold() {
+	waiting := f.filter.Waiting()
+	if len(waiting) == 0 {
+		return
 	}
-	newest := held[max(0, len(held)-f.config.average()):]
-	for _, s := range newest {
-		take(s.Demand)
+	f.bound = waiting[len(waiting)-1].Bound
+	for len(waiting) > 1 && math.IsNaN(waiting[len(waiting)-1].Demand) {
+		waiting = waiting[:len(waiting)-1] // What is observed holds on over gaps.
 	}
-	for i := range min(f.config.average()-len(newest), f.demand.raw.len()) {
-		take(f.demand.raw.ago(i))
+	newer := make([]float64, 0, 8)
+	for _, s := range waiting[max(0, len(waiting)-cap(f.demand.samples)):] {
+		newer = append(newer, s.Demand)
 	}
-	if n > 0 {
-		f.suspended = sum / n
-	}
-	f.decide(f.demand.scale())
+	f.held = f.demand.with(newer)
+	f.decide()
 }
 
-// End is the time of the next sample.
+// Waiting are the samples that are held back as suspects, the oldest first, and for how long they must last to be believed.
+func (f *Forecaster) Waiting() (held []credible.Sample, lasts time.Duration) {
+	return f.filter.Waiting(), f.filter.Corroboration()
+}
+
+// Spans are the times at which the demand was not simply known.
+func (f *Forecaster) Spans() *repair.Spans { return f.spans }
+
+// End is the time of the next sample that has passed.
 func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config.Step)).UTC() }
+
+// Read is the end of what was read: those that are held back included.
+func (f *Forecaster) Read() time.Time {
+	return f.End().Add(time.Duration(len(f.flags)) * f.config.Step)
+}
 
 // Observed is the demand at the newest sample as far as it is credible, NaN before the first.
 func (f *Forecaster) Observed() float64 { return f.credit() }
@@ -222,99 +300,40 @@ func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f
 // Decided says whether a candidate serves; without one the caller falls back.
 func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
 
-// Describe writes what the forecaster knows to an entry.
-func (f *Forecaster) Describe(e *snapshot.Entry) {
-	e.Window = time.Duration(f.horizons[f.own]) * f.config.Step
-	e.Reach = time.Duration(f.horizons[len(f.horizons)-1]) * f.config.Step
-	e.Observed = f.credit()
-	e.Decision = f.decision
-	e.Skill, e.Coverage = math.NaN(), f.record.covered.mean()
-	e.ModelReason = f.gate.reason(f.members)
-	e.Outcome = f.report()
-	if f.objective != nil {
-		e.ModelReason = "for quantiles and the path, " + e.ModelReason // An objective has a shape of its own.
+// Decision is what is served; its Value is NaN where the caller falls back.
+func (f *Forecaster) Decision() decide.Decision { return f.decision }
+
+// Objective is what calibrates the decision by its outcome; nil where nothing does.
+func (f *Forecaster) Objective() *outcome.Objective {
+	if f.selection == nil {
+		return nil
 	}
-	if f.fault != nil {
-		e.ModelReason += "; the objective is not served: " + f.fault.Error()
-	}
-	e.Inputs = append([]decide.Input(nil), f.inputs...)
-	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
-	for _, m := range f.members {
-		e.Candidates = append(e.Candidates, f.candidate(m))
-	}
-	if f.gate.serving >= 0 {
-		m := f.members[f.gate.serving]
-		e.Model, e.Skill, e.Path = m.name, skill(m, f.members[0]), f.pathOf(m)
-	}
+	return f.selection.objective
 }
 
-func (f *Forecaster) candidate(m *member) snapshot.Candidate {
-	c := snapshot.Candidate{
-		Name:     m.name,
-		Title:    m.title,
-		Free:     m.free,
-		Loss:     math.NaN(),
-		Skill:    math.NaN(),
-		Coverage: math.NaN(),
+// Windows are the distributions of the peaks of all windows that are calibrated, by the candidate that serves or, where that
+// knows the lead window alone, the best of those that know others.
+func (f *Forecaster) Windows() []windowpeak.Window {
+	if f.peaks == nil {
+		return nil
 	}
-	if m.err != nil {
-		c.Error = m.err.Error()
-		return c
+	c := f.selection.candidate(0)
+	if c == nil {
+		return nil
 	}
-	c.Loss, c.Skill, c.Coverage = loss(m), skill(m, f.members[0]), m.coverage.mean()
-	scale := f.demand.scale()
-	for i, h := range f.horizons {
-		if m.calibrated(i) {
-			horizon := time.Duration(h) * f.config.Step
-			c.Windows = append(c.Windows, decide.Window{Horizon: horizon, Quantiles: m.quantiles(i, scale, f.bound)})
-		}
-	}
-	return c
+	return f.stepper(c).Windows(f.config.Step, f.bound)
 }
 
-// pathOf is a member's forecast step by step, up to the longest horizon. The quantiles of the first step are calibrated
-// by what came; from there on they widen as the model's own standard errors do. (Those errors themselves are not taken at
-// their word: one outage in the history inflates them for good.)
-func (f *Forecaster) pathOf(m *member) []snapshot.PathStep {
-	forecasts := m.fitted.Forecast(f.horizons[len(f.horizons)-1])
-	out := make([]snapshot.PathStep, len(forecasts.Point))
-	first, scale := forecasts.StdErr[0], f.demand.scale()
-	limit := f.bound.Limit(len(f.horizons) - 1)
-	for j, level := range snapshot.PathLevels() {
-		spread := scale * m.views[0].scores.Quantile(m.adaptive.Level(level))
-		for i, point := range forecasts.Point {
-			widening := 1.0
-			if first > 0 {
-				widening = forecasts.StdErr[i] / first
-			}
-			out[i].Quantiles[j], _ = limit.Cut(math.Max(0, point+spread*widening))
-		}
-	}
-	for i, point := range forecasts.Point {
-		out[i].Time = f.End().Add(time.Duration(i) * f.config.Step)
-		out[i].Point, _ = limit.Cut(math.Max(0, point))
-	}
-	return out
-}
+// Peaks are the candidates; nil before the first sample.
+func (f *Forecaster) Peaks() *windowpeak.Set { return f.peaks }
 
-// begun is a series from its first sample on: what lies before is no outage, the workload was not there yet.
-func begun(s repair.Series) repair.Series {
-	for i, v := range s.Values {
-		if !math.IsNaN(v) {
-			return s.Slice(i, len(s.Values))
-		}
-	}
-	return s.Slice(len(s.Values), len(s.Values))
-}
+// Bound is the most that history justifies.
+func (f *Forecaster) Bound() credible.Bound { return f.bound }
 
-// mean is that of the values that are not gaps; 0 where all are.
-func mean(values []float64) float64 {
-	sum, n := 0.0, 0.0
-	for _, v := range values {
-		if !math.IsNaN(v) {
-			sum += v
-			n++
-		}
+// Model is the name of the candidate that serves; empty where none does.
+func (f *Forecaster) Model() string {
+	if f.peaks == nil || !f.Decided() {
+		return ""
 	}
-	return sum / math.Max(n, 1)
+	return f.selection.candidate(0).Name()
 }

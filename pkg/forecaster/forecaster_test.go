@@ -1,6 +1,7 @@
 package forecaster_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -32,13 +33,16 @@ func config() forecaster.Config {
 }
 
 // history is n steps of a demand.
-func history(n int, demand func(i int) float64) repair.Series {
+func history(n int, demand func(i int) float64) forecaster.History {
 	s := forecast.Series{Start: start, Step: step, Values: make([]float64, n)}
 	for i := range s.Values {
 		s.Values[i] = demand(i)
 	}
-	return repair.PlainSeries(s)
+	return forecaster.History{Series: s}
 }
+
+// plain is a reading without a doubt about it.
+func plain(v float64) repair.Reading { return repair.Reading{Demand: v} }
 
 func describe(f *forecaster.Forecaster) *snapshot.Entry {
 	e := new(snapshot.Entry)
@@ -70,8 +74,8 @@ func TestTheSeasonServesSeasonalDemand(t *testing.T) {
 		if !seasonal(e.Model) || e.Skill < 0.3 {
 			t.Errorf("seed %d: skill %.3f: %s", seed, e.Skill, e.ModelReason)
 		}
-		winters += candidate(t, e, forecaster.HoltWinters).Loss
-		season += candidate(t, e, forecaster.LastSeason).Loss
+		winters += candidate(t, e, windowpeak.HoltWinters).Loss
+		season += candidate(t, e, windowpeak.LastSeason).Loss
 	}
 	// Holt-Winters averages over days, yesterday alone carries its noise along.
 	if winters > 0.95*season {
@@ -80,7 +84,7 @@ func TestTheSeasonServesSeasonalDemand(t *testing.T) {
 }
 
 func seasonal(model string) bool {
-	return model == forecaster.HoltWinters || model == forecaster.LastSeason || model == forecaster.Auto
+	return model == windowpeak.HoltWinters || model == windowpeak.LastSeason || model == windowpeak.Auto
 }
 
 // An objective is served by the shape that was learnt from what came, also from the live steps; a quantile asks for none.
@@ -91,31 +95,26 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	demand := saw(rand.New(rand.NewPCG(7, 8)))
 	f := forecaster.New(c, history(8*288, demand))
 	before := describe(f)
-	newest := before.Inputs[len(before.Inputs)-1].Learnt
+	newest := before.Inputs[len(before.Inputs)-1].Peak
 	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, " k = ") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason)
 	}
 	if o := before.Outcome; o == nil || o.Verdict != outcome.Met || o.Over != 7*24*time.Hour {
 		t.Errorf("the outcome is %+v", o)
 	}
-	if !strings.HasPrefix(before.ModelReason, "for quantiles and the path, ") {
-		t.Errorf("the model's reason %q claims the objective's value", before.ModelReason)
+	if before.Model != before.Outcome.Shape || before.ModelReason != before.Outcome.Why {
+		t.Errorf("%s is said to serve (%s), and %s does", before.Model, before.ModelReason, before.Outcome.Shape)
 	}
 	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy) || !(k > 0) {
 		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy))
 	}
 	// Before the ramp of the morning more is expected than is there.
 	for i := 8 * 288; i < 8*288+7*12; i++ {
-		f.Step(repair.Plain(demand(i)))
+		f.Step(plain(demand(i)))
 	}
 	ramp := describe(f)
-	if got := ramp.Inputs[len(ramp.Inputs)-1].Learnt; got.Median < 1.02*ramp.Observed {
+	if got := ramp.Inputs[len(ramp.Inputs)-1].Peak; got.Median < 1.02*ramp.Observed {
 		t.Errorf("before the ramp the median is %v, of %v observed", got.Median, ramp.Observed)
-	}
-	if quantile := describe(
-		forecaster.New(config(), history(3*288, demand)),
-	); quantile.Inputs[0].Learnt != (decide.Shape{}) {
-		t.Errorf("a quantile has learnt %+v", quantile.Inputs[0].Learnt)
 	}
 }
 
@@ -158,7 +157,7 @@ func TestNoSkillOnARandomWalk(t *testing.T) {
 			return level
 		})))
 		served += candidate(t, e, e.Model).Loss
-		last += candidate(t, e, forecaster.LastValue).Loss
+		last += candidate(t, e, windowpeak.LastValue).Loss
 	}
 	if served < 0.9*last || served > last {
 		t.Errorf("what serves loses %.1f on random walks, the last value %.1f", served, last)
@@ -175,7 +174,7 @@ func TestModelIsDemotedWhenItStopsEarning(t *testing.T) {
 	level := 250.0
 	for range 3 * 288 {
 		level = math.Max(50, level+6*rng.NormFloat64())
-		f.Step(repair.Plain(level))
+		f.Step(plain(level))
 	}
 	e := describe(f)
 	if seasonal(e.Model) {
@@ -217,7 +216,7 @@ func TestCoverage(t *testing.T) {
 			const window = 3
 			within := 0
 			for i, v := range values[:len(values)-window] {
-				f.Step(repair.Plain(v))
+				f.Step(plain(v))
 				if slices.Max(values[i+1:i+1+window]) <= describe(f).Decision.Value {
 					within++
 				}
@@ -254,7 +253,7 @@ func TestOddHistories(t *testing.T) {
 		for _, n := range []int{0, 1, 2, 5, 50, 1000} {
 			f := forecaster.New(config(), history(n, demand))
 			for i := range 60 {
-				f.Step(repair.Plain(demand(n + i)))
+				f.Step(plain(demand(n + i)))
 				checkEntry(t, name, describe(f), f)
 			}
 		}
@@ -293,11 +292,11 @@ func checkEntry(t *testing.T, name string, e *snapshot.Entry, f *forecaster.Fore
 func TestGapsLeaveScoresAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	f := forecaster.New(config(), history(7*288, saw(rng)))
-	before := candidate(t, describe(f), forecaster.LastValue)
+	before := candidate(t, describe(f), windowpeak.LastValue)
 	for range 100 {
-		f.Step(repair.Plain(gap))
+		f.Step(plain(gap))
 	}
-	after := candidate(t, describe(f), forecaster.LastValue)
+	after := candidate(t, describe(f), windowpeak.LastValue)
 	if before.Loss != after.Loss || before.Coverage != after.Coverage {
 		t.Errorf(
 			"loss %v became %v, coverage %v became %v over gaps alone",
@@ -312,14 +311,14 @@ func TestGapsLeaveScoresAlone(t *testing.T) {
 func TestRateIsObservedOverAMinute(t *testing.T) {
 	c := config()
 	c.Step, c.Window, c.Rate = 15*time.Second, time.Minute, true
-	f := forecaster.New(c, repair.PlainSeries(forecast.Series{Start: start, Step: c.Step}))
+	f := forecaster.New(c, forecaster.History{Series: forecast.Series{Start: start, Step: c.Step}})
 	for _, sample := range []float64{100, 10, 20, 30, 40} {
-		f.Step(repair.Plain(sample))
+		f.Step(plain(sample))
 	}
 	if got := f.Observed(); got != 25 {
 		t.Errorf("observed %v, want the mean of the last four", got)
 	}
-	f.Step(repair.Plain(gap))
+	f.Step(plain(gap))
 	if got := f.Observed(); got != 25 {
 		t.Errorf("over a gap observed is %v, want what was known", got)
 	}
@@ -333,15 +332,16 @@ func TestModelsThatMayServe(t *testing.T) {
 	for _, candidate := range e.Candidates {
 		names = append(names, candidate.Name)
 	}
-	if title := candidate(t, e, forecaster.ARIMA).Title; !strings.HasPrefix(title, "ARIMA(") {
+	if title := candidate(t, e, windowpeak.ARIMA).Title; !strings.HasPrefix(title, "ARIMA(") {
 		t.Errorf("an automatic model is called %q, want the order it chose", title)
 	}
 	want := []string{
-		forecaster.LastValue,
-		forecaster.RunningMax,
-		forecaster.LastSeason,
-		forecaster.HoltWinters,
-		forecaster.ARIMA,
+		windowpeak.Regression,
+		windowpeak.LastValue,
+		windowpeak.RunningMax,
+		windowpeak.LastSeason,
+		windowpeak.HoltWinters,
+		windowpeak.ARIMA,
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("candidates %v, want %v", names, want)
@@ -350,7 +350,7 @@ func TestModelsThatMayServe(t *testing.T) {
 
 func TestTooShortForAModelIsItsReason(t *testing.T) {
 	e := describe(forecaster.New(config(), history(200, saw(rand.New(rand.NewPCG(1, 2))))))
-	if c := candidate(t, e, forecaster.HoltWinters); !strings.Contains(c.Error, "too short") || len(c.Windows) > 0 {
+	if c := candidate(t, e, windowpeak.HoltWinters); !strings.Contains(c.Error, "too short") || len(c.Windows) > 0 {
 		t.Errorf("Holt-Winters on 17 hours: %+v", c)
 	}
 	if e.Model == "" {
@@ -393,11 +393,11 @@ func TestCanonical(t *testing.T) {
 	for spelled, want := range map[string]string{
 		"HoltWinters": "holt-winters", "holt_winters": "holt-winters", "ARIMA": "arima", "Last Value": "last-value",
 	} {
-		if got, ok := forecaster.Canonical(spelled); !ok || got != want {
+		if got, ok := windowpeak.Canonical(spelled); !ok || got != want {
 			t.Errorf("%s is %q, %v; want %q", spelled, got, ok, want)
 		}
 	}
-	if got, ok := forecaster.Canonical("prophet"); ok {
+	if got, ok := windowpeak.Canonical("prophet"); ok {
 		t.Errorf("prophet is %q", got)
 	}
 }
@@ -419,17 +419,15 @@ func FuzzStep(f *testing.F) {
 			}
 		}
 		half := len(values) / 2
-		all := repair.PlainSeries(forecast.Series{Start: start, Step: step, Values: values})
-		all.Causes = make([]repair.Cause, len(values))
-		for i, v := range values {
-			all.Causes[i] = repair.Plain(v).Cause
-			if i%11 < int(bounds%12) && !math.IsNaN(v) {
-				all.Causes[i] = repair.AtLimit
-			}
+		all := forecaster.History{
+			Series:    forecast.Series{Start: start, Step: step, Values: values},
+			Saturated: func(at time.Time) bool { return int(at.Sub(start)/step)%11 < int(bounds%12) },
 		}
-		fc := forecaster.New(config(), all.Slice(0, half))
+		first := all
+		first.Series = all.Slice(0, half)
+		fc := forecaster.New(config(), first)
 		for i := half; i < len(values); i++ {
-			fc.Step(all.At(i))
+			fc.Step(all.Reading(i))
 			checkEntry(t, "fuzz", describe(fc), fc)
 		}
 	})

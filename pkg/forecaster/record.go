@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // recordLength is how many points of the past are kept to be looked at: a day of five minutes each.
@@ -15,14 +16,15 @@ const recordLength = 288
 type record struct {
 	step    time.Duration
 	stride  int // steps in a point
-	means   *ring
+	means   trailing.Ring
 	sum     float64
 	count   int
 	last    int64 // index of the newest step
 	past    []served
 	next    int
-	pending *ring // values served for the lead windows that are open
-	covered decayed
+	pending trailing.Ring // values served for the lead windows that are open
+	covered trailing.Fading
+	window  int // steps
 }
 
 // served is a value that was served at a step, and the maximum that came over its window, NaN while it is open.
@@ -36,8 +38,8 @@ func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
-		step: c.Step, stride: stride, means: newRing(recordLength), pending: newRing(window),
-		covered: newDecayed(c.cycle(), c.Step),
+		step: c.Step, stride: stride, means: trailing.NewRing(recordLength), pending: trailing.NewRing(window), window: window,
+		covered: trailing.NewFading(c.season()),
 	}
 }
 
@@ -49,25 +51,28 @@ func (r *record) observe(index int64, now float64) {
 		r.count++
 	}
 	if r.tick(index) {
-		r.means.push(r.sum / float64(r.count)) // NaN where all was gap.
+		r.means.Push(r.sum / float64(r.count)) // NaN where all was gap.
 		r.sum, r.count = 0, 0
 	}
 }
 
 // resolve takes the maximum that came over the lead window that ends at a step, or the least that it was.
 func (r *record) resolve(index int64, came float64, atLeast bool) {
-	window := len(r.pending.values)
-	if r.pending.len() < window {
+	if r.pending.Len() < r.window {
 		return
 	}
-	served := r.pending.ago(window - 1)
+	served := r.pending.Ago(r.window - 1)
 	if math.IsNaN(came) || math.IsNaN(served) {
 		return
 	}
 	if came > served || !atLeast {
-		r.covered.add(indicator(came <= served))
+		within := 0.0
+		if came <= served {
+			within = 1
+		}
+		r.covered.Add(within, r.step)
 	}
-	begun := index - int64(window)
+	begun := index - int64(r.window)
 	for i := range r.past {
 		if r.past[i].index == begun {
 			r.past[i].came = came
@@ -77,7 +82,7 @@ func (r *record) resolve(index int64, came float64, atLeast bool) {
 
 // serve takes the value served at a step, NaN for none.
 func (r *record) serve(index int64, value float64) {
-	r.pending.push(value)
+	r.pending.Push(value)
 	if !r.tick(index) || math.IsNaN(value) {
 		return
 	}
@@ -96,14 +101,11 @@ func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r
 
 // recent is the observed demand, a mean for each point.
 func (r *record) recent() forecast.Series {
-	n := r.means.len()
+	n := r.means.Len()
 	stride := time.Duration(r.stride) * r.step
 	newest := r.last - r.last%int64(r.stride)
-	out := forecast.Series{Step: stride, Values: make([]float64, n)}
+	out := forecast.Series{Step: stride, Values: r.means.Newest()}
 	out.Start = r.time(newest).Add(-time.Duration(n-1) * stride)
-	for i := range out.Values {
-		out.Values[i] = r.means.ago(n - 1 - i)
-	}
 	return out
 }
 

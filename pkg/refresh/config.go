@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Config of the loop. The zero value of a field means its default.
@@ -34,7 +34,7 @@ func (c Config) WithDefaults() Config {
 		}
 	}
 	set(&c.Refit, 6*time.Hour)
-	set(&c.Season, forecaster.Day)
+	set(&c.Season, windowpeak.Day)
 	set(&c.Timeout, 30*time.Second)
 	set(&c.Grace, 5*time.Second)
 	if c.Concurrency == 0 {

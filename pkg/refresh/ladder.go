@@ -3,13 +3,12 @@ package refresh
 import (
 	"errors"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -43,9 +42,9 @@ type view struct {
 	// decided: a candidate serves. span is how much history it has seen; less than a season has not every hour.
 	decided      bool
 	span, season time.Duration
-	// highest is the running maximum of the observed demand over the lead window.
-	highest float64
-	dropped series.Dropped
+	// fallback is served while no candidate can be.
+	fallback decide.Decision
+	dropped  series.Dropped
 	// limitErr of the newest query of the limit signal.
 	limitErr error
 	// doubt is the span that lasts, where the demand is not simply known.
@@ -90,41 +89,10 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 	}
 }
 
-// fallBack serves the running maximum of the observed demand over the lead window, and the same time last season where
-// that has proved itself on this series.
+// fallBack serves what the forecaster falls back on.
 func (v *view) fallBack(e *snapshot.Entry) {
-	value := v.highest
-	reason := fmt.Sprintf("the running maximum of the observed demand over %s is %.6g", e.Window, value)
-	if q, ok := lastSeason(e); ok && q > value {
-		value = q
-		reason = fmt.Sprintf(
-			"the same time last season reached %.6g, above the running maximum of the last %s",
-			q,
-			e.Window,
-		)
-	}
-	observed := e.Observed
-	if math.IsNaN(observed) {
-		observed = v.highest
-	}
-	if observed > value {
-		value, reason = observed, fmt.Sprintf("the observed %.6g is above %s", observed, reason)
-	}
-	e.Decision, e.Fallback = decide.Decision{Value: value, Observed: observed, Reason: reason}, true
-	if e.Policy.Mode == decide.Shadow {
-		e.Decision.Value = observed
-	}
-	e.Model, e.ModelReason, e.Inputs, e.Path = forecaster.RunningMax, reason, nil, nil
-}
-
-// lastSeason is the median of the window's maximum by the same time last season, where it beats the last value.
-func lastSeason(e *snapshot.Entry) (float64, bool) {
-	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == forecaster.LastSeason })
-	if i < 0 || !(e.Candidates[i].Skill > 0) {
-		return 0, false
-	}
-	q, ok := decide.AtHorizon(e.Candidates[i].Windows, e.Window)
-	return q.At(0.5), ok
+	e.Decision, e.Fallback = v.fallback, true
+	e.Model, e.ModelReason, e.Inputs, e.Path = windowpeak.RunningMax, v.fallback.Reason, nil, nil
 }
 
 // conditions say in words what is going on.

@@ -23,6 +23,7 @@ func known(span time.Duration, decided bool) (view, Target) {
 	e.SampleTime, e.ModelReason = snapshottest.Now().Add(-time.Minute), "the last value serves"
 	return view{
 		attempted: true, stored: true, entry: e, decided: decided, span: span, season: 24 * time.Hour,
+		fallback: decide.Decision{Reason: "the running maximum of the observed demand over 6m15s is 0"},
 	}, t
 }
 

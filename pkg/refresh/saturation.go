@@ -36,7 +36,7 @@ func (w *worker) askLimit(ctx context.Context, now time.Time, source Source) {
 	if w.found.limitErr = w.limits.Append(block); w.found.limitErr != nil {
 		return
 	}
-	if w.forecaster != nil && saturatedBefore(block, w.forecaster.End()) {
+	if w.forecaster != nil && saturatedBefore(block, w.forecaster.Read()) {
 		w.forecaster = nil
 	}
 }

@@ -3,6 +3,7 @@ package refresh_test
 import (
 	"context"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"strings"
 	"testing"
@@ -97,7 +98,7 @@ func expected(t *testing.T, e *snapshot.Entry) float64 {
 	t.Helper()
 	for _, c := range e.Candidates {
 		if c.Name == e.Model {
-			q, _ := decide.AtHorizon(c.Windows, e.Window)
+			q, _ := windowpeak.AtHorizon(c.Windows, e.Window)
 			return q.At(0.95)
 		}
 	}

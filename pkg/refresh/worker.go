@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/credible"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
-	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 )
 
@@ -29,14 +25,7 @@ type worker struct {
 	limitRetry    time.Time
 	limitFailures int
 	forecaster    *forecaster.Forecaster
-	// filter has seen all samples before judged; screen, spans and suspects what the forecaster has, which lags behind while
-	// samples are held back. suspects are the times of those that the fallback must pass over.
-	filter   *credible.Filter
-	judged   time.Time
-	screen   *repair.Screen
-	spans    *repair.Spans
-	suspects []time.Time
-	anchor   time.Time
+	anchor        time.Time
 	// first is the time of the first sample in the history's range.
 	first time.Time
 
@@ -195,27 +184,28 @@ func (w *worker) step() {
 	if anchor := w.anchors.at(end, w.first); w.forecaster == nil || anchor.After(w.anchor) {
 		w.rebuild(anchor)
 	}
-	came := w.screened(w.judged, end, false)
+	came := w.history(w.forecaster.Read(), end)
 	for i := range came.Values {
-		w.forecaster.Step(came.At(i))
-	}
-	if held := w.filter.Waiting(); len(held) > 0 {
-		w.forecaster.Suspend(held)
+		w.forecaster.Step(came.Reading(i))
 	}
 }
 
 func (w *worker) rebuild(anchor time.Time) {
 	w.anchor = anchor
 	w.rebuilds++
-	w.screen = repair.NewScreen(repair.Config{Step: w.target.Step, Capacity: decide.Usable(w.target.Scalings)})
-	w.spans = repair.NewSpans(w.target.Step)
-	config := forecaster.Config{
+	w.forecaster = forecaster.New(forecaster.Config{
 		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
-		Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
+		Lookback: w.target.Lookback, Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
+	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
+}
+
+// history is the demand of [from, to) as it was read.
+func (w *worker) history(from, to time.Time) forecaster.History {
+	out := forecaster.History{Series: w.demand(from, to), AtZero: w.target.AtZero.At}
+	if w.limits != nil {
+		out.Saturated = w.limits.At
 	}
-	w.filter, w.suspects = credible.NewFilter(config.Credible(w.target.Lookback)), nil
-	history := w.screened(align(anchor.Add(-w.target.History), w.target.Step), anchor, true)
-	w.forecaster = forecaster.New(config, history)
+	return out
 }
 
 // firstSample is the time of the first sample that is no gap, the end where all are.
@@ -237,8 +227,7 @@ func (w *worker) look() {
 	}
 	e := describe(w.target)
 	w.forecaster.Describe(e)
-	e.Repairs = w.spans.Since(e.Recent.Start)
-	w.found.doubt, w.found.doubted = w.spans.Newest(w.store.End())
+	w.found.doubt, w.found.doubted = w.forecaster.Spans().Newest(w.store.End())
 	w.suspend(e)
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
@@ -246,17 +235,5 @@ func (w *worker) look() {
 	w.found.entry = e
 	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
 	w.found.season = w.seasons[0]
-	w.found.highest = w.highest(newest.Add(-e.Window))
-}
-
-// highest is the maximum of the samples since a time that are neither gaps nor suspects; 0 where there is none.
-func (w *worker) highest(since time.Time) float64 {
-	s := w.demand(since, w.forecaster.End())
-	out := 0.0
-	for i, v := range s.Values {
-		if v > out && !slices.Contains(w.suspects, s.TimeAt(i)) {
-			out = v
-		}
-	}
-	return out
+	w.found.fallback = w.forecaster.Fallback()
 }

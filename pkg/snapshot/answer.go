@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Answer is one value as a metric serves it: finite and not negative.
@@ -73,6 +74,9 @@ func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, erro
 	name := s.Model
 	if name == "" {
 		name = e.Model
+		if s.Horizon != 0 && s.Horizon != e.Window && e.PathModel != "" {
+			name = e.PathModel // The selected one may know the lead window alone.
+		}
 	}
 	i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return strings.EqualFold(c.Name, name) })
 	switch {
@@ -99,7 +103,7 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 		// The margin is for the Forecast's own window.
 		window, policy.Target = s.Horizon, 0
 	}
-	if c.Name == e.Model && window == e.Window && s.Model == "" {
+	if c.Name == e.Model && window == e.Window {
 		return decide.Decide(policy, k, e.Inputs), window, nil
 	}
 	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.Reach {
@@ -107,17 +111,15 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 		// length.
 		window = c.Windows[n-1].Horizon
 	}
-	q, ok := decide.AtHorizon(c.Windows, window)
+	q, ok := windowpeak.AtHorizon(c.Windows, window)
 	if !ok {
 		return decide.Decision{}, 0, e.unknownHorizon(c, window)
 	}
 	input := decide.Input{Observed: e.Observed, Window: q}
-	if n := len(e.Inputs); n > 0 {
-		input.Typical = e.Inputs[n-1].Typical
-		if window == e.Window { // The distributions of other windows are bounded already.
-			input.Limit = e.Inputs[n-1].Limit
-		}
+	if n := len(e.Inputs); n > 0 && window == e.Window { // The distributions of other windows are bounded already.
+		input.Limit = e.Inputs[n-1].Limit
 	}
+	policy.Target = 0 // Another candidate has no headroom of its own: its quantile is served.
 	return decide.Decide(policy, k, []decide.Input{input}), window, nil
 }
 

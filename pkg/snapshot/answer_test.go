@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"errors"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
 	"strings"
@@ -68,7 +69,7 @@ func TestAnswerIsAlwaysAQuantity(t *testing.T) {
 	for _, e := range snapshottest.EveryState() {
 		for _, model := range []string{"", "arima", "last-value", "holt-winters"} {
 			for _, horizon := range []time.Duration{0, time.Minute, 7 * time.Minute, time.Hour} {
-				for _, quantile := range []float64{0, decide.Lowest, 0.5, decide.Highest} {
+				for _, quantile := range []float64{0, windowpeak.Lowest, 0.5, windowpeak.Highest} {
 					s := decide.Selection{Model: model, Horizon: horizon, Quantile: quantile}
 					answer, err := e.Answer(s, snapshottest.Now())
 					if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/repair"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // State is the health of one Forecast in one word.
@@ -110,8 +111,10 @@ type Entry struct {
 	Candidates []Candidate
 	// Inputs are those of the chosen candidate over the last half lead time, newest last (see decide.Decide).
 	Inputs []decide.Input
-	// Path is the chosen model's forecast step by step.
-	Path []PathStep
+	// Path is the forecast of PathModel step by step: the selected candidate or, where that knows the lead window alone, the
+	// best of those that know steps.
+	Path      []PathStep
+	PathModel string
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
 	// Repairs are the times within Recent at which the demand was not simply what was read, oldest first: bounded in number.
@@ -141,7 +144,7 @@ type Candidate struct {
 	Title string
 	// Free says that this is a baseline that costs nothing: it needs no promotion.
 	Free    bool
-	Windows []decide.Window
+	Windows []windowpeak.Window
 	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
 	// share of windows within the served quantile; NaN until known.
 	Loss, Skill, Coverage float64

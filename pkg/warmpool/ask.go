@@ -2,10 +2,9 @@ package warmpool
 
 import (
 	"cmp"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
-
-	"github.com/forewarm/forewarm/pkg/decide"
 )
 
 const (
@@ -27,7 +26,7 @@ type asker struct {
 	// at least what the value served asks for now.
 	have, least, most float64
 	// pod and node are the distributions over the two windows; without a doubt only.
-	pod, node decide.Quantiles
+	pod, node windowpeak.Quantiles
 }
 
 // askers are the members in the order of their names, so that the order they came in changes nothing.

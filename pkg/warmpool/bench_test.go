@@ -2,13 +2,13 @@ package warmpool_test
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
@@ -61,11 +61,11 @@ func wandering(name string, seed uint64, now time.Time) warmpool.Member {
 }
 
 // windows are those of a random walk: normal, with a spread that is that of a minute at first.
-func windows(level, spread float64) []decide.Window {
-	scores := decide.Quantiles{-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758}
-	var out []decide.Window
+func windows(level, spread float64) []windowpeak.Window {
+	scores := windowpeak.Quantiles{-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758}
+	var out []windowpeak.Window
 	for _, minutes := range []float64{0.5, 4.25, 9.25, 18.5, 60} {
-		w := decide.Window{Horizon: time.Duration(minutes * float64(time.Minute))}
+		w := windowpeak.Window{Horizon: time.Duration(minutes * float64(time.Minute))}
 		for i, z := range scores {
 			w.Quantiles[i] = max(0, level+spread*math.Sqrt(minutes)*(0.6+z))
 		}

@@ -2,10 +2,10 @@ package warmpool_test
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
@@ -23,7 +23,7 @@ func ExampleMemory_Plan() {
 				Outlook: warmpool.Outlook{
 					Served:   3900,
 					Observed: 3500,
-					Windows: []decide.Window{
+					Windows: []windowpeak.Window{
 						window(4*time.Minute+15*time.Second, 3900, 5100),
 						window(time.Hour, 4200, 9400),
 					},
@@ -46,9 +46,9 @@ func ExampleMemory_Plan() {
 }
 
 // window is a distribution with a median and a 0.95 quantile.
-func window(horizon time.Duration, median, high float64) decide.Window {
-	w := decide.Window{Horizon: horizon}
-	for i, level := range decide.Levels() {
+func window(horizon time.Duration, median, high float64) windowpeak.Window {
+	w := windowpeak.Window{Horizon: horizon}
+	for i, level := range windowpeak.Levels() {
 		w.Quantiles[i] = median + (high-median)*max(0, level-0.5)/0.45
 	}
 	return w

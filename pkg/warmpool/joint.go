@@ -1,6 +1,6 @@
 package warmpool
 
-import "github.com/forewarm/forewarm/pkg/decide"
+import "github.com/forewarm/forewarm/pkg/windowpeak"
 
 // together adds what the sound members want together to the quantiles over the two windows, and says whether that is known
 // from their common past.
@@ -48,7 +48,7 @@ func together(p Pool, sound []*asker, pod, node *quantiles) bool {
 }
 
 // addApart takes a member that peaks with all others.
-func (q *quantiles) addApart(a *asker, own *decide.Quantiles, level float64) {
+func (q *quantiles) addApart(a *asker, own *windowpeak.Quantiles, level float64) {
 	high := a.beyond(own.At(level))
 	q.high += high
 	q.apart += high

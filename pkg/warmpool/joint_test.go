@@ -1,6 +1,7 @@
 package warmpool_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
@@ -86,12 +86,12 @@ const fine = 0.02
 // sizes is what a pool covers its members with, in their unit: by the plan, and by the sum of their quantiles.
 type sizes struct{ plan, sum float64 }
 
-func sized(distributions []decide.Quantiles, recent []forecast.Series, lead time.Duration) sizes {
+func sized(distributions []windowpeak.Quantiles, recent []forecast.Series, lead time.Duration) sizes {
 	var out sizes
 	members := make([]warmpool.Member, len(recent))
 	for i, q := range distributions {
 		members[i] = warmpool.Member{Name: strconv.Itoa(i), Chunks: 1, Target: fine, Outlook: warmpool.Outlook{
-			Recent: recent[i], Windows: []decide.Window{{Horizon: warmpool.Window(lead), Quantiles: q}},
+			Recent: recent[i], Windows: []windowpeak.Window{{Horizon: warmpool.Window(lead), Quantiles: q}},
 		}}
 		out.sum += q.At(0.95)
 	}
@@ -102,7 +102,7 @@ func sized(distributions []decide.Quantiles, recent []forecast.Series, lead time
 }
 
 // independently is the 0.95 quantile of a sum of independent members.
-func independently(distributions []decide.Quantiles, rng *rand.Rand) float64 {
+func independently(distributions []windowpeak.Quantiles, rng *rand.Rand) float64 {
 	draws := make([]float64, 2000)
 	for i := range draws {
 		for _, q := range distributions {
@@ -118,9 +118,9 @@ func of(values []float64, level float64) float64 {
 	return values[max(0, int(math.Ceil(level*float64(len(values))))-1)]
 }
 
-func distribution(values []float64) decide.Quantiles {
-	var out decide.Quantiles
-	for i, level := range decide.Levels() {
+func distribution(values []float64) windowpeak.Quantiles {
+	var out windowpeak.Quantiles
+	for i, level := range windowpeak.Levels() {
 		out[i] = of(values, level)
 	}
 	return out
@@ -180,7 +180,7 @@ func (w world) play(window int) (plan, sum, independent score) {
 				together[f] = max(together[f], total)
 			}
 		}
-		distributions := make([]decide.Quantiles, w.members)
+		distributions := make([]windowpeak.Quantiles, w.members)
 		for i := range distributions {
 			distributions[i] = distribution(highest[i])
 		}

@@ -2,13 +2,13 @@ package warmpool_test
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
@@ -69,7 +69,7 @@ func joint(members []warmpool.Member, window, longest time.Duration, level float
 			}
 			return 0
 		})
-		q, _ := decide.AtHorizon(m.Outlook.Windows, window)
+		q, _ := windowpeak.AtHorizon(m.Outlook.Windows, window)
 		apart += beyond(&m, q.At(level))
 		for rank, k := range byRise {
 			u := (float64(rank) + 0.5) / float64(len(moments))

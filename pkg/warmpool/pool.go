@@ -1,16 +1,16 @@
 package warmpool
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 )
 
 // Pool is what a user asks of a pool, defaults filled in.
 type Pool struct {
 	// Quantile of what the members want together, at its highest within a window, that is to be covered; in
-	// [0.5, decide.Highest].
+	// [0.5, windowpeak.Highest].
 	Quantile float64
 	// Min and Max bound the chunks held; Fallback is how many are held at least while forecasts are stale or poor, and at
 	// most once the budget is spent.
@@ -48,7 +48,7 @@ type Outlook struct {
 	// Served is the value that its autoscalers read now; Observed is the demand.
 	Served, Observed float64
 	// Windows are the distributions of the demand's maximum over windows of growing horizon, as the serving model has them.
-	Windows []decide.Window
+	Windows []windowpeak.Window
 	// Recent is the demand of the last day or so on a coarse grid, NaN for gaps: how the members move together.
 	Recent forecast.Series
 }

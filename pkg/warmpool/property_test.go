@@ -2,6 +2,7 @@ package warmpool_test
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
@@ -62,7 +62,7 @@ func oddMember(rng *rand.Rand, name string, now time.Time) warmpool.Member {
 		m.Outlook.Doubt = "stale"
 	}
 	for range rng.IntN(5) {
-		w := decide.Window{Horizon: oddSpan(rng, time.Hour)}
+		w := windowpeak.Window{Horizon: oddSpan(rng, time.Hour)}
 		for i := range w.Quantiles {
 			w.Quantiles[i] = odd(rng, 9000)
 		}
@@ -237,7 +237,7 @@ func TestGangsAndFractions(t *testing.T) {
 // The first capacity type has what is wanted half of the time, and what is held in any case.
 func TestTheCapacityTypes(t *testing.T) {
 	m := wanting(0)
-	m.Outlook.Windows = []decide.Window{window(time.Hour, 5500, 9000)} // 6 replicas at the median, 9 at 0.95.
+	m.Outlook.Windows = []windowpeak.Window{window(time.Hour, 5500, 9000)} // 6 replicas at the median, 9 at 0.95.
 	split, least, whole := plain(), plain(), plain()
 	split.Split, least.Split, least.Min = true, true, 4
 	for _, tt := range []struct {
@@ -262,12 +262,12 @@ func TestTheCapacityTypes(t *testing.T) {
 func TestBeyondTheForecasts(t *testing.T) {
 	m, p := wanting(0), plain()
 	p.Node = 4*time.Hour - warmpool.Window(p.Pod)
-	m.Outlook.Windows = []decide.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
+	m.Outlook.Windows = []windowpeak.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
 	plan, _ := warmpool.Memory{}.Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{})
 	if plan.Node != 18-4 || !strings.Contains(plan.Why, "beyond 1h, where the forecasts end") {
 		t.Errorf("%d, want 14: %s", plan.Node, plan.Why)
 	}
-	m.Outlook.Windows = []decide.Window{window(time.Hour, 6000, 8000)}
+	m.Outlook.Windows = []windowpeak.Window{window(time.Hour, 6000, 8000)}
 	if plan, _ = (warmpool.Memory{}).Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{}); plan.Node != 10-4 {
 		t.Errorf("%d from one window, want 6 + 2·2 − 4: %s", plan.Node, plan.Why)
 	}

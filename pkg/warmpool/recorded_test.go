@@ -1,6 +1,7 @@
 package warmpool_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
@@ -78,7 +78,7 @@ func replay(members [][]float64) (plan, sum tally) {
 	came := highestWithin(total, window)
 	n, mean := 0.0, 0.0
 	for now := days * perDay; now+window < len(total); now += perDay / 12 {
-		distributions, recent := make([]decide.Quantiles, len(members)), make([]forecast.Series, len(members))
+		distributions, recent := make([]windowpeak.Quantiles, len(members)), make([]forecast.Series, len(members))
 		for i, x := range members {
 			distributions[i] = risen(x[now-days*perDay:now-window], highest[i][now-days*perDay:now-window], x[now])
 			recent[i] = coarse(x[now-perDay : now])
@@ -99,7 +99,7 @@ func replay(members [][]float64) (plan, sum tally) {
 }
 
 // risen is the demand now times what it rose by in the past.
-func risen(x, highest []float64, now float64) decide.Quantiles {
+func risen(x, highest []float64, now float64) windowpeak.Quantiles {
 	const floor = 0.5
 	var ratios []float64
 	for j := 0; j < len(x); j += perPoint {

@@ -1,12 +1,12 @@
 package warmpool_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
@@ -24,7 +24,7 @@ func wanting(more float64) warmpool.Member {
 	return warmpool.Member{
 		Name: "llama", Chunks: 1, Target: 1000, Placed: 4,
 		Outlook: warmpool.Outlook{
-			Served: 4000, Observed: 4000, Windows: []decide.Window{window(time.Hour, demand, demand)},
+			Served: 4000, Observed: 4000, Windows: []windowpeak.Window{window(time.Hour, demand, demand)},
 		},
 	}
 }

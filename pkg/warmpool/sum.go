@@ -1,10 +1,9 @@
 package warmpool
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
-
-	"github.com/forewarm/forewarm/pkg/decide"
 )
 
 // sum adds the quantiles of the coupled members' sum over the pod's window (0) or the node's (1).
@@ -14,7 +13,7 @@ func (c *copula) sum(coupled []*asker, window int, level float64, to *quantiles)
 	places := placesOf(n)
 	var apart float64
 	for i, a := range coupled {
-		q := [2]*decide.Quantiles{&a.pod, &a.node}[window]
+		q := [2]*windowpeak.Quantiles{&a.pod, &a.node}[window]
 		apart += a.beyond(q.At(level))
 		for r, at := range places {
 			own[r] = (q[at.below] + at.share*(q[at.below+1]-q[at.below])) / a.target
@@ -42,7 +41,7 @@ func order(level float64, n int) int {
 	return min(max(int(math.Ceil(level*float64(n)-grain))-1, 0), n-1)
 }
 
-// place is where a probability lies between the levels of decide.Quantiles.
+// place is where a probability lies between the levels of windowpeak.Quantiles.
 type place struct {
 	below int
 	share float64
@@ -50,11 +49,11 @@ type place struct {
 
 // placesOf are those of (r + ½)/n, the probabilities of n ranks.
 func placesOf(n int) []place {
-	levels := decide.Levels()
+	levels := windowpeak.Levels()
 	out := make([]place, n)
 	below := 0
 	for r := range out {
-		p := min(max((float64(r)+0.5)/float64(n), decide.Lowest), decide.Highest)
+		p := min(max((float64(r)+0.5)/float64(n), windowpeak.Lowest), windowpeak.Highest)
 		for below+2 < len(levels) && p > levels[below+1] {
 			below++
 		}

@@ -1,10 +1,9 @@
 package warmpool
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
-
-	"github.com/forewarm/forewarm/pkg/decide"
 )
 
 // slack is what passes besides the lead time between a rise of demand and the replicas that serve it: the autoscaler's
@@ -20,13 +19,13 @@ func Window(lead time.Duration) time.Duration { return lead + slack }
 //
 // Worked: a 0.95 quantile of 120 within 15 minutes and 140 within an hour is, within 4 hours, 140 + 20·(√240 − √60)/(√60 −
 // √15) = 180.
-func within(windows []decide.Window, horizon time.Duration) decide.Quantiles {
+func within(windows []windowpeak.Window, horizon time.Duration) windowpeak.Quantiles {
 	last := len(windows) - 1
 	switch {
 	case horizon <= windows[0].Horizon:
 		return proper(windows[0].Quantiles)
 	case horizon <= windows[last].Horizon:
-		q, _ := decide.AtHorizon(windows, horizon)
+		q, _ := windowpeak.AtHorizon(windows, horizon)
 		return proper(q)
 	}
 	to, from := windows[last], windows[max(last-1, 0)]
@@ -45,7 +44,7 @@ func within(windows []decide.Window, horizon time.Duration) decide.Quantiles {
 }
 
 // proper is a distribution of something that is not negative and whose quantiles do not cross.
-func proper(q decide.Quantiles) decide.Quantiles {
+func proper(q windowpeak.Quantiles) windowpeak.Quantiles {
 	least := 0.0
 	for i, v := range q {
 		least = max(least, v)
@@ -55,7 +54,7 @@ func proper(q decide.Quantiles) decide.Quantiles {
 }
 
 // usable says whether windows are there, ascend in horizon, and are finite.
-func usable(windows []decide.Window) bool {
+func usable(windows []windowpeak.Window) bool {
 	before := time.Duration(0)
 	for _, w := range windows {
 		if w.Horizon <= before {

@@ -34,8 +34,8 @@ func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
 
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
-		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Shape: "learnt",
-		Why: "learnt took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
+		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Shape: "regression",
+		Why: "regression took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
 	}
 	met := cluster.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
 	if diff := cmp.Diff(want, met.Objective); diff != "" {
@@ -180,7 +180,7 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	}
 	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1 % may wait longer than 30s; 1 % is " +
 		"expected to, with k = 1.3\n" +
-		"Normal ShapeChanged Forecast/a learnt serves in place of last-value: learnt took over at a cost of 1.7: " +
+		"Normal ShapeChanged Forecast/a regression serves in place of last-value: regression took over at a cost of 1.7: " +
 		"last-season would cost 1.81, for 24 hours on end\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1 % may wait longer than 30s, but 2.4 % is " +
 		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n" +

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
@@ -144,10 +144,10 @@ func (r *reader) amount(path *field.Path, q resource.Quantity, low, high float64
 func (r *reader) quantile(path *field.Path, text string) float64 {
 	const lowest = 0.5
 	value, err := strconv.ParseFloat(text, 64)
-	if err == nil && strings.Trim(text, "0123456789.") == "" && value >= lowest && value <= decide.Highest {
+	if err == nil && strings.Trim(text, "0123456789.") == "" && value >= lowest && value <= windowpeak.Highest {
 		return value
 	}
-	r.add(field.Invalid(path, text, fmt.Sprintf("write a number from %g to %g, in quotes", lowest, decide.Highest)))
+	r.add(field.Invalid(path, text, fmt.Sprintf("write a number from %g to %g, in quotes", lowest, windowpeak.Highest)))
 	return 0
 }
 

@@ -44,7 +44,7 @@ func prior(t *testing.T, lead time.Duration) []float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all.For("learnt", margin.Grid())
+	return all.For("regression", margin.Grid())
 }
 
 // Between two lead times that were studied the prior is between theirs, in the logarithm; outside it is the edge's.
@@ -67,10 +67,10 @@ func TestShipped(t *testing.T) {
 // What was written is what is read.
 func TestPriorsAreWritten(t *testing.T) {
 	var text bytes.Buffer
-	if err := (margin.Priors{"learnt": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
+	if err := (margin.Priors{"regression": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := text.String(), `{"lead":60,"late":{"learnt":[0.25,0.333]}}`+"\n"; got != want {
+	if got, want := text.String(), `{"lead":60,"late":{"regression":[0.25,0.333]}}`+"\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

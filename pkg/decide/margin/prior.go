@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/internal/shipped"
+	"github.com/forewarm/forewarm/pkg/windowpeak/shipped"
 )
 
 // priors are what was late on recorded demand under each multiple of a candidate's grid: one file for each lead time that

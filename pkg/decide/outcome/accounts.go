@@ -34,7 +34,7 @@ type account struct {
 }
 
 func newAccounts(c Config) (*accounts, error) {
-	played, err := workload.NewShadows(c.Autoscalers[0].Spec, 2, c.Start, c.Shape.Step)
+	played, err := workload.NewShadows(c.Autoscalers[0].Spec, 2, c.Start, c.Step)
 	return &accounts{
 		shadows: played, values: []float64{math.NaN(), math.NaN()}, hours: make([]hour, 0, accountHours),
 	}, err

@@ -5,22 +5,13 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
-// The names of the candidates beside the models, which go by their own.
-const (
-	Learnt     = "learnt"
-	LastValue  = "last-value"
-	LastSeason = "last-season"
-)
-
-// candidate is one way to the shape of the window's maximum, with the shadows that try multiples of its spread.
+// candidate is a contender: a candidate with the shadows that try multiples of its spread.
 type candidate struct {
 	name string
-	// alone is nil for what is learnt.
-	alone *shape.Alone
 	// begun: it has forecast once. What the last value did in a last season's stead says nothing about the season.
 	begun bool
 	// inputs of the last half lead time, newest last.
@@ -39,12 +30,14 @@ type trial struct {
 }
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
-	out := &candidate{name: name, begun: name != LastSeason, grid: grid, values: make([]float64, len(grid))}
-	if name != Learnt {
-		out.alone = shape.NewAlone(c.Shape)
+	out := &candidate{
+		name: name, begun: name != windowpeak.LastSeason, grid: grid, values: make([]float64, len(grid)),
+	}
+	if c.fixed() {
+		return out, nil
 	}
 	for _, a := range c.Autoscalers {
-		shadows, err := workload.NewShadows(a.Spec, len(grid), c.Start, c.Shape.Step)
+		shadows, err := workload.NewShadows(a.Spec, len(grid), c.Start, c.Step)
 		if err != nil {
 			return nil, err
 		}
@@ -56,17 +49,11 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 
 // newMargin counts for the same time last season the surges that it saw coming, and for all others the hours.
 func newMargin(all margin.Priors, name string, grid []float64) *margin.Margin {
-	if name == LastSeason {
-		surge := margin.Surged(all.For(LastValue, margin.Coarse()))
+	if name == windowpeak.LastSeason {
+		surge := margin.Surged(all.For(windowpeak.LastValue, margin.Coarse()))
 		return margin.BySurges(grid, all.For(name, grid), surge)
 	}
 	return margin.New(grid, all.For(name, grid))
-}
-
-// ahead is the shape of its forecast of the window ahead, NaN for none.
-func (c *candidate) ahead(forecast float64, f *shape.Features) shape.Window {
-	c.begun = c.begun || !math.IsNaN(forecast)
-	return c.alone.Push(forecast, f)
 }
 
 // play plays the step that has ended.
@@ -98,14 +85,26 @@ func (c *candidate) surged() []float64 {
 	return out
 }
 
-// see takes the shape ahead, keeps it for as many inputs as are looked back over, and sets the values of the coming step.
+// see takes the forecast ahead, keeps it for as many inputs as are looked back over, and sets the values of the coming step.
 func (c *candidate) see(in decide.Input, hold int) {
 	c.inputs = append(c.inputs, in)
 	if len(c.inputs) > hold {
 		c.inputs = append(c.inputs[:0], c.inputs[len(c.inputs)-hold:]...)
 	}
-	if len(c.trials) == 0 {
-		return
+	if len(c.trials) > 0 {
+		decide.HeldTo(c.values, c.grid, c.inputs)
 	}
-	decide.HeldTo(c.values, c.grid, c.inputs)
+}
+
+// multiple is the largest that any of the autoscalers needs.
+func (c *candidate) multiple(a Asked) float64 {
+	if a.Fixed > 0 {
+		return a.Fixed
+	}
+	k := 0.0
+	for i := range c.trials {
+		one, _ := needs(c.trials[i].curve, a.Price, a.Late)
+		k = math.Max(k, one)
+	}
+	return k
 }

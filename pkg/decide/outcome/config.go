@@ -5,36 +5,38 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
-// Config says what is decided of which workload.
+// Config says whose forecasts are tried on which autoscalers.
 type Config struct {
-	// Shape of the window's maximum is learnt with it, from the prior. Its models are those of Models, by name and in order.
-	Shape shape.Config
-	Prior shape.Prior
-	// Models forecast the maximum of the window ahead, each a feature of what is learnt and a candidate by itself.
-	Models []Forecaster
-	// Alone are candidates by themselves only.
-	Alone []Named
+	// Step of the demand, and Start the time of the first one.
+	Step  time.Duration
+	Start time.Time
+	// Window is the lead window in steps.
+	Window int
+	// Contenders are candidates by name: the first serves until another one has proved that it costs less.
+	Contenders []string
 	// Lead time; what is served is held for half of it.
 	Lead time.Duration
-	// Late is the objective, a share between 0 and 1. Margins are what was late on other workloads.
-	Late    float64
+	// Asked is what is asked for: one answer for each, the first being what is served in earnest.
+	Asked []Asked
+	// Margins are what was late on other workloads.
 	Margins margin.Priors
+	// Autoscalers that read the value: at least one, but where all that is asked for are fixed multiples.
+	Autoscalers []Autoscaler
+}
+
+// Asked is an objective, a price or a multiple.
+type Asked struct {
+	// Late is the objective, a share between 0 and 1.
+	Late float64
 	// Price of a replica's worth of demand that is late, in idle replicas, instead of an objective; 0 for none.
 	Price float64
-	// Fixed is a multiple of the learnt shape's spread to serve in any case; 0 leaves it to the outcome.
+	// Fixed is a multiple of the first contender's spread to serve in any case; 0 leaves it to the outcome.
 	Fixed float64
-	// Autoscalers that read the value: at least one, but with Fixed.
-	Autoscalers []Autoscaler
-	// Start is the time of the first step.
-	Start time.Time
-	// Refit is how often the shape is fitted anew; 0 means shape.RefitEvery.
-	Refit time.Duration
 }
 
 // Autoscaler is what the shadows are like.
@@ -44,53 +46,36 @@ type Autoscaler struct {
 	Spec workload.Spec
 }
 
-// Named is a forecaster by its name.
-type Named struct {
-	Name string
-	Forecaster
-}
-
-// Forecaster forecasts the maximum of the window ahead.
-type Forecaster interface {
-	// Push takes the demand of a step, NaN for a gap, and gives the forecast, NaN for none.
-	Push(demand float64) float64
-}
-
-// Credible is how the demand is filtered of what cannot be believed, where one bad sample of its source may stand in it for
-// a while.
-func (c Config) Credible(lookback time.Duration) credible.Config {
-	replica := 0.0
-	for i, a := range c.Autoscalers {
-		if i == 0 || a.Spec.Capacity < replica {
-			replica = a.Spec.Capacity
+// fixed says that nothing is left to the outcome.
+func (c Config) fixed() bool {
+	for _, a := range c.Asked {
+		if a.Fixed == 0 {
+			return false
 		}
 	}
-	return credible.Config{
-		Step: c.Shape.Step, Corroboration: credible.Corroboration(lookback, c.Shape.Step),
-		Windows: []int{c.Shape.WindowSteps()}, Replica: replica,
-	}
-}
-
-// models are all of them, the features first.
-func (c Config) models() []Named {
-	var out []Named
-	for i, m := range c.Models {
-		out = append(out, Named{c.Shape.Models[i], m})
-	}
-	return append(out, c.Alone...)
+	return true
 }
 
 func (c Config) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf("outcome: "+format, args...)) }
-	if len(c.Models) != len(c.Shape.Models) {
-		wrong("%d models of %d names, want as many", len(c.Models), len(c.Shape.Models))
+	for _, a := range c.Asked {
+		if a.Fixed == 0 && !(a.Late > 0 && a.Late < 1) && !(a.Price > 0) {
+			wrong("an objective of %v, want a share between 0 and 1", a.Late)
+		}
 	}
-	if c.Fixed == 0 && !(c.Late > 0 && c.Late < 1) && !(c.Price > 0) {
-		wrong("an objective of %v, want a share between 0 and 1", c.Late)
+	if len(c.Asked) == 0 || len(c.Contenders) == 0 {
+		wrong("%d contenders and %d objectives, want one at least", len(c.Contenders), len(c.Asked))
 	}
-	if c.Fixed == 0 && len(c.Autoscalers) == 0 {
+	if !c.fixed() && len(c.Autoscalers) == 0 {
 		wrong("no autoscaler, want one at least")
 	}
 	return errors.Join(problems...)
+}
+
+// Contenders are the candidates that are tried where none are named: those that took part in the study.
+func Contenders() []string {
+	return []string{
+		windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.ARIMA, windowpeak.HoltWinters,
+	}
 }

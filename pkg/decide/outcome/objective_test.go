@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -37,42 +37,74 @@ func autoscaler(most int32) outcome.Autoscaler {
 	}}
 }
 
-func config(t *testing.T, late float64) outcome.Config {
+// peaks says how the window peak is forecast, by few models: they are quick to fit.
+func peaks(t *testing.T) windowpeak.Config {
 	t.Helper()
-	of := shape.Config{Step: step, Window: lead + 75*time.Second}
-	prior, err := shape.Shipped(of.Window)
-	if err != nil {
+	out := windowpeak.Config{Step: step, Window: lead + 75*time.Second, Models: []string{windowpeak.ARIMA}}
+	var err error
+	if out.Prior, err = windowpeak.Shipped(out.Window); err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+func config(t *testing.T, late float64) outcome.Config {
+	t.Helper()
 	margins, err := margin.Shipped(lead)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return outcome.Config{
-		Shape:       of,
-		Prior:       prior,
-		Lead:        lead,
-		Late:        late,
-		Margins:     margins,
+		Step: step, Window: peaks(t).WindowSteps(), Lead: lead, Margins: margins,
+		Contenders: []string{
+			windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.ARIMA,
+		},
+		Asked:       []outcome.Asked{{Late: late}},
 		Autoscalers: []outcome.Autoscaler{autoscaler(1000)},
 	}
 }
 
-func objective(t *testing.T, c outcome.Config) *outcome.Objective {
+// player is an objective with the candidates whose forecasts it tries.
+type player struct {
+	*outcome.Objective
+	set        *windowpeak.Set
+	contenders []string
+	now        float64
+}
+
+func objective(t *testing.T, c outcome.Config) *player {
 	t.Helper()
 	o, err := outcome.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	set, err := windowpeak.New(peaks(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &player{Objective: o, set: set, contenders: c.Contenders}
+}
+
+// step takes a demand, NaN for a gap, and gives the value that is served.
+func (p *player) step(v float64) float64 {
+	p.set.Step(windowpeak.Sample{Observed: v, Arrived: v})
+	if !math.IsNaN(v) {
+		p.now = v
+	}
+	s := outcome.Step{Observed: p.now, Arrived: v}
+	for _, name := range p.contenders {
+		peak, own := p.set.Candidates()[p.set.Find(name)].Peak()
+		s.Peaks, s.Own = append(s.Peaks, peak), append(s.Own, own)
+	}
+	p.Step(s)
+	return p.Value(0)
 }
 
 // play steps an objective over a demand and returns what it served.
-func play(o *outcome.Objective, demand []float64) []float64 {
+func play(p *player, demand []float64) []float64 {
 	out := make([]float64, len(demand))
 	for i, v := range demand {
-		o.Step(outcome.Sample{Observed: v, Arrived: v})
-		out[i] = o.Value()
+		out[i] = p.step(v)
 	}
 	return out
 }
@@ -146,7 +178,7 @@ func TestObjectivesAreMet(t *testing.T) {
 			t.Errorf("asked for %v, %v was late", late, got)
 		}
 		asked := decide.Policy{Late: late}
-		if k := o.K(); k != r.K(asked) {
+		if k := o.K(0); k != r.K(asked) {
 			t.Errorf("k = %v is served, %v told", k, r.K(asked))
 		}
 		served = append(served, r.Served)
@@ -194,8 +226,8 @@ func TestLearning(t *testing.T) {
 	o := objective(t, config(t, 0.3))
 	play(o, days(1, 7)[:day/2])
 	r := o.Report()
-	if r.Verdict != outcome.Learning || o.K() < 2 {
-		t.Errorf("k = %v, %s: %s", o.K(), r.Verdict, r.Words)
+	if r.Verdict != outcome.Learning || o.K(0) < 2 {
+		t.Errorf("k = %v, %s: %s", o.K(0), r.Verdict, r.Words)
 	}
 }
 
@@ -208,8 +240,8 @@ func TestSeveralAutoscalers(t *testing.T) {
 	o := objective(t, c)
 	play(o, days(4, 8))
 	r := o.Report()
-	if len(r.Scalings) != 2 || o.K() != math.Max(r.Scalings[0].K, r.Scalings[1].K) {
-		t.Errorf("k = %v of %+v", o.K(), r.Scalings)
+	if len(r.Scalings) != 2 || o.K(0) != math.Max(r.Scalings[0].K, r.Scalings[1].K) {
+		t.Errorf("k = %v of %+v", o.K(0), r.Scalings)
 	}
 }
 
@@ -220,7 +252,7 @@ func TestPrice(t *testing.T) {
 	for _, price := range []float64{1, 10, 1000} {
 		o := objective(t, priced(t, price))
 		play(o, demand)
-		k := o.K()
+		k := o.K(0)
 		if k < before {
 			t.Errorf("k = %v at a price of %v, %v at a lower one", k, price, before)
 		}
@@ -243,7 +275,7 @@ func TestPrice(t *testing.T) {
 func priced(t *testing.T, price float64) outcome.Config {
 	t.Helper()
 	c := config(t, 0)
-	c.Price = price
+	c.Asked[0].Price = price
 	return c
 }
 
@@ -285,9 +317,8 @@ func FuzzStep(f *testing.F) {
 			if rng.IntN(256) < int(gaps) {
 				v = math.NaN()
 			}
-			o.Step(outcome.Sample{Observed: v, Arrived: v})
-			if got := o.Value(); got < o.Now() || math.IsNaN(got) != math.IsNaN(o.Now()) {
-				t.Fatalf("%v is served of %v", got, o.Now())
+			if got := o.step(v); !(got >= o.now) {
+				t.Fatalf("%v is served of %v", got, o.now)
 			}
 		}
 		if r := o.Report(); r == nil || r.Words == "" {
@@ -298,10 +329,10 @@ func FuzzStep(f *testing.F) {
 
 func TestConfigIsChecked(t *testing.T) {
 	for name, spoil := range map[string]func(*outcome.Config){
-		"no objective":     func(c *outcome.Config) { c.Late = 0 },
-		"everything late":  func(c *outcome.Config) { c.Late = 1 },
+		"no objective":     func(c *outcome.Config) { c.Asked[0].Late = 0 },
+		"everything late":  func(c *outcome.Config) { c.Asked[0].Late = 1 },
 		"no autoscaler":    func(c *outcome.Config) { c.Autoscalers = nil },
-		"no name":          func(c *outcome.Config) { c.Models = []outcome.Forecaster{nil} },
+		"no contender":     func(c *outcome.Config) { c.Contenders = nil },
 		"a target of 0":    func(c *outcome.Config) { c.Autoscalers[0].Spec.HPA.Metrics[0].Target = 0 },
 		"a capacity of 0":  func(c *outcome.Config) { c.Autoscalers[0].Spec.Capacity = 0 },
 		"no lead time":     func(c *outcome.Config) { c.Autoscalers[0].Spec.Pod = nil },

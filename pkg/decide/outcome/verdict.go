@@ -7,14 +7,14 @@ import (
 )
 
 // scores are what is known of each candidate under the first autoscaler.
-func (o *Objective) scores() []Candidate {
+func (o *Objective) scores(a *answer) []Candidate {
 	out := make([]Candidate, len(o.candidates))
 	for i, c := range o.candidates {
 		t := &c.trials[0]
-		k, met := needs(t.curve, o.config.Price, o.config.Late)
+		k, met := needs(t.curve, a.asked.Price, a.asked.Late)
 		at := t.curve.At(k)
 		out[i] = Candidate{
-			Name: c.name, Serves: i == o.gate.serving, K: k, Late: at.Late, Cost: at.Cost,
+			Name: c.name, Serves: i == a.gate.serving, K: k, Late: at.Late, Cost: at.Cost,
 			Meets: met && !t.margin.Young() && !math.IsNaN(at.Cost),
 		}
 	}
@@ -22,26 +22,28 @@ func (o *Objective) scores() []Candidate {
 }
 
 // loss is what is to be least: the cost and, at a price, the lateness.
-func (o *Objective) loss(c Candidate) float64 { return c.Cost + o.config.Price*c.Late }
+func (a *answer) loss(c Candidate) float64 { return c.Cost + a.asked.Price*c.Late }
 
-// Report says how the objective fares; nil where a multiple is fixed.
+// Report says how what is asked first fares; nil where a multiple is fixed.
 func (o *Objective) Report() *Report {
 	if o.accounts == nil {
 		return nil
 	}
 	sum, over := o.accounts.total()
+	a := o.answers[0]
+	serving := o.candidates[a.gate.serving]
 	r := &Report{
-		Late: o.config.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: o.config.Price,
-		Shape: o.serving().name, Why: o.gate.reason(o.serving().name), Candidates: o.scores(),
+		Late: a.asked.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.asked.Price,
+		Shape: serving.name, Why: a.gate.reason(serving.name), Candidates: o.scores(a),
 		Over: over, Served: sum.served, Observed: sum.observed,
 	}
 	met := true
-	for i, a := range o.config.Autoscalers {
-		curve := o.serving().trials[i].curve
-		k, enough := needs(curve, o.config.Price, o.config.Late)
+	for i, by := range o.config.Autoscalers {
+		curve := serving.trials[i].curve
+		k, enough := needs(curve, a.asked.Price, a.asked.Late)
 		met = met && enough
 		r.Scalings = append(r.Scalings, Scaled{
-			By: a.By, Target: a.Spec.Capacity, Min: a.Spec.HPA.Min, Max: a.Spec.HPA.Max,
+			By: by.By, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
 			K: k, Expected: curve.At(k).Late, Curve: curve,
 		})
 	}
@@ -51,7 +53,7 @@ func (o *Objective) Report() *Report {
 
 // judge says whether what was asked is met, and why it is not.
 func (o *Objective) judge(r *Report, met bool, sum account) {
-	t := &o.serving().trials[0]
+	t := &o.candidates[o.answers[0].gate.serving].trials[0]
 	first := r.Scalings[0]
 	top := first.Curve.Points[len(first.Curve.Points)-1]
 	asked := r.asked()
@@ -63,18 +65,18 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 			from = "a careful one"
 		}
 		r.Words = fmt.Sprintf("%s: %d hours were seen so far; until there are 24, the margin is %s, k = %.3g",
-			asked, t.margin.Hours(), from, o.k)
+			asked, t.margin.Hours(), from, o.K(0))
 	case r.Price > 0:
 		r.Verdict = Met
 		r.Words = fmt.Sprintf(
 			"%s: k = %.3g is the cheapest; with it %s is expected to wait longer",
 			asked,
-			o.k,
+			o.K(0),
 			percent(first.Expected),
 		)
 	case met:
 		r.Verdict = Met
-		r.Words = fmt.Sprintf("%s; %s is expected to, with k = %.3g", asked, percent(first.Expected), o.k)
+		r.Words = fmt.Sprintf("%s; %s is expected to, with k = %.3g", asked, percent(first.Expected), o.K(0))
 	case sum.capped > sum.served.Late/2:
 		r.Verdict = AtMaxReplicas
 		r.Words = fmt.Sprintf(
@@ -94,10 +96,10 @@ func (o *Objective) judge(r *Report, met bool, sum account) {
 			asked,
 			percent(first.Expected),
 			o.config.Lead,
-			o.k,
+			o.K(0),
 			top.K,
 			percent(top.Late),
-			top.Cost/first.Curve.At(o.k).Cost,
+			top.Cost/first.Curve.At(o.K(0)).Cost,
 		)
 	}
 }

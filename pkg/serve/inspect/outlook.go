@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"strconv"
 	"strings"
@@ -102,7 +103,7 @@ func conditions(in []snapshot.Condition) []v1alpha1.Condition {
 }
 
 func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
-	levels := names(decide.Levels())
+	levels := names(windowpeak.Levels())
 	out := make([]v1alpha1.Candidate, len(e.Candidates))
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
@@ -123,7 +124,7 @@ func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
 	return out
 }
 
-func windows(levels []string, in []decide.Window) []v1alpha1.Window {
+func windows(levels []string, in []windowpeak.Window) []v1alpha1.Window {
 	out := make([]v1alpha1.Window, len(in))
 	for i := range in {
 		w := &in[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // summary says what became of the demand by the served value and by the observed one, and what that saves or costs.
@@ -135,7 +136,7 @@ func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.ShapeCandidate) {
 		if c.Serves {
 			serves = c
 		}
-		if c.Name == outcome.LastValue {
+		if c.Name == windowpeak.LastValue {
 			last = c
 		}
 	}

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"strconv"
 	"time"
@@ -105,7 +106,7 @@ func collectCandidates(out chan<- prometheus.Metric, e *snapshot.Entry, labels [
 	}
 }
 
-func collectWindows(out chan<- prometheus.Metric, windows []decide.Window, labels []string) {
+func collectWindows(out chan<- prometheus.Metric, windows []windowpeak.Window, labels []string) {
 	for i := range windows {
 		horizon := strconv.FormatFloat(windows[i].Horizon.Seconds(), 'f', -1, 64)
 		for _, level := range levels {

@@ -1,19 +1,19 @@
 package compare
 
 import (
+	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/credible"
-	"github.com/forewarm/forewarm/pkg/decide/ahead"
-	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/workload"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
-// models are those that forewarm asks about every window.
-func (c *Config) models() []ahead.Named { return ahead.Models(sync, c.window(), day) }
+// step is the server's: how often it looks at the demand and decides anew.
+const step = 30 * time.Second
 
 // lookback is how long one bad sample stands in the demand on the grid: a coarser one is laid there by lines from the sample
 // before and to the sample after it.
@@ -24,62 +24,73 @@ func (h *history) lookback() time.Duration {
 	return 2 * h.recorded.Step
 }
 
-// forewarned are the forecasts of one of forewarm's models for the window ahead, which hears of what is credible alone.
-func (h *history) forewarned(done <-chan struct{}, c *Config, of ahead.Config) ([]float64, error) {
-	model, err := ahead.New(of)
-	if err != nil {
-		return nil, err
-	}
-	config, err := h.decision(c, c.Objective, nil)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, 0, h.demand.Len())
-	_, err = h.values(done, policy.NewPassing(config.Credible(h.lookback()), func(s credible.Sample) {
-		out = append(out, model.Push(s.Known()))
-	}))
-	return out, err
+// answer is what forewarm serves for some objectives, and what it says at the end of the first.
+type answer struct {
+	// values of each objective, one at every sync.
+	values [][]float64
+	says   *outcome.Report
+	// windows are the distributions of window peaks that were known at every step.
+	windows [][]windowpeak.Window
 }
 
-// decided are the values that forewarm serves for an objective, as the server decides them, and how it says it fares at
-// the end. What its models forecast was computed before, in their order.
-func (h *history) decided(done <-chan struct{}, c *Config, late float64, forecasts [][]float64) ([]float64,
-	*outcome.Report, error,
-) {
-	of, err := h.decision(c, late, forecasts)
-	if err != nil {
-		return nil, nil, err
+// forecaster is the server's. Its simulated autoscalers are as the server's: every replica takes the lead time that is planned
+// with, and sustains the autoscaler's target.
+func (h *history) forecaster(c *Config, horizons []time.Duration, objectives ...float64) forecaster.Config {
+	scaling := decide.Scaling{By: c.Autoscaler, HPA: c.spec(c.full()).HPA}
+	out := forecaster.Config{
+		Step: step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
+		Scalings: []decide.Scaling{scaling},
 	}
-	p, err := policy.NewForewarm(of, h.lookback())
-	if err != nil {
-		return nil, nil, err
+	for _, late := range objectives {
+		out.Also = append(out.Also, decide.Policy{
+			Late: late, Wait: c.Wait, Target: scaling.Target(), Usable: scaling.Usable(), Lead: c.planned(), Mode: decide.Floor,
+		})
 	}
-	values, err := h.values(done, p)
-	return values, p.Objective().Report(), err
+	out.Policy, out.Also = out.Also[0], out.Also[1:]
+	return out
 }
 
-// decision is how the server would decide. Its shadows are as the server's: every replica takes the lead time that is
-// planned with, and sustains the autoscaler's target.
-func (h *history) decision(c *Config, late float64, forecasts [][]float64) (outcome.Config, error) {
-	spec := c.spec(c.full())
-	spec.Pod, spec.Nodes = workload.Constant(c.planned()), nil
-	of := outcome.Config{
-		Shape: shape.Config{Step: sync, Window: c.window(), Season: day},
-		Lead:  c.planned(), Late: late, Start: h.demand.Start,
-		Autoscalers: []outcome.Autoscaler{{By: c.Autoscaler, Spec: spec}},
+// decided is what forewarm serves for some objectives at once, as the server decides it. The windows are kept where horizons
+// are asked for beside the usual.
+func (h *history) decided(
+	done <-chan struct{}, c *Config, horizons []time.Duration, objectives ...float64,
+) (answer, error) {
+	p := &serving{
+		Forewarm: policy.NewForewarm(h.forecaster(c, horizons, objectives...)), keep: len(horizons) > 0,
+		answer: answer{values: make([][]float64, len(objectives))},
 	}
-	for i, m := range c.models()[:len(forecasts)] {
-		tape := &taped{forecasts[i]}
-		if m.Feature {
-			of.Shape.Models, of.Models = append(of.Shape.Models, m.Name), append(of.Models, tape)
-		} else {
-			of.Alone = append(of.Alone, outcome.Named{Name: m.Name, Forecaster: tape})
+	if _, err := simulate.Values(h.demand, step, stopping{done, p}); err != nil {
+		return answer{}, err
+	}
+	if f := p.Forecaster(); f != nil && f.Objective() != nil {
+		p.answer.says = f.Objective().Report()
+	}
+	return p.answer, nil
+}
+
+// serving takes down what forewarm serves from one step to the next. The newest sample may still come while a step runs: the
+// server goes by those before it.
+type serving struct {
+	*policy.Forewarm
+	answer
+	newest []float64
+	keep   bool
+}
+
+// Serve is the value of the first objective.
+func (s *serving) Serve(o simulate.Observation) float64 {
+	for i := range s.values {
+		v := math.NaN()
+		if s.newest != nil {
+			v = s.newest[i]
+		}
+		for range int(step / sync) {
+			s.values[i] = append(s.values[i], v)
 		}
 	}
-	var err error
-	if of.Prior, err = shape.Shipped(c.window()); err != nil {
-		return of, err
+	s.newest = append(s.newest[:0], s.ServeAll(o)...)
+	if s.keep {
+		s.windows = append(s.windows, s.Forecaster().Windows())
 	}
-	of.Margins, err = margin.Shipped(c.planned())
-	return of, err
+	return s.newest[0]
 }

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
 // job is a part of the work that depends on no other.
@@ -96,11 +96,10 @@ func (p *plan) jobs() []job {
 	names := rivals()
 	p.rivals, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
 	p.others = make([]*Point, len(otherObjectives(p.Objective)))
-	forecasts := stdsync.OnceValues(func() ([][]float64, error) { return p.modelled(&p.Config) })
-	asked := stdsync.OnceValues(func() (answer, error) { return p.decide(forecasts) })
+	asked := stdsync.OnceValues(p.decide)
 	out := []job{
 		{HPA, 1, p.asWritten},
-		{Forewarm, forewarmUnits, func(spent func()) error { return p.asked(asked, spent) }},
+		{Forewarm, forewarmUnits + len(p.others), func(spent func()) error { return p.asked(asked, spent) }},
 	}
 	for i, r := range names {
 		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error {
@@ -112,11 +111,6 @@ func (p *plan) jobs() []job {
 	}
 	if p.Pool != nil {
 		out = append(out, p.warmJobs(asked)...)
-	}
-	for i, objective := range otherObjectives(p.Objective) {
-		out = append(out, job{Forewarm, forewarmUnits, func(spent func()) error {
-			return p.other(i, objective, forecasts, spent)
-		}})
 	}
 	return out
 }
@@ -155,66 +149,41 @@ func (p *plan) hindsight(i int, r rival, spent func()) error {
 	return err
 }
 
-// modelled are the forecasts of forewarm's models under a lead time, in their order.
-func (p *plan) modelled(c *Config) ([][]float64, error) {
-	var out [][]float64
-	for _, m := range c.models() {
-		values, err := p.forewarned(p.done, c, m.Config)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, values)
+// decide is what forewarm serves for the objective that was asked for and, where all policies are played, for others.
+func (p *plan) decide() (answer, error) {
+	objectives := []float64{p.Objective}
+	if p.Only == nil {
+		objectives = append(objectives, otherObjectives(p.Objective)...)
 	}
-	return out, nil
-}
-
-// answer is what forewarm serves for the objective that was asked for, and what it says of itself at the end.
-type answer struct {
-	values []float64
-	says   *outcome.Report
-}
-
-func (p *plan) decide(forecasts func() ([][]float64, error)) (answer, error) {
-	known, err := forecasts()
-	if err != nil {
-		return answer{}, err
+	var horizons []time.Duration
+	if p.Pool != nil {
+		horizons = append(horizons, warmpool.Window(p.Lead.planned()))
 	}
-	values, says, err := p.decided(p.done, &p.Config, p.Objective, known)
-	return answer{values, says}, errors.Join(err, p.interrupted())
+	out, err := p.decided(p.done, &p.Config, horizons, objectives...)
+	return out, errors.Join(err, p.interrupted())
 }
 
-// asked plays forewarm for the objective that was asked for.
+// asked plays forewarm for the objective that was asked for, and for others, for its frontier.
 func (p *plan) asked(decide func() (answer, error), spent func()) error {
 	of, err := decide()
 	if err != nil {
 		return err
 	}
-	one, err := p.play(Forewarm, of.values, p.full())
-	if err == nil {
-		p.forewarm, p.says = one, of.says
-	}
-	for range forewarmUnits {
-		spent()
-	}
-	return err
-}
-
-// other plays forewarm for another objective, for its frontier.
-func (p *plan) other(i int, objective float64, forecasts func() ([][]float64, error), spent func()) error {
-	known, err := forecasts()
+	times(forewarmUnits, spent)
+	one, err := p.play(Forewarm, of.values[0], p.full())
 	if err != nil {
 		return err
 	}
-	values, _, err := p.decided(p.done, &p.Config, objective, known)
-	if err = errors.Join(err, p.interrupted()); err != nil {
-		return err
-	}
-	report, err := simulate.Run(p.config(&p.Config, p.full()), simulate.NewTape(values))
-	if err == nil {
-		p.others[i] = &Point{Setting: objective, Late: report.LateShare(), Cost: report.Cost()}
-	}
-	for range forewarmUnits {
+	p.forewarm, p.says = one, of.says
+	for i, values := range of.values[1:] {
+		report, err := simulate.Run(p.config(&p.Config, p.full()), simulate.NewTape(values))
+		if err != nil {
+			return err
+		}
+		p.others[i] = &Point{
+			Setting: otherObjectives(p.Objective)[i], Late: report.LateShare(), Cost: report.Cost(),
+		}
 		spent()
 	}
-	return err
+	return p.interrupted()
 }

@@ -6,10 +6,10 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/decide/ahead"
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/trailing"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // The models by themselves forecast blocks as long as people give them, of the last two weeks, fitted anew every 6 hours.
@@ -42,33 +42,23 @@ func (s stopping) Serve(o simulate.Observation) float64 {
 }
 
 // forecasting serves what a model forecasts for the window ahead, and not what is observed.
-type forecasting struct{ model *ahead.Model }
+type forecasting struct{ model *windowpeak.Model }
 
 // Serve is the forecast, NaN where there is none.
 func (f forecasting) Serve(o simulate.Observation) float64 { return f.model.Push(o.Arrived) }
 
 // forecasts are those of a model for the window ahead, at every step.
-func (h *history) forecasts(done <-chan struct{}, c ahead.Config) ([]float64, error) {
-	model, err := ahead.New(c)
+func (h *history) forecasts(done <-chan struct{}, c windowpeak.ModelConfig) ([]float64, error) {
+	model, err := windowpeak.NewModel(c)
 	if err != nil {
 		return nil, err
 	}
 	return h.values(done, forecasting{model})
 }
 
-// taped forecasts what was computed before.
-type taped struct{ values []float64 }
-
-// Push is the next forecast.
-func (t *taped) Push(float64) float64 {
-	v := t.values[0]
-	t.values = t.values[1:]
-	return v
-}
-
 // alone is a model as people serve one: the highest forecast for the window, and never less than is observed. Nil where the
 // history was too short for a single fit.
-func (h *history) alone(done <-chan struct{}, c ahead.Config) ([]float64, error) {
+func (h *history) alone(done <-chan struct{}, c windowpeak.ModelConfig) ([]float64, error) {
 	forecasts, err := h.forecasts(done, c)
 	if err != nil {
 		return nil, err
@@ -89,8 +79,8 @@ func (h *history) alone(done <-chan struct{}, c ahead.Config) ([]float64, error)
 }
 
 // holtWinters forecasts by triple exponential smoothing of a day (Winters 1960).
-func (c *Config) holtWinters() ahead.Config {
-	return ahead.Config{
+func (c *Config) holtWinters() windowpeak.ModelConfig {
+	return windowpeak.ModelConfig{
 		Model:   smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend},
 		Step:    sync,
 		Block:   holtWintersBlock,
@@ -101,8 +91,8 @@ func (c *Config) holtWinters() ahead.Config {
 }
 
 // arima forecasts by an ARIMA whose order is searched for (Hyndman and Khandakar 2008).
-func (c *Config) arima() ahead.Config {
-	return ahead.Config{
+func (c *Config) arima() windowpeak.ModelConfig {
+	return windowpeak.ModelConfig{
 		Model: arima.Auto{MaxD: 1},
 		Step:  sync, Block: arimaBlock, Window: max(c.window(), arimaBlock), History: arimaHistory, Refit: refit,
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	stdsync "sync"
-	"sync/atomic"
 
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/simulate/pool"
@@ -13,13 +12,9 @@ import (
 
 // warming is what the trials of a pool have in common, and what came of them.
 type warming struct {
-	windows *pool.Windows
-	alike   pool.Alike
-	// read is closed once all stretches of the windows are read, of which some are left.
-	read chan struct{}
-	left atomic.Int64
+	alike pool.Alike
 	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
-	near, far func() ([]float64, error)
+	near, far func() (answer, error)
 	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
 	// the autoscaler, beside a fixed number of chunks; bare are those of the autoscaler beside none.
 	without, planned   []Trial
@@ -31,65 +26,26 @@ const WarmPool = "warm pool"
 
 // What the jobs of a pool take, in plays: a stretch of the forecaster, and a run with a plan at every step.
 const (
-	stretchUnits = 25
 	plannedUnits = 60
 )
 
-// warmJobs are those of a pool. Jobs begin in their order: when a trial begins, all stretches have.
+// warmJobs are those of a pool.
 func (p *plan) warmJobs(far func() (answer, error)) []job {
 	w := &warming{
-		windows: pool.NewWindows(p.demand, p.window(), warmpool.Window(p.Lead.planned())),
-		alike:   pool.NewAlike(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
-	}
-	w.near = stdsync.OnceValues(p.decidedNear)
-	w.far = func() ([]float64, error) {
-		d, err := far()
-		return d.values, err
+		alike: pool.NewAlike(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
+		near:  stdsync.OnceValues(p.decidedNear), far: far,
 	}
 	p.warm = w
-	var out []job
-	n := w.windows.Stretches()
-	w.read = make(chan struct{})
-	w.left.Store(int64(n))
-	if n == 0 {
-		close(w.read)
-	}
-	for i := range n {
-		out = append(out, job{WarmPool, stretchUnits, func(spent func()) error {
-			defer times(stretchUnits, spent)
-			return p.readStretch(i)
-		}})
-	}
-	n = w.alike.Members
-	return append(out,
-		job{WarmPool, 2 * n, p.holdNothing},
-		job{WarmPool, plannedUnits * n * len(p.budgets(0)), p.planBudgets},
-		job{WarmPool, forewarmUnits + n*len(p.Pool.spares(every)), p.holdFixed},
-		job{WarmPool, n * (1 + len(p.Pool.spares(doubled))) * len(p.tunedTargets()), p.holdTuned},
-	)
-}
-
-// readStretch reads one of the stretches. One that fails is done, too: its error is that of the whole comparison.
-func (p *plan) readStretch(i int) error {
-	defer func() {
-		if p.warm.left.Add(-1) == 0 {
-			close(p.warm.read)
-		}
-	}()
-	return errors.Join(p.interrupted(), p.warm.windows.Read(i))
-}
-
-// allRead waits for those stretches that other workers are at; one that was begun by nobody, as the work was interrupted,
-// is not waited for.
-func (p *plan) allRead() error {
-	select {
-	case <-p.warm.read:
-		return nil
-	case <-p.done:
-		return errInterrupted
+	n := w.alike.Members
+	return []job{
+		{WarmPool, 2 * n, p.holdNothing},
+		{WarmPool, plannedUnits * n * len(p.budgets(0)), p.planBudgets},
+		{WarmPool, forewarmUnits + n*len(p.Pool.spares(every)), p.holdFixed},
+		{WarmPool, n * (1 + len(p.Pool.spares(doubled))) * len(p.tunedTargets()), p.holdTuned},
 	}
 }
 
+// times does something so often.
 func times(n int, do func()) {
 	for range n {
 		do()
@@ -97,15 +53,11 @@ func times(n int, do func()) {
 }
 
 // decidedNear is what forewarm serves where it looks ahead by the lead time of a pod alone.
-func (p *plan) decidedNear() ([]float64, error) {
+func (p *plan) decidedNear() (answer, error) {
 	near := p.Config
 	near.Node, near.Pool = nil, nil
-	forecasts, err := p.modelled(&near)
-	if err != nil {
-		return nil, err
-	}
-	values, _, err := p.history.decided(p.done, &near, p.Objective, forecasts)
-	return values, errors.Join(err, p.interrupted())
+	out, err := p.history.decided(p.done, &near, nil, p.Objective)
+	return out, errors.Join(err, p.interrupted())
 }
 
 // budgets are those that a pool is played with, its own first; of a pool without one they are parts of what stood idle.
@@ -118,9 +70,6 @@ func (p *plan) budgets(idle float64) []float64 {
 
 // planBudgets plays the pool under its budget and others.
 func (p *plan) planBudgets(spent func()) error {
-	if err := p.allRead(); err != nil {
-		return err
-	}
 	idle := 0.0
 	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
 	for i := range p.budgets(0) {
@@ -161,7 +110,7 @@ func (p *plan) underBudget(budget float64, own bool) (_ *Trial, spentAll bool, _
 		return nil, false, err
 	}
 	keeper := pool.NewKeeper(pool.Config{
-		Pool: p.ask(budget), Alike: p.warm.alike, Windows: p.warm.windows, Near: near, Far: far,
+		Pool: p.ask(budget), Alike: p.warm.alike, Windows: pool.NewWindows(p.demand, far.windows), Near: near.values[0], Far: far.values[0],
 		Refresh: sync, From: p.untilCounted(),
 		Member: warmpool.Member{
 			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
@@ -188,7 +137,7 @@ func (p *plan) holdNothing(spent func()) error {
 		name   string
 		values []float64
 		target int64
-	}{{HPA, observed, p.target()}, {Forewarm, far, p.full()}} {
+	}{{HPA, observed, p.target()}, {Forewarm, far.values[0], p.full()}} {
 		one := &Trial{Policy: of.name, Target: inUnits(of.target), Holding: None}
 		if err := p.try(one, p.tapes(of.values), nil, of.target); err != nil {
 			return err
@@ -206,7 +155,7 @@ func (p *plan) holdFixed(spent func()) error {
 		return err
 	}
 	times(forewarmUnits, spent)
-	p.warm.fixed, err = p.spares(Forewarm, near, p.Pool.spares(every), []int64{p.full()}, spent)
+	p.warm.fixed, err = p.spares(Forewarm, near.values[0], p.Pool.spares(every), []int64{p.full()}, spent)
 	return err
 }
 

@@ -7,35 +7,39 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // objective for a demand, without what was learnt on other workloads.
-func objective(t *testing.T, s forecast.Series, late float64) outcome.Config {
+func objective(t *testing.T, s forecast.Series, late float64) forecaster.Config {
 	t.Helper()
 	margins, err := margin.Shipped(5 * time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := shape.Config{Step: s.Step, Window: 7 * time.Minute}
-	return outcome.Config{
-		Shape: c, Prior: shape.Naive(shape.NewFeatures(c).Names()), Lead: 5 * time.Minute, Late: late,
-		Margins:     margins,
-		Autoscalers: []outcome.Autoscaler{{By: "test", Spec: played(s).Spec}}, Start: s.Start,
+	scaling := decide.Scaling{By: "test", HPA: played(s).HPA}
+	c := windowpeak.Config{Step: s.Step, Window: 7 * time.Minute, Reads: []string{}}
+	return forecaster.Config{
+		Step: s.Step, Window: c.Window, Rate: true, Models: []string{windowpeak.SES},
+		Policy:   decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
+		Scalings: []decide.Scaling{scaling},
+		Learnt: &forecaster.Learnt{
+			Prior: windowpeak.Naive(windowpeak.NewFeatures(c).Names()), Reads: c.Reads, Margins: margins,
+		},
 	}
 }
 
-func forewarm(t *testing.T, c outcome.Config) *policy.Forewarm {
+func forewarm(t *testing.T, c forecaster.Config) *policy.Forewarm {
 	t.Helper()
-	p, err := policy.NewForewarm(c, 0)
-	if err != nil {
+	if err := c.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return policy.NewForewarm(c)
 }
 
 // The floor: whatever is forecast, never less than what is observed.
@@ -55,7 +59,7 @@ func TestForewarmIsMonotoneInK(t *testing.T) {
 	var before []float64
 	for _, k := range []float64{0.1, 1, 3, 10} {
 		c := objective(t, s, 0.01)
-		c.Fixed = k
+		c.Learnt.Multiple = []float64{k}
 		got := values(t, s, forewarm(t, c))
 		for i := range before {
 			if got[i] < before[i] {
@@ -89,7 +93,7 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 
 func TestForewarmIsChecked(t *testing.T) {
 	for _, late := range []float64{0, 1, -1, math.NaN()} {
-		if _, err := policy.NewForewarm(objective(t, daily(1, 8), late), 0); err == nil {
+		if err := objective(t, daily(1, 8), late).Validate(); err == nil {
 			t.Errorf("an objective of %v is no error", late)
 		}
 	}
@@ -132,7 +136,7 @@ func TestForewarmOnATimetable(t *testing.T) {
 	p := forewarm(t, objective(t, s, late))
 	r := play(1000, p)
 	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.Cost(), 100*r.LateShare(), free)
-	if report := p.Objective().Report(); report.Shape != outcome.LastSeason {
+	if report := p.Forecaster().Objective().Report(); report.Shape != windowpeak.LastSeason {
 		t.Errorf("%s serves: %+v", report.Shape, report.Candidates)
 	}
 	if !(r.Cost() <= 1.05*free) || !(r.LateShare() <= late) {

@@ -1,12 +1,12 @@
 package policy_test
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
@@ -30,7 +30,7 @@ func loop(t *testing.T, step time.Duration, models ...string) *policy.Loop {
 func TestLoop(t *testing.T) {
 	s := daily(3, 3)
 	s.Values[4000] = math.NaN()
-	got := values(t, s, loop(t, s.Step, forecaster.SES))
+	got := values(t, s, loop(t, s.Step, windowpeak.SES))
 	for i := 60; i < s.Len(); i++ {
 		// At the end of a step the loop asks for the one before it, as its samples may still come. It keeps seven digits.
 		if observed := s.Values[i-2]; !(got[i] >= observed*(1-1e-7)) && !math.IsNaN(observed) {
@@ -45,12 +45,12 @@ func TestLoop(t *testing.T) {
 // What is served is the same to the last bit in a second run, and whatever comes later.
 func TestLoopIsCausal(t *testing.T) {
 	s := daily(2, 4)
-	first := values(t, s, loop(t, s.Step, forecaster.SES))
+	first := values(t, s, loop(t, s.Step, windowpeak.SES))
 	cut := 2000
 	for i := cut; i < s.Len(); i++ {
 		s.Values[i] *= 3
 	}
-	second := values(t, s, loop(t, s.Step, forecaster.SES))
+	second := values(t, s, loop(t, s.Step, windowpeak.SES))
 	for i := range cut + 1 {
 		if math.Float64bits(first[i]) != math.Float64bits(second[i]) {
 			t.Fatalf("minute %d: %v, then %v", i, first[i], second[i])

@@ -1,9 +1,9 @@
 package policy
 
 import (
-	"github.com/forewarm/forewarm/pkg/decide/ahead"
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/trailing"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Model serves the highest point that a model forecasts for the window ahead, and never less than is observed. Until
@@ -11,12 +11,12 @@ import (
 // HPA's target to say, as it is for those who serve a forecast today.
 type Model struct {
 	observed *Observed
-	ahead    *ahead.Model
+	ahead    *windowpeak.Model
 }
 
 // NewModel has seen nothing yet.
-func NewModel(c ahead.Config) (*Model, error) {
-	m, err := ahead.New(c)
+func NewModel(c windowpeak.ModelConfig) (*Model, error) {
+	m, err := windowpeak.NewModel(c)
 	if err != nil {
 		return nil, err
 	}

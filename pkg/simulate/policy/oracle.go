@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // Ahead is the oracle: at every refresh the maximum that will be observed from now until a window later. It is handed the

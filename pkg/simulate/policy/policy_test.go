@@ -12,10 +12,10 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/decide/ahead"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -125,13 +125,13 @@ func daily(days int, seed uint64) forecast.Series {
 
 func holtWinters(t *testing.T, refresh time.Duration) *policy.Model {
 	t.Helper()
-	return model(t, ahead.Config{
+	return model(t, windowpeak.ModelConfig{
 		Model: smoothing.HoltWinters{Period: 288, Trend: smoothing.DampedTrend}, Block: 5 * time.Minute,
 		Window: 10 * time.Minute, History: 14 * day, Refit: 24 * time.Hour, Step: refresh,
 	})
 }
 
-func model(t *testing.T, m ahead.Config) *policy.Model {
+func model(t *testing.T, m windowpeak.ModelConfig) *policy.Model {
 	t.Helper()
 	p, err := policy.NewModel(m)
 	if err != nil {
@@ -260,7 +260,7 @@ func TestCausality(t *testing.T) {
 			return holtWinters(t, s.Step)
 		},
 		"ARIMA": func() simulate.Policy {
-			return model(t, ahead.Config{
+			return model(t, windowpeak.ModelConfig{
 				Model: arima.Auto{MaxD: 1}, Block: 5 * time.Minute, Window: 6 * time.Minute, History: day, Refit: 12 * time.Hour,
 				Step: s.Step,
 			})

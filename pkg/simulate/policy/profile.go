@@ -3,8 +3,8 @@ package policy
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // DayProfile serves the larger of what is observed and the maximum, over the time ahead, of the profile of a day: the mean

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // Observed serves the demand as it is observed, and over a gap what was observed last: what an HPA on a rate does, be it

@@ -4,8 +4,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
 	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/trailing"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/simulate"
@@ -34,7 +34,7 @@ func storied(t *testing.T, objective bool) *policy.Loop {
 		History: 14 * day, Lead: 5 * time.Minute, StaleAfter: 10 * time.Minute,
 		Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
 		// The others take their time to fit.
-		Models: []string{forecaster.SES, forecaster.HoltWinters},
+		Models: []string{windowpeak.SES, windowpeak.HoltWinters},
 	}
 	if objective {
 		target.Policy = decide.Policy{Late: 0.01, Target: 100, Lead: 5 * time.Minute}

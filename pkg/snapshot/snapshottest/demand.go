@@ -1,6 +1,7 @@
 package snapshottest
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
 
@@ -37,16 +38,16 @@ func horizons() []time.Duration {
 // spread is the standard deviation of the demand a time ahead, as that of a random walk.
 func spread(ahead time.Duration) float64 { return 2 + 2.4*math.Sqrt(ahead.Minutes()) }
 
-// scores are standard normal quantiles at decide.Levels().
-var scores = decide.Quantiles{ //nolint:gochecknoglobals // A constant table.
+// scores are standard normal quantiles at windowpeak.Levels().
+var scores = windowpeak.Quantiles{ //nolint:gochecknoglobals // A constant table.
 	-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758,
 }
 
 // windows are the distributions of a model that sees the demand rise by the hour.
-func windows(observed, rise float64) []decide.Window {
-	out := make([]decide.Window, 0, len(horizons()))
+func windows(observed, rise float64) []windowpeak.Window {
+	out := make([]windowpeak.Window, 0, len(horizons()))
 	for _, h := range horizons() {
-		w := decide.Window{Horizon: h}
+		w := windowpeak.Window{Horizon: h}
 		for i, z := range scores {
 			w.Quantiles[i] = math.Max(0, observed+rise*h.Hours()+spread(h)*(0.6+z))
 		}
@@ -86,12 +87,15 @@ func candidates(observed float64) []snapshot.Candidate {
 }
 
 // inputs are those of the chosen model over the last half lead time.
-func inputs(chosen []decide.Window, now time.Time) []decide.Input {
-	own, _ := decide.AtHorizon(chosen, window)
+func inputs(chosen []windowpeak.Window, now time.Time) []decide.Input {
+	own, _ := windowpeak.AtHorizon(chosen, window)
 	out := make([]decide.Input, decide.Recall(lead, step))
 	for i := range out {
 		at := now.Add(-time.Duration(len(out)-i) * step)
-		out[i] = decide.Input{Observed: demandAt(at), Typical: 72, Window: own}
+		out[i] = decide.Input{
+			Observed: demandAt(at), Window: own,
+			Peak: windowpeak.Peak{Median: own.At(0.5), Spread: own.At(0.95) - own.At(0.5)},
+		}
 	}
 	return out
 }

@@ -37,7 +37,7 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 		Observed: demandAt(now.Add(-step)),
 		Model:    "arima", ModelReason: "best of 4 on the pinball loss over the last 2880 steps",
 		Skill: 0.184, Coverage: 0.953,
-		Recent: recent(now), Path: path(now), Past: past(now),
+		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now),
 	}
 	e.Candidates = candidates(e.Observed)
 	e.Inputs = inputs(e.Candidates[0].Windows, now)
@@ -69,7 +69,7 @@ func Warming(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	e.State = snapshot.Warming
 	e.Conditions = conditions(true, string(snapshot.Warming), "62 samples, a model needs 240; the last value serves")
-	e.Model, e.ModelReason = "last-value", "the only one that 62 samples allow"
+	e.Model, e.PathModel, e.ModelReason = "last-value", "last-value", "the only one that 62 samples allow"
 	e.Skill, e.Coverage = math.NaN(), math.NaN()
 	e.Recent = e.Recent.Slice(e.Recent.Len()-6, e.Recent.Len())
 	e.Past, e.Path = nil, nil

@@ -1,6 +1,7 @@
 package snapshottest
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
 
@@ -38,8 +39,8 @@ func Priced(key snapshot.Key) *snapshot.Entry {
 func Report(verdict outcome.Verdict) *outcome.Report {
 	r := &outcome.Report{
 		Late: 0.01, Wait: 30 * time.Second, Verdict: verdict,
-		Shape: outcome.Learnt, Candidates: shapes(),
-		Why: "learnt took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
+		Shape: windowpeak.Regression, Candidates: shapes(),
+		Why: "regression took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
 		Scalings: []outcome.Scaled{{
 			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
 			K: 1.3, Expected: 0.01, Curve: curve(0.01),
@@ -84,9 +85,9 @@ func curve(late float64) margin.Curve {
 // shapes are candidates of which one serves, one costs more, one cannot meet the objective, and one was not played yet.
 func shapes() []outcome.Candidate {
 	return []outcome.Candidate{
-		{Name: outcome.Learnt, Serves: true, K: 1.3, Late: 0.01, Cost: 1.701, Meets: true},
-		{Name: outcome.LastSeason, K: 1.8, Late: 0.01, Cost: 1.812, Meets: true},
-		{Name: outcome.LastValue, K: 11, Late: 0.0213, Cost: 2.74},
+		{Name: windowpeak.Regression, Serves: true, K: 1.3, Late: 0.01, Cost: 1.701, Meets: true},
+		{Name: windowpeak.LastSeason, K: 1.8, Late: 0.01, Cost: 1.812, Meets: true},
+		{Name: windowpeak.LastValue, K: 11, Late: 0.0213, Cost: 2.74},
 		{Name: "arima", K: math.NaN(), Late: math.NaN(), Cost: math.NaN()},
 	}
 }

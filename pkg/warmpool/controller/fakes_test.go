@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"log/slog"
 	"maps"
 	"math"
@@ -266,7 +267,7 @@ func (w *world) entry(name string, l *load) *snapshot.Entry {
 }
 
 func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapshot.Entry {
-	var q decide.Quantiles
+	var q windowpeak.Quantiles
 	for i := range q {
 		q[i] = l.demand
 	}
@@ -277,6 +278,7 @@ func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapsh
 		},
 		State:      snapshot.Ready,
 		Model:      "arima",
+		PathModel:  "arima",
 		Lead:       2 * time.Minute,
 		SampleTime: now,
 		StaleAt:    now.Add(10 * time.Minute),
@@ -284,7 +286,7 @@ func entryOf(namespace, name string, l *load, now time.Time, stale bool) *snapsh
 		Skill:      0.2,
 		Coverage:   math.NaN(),
 		Decision:   decide.Decision{Value: l.demand},
-		Candidates: []snapshot.Candidate{{Name: "arima", Windows: []decide.Window{
+		Candidates: []snapshot.Candidate{{Name: "arima", Windows: []windowpeak.Window{
 			{Horizon: time.Minute, Quantiles: q}, {Horizon: time.Hour, Quantiles: q},
 		}}},
 		Recent: forecast.Series{

@@ -1,6 +1,7 @@
 package backtestcmd
 
 import (
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"slices"
 	"strings"
 
@@ -26,13 +27,13 @@ type entry struct {
 
 // free are the models that all others are measured against, in the order in which equals are told.
 func free() []string {
-	return []string{forecaster.LastValue, forecaster.LastSeason, forecaster.RunningMax}
+	return []string{windowpeak.LastValue, windowpeak.LastSeason, windowpeak.RunningMax}
 }
 
 // fitted are the models that may be chosen.
 func fitted() []string {
 	out := []string{forewarm, autoETS, mstl}
-	for _, name := range forecaster.Names() {
+	for _, name := range windowpeak.Names() {
 		if !slices.Contains(free(), name) {
 			out = append(out, name)
 		}
@@ -43,12 +44,12 @@ func fitted() []string {
 
 // usual are the models that are judged where none are named.
 func usual() []string {
-	return []string{forewarm, forecaster.HoltWinters, forecaster.ARIMA, forecaster.Auto, autoETS, mstl}
+	return []string{forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto, autoETS, mstl}
 }
 
 // named is a model that may be chosen, however its name is spelled.
 func named(name string) (string, bool) {
-	if canonical, ok := forecaster.Canonical(name); ok {
+	if canonical, ok := windowpeak.Canonical(name); ok {
 		return canonical, !slices.Contains(free(), canonical)
 	}
 	name = strings.ToLower(name)

@@ -3,6 +3,7 @@ package backtestcmd
 import (
 	"errors"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
 	"time"
@@ -171,7 +172,7 @@ func (p *plan) config() forecaster.Config {
 func (p *plan) periods() []int {
 	const daysOfWeek = 7
 	out := []int{p.season}
-	if week := daysOfWeek * p.season; p.cycle == forecaster.Day && p.first >= 2*week {
+	if week := daysOfWeek * p.season; p.cycle == windowpeak.Day && p.first >= 2*week {
 		out = append(out, week)
 	}
 	return out

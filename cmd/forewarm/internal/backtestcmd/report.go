@@ -3,6 +3,7 @@ package backtestcmd
 import (
 	"cmp"
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"regexp"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast/backtest"
-	"github.com/forewarm/forewarm/pkg/forecaster"
 )
 
 // report is what is told of a backtest.
@@ -89,7 +89,7 @@ func (r report) ranked(horizon int) []int {
 
 // ofLast are a model's error and its window's loss as shares of the last value's.
 func (r report) ofLast(model, horizon int) (mae, loss float64) {
-	last, ok := r.at(r.find(forecaster.LastValue), horizon)
+	last, ok := r.at(r.find(windowpeak.LastValue), horizon)
 	own, okToo := r.at(model, horizon)
 	if !ok || !okToo {
 		return math.NaN(), math.NaN()

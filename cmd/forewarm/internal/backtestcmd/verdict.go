@@ -2,12 +2,12 @@ package backtestcmd
 
 import (
 	"fmt"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-	"github.com/forewarm/forewarm/pkg/forecaster"
 )
 
 // verdict says in a few sentences which model is best, and by how much better or worse than what costs nothing.
@@ -57,7 +57,7 @@ func (r report) verdict() string {
 // against compares a model's loss with those of the last value, the last season and the best free one, where that is
 // another.
 func (r report) against(model int) string {
-	names := []string{forecaster.LastValue, forecaster.LastSeason}
+	names := []string{windowpeak.LastValue, windowpeak.LastSeason}
 	if best := r.best(true); best >= 0 && !slices.Contains(names, r.played.models[best].name) {
 		names = append(names, r.played.models[best].name)
 	}
@@ -90,8 +90,8 @@ func (r report) held(model int) string {
 		return ""
 	}
 	text := fmt.Sprintf("It held %.1f %% of the time, where 95 %% is wanted.", 100*s.coverage[verdictLevel])
-	if last, ok := r.at(r.find(forecaster.LastValue), r.lead); ok && last.mae > 0 {
-		text += fmt.Sprintf(" Point by point it errs %s.", compared(s.mae, last.mae, called(forecaster.LastValue)))
+	if last, ok := r.at(r.find(windowpeak.LastValue), r.lead); ok && last.mae > 0 {
+		text += fmt.Sprintf(" Point by point it errs %s.", compared(s.mae, last.mae, called(windowpeak.LastValue)))
 	}
 	return text
 }
@@ -114,11 +114,11 @@ func compared(loss, other float64, name string) string {
 // called is a model in a sentence.
 func called(name string) string {
 	switch name {
-	case forecaster.LastValue:
+	case windowpeak.LastValue:
 		return "the last value"
-	case forecaster.LastSeason:
+	case windowpeak.LastSeason:
 		return "the same time last season"
-	case forecaster.RunningMax:
+	case windowpeak.RunningMax:
 		return "the highest value of late"
 	case forewarm:
 		return "forewarm's own choice"

@@ -119,7 +119,7 @@ type MarginPoint struct {
 
 // ShapeCandidate is a shape and what it would cost to meet the objective with it.
 type ShapeCandidate struct {
-	// Name is learnt, last-value, last-season or a model's.
+	// Name is regression, last-value, last-season or a model's.
 	Name string `json:"name"`
 	// Serves says that this shape is served.
 	// +optional

@@ -1102,7 +1102,7 @@ func schema_pkg_api_inspect_v1alpha1_ShapeCandidate(ref common.ReferenceCallback
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is learnt, last-value, last-season or a model's.",
+							Description: "Name is regression, last-value, last-season or a model's.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

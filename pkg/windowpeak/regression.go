@@ -1,4 +1,4 @@
-package shape
+package windowpeak
 
 import (
 	"math"
@@ -21,18 +21,11 @@ const (
 	fewest    = 60
 	// epsilon is the residual, as a share of the level, below which the loss is bent: with less the tail jumps.
 	epsilon = 3e-3
-	passes  = 4
+	passes  = 2
 )
 
-// Window is the shape of the window's maximum, in the demand's unit.
-type Window struct {
-	// Median of it, 0 or more.
-	Median float64
-	// Spread is the distance from there to its 95 % quantile, more than 0 where there is any demand.
-	Spread float64
-}
-
-// Learner learns the shape of the window's maximum from what came. It is a function of what it was given: no clock.
+// Learner learns the median of the window peak and the distance from there to its 95 % quantile, by linear quantile
+// regression on what is known now. It is a function of what it was given: no clock.
 type Learner struct {
 	features *Features
 	prior    Prior
@@ -90,11 +83,11 @@ func (l *Learner) evidence(row []float64, came float64) bool {
 	return came > math.Max(middle.At(row), tail.At(row))
 }
 
-// Window is the shape ahead of the newest step.
-func (l *Learner) Window() Window {
+// Window is the forecast of the window ahead of the newest step.
+func (l *Learner) Window() Peak {
 	row, level := l.features.Row(), l.features.Level()
 	middle, tail := l.coefficients()
-	w := Window{Median: math.Max(middle.At(row), 0)}
+	w := Peak{Median: math.Max(middle.At(row), 0)}
 	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, LeastSpread*level)
 	return w
 }
@@ -112,8 +105,8 @@ func (l *Learner) coefficients() (middle, tail quantreg.Coefficients) {
 	return l.middle, l.tail
 }
 
-// RefitEvery is how often a Fit is worth its time.
-const RefitEvery = 6 * time.Hour
+// refitRegression is how often a fit is worth its time.
+const refitRegression = 12 * time.Hour
 
 // Fit fits both regressions anew, to the windows that came: some milliseconds. What cannot be fitted stays as it was.
 func (l *Learner) Fit() {

@@ -1,4 +1,4 @@
-package shape
+package windowpeak
 
 import (
 	"embed"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/decide/internal/shipped"
+	"github.com/forewarm/forewarm/pkg/windowpeak/shipped"
 )
 
 // priors are what was learnt on recorded demand: one file for each window that was studied, written by Prior.Write

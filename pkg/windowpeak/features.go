@@ -1,36 +1,66 @@
-package shape
+package windowpeak
 
 import (
 	"math"
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // Config says what is forecast of which series.
 type Config struct {
-	// Step of the series.
+	// Step of the series, more than 0.
 	Step time.Duration
 	// Window is the time ahead whose maximum is forecast, at least one step.
 	Window time.Duration
-	// Season in which the demand comes again; 0 means a day.
-	Season time.Duration
-	// Models names the forecasters whose own maxima of the window are given with every step.
+	// Seasons in which the demand comes again, ascending; none means a day. The first is also the time over which candidates
+	// are judged, so that all of the cycle is in it.
+	Seasons []time.Duration
+	// Models are the candidates that take part beside the baselines and the regression, by canonical name; nil means all.
 	Models []string
-	// Without names features that are left out, to learn what they are worth.
+	// Reads names the candidates whose forecasts the regression reads; nil means those of Read.
+	Reads []string
+	// Without names features that the regression is left without, to learn what they are worth.
 	Without []string
+	// Prior of the regression.
+	Prior Prior
+	// Level is the quantile at which candidates are judged, by pinball loss; 0 means .95.
+	Level float64
+	// Tolerance is the share of a rise that an autoscaler does not see: the regression's spread is at least half of it.
+	Tolerance float64
+	// Extra is a candidate beside those that there are, fitted to the steps themselves; nil for none.
+	Extra forecast.Model
+	// Windows are calibrated beside the lead window, in steps.
+	Windows []int
 }
 
 // Day is the default season.
 const Day = 24 * time.Hour
 
-func (c Config) season() time.Duration {
-	if c.Season > 0 {
-		return c.Season
+// seasons are the Seasons with their default.
+func (c Config) seasons() []time.Duration {
+	if len(c.Seasons) == 0 {
+		return []time.Duration{Day}
 	}
-	return Day
+	return c.Seasons
 }
+
+// season is the first.
+func (c Config) season() time.Duration { return c.seasons()[0] }
+
+// reads are the Reads with their default.
+func (c Config) reads() []string {
+	if c.Reads == nil {
+		return Read()
+	}
+	return c.Reads
+}
+
+// Read names the candidates that the regression reads by default: on recorded demand one objective for all workloads costs
+// less with them than without.
+func Read() []string { return []string{ARIMA} }
 
 // WindowSteps is the window in steps, a part of one counted as one.
 func (c Config) WindowSteps() int { return c.steps(c.Window) }
@@ -62,8 +92,8 @@ type Features struct {
 	quarter, sixty  *trailing.Max
 	day             *trailing.Coarse
 	jumps           *trailing.Max
-	recent          past // demand
-	fiveAgo, oneAgo int  // pushes back
+	recent          trailing.Ring // demand
+	fiveAgo, oneAgo int           // pushes back
 	profile         *trailing.Profile
 	perSlot         int // steps in a slot of the profile
 	yesterday       yesterday
@@ -94,15 +124,15 @@ func NewFeatures(c Config) *Features {
 		sixty:      trailing.NewMax(c.steps(time.Hour)),
 		day:        trailing.NewCoarse(c.steps(Day)),
 		jumps:      trailing.NewMax(c.steps(time.Hour)),
-		recent:     newPast(max(window, c.steps(5*time.Minute)) + 1),
+		recent:     trailing.NewRing(max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo:    c.steps(5 * time.Minute),
 		oneAgo:     c.steps(time.Minute),
 		yesterday:  newYesterday(season),
 		coming:     trailing.NewMax(window),
 		came:       math.NaN(),
 		sinceBound: math.MaxInt32,
-		all:        make([]float64, len(Columns())+len(c.Models)),
-		models:     make([]float64, len(c.Models)),
+		all:        make([]float64, len(Columns())+len(c.reads())),
+		models:     make([]float64, len(c.reads())),
 	}
 	f.profile, f.perSlot = newProfile(season)
 	for i, name := range f.everything() {
@@ -134,7 +164,7 @@ func Columns() []string {
 }
 
 // everything is the names of all features, those left out too.
-func (f *Features) everything() []string { return append(Columns(), f.config.Models...) }
+func (f *Features) everything() []string { return append(Columns(), f.config.reads()...) }
 
 // Names of the features, in their order.
 func (f *Features) Names() []string {
@@ -188,10 +218,10 @@ func (f *Features) season(demand float64) {
 // remember takes the demand into every summary.
 func (f *Features) remember(demand float64) {
 	if math.IsNaN(demand) {
-		f.recent.push(f.now)
+		f.recent.Push(f.now)
 	} else {
 		f.now = demand
-		f.recent.push(demand)
+		f.recent.Push(demand)
 		f.level.Add(demand)
 		f.hour.Add(demand)
 		f.slow = smooth(f.slow, demand, f.keepSlow)
@@ -199,7 +229,7 @@ func (f *Features) remember(demand float64) {
 	f.quarter.Push(demand)
 	f.sixty.Push(demand)
 	f.day.Push(demand)
-	f.jumps.Push(math.Abs(f.now - f.recent.ago(f.oneAgo)))
+	f.jumps.Push(math.Abs(f.now - f.recent.Ago(f.oneAgo)))
 }
 
 func smooth(mean, v, keep float64) float64 {
@@ -211,9 +241,9 @@ func smooth(mean, v, keep float64) float64 {
 
 // learn takes the maximum over the window that ends now, where it is known: no gap and not the beginning lie in it.
 func (f *Features) learn() {
-	before := f.recent.ago(f.window - 1) // The demand before the window: this step's is not among the recent yet.
+	before := f.recent.Ago(f.window - 1) // The demand before the window: this step's is not among the recent yet.
 	f.came = math.NaN()
-	if f.sinceGap >= f.window && f.recent.knows(f.window-1) {
+	if f.sinceGap >= f.window && f.recent.Knows(f.window-1) {
 		f.came = f.coming.Value()
 		f.spread.Add(math.Abs(f.came - before))
 	}
@@ -234,6 +264,14 @@ func (f *Features) Now() float64 { return f.now }
 
 // LastSeason is the maximum that came over the same window a season ago; NaN where that is not known.
 func (f *Features) LastSeason() float64 { return f.yesterday.maximum() }
+
+// known is Now, and 0 before the first.
+func (f *Features) known() float64 {
+	if math.IsNaN(f.now) {
+		return 0
+	}
+	return f.now
+}
 
 // Row is the features of this step; it is good until the next Push. All are finite; without any demand all are 0.
 func (f *Features) Row() []float64 { return f.row }
@@ -256,7 +294,7 @@ func (f *Features) fill() {
 		trailing.Most(f.day.Value(), o),
 		moves,
 		hour,
-		math.Max(o-f.recent.ago(f.fiveAgo), 0),
+		math.Max(o-f.recent.Ago(f.fiveAgo), 0),
 		f.jumps.Value(),
 		o * (rise - 1),
 		o * (again - 1),

@@ -1,4 +1,4 @@
-package shape_test
+package windowpeak_test
 
 import (
 	"fmt"
@@ -12,29 +12,33 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 const step = time.Minute
 
-func config() shape.Config { return shape.Config{Step: step, Window: 6 * time.Minute} }
+func config() windowpeak.Config {
+	return windowpeak.Config{Step: step, Window: 6 * time.Minute, Reads: []string{}}
+}
 
-func naive(c shape.Config) shape.Prior { return shape.Naive(shape.NewFeatures(c).Names()) }
+func naively(c windowpeak.Config) windowpeak.Prior {
+	return windowpeak.Naive(windowpeak.NewFeatures(c).Names())
+}
 
 // play gives the window after every value.
-func play(c shape.Config, values []float64) []shape.Window {
-	l := shape.NewLearner(c, naive(c))
-	var out []shape.Window
+func play(c windowpeak.Config, values []float64) []windowpeak.Peak {
+	l := windowpeak.NewLearner(c, naively(c))
+	var out []windowpeak.Peak
 	for i, v := range values {
-		push(l, i, v, make([]float64, len(c.Models)))
+		push(l, i, v, make([]float64, len(c.Reads)))
 		out = append(out, l.Window())
 	}
 	return out
 }
 
 // push pushes step i, and fits as often as it is worth.
-func push(l *shape.Learner, i int, demand float64, models []float64) {
-	if i%int(shape.RefitEvery/step) == 0 {
+func push(l *windowpeak.Learner, i int, demand float64, models []float64) {
+	if i%int(6*time.Hour/step) == 0 {
 		l.Fit()
 	}
 	l.Push(demand, models)
@@ -141,7 +145,7 @@ func TestLearnsASchedule(t *testing.T) {
 // A model that knows what comes is believed.
 func TestListensToModels(t *testing.T) {
 	c := config()
-	c.Models = []string{"prophet"}
+	c.Reads = []string{"prophet"}
 	window := int(c.Window / c.Step)
 	rng := rand.New(rand.NewPCG(8, 9))
 	values := make([]float64, 6*1440)
@@ -151,7 +155,7 @@ func TestListensToModels(t *testing.T) {
 			values[i] = values[i-1]
 		}
 	}
-	l := shape.NewLearner(c, naive(c))
+	l := windowpeak.NewLearner(c, naively(c))
 	var wrong, last float64
 	for i, v := range values[:len(values)-window] {
 		came := top(values[i+1 : i+1+window])
@@ -169,15 +173,15 @@ func TestListensToModels(t *testing.T) {
 // Whatever comes, the shape is finite and not negative, and its spread more than nothing where there is demand.
 func TestHostileDemand(t *testing.T) {
 	c := config()
-	c.Models = []string{"m"}
+	c.Reads = []string{"m"}
 	for name, values := range modeltest.Hostile() {
 		sane(t, name, c, values)
 	}
 }
 
-func sane(t *testing.T, name string, c shape.Config, values []float64) {
+func sane(t *testing.T, name string, c windowpeak.Config, values []float64) {
 	t.Helper()
-	l := shape.NewLearner(c, naive(c))
+	l := windowpeak.NewLearner(c, naively(c))
 	for i, v := range slices.Repeat(values, 1+2000/max(len(values), 1)) {
 		v = math.Max(v, 0) // Demand is never negative; the refresh loop sees to it.
 		if v > 1e100 {
@@ -196,7 +200,7 @@ func FuzzLearner(f *testing.F) {
 		f.Add(modeltest.Fuzz(values))
 	}
 	c := config()
-	c.Models = []string{"m"}
+	c.Reads = []string{"m"}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if values := modeltest.Values(raw); len(values) <= 500 {
 			sane(t, "fuzz", c, values)
@@ -207,7 +211,7 @@ func FuzzLearner(f *testing.F) {
 // A gap is coasted over: the shape stays, and no window that it touches is learnt from.
 func TestGaps(t *testing.T) {
 	c, values := config(), days(3, 10)
-	l := shape.NewLearner(c, naive(c))
+	l := windowpeak.NewLearner(c, naively(c))
 	for _, v := range values {
 		l.Push(v, nil)
 	}
@@ -225,7 +229,7 @@ func TestGaps(t *testing.T) {
 }
 
 func TestPriorFor(t *testing.T) {
-	prior := shape.Prior{Columns: []string{"now", "moves"}}
+	prior := windowpeak.Prior{Columns: []string{"now", "moves"}}
 	prior.Median = quantreg.Prior{Mean: []float64{1, 2}, Precision: []float64{4, 5, 5, 6}}
 	prior.Upper = quantreg.Prior{Mean: []float64{3, 4}, Precision: []float64{7, 8, 8, 9}}
 	got := prior.For([]string{"moves", "new", "now"})
@@ -238,12 +242,12 @@ func TestPriorFor(t *testing.T) {
 // What is shipped is read for any window, in the columns of the features, and says that demand stays near what it is.
 func TestShipped(t *testing.T) {
 	for _, window := range []time.Duration{time.Second, 195 * time.Second, 375 * time.Second, 5 * time.Hour} {
-		prior, err := shape.Shipped(window)
+		prior, err := windowpeak.Shipped(window)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := shape.Config{Step: step, Window: max(window, step)}
-		l := shape.NewLearner(c, prior)
+		c := windowpeak.Config{Step: step, Window: max(window, step), Reads: []string{}}
+		l := windowpeak.NewLearner(c, prior)
 		for range 3000 {
 			l.Push(100, nil)
 		}
@@ -255,7 +259,7 @@ func TestShipped(t *testing.T) {
 
 // A prior comes back as it was written, to five digits.
 func TestPriorIsWritten(t *testing.T) {
-	shipped, err := shape.Shipped(375 * time.Second)
+	shipped, err := windowpeak.Shipped(375 * time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,17 +280,22 @@ func TestPriorIsWritten(t *testing.T) {
 // A prior from others serves a newcomer from its first step: it has learnt what the naive one has not.
 func TestPoolHelpsANewcomer(t *testing.T) {
 	c := config()
-	collector := shape.NewCollector(c, 5)
-	for _, v := range days(6, 11) {
-		collector.Push(v, nil)
+	c.Models, c.Prior = []string{}, naively(c)
+	set, err := windowpeak.New(c)
+	if err != nil {
+		t.Fatal(err)
 	}
-	pooled, err := shape.Pool(collector.Columns(), collector.Rows())
+	collector := windowpeak.NewCollector(set, 5)
+	for _, v := range days(6, 11) {
+		collector.Step(windowpeak.Sample{Observed: v, Arrived: v})
+	}
+	pooled, err := windowpeak.Pool(collector.Columns(), collector.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}
 	newcomer := days(1, 12)[:600]
-	loss := func(prior shape.Prior) float64 {
-		l, sum, window := shape.NewLearner(c, prior), 0.0, int(c.Window/c.Step)
+	loss := func(prior windowpeak.Prior) float64 {
+		l, sum, window := windowpeak.NewLearner(c, prior), 0.0, int(c.Window/c.Step)
 		for i, v := range newcomer[:len(newcomer)-window] {
 			push(l, i, v, nil)
 			w, came := l.Window(), top(newcomer[i+1:i+1+window])
@@ -294,7 +303,7 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 		}
 		return sum
 	}
-	if with, without := loss(pooled), loss(naive(c)); with > 0.9*without {
+	if with, without := loss(pooled), loss(naively(c)); with > 0.9*without {
 		t.Errorf("a newcomer loses %.1f with what others have shown, %.1f without", with, without)
 	}
 }
@@ -304,7 +313,7 @@ func pinball(p, came, q float64) float64 { return math.Max(p*(came-q), (p-1)*(ca
 // A step of a workload that is known for a week: the decision's share in a refresh.
 func BenchmarkPush(b *testing.B) {
 	c, values := config(), days(8, 13)
-	l := shape.NewLearner(c, naive(c))
+	l := windowpeak.NewLearner(c, naively(c))
 	for _, v := range values {
 		l.Push(v, nil)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // It begins without bias, forgets over its time constant, and is drawn to a prior while little was seen.

@@ -1,21 +1,21 @@
-package shape_test
+package windowpeak_test
 
 import (
 	"testing"
 
-	"github.com/forewarm/forewarm/pkg/decide/shape"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // held plays days of which the last are seen up to a capacity only, and gives the mean 95 % quantile on the last day while
 // the capacity hides the demand; told says whether the learner knows.
-func held(t *testing.T, seen, hidden int, capacity float64, told bool) (l *shape.Learner, upper float64) {
+func held(t *testing.T, seen, hidden int, capacity float64, told bool) (l *windowpeak.Learner, upper float64) {
 	t.Helper()
 	c := config()
-	prior, err := shape.Shipped(c.Window)
+	prior, err := windowpeak.Shipped(c.Window)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = shape.NewLearner(c, prior)
+	l = windowpeak.NewLearner(c, prior)
 	n := 0.0
 	for i, v := range days(seen+hidden, 8) {
 		if i%360 == 0 {
@@ -60,7 +60,7 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 // A bound that is above what was forecast is evidence: a service that is short for good is not forgotten.
 func TestABoundAboveTheForecastIsLearnt(t *testing.T) {
 	c := config()
-	l := shape.NewLearner(c, naive(c))
+	l := windowpeak.NewLearner(c, naively(c))
 	for range 1440 {
 		l.Push(10, nil)
 	}
@@ -86,7 +86,7 @@ func TestABoundAboveTheForecastIsLearnt(t *testing.T) {
 // Without a bound nothing changes; with one, what is told does not depend on the unit.
 func TestBoundsHaveNoUnit(t *testing.T) {
 	c := config()
-	plain, doubled := shape.NewLearner(c, naive(c)), shape.NewLearner(c, naive(c))
+	plain, doubled := windowpeak.NewLearner(c, naively(c)), windowpeak.NewLearner(c, naively(c))
 	for i, v := range days(3, 9) {
 		if i%360 == 0 {
 			plain.Fit()

@@ -1,9 +1,9 @@
-package shape
+package windowpeak
 
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // profileSlots is how many slots a season has: of a day one every five minutes.

@@ -1,4 +1,4 @@
-package ahead_test
+package windowpeak_test
 
 import (
 	"math"
@@ -10,12 +10,12 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/naive"
-	"github.com/forewarm/forewarm/pkg/decide/ahead"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
-func model(t *testing.T, c ahead.Config) *ahead.Model {
+func model(t *testing.T, c windowpeak.ModelConfig) *windowpeak.Model {
 	t.Helper()
-	m, err := ahead.New(c)
+	m, err := windowpeak.NewModel(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func model(t *testing.T, c ahead.Config) *ahead.Model {
 }
 
 // maxima are a model's over twelve minutes without demand.
-func maxima(m *ahead.Model) []float64 {
+func maxima(m *windowpeak.Model) []float64 {
 	var out []float64
 	for range 12 {
 		out = append(out, m.Push(0))
@@ -35,7 +35,7 @@ func maxima(m *ahead.Model) []float64 {
 // fit wants two of them. Four minutes from the end of a block end in the second block after it, and so do they two minutes
 // later; five minutes reach the third then.
 func TestWindow(t *testing.T) {
-	p := model(t, ahead.Config{
+	p := model(t, windowpeak.ModelConfig{
 		Model: drift{}, Block: 3 * time.Minute, Window: 4 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
 		Step: time.Minute,
 	})
@@ -47,7 +47,7 @@ func TestWindow(t *testing.T) {
 	); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	longer := model(t, ahead.Config{
+	longer := model(t, windowpeak.ModelConfig{
 		Model: drift{}, Block: 3 * time.Minute, Window: 5 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
 		Step: time.Minute,
 	})
@@ -78,8 +78,8 @@ func (d drifting) PointsTo(dst []float64) {
 	}
 }
 
-func TestConfigIsChecked(t *testing.T) {
-	good := ahead.Config{
+func TestModelConfigIsChecked(t *testing.T) {
+	good := windowpeak.ModelConfig{
 		Model:   naive.Last{},
 		Block:   5 * time.Minute,
 		Window:  10 * time.Minute,
@@ -87,17 +87,17 @@ func TestConfigIsChecked(t *testing.T) {
 		Refit:   time.Hour,
 		Step:    time.Minute,
 	}
-	for name, spoil := range map[string]func(*ahead.Config){
-		"no model":                    func(m *ahead.Config) { m.Model = nil },
-		"no step":                     func(m *ahead.Config) { m.Step = 0 },
-		"a block between steps":       func(m *ahead.Config) { m.Step = 2 * time.Minute },
-		"a window within a block":     func(m *ahead.Config) { m.Window = time.Minute },
-		"no history":                  func(m *ahead.Config) { m.History = 0 },
-		"a fit more than once a step": func(m *ahead.Config) { m.Refit = time.Second },
+	for name, spoil := range map[string]func(*windowpeak.ModelConfig){
+		"no model":                    func(m *windowpeak.ModelConfig) { m.Model = nil },
+		"no step":                     func(m *windowpeak.ModelConfig) { m.Step = 0 },
+		"a block between steps":       func(m *windowpeak.ModelConfig) { m.Step = 2 * time.Minute },
+		"a window within a block":     func(m *windowpeak.ModelConfig) { m.Window = time.Minute },
+		"no history":                  func(m *windowpeak.ModelConfig) { m.History = 0 },
+		"a fit more than once a step": func(m *windowpeak.ModelConfig) { m.Refit = time.Second },
 	} {
 		m := good
 		spoil(&m)
-		if _, err := ahead.New(m); err == nil {
+		if _, err := windowpeak.NewModel(m); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/forewarm/forewarm/pkg/decide/trailing"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // after gives what each push returns.
