@@ -53,7 +53,7 @@ func (t *trial) writeShape(folder string) error {
 	if err != nil {
 		return err
 	}
-	return t.write(folder, "shape", func(out io.Writer) error { return prior.Write(out, t.window()) })
+	return t.write(folder, "windowpeak", func(out io.Writer) error { return prior.Write(out, t.window()) })
 }
 
 func (t *trial) writeMargin(folder string) error {
@@ -61,7 +61,7 @@ func (t *trial) writeMargin(folder string) error {
 	if err != nil {
 		return err
 	}
-	return t.write(folder, "margin", func(out io.Writer) error { return priors.Write(out, t.lead.planned()) })
+	return t.write(folder, "decide/margin", func(out io.Writer) error { return priors.Write(out, t.lead.planned()) })
 }
 
 // write writes a package's file for this lead time.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -21,14 +22,21 @@ type ModelConfig struct {
 	Block time.Duration
 	// Window ahead of which the highest point counts, at least a block.
 	Window time.Duration
-	// History is the most that a fit looks back on, Refit how often the model is fitted. While the history is shorter than
-	// that, it is fitted whenever the history has grown fourfold.
-	History, Refit time.Duration
+	// History is the most that a fit looks back on.
+	History time.Duration
+	// Refit is how often the model is fitted; 0 means whenever the history has grown fourfold (see fits).
+	Refit time.Duration
 }
 
-// growth is how many times as long the history is at the next fit of a young series, and youngest the last but so many fits
-// before Refit: with 3 days these are after 68 minutes, 4.5 and 18 hours.
-const growth, youngest = 4, 3
+// A model is fitted whenever its history has grown fourfold: after 68 minutes, 4.5 and 18 hours, 3 and 12 days. Between fits
+// its state moves on with every block, and the coefficients of a demand hardly change: fits every six hours lead to no
+// smaller loss on recorded demand.
+const (
+	growth = 4
+	// grown is the history from which on the coefficients are of much: what the regression reads, and the order of an ARIMA.
+	grown    = 72 * time.Hour
+	firstFit = grown / (growth * growth * growth)
+)
 
 // validate returns what makes a ModelConfig useless.
 func (c ModelConfig) validate() error {
@@ -38,7 +46,7 @@ func (c ModelConfig) validate() error {
 	case c.Step <= 0 || c.Block < c.Step || c.Block%c.Step != 0:
 		return fmt.Errorf("window peak: %s: blocks of %s and steps of %s, want a whole number of steps",
 			c.Model.Name(), c.Block, c.Step)
-	case c.Window < c.Block || c.History < c.Block || c.Refit < c.Block:
+	case c.Window < c.Block || c.History < c.Block || c.Refit != 0 && c.Refit < c.Block:
 		return fmt.Errorf(
 			"window peak: %s: a window of %s, a history of %s and a refit every %s, want a block of %s at least",
 			c.Model.Name(),
@@ -58,8 +66,9 @@ func (c ModelConfig) validate() error {
 // it.
 type Model struct {
 	config ModelConfig
-	// blocks are the newest means, a ring; seen counts all of them.
+	// blocks are the newest means, as far as the next fit looks back on them, which is due after so many; seen counts all.
 	blocks []float64
+	next   int
 	seen   int
 	// sum and known are of the block under way, which is within steps old.
 	sum    float64
@@ -82,10 +91,11 @@ func NewModel(c ModelConfig) (*Model, error) {
 		return nil, err
 	}
 	n := c.blocksIn(c.Window)
-	return &Model{
-		config: c, blocks: make([]float64, int(c.History/c.Block)), err: forecast.ErrTooShort,
-		points: make([]float64, n), highest: make([]float64, n),
-	}, nil
+	m := &Model{
+		config: c, err: forecast.ErrTooShort, points: make([]float64, n), highest: make([]float64, n),
+	}
+	m.next = m.nextFit()
+	return m, nil
 }
 
 // blocksIn is how many blocks a window touches at most.
@@ -186,12 +196,12 @@ func (m *Model) endBlock() {
 		mean = m.sum / float64(m.known)
 	}
 	m.sum, m.known, m.within = 0, 0, 0
-	m.blocks[m.seen%len(m.blocks)] = mean
+	m.keep(mean)
 	m.seen++
 	if m.fitted != nil {
 		m.fitted.Update(mean)
 	}
-	if m.due() {
+	if m.seen == m.next {
 		m.fit()
 	}
 	if m.fitted == nil {
@@ -205,41 +215,60 @@ func (m *Model) endBlock() {
 	}
 }
 
-// due says whether the model is to be fitted.
-func (m *Model) due() bool {
-	every := int(m.config.Refit / m.config.Block)
-	if m.seen%every == 0 || m.early && m.fitted == nil || m.first > 0 && m.seen == m.first {
-		return true
+// keep takes down a block, if the next fit will look back on it.
+func (m *Model) keep(mean float64) {
+	most := m.history()
+	if m.seen < m.next-most {
+		return
 	}
-	for range youngest {
-		if every /= growth; every > 0 && m.seen == every {
-			return true
-		}
+	if len(m.blocks) >= 2*most {
+		m.blocks = append(m.blocks[:0], m.blocks[len(m.blocks)-most:]...)
 	}
-	return false
+	m.blocks = append(m.blocks, mean)
 }
 
-// grown says that there was as much history as between two fits: before that coefficients are of little.
-func (m *Model) grown() bool { return m.seen >= int(m.config.Refit/m.config.Block) }
+// history is the most blocks that a fit looks back on.
+func (m *Model) history() int { return int(m.config.History / m.config.Block) }
+
+// nextFit is the number of blocks after which the model is to be fitted next.
+func (m *Model) nextFit() int {
+	if m.config.Refit > 0 {
+		every := int(m.config.Refit / m.config.Block)
+		return (m.seen/every + 1) * every
+	}
+	if m.early && m.fitted == nil {
+		return m.seen + 1
+	}
+	at := max(1, int(firstFit/m.config.Block))
+	for at <= m.seen {
+		at *= growth
+	}
+	if m.first > m.seen {
+		return min(at, m.first)
+	}
+	return at
+}
+
+// grown says that there was enough history for the coefficients to be of much.
+func (m *Model) grown() bool { return m.seen >= int(grown/m.config.Block) }
 
 // fit fits the model to the newest history. One that does not fit (too little history, no optimum) leaves the one before.
 func (m *Model) fit() {
 	model := m.config.Model
-	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > int(m.config.Refit/m.config.Block) {
+	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > int(grown/m.config.Block) {
 		model = found.Order().Model() // Its search is most of the cost, and finds the same order again.
 	}
 	fitted, err := model.Fit(m.newest())
 	if m.err = err; err == nil {
 		m.fitted = fitted
 	}
+	if m.next = m.nextFit(); m.next-m.history() > m.seen {
+		m.blocks = nil
+	}
 }
 
 // newest is the history, oldest first. It starts at no time in particular: time is the number of blocks.
 func (m *Model) newest() forecast.Series {
-	n := min(m.seen, len(m.blocks))
-	s := forecast.Series{Start: time.Unix(0, 0).UTC(), Step: m.config.Block, Values: make([]float64, n)}
-	for i := range s.Values {
-		s.Values[i] = m.blocks[(m.seen-n+i)%len(m.blocks)]
-	}
-	return s
+	from := max(0, len(m.blocks)-m.history())
+	return forecast.Series{Start: time.Unix(0, 0).UTC(), Step: m.config.Block, Values: slices.Clone(m.blocks[from:])}
 }

@@ -50,9 +50,6 @@ func Canonical(name string) (canonical string, ok bool) {
 }
 
 const (
-	// refitModels is how often a model is fitted anew, once there is as much history. Between fits its state moves on with
-	// every block, and the coefficients of a demand hardly change: on recorded demand fits every six hours cost no less.
-	refitModels = 72 * time.Hour
 	// shortMemory is the history that settles the few parameters of a model without a season.
 	shortMemory = Day
 	// seasonsOfHistory of one with a season.
@@ -60,7 +57,7 @@ const (
 	// slotsOfSeason: a block of Holt-Winters is as long as a minute of a day, one of the ensemble, which costs more, as five.
 	slotsOfSeason, coarseSlots = 1440, 288
 	// autoBudget is the CPU time that a fit of the ensemble may take.
-	autoBudget = 10 * time.Millisecond
+	autoBudget = 2 * time.Millisecond
 )
 
 // source makes what a candidate of a name forecasts by; nil where it makes no sense for the configuration.
@@ -137,7 +134,6 @@ func (c Config) modelled(of forecast.Model, block, history time.Duration) (sourc
 func (c Config) model(of forecast.Model, block, history time.Duration) (*Model, error) {
 	return NewModel(ModelConfig{
 		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block),
-		Refit: max(refitModels.Truncate(block), block),
 	})
 }
 

@@ -14,10 +14,10 @@ const (
 	// LeastSpread keeps a margin above nothing where the two quantiles meet, as a share of the level.
 	LeastSpread = 0.005
 	// sampleEvery apart, rows tell something new; they are kept for remember.
-	sampleEvery = 3 * time.Minute
+	sampleEvery = 6 * time.Minute
 	remember    = 7 * 24 * time.Hour
 	// priorRows is how many rows of its own a workload needs to weigh as much as the others.
-	priorRows = 333
+	priorRows = 167
 	fewest    = 60
 	// epsilon is the residual, as a share of the level, below which the loss is bent: with less the tail jumps.
 	epsilon = 3e-3

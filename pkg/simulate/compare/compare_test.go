@@ -242,7 +242,7 @@ func TestNotes(t *testing.T) {
 	}{
 		{"headroom in the target, a morning", func(*compare.Config) {}, []string{
 			"Forewarm is played with the target 100", "no policy could learn what a day is like",
-			"Left out, as so short a history fits them not once: holt-winters.",
+			"Left out, as so short a history fits them not once: holt-winters, arima.",
 		}},
 		{"no capacity, five minutes, a gap, a remark", func(c *compare.Config) {
 			c.Capacity, c.Demand, c.Remarks = 0, every(c.Demand, 5), []string{"three values were none"}
