@@ -138,7 +138,11 @@ func (o *options) complete(names, leads []string) error {
 	if o.jobs < 1 {
 		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))
 	}
-	problems = append(problems, known("model", o.models, modelNames()), known("feature", o.without, windowpeak.Columns()))
+	problems = append(
+		problems,
+		known("model", o.models, modelNames()),
+		known("feature", o.without, windowpeak.Columns()),
+	)
 	for _, name := range names {
 		found, err := rivalNamed(name)
 		if err != nil {

@@ -34,7 +34,9 @@ var (
 		"pkg/repair",
 		"pkg/snapshot",
 		"pkg/ticks",
+		"pkg/trailing",
 		"pkg/warmpool",
+		"pkg/windowpeak",
 	}
 )
 

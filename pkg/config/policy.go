@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // policy reads what is asked of the served value: a quantile, a cost ratio or an objective, of which a defaulted spec has

@@ -270,7 +270,8 @@ func FuzzParseSelection(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.Highest || math.IsNaN(s.Late) || s.Late >= 1 {
+		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.Highest || math.IsNaN(s.Late) ||
+			s.Late >= 1 {
 			t.Errorf("%q=%q gives %+v", key, value, s)
 		}
 	})

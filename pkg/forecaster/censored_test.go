@@ -1,7 +1,6 @@
 package forecaster_test
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/repair"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // held is a demand of which no more than the capacity is seen.

@@ -112,7 +112,12 @@ func (c Config) credible(windows []int) credible.Config {
 // peaks is how the window peak is forecast.
 func (c Config) peaks() (windowpeak.Config, error) {
 	out := windowpeak.Config{
-		Step: c.Step, Window: c.Window, Seasons: c.Seasons, Windows: c.horizons(), Level: c.Policy.Level(), Extra: c.extra,
+		Step:    c.Step,
+		Window:  c.Window,
+		Seasons: c.Seasons,
+		Windows: c.horizons(),
+		Level:   c.Policy.Level(),
+		Extra:   c.extra,
 	}
 	for _, name := range c.Models {
 		if canonical, known := windowpeak.Canonical(name); known {

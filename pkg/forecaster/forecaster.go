@@ -34,15 +34,15 @@ type Forecaster struct {
 	held float64
 
 	// What comes of it: nil before the first sample. fault is why there is no objective that was asked for.
-	peaks      *windowpeak.Set
-	selection  *selection
-	fault      error
-	inputs     []decide.Input
-	decision   decide.Decision
-	record     record
-	next       int64             // index of the next step since the epoch
-	observed   int               // samples seen that were no gaps
-	candidates []windowpeak.Peak // scratch
+	peaks     *windowpeak.Set
+	selection *selection
+	fault     error
+	inputs    []decide.Input
+	others    []decide.Input // of another answer; scratch
+	decision  decide.Decision
+	record    record
+	next      int64 // index of the next step since the epoch
+	observed  int   // samples seen that were no gaps
 }
 
 // History is a demand as it was read.
@@ -67,10 +67,16 @@ func (h History) Reading(i int) repair.Reading {
 func New(config Config, history History) *Forecaster {
 	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
 	f := &Forecaster{
-		config: config, filter: credible.NewFilter(config.credible(horizons)),
+		config: config,
+		filter: credible.NewFilter(config.credible(horizons)),
 		screen: repair.NewScreen(repair.Config{Step: config.Step, Capacity: decide.Usable(config.Scalings)}),
 		spans:  repair.NewSpans(config.Step),
-		demand: newDemand(config), recent: trailing.NewRing(config.stepsIn(config.Window) + 1), held: math.NaN(), next: history.Start.UnixNano() / int64(config.Step),
+		demand: newDemand(
+			config,
+		),
+		recent:   trailing.NewRing(config.stepsIn(config.Window) + 1),
+		held:     math.NaN(),
+		next:     history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
 		decision: decide.Decision{Value: math.NaN(), Observed: math.NaN()},
 	}
@@ -209,22 +215,22 @@ func (f *Forecaster) decide() {
 		return
 	}
 	if c := f.selection.candidate(0); f.selection.serves(0, c) {
-		f.inputs = f.look(0, c)
+		f.inputs = f.look(f.inputs, 0, c)
 		f.decision = decide.Decide(f.selection.policies[0], f.selection.multiple(0), f.inputs)
 	}
 }
 
-// look takes down what an answer is made of: what it looks back over, with the distribution of the window peak now.
-func (f *Forecaster) look(answer int, c *windowpeak.Candidate) []decide.Input {
-	out := append(f.inputs[:0], f.selection.inputs(answer)...)
-	if len(out) == 0 {
+// look writes what an answer is made of to dst: what it looks back over, with the distribution of the window peak now.
+func (f *Forecaster) look(dst []decide.Input, answer int, c *windowpeak.Candidate) []decide.Input {
+	dst = append(dst[:0], f.selection.inputs(answer)...)
+	if len(dst) == 0 {
 		peak, _ := c.Peak()
-		out = append(out, decide.Input{Peak: peak})
+		dst = append(dst, decide.Input{Peak: peak})
 	}
-	newest := &out[len(out)-1]
+	newest := &dst[len(dst)-1]
 	newest.Observed, newest.Window, newest.Limit = f.credit(), c.Quantiles(f.bound), f.limit()
 	newest.Suspect = f.held > newest.Observed
-	return out
+	return dst
 }
 
 // ValuesTo writes what is served for the policy, and for each of those beside it, to dst: NaN where the caller falls back.
@@ -236,7 +242,8 @@ func (f *Forecaster) ValuesTo(dst []float64) {
 			continue
 		}
 		if c := f.selection.candidate(i); f.selection.serves(i, c) {
-			dst[i] = decide.Decide(f.selection.policies[i], f.selection.multiple(i), f.look(i, c)).Value
+			f.others = f.look(f.others, i, c)
+			dst[i] = decide.Decide(f.selection.policies[i], f.selection.multiple(i), f.others).Value
 		}
 	}
 }
@@ -300,9 +307,6 @@ func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f
 // Decided says whether a candidate serves; without one the caller falls back.
 func (f *Forecaster) Decided() bool { return !math.IsNaN(f.decision.Value) }
 
-// Decision is what is served; its Value is NaN where the caller falls back.
-func (f *Forecaster) Decision() decide.Decision { return f.decision }
-
 // Objective is what calibrates the decision by its outcome; nil where nothing does.
 func (f *Forecaster) Objective() *outcome.Objective {
 	if f.selection == nil {
@@ -326,14 +330,3 @@ func (f *Forecaster) Windows() []windowpeak.Window {
 
 // Peaks are the candidates; nil before the first sample.
 func (f *Forecaster) Peaks() *windowpeak.Set { return f.peaks }
-
-// Bound is the most that history justifies.
-func (f *Forecaster) Bound() credible.Bound { return f.bound }
-
-// Model is the name of the candidate that serves; empty where none does.
-func (f *Forecaster) Model() string {
-	if f.peaks == nil || !f.Decided() {
-		return ""
-	}
-	return f.selection.candidate(0).Name()
-}

@@ -1,7 +1,6 @@
 package forecaster_test
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 const step = 5 * time.Minute

@@ -38,7 +38,11 @@ func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
 	return record{
-		step: c.Step, stride: stride, means: trailing.NewRing(recordLength), pending: trailing.NewRing(window), window: window,
+		step:    c.Step,
+		stride:  stride,
+		means:   trailing.NewRing(recordLength),
+		pending: trailing.NewRing(window),
+		window:  window,
 		covered: trailing.NewFading(c.season()),
 	}
 }

@@ -3,7 +3,6 @@ package refresh
 import (
 	"errors"
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // The newest sample may be this old before the fallback takes over: a few steps, so that one failed scrape changes

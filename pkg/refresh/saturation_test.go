@@ -3,7 +3,6 @@ package refresh_test
 import (
 	"context"
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // sources answer by expression.

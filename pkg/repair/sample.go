@@ -3,7 +3,6 @@ package repair
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/credible"
 )
 
@@ -107,42 +106,4 @@ func Plain(v float64) Sample {
 		return Sample{Value: v, Cause: Missing}
 	}
 	return Sample{Value: v}
-}
-
-// Series is a demand on a grid and what its samples are worth.
-type Series struct {
-	// Series has NaN where a sample is masked.
-	forecast.Series
-
-	// Causes of the samples; nil where none is in doubt.
-	Causes []Cause
-	// Bounds of the samples; nil where there are none.
-	Bounds []credible.Bound
-}
-
-// PlainSeries is a series without a doubt about it.
-func PlainSeries(s forecast.Series) Series { return Series{Series: s} }
-
-// At is the sample at a position.
-func (s Series) At(i int) Sample {
-	out := Plain(s.Values[i])
-	if s.Causes != nil {
-		out.Cause = s.Causes[i]
-	}
-	if s.Bounds != nil {
-		out.Bound = s.Bounds[i]
-	}
-	return out
-}
-
-// Slice is the part [from, to).
-func (s Series) Slice(from, to int) Series {
-	out := Series{Series: s.Series.Slice(from, to)}
-	if s.Causes != nil {
-		out.Causes = s.Causes[from:to]
-	}
-	if s.Bounds != nil {
-		out.Bounds = s.Bounds[from:to]
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package snapshot_test
 
 import (
 	"errors"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 func TestAnswer(t *testing.T) {

@@ -15,7 +15,8 @@ func NewRing(n int) Ring { return Ring{values: make([]float64, n)} }
 // Push takes the next value.
 func (r *Ring) Push(v float64) {
 	r.values[r.at] = v
-	if r.at++; r.at == len(r.values) {
+	r.at++
+	if r.at == len(r.values) {
 		r.at = 0
 	}
 	r.seen++

@@ -2,9 +2,10 @@ package warmpool
 
 import (
 	"cmp"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
+
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 const (

@@ -2,7 +2,6 @@ package warmpool_test
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // BenchmarkPlan plans 200 pools of 20 members, each with a day of its own. The goal is 50 ms.

@@ -2,11 +2,11 @@ package warmpool_test
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Three members each have 16 replicas of 250 tokens/s. What the pool holds for them depends on whether they rise together.

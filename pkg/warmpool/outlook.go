@@ -15,7 +15,10 @@ func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
 		return Outlook{Doubt: "not read yet"}
 	}
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
-	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return strings.EqualFold(c.Name, e.PathModel) })
+	i := slices.IndexFunc(
+		e.Candidates,
+		func(c snapshot.Candidate) bool { return strings.EqualFold(c.Name, e.PathModel) },
+	)
 	if i >= 0 {
 		out.Windows = e.Candidates[i].Windows
 	}

@@ -1,10 +1,10 @@
 package warmpool
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Pool is what a user asks of a pool, defaults filled in.

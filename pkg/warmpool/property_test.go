@@ -2,7 +2,6 @@ package warmpool_test
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // odd draws a number that is sometimes none.

@@ -1,7 +1,6 @@
 package warmpool_test
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Recorded demand as members of a pool: five workloads beside each other, one that is five delayed by hours (a daily cycle

@@ -1,13 +1,13 @@
 package warmpool_test
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // noon is when stories begin.

@@ -1,9 +1,10 @@
 package warmpool
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
+
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // sum adds the quantiles of the coupled members' sum over the pod's window (0) or the node's (1).

@@ -1,9 +1,10 @@
 package warmpool
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // slack is what passes besides the lead time between a rise of demand and the replicas that serve it: the autoscaler's

@@ -40,27 +40,24 @@ type Candidate struct {
 	scores scores
 }
 
-// source is what a candidate forecasts by.
+// source is what a candidate forecasts by. One that takes samples has push, which sees a step before the features do, or
+// follow, which sees it after them; one that may have nothing to forecast by has err, one that knows steps has path.
 type source interface {
-	// push takes a step: before the features have it where early says so, else after.
-	push(s *Sample, f *Features)
-	early() bool
 	// median of the peak over the lead window, NaN while there is none.
 	median() float64
 	// maximaTo writes the highest forecast of each of the windows, in steps and ascending, to dst: NaN where there is none.
 	maximaTo(dst []float64, windows []int)
-	// err is why there is no forecast; nil where there is one, or will be without more ado.
-	err() error
 	title() string
 }
 
 // missOver is the time over which misses are averaged.
 const missOver = 2 * time.Hour
 
-func newCandidate(name string, baseline bool, of source, c Config, windows []int, own int) *Candidate {
+func newCandidate(name string, of source, s *Set) *Candidate {
 	return &Candidate{
-		name: name, baseline: baseline, of: of, issued: trailing.NewRing(windows[own] + 1),
-		miss: trailing.NewMean(missOver, c.Step), scores: newScores(c, windows, own),
+		name: name, baseline: slices.Contains(Baselines(), name), of: of,
+		issued: trailing.NewRing(s.windows[s.own] + 1), miss: trailing.NewMean(missOver, s.config.Step),
+		scores: newScores(s.config, s.windows, s.own),
 	}
 }
 
@@ -74,7 +71,12 @@ func (c *Candidate) Title() string { return c.of.title() }
 func (c *Candidate) Baseline() bool { return c.baseline }
 
 // Err is why it does not forecast; nil where it does.
-func (c *Candidate) Err() error { return c.of.err() }
+func (c *Candidate) Err() error {
+	if of, ok := c.of.(interface{ err() error }); ok {
+		return of.err()
+	}
+	return nil
+}
 
 // Peak is its forecast for the lead window ahead; own says that it is its own, and not the demand now in its stead.
 func (c *Candidate) Peak() (p Peak, own bool) { return c.peak, c.own }
@@ -94,7 +96,6 @@ func (c *Candidate) step(f *Features) {
 	}
 	c.issued.Push(median)
 	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.Level()}
-
 }
 
 // spread is the regression's own, or else the mean miss.
@@ -126,7 +127,7 @@ func (c *Candidate) Quantile(window int, p float64, bound credible.Bound) float6
 		return math.NaN()
 	}
 	of := Peak{Median: math.Max(medians[at], 0), Spread: c.peak.Spread, level: c.peak.level}
-	return c.scores.cut(at, of, c.scores.quantile(at, p), bound)
+	return cut(at, of, c.scores.quantile(at, p), bound)
 }
 
 // Forecast is that of the next steps; empty where the candidate knows no steps.

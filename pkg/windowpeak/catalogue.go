@@ -61,14 +61,14 @@ const (
 )
 
 // source makes what a candidate of a name forecasts by; nil where it makes no sense for the configuration.
-func (c Config) source(name string, l *Learner, longest int) (source, error) {
+func (c Config) source(name string, l *Learner, longest int) (source, error) { //nolint:ireturn // One of several.
 	season := c.season()
 	slot := blocks(season/slotsOfSeason, c.Step)
 	period := int(season / slot)
 	seasonal := season%slot == 0 && period >= 2
 	switch name {
 	case Regression:
-		return &regressed{Learner: l}, nil
+		return &regressed{Learner: l, least: c.Tolerance / 2}, nil
 	case LastValue:
 		return &held{name: "Last value", recent: trailing.NewMax(1)}, nil
 	case RunningMax:
@@ -94,7 +94,11 @@ func (c Config) source(name string, l *Learner, longest int) (source, error) {
 		if !seasonal {
 			return nil, nil //nolint:nilnil // There is none.
 		}
-		m, err := c.model(smoothing.HoltWinters{Period: period, Trend: smoothing.DampedTrend}, slot, seasonsOfHistory*season)
+		m, err := c.model(
+			smoothing.HoltWinters{Period: period, Trend: smoothing.DampedTrend},
+			slot,
+			seasonsOfHistory*season,
+		)
 		if err != nil {
 			return nil, err
 		}
@@ -123,12 +127,9 @@ func (c Config) ensemble(slot time.Duration, longest int) ensemble.Points {
 	return ensemble.Points{Auto: out}
 }
 
-func (c Config) modelled(of forecast.Model, block, history time.Duration) (source, error) {
+func (c Config) modelled(of forecast.Model, block, history time.Duration) (*modelled, error) {
 	m, err := c.model(of, blocks(block, c.Step), history)
-	if err != nil {
-		return nil, err
-	}
-	return &modelled{Model: m}, nil
+	return &modelled{Model: m}, err
 }
 
 func (c Config) model(of forecast.Model, block, history time.Duration) (*Model, error) {
@@ -147,7 +148,7 @@ type held struct {
 	top    float64
 }
 
-func (h *held) push(_ *Sample, f *Features) { h.top = h.recent.Push(f.Now()) }
+func (h *held) follow(f *Features) { h.top = h.recent.Push(f.Now()) }
 
 func (h *held) median() float64 { return h.top }
 
@@ -157,8 +158,6 @@ func (h *held) maximaTo(dst []float64, windows []int) {
 	}
 }
 
-func (h *held) early() bool   { return false }
-func (h *held) err() error    { return nil }
 func (h *held) title() string { return h.name }
 
 func (h *held) path(steps int) forecast.Forecast {
@@ -177,7 +176,7 @@ type modelled struct {
 
 // push tells the model of what arrived. Of a demand that was at least so much it is told only where that is above what it has
 // forecast.
-func (m *modelled) push(s *Sample, _ *Features) {
+func (m *modelled) push(s *Sample) {
 	known := s.Arrived
 	if s.AtLeast && known < m.Max() {
 		known = math.NaN()
@@ -186,8 +185,6 @@ func (m *modelled) push(s *Sample, _ *Features) {
 }
 
 func (m *modelled) median() float64 { return m.Max() }
-
-func (m *modelled) early() bool { return true }
 
 func (m *modelled) maximaTo(dst []float64, windows []int) {
 	m.scratch = m.MaximaTo(dst, windows, m.scratch)
@@ -222,8 +219,6 @@ type regressed struct {
 	least float64
 }
 
-func (r *regressed) push(*Sample, *Features) {}
-
 func (r *regressed) median() float64 {
 	r.peak = r.Window()
 	r.peak.Spread = math.Max(r.peak.Spread, r.least*r.peak.Median)
@@ -242,6 +237,4 @@ func (r *regressed) maximaTo(dst []float64, windows []int) {
 	}
 }
 
-func (r *regressed) early() bool   { return false }
-func (r *regressed) err() error    { return nil }
-func (r *regressed) title() string { return "Quantile regression" }
+func (*regressed) title() string { return "Quantile regression" }

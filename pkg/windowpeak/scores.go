@@ -126,7 +126,7 @@ func (s *scores) issue(medians []float64, peak Peak, bound credible.Bound) {
 	s.units.Push(peak.unit())
 	q := math.NaN()
 	if s.calibrated(s.own) {
-		q = s.cut(s.own, peak, s.quantile(s.own, s.level), bound)
+		q = cut(s.own, peak, s.quantile(s.own, s.level), bound)
 	}
 	s.bounds.Push(q)
 }
@@ -147,7 +147,8 @@ func (s *scores) quantile(view int, level float64) float64 {
 	return s.views[view].scores.Quantile(s.adaptive.Level(level))
 }
 
-func (s *scores) cut(view int, p Peak, units float64, bound credible.Bound) float64 {
+// cut is so many units above the median of a peak, as far as history justifies.
+func cut(view int, p Peak, units float64, bound credible.Bound) float64 {
 	q, _ := bound.Limit(view).Cut(math.Max(0, p.Median+p.unit()*units))
 	return q
 }
@@ -156,7 +157,7 @@ func (s *scores) cut(view int, p Peak, units float64, bound credible.Bound) floa
 func (s *scores) quantiles(view int, p Peak, bound credible.Bound) Quantiles {
 	var q Quantiles
 	for i, level := range Levels() {
-		q[i] = s.cut(view, p, s.quantile(view, level), bound)
+		q[i] = cut(view, p, s.quantile(view, level), bound)
 	}
 	return q
 }

@@ -72,10 +72,16 @@ func New(c Config) (*Set, error) {
 func (c Config) validate() error {
 	var problems []error
 	if c.Step <= 0 || c.Window < c.Step {
-		problems = append(problems, fmt.Errorf("window peak: step %s and window %s, want a step at least", c.Step, c.Window))
+		problems = append(
+			problems,
+			fmt.Errorf("window peak: step %s and window %s, want a step at least", c.Step, c.Window),
+		)
 	}
 	if !slices.IsSorted(c.Seasons) || len(c.Seasons) > 0 && c.Seasons[0] <= 0 {
-		problems = append(problems, fmt.Errorf("window peak: seasons %v, want them ascending and more than 0", c.Seasons))
+		problems = append(
+			problems,
+			fmt.Errorf("window peak: seasons %v, want them ascending and more than 0", c.Seasons),
+		)
 	}
 	return errors.Join(problems...)
 }
@@ -90,31 +96,26 @@ func (c Config) AllWindows() []int {
 // fill makes the candidates: the regression, the baselines, and those that take part.
 func (s *Set) fill() error {
 	for _, name := range Names() {
-		baseline := slices.Contains(Baselines(), name)
-		if !baseline && name != Regression && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
+		always := name == Regression || slices.Contains(Baselines(), name)
+		if !always && s.config.Models != nil && !slices.Contains(s.config.Models, name) {
 			continue
 		}
 		of, err := s.config.source(name, s.learner, s.windows[len(s.windows)-1])
 		if err != nil {
 			return err
 		}
-		if r, ok := of.(*regressed); ok {
-			r.least = s.config.Tolerance / 2
-		}
 		if of != nil {
-			s.candidates = append(s.candidates, newCandidate(name, baseline, of, s.config, s.windows, s.own))
+			s.candidates = append(s.candidates, newCandidate(name, of, s))
 		}
 	}
 	if s.config.Extra == nil {
 		return nil
 	}
 	of, err := s.config.modelled(s.config.Extra, s.config.Step, extraHistory*s.config.season())
-	if err != nil {
-		return err
+	if err == nil {
+		s.candidates = append(s.candidates, newCandidate(s.config.Extra.Name(), of, s))
 	}
-	s.candidates = append(s.candidates,
-		newCandidate(s.config.Extra.Name(), false, of, s.config, s.windows, s.own))
-	return nil
+	return err
 }
 
 // extraHistory is how many seasons an Extra is fitted to.
@@ -124,16 +125,16 @@ const extraHistory = 14
 func (s *Set) Step(x Sample) {
 	f := s.learner.features
 	for _, c := range s.candidates { // The models first: the regression reads them.
-		if c.of.early() {
-			c.of.push(&x, f)
+		if of, ok := c.of.(interface{ push(x *Sample) }); ok {
+			of.push(&x)
 		}
 	}
 	s.learn(x)
 	s.come(x.Observed)
 	every := s.every()
 	for _, c := range s.candidates {
-		if !c.of.early() {
-			c.of.push(&x, f)
+		if of, ok := c.of.(interface{ follow(f *Features) }); ok {
+			of.follow(f)
 		}
 		c.step(f)
 		c.scores.score(&s.came)

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/warmpool"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Resolved is a pool that is sound as far as it alone goes.

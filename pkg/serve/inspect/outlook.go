@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Outlook is the entry as the API shows it at the time now, which decides whether its data is still good to serve.
@@ -52,6 +52,7 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Step:        metav1.Duration{Duration: e.Step},
 		Workload:    e.Workload,
 		Model:       e.Model,
+		PathModel:   e.PathModel,
 		ModelReason: e.ModelReason,
 		Skill:       finite(&e.Skill),
 		Coverage:    finite(&e.Coverage),

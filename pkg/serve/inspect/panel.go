@@ -61,6 +61,9 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) (*plot.Plot, error) {
 	p := panel(now, top)
 	p.X.Min, p.X.Max = -reach/2, reach
 	p.X.Label.Text = "time of day (UTC), now and ahead"
+	if len(s.Path) > 0 && s.PathModel != s.Model {
+		p.X.Label.Text += " (path: " + plain(s.PathModel) + ")"
+	}
 	addRepairs(p, a, s.Repairs)
 	if err := addFan(p, a, s.Path); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"strconv"
 	"time"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 var _ prometheus.Collector = (*Collector)(nil)

@@ -43,7 +43,12 @@ func (h *history) forecaster(c *Config, horizons []time.Duration, objectives ...
 	}
 	for _, late := range objectives {
 		out.Also = append(out.Also, decide.Policy{
-			Late: late, Wait: c.Wait, Target: scaling.Target(), Usable: scaling.Usable(), Lead: c.planned(), Mode: decide.Floor,
+			Late:   late,
+			Wait:   c.Wait,
+			Target: scaling.Target(),
+			Usable: scaling.Usable(),
+			Lead:   c.planned(),
+			Mode:   decide.Floor,
 		})
 	}
 	out.Policy, out.Also = out.Also[0], out.Also[1:]

@@ -110,8 +110,15 @@ func (p *plan) underBudget(budget float64, own bool) (_ *Trial, spentAll bool, _
 		return nil, false, err
 	}
 	keeper := pool.NewKeeper(pool.Config{
-		Pool: p.ask(budget), Alike: p.warm.alike, Windows: pool.NewWindows(p.demand, far.windows), Near: near.values[0], Far: far.values[0],
-		Refresh: sync, From: p.untilCounted(),
+		Pool: p.ask(
+			budget,
+		),
+		Alike:   p.warm.alike,
+		Windows: pool.NewWindows(p.demand, far.windows),
+		Near:    near.values[0],
+		Far:     far.values[0],
+		Refresh: sync,
+		From:    p.untilCounted(),
 		Member: warmpool.Member{
 			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
 			MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),

@@ -1,7 +1,6 @@
 package policy_test
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 func loop(t *testing.T, step time.Duration, models ...string) *policy.Loop {

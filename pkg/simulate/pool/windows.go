@@ -31,7 +31,11 @@ type Windows struct {
 // NewWindows has what was known at the beginning of the demand and after every Step of it. The step of the demand is a whole
 // part of Step and it has no gaps.
 func NewWindows(demand forecast.Series, known [][]windowpeak.Window) *Windows {
-	return &Windows{demand: coarse(demand, Step), points: coarse(demand, point).Values, rows: known[min(1, len(known)):]}
+	return &Windows{
+		demand: coarse(demand, Step),
+		points: coarse(demand, point).Values,
+		rows:   known[min(1, len(known)):],
+	}
 }
 
 // coarse has the means of a demand over every step; what is left over at its end is not complete, and left out.

@@ -1,12 +1,12 @@
 package snapshottest
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // demandAt is requests per second: a day cycle with its peak at 15:00 UTC, two slower waves and a ripple in place of

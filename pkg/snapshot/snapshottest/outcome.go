@@ -1,7 +1,6 @@
 package snapshottest
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Outcome is Ready with an objective in place of a quantile: 1 % of demand late at 40 requests/s a replica, which is met.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"log/slog"
 	"maps"
 	"math"
@@ -29,6 +28,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
 	"github.com/forewarm/forewarm/pkg/warmpool/controller"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 const step = 15 * time.Second

@@ -1,13 +1,13 @@
 package backtestcmd
 
 import (
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"slices"
 	"strings"
 
 	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // The models beside those of the server's catalogue.

@@ -3,7 +3,6 @@ package backtestcmd
 import (
 	"errors"
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 const (

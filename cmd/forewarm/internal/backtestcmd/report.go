@@ -3,7 +3,6 @@ package backtestcmd
 import (
 	"cmp"
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"regexp"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast/backtest"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // report is what is told of a backtest.

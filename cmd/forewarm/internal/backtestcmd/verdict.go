@@ -2,12 +2,12 @@ package backtestcmd
 
 import (
 	"fmt"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // verdict says in a few sentences which model is best, and by how much better or worse than what costs nothing.

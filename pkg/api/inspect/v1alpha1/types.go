@@ -82,6 +82,9 @@ type OutlookStatus struct {
 	// Model that serves, by the name that a selector (model=…) writes.
 	// +optional
 	Model string `json:"model,omitempty"`
+	// PathModel is the model whose forecast the path is: another one than Model where that forecasts the lead window alone.
+	// +optional
+	PathModel string `json:"pathModel,omitempty"`
 	// ModelReason says why that model serves.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`

@@ -694,6 +694,13 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							Format:      "",
 						},
 					},
+					"pathModel": {
+						SchemaProps: spec.SchemaProps{
+							Description: "PathModel is the model whose forecast the path is: another one than Model where that forecasts the lead window alone.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"modelReason": {
 						SchemaProps: spec.SchemaProps{
 							Description: "ModelReason says why that model serves.",
