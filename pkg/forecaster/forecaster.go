@@ -141,6 +141,12 @@ func (f *Forecaster) step(sample repair.Sample) {
 	f.record.serve(index, f.decision.Value)
 }
 
+// Late is the age of the newest sample above which the fallback serves: a few steps, so that one failed scrape changes nothing.
+func Late(step time.Duration) time.Duration {
+	const steps, least = 4, 2 * time.Minute
+	return max(steps*step, least)
+}
+
 // remember takes a sample for the fallback, NaN for none.
 func (f *Forecaster) remember(v float64) {
 	if math.IsNaN(v) {

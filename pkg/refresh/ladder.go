@@ -8,17 +8,11 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
-)
-
-// The newest sample may be this old before the fallback takes over: a few steps, so that one failed scrape changes
-// nothing.
-const (
-	lateSteps = 4
-	lateLeast = 2 * time.Minute
 )
 
 // describe is an entry of what the object says alone.
@@ -76,7 +70,7 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 	switch {
 	case age >= t.StaleAfter:
 		e.State, e.Decision = snapshot.Stale, decide.Decision{}
-	case age > max(lateSteps*e.Step, lateLeast):
+	case age > forecaster.Late(e.Step):
 		e.State = snapshot.FallingBack
 		v.fallBack(e)
 	case !v.decided:

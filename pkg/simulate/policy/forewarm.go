@@ -2,6 +2,7 @@ package policy
 
 import (
 	"math"
+	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/forecaster"
@@ -9,17 +10,23 @@ import (
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
-// Forewarm serves what forewarm decides of the demand that arrives between two observations.
+// Forewarm serves what forewarm decides of the demand that arrives between two observations. It is what Loop plays without
+// the loop: nothing is rebuilt at anchors, which changes nothing while the history is no longer than is kept, but for a
+// suspect that is corroborated later.
 type Forewarm struct {
 	config     forecaster.Config
 	forecaster *forecaster.Forecaster
 	values     []float64
+	newest     time.Time // the newest observation that had a demand
 }
 
 // NewForewarm has seen nothing yet. The configuration must be valid; its step is the time between observations.
 func NewForewarm(c forecaster.Config) *Forewarm {
 	return &Forewarm{config: c, values: make([]float64, 1+len(c.Also))}
 }
+
+// staleAfter is the age of the newest demand at which nothing is served, as the server has it by default.
+func (p *Forewarm) staleAfter() time.Duration { return max(10*time.Minute, p.config.Window) }
 
 // Serve is the value for the coming step.
 func (p *Forewarm) Serve(o simulate.Observation) float64 { return p.ServeAll(o)[0] }
@@ -31,10 +38,17 @@ func (p *Forewarm) ServeAll(o simulate.Observation) []float64 {
 			Series: forecast.Series{Start: o.At, Step: p.config.Step},
 		})
 	}
-	p.forecaster.Step(repair.Reading{Demand: o.Arrived})
+	if !math.IsNaN(o.Arrived) {
+		p.newest = o.At
+	}
+	p.forecaster.Step(repair.Reading{Demand: float64(float32(o.Arrived))}) // As the server's store keeps it.
 	p.forecaster.ValuesTo(p.values)
+	age := o.At.Sub(p.newest) + p.config.Step // When it is served.
 	for i, v := range p.values {
-		if math.IsNaN(v) {
+		switch {
+		case age >= p.staleAfter():
+			p.values[i] = math.NaN()
+		case math.IsNaN(v) || age > forecaster.Late(p.config.Step):
 			p.values[i] = p.forecaster.Fallback().Value
 		}
 	}
