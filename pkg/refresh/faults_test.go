@@ -120,7 +120,7 @@ func TestSlowQueryDelaysOnlyItself(t *testing.T) {
 	slow := target("slow")
 	slow.Expr = "slow"
 	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: 300 * time.Millisecond}, source, fixed{slow, target("quick")}, board,
+	loop, err := refresh.New(refresh.Config{Grace: 5 * time.Second}, source, fixed{slow, target("quick")}, board,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
