@@ -15,14 +15,15 @@ func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
 		return Outlook{Doubt: "not read yet"}
 	}
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
-	i := slices.IndexFunc(
-		e.Candidates,
-		func(c snapshot.Candidate) bool { return strings.EqualFold(c.Name, e.PathModel) },
-	)
+	// The candidate that serves may forecast the lead window alone; a pool looks further.
+	skill := e.Skill
+	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool {
+		return strings.EqualFold(c.Name, e.PathModel)
+	})
 	if i >= 0 {
-		out.Windows = e.Candidates[i].Windows
+		out.Windows, skill = e.Candidates[i].Windows, e.Candidates[i].Skill
 	}
-	out.Doubt = doubt(e, now, len(out.Windows) > 0)
+	out.Doubt = doubt(e, now, skill, len(out.Windows) > 0)
 	return out
 }
 
@@ -31,7 +32,7 @@ func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
 const poorest = -0.05
 
 // doubt says why an entry is nothing to plan by, in words that continue "llama is …".
-func doubt(e *snapshot.Entry, now time.Time, distributed bool) string {
+func doubt(e *snapshot.Entry, now time.Time, skill float64, distributed bool) string {
 	switch state := e.StateAt(now); {
 	case state == snapshot.Stale:
 		return fmt.Sprintf("stale: its newest sample is %s old", span(now.Sub(e.SampleTime)))
@@ -43,8 +44,8 @@ func doubt(e *snapshot.Entry, now time.Time, distributed bool) string {
 		return "invalid"
 	case state == snapshot.FallingBack || e.Fallback:
 		return "falling back on what was observed"
-	case e.Skill < poorest:
-		return fmt.Sprintf("%.0f %% worse forecast than by its last value", -100*e.Skill)
+	case skill < poorest:
+		return fmt.Sprintf("%.0f %% worse forecast than by its last value", -100*skill)
 	case !distributed:
 		return "without a distribution yet"
 	}

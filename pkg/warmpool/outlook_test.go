@@ -33,8 +33,8 @@ func TestOutlookOf(t *testing.T) {
 		{"stale", snapshottest.Stale(key), 0, "stale: its newest sample is"},
 		{"warming", snapshottest.Warming(key), 0, "still warming up"},
 		{"falling back", snapshottest.FallingBack(key), 0, "falling back on what was observed"},
-		{"worse than the last value", ready(func(e *snapshot.Entry) { e.Skill = -0.25 }), 0, "25 % worse forecast than"},
-		{"a skill that is not known", ready(func(e *snapshot.Entry) { e.Skill = math.NaN() }), 0, ""},
+		{"worse than the last value", ready(func(e *snapshot.Entry) { e.Candidates[0].Skill = -0.25 }), 0, "25 % worse forecast than"},
+		{"a skill that is not known", ready(func(e *snapshot.Entry) { e.Candidates[0].Skill = math.NaN() }), 0, ""},
 		{"a model that left", ready(func(e *snapshot.Entry) { e.PathModel = "ets" }), 0, "without a distribution yet"},
 		{
 			"a model that failed", ready(func(e *snapshot.Entry) { e.Candidates[0].Windows = nil }), 0,
