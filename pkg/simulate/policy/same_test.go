@@ -40,6 +40,7 @@ func eventful(days int) forecast.Series {
 // What simulate plays is what the server serves, bit by bit: over the anchors at which the server builds its state anew, over
 // gaps and outages, for a quantile and for an objective.
 func TestForewarmIsTheLoop(t *testing.T) {
+	t.Parallel()
 	days := 3
 	if underRace { // It takes ten times as long.
 		days = 1
@@ -69,11 +70,16 @@ func TestForewarmIsTheLoop(t *testing.T) {
 			served := values(t, s, loop)
 			before := math.NaN() // The loop's newest sample is that of the step before.
 			for i, v := range values(t, s, fast) {
-				if math.Float64bits(served[i]) != math.Float64bits(before) && !(math.IsNaN(served[i]) && math.IsNaN(before)) {
+				if !same(served[i], before) {
 					t.Fatalf("step %d, %s: %v is served, and %v played", i, s.TimeAt(i), served[i], before)
 				}
 				before = v
 			}
 		})
 	}
+}
+
+// same says that two values are the same, bit by bit, or that both are none.
+func same(a, b float64) bool {
+	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
