@@ -1,6 +1,7 @@
 package windowpeak
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,16 +27,18 @@ type ModelConfig struct {
 	History time.Duration
 	// Refit is how often the model is fitted; 0 means whenever the history has grown fourfold (see fits).
 	Refit time.Duration
+	// Grown is the history from which on the coefficients are of much: what the regression reads, and the order of an ARIMA;
+	// 0 means three days.
+	Grown time.Duration
 }
 
-// A model is fitted whenever its history has grown fourfold: after 68 minutes, 4.5 and 18 hours, 3 and 12 days. Between fits
-// its state moves on with every block, and the coefficients of a demand hardly change: fits every six hours lead to no
-// smaller loss on recorded demand.
+// A model is fitted whenever its history has grown fourfold: of a day's season after 68 minutes, 4.5 and 18 hours, 3 and 12
+// days. Between fits its state moves on with every block, and the coefficients of a demand hardly change: fits every six hours
+// lead to no smaller loss on recorded demand.
 const (
-	growth = 4
-	// grown is the history from which on the coefficients are of much: what the regression reads, and the order of an ARIMA.
-	grown    = 72 * time.Hour
-	firstFit = grown / (growth * growth * growth)
+	growth    = 4
+	youngFits = growth * growth * growth
+	grownUp   = 3 // seasons
 )
 
 // validate returns what makes a ModelConfig useless.
@@ -239,7 +242,7 @@ func (m *Model) nextFit() int {
 	if m.early && m.fitted == nil {
 		return m.seen + 1
 	}
-	at := max(1, int(firstFit/m.config.Block))
+	at := max(1, m.grownAt()/youngFits)
 	for at <= m.seen {
 		at *= growth
 	}
@@ -250,12 +253,15 @@ func (m *Model) nextFit() int {
 }
 
 // grown says that there was enough history for the coefficients to be of much.
-func (m *Model) grown() bool { return m.seen >= int(grown/m.config.Block) }
+func (m *Model) grown() bool { return m.seen >= m.grownAt() }
+
+// grownAt is that history in blocks.
+func (m *Model) grownAt() int { return int(cmp.Or(m.config.Grown, grownUp*Day) / m.config.Block) }
 
 // fit fits the model to the newest history. One that does not fit (too little history, no optimum) leaves the one before.
 func (m *Model) fit() {
 	model := m.config.Model
-	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > int(grown/m.config.Block) {
+	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > m.grownAt() {
 		model = found.Order().Model() // Its search is most of the cost, and finds the same order again.
 	}
 	fitted, err := model.Fit(m.newest())

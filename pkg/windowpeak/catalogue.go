@@ -74,7 +74,7 @@ func (c Config) source(name string, l *Learner, longest int) (source, error) { /
 	case RunningMax:
 		return &held{name: "Running maximum", recent: trailing.NewMax(c.steps(c.Window))}, nil
 	case LastSeason:
-		minute := blocks(max(time.Minute, season/yesterdaySlots), c.Step)
+		minute := blocks(season/yesterdaySlots, c.Step)
 		if season%minute != 0 || season < 2*minute {
 			return nil, nil //nolint:nilnil // There is none.
 		}
@@ -134,7 +134,7 @@ func (c Config) modelled(of forecast.Model, block, history time.Duration) (*mode
 
 func (c Config) model(of forecast.Model, block, history time.Duration) (*Model, error) {
 	return NewModel(ModelConfig{
-		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block),
+		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block), Grown: grownUp * c.season(),
 	})
 }
 
