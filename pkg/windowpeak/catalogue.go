@@ -134,7 +134,8 @@ func (c Config) modelled(of forecast.Model, block, history time.Duration) (*mode
 
 func (c Config) model(of forecast.Model, block, history time.Duration) (*Model, error) {
 	return NewModel(ModelConfig{
-		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block), Grown: grownUp * c.season(),
+		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block),
+		Grown: grownUp * c.season(),
 	})
 }
 
