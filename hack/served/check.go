@@ -61,11 +61,7 @@ func check(ctx context.Context, o options, out, words io.Writer) error {
 	if fused() {
 		return errors.New("the records are of amd64: this processor rounds in another way, see hack/served/doc.go")
 	}
-	all, err := allPlays(o.data, words)
-	if err != nil {
-		return err
-	}
-	chosen, err := choose(all, o.names)
+	all, chosen, err := plays(o, words)
 	if err != nil {
 		return err
 	}

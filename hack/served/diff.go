@@ -24,11 +24,7 @@ func diff(ctx context.Context, o options, out, words io.Writer) (err error) {
 	if o.against == "" {
 		return errors.New("diff: want a revision to compare with: diff --against REV [NAME]")
 	}
-	all, err := allPlays(o.data, words)
-	if err != nil {
-		return err
-	}
-	chosen, err := choose(all, o.names)
+	_, chosen, err := plays(o, words)
 	if err != nil {
 		return err
 	}

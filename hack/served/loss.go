@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -9,16 +10,13 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
 // losses are what the quantile that is served of each recorded workload is worth.
 func losses(ctx context.Context, o options, out, words io.Writer) error {
-	all, err := allPlays(o.data, words)
-	if err != nil {
-		return err
-	}
-	chosen, err := choose(all, o.names)
+	_, chosen, err := plays(o, words)
 	if err != nil {
 		return err
 	}
@@ -62,8 +60,8 @@ func (p play) worth(ctx context.Context, o options) (worth, error) {
 	const level = 0.95
 	window := int(math.Ceil(refresh.Window(lead).Seconds() / loopStep.Seconds()))
 	minute := func(i int) float64 { return (steps[i].observed + steps[max(0, i-1)].observed) / 2 }
-	var w worth
-	n, mean := 0.0, 0.0
+	var nows, peaks, values []float64
+	mean, covered := 0.0, 0.0
 	for i := min(len(steps)/10, int(day/loopStep)); i+window < len(steps); i++ {
 		peak := 0.0
 		for j := i + 1; j <= i+window; j++ {
@@ -73,21 +71,14 @@ func (p play) worth(ctx context.Context, o options) (worth, error) {
 		if math.IsNaN(served) || math.IsNaN(minute(i)) {
 			continue
 		}
-		n++
+		nows, peaks, values = append(nows, minute(i)), append(peaks, peak), append(values, served)
 		mean += minute(i)
-		w.loss += pinball(level, peak, served)
-		w.last += pinball(level, peak, minute(i))
 		if peak <= served {
-			w.coverage++
+			covered++
 		}
 	}
-	return worth{w.loss / mean, w.coverage / n, w.last / mean}, nil
-}
-
-// pinball is the loss of a p-quantile q when y came (Koenker & Bassett 1978).
-func pinball(p, y, q float64) float64 {
-	if y > q {
-		return p * (y - q)
-	}
-	return (1 - p) * (q - y)
+	n := float64(len(peaks))
+	loss, err := accuracy.Pinball(peaks, values, level)
+	last, errLast := accuracy.Pinball(peaks, nows, level)
+	return worth{loss * n / mean, covered / n, last * n / mean}, errors.Join(err, errLast)
 }

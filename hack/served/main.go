@@ -101,6 +101,15 @@ func allPlays(data string, words io.Writer) ([]play, error) {
 	return playsOf(append(recorded, madeScenarios()...)), nil
 }
 
+// plays are all, and those that were chosen of them.
+func plays(o options, words io.Writer) (all, chosen []play, err error) {
+	if all, err = allPlays(o.data, words); err != nil {
+		return nil, nil, err
+	}
+	chosen, err = choose(all, o.names)
+	return all, chosen, err
+}
+
 // choose finds plays by their names or by those of their histories.
 func choose(all []play, names []string) ([]play, error) {
 	if len(names) == 0 {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -77,6 +79,36 @@ func BenchmarkFleet(b *testing.B) {
 	b.ReportMetric(float64(memory)/fleetSize/1000, "kB/Forecast")
 	b.ReportMetric(float64(board.Load().Loop.Rebuilds-rebuilds)/float64(steps), "rebuilds/op")
 	runtime.KeepAlive(loop)
+}
+
+// BenchmarkRebuild steps through 14 days: by the minute and by the server's default step, for a quantile and an objective.
+// Beside the time it reports the memory that stays.
+func BenchmarkRebuild(b *testing.B) {
+	for _, step := range []time.Duration{time.Minute, 30 * time.Second} {
+		h := forecaster.History{Series: forecast.Series{
+			Start: noon, Step: step, Values: make([]float64, int(14*24*time.Hour/step)),
+		}}
+		for i := range h.Values {
+			h.Values[i] = noisy(h.TimeAt(i))
+		}
+		c := forecaster.Config{
+			Step: step, Window: 375 * time.Second, Policy: decide.Policy{Quantile: 0.95, Lead: 5 * time.Minute},
+		}
+		asked := c
+		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
+		asked.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {
+			b.Run(step.String()+"/"+name, func(b *testing.B) {
+				var kept *forecaster.Forecaster
+				before := liveBytes()
+				for b.Loop() {
+					kept = forecaster.New(c, h)
+				}
+				b.ReportMetric(float64(liveBytes()-before)/1000, "kB")
+				runtime.KeepAlive(kept)
+			})
+		}
+	}
 }
 
 func liveBytes() int64 {

@@ -25,7 +25,7 @@ type ModelConfig struct {
 	Window time.Duration
 	// History is the most that a fit looks back on.
 	History time.Duration
-	// Refit is how often the model is fitted; 0 means whenever the history has grown fourfold (see fits).
+	// Refit is how often the model is fitted; 0 means whenever the history has grown fourfold (see growth).
 	Refit time.Duration
 	// Grown is the history from which on the coefficients are of much: what the regression reads, and the order of an ARIMA;
 	// 0 means three days.

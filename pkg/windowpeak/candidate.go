@@ -121,13 +121,23 @@ func (c *Candidate) Quantile(window int, p float64, bound credible.Bound) float6
 	if at < 0 || !c.own || !c.scores.calibrated(at) {
 		return math.NaN()
 	}
-	medians := make([]float64, len(c.scores.windows))
-	c.of.maximaTo(medians, c.scores.windows)
-	if math.IsNaN(medians[at]) {
+	of := c.peaks()[at]
+	if math.IsNaN(of.Median) {
 		return math.NaN()
 	}
-	of := Peak{Median: math.Max(medians[at], 0), Spread: c.peak.Spread, level: c.peak.level}
 	return cut(at, of, c.scores.quantile(at, p), bound)
+}
+
+// peaks are its forecasts for all windows; the median of one that it does not know is NaN.
+func (c *Candidate) peaks() []Peak {
+	medians := make([]float64, len(c.scores.windows))
+	c.of.maximaTo(medians, c.scores.windows)
+	out := make([]Peak, len(medians))
+	for i, median := range medians {
+		out[i] = Peak{Median: math.Max(median, 0), Spread: c.peak.Spread, level: c.peak.level}
+	}
+	out[c.scores.own] = c.peak
+	return out
 }
 
 // Forecast is that of the next steps; empty where the candidate knows no steps.
@@ -146,18 +156,12 @@ func (c *Candidate) Windows(step time.Duration, bound credible.Bound) []Window {
 		return nil
 	}
 	var out []Window
-	medians := make([]float64, len(c.scores.windows))
-	c.of.maximaTo(medians, c.scores.windows)
-	for i, w := range c.scores.windows {
-		if i == c.scores.own {
-			medians[i] = c.peak.Median
-		}
-		if !c.scores.calibrated(i) || math.IsNaN(medians[i]) {
+	for i, p := range c.peaks() {
+		if !c.scores.calibrated(i) || math.IsNaN(p.Median) {
 			continue
 		}
-		p := Peak{Median: math.Max(medians[i], 0), Spread: c.peak.Spread, level: c.peak.level}
 		out = append(out, Window{
-			Horizon: time.Duration(w) * step, Quantiles: c.scores.quantiles(i, p, bound),
+			Horizon: time.Duration(c.scores.windows[i]) * step, Quantiles: c.scores.quantiles(i, p, bound),
 		})
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/modeltest"
 	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/trailing"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
@@ -56,17 +57,6 @@ func days(n int, seed uint64) []float64 {
 	return out
 }
 
-// top is NaN where all are.
-func top(values []float64) float64 {
-	out := math.NaN()
-	for _, v := range values {
-		if !(v <= out) && !math.IsNaN(v) {
-			out = v
-		}
-	}
-	return out
-}
-
 // A demand twice as large has a shape twice as large, to the last bit: nothing in it knows the unit.
 func TestScaleEquivariance(t *testing.T) {
 	values := days(3, 5)
@@ -106,7 +96,7 @@ func TestCoverage(t *testing.T) {
 		if i < 4*1440 || i+window >= len(values) {
 			continue
 		}
-		came := top(values[i+1 : i+1+window])
+		came := trailing.Most(values[i+1 : i+1+window]...)
 		n++
 		if came <= w.Median {
 			below++
@@ -158,7 +148,7 @@ func TestListensToModels(t *testing.T) {
 	l := windowpeak.NewLearner(c, naively(c))
 	var wrong, last float64
 	for i, v := range values[:len(values)-window] {
-		came := top(values[i+1 : i+1+window])
+		came := trailing.Most(values[i+1 : i+1+window]...)
 		push(l, i, v, []float64{came})
 		if i > 4*1440 {
 			wrong += math.Abs(l.Window().Median - came)
@@ -298,7 +288,7 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 		l, sum, window := windowpeak.NewLearner(c, prior), 0.0, int(c.Window/c.Step)
 		for i, v := range newcomer[:len(newcomer)-window] {
 			push(l, i, v, nil)
-			w, came := l.Window(), top(newcomer[i+1:i+1+window])
+			w, came := l.Window(), trailing.Most(newcomer[i+1:i+1+window]...)
 			sum += math.Abs(came-w.Median) + pinball(0.95, came, w.Median+w.Spread)
 		}
 		return sum

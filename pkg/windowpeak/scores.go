@@ -67,7 +67,7 @@ type came struct {
 	// maxima over each of the windows, NaN where one is not known; exact says that it was that, and not more.
 	maxima []float64
 	exact  []bool
-	// level is the mean demand; hours is how much time the scores of this step stand for.
+	// level is the mean demand; time is how much of it the scores of this step stand for.
 	level float64
 	time  time.Duration
 }

@@ -130,8 +130,8 @@ func (s *Set) Step(x Sample) {
 		}
 	}
 	s.learn(x)
-	s.come(x.Observed)
 	every := s.every()
+	s.come(x.Observed, time.Duration(every)*s.config.Step)
 	for _, c := range s.candidates {
 		if of, ok := c.of.(interface{ follow(f *Features) }); ok {
 			of.follow(f)
@@ -170,8 +170,8 @@ func (s *Set) learn(x Sample) {
 	}
 }
 
-// come takes down what came over the windows that end now.
-func (s *Set) come(observed float64) {
+// come takes down what came over the windows that end now, and how much time its scores stand for.
+func (s *Set) come(observed float64, stands time.Duration) {
 	f := s.learner.features
 	for i, w := range s.windows {
 		s.peaks[i].Push(observed)
@@ -181,7 +181,7 @@ func (s *Set) come(observed float64) {
 		}
 	}
 	s.came.level = f.Level()
-	s.came.time = time.Duration(s.every()) * s.config.Step
+	s.came.time = stands
 }
 
 // every is how many steps apart forecasts are that are scored: a young series needs all that it has, later those that are kept

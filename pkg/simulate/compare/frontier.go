@@ -19,12 +19,16 @@ func front(points []Point) []Point {
 	return out
 }
 
-// otherObjectives are those that forewarm's frontier is drawn with, beside the one that was asked for.
-func otherObjectives(asked float64) []float64 {
+// otherObjectives are those that forewarm's frontier is drawn with, beside the one that was asked for: where all policies are
+// played.
+func (p *plan) otherObjectives() []float64 {
 	const most = 0.5
 	var out []float64
+	if p.Only != nil {
+		return nil
+	}
 	for _, times := range []float64{0.1, 0.25, 0.5, 2, 4} {
-		if objective := asked * times; objective <= most {
+		if objective := p.Objective * times; objective <= most {
 			out = append(out, objective)
 		}
 	}

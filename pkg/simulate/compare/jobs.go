@@ -95,7 +95,7 @@ const forewarmUnits = 110
 func (p *plan) jobs() []job {
 	names := rivals()
 	p.rivals, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
-	p.others = make([]*Point, len(otherObjectives(p.Objective)))
+	p.others = make([]*Point, len(p.otherObjectives()))
 	asked := stdsync.OnceValues(p.decide)
 	out := []job{
 		{HPA, 1, p.asWritten},
@@ -151,10 +151,7 @@ func (p *plan) hindsight(i int, r rival, spent func()) error {
 
 // decide is what forewarm serves for the objective that was asked for and, where all policies are played, for others.
 func (p *plan) decide() (answer, error) {
-	objectives := []float64{p.Objective}
-	if p.Only == nil {
-		objectives = append(objectives, otherObjectives(p.Objective)...)
-	}
+	objectives := append([]float64{p.Objective}, p.otherObjectives()...)
 	var horizons []time.Duration
 	if p.Pool != nil {
 		horizons = append(horizons, warmpool.Window(p.Lead.planned()))
@@ -181,7 +178,7 @@ func (p *plan) asked(decide func() (answer, error), spent func()) error {
 			return err
 		}
 		p.others[i] = &Point{
-			Setting: otherObjectives(p.Objective)[i], Late: report.LateShare(), Cost: report.Cost(),
+			Setting: p.otherObjectives()[i], Late: report.LateShare(), Cost: report.Cost(),
 		}
 		spent()
 	}
