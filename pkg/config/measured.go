@@ -15,6 +15,8 @@ type Measured struct {
 	Lead time.Duration
 	// Words say what was measured, or why nothing was.
 	Words string
+	// Pool is the warm pool that makes the lead time hold; empty where none does.
+	Pool string
 }
 
 // lead is the lead time of mode Auto and where it comes from, for a target that has been read with its fallback. What was

@@ -65,6 +65,7 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	target.History = r.history(path.Child("history"), spec.History, target)
 	if spec.LeadTime.Mode == v1alpha1.LeadTimeAuto && len(r.problems) == 0 {
 		target.Lead, target.LeadSource = m.lead(target)
+		target.LeadPool = m.Pool
 	}
 	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)
 	target.StaleAfter = r.staleAfter(path.Child("staleAfter"), spec.StaleAfter, target)

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -23,21 +22,36 @@ type Input struct {
 	Window windowpeak.Quantiles
 }
 
-// Decision is the value to serve and why.
+// Decision is the value to serve and why: what a rule gave, and what became of it. Reason says it in a sentence.
 type Decision struct {
 	Value float64
 	// Observed is the demand now.
 	Observed float64
-	// Quantile is the level served, 0 where the margin ruled.
+
+	// Rule is what the value follows from, Forecast what it gave.
+	Rule     Rule
+	Forecast float64
+	// Quantile is the level served, 0 where no quantile ruled.
 	Quantile float64
-	// Margin is k, 0 where a quantile ruled.
-	Margin float64
+	// Margin is k, of which many spreads are served above the Median, where headroom ruled; Held is how many steps were looked
+	// back over where the highest forecast was not the newest.
+	Margin, Median, Spread float64
+	Held                   int
+	// Over is what a fallback looked back over.
+	Over time.Duration
+
 	// Floored says that the observed demand was above the forecast and is served instead.
 	Floored bool
-	// Bounded says that the value, be it forecast or observed, was cut to what history justifies.
-	Bounded bool
-	// Reason is one sentence with the numbers.
-	Reason string
+	// Bounded says that the value, be it forecast or observed, was cut to the Limit, which is what history justifies; Suspect
+	// that it is the observed demand that was.
+	Bounded, Suspect bool
+	Limit            credible.Limit
+	// Capped says that all replicas sustain no more than Usable, which is served in place of what was Wanted.
+	Capped         bool
+	Usable, Wanted float64
+	// Shadow says that the observed demand is served and what the value would be is recorded: Otherwise.
+	Shadow    bool
+	Otherwise float64
 }
 
 // Decide is the value to serve at the newest of the inputs, which ascend in time and are one step apart. An objective
@@ -47,19 +61,31 @@ type Decision struct {
 // Worked: q50 = 100, q95 = 120, k = 1.3 and 110 observed serve 100 + 1.3·20 = 126, and go on serving at least that for
 // half the lead time.
 func Decide(policy Policy, k float64, inputs []Input) Decision {
-	newest := inputs[len(inputs)-1]
-	var d Decision
+	newest := &inputs[len(inputs)-1]
+	d := Decision{Observed: newest.Observed, Limit: newest.Limit}
+	floor := 0.0
 	if policy.ByOutcome() {
-		d = byMargin(policy, k, inputs)
+		d.byHeadroom(k, inputs)
+		floor = highestObserved(inputs)
 	} else {
-		d = byQuantile(policy.Level(), &newest)
+		d.byQuantile(policy.Level(), newest.Window)
 	}
-	d.Observed = newest.Observed
-	d = serve(policy, d)
-	if newest.Suspect && d.Value == newest.Observed {
-		d.Bounded = true
-		d.Reason = fmt.Sprintf("more is observed than its history justifies (%s): %s", newest.Limit, d.Reason)
+	d.serve(policy, floor)
+	if newest.Suspect && d.Value == d.Observed {
+		d.Bounded, d.Suspect = true, true
 	}
+	return d
+}
+
+// Fallback is the decision where no candidate serves: by a rule that gave a forecast, over a time of the past, and never less
+// than is observed.
+func Fallback(policy Policy, rule Rule, forecast, observed float64, over time.Duration) Decision {
+	d := Decision{Rule: rule, Forecast: forecast, Value: forecast, Observed: observed, Over: over}
+	if policy.Mode == Forecast {
+		policy.Mode = Floor
+	}
+	policy.Usable = 0
+	d.serve(policy, 0)
 	return d
 }
 
@@ -68,47 +94,22 @@ func Recall(lead, step time.Duration) int {
 	return 1 + int(lead/(2*step))
 }
 
-func byQuantile(level float64, in *Input) Decision {
-	value := in.Window.At(level)
-	d := Decision{
-		Value: value, Quantile: level, Bounded: in.Limit.Known && value > 0 && value >= in.Limit.Forecast,
-		Reason: fmt.Sprintf("the %.4g quantile of the window's maximum is %.6g", level, value),
-	}
-	if d.Bounded { // The distribution is bounded already.
-		d.Reason = fmt.Sprintf("%s, all that its history justifies (%s)", d.Reason, in.Limit)
-	}
-	return d
+func (d *Decision) byQuantile(level float64, window windowpeak.Quantiles) {
+	d.Rule, d.Quantile = ByQuantile, level
+	d.Forecast = window.At(level)
+	d.Value = d.Forecast
+	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The distribution is bounded already.
 }
 
-func byMargin(policy Policy, k float64, inputs []Input) Decision {
-	value, at := forecastOf(k, inputs)
-	limit := inputs[len(inputs)-1].Limit
-	value, bounded := limit.Cut(value)
-	floor := highestObserved(inputs)
-	floored := policy.Mode != Forecast && floor > value
-	if floored {
-		value = floor
-	}
-	p := inputs[at].Peak
-	held := ""
+func (d *Decision) byHeadroom(k float64, inputs []Input) {
+	d.Rule, d.Margin = ByHeadroom, k
+	var at int
+	d.Forecast, at = forecastOf(k, inputs)
+	d.Median, d.Spread = inputs[at].Peak.Median, inputs[at].Peak.Spread
 	if at < len(inputs)-1 {
-		held = fmt.Sprintf(", the highest of the last %d steps", len(inputs))
+		d.Held = len(inputs)
 	}
-	d := Decision{Margin: k, Value: value, Bounded: bounded, Reason: fmt.Sprintf(
-		"median %.6g of the window's maximum plus k = %.3g times the spread %.6g%s",
-		p.Median,
-		k,
-		p.Spread,
-		held,
-	)}
-	switch {
-	case floored:
-		d.Floored, d.Bounded = true, false
-		d.Reason = fmt.Sprintf("the observed %.6g is served, above the forecast: %s", floor, d.Reason)
-	case bounded:
-		d.Reason = fmt.Sprintf("%.6g is all that its history justifies (%s): %s", limit.Forecast, limit, d.Reason)
-	}
-	return d
+	d.Value, d.Bounded = d.Limit.Cut(d.Forecast)
 }
 
 // Held is what the inputs are worth under a multiple of their spreads with the observed demand as the floor: the largest of
@@ -149,25 +150,22 @@ func highestObserved(inputs []Input) float64 {
 	return highest
 }
 
-// serve applies the mode, and keeps the value what it can be: never negative, and no more than all replicas sustain.
-func serve(policy Policy, d Decision) Decision {
+// serve applies the mode and the floor, and keeps the value what it can be: never negative, and no more than all replicas
+// sustain but for what is observed now.
+func (d *Decision) serve(policy Policy, floor float64) {
 	d.Value = math.Max(d.Value, 0)
+	if policy.Mode != Forecast && floor > d.Value {
+		d.Value, d.Floored = floor, true
+	}
 	if most := policy.Usable; most > 0 && d.Value > most {
-		d.Reason = fmt.Sprintf(
-			"%.6g, all that the most replicas sustain, is served, and not %.6g: %s",
-			most,
-			d.Value,
-			d.Reason,
-		)
+		d.Capped, d.Usable, d.Wanted, d.Floored = true, most, d.Value, false
 		d.Value = most
 	}
 	switch {
 	case policy.Mode == Shadow:
-		d.Reason = fmt.Sprintf("shadow: the observed %.6g is served; otherwise %.6g: %s", d.Observed, d.Value, d.Reason)
-		d.Value = d.Observed
+		d.Shadow, d.Otherwise, d.Value = true, d.Value, d.Observed
 	case policy.Mode != Forecast && d.Value < d.Observed:
-		d.Reason = fmt.Sprintf("the observed %.6g is served, above the forecast: %s", d.Observed, d.Reason)
 		d.Value, d.Floored = d.Observed, true
 	}
-	return d
+	d.Bounded = d.Bounded && !d.Floored
 }

@@ -102,10 +102,10 @@ func TestDecide(t *testing.T) {
 					got.Floored,
 					tt.want,
 					tt.floored,
-					got.Reason,
+					got.Reason(),
 				)
 			}
-			if got.Reason == "" {
+			if got.Reason() == "" {
 				t.Error("no reason")
 			}
 		})

@@ -52,17 +52,17 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 		"a quantile": {
 			decide.Policy{Quantile: 0.95},
 			decide.Input{Observed: 100, Limit: limit, Window: window(150, 150)},
-			150, true, "the 0.95 quantile of the window's maximum is 150, all that its history justifies",
+			150, true, "150 is all that its history justifies (the highest credible demand is 100): the 0.95 quantile",
 		},
 	} {
 		d := decide.Decide(c.policy, 2, []decide.Input{c.in})
-		if d.Value != c.want || d.Bounded != c.bounded || !strings.HasPrefix(d.Reason, c.reason) {
+		if d.Value != c.want || d.Bounded != c.bounded || !strings.HasPrefix(d.Reason(), c.reason) {
 			t.Errorf(
 				"%s: %v, bounded %v, %q; want %v, %v, %q",
 				name,
 				d.Value,
 				d.Bounded,
-				d.Reason,
+				d.Reason(),
 				c.want,
 				c.bounded,
 				c.reason,

@@ -84,6 +84,8 @@ type Forecast struct {
 	// Lead time, LeadSource where that is known from, Window that the value looks ahead.
 	Lead, Window time.Duration
 	LeadSource   string
+	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	LeadPool string
 	// Cover is the warm pool that the lead time rests on; nil without one.
 	Cover *Cover
 	// Reason of the value in a sentence.

@@ -85,7 +85,7 @@ func (c *calibrated) candidate() *windowpeak.Candidate {
 	}
 	at := c.f.peaks.Find(c.speaker)
 	if c.speaker == "" {
-		at = max(c.f.selection.serving, 0)
+		at = c.f.selection.gate.Serving()
 	}
 	return c.f.peaks.Candidates()[at]
 }

@@ -32,7 +32,7 @@ type Config struct {
 	Models []string
 	// Policy is applied at every step.
 	Policy decide.Policy
-	// Also are further policies, whose values are decided beside the Policy's own for those who compare many (see Values).
+	// Also are further policies, whose values are decided beside the Policy's own for those who compare many (see ValuesTo).
 	// They differ from it in what is asked for alone.
 	Also []decide.Policy
 	// Scalings are the autoscalers that read the value; an objective needs one at least.

@@ -31,23 +31,21 @@ func (f *Forecaster) Describe(e *snapshot.Entry) {
 
 // describeSelection writes which candidate serves, and why.
 func (f *Forecaster) describeSelection(e *snapshot.Entry, last *windowpeak.Candidate) {
-	e.ModelReason = f.selection.reason()
+	e.Choice = f.selection.gate.Choice(f.selection.scored)
 	if o := f.selection.objective; o != nil {
 		e.Outcome = o.Report()
 		if e.Outcome != nil {
-			e.ModelReason = e.Outcome.Why
+			e.Choice = e.Outcome.Choice
 			if f.decision.Bounded {
 				e.Outcome.Bound(f.limit())
 			}
 		}
 	}
-	if f.fault != nil {
-		e.ModelReason += "; the objective is not served: " + f.fault.Error()
-	}
-	c := f.selection.candidate(0)
-	if c == nil || !f.Decided() {
+	e.Fault = f.fault
+	if !f.Decided() {
 		return
 	}
+	c := f.selection.candidate(0)
 	e.Model, e.Skill = c.Name(), skill(c, last)
 	e.PathModel, e.Path = f.path(c)
 }

@@ -1,7 +1,6 @@
 package forecaster
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -67,13 +66,11 @@ func (h History) Reading(i int) repair.Reading {
 func New(config Config, history History) *Forecaster {
 	horizons := windowpeak.Config{Step: config.Step, Window: config.Window, Windows: config.horizons()}.AllWindows()
 	f := &Forecaster{
-		config: config,
-		filter: credible.NewFilter(config.credible(horizons)),
-		screen: repair.NewScreen(repair.Config{Step: config.Step, Capacity: decide.Usable(config.Scalings)}),
-		spans:  repair.NewSpans(config.Step),
-		demand: newDemand(
-			config,
-		),
+		config:   config,
+		filter:   credible.NewFilter(config.credible(horizons)),
+		screen:   repair.NewScreen(repair.Config{Step: config.Step, Capacity: decide.Usable(config.Scalings)}),
+		spans:    repair.NewSpans(config.Step),
+		demand:   newDemand(config),
 		recent:   trailing.NewRing(config.stepsIn(config.Window) + 1),
 		held:     math.NaN(),
 		next:     history.Start.UnixNano() / int64(config.Step),
@@ -134,7 +131,7 @@ func (f *Forecaster) step(sample repair.Sample) {
 	}
 	f.record.observe(index, now)
 	f.peaks.Step(windowpeak.Sample{Observed: now, Arrived: sample.Value, AtLeast: atLeast, Bound: f.bound})
-	f.selection.step(f, sample.Value)
+	f.selection.step(f, index, sample.Value)
 	peak, exact := f.peaks.Came()
 	f.record.resolve(index, peak, !exact)
 	f.decide()
@@ -163,26 +160,15 @@ func (f *Forecaster) remember(v float64) {
 // Fallback is what is served while no candidate can be: the running maximum of the samples over the lead window, and the same
 // time last season where that has proved itself on this series; never less than is observed.
 func (f *Forecaster) Fallback() decide.Decision {
-	d := decide.Decision{Observed: f.credit()}
+	observed := f.credit()
 	if f.peaks == nil {
-		d.Value = d.Observed
-		d.Reason = fmt.Sprintf("the observed %.6g is all that is known yet", d.Value)
-		return d
+		return decide.Fallback(f.config.Policy, decide.ByObserved, observed, observed, 0)
 	}
-	d.Value = math.Max(trailing.Most(f.recent.Newest()...), 0)
-	d.Reason = fmt.Sprintf("the running maximum of the observed demand over %s is %.6g", f.config.Window, d.Value)
-	if q, ok := f.lastSeason(); ok && q > d.Value {
-		d.Value = q
-		d.Reason = fmt.Sprintf("the same time last season reached %.6g, above the running maximum of the last %s",
-			q, f.config.Window)
+	rule, most := decide.ByRunningMax, math.Max(trailing.Most(f.recent.Newest()...), 0)
+	if q, ok := f.lastSeason(); ok && q > most {
+		rule, most = decide.ByLastSeason, q
 	}
-	if d.Observed > d.Value {
-		d.Value, d.Reason = d.Observed, fmt.Sprintf("the observed %.6g is above %s", d.Observed, d.Reason)
-	}
-	if f.config.Policy.Mode == decide.Shadow {
-		d.Value = d.Observed
-	}
-	return d
+	return decide.Fallback(f.config.Policy, rule, most, observed, f.config.Window)
 }
 
 // lastSeason is the median of the window peak by the same time last season, where it beats the last value.
@@ -327,11 +313,7 @@ func (f *Forecaster) Windows() []windowpeak.Window {
 	if f.peaks == nil {
 		return nil
 	}
-	c := f.selection.candidate(0)
-	if c == nil {
-		return nil
-	}
-	return f.stepper(c).Windows(f.config.Step, f.bound)
+	return f.stepper(f.selection.candidate(0)).Windows(f.config.Step, f.bound)
 }
 
 // Peaks are the candidates; nil before the first sample.

@@ -72,7 +72,7 @@ func TestTheSeasonServesSeasonalDemand(t *testing.T) {
 	for seed := range uint64(5) {
 		e := describe(forecaster.New(config(), history(14*288, saw(rand.New(rand.NewPCG(seed, 2))))))
 		if !seasonal(e.Model) || e.Skill < 0.3 {
-			t.Errorf("seed %d: skill %.3f: %s", seed, e.Skill, e.ModelReason)
+			t.Errorf("seed %d: skill %.3f: %s", seed, e.Skill, e.ModelReason())
 		}
 		winters += candidate(t, e, windowpeak.HoltWinters).Loss
 		season += candidate(t, e, windowpeak.LastSeason).Loss
@@ -96,14 +96,14 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 	f := forecaster.New(c, history(8*288, demand))
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Peak
-	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason, " k = ") {
-		t.Errorf("%+v: %s", newest, before.Decision.Reason)
+	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason(), " k = ") {
+		t.Errorf("%+v: %s", newest, before.Decision.Reason())
 	}
 	if o := before.Outcome; o == nil || o.Verdict != outcome.Met || o.Over != 7*24*time.Hour {
 		t.Errorf("the outcome is %+v", o)
 	}
-	if before.Model != before.Outcome.Shape || before.ModelReason != before.Outcome.Why {
-		t.Errorf("%s is said to serve (%s), and %s does", before.Model, before.ModelReason, before.Outcome.Shape)
+	if before.Model != before.Outcome.Choice.Name || before.ModelReason() != before.Outcome.Choice.Words() {
+		t.Errorf("%s is said to serve (%s), and %s does", before.Model, before.ModelReason(), before.Outcome.Choice.Name)
 	}
 	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy) || !(k > 0) {
 		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy))
@@ -178,7 +178,7 @@ func TestModelIsDemotedWhenItStopsEarning(t *testing.T) {
 	}
 	e := describe(f)
 	if seasonal(e.Model) {
-		t.Errorf("after three days without a season %s still serves: %s", e.Model, e.ModelReason)
+		t.Errorf("after three days without a season %s still serves: %s", e.Model, e.ModelReason())
 	}
 }
 
@@ -354,7 +354,7 @@ func TestTooShortForAModelIsItsReason(t *testing.T) {
 		t.Errorf("Holt-Winters on 17 hours: %+v", c)
 	}
 	if e.Model == "" {
-		t.Errorf("nothing serves on 17 hours: %s", e.ModelReason)
+		t.Errorf("nothing serves on 17 hours: %s", e.ModelReason())
 	}
 }
 

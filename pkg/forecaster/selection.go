@@ -1,7 +1,6 @@
 package forecaster
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -22,12 +21,20 @@ type selection struct {
 	objective  *outcome.Objective
 	contenders []int
 	played     outcome.Step
-	// serving is the index of the candidate of least pinball loss, −1 while none is known.
-	serving int
+	// gate chooses by the pinball loss, once in so many steps; scored are the candidates as it sees them.
+	gate   decide.Gate
+	every  int64
+	scored []decide.Scored
 }
 
 func newSelection(c Config, peaks *windowpeak.Set, start time.Time) (*selection, error) {
-	s := &selection{policies: append([]decide.Policy{c.Policy}, c.Also...), peaks: peaks, serving: -1}
+	s := &selection{
+		policies: append([]decide.Policy{c.Policy}, c.Also...), peaks: peaks,
+		gate: decide.Gate{Loss: decide.Pinball}, every: int64(c.stepsIn(time.Hour)),
+	}
+	for _, candidate := range peaks.Candidates() {
+		s.scored = append(s.scored, decide.Scored{Name: candidate.Name(), Baseline: candidate.Baseline()})
+	}
 	if !c.Policy.ByOutcome() || len(c.Scalings) == 0 {
 		s.byQuantile()
 		return s, nil
@@ -74,8 +81,10 @@ func (s *selection) byQuantile() {
 }
 
 // step selects anew.
-func (s *selection) step(f *Forecaster, arrived float64) {
-	s.choose()
+func (s *selection) step(f *Forecaster, index int64, arrived float64) {
+	if index%s.every == 0 || !s.scored[s.gate.Serving()].Fit {
+		s.choose()
+	}
 	if s.objective == nil {
 		return
 	}
@@ -89,57 +98,26 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 	s.objective.Step(s.played)
 }
 
-// edge is how much better a challenger must be than who serves: without it the choice would flutter between equals.
-const edge = 0.97
-
-// choose looks at the pinball losses of all candidates. One that is no baseline serves while it loses no more than the best of
-// these, and begins to when it loses 3 % less; among equals in rank a challenger must lose 3 % less, too.
+// choose looks at the pinball losses: of candidates that are calibrated, and were scored since.
 func (s *selection) choose() {
-	all := s.peaks.Candidates()
-	free, fitted := s.best(true), s.best(false)
-	if s.serving < 0 || !ready(all[s.serving]) {
-		s.serving = free
+	for i, c := range s.peaks.Candidates() {
+		s.scored[i].Loss, s.scored[i].Fit = c.Loss(), c.Calibrated() && !math.IsNaN(c.Loss())
 	}
-	if s.serving >= 0 && free >= 0 && !all[s.serving].Baseline() && all[s.serving].Loss() > all[free].Loss() {
-		s.serving = free // Demoted at once.
-	}
-	for _, challenger := range []int{free, fitted} {
-		if challenger >= 0 && (s.serving < 0 || all[challenger].Loss() < edge*all[s.serving].Loss()) {
-			s.serving = challenger
-		}
-	}
+	s.gate.Choose(s.scored)
 }
 
-// best is the ready candidate of least loss among the baselines or the others; the first of equals, −1 for none.
-func (s *selection) best(baseline bool) int {
-	at := -1
-	all := s.peaks.Candidates()
-	for i, c := range all {
-		if c.Baseline() == baseline && ready(c) && (at < 0 || c.Loss() < all[at].Loss()) {
-			at = i
-		}
-	}
-	return at
-}
-
-// ready: calibrated on the lead window and scored since.
-func ready(c *windowpeak.Candidate) bool { return c.Calibrated() && !math.IsNaN(c.Loss()) }
-
-// candidate is the one that serves a policy; nil where none does.
+// candidate is the one that serves a policy, if it can.
 func (s *selection) candidate(policy int) *windowpeak.Candidate {
-	switch {
-	case s.objective != nil && s.policies[policy].ByOutcome():
+	if s.objective != nil && s.policies[policy].ByOutcome() {
 		return s.peaks.Candidates()[s.contenders[s.objective.Serving(policy)]]
-	case s.serving >= 0:
-		return s.peaks.Candidates()[s.serving]
 	}
-	return nil
+	return s.peaks.Candidates()[s.gate.Serving()]
 }
 
 // serves says whether a candidate can serve a policy: an objective's headroom begins with what is known of other workloads,
 // a quantile must be calibrated on this one.
 func (s *selection) serves(policy int, c *windowpeak.Candidate) bool {
-	return c != nil && (c.Calibrated() || s.objective != nil && s.policies[policy].ByOutcome())
+	return c.Calibrated() || s.objective != nil && s.policies[policy].ByOutcome()
 }
 
 // inputs are what the answer to a policy looks back over; none where the newest says all.
@@ -156,29 +134,6 @@ func (s *selection) multiple(policy int) float64 {
 		return 0
 	}
 	return s.objective.K(policy)
-}
-
-// reason says in a sentence why the candidate of least pinball loss is selected.
-func (s *selection) reason() string {
-	if s.serving < 0 {
-		return "no candidate has seen enough windows yet"
-	}
-	all := s.peaks.Candidates()
-	c := all[s.serving]
-	if c.Baseline() {
-		rival := s.best(false)
-		if rival < 0 {
-			return c.Title() + " is selected: no model is ready"
-		}
-		return fmt.Sprintf("%s is selected: no model's loss is at least 3 %% lower (%s %.4g, best model %s %.4g)",
-			c.Title(), c.Title(), c.Loss(), all[rival].Title(), all[rival].Loss())
-	}
-	rival := s.best(true)
-	if rival < 0 {
-		return c.Title() + " is selected: no baseline is ready"
-	}
-	return fmt.Sprintf("%s is selected: loss %.4g against %.4g of %s, the best baseline",
-		c.Title(), c.Loss(), all[rival].Loss(), all[rival].Title())
 }
 
 // skill is 1 − loss/loss of the last value; NaN until both are known, 0 where both are perfect.

@@ -31,13 +31,10 @@ func (r *Record) without() string {
 		r.waited.count, span(r.waited.histogram.quantile(Level)))
 }
 
-// OnPool stands before the name of a warm pool in the words of a lead time that rests on it, and in no others.
-const OnPool = "which warm pool "
-
 // OnNodes says in words what a lead time rests on that a warm pool makes hold: "p90 of 11 starts on nodes that were there,
 // which warm pool h100 holds".
 func (p Part) OnNodes(pool string) string {
-	return fmt.Sprintf("p%.0f of %d starts on nodes that were there, %s%s holds", 100*Level, p.Starts, OnPool, pool)
+	return fmt.Sprintf("p%.0f of %d starts on nodes that were there, which warm pool %s holds", 100*Level, p.Starts, pool)
 }
 
 // span writes a duration without zeros at its end: 5m, not 5m0s.

@@ -342,7 +342,7 @@ func (m *made) checkFaces(t *testing.T) (served []float64) {
 			if !said && (!(v >= 0) || v > m.most(&judge, observed)) {
 				said = true // The others are like it.
 				t.Errorf("%s, step %+d: %s serves %v; the demand is %v, the base %v: %s",
-					m.name, at-m.event, name, v, m.values[at], judge.base, e.Decision.Reason)
+					m.name, at-m.event, name, v, m.values[at], judge.base, e.Decision.Reason())
 			}
 		}
 		value := math.NaN()

@@ -19,7 +19,7 @@ import (
 func describe(t Target) *snapshot.Entry {
 	return &snapshot.Entry{
 		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
-		Lead: t.Lead, LeadSource: t.LeadSource, Window: Window(t.Lead), Policy: t.policy(),
+		Lead: t.Lead, LeadSource: t.LeadSource, LeadPool: t.LeadPool, Window: Window(t.Lead), Policy: t.policy(),
 		ScalingSource: t.ScalingSource,
 		Observed:      math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}
@@ -69,7 +69,7 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 	age := now.Sub(e.SampleTime)
 	switch {
 	case age >= t.StaleAfter:
-		e.State, e.Decision = snapshot.Stale, decide.Decision{}
+		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
 	case age > forecaster.Late(e.Step):
 		e.State = snapshot.FallingBack
 		v.fallBack(e)
@@ -86,7 +86,10 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 // fallBack serves what the forecaster falls back on.
 func (v *view) fallBack(e *snapshot.Entry) {
 	e.Decision, e.Fallback = v.fallback, true
-	e.Model, e.ModelReason, e.Inputs, e.Path = windowpeak.RunningMax, v.fallback.Reason, nil, nil
+	e.Model, e.Inputs, e.Path = windowpeak.RunningMax, nil, nil
+	if v.fallback.Rule == decide.ByLastSeason {
+		e.Model = windowpeak.LastSeason
+	}
 }
 
 // conditions say in words what is going on.
@@ -106,7 +109,7 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 			Type:    snapshot.ConditionObjective,
 			True:    r.Verdict == outcome.Met,
 			Reason:  string(r.Verdict),
-			Message: r.Words,
+			Message: r.Words(),
 		})
 	}
 	if t.Uncalibrated != "" {
@@ -122,11 +125,11 @@ func (v *view) ready(e *snapshot.Entry, t Target, now time.Time) snapshot.Condit
 	age := now.Sub(e.SampleTime).Round(time.Second)
 	switch e.State {
 	case snapshot.Ready:
-		c.True, c.Message = true, e.ModelReason
+		c.True, c.Message = true, e.ModelReason()
 	case snapshot.Warming:
 		c.True, c.Message = true, v.warming(e)
 	case snapshot.FallingBack:
-		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason)
+		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason())
 	case snapshot.Stale:
 		c.Message = fmt.Sprintf(
 			"the newest sample is %s old, more than %s: nothing is served, the HPA keeps what it has",

@@ -132,7 +132,7 @@ func (l *Loop) renew(t Target) {
 // same says whether two targets lead to the same state: they differ in words and in what is to come at most.
 func same(a, b Target) bool {
 	a.LeadSource, a.ScalingSource, a.Uncalibrated = b.LeadSource, b.ScalingSource, b.Uncalibrated
-	a.AtZero = b.AtZero
+	a.LeadPool, a.AtZero = b.LeadPool, b.AtZero
 	return reflect.DeepEqual(a, b)
 }
 

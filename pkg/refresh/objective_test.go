@@ -20,10 +20,11 @@ func known(span time.Duration, decided bool) (view, Target) {
 		StaleAfter: 10 * time.Minute, Policy: decide.Policy{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
 	}
 	e := describe(t)
-	e.SampleTime, e.ModelReason = snapshottest.Now().Add(-time.Minute), "the last value serves"
+	e.SampleTime, e.Model = snapshottest.Now().Add(-time.Minute), "last-value"
+	e.Choice = decide.Choice{Name: "last-value", Why: decide.First, Loss: decide.Pinball}
 	return view{
 		attempted: true, stored: true, entry: e, decided: decided, span: span, season: 24 * time.Hour,
-		fallback: decide.Decision{Reason: "the running maximum of the observed demand over 6m15s is 0"},
+		fallback: decide.Decision{Rule: decide.ByRunningMax, Over: 375 * time.Second},
 	}, t
 }
 
@@ -37,7 +38,7 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 		{
 			"a young history", 7*time.Hour + 29*time.Minute, true,
 			"7h29m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 07:00 UTC at the " +
-				"earliest; the last value serves",
+				"earliest; last-value serves: the pinball loss",
 		},
 		{
 			"a minute of it", time.Minute, false,
@@ -52,7 +53,7 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 	} {
 		v, target := known(c.span, c.decided)
 		e := v.at(target, snapshottest.Now())
-		if got := e.Conditions[0]; e.State != snapshot.Warming || !got.True || got.Message != c.want {
+		if got := e.Conditions[0]; e.State != snapshot.Warming || !got.True || !strings.HasPrefix(got.Message, c.want) {
 			t.Errorf("%s: %s, %q, want %q", c.name, e.State, got.Message, c.want)
 		}
 	}
@@ -68,7 +69,7 @@ func TestObjectiveIsACondition(t *testing.T) {
 		found := false
 		for _, c := range v.at(target, snapshottest.Now()).Conditions {
 			if c.Type == snapshot.ConditionObjective {
-				found = c.True == met && c.Reason == string(verdict) && c.Message == v.entry.Outcome.Words
+				found = c.True == met && c.Reason == string(verdict) && c.Message == v.entry.Outcome.Words()
 			}
 		}
 		if !found {
@@ -102,7 +103,7 @@ func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 			e.Outcome = nil
 		} else {
 			e.Outcome = snapshottest.Report(verdict)
-			e.Outcome.Shape = shape
+			e.Outcome.Choice.Name = shape
 		}
 		return snapshottest.Snapshot(e)
 	}

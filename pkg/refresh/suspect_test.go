@@ -77,10 +77,10 @@ func TestReplicasAgreeAboutSuspects(t *testing.T) {
 		a := entry(t, old.Step(t.Context(), now), "llama")
 		fresh, _ := newLoop(t, source, fixed{target("llama")})
 		b := entry(t, fresh.Step(t.Context(), now), "llama")
-		if a.Decision.Value != b.Decision.Value || a.Observed != b.Observed || a.Decision.Reason != b.Decision.Reason ||
+		if a.Decision.Value != b.Decision.Value || a.Observed != b.Observed || a.Decision.Reason() != b.Decision.Reason() ||
 			condition(t, a, snapshot.ConditionReady) != condition(t, b, snapshot.ConditionReady) {
 			t.Errorf("minute %d: %v (%s), a new replica %v (%s)",
-				minute, a.Decision.Value, a.Decision.Reason, b.Decision.Value, b.Decision.Reason)
+				minute, a.Decision.Value, a.Decision.Reason(), b.Decision.Value, b.Decision.Reason())
 		}
 	}
 }
@@ -158,7 +158,7 @@ func TestFromZeroTheObservedIsServed(t *testing.T) {
 		for minute := 1; minute < 12; minute++ {
 			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*step)), "llama")
 			if v := e.Decision.Value; v < 1450 || v > 2*1450 || minute < 3 && v != 1450 {
-				t.Errorf("%s, %d minutes after the launch %v is served: %s", mode, minute, v, e.Decision.Reason)
+				t.Errorf("%s, %d minutes after the launch %v is served: %s", mode, minute, v, e.Decision.Reason())
 			}
 		}
 	}

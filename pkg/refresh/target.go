@@ -38,6 +38,8 @@ type Target struct {
 	// Lead is the time from "more replicas" to "ready"; LeadSource says in words where it comes from.
 	Lead       time.Duration
 	LeadSource string
+	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	LeadPool string
 	// AtZero is when the workload stood at zero replicas: the demand is 0 where it has no sample then. A change of it takes
 	// effect at the steps to come.
 	AtZero atzero.Record

@@ -15,11 +15,11 @@ import (
 func (v *view) warming(e *snapshot.Entry) string {
 	if v.span >= v.season {
 		return fmt.Sprintf("%s of history, no model has a score: gains nothing over a reactive rule until one has; %s",
-			short(v.span), e.ModelReason)
+			short(v.span), e.ModelReason())
 	}
 	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
 	const words = "%s of history: gains nothing over a reactive rule before it has a season (%s), %s at the earliest; %s"
-	return fmt.Sprintf(words, short(v.span), short(v.season), until, e.ModelReason)
+	return fmt.Sprintf(words, short(v.span), short(v.season), until, e.ModelReason())
 }
 
 // short is a duration in whole minutes without the zeros at its end.

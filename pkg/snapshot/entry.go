@@ -79,6 +79,8 @@ type Entry struct {
 	Step       time.Duration
 	Lead       time.Duration
 	LeadSource string
+	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	LeadPool string
 	// Window is the lead window W: lead time, HPA sync, one step and metric lag.
 	Window time.Duration
 	// Reach is the longest horizon that may be asked for.
@@ -96,9 +98,11 @@ type Entry struct {
 	Decision decide.Decision
 	// Fallback: no model serves but the ladder's next rung, the running maximum, which knows no quantiles and horizons.
 	Fallback bool
-	// Model is the name of the chosen candidate (or "running max" while falling back); ModelReason says why.
-	Model       string
-	ModelReason string
+	// Model is the name of the chosen candidate (or "running max" while falling back), Choice why it is. Fault is why there is
+	// no objective that was asked for; nil where there is none, or it is served.
+	Model  string
+	Choice decide.Choice
+	Fault  error
 	// Skill is 1 − loss/loss of the last value, on the decision's own loss; NaN until known.
 	Skill float64
 	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
@@ -124,6 +128,21 @@ type Entry struct {
 
 	// Fallbacks counts the steps served by the fallback since the start of the process.
 	Fallbacks uint64
+}
+
+// ModelReason says in a sentence why the Model serves.
+func (e *Entry) ModelReason() string {
+	if e.Fallback {
+		return e.Decision.Reason()
+	}
+	if e.Model == "" {
+		return ""
+	}
+	text := e.Choice.Words()
+	if e.Fault != nil {
+		text += "; the objective is not served: " + e.Fault.Error()
+	}
+	return text
 }
 
 // Suspect says in words that the newest samples are suspects; ok is false where they are not.

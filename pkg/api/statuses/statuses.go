@@ -4,7 +4,6 @@ package statuses
 
 import (
 	"strings"
-	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -31,14 +30,4 @@ func Same[T comparable](a, b *T) bool {
 // SameCondition says whether a condition says the same, whatever its message and its times.
 func SameCondition(a, b metav1.Condition) bool {
 	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason
-}
-
-// Digitless is a text without its digits and the points between them: a message that counts seconds is not news each second.
-func Digitless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) || r == '.' {
-			return -1
-		}
-		return r
-	}, text)
 }

@@ -71,7 +71,7 @@ func (c cover) shorten(all config.Measured, record *leadtime.Record, now time.Ti
 	if now.Before(from) {
 		words += " " + announced(next.Lead, from, "")
 	}
-	return config.Measured{Lead: placed.Lead, Words: words}
+	return config.Measured{Lead: placed.Lead, Words: words, Pool: c.pool}
 }
 
 // mark says of starts whether the pool covered them when their pods were created. One that was folded only after the cover

@@ -9,7 +9,6 @@ import (
 	core "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -27,7 +26,10 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 	}
 	out := &v1alpha1.ObjectiveStatus{
 		Asked:   askedOf(r),
-		Verdict: string(r.Verdict), Shape: statuses.Clip(r.Shape), Why: statuses.Clip(r.Why),
+		Verdict: string(r.Verdict), Shape: r.Choice.Name,
+	}
+	if r.Choice.Name != "" {
+		out.Why = r.Choice.Words()
 	}
 	if r.Served.Arrived > 0 {
 		out.Late, out.Cost = twoDigits(r.Served.LateShare()*100, "%"), twoDigits(r.Served.Cost(), "")
@@ -63,23 +65,6 @@ func changedSides(before, after *v1alpha1.ObjectiveStatus) bool {
 		return false
 	}
 	return before.Shape != after.Shape || before.Verdict != after.Verdict
-}
-
-// What counts as a move of the numbers of an objective. What is late is late in bursts, of which the newest week has few.
-const (
-	noticedLate   = 0.2
-	noticedMargin = 0.1
-)
-
-// movedObjective says whether a reader would notice another number or reason.
-func movedObjective(before, after *v1alpha1.ObjectiveStatus) bool {
-	if before == nil || after == nil {
-		return false
-	}
-	late := func(o *v1alpha1.ObjectiveStatus) string { return strings.TrimSuffix(o.Late, "%") }
-	return before.Asked != after.Asked || statuses.Digitless(before.Why) != statuses.Digitless(after.Why) ||
-		moved(late(before), late(after), noticedLate) || moved(before.Cost, after.Cost, noticedShare) ||
-		moved(before.K, after.K, noticedMargin)
 }
 
 // changes are what is news about an entry since its status before, which is the one in the cluster: what one replica told,

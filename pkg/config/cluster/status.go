@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -25,7 +25,7 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		Conditions:         conditionsOf(e, before.Conditions, at),
 		Unit:               e.Unit,
 		Model:              e.Model,
-		ModelReason:        statuses.Clip(e.ModelReason),
+		ModelReason:        statuses.Clip(e.ModelReason()),
 		LeadTimeSource:     statuses.Clip(e.LeadSource),
 		Starts:             before.Starts,
 		AtZero:             before.AtZero,
@@ -96,22 +96,12 @@ func duration(d time.Duration) string { return model.Duration(d.Round(time.Secon
 type news int
 
 const (
-	// silent: nothing but noise in the digits.
+	// silent: nothing has changed.
 	silent news = iota
-	// ordinary: a number moved, a text says something else.
+	// ordinary: a number or a text is another one.
 	ordinary
 	// urgent: a condition, the state or the lead time is another one, or the status is about an older spec.
 	urgent
-)
-
-// What counts as a move of a number.
-const (
-	// step of a quantity that is noticed, as a share.
-	noticedShare = 0.05
-	// step of a percentage that is noticed, in points.
-	noticedPoints = 2
-	// noticedAge is how much newer the newest sample must be to be news by itself: SampleTime is shown as an age.
-	noticedAge = 5 * time.Minute
 )
 
 // compare says how much news there is between two states of a status.
@@ -124,58 +114,8 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 		changedSides(before.Objective, after.Objective),
 		!slices.EqualFunc(before.Conditions, after.Conditions, statuses.SameCondition):
 		return urgent
-	case !slices.Equal(words(before), words(after)),
-		!statuses.Same(before.Starts, after.Starts),
-		moved(before.Observed, after.Observed, noticedShare),
-		moved(before.Served, after.Served, noticedShare),
-		movedPoints(before.Skill, after.Skill),
-		movedPoints(before.Coverage, after.Coverage),
-		movedObjective(before.Objective, after.Objective),
-		aged(before.SampleTime, after.SampleTime):
+	case !equality.Semantic.DeepEqual(before, after):
 		return ordinary
 	}
 	return silent
-}
-
-// words are the texts of a status. Their digits are left out: a message that counts seconds is not news each second.
-func words(s *v1alpha1.ForecastStatus) []string {
-	out := []string{
-		s.Unit,
-		s.Model,
-		s.LeadTime,
-		s.Window,
-		statuses.Digitless(s.LeadTimeSource),
-		statuses.Digitless(s.ModelReason),
-	}
-	for _, c := range s.Conditions {
-		out = append(out, statuses.Digitless(c.Message))
-	}
-	return out
-}
-
-// moved says whether two quantities differ by more than a share of the larger, or in whether they are known.
-func moved(before, after string, share float64) bool {
-	a, errA := strconv.ParseFloat(before, 64)
-	b, errB := strconv.ParseFloat(after, 64)
-	if errA != nil || errB != nil {
-		return before != after
-	}
-	return math.Abs(a-b) > share*max(math.Abs(a), math.Abs(b))
-}
-
-// movedPoints says whether two percentages differ noticeably, or in whether they are known.
-func movedPoints(before, after string) bool {
-	a, errA := strconv.ParseFloat(strings.TrimSuffix(before, "%"), 64)
-	b, errB := strconv.ParseFloat(strings.TrimSuffix(after, "%"), 64)
-	if errA != nil || errB != nil {
-		return before != after
-	}
-	return math.Abs(a-b) >= noticedPoints
-}
-
-func aged(before, after *metav1.Time) bool {
-	if before == nil || after == nil {
-		return before != after
-	}
-	return after.Sub(before.Time) >= noticedAge
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-// The pace of writing. A thousand Forecasts whose numbers all move are written once in 100 s each; a condition that
-// changes goes first.
+// The pace of writing. Numbers move with every sample, and are written once a minute, those of a thousand Forecasts once in
+// 100 s; a condition that changes goes first.
 const (
 	// pace is how often Run looks at the snapshot.
 	pace = 2 * time.Second
@@ -31,7 +31,7 @@ const (
 	writesPerSecond = 10
 	burst           = 50
 	// gap and urgentGap are the least times between two writes of one Forecast.
-	gap       = 30 * time.Second
+	gap       = time.Minute
 	urgentGap = 5 * time.Second
 	// patience with one write.
 	patience = 10 * time.Second

@@ -43,18 +43,20 @@ func entry(name string, at time.Time) *snapshot.Entry {
 			},
 			{Type: snapshot.ConditionUncalibrated, True: true, Reason: "NoOutcome", Message: "not yet"},
 		},
-		Unit:        "requests",
-		Lead:        5 * time.Minute,
-		LeadSource:  "fallback 5m (no starts measured yet)",
-		Window:      375 * time.Second,
-		SampleTime:  at.Add(-12 * time.Second),
-		StaleAt:     at.Add(time.Minute),
-		Observed:    123.456,
-		Decision:    decide.Decision{Value: 2345.6},
-		Model:       "arima",
-		ModelReason: "loss 1.2 against 1.5",
-		Skill:       0.2,
-		Coverage:    math.NaN(),
+		Unit:       "requests",
+		Lead:       5 * time.Minute,
+		LeadSource: "fallback 5m (no starts measured yet)",
+		Window:     375 * time.Second,
+		SampleTime: at.Add(-12 * time.Second),
+		StaleAt:    at.Add(time.Minute),
+		Observed:   123.456,
+		Decision:   decide.Decision{Value: 2345.6},
+		Model:      "arima",
+		Choice: decide.Choice{
+			Why: decide.Cheaper, Loss: decide.Pinball, Name: "arima", NameLoss: 0.0231, Before: "regression", BeforeLoss: 0.0283, Hours: 24,
+		},
+		Skill:    0.2,
+		Coverage: math.NaN(),
 	}
 }
 
@@ -121,7 +123,8 @@ func testStatus(t *testing.T, c *testcluster.Cluster) {
 	first, version := stored(t, s.client, "a")
 	want := v1alpha1.ForecastStatus{
 		ObservedGeneration: 1, State: "Ready", Observed: "123.5", Served: "2346", Unit: "requests",
-		Model: "arima", ModelReason: "loss 1.2 against 1.5", LeadTime: "5m",
+		Model: "arima", ModelReason: "arima took over at a pinball loss of 0.0231: that of regression was 0.0283",
+		LeadTime:       "5m",
 		LeadTimeSource: "fallback 5m (no starts measured yet)", Window: "6m15s", Skill: "20%",
 		SampleTime: &metav1.Time{Time: noon().Add(-12 * time.Second)},
 		Conditions: []metav1.Condition{
@@ -139,17 +142,17 @@ func testStatus(t *testing.T, c *testcluster.Cluster) {
 		t.Error(diff)
 	}
 
-	// A minute later the digits differ, and nothing a reader would notice.
-	later := noon().Add(time.Minute)
-	e := entry("a", later)
-	e.Observed, e.ModelReason, e.Skill = 125, "loss 1.3 against 1.6", 0.21
+	// Numbers move within the minute: not yet.
+	early, later := noon().Add(59*time.Second), noon().Add(time.Minute)
+	e := entry("a", early)
+	e.Observed, e.Skill = 125, 0.21
 	e.Conditions[0].Message = "serves arima, 14 s after the sample"
-	s.step(later, e, 0)
+	s.step(early, e, 0)
 	if _, now := stored(t, s.client, "a"); now != version {
 		t.Error("the object changed without a write")
 	}
 
-	// A number moves: written, the transition times stay.
+	// They are written when it is over, the transition times stay.
 	e = entry("a", later)
 	e.Observed = 150
 	s.step(later, e, 1)

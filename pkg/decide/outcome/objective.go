@@ -31,7 +31,7 @@ type Objective struct {
 // answer is what follows from one thing that is asked for.
 type answer struct {
 	asked Asked
-	gate  gate
+	gate  decide.Gate
 	k     float64
 }
 
@@ -56,7 +56,11 @@ func New(c Config) (*Objective, error) {
 		o.candidates = append(o.candidates, one)
 	}
 	for _, asked := range c.Asked {
-		o.answers = append(o.answers, &answer{asked: asked, gate: gate{priced: asked.Price > 0}, k: asked.Fixed})
+		one := &answer{asked: asked, gate: decide.Gate{Loss: decide.Bill}, k: asked.Fixed}
+		if asked.Price > 0 {
+			one.gate.Loss = decide.PricedBill
+		}
+		o.answers = append(o.answers, one)
 	}
 	if c.fixed() {
 		return o, nil
@@ -132,14 +136,14 @@ func (o *Objective) hour() {
 func (o *Objective) choose() {
 	for _, a := range o.answers {
 		if a.asked.Fixed == 0 {
-			a.gate.choose(o.scores(a), a.loss)
-			a.k = o.candidates[a.gate.serving].multiple(a.asked)
+			a.gate.Choose(a.scored(o.candidatesOf(a)))
+			a.k = o.candidates[a.gate.Serving()].multiple(a.asked)
 		}
 	}
 }
 
 // Serving is the index of the contender whose forecast is served as the i-th answer.
-func (o *Objective) Serving(i int) int { return o.answers[i].gate.serving }
+func (o *Objective) Serving(i int) int { return o.answers[i].gate.Serving() }
 
 // Inputs are those of the contender that is served as the i-th answer, newest last; they are good until the next Step.
 func (o *Objective) Inputs(i int) []decide.Input { return o.candidates[o.Serving(i)].inputs }

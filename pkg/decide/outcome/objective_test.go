@@ -172,7 +172,7 @@ func TestObjectivesAreMet(t *testing.T) {
 		play(o, demand)
 		r := o.Report()
 		if r.Verdict != outcome.Met || r.Over != 7*24*time.Hour {
-			t.Errorf("asked for %v: %s over %s: %s", late, r.Verdict, r.Over, r.Words)
+			t.Errorf("asked for %v: %s over %s: %s", late, r.Verdict, r.Over, r.Words())
 		}
 		if got := r.Served.LateShare(); got > 3*late {
 			t.Errorf("asked for %v, %v was late", late, got)
@@ -195,8 +195,8 @@ func TestAtMaxReplicas(t *testing.T) {
 	o := objective(t, c)
 	play(o, days(4, 5))
 	r := o.Report()
-	if r.Verdict != outcome.AtMaxReplicas || !strings.Contains(r.Words, "stops at 12 replicas") {
-		t.Errorf("%s: %s", r.Verdict, r.Words)
+	if r.Verdict != outcome.AtMaxReplicas || !strings.Contains(r.Words(), "stops at 12 replicas") {
+		t.Errorf("%s: %s", r.Verdict, r.Words())
 	}
 }
 
@@ -216,8 +216,8 @@ func TestFasterThanLead(t *testing.T) {
 	}
 	o := objective(t, config(t, 0.001))
 	play(o, demand)
-	if r := o.Report(); r.Verdict != outcome.FasterThanLead || !strings.Contains(r.Words, "not worth") {
-		t.Errorf("%s: %s", r.Verdict, r.Words)
+	if r := o.Report(); r.Verdict != outcome.FasterThanLead || !strings.Contains(r.Words(), "not worth") {
+		t.Errorf("%s: %s", r.Verdict, r.Words())
 	}
 }
 
@@ -227,7 +227,7 @@ func TestLearning(t *testing.T) {
 	play(o, days(1, 7)[:day/2])
 	r := o.Report()
 	if r.Verdict != outcome.Learning || o.K(0) < 2 {
-		t.Errorf("k = %v, %s: %s", o.K(0), r.Verdict, r.Words)
+		t.Errorf("k = %v, %s: %s", o.K(0), r.Verdict, r.Words())
 	}
 }
 
@@ -290,9 +290,9 @@ func TestPriceInWords(t *testing.T) {
 		o := objective(t, priced(t, 20))
 		play(o, demand[:hours*60+1])
 		r := o.Report()
-		if !strings.HasPrefix(r.Words, asked) || !strings.Contains(r.Words, want) ||
-			strings.Contains(r.Words, "at most") {
-			t.Errorf("after %d hours: %s", hours, r.Words)
+		if !strings.HasPrefix(r.Words(), asked) || !strings.Contains(r.Words(), want) ||
+			strings.Contains(r.Words(), "at most") {
+			t.Errorf("after %d hours: %s", hours, r.Words())
 		}
 	}
 }
@@ -321,7 +321,7 @@ func FuzzStep(f *testing.F) {
 				t.Fatalf("%v is served of %v", got, o.now)
 			}
 		}
-		if r := o.Report(); r == nil || r.Words == "" {
+		if r := o.Report(); r == nil || r.Words() == "" {
 			t.Fatal("no report")
 		}
 	})

@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -18,12 +17,12 @@ type Report struct {
 	Wait time.Duration
 	// Price of a replica's worth of demand that waits longer, in idle replicas; 0 where an objective rules.
 	Price float64
-	// Verdict says whether it is met; Words say so in a sentence with its numbers, and why and by how much where it is not.
+	// Verdict says whether it is met; Hours were seen to tell.
 	Verdict Verdict
-	Words   string
-	// Shape names the candidate whose shape is served; Why says in a sentence with numbers why it is.
-	Shape, Why string
-	// Candidates are all shapes with what they would cost, the one that serves included.
+	Hours   int
+	// Choice is which candidate serves, and why.
+	Choice decide.Choice
+	// Candidates are all that were tried with what they would cost, the one that serves included.
 	Candidates []Candidate
 	// Scalings are the autoscalers that read the value, each with the margin that it needs; the largest is served.
 	Scalings []Scaled
@@ -32,6 +31,11 @@ type Report struct {
 	// Served is what the first of the autoscalers did, or would have done, by what forewarm says; Observed by the observed
 	// demand itself, which costs nothing to serve.
 	Served, Observed Account
+	// PeakReplicas are those that the highest demand of that time takes; Lead is how long they take to start.
+	PeakReplicas int
+	Lead         time.Duration
+	// Limit is what history justifies now, where what is served is Bounded by it.
+	Limit credible.Limit
 }
 
 // K is the multiple of the spread for a policy's cost ratio or else its objective, be it another than the Report's: the
@@ -50,9 +54,7 @@ func (r *Report) Bound(limit credible.Limit) {
 	if r.Verdict != Met {
 		return
 	}
-	r.Verdict = Bounded
-	r.Words = fmt.Sprintf("%s, but no more than %.6g is served now: history justifies no more (%s)",
-		r.asked(), limit.Forecast, limit)
+	r.Verdict, r.Limit = Bounded, limit
 }
 
 // needs is the multiple that a curve says is needed at a price or, where that is 0, for an objective, and whether it is met
@@ -94,11 +96,10 @@ type Scaled struct {
 	Curve margin.Curve
 }
 
-// Candidate is one shape and what it would cost to meet the objective with it.
+// Candidate is one of those that were tried, and what it would cost to meet the objective with it.
 type Candidate struct {
-	// Name: "learnt", "last-value", "last-season", or a model's.
 	Name string
-	// Serves says that its shape is served.
+	// Serves says that its forecast is served.
 	Serves bool
 	// K is the multiple that it would take; Late the share of the demand expected to be late with it, Cost the
 	// replica-hours that it would take for each of the demand. NaN while unknown.

@@ -10,7 +10,7 @@ type Stand struct {
 }
 
 // Stand is the report's own.
-func (r *Report) Stand() Stand { return Stand{Shape: r.Shape, Verdict: r.Verdict} }
+func (r *Report) Stand() Stand { return Stand{Shape: r.Choice.Name, Verdict: r.Verdict} }
 
 // Change is one piece of news about an objective.
 type Change struct {
@@ -27,9 +27,9 @@ type Change struct {
 // objective is missed may change without being news. That a value is bounded comes and goes with the demand: it is none.
 func (r *Report) Changes(before Stand) []Change {
 	var out []Change
-	if before.Shape != "" && r.Shape != "" && before.Shape != r.Shape {
+	if before.Shape != "" && r.Choice.Name != "" && before.Shape != r.Choice.Name {
 		out = append(out, Change{
-			Reason: "ShapeChanged", Words: fmt.Sprintf("%s serves in place of %s: %s", r.Shape, before.Shape, r.Why),
+			Reason: "ShapeChanged", Words: fmt.Sprintf("%s serves in place of %s: %s", r.Choice.Name, before.Shape, r.Choice.Words()),
 		})
 	}
 	if before.Verdict == "" || r.Verdict == "" || r.Verdict == Bounded || before.Verdict.side() == r.Verdict.side() {
@@ -37,7 +37,7 @@ func (r *Report) Changes(before Stand) []Change {
 	}
 	return append(out, Change{
 		Reason: r.Verdict.side(), Missed: r.Verdict.Misses(),
-		Words: fmt.Sprintf("%s, was %s: %s", r.Verdict, before.Verdict, r.Words),
+		Words: fmt.Sprintf("%s, was %s: %s", r.Verdict, before.Verdict, r.Words()),
 	})
 }
 

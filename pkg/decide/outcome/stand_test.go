@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 )
 
@@ -37,17 +38,15 @@ func TestChangesAreNews(t *testing.T) {
 		},
 	} {
 		r := outcome.Report{
-			Shape:   c.now.Shape,
-			Verdict: c.now.Verdict,
-			Why:     "it costs 3.2 % less",
-			Words:   "0.6 % is late",
+			Choice:  decide.Choice{Name: c.now.Shape, Why: decide.Cheaper, NameLoss: 3.21},
+			Verdict: c.now.Verdict, Late: 0.006,
 		}
 		var reasons []string
 		missed := false
 		for _, change := range r.Changes(c.before) {
 			reasons = append(reasons, change.Reason)
 			missed = missed || change.Missed
-			if !strings.Contains(change.Words, "3.2 %") && !strings.Contains(change.Words, "0.6 %") {
+			if !strings.Contains(change.Words, "3.21") && !strings.Contains(change.Words, "0.6%") {
 				t.Errorf("%s: %q has no numbers", c.name, change.Words)
 			}
 		}

@@ -76,13 +76,13 @@ func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
 	o := inspect.Outlook(entry, snapshottest.Now())
 	s := o.Status
-	if s.Served == nil || *s.Served != entry.Decision.Value || s.Reason != entry.Decision.Reason {
+	if s.Served == nil || *s.Served != entry.Decision.Value || s.Reason != entry.Decision.Reason() {
 		t.Errorf(
 			"served %v because %q, want %g because %q",
 			s.Served,
 			s.Reason,
 			entry.Decision.Value,
-			entry.Decision.Reason,
+			entry.Decision.Reason(),
 		)
 	}
 	if s.Quantile == nil || *s.Quantile != 0.95 || s.Late != nil {
@@ -355,8 +355,8 @@ func TestPlotOfEverything(t *testing.T) {
 func TestHostileStringsAreEscaped(t *testing.T) {
 	const attack = `</title></svg></pre><script>alert(1)</script><img src=x onerror=alert(1)>"'` + "\x00\x1b\u202e"
 	e := snapshottest.FallingBack(snapshottest.Key("hostile"))
-	e.Unit, e.Model, e.ModelReason, e.Workload, e.LeadSource = attack, attack, attack, "Deployment/"+attack, attack
-	e.Decision.Reason = attack
+	e.Unit, e.Model, e.Choice.Name, e.Workload, e.LeadSource = attack, attack, attack, "Deployment/"+attack, attack
+	e.Fallback = false
 	e.Conditions[0].Message, e.Conditions[0].Reason, e.Conditions[0].Type = attack, attack, attack
 	e.Candidates[0].Title, e.Candidates[0].Name, e.Candidates[3].Error = attack, attack, attack
 	e.Key.Name = "hostile"
@@ -388,7 +388,7 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"<svg", "HorizontalPodAutoscaler", "describedObject", "best of 4", "ARIMA(1,1,1)", "free baseline",
+		"<svg", "HorizontalPodAutoscaler", "describedObject", "arima took over at a pinball loss of 0.0231", "ARIMA(1,1,1)", "free baseline",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q", want)

@@ -18,8 +18,8 @@ func outcomeOf(e *snapshot.Entry) *v1alpha1.Outcome {
 	}
 	out := &v1alpha1.Outcome{
 		Wait:    metav1.Duration{Duration: r.Wait},
-		Verdict: string(r.Verdict), Words: r.Words,
-		Shape: r.Shape, Why: r.Why,
+		Verdict: string(r.Verdict), Words: r.Words(),
+		Shape: r.Choice.Name, Why: r.Choice.Words(),
 		Over:       metav1.Duration{Duration: r.Over},
 		Served:     account(r, r.Served),
 		Observed:   account(r, r.Observed),

@@ -146,7 +146,7 @@ func TestPageTellsHowTheObjectiveFares(t *testing.T) {
 			"The objective", ">Met<", "at most, waits longer than 30s", "0.62%", "1.7 × those of the demand",
 			"k = 1.3 is expected to leave 1% late at 1.7 × the demand&#39;s own replica-hours; 1.2 would leave 1.1% at " +
 				"1.68 ×; 1.4 would leave 0.87% at 1.72 ×.",
-			"last-season would cost 1.81", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
+			"that of last-season was 1.81", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
 			"maxReplicas: 12", "does not meet the objective",
 		},
 		outcome.Learning:       {"Not known yet: too little", "that of other workloads, k = 1.9", "the last 5 hours"},
@@ -236,7 +236,7 @@ func TestHostileReports(t *testing.T) {
 	const attack = `</p><script>alert(1)</script>` + "\x00\u202e"
 	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300} {
 		r := snapshottest.Report(outcome.AtMaxReplicas)
-		r.Verdict, r.Words, r.Shape, r.Why = attack, attack, attack, attack
+		r.Verdict, r.Choice.Name, r.Choice.Before = attack, attack, attack
 		account := outcome.Account{Arrived: number, Late: number, Paid: number}
 		r.Served, r.Observed = account, outcome.Account{Arrived: 1, Late: number, Paid: number}
 		s := &r.Scalings[0]

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"strings"
@@ -48,12 +49,13 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Observed:    finite(&e.Observed),
 		Unit:        e.Unit,
 		Window:      metav1.Duration{Duration: e.Window},
-		LeadTime:    v1alpha1.LeadTime{Duration: metav1.Duration{Duration: e.Lead}, Source: e.LeadSource},
+		LeadTime:    v1alpha1.LeadTime{Duration: metav1.Duration{Duration: e.Lead}, Source: e.LeadSource, WarmPool: e.LeadPool},
+		Serve:       string(cmp.Or(e.Policy.Mode, decide.Floor)),
 		Step:        metav1.Duration{Duration: e.Step},
 		Workload:    e.Workload,
 		Model:       e.Model,
 		PathModel:   e.PathModel,
-		ModelReason: e.ModelReason,
+		ModelReason: e.ModelReason(),
 		Skill:       finite(&e.Skill),
 		Coverage:    finite(&e.Coverage),
 		Fallbacks:   int64(min(e.Fallbacks, math.MaxInt64)),
@@ -77,7 +79,7 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 	if err != nil {
 		s.Reason = strings.TrimPrefix(err.Error(), snapshot.ErrNotServing.Error()+": ")
 	} else {
-		s.Reason, s.Served = e.Decision.Reason, finite(&answer.Value)
+		s.Reason, s.Served = e.Decision.Reason(), finite(&answer.Value)
 	}
 	switch {
 	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack:

@@ -160,7 +160,7 @@ func (p *plan) modelNotes(note noting) {
 		note("Left out, as so short a history fits them not once: %s.", strings.Join(unfit, ", "))
 	}
 	if p.says != nil && p.says.Verdict != outcome.Met {
-		note("Forewarm says at the end: %s.", strings.TrimSuffix(p.says.Words, "."))
+		note("Forewarm says at the end: %s.", strings.TrimSuffix(p.says.Words(), "."))
 	}
 }
 

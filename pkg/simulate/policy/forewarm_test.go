@@ -136,8 +136,8 @@ func TestForewarmOnATimetable(t *testing.T) {
 	p := forewarm(t, objective(t, s, late))
 	r := play(1000, p)
 	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.Cost(), 100*r.LateShare(), free)
-	if report := p.Forecaster().Objective().Report(); report.Shape != windowpeak.LastSeason {
-		t.Errorf("%s serves: %+v", report.Shape, report.Candidates)
+	if report := p.Forecaster().Objective().Report(); report.Choice.Name != windowpeak.LastSeason {
+		t.Errorf("%s serves: %+v", report.Choice.Name, report.Candidates)
 	}
 	if !(r.Cost() <= 1.05*free) || !(r.LateShare() <= late) {
 		t.Errorf("costs %v with %v late, the offset %v", r.Cost(), r.LateShare(), free)

@@ -35,7 +35,10 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 		Policy:     decide.Policy{Quantile: 0.95, Late: 0.01, Lead: lead, Mode: decide.Floor},
 		SampleTime: now.Add(-step), StaleAt: now.Add(10 * time.Minute),
 		Observed: demandAt(now.Add(-step)),
-		Model:    "arima", ModelReason: "best of 4 on the pinball loss over the last 2880 steps",
+		Model:    "arima",
+		Choice: decide.Choice{
+			Why: decide.Cheaper, Loss: decide.Pinball, Name: "arima", NameLoss: 0.0231, Before: "regression", BeforeLoss: 0.0283, Hours: 24,
+		},
 		Skill: 0.184, Coverage: 0.953,
 		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now),
 	}
@@ -69,7 +72,8 @@ func Warming(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	e.State = snapshot.Warming
 	e.Conditions = conditions(true, string(snapshot.Warming), "62 samples, a model needs 240; the last value serves")
-	e.Model, e.PathModel, e.ModelReason = "last-value", "last-value", "the only one that 62 samples allow"
+	e.Model, e.PathModel = "last-value", "last-value"
+	e.Choice = decide.Choice{Why: decide.First, Loss: decide.Pinball, Name: "last-value"}
 	e.Skill, e.Coverage = math.NaN(), math.NaN()
 	e.Recent = e.Recent.Slice(e.Recent.Len()-6, e.Recent.Len())
 	e.Past, e.Path = nil, nil
@@ -96,10 +100,8 @@ func FallingBack(key snapshot.Key) *snapshot.Entry {
 		},
 	)
 	e.SampleTime = Now().Add(-4 * time.Minute)
-	e.Fallback, e.Model, e.ModelReason = true, "running max", "the newest samples are missing"
-	e.Decision = decide.Decision{
-		Value: 121.5, Observed: e.Observed, Reason: "the maximum observed over the last 6m15s is 121.5",
-	}
+	e.Fallback, e.Model = true, "running max"
+	e.Decision = decide.Fallback(e.Policy, decide.ByRunningMax, 121.5, e.Observed, window)
 	e.Fallbacks = 8
 	return e
 }
@@ -111,6 +113,7 @@ func Stale(key snapshot.Key) *snapshot.Entry {
 	e.SampleTime, e.StaleAt = Now().Add(-42*time.Minute), Now().Add(-32*time.Minute)
 	e.Conditions = conditions(false, string(snapshot.Stale), "the newest sample is 42m old, served are 10m")
 	e.Decision, e.Path = decide.Decision{}, nil
+	e.Fallback, e.Model = false, ""
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
@@ -26,8 +27,6 @@ func Priced(key snapshot.Key) *snapshot.Entry {
 	e.Policy.CostRatio, e.Policy.Late = 20, 0
 	r := e.Outcome
 	r.Price, r.Late = 20, 0
-	r.Words = "a replica-hour of demand that waits longer than 30s costs as much as 20 idle ones: k = 1.4 is the cheapest; with " +
-		"it 0.87 % is expected to wait longer"
 	r.Scalings[0].K = r.K(e.Policy)
 	r.Scalings[0].Expected = r.Scalings[0].Curve.At(r.Scalings[0].K).Late
 	r.Candidates[2].Meets = true // A price promises nothing that could be missed.
@@ -39,8 +38,11 @@ func Priced(key snapshot.Key) *snapshot.Entry {
 func Report(verdict outcome.Verdict) *outcome.Report {
 	r := &outcome.Report{
 		Late: 0.01, Wait: 30 * time.Second, Verdict: verdict,
-		Shape: windowpeak.Regression, Candidates: shapes(),
-		Why: "regression took over at a cost of 1.7: last-season would cost 1.81, for 24 hours on end",
+		Hours: 7 * 24, Lead: lead, Candidates: shapes(),
+		Choice: decide.Choice{
+			Why: decide.Cheaper, Loss: decide.Bill, Name: windowpeak.Regression, NameLoss: 1.7,
+			Before: windowpeak.LastSeason, BeforeLoss: 1.81, Hours: 24,
+		},
 		Scalings: []outcome.Scaled{{
 			By: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
 			K: 1.3, Expected: 0.01, Curve: curve(0.01),
@@ -52,22 +54,17 @@ func Report(verdict outcome.Verdict) *outcome.Report {
 	widest := &r.Scalings[0]
 	switch verdict {
 	case outcome.Met:
-		r.Words = "at most 1 % may wait longer than 30s; 1 % is expected to, with k = 1.3"
 	case outcome.Learning:
-		r.Words = "at most 1 % may wait longer than 30s: 5 hours were seen so far; until there are 24, the margin is that of " +
-			"other workloads, k = 1.9"
+		r.Hours = 5
 		widest.K, widest.Expected, r.Candidates, r.Over = 1.9, math.NaN(), nil, 5*time.Hour
 		r.Served = outcome.Account{Arrived: 5.1, Late: 0, Paid: 12}
 		r.Observed = outcome.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
 	case outcome.Bounded:
-		r.Words = "at most 1 % may wait longer than 30s, but no more than 140 is served now: history justifies no more (the " +
-			"highest credible demand is 93)"
+		r.Limit = credible.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
 	case outcome.AtMaxReplicas:
-		r.Words = "at most 1 % may wait longer than 30s, but 2.4 % is expected to: the autoscaler stops at 12 replicas, and the " +
-			"highest demand of the last 7 days took 16"
+		r.PeakReplicas = 16
 		widest.Expected, widest.Curve, r.Served.Late = 0.024, curve(0.024), 4.2
 	case outcome.FasterThanLead:
-		r.Words = "at most 1 % may wait longer than 30s, but 1.8 % is expected to: bursts come faster than replicas start (5m0s)"
 		widest.K, widest.Expected, widest.Curve, r.Served.Late = 6.5, 0.018, curve(0.018), 3.1
 	}
 	return r

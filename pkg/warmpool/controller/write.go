@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -65,21 +67,11 @@ func weigh(before, after *v1alpha1.WarmPoolStatus) weight {
 		!slices.Equal(before.Covered, after.Covered),
 		!slices.EqualFunc(before.Conditions, after.Conditions, statuses.SameCondition):
 		return urgent
-	case before.Wanted != after.Wanted, before.Held != after.Held, before.Ready != after.Ready,
-		before.Borrowed != after.Borrowed, before.IdleToday != after.IdleToday, before.BudgetLeft != after.BudgetLeft,
-		before.LeadTime != after.LeadTime, before.NodeLeadTime != after.NodeLeadTime,
-		!slices.Equal(before.ByCapacityType, after.ByCapacityType),
-		!slices.Equal(wordsOf(before), wordsOf(after)):
-		return ordinary
 	}
-	return silent
-}
-
-// wordsOf are the texts of a status. Their digits are left out: a message that counts seconds is not news each second.
-func wordsOf(s *v1alpha1.WarmPoolStatus) []string {
-	out := []string{statuses.Digitless(s.Why), statuses.Digitless(s.Next), statuses.Digitless(s.LeadTimeSource)}
-	for _, c := range s.Conditions {
-		out = append(out, statuses.Digitless(c.Message))
+	same := *after
+	same.Memory = before.Memory
+	if equality.Semantic.DeepEqual(before, &same) {
+		return silent
 	}
-	return out
+	return ordinary
 }

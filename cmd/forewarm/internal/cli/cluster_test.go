@@ -129,7 +129,7 @@ func ailing() cluster {
 	return healthyCluster().with(cluster{
 		ofHPAs + "/llama": strings.Replace(scaling("llama", "", "llama"), "spec:\n", slowly, 1),
 		ofOutlook: `{kind: Outlook, apiVersion: inspect.forewarm.dev/v1alpha1, metadata: {name: llama, namespace: inference},
-  status: {state: Warming, reason: "shadow: the observed 125 is served; otherwise 160", observed: 125, served: 125, late: 0.01,
+  status: {state: Warming, serve: Shadow, reason: "shadow: the observed 125 is served; otherwise 160", observed: 125, served: 125, late: 0.01,
     window: 6m15s, leadTime: {duration: 5m0s, source: fixed in spec.leadTime}, step: 30s,
     outcome: {wait: 30s, verdict: AtMaxReplicas, words: 1% late takes 26 replicas, summary: "", over: 24h, served: {}, observed: {}, saved: {}},
     conditions: [{type: Ready, status: "False", reason: Warming, message: 4h of 24h of history},

@@ -2,7 +2,6 @@ package explaincmd
 
 import (
 	"context"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,7 +26,7 @@ func warmPools() schema.GroupVersionResource {
 func (r *reader) covers(ctx context.Context, selector string, s *autoscaler.Situated) {
 	var covered []*explain.Forecast
 	for i := range s.Metrics {
-		if f := s.Metrics[i].Forecast; f != nil && f.Missing == "" && restsOnPool(f) {
+		if f := s.Metrics[i].Forecast; f != nil && f.LeadPool != "" {
 			covered = append(covered, f)
 		}
 	}
@@ -47,9 +46,6 @@ func (r *reader) covers(ctx context.Context, selector string, s *autoscaler.Situ
 		}
 	}
 }
-
-// restsOnPool spares the question which pools there are wherever no lead time says that it follows from one.
-func restsOnPool(f *explain.Forecast) bool { return strings.Contains(f.LeadSource, leadtime.OnPool) }
 
 // pools reads which of them cover the Forecasts, and says whether any does.
 func (r *reader) pools(ctx context.Context, forecasts []*explain.Forecast) (found bool) {

@@ -58,21 +58,20 @@ func TestCovers(t *testing.T) {
 	}}
 	another := pod("another", time.Hour, time.Hour/2)
 	another.Labels = map[string]string{"app": "mistral"}
-	const source = "p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m0s without it"
 	for _, c := range []struct {
-		name   string
-		source string
-		pools  []runtime.Object
-		want   *explain.Cover
+		name  string
+		rests string
+		pools []runtime.Object
+		want  *explain.Cover
 	}{
 		{
-			"covered", source,
+			"covered", "h100",
 			[]runtime.Object{pool("a100", nil), pool("h100", covering)},
 			&explain.Cover{Pool: "h100", Since: since, Starts: 4, Waited: 2, Waiting: 1},
 		},
-		{"no pool says so any more", source, []runtime.Object{pool("h100", nil)}, nil},
-		{"a status that is none", source, []runtime.Object{pool("h100", map[string]any{"covered": "all"})}, nil},
-		{"the lead time follows from no pool", "fixed 4m", []runtime.Object{pool("h100", covering)}, nil},
+		{"no pool says so any more", "h100", []runtime.Object{pool("h100", nil)}, nil},
+		{"a status that is none", "h100", []runtime.Object{pool("h100", map[string]any{"covered": "all"})}, nil},
+		{"the lead time follows from no pool", "", []runtime.Object{pool("h100", covering)}, nil},
 	} {
 		kinds := map[schema.GroupVersionResource]string{warmPools(): "WarmPoolList"}
 		r := &reader{
@@ -87,7 +86,7 @@ func TestCovers(t *testing.T) {
 				pod("new", 5*time.Second, 0),
 			),
 		}
-		f := &explain.Forecast{Name: "llama", LeadSource: c.source}
+		f := &explain.Forecast{Name: "llama", LeadPool: c.rests}
 		s := &autoscaler.Situated{Situation: explain.Situation{
 			Now: noon(), Target: "Deployment/llama", Metrics: []explain.Metric{{Forecast: f}, {}},
 		}}

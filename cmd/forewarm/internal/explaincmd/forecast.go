@@ -14,6 +14,7 @@ import (
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/repair"
@@ -45,10 +46,9 @@ func (r *reader) forecast(ctx context.Context, from *autoscaler.Source) *explain
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
 		State: snapshot.State(s.State), Unit: s.Unit, Observed: known(s.Observed), Served: known(s.Served),
-		Asked: asked(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source, Window: s.Window.Duration,
+		Asked: asked(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source, LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration,
 		Reason: strings.TrimSuffix(s.Reason, "."), Peak: math.NaN(), Highest: math.NaN(),
-		// What an outlook says of serve: Shadow.
-		Behind:   strings.HasPrefix(s.Reason, "shadow: "),
+		Behind:   s.Serve == string(decide.Shadow),
 		Steepest: steepest(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {

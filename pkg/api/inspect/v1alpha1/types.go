@@ -54,6 +54,9 @@ type OutlookStatus struct {
 	// Served is the value that the metrics APIs answer. Absent while nothing is served.
 	// +optional
 	Served *float64 `json:"served,omitempty"`
+	// Serve says how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast
+	// (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).
+	Serve string `json:"serve"`
 	// Unit of the demand, for example requests/s.
 	// +optional
 	Unit string `json:"unit,omitempty"`
@@ -144,6 +147,9 @@ type LeadTime struct {
 	// Source says in words where the duration comes from.
 	// +optional
 	Source string `json:"source,omitempty"`
+	// WarmPool is the pool whose nodes make the duration hold. Absent where none does.
+	// +optional
+	WarmPool string `json:"warmPool,omitempty"`
 }
 
 // Candidate is one model and how well it did on this series.

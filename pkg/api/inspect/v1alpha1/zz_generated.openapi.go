@@ -273,6 +273,13 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 							Format:      "",
 						},
 					},
+					"warmPool": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WarmPool is the pool whose nodes make the duration hold. Absent where none does.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"duration"},
 			},
@@ -627,6 +634,14 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							Format:      "double",
 						},
 					},
+					"serve": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Serve says how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
 					"unit": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Unit of the demand, for example requests/s.",
@@ -826,7 +841,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 						},
 					},
 				},
-				Required: []string{"state", "reason", "window", "leadTime", "step"},
+				Required: []string{"state", "reason", "serve", "window", "leadTime", "step"},
 			},
 		},
 		Dependencies: []string{
