@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -33,8 +34,6 @@ type Config struct {
 	MaxSamples int
 	// MaxPoints is the longest range of one Fetch in steps; default 1,000,000.
 	MaxPoints int
-	// Concurrency is the number of queries at a time; default 4.
-	Concurrency int
 }
 
 const (
@@ -42,7 +41,6 @@ const (
 	defaultQueryTimeout = 30 * time.Second
 	defaultMaxSamples   = 20_000_000
 	defaultMaxPoints    = 1_000_000
-	defaultConcurrency  = 4
 
 	// minRetention is the length of the storage's shortest block; less cannot be kept apart.
 	minRetention = 2 * time.Hour
@@ -61,8 +59,7 @@ func (c Config) Validate() error {
 			fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention),
 		)
 	}
-	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 ||
-		c.Concurrency < 0 {
+	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 {
 		problems = append(problems, errors.New("embedded engine: times and limits must not be negative"))
 	}
 	for _, job := range c.Jobs {
@@ -72,20 +69,11 @@ func (c Config) Validate() error {
 }
 
 func (c Config) withDefaults() Config {
-	c.Retention = or(c.Retention, defaultRetention)
-	c.QueryTimeout = or(c.QueryTimeout, defaultQueryTimeout)
-	c.MaxSamples = or(c.MaxSamples, defaultMaxSamples)
-	c.MaxPoints = or(c.MaxPoints, defaultMaxPoints)
-	c.Concurrency = or(c.Concurrency, defaultConcurrency)
+	c.Retention = cmp.Or(c.Retention, defaultRetention)
+	c.QueryTimeout = cmp.Or(c.QueryTimeout, defaultQueryTimeout)
+	c.MaxSamples = cmp.Or(c.MaxSamples, defaultMaxSamples)
+	c.MaxPoints = cmp.Or(c.MaxPoints, defaultMaxPoints)
 	return c
-}
-
-func or[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 // blockRange is the longest block that a retention allows: the storage joins blocks threefold from two hours on, up to

@@ -30,7 +30,6 @@ type Engine struct {
 	db       *tsdb.DB
 	promql   *promql.Engine
 	scraper  *scrape.Manager
-	slots    chan struct{}
 
 	mu        sync.Mutex // guards what follows
 	scraped   *promconfig.Config
@@ -51,7 +50,7 @@ func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, logger: logger, registry: prometheus.NewRegistry(), slots: make(chan struct{}, cfg.Concurrency),
+		cfg: cfg, logger: logger, registry: prometheus.NewRegistry(),
 	}
 	if e.db, err = openStorage(cfg, logger, e.registry); err != nil {
 		return nil, err

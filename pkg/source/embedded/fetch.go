@@ -23,12 +23,6 @@ func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 	if err := e.check(q); err != nil {
 		return forecast.Series{}, err
 	}
-	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-ctx.Done():
-		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", context.Cause(ctx), series.ErrUnavailable)
-	}
 	e.mu.Lock()
 	options := promql.NewPrometheusQueryOpts(false, e.lookback)
 	e.mu.Unlock()

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -148,15 +149,15 @@ func scrapeConfig(path string, jobs []Job, logger *slog.Logger) (*promconfig.Con
 func describe(jobs []Job) []map[string]any {
 	out := make([]map[string]any, 0, len(jobs))
 	for _, j := range jobs {
-		interval := or(j.Interval, defaultInterval)
+		interval := cmp.Or(j.Interval, defaultInterval)
 		targets := make([]map[string]any, 0, len(j.Targets))
 		for _, t := range j.Targets {
 			targets = append(targets, map[string]any{"targets": []string{t.Address}, "labels": t.Labels})
 		}
 		out = append(out, map[string]any{
 			"job_name":        j.Name,
-			"scheme":          or(j.Scheme, "http"),
-			"metrics_path":    or(j.Path, "/metrics"),
+			"scheme":          cmp.Or(j.Scheme, "http"),
+			"metrics_path":    cmp.Or(j.Path, "/metrics"),
 			"scrape_interval": model.Duration(interval).String(),
 			"scrape_timeout":  model.Duration(min(interval, maxTimeout)).String(),
 			"honor_labels":    j.HonorLabels,

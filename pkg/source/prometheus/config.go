@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,8 +34,6 @@ type Config struct {
 	// MaxPoints is the longest range of one Fetch in steps; default 1,000,000. Beyond it memory is at stake, 8 bytes a
 	// point.
 	MaxPoints int
-	// Concurrency is the number of requests at a time; default 8. More may queue in the server.
-	Concurrency int
 	// Lookback is how long a sample counts after its time where none follows, sent as lookback_delta; default 0 leaves
 	// it to the server (usually 5 m). Set it to two or three scrape intervals to see short gaps; engines that do not
 	// know the parameter ignore it.
@@ -42,10 +41,9 @@ type Config struct {
 }
 
 const (
-	defaultTimeout     = 30 * time.Second
-	defaultMaxBytes    = 16 << 20
-	defaultMaxPoints   = 1_000_000
-	defaultConcurrency = 8
+	defaultTimeout   = 30 * time.Second
+	defaultMaxBytes  = 16 << 20
+	defaultMaxPoints = 1_000_000
 )
 
 // Validate reports every problem of the configuration.
@@ -54,7 +52,7 @@ func (c Config) Validate() error {
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		problems = append(problems, errors.New("client certificate and key: set both or neither"))
 	}
-	if c.Timeout < 0 || c.MaxBytes < 0 || c.MaxPoints < 0 || c.Concurrency < 0 || c.Lookback < 0 {
+	if c.Timeout < 0 || c.MaxBytes < 0 || c.MaxPoints < 0 || c.Lookback < 0 {
 		problems = append(problems, errors.New("timeout, lookback and limits must not be negative"))
 	}
 	for name := range c.Headers {
@@ -77,18 +75,9 @@ func (c Config) validateURL() error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Timeout == 0 {
-		c.Timeout = defaultTimeout
-	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = defaultMaxBytes
-	}
-	if c.MaxPoints == 0 {
-		c.MaxPoints = defaultMaxPoints
-	}
-	if c.Concurrency == 0 {
-		c.Concurrency = defaultConcurrency
-	}
+	c.Timeout = cmp.Or(c.Timeout, defaultTimeout)
+	c.MaxBytes = cmp.Or(c.MaxBytes, defaultMaxBytes)
+	c.MaxPoints = cmp.Or(c.MaxPoints, defaultMaxPoints)
 	return c
 }
 

@@ -2,7 +2,6 @@ package prometheus_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -220,25 +219,6 @@ func TestFetchDrippingBody(t *testing.T) {
 	}), func(c *prometheus.Config) { c.Timeout = 50 * time.Millisecond })
 	if _, err := s.Fetch(t.Context(), query(1)); !errors.Is(err, series.ErrUnavailable) {
 		t.Errorf("error %v, want ErrUnavailable", err)
-	}
-}
-
-func TestFetchCancelledWhileWaitingForASlot(t *testing.T) {
-	s := source(t, slow(), func(c *prometheus.Config) { c.Concurrency = 1 })
-	first, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		_, err := s.Fetch(first, query(1))
-		done <- err
-	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := s.Fetch(ctx, query(1)); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v, want the caller's deadline", err)
-	}
-	stop()
-	if err := <-done; !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that it was cancelled", err)
 	}
 }
 

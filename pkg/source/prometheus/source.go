@@ -32,7 +32,6 @@ type Source struct {
 	api   v1.API
 	cfg   Config
 	name  string
-	slots chan struct{}
 	close func()
 }
 
@@ -53,15 +52,7 @@ func New(cfg Config) (*Source, error) {
 		return nil, fmt.Errorf("prometheus URL: %w", err)
 	}
 	u.RawQuery = ""
-	s := &Source{
-		api: v1.NewAPI(
-			client,
-		),
-		cfg:   cfg,
-		name:  u.Redacted(),
-		slots: make(chan struct{}, cfg.Concurrency),
-		close: func() {},
-	}
+	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: u.Redacted(), close: func() {}}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
 	}
@@ -136,12 +127,6 @@ func (s *Source) check(q refresh.Query) error {
 
 // request asks for one piece.
 func (s *Source) request(ctx context.Context, expr string, piece forecast.Series) (model.Matrix, error) {
-	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
-	case <-ctx.Done():
-		return nil, s.explain(ctx, ctx.Err())
-	}
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(maxSeries)}

@@ -22,6 +22,7 @@ func openHistory(o Options, log *slog.Logger) (*history, error) {
 	if o.Prometheus.URL == "" {
 		return openEngine(o, log)
 	}
+	o.Prometheus.Timeout = o.Refresh.Timeout
 	source, err := prometheus.New(o.Prometheus)
 	if err != nil {
 		return nil, err
@@ -41,10 +42,10 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 	}, nil
 }
 
-// engine is the configuration of the embedded engine; the loop bounds how many queries run at once.
+// engine is the configuration of the embedded engine.
 func (o *Options) engine() embedded.Config {
 	return embedded.Config{
 		Dir: o.DataDir, Retention: time.Duration(o.Retention), ScrapeFile: o.ScrapeConfig,
-		QueryTimeout: o.Refresh.Timeout, Concurrency: o.Refresh.Concurrency,
+		QueryTimeout: o.Refresh.Timeout,
 	}
 }
