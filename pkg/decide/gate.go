@@ -108,7 +108,8 @@ func (g *Gate) Choice(all []Scored) Choice {
 	return g.choice
 }
 
-// Choose looks at the scores of all candidates, once an hour. They are the same in the same order each time.
+// Choose looks at the scores of all candidates: once an hour where they are bills, at every step where they are pinball losses.
+// The candidates are the same in the same order each time.
 func (g *Gate) Choose(all []Scored) {
 	now, best := all[g.serving], g.challengerOf(all)
 	switch {

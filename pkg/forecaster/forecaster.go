@@ -131,7 +131,7 @@ func (f *Forecaster) step(sample repair.Sample) {
 	}
 	f.record.observe(index, now)
 	f.peaks.Step(windowpeak.Sample{Observed: now, Arrived: sample.Value, AtLeast: atLeast, Bound: f.bound})
-	f.selection.step(f, index, sample.Value)
+	f.selection.step(f, sample.Value)
 	peak, exact := f.peaks.Came()
 	f.record.resolve(index, peak, !exact)
 	f.decide()

@@ -21,16 +21,15 @@ type selection struct {
 	objective  *outcome.Objective
 	contenders []int
 	played     outcome.Step
-	// gate chooses by the pinball loss, once in so many steps; scored are the candidates as it sees them.
+	// gate chooses by the pinball loss; scored are the candidates as it sees them.
 	gate   decide.Gate
-	every  int64
 	scored []decide.Scored
 }
 
 func newSelection(c Config, peaks *windowpeak.Set, start time.Time) (*selection, error) {
 	s := &selection{
 		policies: append([]decide.Policy{c.Policy}, c.Also...), peaks: peaks,
-		gate: decide.Gate{Loss: decide.Pinball}, every: int64(c.stepsIn(time.Hour)),
+		gate: decide.Gate{Loss: decide.Pinball},
 	}
 	for _, candidate := range peaks.Candidates() {
 		s.scored = append(s.scored, decide.Scored{Name: candidate.Name(), Baseline: candidate.Baseline()})
@@ -81,10 +80,8 @@ func (s *selection) byQuantile() {
 }
 
 // step selects anew.
-func (s *selection) step(f *Forecaster, index int64, arrived float64) {
-	if index%s.every == 0 || !s.scored[s.gate.Serving()].Fit {
-		s.choose()
-	}
+func (s *selection) step(f *Forecaster, arrived float64) {
+	s.choose()
 	if s.objective == nil {
 		return
 	}

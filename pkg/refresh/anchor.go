@@ -2,18 +2,9 @@ package refresh
 
 import (
 	"hash/fnv"
-	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/snapshot"
-)
-
-// Young series are rebuilt more often than the refit interval: first when they have seen so many steps (no later than
-// after so much time), then whenever they have grown by half.
-const (
-	youngestSteps = 20
-	youngestTime  = 10 * time.Minute
-	growth        = 1.5
 )
 
 // anchors are the moments at which a Forecast is rebuilt from its history: multiples of the refit interval, moved by an
@@ -29,26 +20,10 @@ func newAnchors(key snapshot.Key, refit, step time.Duration) anchors {
 	return anchors{refit: refit, step: step, offset: offset}
 }
 
-// regular is the last anchor at or before t.
-func (a anchors) regular(t time.Time) time.Time {
+// at is the last anchor at or before t.
+func (a anchors) at(t time.Time) time.Time {
 	since := t.UnixNano() - int64(a.offset)
 	return align(time.Unix(0, since-since%int64(a.refit)+int64(a.offset)), a.step)
-}
-
-// at is the last anchor at or before t for a series whose first sample was taken at first: the regular one, or a later
-// one of its youth.
-func (a anchors) at(t, first time.Time) time.Time {
-	anchor := a.regular(t)
-	age, youngest := t.Sub(first), min(youngestSteps*a.step, youngestTime)
-	if age < youngest {
-		return anchor
-	}
-	times := math.Floor(math.Log(float64(age)/float64(youngest)) / math.Log(growth))
-	young := align(first.Add(time.Duration(float64(youngest)*math.Pow(growth, times))), a.step)
-	if young.After(anchor) && !young.After(t) {
-		return young
-	}
-	return anchor
 }
 
 // align is the last multiple of step since the epoch at or before t.

@@ -26,8 +26,6 @@ type worker struct {
 	limitFailures int
 	forecaster    *forecaster.Forecaster
 	anchor        time.Time
-	// first is the time of the first sample in the history's range.
-	first time.Time
 
 	fetched  time.Time // the last step that was asked for with success
 	retry    time.Time // not before then
@@ -141,7 +139,7 @@ func (w *worker) query(now time.Time) Query {
 
 // missing is the range up to a step that follows what is held.
 func (w *worker) missing(expr string, end, to time.Time) Query {
-	from := align(w.anchors.regular(to).Add(-w.target.History), w.target.Step)
+	from := align(w.anchors.at(to).Add(-w.target.History), w.target.Step)
 	if end.After(from) {
 		from = end
 	}
@@ -177,11 +175,7 @@ func (w *worker) kept() int { return int((w.target.History+w.anchors.refit)/w.ta
 // step rebuilds the forecaster where an anchor has passed, then steps it to the end of the store.
 func (w *worker) step() {
 	end := w.store.End()
-	begin := align(w.anchors.regular(end).Add(-w.target.History), w.target.Step)
-	if w.first.Before(begin) {
-		w.first = firstSample(w.demand(begin, end))
-	}
-	if anchor := w.anchors.at(end, w.first); w.forecaster == nil || anchor.After(w.anchor) {
+	if anchor := w.anchors.at(end); w.forecaster == nil || anchor.After(w.anchor) {
 		w.rebuild(anchor)
 	}
 	came := w.history(w.forecaster.Read(), end)
@@ -206,16 +200,6 @@ func (w *worker) history(from, to time.Time) forecaster.History {
 		out.Saturated = w.limits.At
 	}
 	return out
-}
-
-// firstSample is the time of the first sample that is no gap, the end where all are.
-func firstSample(s forecast.Series) time.Time {
-	for i, v := range s.Values {
-		if !math.IsNaN(v) {
-			return s.TimeAt(i)
-		}
-	}
-	return s.End()
 }
 
 // look takes down what is known now.
