@@ -2,9 +2,9 @@ package capacity
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // Sentences say what is known, what it rests on and what to do. The unit follows figures, "requests"; it may be empty.
@@ -17,19 +17,19 @@ func (e *Estimate) Sentences(unit string) string {
 	carried := ""
 	if e.Carried > 0 {
 		carried = fmt.Sprintf(" A replica carried up to %s%s while nothing waited, so it sustains that at least.",
-			Figure(e.Carried), unit)
+			figures.Digits(e.Carried, 3), unit)
 	}
 	switch e.Verdict {
 	case Known:
-		return fmt.Sprintf("A replica sustains about %s%s (%s to %s); %s%s", Figure(e.Value), unit, Figure(e.Low),
-			Figure(e.High), rests, e.stops())
+		return fmt.Sprintf("A replica sustains about %s%s (%s to %s); %s%s", figures.Digits(e.Value, 3), unit, figures.Digits(e.Low, 3),
+			figures.Digits(e.High, 3), rests, e.stops())
 	case Vague:
 		return fmt.Sprintf(
 			"A replica sustains something between %s and %s%s, perhaps %s; %s%s",
-			Figure(e.Low),
-			Figure(e.High),
+			figures.Digits(e.Low, 3),
+			figures.Digits(e.High, 3),
 			unit,
-			Figure(e.Value),
+			figures.Digits(e.Value, 3),
 			rests,
 			e.stops(),
 		)
@@ -37,9 +37,9 @@ func (e *Estimate) Sentences(unit string) string {
 		return fmt.Sprintf(
 			"A replica comes to its limit at no one load: now and then from %s%s on, mostly from %s on; %s "+
 				"What requests ask for may differ: a signal that counts it (tokens, not requests) may have a sharper limit.",
-			Figure(e.Edge),
+			figures.Digits(e.Edge, 3),
 			unit,
-			Figure(e.Full),
+			figures.Digits(e.Full, 3),
 			rests,
 		)
 	case Seldom:
@@ -94,18 +94,4 @@ func hours(d time.Duration) string {
 		return fmt.Sprintf("%.3g days", float64(d)/float64(day))
 	}
 	return fmt.Sprintf("%.3g hours", d.Hours())
-}
-
-// Figure is a load to three digits, without an exponent.
-func Figure(v float64) string {
-	const digits = 3
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64)
-	if err != nil {
-		return strconv.FormatFloat(v, 'g', digits, 64)
-	}
-	text := strconv.FormatFloat(rounded, 'f', -1, 64)
-	if whole, behind, found := strings.Cut(text, "."); found && len(whole) >= digits && behind != "" {
-		return whole
-	}
-	return text
 }

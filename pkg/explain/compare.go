@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
@@ -43,7 +44,7 @@ func (t *telling) differences() []string {
 	for i := range t.Metrics[:len(t.s.Spec.Metrics)] {
 		if t.Metrics[i].Value != nil && t.Metrics[i].Live != "" && !t.sameReading(i) {
 			add("the HPA last read %s of %s, now it is %s in all: its next sync comes within %s",
-				t.Metrics[i].Live, t.Metrics[i].Name, number(*t.Metrics[i].Value), span(period))
+				t.Metrics[i].Live, t.Metrics[i].Name, number(*t.Metrics[i].Value), figures.Span(period))
 		}
 	}
 	if active, there := live.condition("ScalingActive"); there && !active.True {
@@ -61,7 +62,7 @@ func (t *telling) differences() []string {
 		add(
 			"at its last sync the policies allowed no more (%s); the next sync comes within %s",
 			limited.Reason,
-			span(period),
+			figures.Span(period),
 		)
 	}
 	if len(why) == 0 {

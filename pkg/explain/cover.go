@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // Cover is a warm pool that stands ready for a Forecast: the lead time is that of starts on nodes that were there.
@@ -38,7 +40,7 @@ func (t *telling) uncovered(i int) {
 			"the %d pods that were created since %s waited for a node%s",
 		c.Pool,
 		f.Name,
-		span(f.Lead),
+		figures.Span(f.Lead),
 		c.Waited,
 		c.Starts,
 		c.from(t.s.Now).UTC().Format("2006-01-02 15:04 UTC"),

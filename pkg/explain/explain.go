@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
@@ -134,10 +135,10 @@ func (t *telling) conclusion() {
 	}
 	switch after := t.Settles; {
 	case after.Open:
-		t.say("If the readings stay it is at %s after %s, and still moving.", replicas(after.Replicas), span(furthest))
+		t.say("If the readings stay it is at %s after %s, and still moving.", replicas(after.Replicas), figures.Span(furthest))
 	case after.Replicas != to:
 		t.say("If the readings stay it ends at %s, after %s more (a sync every %s).",
-			replicas(after.Replicas), span(seconds(after.Seconds)), span(period))
+			replicas(after.Replicas), figures.Span(seconds(after.Seconds)), figures.Span(period))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
@@ -70,7 +71,7 @@ func (t *telling) riseOf(i int) error {
 				f.Name,
 				number(r.rise.From),
 				of(r.rise.To, f.Unit),
-				span(f.Lead),
+				figures.Span(f.Lead),
 				r.when,
 				slow,
 			)
@@ -98,7 +99,7 @@ func (t *telling) slow(m *hpa.Metric, f *Forecast, r Rise, begin int32) (string,
 	}
 	rule := t.upRule()
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Stabilization > 0 {
-		rule += ", held for " + span(b.Up.Stabilization)
+		rule += ", held for " + figures.Span(b.Up.Stabilization)
 	}
 	return fmt.Sprintf("%d replicas; from %d no more than %d can be asked for in that time (%s)",
 		needed, begin, got, rule), nil
@@ -163,7 +164,7 @@ func (t *telling) scaleDown() {
 		"no metric looks ahead, and a "+
 			"scale-down waits for %s, less than the %s that a new replica takes: after a short dip the demand is back before "+
 			"its replicas are",
-		span(window),
-		span(lead),
+		figures.Span(window),
+		figures.Span(lead),
 	)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
@@ -92,14 +93,14 @@ func (t *telling) stabilization() {
 	case t.out.Able == hpa.ScaleDownStabilized:
 		t.say(
 			"A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than %d. %s",
-			span(t.s.holdDown()),
+			figures.Span(t.s.holdDown()),
 			t.window(),
 			t.out.Stabilized,
 			t.held(t.s.holdDown()),
 		)
 	case t.out.Able == hpa.ScaleUpStabilized:
 		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
-			"stabilizationWindowSeconds), and that is no more than %d. %s", span(up), t.out.Stabilized, t.held(up))
+			"stabilizationWindowSeconds), and that is no more than %d. %s", figures.Span(up), t.out.Stabilized, t.held(up))
 	case t.out.Proposed < t.s.Scale.Replicas:
 		t.say("Nothing holds a scale-down: %s is 0.", t.window())
 	}
@@ -112,7 +113,7 @@ func (t *telling) held(window time.Duration) string {
 			"Its condition %s says so too; since when only the controller knows, so that it lets go in %s at "+
 				"the latest, if the readings stay.",
 			able.Reason,
-			span(window),
+			figures.Span(window),
 		)
 	}
 	return "What was recommended in that time only the controller knows; taken is the present number."
@@ -165,8 +166,8 @@ func (t *telling) recentChange() {
 	if within := max(longest(&b.Up), longest(&b.Down)); ago >= 0 && ago < within {
 		t.say(
 			"The last change, %s ago, still counts in the policies' %s; what others there were only the controller knows.",
-			span(ago),
-			span(within),
+			figures.Span(ago),
+			figures.Span(within),
 		)
 	}
 }
@@ -182,7 +183,7 @@ func (f *Forecast) sentence() string {
 	}
 	text += fmt.Sprintf("%s are observed now, %s are served", of(f.Observed, f.Unit), of(f.Served, f.Unit))
 	if !f.Behind {
-		text += fmt.Sprintf(" for the next %s (lead time %s%s)", span(f.Window), span(f.Lead), bracketed(f.LeadSource))
+		text += fmt.Sprintf(" for the next %s (lead time %s%s)", figures.Span(f.Window), figures.Span(f.Lead), bracketed(f.LeadSource))
 	}
 	if f.Asked != "" {
 		text += ", asked: " + f.Asked

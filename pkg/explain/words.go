@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
@@ -47,18 +47,6 @@ func count(n int32, what string) string {
 
 func replicas(n int32) string { return count(n, "replica") }
 
-// span is a duration without zeros at its end: "5m", "1h30m".
-func span(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
 // of is a quantity with its unit.
 func of(v float64, unit string) string {
 	if unit == "" {
@@ -78,7 +66,7 @@ func policies(r *hpa.Rules) string {
 		if p.Type == hpa.Pods {
 			amount = count(p.Value, "pod")
 		}
-		parts[i] = amount + " in " + span(p.Period)
+		parts[i] = amount + " in " + figures.Span(p.Period)
 	}
 	text := strings.Join(parts, ", ")
 	switch {

@@ -2,8 +2,8 @@ package leadtime
 
 import (
 	"fmt"
-	"strings"
-	"time"
+
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // String says in words what was measured without a warm pool: "3 of 10 starts measured", or "p90 of 14 starts: 11 on nodes
@@ -27,24 +27,12 @@ func (r *Record) without() string {
 		return text + ", all of which waited for a node"
 	}
 	return fmt.Sprintf("%s: %d on nodes that were there %s, %d that waited for a node %s", text,
-		r.placed.count, span(r.placed.histogram.quantile(Level)),
-		r.waited.count, span(r.waited.histogram.quantile(Level)))
+		r.placed.count, figures.Span(r.placed.histogram.quantile(Level)),
+		r.waited.count, figures.Span(r.waited.histogram.quantile(Level)))
 }
 
 // OnNodes says in words what a lead time rests on that a warm pool makes hold: "p90 of 11 starts on nodes that were there,
 // which warm pool h100 holds".
 func (p Part) OnNodes(pool string) string {
 	return fmt.Sprintf("p%.0f of %d starts on nodes that were there, which warm pool %s holds", 100*Level, p.Starts, pool)
-}
-
-// span writes a duration without zeros at its end: 5m, not 5m0s.
-func span(d time.Duration) string {
-	text := d.String()
-	if d >= time.Minute && d%time.Minute == 0 {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if d >= time.Hour && d%time.Hour == 0 {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

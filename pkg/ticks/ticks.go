@@ -3,6 +3,8 @@ package ticks
 import (
 	"math"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // Tick is a mark on an axis.
@@ -60,7 +62,7 @@ func Round(from, to float64) []Tick {
 	}
 	var out []Tick
 	for i := math.Ceil(from / spacing); i*spacing <= to && len(out) < 16; i++ {
-		out = append(out, Tick{Value: i * spacing, Label: Short(i * spacing)})
+		out = append(out, Tick{Value: i * spacing, Label: figures.Short(i * spacing)})
 	}
 	return out
 }
@@ -83,7 +85,7 @@ func Shares(from, to float64) []Tick {
 		}
 		for _, m := range multiples {
 			if v := m * power; v >= from*(1-slack) && v <= to*(1+slack) {
-				out = append(out, Tick{Value: v, Label: Number(100*v) + "%"})
+				out = append(out, Tick{Value: v, Label: figures.Number(100*v) + "%"})
 			}
 		}
 	}

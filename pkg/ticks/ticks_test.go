@@ -73,13 +73,3 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
-
-func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0", 0.125: "0.125", 118.26: "118.3", 4210: "4210", 12_350_000: "12350000", -1.5: "-1.5", 1e15: "1e+15",
-	} {
-		if got := ticks.Number(v); got != want {
-			t.Errorf("%v is told as %s, want %s", v, got, want)
-		}
-	}
-}

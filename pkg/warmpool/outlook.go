@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -35,7 +36,7 @@ const poorest = -0.05
 func doubt(e *snapshot.Entry, now time.Time, skill float64, distributed bool) string {
 	switch state := e.StateAt(now); {
 	case state == snapshot.Stale:
-		return fmt.Sprintf("stale: its newest sample is %s old", span(now.Sub(e.SampleTime)))
+		return fmt.Sprintf("stale: its newest sample is %s old", figures.Span(now.Sub(e.SampleTime)))
 	case state == snapshot.Warming:
 		return "still warming up"
 	case state == snapshot.Pending:

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // why is the sentence that a plan is explained by.
@@ -25,7 +27,7 @@ func (s *situation) why(out *Plan) string {
 	}
 	s.bounds(&b, out)
 	if out.Want > s.wanted && !s.spent {
-		fmt.Fprintf(&b, "; %d kept for %s, as long as a node takes", out.Want, span(breakEven(p.Node)))
+		fmt.Fprintf(&b, "; %d kept for %s, as long as a node takes", out.Want, figures.Span(breakEven(p.Node)))
 	}
 	if p.Split && out.Want > 0 {
 		fmt.Fprintf(&b, "; %d of the first capacity type and %d of the second", out.Base, out.Tail)
@@ -43,7 +45,7 @@ func (s *situation) asks(b *strings.Builder) {
 	}
 	have := d.placed + d.waiting
 	fmt.Fprintf(b, "%s %s %s chunks within %s at the %s quantile", names, verb, number(have+d.node.high),
-		span(Window(p.Pod+p.Node)), number(p.Quantile))
+		figures.Span(Window(p.Pod+p.Node)), number(p.Quantile))
 	switch {
 	case d.sound == 1:
 	case !d.joint:
@@ -54,10 +56,10 @@ func (s *situation) asks(b *strings.Builder) {
 		b.WriteString(" of their sum")
 	}
 	fmt.Fprintf(b, ", have %s and wait for %s: %d more within that time and %d within %s",
-		number(d.placed), number(d.waiting), chunks(d.node.high), chunks(d.pod.high), span(Window(p.Pod)))
+		number(d.placed), number(d.waiting), chunks(d.node.high), chunks(d.pod.high), figures.Span(Window(p.Pod)))
 	if reach := d.reach(); Window(p.Pod+p.Node) > reach {
 		fmt.Fprintf(b, "; beyond %s, where the forecasts end, their spread is taken to grow as the square root of time",
-			span(reach))
+			figures.Span(reach))
 	}
 }
 
@@ -107,7 +109,7 @@ func (s *situation) next(out *Plan, m *past) string {
 	if m.unseen > 0 && s.pool.Budget > 0 {
 		parts = append(
 			parts,
-			span(time.Duration(m.unseen)*time.Millisecond)+" of today were not seen and are not counted",
+			figures.Span(time.Duration(m.unseen)*time.Millisecond)+" of today were not seen and are not counted",
 		)
 	}
 	return strings.Join(parts, "; ")
@@ -165,16 +167,4 @@ func number(x float64) string {
 		parts = 1e4
 	}
 	return strconv.FormatFloat(math.Round(x*parts)/parts, 'f', -1, 64)
-}
-
-// span is a duration without zeros at its end: "5m", "1h30m".
-func span(d time.Duration) string {
-	text := d.Round(time.Second).String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

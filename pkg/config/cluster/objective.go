@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -50,11 +50,10 @@ func askedOf(r *outcome.Report) string {
 
 // twoDigits writes a number with two significant digits and its unit; nothing where it is not known.
 func twoDigits(v float64, unit string) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !figures.Known(v) {
 		return ""
 	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64) //nolint:errcheck // Written just now.
-	return strconv.FormatFloat(rounded, 'f', -1, 64) + unit
+	return figures.Digits(v, 2) + unit
 }
 
 // changedSides says whether another shape serves, or the verdict is another. That an objective is told at all is no news

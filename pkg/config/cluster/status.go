@@ -13,6 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -70,16 +71,10 @@ func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []
 
 // quantity writes a number with four digits, or all of those before the point: 0.01234, 12.35, 123456.
 func quantity(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
+	if !figures.Known(v) {
 		return ""
-	case math.Abs(v) >= 1000:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v == 0:
-		return "0"
 	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) //nolint:errcheck // Written just now.
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return figures.Number(v)
 }
 
 // percent writes a share; nothing where it is not known.

@@ -2,8 +2,8 @@ package outcome
 
 import (
 	"fmt"
-	"math"
-	"time"
+
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // Words say in a sentence with its numbers whether the objective is met, and why and by how much where it is not.
@@ -13,7 +13,7 @@ func (r *Report) Words() string {
 		return r.asked()
 	}
 	first := &r.Scalings[0]
-	expected := percent(first.Expected)
+	expected := figures.Late(first.Expected)
 	switch r.Verdict {
 	case Learning:
 		from := "that of other workloads"
@@ -21,16 +21,16 @@ func (r *Report) Words() string {
 			from = "a careful one"
 		}
 		return fmt.Sprintf("%s: %d hours were seen so far; until there are 24, the margin is %s, k = %s",
-			r.asked(), r.Hours, from, figure(widest.K))
+			r.asked(), r.Hours, from, figures.Digits(widest.K, 3))
 	case Met:
 		if r.Price > 0 {
-			return fmt.Sprintf("%s: k = %s is the cheapest; with it %s is expected to wait longer", r.asked(), figure(widest.K), expected)
+			return fmt.Sprintf("%s: k = %s is the cheapest; with it %s is expected to wait longer", r.asked(), figures.Digits(widest.K, 3), expected)
 		}
-		return fmt.Sprintf("%s; %s is expected to, with k = %s", r.asked(), expected, figure(widest.K))
+		return fmt.Sprintf("%s; %s is expected to, with k = %s", r.asked(), expected, figures.Digits(widest.K, 3))
 	case AtMaxReplicas:
 		return fmt.Sprintf(
 			"%s, but %s is expected to: the autoscaler stops at %d replicas, and the highest demand of the last %s took %d",
-			r.asked(), expected, first.Max, span(r.Over), r.PeakReplicas)
+			r.asked(), expected, first.Max, figures.Period(r.Over), r.PeakReplicas)
 	case Bounded:
 		return fmt.Sprintf("%s, but no more than %.6g is served now: history justifies no more (%s)",
 			r.asked(), r.Limit.Forecast, r.Limit)
@@ -39,7 +39,7 @@ func (r *Report) Words() string {
 	top := first.Curve.Points[len(first.Curve.Points)-1]
 	return fmt.Sprintf("%s, but %s is expected to: bursts come faster than replicas start (%s). k = %s is served; "+
 		"k = %s would leave %s late at %s times the replica-hours, and is not worth them",
-		r.asked(), expected, r.Lead, figure(widest.K), figure(top.K), percent(top.Late), figure(top.Cost/first.Curve.At(widest.K).Cost))
+		r.asked(), expected, r.Lead, figures.Digits(widest.K, 3), figures.Digits(top.K, 3), figures.Late(top.Late), figures.Digits(top.Cost/first.Curve.At(widest.K).Cost, 3))
 }
 
 // asked is the objective, or the price, in words.
@@ -47,27 +47,5 @@ func (r *Report) asked() string {
 	if r.Price > 0 {
 		return fmt.Sprintf("a replica-hour of demand that waits longer than %s costs as much as %.6g idle ones", r.Wait, r.Price)
 	}
-	return fmt.Sprintf("at most %s may wait longer than %s", percent(r.Late), r.Wait)
-}
-
-func percent(share float64) string {
-	if math.IsNaN(share) || math.IsInf(share, 0) {
-		return "an unknown share"
-	}
-	return fmt.Sprintf("%.2g%%", 100*share)
-}
-
-// figure is a number with three digits.
-func figure(v float64) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return "unknown"
-	}
-	return fmt.Sprintf("%.3g", v)
-}
-
-func span(d time.Duration) string {
-	if d < 48*time.Hour {
-		return fmt.Sprintf("%.0f hours", d.Hours())
-	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
+	return fmt.Sprintf("at most %s may wait longer than %s", figures.Late(r.Late), r.Wait)
 }

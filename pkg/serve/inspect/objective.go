@@ -5,6 +5,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -37,13 +38,13 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 		c := &o.Candidates[i]
 		panel.Shapes = append(panel.Shapes, shapeRow{
 			Name: c.Name, Serves: c.Serves,
-			K: multiple(c.K), Late: share(c.Late), Cost: times(c.Cost), Note: shapeNote(o, c),
+			K: multiple(c.K), Late: figures.Maybe(c.Late, figures.Late), Cost: times(c.Cost), Note: shapeNote(o, c),
 		})
 	}
 	for i := range o.Scalings {
 		c := &o.Scalings[i]
 		panel.By = append(panel.By, scalingRow{
-			By: c.By, Target: number(c.Target) + " " + s.Unit, K: multiple(c.K), Expected: share(c.Expected),
+			By: c.By, Target: number(c.Target) + " " + s.Unit, K: multiple(c.K), Expected: figures.Maybe(c.Expected, figures.Late),
 			Replicas: replicas(c),
 		})
 	}
@@ -62,7 +63,7 @@ func replicas(s *v1alpha1.Scaling) string {
 
 func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	o := s.Outcome
-	over := "in the last " + period(o.Over.Duration)
+	over := "in the last " + figures.Period(o.Over.Duration)
 	switch {
 	case o.Over.Duration <= 0:
 		over = "nothing was played yet"
@@ -71,9 +72,9 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	}
 	return []fact{
 		askedFact(o),
-		{"Late", share(o.Served.Late), "", over},
+		{"Late", figures.Maybe(o.Served.Late, figures.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
-		{"On the observed", share(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
+		{"On the observed", figures.Maybe(o.Observed.Late, figures.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
 		lastValueFact(o),
 		{"Margin k", multiple(o.K), "", expectedNote(o)},
 		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
@@ -99,11 +100,11 @@ func lastValueFact(o *v1alpha1.Outcome) fact {
 	switch {
 	case last == nil || last.Cost == nil:
 	case o.CostRatio != nil:
-		out.Value, out.Note = times(last.Cost), "with "+share(last.Late)+" late, with a margin of its own"
+		out.Value, out.Note = times(last.Cost), "with "+figures.Maybe(last.Late, figures.Late)+" late, with a margin of its own"
 	case last.Meets:
 		out.Value, out.Note = times(last.Cost), "to keep the objective, with a margin of its own"
 	default:
-		out.Value, out.Note = share(last.Late), "late at "+times(last.Cost)+": it does not keep the objective"
+		out.Value, out.Note = figures.Maybe(last.Late, figures.Late), "late at "+times(last.Cost)+": it does not keep the objective"
 	}
 	return out
 }
@@ -112,7 +113,7 @@ func expectedNote(o *v1alpha1.Outcome) string {
 	if o.Expected == nil {
 		return "times the spread"
 	}
-	return "times the spread: " + share(o.Expected) + " expected late"
+	return "times the spread: " + figures.Maybe(o.Expected, figures.Late) + " expected late"
 }
 
 func shapeNote(o *v1alpha1.Outcome, c *v1alpha1.ShapeCandidate) string {

@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -102,7 +103,7 @@ func achieved(s *v1alpha1.OutlookStatus) string {
 	if s.Outcome == nil {
 		return unknown
 	}
-	text := share(s.Outcome.Served.Late)
+	text := figures.Maybe(s.Outcome.Served.Late, figures.Late)
 	if outcome.Verdict(s.Outcome.Verdict).Misses() {
 		text += "!"
 	}

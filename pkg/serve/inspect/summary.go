@@ -3,11 +3,10 @@ package inspect
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
@@ -17,15 +16,15 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 	case o.Over.Duration <= 0:
 		return "No demand was played yet."
 	case o.Served.Late == nil || o.Observed.Late == nil:
-		return "No demand came in the last " + period(o.Over.Duration) + ": there is nothing to account for."
+		return "No demand came in the last " + figures.Period(o.Over.Duration) + ": there is nothing to account for."
 	}
 	by := "the autoscaler"
 	if len(o.Scalings) > 0 {
 		by = o.Scalings[0].By
 	}
 	text := fmt.Sprintf("A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
-		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, period(o.Over.Duration),
-		share(o.Served.Late), times(o.Served.Cost), share(o.Observed.Late), times(o.Observed.Cost))
+		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, figures.Period(o.Over.Duration),
+		figures.Maybe(o.Served.Late, figures.Late), times(o.Served.Cost), figures.Maybe(o.Observed.Late, figures.Late), times(o.Observed.Cost))
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
 	}
@@ -43,14 +42,14 @@ func reactive(o *v1alpha1.Outcome) string {
 		return fmt.Sprintf(
 			" At that cost ratio the last value with a margin of its own would leave %s late at %s; what serves "+
 				"leaves %s at %s.",
-			share(last.Late),
+			figures.Maybe(last.Late, figures.Late),
 			times(last.Cost),
-			share(serves.Late),
+			figures.Maybe(serves.Late, figures.Late),
 			times(serves.Cost),
 		)
 	case !last.Meets:
 		return fmt.Sprintf(" The last value with a margin of its own would not keep the objective: %s late at %s.",
-			share(last.Late), times(last.Cost))
+			figures.Maybe(last.Late, figures.Late), times(last.Cost))
 	}
 	return fmt.Sprintf(
 		" To keep the objective, the last value with a margin of its own would take %s; what serves takes %s.",
@@ -100,9 +99,9 @@ func lateSaved(o *v1alpha1.Outcome, spares, makes, leaves string) string {
 	case size < smallLate:
 		return leaves + " as much of the demand late"
 	case spared < 0:
-		return fmt.Sprintf("%s %s more of the demand late", makes, share(&size))
+		return fmt.Sprintf("%s %s more of the demand late", makes, figures.Late(size))
 	}
-	return fmt.Sprintf("%s %s of the demand from being late", spares, share(&size))
+	return fmt.Sprintf("%s %s of the demand from being late", spares, figures.Late(size))
 }
 
 // marginWords say what is expected of a margin, and of its neighbours on the curve that it was read from.
@@ -112,7 +111,7 @@ func marginWords(s outcome.Scaled) string {
 	}
 	own := s.Curve.At(s.K)
 	return fmt.Sprintf("k = %s is expected to leave %s late at %s the demand's own replica-hours%s%s.",
-		multiple(&s.K), share(&s.Expected), times(finite(&own.Cost)), neighbour(s, -1), neighbour(s, 1))
+		multiple(&s.K), figures.Late(s.Expected), times(finite(&own.Cost)), neighbour(s, -1), neighbour(s, 1))
 }
 
 // neighbour is what the point of the curve would do that is next to the margin in a direction, −1 or 1, by a digit that is
@@ -123,7 +122,7 @@ func neighbour(s outcome.Scaled, direction float64) string {
 	for _, p := range s.Curve.Points {
 		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
-			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), share(&p.Late), times(finite(&p.Cost)))
+			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), figures.Late(p.Late), times(finite(&p.Cost)))
 		}
 	}
 	return words
@@ -143,30 +142,12 @@ func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.ShapeCandidate) {
 	return serves, last
 }
 
-// share is a part of the demand in hundredths, two digits of it: 0.62%, 3.9%, 12%.
-func share(v *float64) string {
-	const least = 0.0001
-	switch {
-	case v == nil:
-		return unknown
-	case *v > 0 && *v < least:
-		return "<0.01%"
-	}
-	return digits(*v*100, 2) + "%"
-}
-
 // multiple is k with as many digits as matter: 1.27.
 func multiple(v *float64) string {
 	if v == nil {
 		return unknown
 	}
-	return digits(*v, 3)
-}
-
-// digits writes a number with so many significant digits, without an exponent.
-func digits(v float64, n int) string {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64) //nolint:errcheck // Written just now.
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return figures.Digits(*v, 3)
 }
 
 // times is a multiple of the demand: 1.7 ×.
@@ -174,23 +155,5 @@ func times(v *float64) string {
 	if v == nil {
 		return unknown
 	}
-	return digits(*v, 3) + " ×"
-}
-
-// period is a length of time in its largest whole unit: 7 days, 26 hours, 40 minutes.
-func period(d time.Duration) string {
-	const day = 24 * time.Hour
-	count := func(unit time.Duration, name string) string {
-		if n := int(d.Round(unit) / unit); n != 1 {
-			return strconv.Itoa(n) + " " + name + "s"
-		}
-		return name
-	}
-	switch {
-	case d >= 2*day:
-		return count(day, "day")
-	case d >= 2*time.Hour:
-		return count(time.Hour, "hour")
-	}
-	return count(time.Minute, "minute")
+	return figures.Digits(*v, 3) + " ×"
 }

@@ -2,47 +2,27 @@ package inspect
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/ticks"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // unknown stands for a number that is not known.
-const unknown = "-"
+const unknown = figures.Unknown
 
-// number is four significant digits, never in exponents for what people watch: 0.125, 118.3, 4210, 12350000.
-func number(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	return ticks.Number(*v)
-}
+func number(v *float64) string { return figures.Maybe(v, figures.Number) }
 
-// percent is a share in hundredths: 18.4%.
-func percent(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	return strconv.FormatFloat(*v*100, 'f', 1, 64) + "%"
-}
+func percent(v *float64) string { return figures.Maybe(v, figures.Percent) }
 
 // span is a duration without its zeros: 5m, 6m15s, 1h; none is known where it is 0.
 func span(d time.Duration) string {
 	if d == 0 {
 		return unknown
 	}
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return figures.Span(d)
 }
 
 // level is what the served value keeps to: a quantile, how much may be late, or what late demand costs.

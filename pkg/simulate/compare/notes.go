@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // notes are what a reader must know before they trust a comparison, the weightiest first.

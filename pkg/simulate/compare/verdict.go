@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // verdict is what is to be known first, in two sentences: forewarm against the autoscaler with the best target in

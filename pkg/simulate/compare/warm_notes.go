@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // warmNotes are what a reader must know before they trust what is said of a pool.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // warmed is what came of a pool; nil without one, or where nothing of it was played.

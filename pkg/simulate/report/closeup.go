@@ -3,8 +3,8 @@ package report
 import (
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // closeness is how long the stretch is in which the most was late; half of it is shown before and after, so that a rise

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
 

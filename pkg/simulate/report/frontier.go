@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
 

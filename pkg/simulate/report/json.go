@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // document is a comparison for programs. Durations are in seconds; a number that there is none of is null.

@@ -3,8 +3,8 @@ package report
 import (
 	"math"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 	"github.com/forewarm/forewarm/pkg/ticks"
 )
 

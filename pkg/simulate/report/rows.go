@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // row is a policy in words, for both tables.
@@ -32,7 +32,7 @@ type column struct {
 func columns(a *compare.Assumptions) []column {
 	all := []column{
 		{"", "target", "Target that it was played with, in the metric's unit", func(p *compare.Policy) string {
-			return figure(p.Target)
+			return figures.Number(p.Target)
 		}},
 		{
 			"GPU",
@@ -159,9 +159,9 @@ type fact struct{ Name, Value string }
 
 // facts are all that was given or derived.
 func facts(a *compare.Assumptions) []fact {
-	capacityOf := figure(a.Capacity) + ", as given"
+	capacityOf := figures.Number(a.Capacity) + ", as given"
 	if a.CapacityAssumed {
-		capacityOf = figure(a.Capacity) + ", assumed: the autoscaler's target"
+		capacityOf = figures.Number(a.Capacity) + ", assumed: the autoscaler's target"
 	}
 	price := "none given, so no dollars are shown"
 	if a.GPUPrice > 0 {
@@ -173,21 +173,21 @@ func facts(a *compare.Assumptions) []fact {
 			"From",
 			a.Start.UTC().
 				Format("2 January 2006, 15:04 UTC") +
-				", " + span(
+				", " + figures.Span(
 				a.Duration,
-			) + " in steps of " + span(
+			) + " in steps of " + figures.Span(
 				a.Step,
 			),
 		},
 		{"Missing of it", figures.Share(a.Gaps)},
 		{"Played first, not counted", spanOrNone(a.WarmUp)},
 		{"Autoscaler", a.Autoscaler},
-		{"Its target", figure(a.Target)},
+		{"Its target", figures.Number(a.Target)},
 		{"A replica sustains", capacityOf},
 		{"Replicas", replicas(a)},
 		{"Lead time", a.LeadTime},
-		{"Objective", "at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + span(a.Wait)},
-		{"GPUs of a replica", figure(a.GPUs)},
+		{"Objective", "at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + figures.Span(a.Wait)},
+		{"GPUs of a replica", figures.Number(a.GPUs)},
 		{"Price of a GPU", price},
 	}
 	for i := range out {
@@ -204,5 +204,5 @@ func spanOrNone(d time.Duration) string {
 	if d == 0 {
 		return "nothing"
 	}
-	return span(d)
+	return figures.Span(d)
 }

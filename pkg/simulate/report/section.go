@@ -6,9 +6,9 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/fleet"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // section is a question that was asked beside the comparison: the answer in words, and a table where there is one.
@@ -70,8 +70,8 @@ func shapesOf(c *compare.Comparison) section {
 		}
 		out.Lines = append(out.Lines, []string{
 			t.Name + ", " + t.Policy,
-			figure(t.Capacity),
-			figure(t.GPUs),
+			figures.Number(t.Capacity),
+			figures.Number(t.GPUs),
 			decimal(t.Price, 2),
 			figures.Amount(t.GPUHours()),
 			figures.Amount(t.Dollars()),
@@ -161,7 +161,7 @@ func spotOf(s *fleet.Split) section {
 		Title: "Spot",
 		Answer: fmt.Sprintf(
 			"With %s replicas on demand and what forewarm takes above them on spot, at $%s: $%s in place of $%s, %s.",
-			figure(s.Base),
+			figures.Number(s.Base),
 			decimal(s.Price, 2),
 			figures.Amount(s.Dollars),
 			figures.Amount(s.AllOnDemand),
@@ -173,7 +173,7 @@ func spotOf(s *fleet.Split) section {
 			fmt.Sprintf(
 				"%s interruptions are to be expected, each with %s until the next replica is ready: %s of the replica-hours.",
 				figures.Amount(s.Restarts),
-				span(s.Lead),
+				figures.Span(s.Lead),
 				figures.Share(s.Missing),
 			),
 			"Interruptions are taken to come one by one and a new replica to find a place at once. A market takes back many " +

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // named is what the names take to the left of the charts.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
 )
 
 // warmOf says whether a warm pool pays, and under which budget.
@@ -105,7 +105,7 @@ func poolWords(p *compare.Pool) string {
 			"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s %s.",
 		p.Name,
 		p.Member,
-		figure(p.Asked.Quantile),
+		figures.Number(p.Asked.Quantile),
 		p.Asked.Min,
 		p.Asked.Max,
 		p.Asked.Fallback,

@@ -6,27 +6,18 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/figures"
-	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
 // capacity is the assumption that all figures rest on, in a line.
 func capacity(a *compare.Assumptions) string {
 	if a.CapacityAssumed {
-		return "Assumed: a replica sustains " + figure(a.Capacity) +
+		return "Assumed: a replica sustains " + figures.Number(a.Capacity) +
 			", the autoscaler's own target, as no capacity was given. Every figure rests on it."
 	}
-	return "A replica sustains " + figure(a.Capacity) + ", as given; the autoscaler's target is " +
-		figure(a.Target) + "."
-}
-
-// figure is a number of four digits.
-func figure(v float64) string {
-	if !figures.Known(v) {
-		return figures.Unknown
-	}
-	return ticks.Number(v)
+	return "A replica sustains " + figures.Number(a.Capacity) + ", as given; the autoscaler's target is " +
+		figures.Number(a.Target) + "."
 }
 
 // minutes has a tenth of one; a dash where none are known.
@@ -43,26 +34,6 @@ func decimal(v float64, digits int) string {
 		return figures.Unknown
 	}
 	return strconv.FormatFloat(v, 'f', digits, 64)
-}
-
-// span is a duration in the units that people count it in: 14d, 2d12h, 5m, 15s.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	text := ""
-	if days := d / day; days > 0 {
-		text, d = strconv.FormatInt(int64(days), 10)+"d", d%day
-	}
-	if d == 0 && text != "" {
-		return text
-	}
-	rest := d.String()
-	if strings.HasSuffix(rest, "m0s") {
-		rest = strings.TrimSuffix(rest, "0s")
-	}
-	if strings.HasSuffix(rest, "h0m") {
-		rest = strings.TrimSuffix(rest, "0m")
-	}
-	return text + rest
 }
 
 // period is from the first day of a history to its last.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // unknown stands for a figure that cannot be told.
@@ -69,9 +70,9 @@ func (r report) writeTable(out io.Writer) error {
 				name += " (free)"
 			}
 			fmt.Fprintf(table, first+"%s\t%s\t%s\t%s\t%s\t", horizon, name,
-				figure(s.mae), percent(mae), figure(s.mase), figure(s.loss[verdictLevel]), percent(loss))
+				figure(s.mae), figures.Percent(mae), figure(s.mase), figure(s.loss[verdictLevel]), figures.Percent(loss))
 			for _, coverage := range s.coverage[median:] {
-				fmt.Fprintf(table, "%s\t", percent(coverage))
+				fmt.Fprintf(table, "%s\t", figures.Percent(coverage))
 			}
 			fmt.Fprintln(table)
 			horizon = ""
@@ -90,11 +91,4 @@ func figure(v float64) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'g', digits, 64)
-}
-
-func percent(v float64) string {
-	if math.IsNaN(v) {
-		return unknown
-	}
-	return fmt.Sprintf("%.1f%%", 100*v)
 }

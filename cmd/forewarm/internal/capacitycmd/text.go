@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/capacity"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // page is the width of what people read, in characters.
@@ -64,9 +65,9 @@ func (r *report) writeBands(out io.Writer) error {
 // span is a band's range of load.
 func span(b *capacity.Band) string {
 	if math.IsInf(b.To, 1) {
-		return capacity.Figure(b.From) + " and more"
+		return figures.Digits(b.From, 3) + " and more"
 	}
-	return capacity.Figure(b.From) + " to " + capacity.Figure(b.To)
+	return figures.Digits(b.From, 3) + " to " + figures.Digits(b.To, 3)
 }
 
 // quantity is a target as Kubernetes writes it: rounded down to two digits, for an interval bears no more, in thousandths where it is no whole number.

@@ -2,12 +2,12 @@ package inspectcmd
 
 import (
 	"fmt"
-	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -132,11 +132,4 @@ func achieved(s *inspect.OutlookStatus) string {
 	return text
 }
 
-// lateShare is a share in hundredths, two digits of it.
-func lateShare(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(*v*100, 'g', 2, 64), 64) //nolint:errcheck // Written just now.
-	return strconv.FormatFloat(rounded, 'f', -1, 64) + "%"
-}
+func lateShare(v *float64) string { return figures.Maybe(v, figures.Late) }

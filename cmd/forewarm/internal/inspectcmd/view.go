@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // unknown stands for a number that the server does not know.
@@ -166,30 +166,16 @@ func quantity(v *float64, unit string) string {
 	return number(v) + " " + unit
 }
 
-// number has four significant digits, and no exponent while it is readable without.
-func number(v *float64) string {
-	switch {
-	case v == nil:
-		return unknown
-	case math.Abs(*v) >= 1000 && math.Abs(*v) < 1e9:
-		return strconv.FormatFloat(*v, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(*v, 'g', 4, 64)
-}
-
-func percent(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	return strconv.FormatFloat(*v*100, 'f', 1, 64) + "%"
-}
-
 func signed(v *float64) string {
 	if v == nil {
 		return unknown
 	}
 	return fmt.Sprintf("%+.1f%%", *v*100)
 }
+
+func number(v *float64) string { return figures.Maybe(v, figures.Number) }
+
+func percent(v *float64) string { return figures.Maybe(v, figures.Percent) }
 
 // ratio is a cost ratio: 20×.
 func ratio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config/pool"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
 
@@ -125,7 +125,7 @@ func nodeOf(p *pool.Written, c *compare.Config) *compare.Lead {
 		c.Remarks = append(
 			c.Remarks,
 			fmt.Sprintf("How long a node takes was not given: %s is assumed, the pool's fallback until it "+
-				"is measured. Give your own with --node-lead-time.", shortly(p.Pool.Node)),
+				"is measured. Give your own with --node-lead-time.", figures.Span(p.Pool.Node)),
 		)
 	}
 	return node
@@ -160,13 +160,4 @@ func (w *warmPool) gpus(c *compare.Config) error {
 		c.Remarks = append(c.Remarks, fmt.Sprintf("A replica has %v GPUs, as the pool's chunks have.", of))
 	}
 	return nil
-}
-
-// shortly is a duration without zeros at its end.
-func shortly(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	return text
 }
