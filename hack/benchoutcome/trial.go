@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/quantreg"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
@@ -66,9 +67,8 @@ func (t *trial) share() {
 	t.lates = stdsync.OnceValues(t.multiples)
 }
 
-// window is the time ahead that a decision now concerns: the lead time that is planned with, and 75 s for what comes before
-// it, the sync, the step and the lag of the metric.
-func (t *trial) window() time.Duration { return t.lead.planned() + 75*time.Second }
+// window is the time ahead that a decision now concerns.
+func (t *trial) window() time.Duration { return leadtime.Window(t.lead.planned()) }
 
 // config of the workload, with a target as a share of a replica's capacity and a stabilization of scale-down. Every pod
 // takes the lead time that is planned with.

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/forecast/accuracy"
-	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 )
 
 // losses are what the quantile that is served of each recorded workload is worth.
@@ -58,7 +58,7 @@ func (p play) worth(ctx context.Context, o options) (worth, error) {
 		return worth{}, err
 	}
 	const level = 0.95
-	window := int(math.Ceil(refresh.Window(lead).Seconds() / loopStep.Seconds()))
+	window := int(math.Ceil(leadtime.Window(lead).Seconds() / loopStep.Seconds()))
 	minute := func(i int) float64 { return (steps[i].observed + steps[max(0, i-1)].observed) / 2 }
 	var nows, peaks, values []float64
 	mean, covered := 0.0, 0.0

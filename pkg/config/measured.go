@@ -25,7 +25,7 @@ func (m Measured) lead(t *refresh.Target) (lead time.Duration, source string) {
 	if m.Lead == 0 {
 		return t.Lead, t.LeadSource + ": " + m.Words
 	}
-	rest := refresh.Window(0)
+	rest := leadtime.Window(0)
 	least := max(time.Second, t.Step-rest)
 	most := min(MaxLead, MaxWindowSteps*t.Step-rest, t.History/2-rest)
 	lead = min(max(m.Lead, least), most)

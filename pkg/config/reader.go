@@ -13,6 +13,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
@@ -161,7 +162,7 @@ func (r *reader) leadTime(
 	if length == 0 || step == 0 {
 		return 0, ""
 	}
-	r.window(at, text, refresh.Window(length), step)
+	r.window(at, text, leadtime.Window(length), step)
 	return length, fmt.Sprintf(source, say(length))
 }
 
@@ -189,7 +190,7 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 		return history
 	}
 	points := int64(history / target.Step)
-	least := max(MinPoints*target.Step, 2*refresh.Window(target.Lead))
+	least := max(MinPoints*target.Step, 2*leadtime.Window(target.Lead))
 	switch {
 	case points > MaxPoints:
 		r.add(
@@ -238,7 +239,7 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 // staleAfter reads the age beyond which nothing is served.
 func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
 	if text == "" {
-		return max(minStaleAfter, refresh.Window(target.Lead), 2*target.Step)
+		return max(minStaleAfter, leadtime.Window(target.Lead), 2*target.Step)
 	}
 	return r.duration(path, text, max(2*target.Step, time.Second), MaxStaleAfter)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -377,7 +378,7 @@ func TestMeasuredLeadTimes(t *testing.T) {
 			t.Errorf("%s: %s (policy %s), %q, %v; want %s, %q",
 				c.name, got.Lead, got.Policy.Lead, got.LeadSource, problems, c.lead, c.source)
 		}
-		if got.StaleAfter < refresh.Window(got.Lead) {
+		if got.StaleAfter < leadtime.Window(got.Lead) {
 			t.Errorf("%s: stale after %s, within the window", c.name, got.StaleAfter)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -34,7 +34,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 		for range steps {
 			now = now.Add(step)
 			e := entry(t, loop.Step(t.Context(), now), "llama")
-			longer := e.Window - refresh.Window(lead)
+			longer := e.Window - leadtime.Window(lead)
 			if e.State != snapshot.Ready || e.Lead != lead || longer < 0 || longer >= step || e.LeadSource != words {
 				t.Fatalf("%s: %s, lead %s (%s), window %s", words, e.Why(), e.Lead, e.LeadSource, e.Window)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -19,7 +20,7 @@ import (
 func describe(t Target) *snapshot.Entry {
 	return &snapshot.Entry{
 		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
-		Lead: t.Lead, LeadSource: t.LeadSource, LeadPool: t.LeadPool, Window: Window(t.Lead), Policy: t.policy(),
+		Lead: t.Lead, LeadSource: t.LeadSource, LeadPool: t.LeadPool, Window: leadtime.Window(t.Lead), Policy: t.policy(),
 		ScalingSource: t.ScalingSource,
 		Observed:      math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -26,7 +27,7 @@ func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
 	loop.Step(t.Context(), noon)
 	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
-	if after.Lead != 15*time.Minute || after.Window < refresh.Window(15*time.Minute) ||
+	if after.Lead != 15*time.Minute || after.Window < leadtime.Window(15*time.Minute) ||
 		after.State != snapshot.Ready {
 		t.Errorf("lead %s, window %s, %s", after.Lead, after.Window, after.Why())
 	}

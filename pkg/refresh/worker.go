@@ -9,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/series"
 )
 
@@ -188,7 +189,7 @@ func (w *worker) rebuild(anchor time.Time) {
 	w.anchor = anchor
 	w.rebuilds++
 	w.forecaster = forecaster.New(forecaster.Config{
-		Step: w.target.Step, Window: Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
+		Step: w.target.Step, Window: leadtime.Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
 		Lookback: w.target.Lookback, Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
 	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
 }

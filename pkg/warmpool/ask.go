@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
@@ -60,7 +61,7 @@ func newAsker(p Pool, m *Member) asker {
 		a.least = a.replicas(m.Outlook.Served)
 	}
 	if a.doubt == "" {
-		a.pod, a.node = within(m.Outlook.Windows, Window(p.Pod)), within(m.Outlook.Windows, Window(p.Pod+p.Node))
+		a.pod, a.node = within(m.Outlook.Windows, leadtime.Window(p.Pod)), within(m.Outlook.Windows, leadtime.Window(p.Pod+p.Node))
 	}
 	return a
 }

@@ -1,6 +1,9 @@
 package warmpool
 
-import "github.com/forewarm/forewarm/pkg/windowpeak"
+import (
+	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
+)
 
 // together adds what the sound members want together to the quantiles over the two windows, and says whether that is known
 // from their common past.
@@ -31,7 +34,7 @@ import "github.com/forewarm/forewarm/pkg/windowpeak"
 // together: the safe assumption.
 func together(p Pool, sound []*asker, pod, node *quantiles) bool {
 	var coupled []*asker
-	c := couple(sound, Window(p.Pod), Window(p.Pod+p.Node))
+	c := couple(sound, leadtime.Window(p.Pod), leadtime.Window(p.Pod+p.Node))
 	for i, a := range sound {
 		if c != nil && c.past[i] != nil {
 			coupled = append(coupled, a)

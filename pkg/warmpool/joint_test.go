@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
@@ -91,7 +92,7 @@ func sized(distributions []windowpeak.Quantiles, recent []forecast.Series, lead 
 	members := make([]warmpool.Member, len(recent))
 	for i, q := range distributions {
 		members[i] = warmpool.Member{Name: strconv.Itoa(i), Chunks: 1, Target: fine, Outlook: warmpool.Outlook{
-			Recent: recent[i], Windows: []windowpeak.Window{{Horizon: warmpool.Window(lead), Quantiles: q}},
+			Recent: recent[i], Windows: []windowpeak.Window{{Horizon: leadtime.Window(lead), Quantiles: q}},
 		}}
 		out.sum += q.At(0.95)
 	}
@@ -160,7 +161,7 @@ func TestTheJointQuantileIsNearTheTrueOne(t *testing.T) {
 func (w world) play(window int) (plan, sum, independent score) {
 	const presents, futures = 10, 800
 	rng := rand.New(rand.NewPCG(1, uint64(window)))
-	lead := time.Duration(window)*time.Minute - warmpool.Window(0)
+	lead := time.Duration(window)*time.Minute - leadtime.Window(0)
 	for range presents {
 		s, recent, minute := w.past(rng)
 		highest, together := make([][]float64, w.members), make([]float64, futures)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
@@ -29,8 +30,8 @@ func TestTheFastFormIsThePlainOne(t *testing.T) {
 			members = append(members, m)
 		}
 		plan, _ := warmpool.Memory{}.Plan(now, p, members, warmpool.Capacity{})
-		longest := warmpool.Window(p.Pod + p.Node)
-		if pod, node := joint(members, warmpool.Window(p.Pod), longest, p.Quantile),
+		longest := leadtime.Window(p.Pod + p.Node)
+		if pod, node := joint(members, leadtime.Window(p.Pod), longest, p.Quantile),
 			joint(members, longest, longest, p.Quantile); plan.Pod != pod || plan.Node != node {
 			t.Fatalf("%d and %d, want %d and %d: %s", plan.Pod, plan.Node, pod, node, plan.Why)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
@@ -261,7 +261,7 @@ func TestTheCapacityTypes(t *testing.T) {
 // Beyond the longest window the quantiles go on as the square root of time, and the words say so.
 func TestBeyondTheForecasts(t *testing.T) {
 	m, p := wanting(0), plain()
-	p.Node = 4*time.Hour - warmpool.Window(p.Pod)
+	p.Node = 4*time.Hour - leadtime.Window(p.Pod)
 	m.Outlook.Windows = []windowpeak.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
 	plan, _ := warmpool.Memory{}.Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{})
 	if plan.Node != 18-4 || !strings.Contains(plan.Why, "beyond 1h, where the forecasts end") {
@@ -303,14 +303,6 @@ func TestAMembersSurplusIsItsOwn(t *testing.T) {
 	plan, _ := warmpool.Memory{}.Plan(noon(), plain(), []warmpool.Member{has, wants}, warmpool.Capacity{})
 	if plan.Want != 5 {
 		t.Errorf("%d, want 5: %s", plan.Want, plan.Why)
-	}
-}
-
-func TestTheWindowIsThatOfAForecast(t *testing.T) {
-	for _, lead := range []time.Duration{0, time.Minute, 10 * time.Minute} {
-		if got, want := warmpool.Window(lead), refresh.Window(lead); got != want {
-			t.Errorf("%s for a lead time of %s, want %s", got, lead, want)
-		}
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/source/trace"
-	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
@@ -66,7 +66,7 @@ const (
 // replay plans every two hours for the pod's window of five minutes' lead, and sees what came.
 func replay(members [][]float64) (plan, sum tally) {
 	const lead, days = 5 * time.Minute, 3
-	window := int(warmpool.Window(lead) / second15)
+	window := int(leadtime.Window(lead) / second15)
 	highest := make([][]float64, len(members))
 	total := make([]float64, len(members[0]))
 	for i, x := range members {

@@ -7,13 +7,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
-// slack is what passes besides the lead time between a rise of demand and the replicas that serve it: the autoscaler's
-// sync, one step, and the lag of the metric. It is that of the lead window of a Forecast (package refresh).
-const slack = 75 * time.Second
-
-// Window is the time over which the maximum of demand is planned for, for a lead time.
-func Window(lead time.Duration) time.Duration { return lead + slack }
-
 // within is the distribution of a member's maximum over a horizon. Below the shortest window it is that of the shortest.
 // Beyond the longest the quantiles go on as they went between the last two windows, in the square root of the horizon, as
 // the spread of a random walk does; from a single window their distances from its median do.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 )
 
 // why is the sentence that a plan is explained by.
@@ -45,7 +46,7 @@ func (s *situation) asks(b *strings.Builder) {
 	}
 	have := d.placed + d.waiting
 	fmt.Fprintf(b, "%s %s %s chunks within %s at the %s quantile", names, verb, number(have+d.node.high),
-		figures.Span(Window(p.Pod+p.Node)), number(p.Quantile))
+		figures.Span(leadtime.Window(p.Pod+p.Node)), number(p.Quantile))
 	switch {
 	case d.sound == 1:
 	case !d.joint:
@@ -56,8 +57,8 @@ func (s *situation) asks(b *strings.Builder) {
 		b.WriteString(" of their sum")
 	}
 	fmt.Fprintf(b, ", have %s and wait for %s: %d more within that time and %d within %s",
-		number(d.placed), number(d.waiting), chunks(d.node.high), chunks(d.pod.high), figures.Span(Window(p.Pod)))
-	if reach := d.reach(); Window(p.Pod+p.Node) > reach {
+		number(d.placed), number(d.waiting), chunks(d.node.high), chunks(d.pod.high), figures.Span(leadtime.Window(p.Pod)))
+	if reach := d.reach(); leadtime.Window(p.Pod+p.Node) > reach {
 		fmt.Fprintf(b, "; beyond %s, where the forecasts end, their spread is taken to grow as the square root of time",
 			figures.Span(reach))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -157,6 +158,5 @@ func (c *Config) planned() time.Duration {
 	return c.Lead.planned() + c.Node.planned()
 }
 
-// window is the time ahead that a decision now concerns: the lead time and 75 s for what comes before it, the sync, the
-// step and the lag of the metric.
-func (c *Config) window() time.Duration { return c.planned() + 75*time.Second }
+// window is the time ahead that a decision now concerns.
+func (c *Config) window() time.Duration { return leadtime.Window(c.planned()) }

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
 // job is a part of the work that depends on no other.
@@ -154,7 +154,7 @@ func (p *plan) decide() (answer, error) {
 	objectives := append([]float64{p.Objective}, p.otherObjectives()...)
 	var horizons []time.Duration
 	if p.Pool != nil {
-		horizons = append(horizons, warmpool.Window(p.Lead.planned()))
+		horizons = append(horizons, leadtime.Window(p.Lead.planned()))
 	}
 	out, err := p.decided(p.done, &p.Config, horizons, objectives...)
 	return out, errors.Join(err, p.interrupted())

@@ -9,6 +9,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -64,7 +65,7 @@ func TestForewarmIsTheLoop(t *testing.T) {
 			}
 			asked.Usable = scaling.Usable()
 			fast := policy.NewForewarm(forecaster.Config{
-				Step: s.Step, Window: refresh.Window(asked.Lead), Models: target.Models, Policy: asked,
+				Step: s.Step, Window: leadtime.Window(asked.Lead), Models: target.Models, Policy: asked,
 				Scalings: target.Scalings,
 			})
 			served := values(t, s, loop)

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/leadtime"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/simulate/pool"
@@ -49,8 +50,8 @@ func busy(days float64) forecast.Series {
 // windows are those that the server's forecaster knows of a demand.
 func windows(s forecast.Series) (*pool.Windows, error) {
 	p := knowing{Forewarm: policy.NewForewarm(forecaster.Config{
-		Step: pool.Step, Window: warmpool.Window(podLead + node), Rate: true,
-		Horizons: []time.Duration{warmpool.Window(podLead)},
+		Step: pool.Step, Window: leadtime.Window(podLead + node), Rate: true,
+		Horizons: []time.Duration{leadtime.Window(podLead)},
 		Models:   []string{windowpeak.SES}, Policy: decide.Policy{Quantile: 0.95},
 	})}
 	_, err := simulate.Values(s, pool.Step, &p)

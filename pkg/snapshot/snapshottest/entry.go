@@ -15,7 +15,7 @@ const (
 	step = 30 * time.Second
 	lead = 5 * time.Minute
 	// window is the lead time, the HPA's sync, one step and the metric's lag.
-	window = lead + 75*time.Second
+	window = 375 * time.Second // That of the lead time.
 )
 
 // Now is the moment at which the snapshots of this package were made; their newest sample is one step older.
