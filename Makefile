@@ -32,12 +32,12 @@ demo: build ## the main job on a recorded trace, without a cluster, until interr
 # What reads the events of go test: it prints what go test prints, and what failed once more as the last thing.
 FAILED := go run -C "$(CURDIR)" ./hack/failed
 
-# Under the race detector loops over recorded workloads take twelve times as long: it gets hours of a few.
+# Under the race detector loops over workloads take twelve times as long: it gets hours of a few, and they run without it, too.
 .PHONY: test
 test: ## all tests that need only Go (and a C compiler, for the race detector)
 	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector")
 	CGO_ENABLED=$(if $(RACE),1,0) go test -json $(RACE) -shuffle=on ./... | $(FAILED)
-	$(if $(RACE),CGO_ENABLED=0 go test -json ./hack/served | $(FAILED))
+	$(if $(RACE),CGO_ENABLED=0 go test -json ./hack/served ./pkg/simulate/policy | $(FAILED))
 
 .PHONY: test-served
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
