@@ -17,19 +17,19 @@ func (e *Estimate) Sentences(unit string) string {
 	carried := ""
 	if e.Carried > 0 {
 		carried = fmt.Sprintf(" A replica carried up to %s%s while nothing waited, so it sustains that at least.",
-			figures.Digits(e.Carried, 3), unit)
+			digits(e.Carried), unit)
 	}
 	switch e.Verdict {
 	case Known:
-		return fmt.Sprintf("A replica sustains about %s%s (%s to %s); %s%s", figures.Digits(e.Value, 3), unit, figures.Digits(e.Low, 3),
-			figures.Digits(e.High, 3), rests, e.stops())
+		return fmt.Sprintf("A replica sustains about %s%s (%s to %s); %s%s",
+			digits(e.Value), unit, digits(e.Low), digits(e.High), rests, e.stops())
 	case Vague:
 		return fmt.Sprintf(
 			"A replica sustains something between %s and %s%s, perhaps %s; %s%s",
-			figures.Digits(e.Low, 3),
-			figures.Digits(e.High, 3),
+			digits(e.Low),
+			digits(e.High),
 			unit,
-			figures.Digits(e.Value, 3),
+			digits(e.Value),
 			rests,
 			e.stops(),
 		)
@@ -37,9 +37,9 @@ func (e *Estimate) Sentences(unit string) string {
 		return fmt.Sprintf(
 			"A replica comes to its limit at no one load: now and then from %s%s on, mostly from %s on; %s "+
 				"What requests ask for may differ: a signal that counts it (tokens, not requests) may have a sharper limit.",
-			figures.Digits(e.Edge, 3),
+			digits(e.Edge),
 			unit,
-			figures.Digits(e.Full, 3),
+			digits(e.Full),
 			rests,
 		)
 	case Seldom:
@@ -95,3 +95,6 @@ func hours(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.3g hours", d.Hours())
 }
+
+// digits is a load to as many digits as an estimate has.
+func digits(v float64) string { return figures.Digits(v, 3) }

@@ -56,9 +56,22 @@ const (
 func (c Choice) Words() string {
 	switch c.Why {
 	case Relief:
-		return fmt.Sprintf("%s took over at a %s of %.3g: %s no longer meets what is asked", c.Name, c.Loss, c.NameLoss, c.Before)
+		return fmt.Sprintf(
+			"%s took over at a %s of %.3g: %s no longer meets what is asked",
+			c.Name,
+			c.Loss,
+			c.NameLoss,
+			c.Before,
+		)
 	case Cheaper:
-		text := fmt.Sprintf("%s took over at a %s of %.3g: that of %s was %.3g", c.Name, c.Loss, c.NameLoss, c.Before, c.BeforeLoss)
+		text := fmt.Sprintf(
+			"%s took over at a %s of %.3g: that of %s was %.3g",
+			c.Name,
+			c.Loss,
+			c.NameLoss,
+			c.Before,
+			c.BeforeLoss,
+		)
 		if c.Loss != Pinball {
 			text += fmt.Sprintf(", and higher for %d hours on end", c.Hours)
 		}

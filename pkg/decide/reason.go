@@ -19,13 +19,18 @@ const (
 )
 
 // Reason is why the value is served, in one sentence with the numbers.
-func (d Decision) Reason() string {
+func (d *Decision) Reason() string {
 	text := d.rule()
 	if d.Bounded && !d.Suspect {
 		text = fmt.Sprintf("%.6g is all that its history justifies (%s): %s", d.Limit.Forecast, d.Limit, text)
 	}
 	if d.Capped {
-		text = fmt.Sprintf("%.6g, all that the most replicas sustain, is served, and not %.6g: %s", d.Usable, d.Wanted, text)
+		text = fmt.Sprintf(
+			"%.6g, all that the most replicas sustain, is served, and not %.6g: %s",
+			d.Usable,
+			d.Wanted,
+			text,
+		)
 	}
 	switch {
 	case d.Shadow:
@@ -40,7 +45,7 @@ func (d Decision) Reason() string {
 }
 
 // rule is what the rule gave, in words.
-func (d Decision) rule() string {
+func (d *Decision) rule() string {
 	switch d.Rule {
 	case ByQuantile:
 		return fmt.Sprintf("the %.4g quantile of the window's maximum is %.6g", d.Quantile, d.Forecast)

@@ -135,7 +135,11 @@ func (t *telling) conclusion() {
 	}
 	switch after := t.Settles; {
 	case after.Open:
-		t.say("If the readings stay it is at %s after %s, and still moving.", replicas(after.Replicas), figures.Span(furthest))
+		t.say(
+			"If the readings stay it is at %s after %s, and still moving.",
+			replicas(after.Replicas),
+			figures.Span(furthest),
+		)
 	case after.Replicas != to:
 		t.say("If the readings stay it ends at %s, after %s more (a sync every %s).",
 			replicas(after.Replicas), figures.Span(seconds(after.Seconds)), figures.Span(period))

@@ -183,7 +183,12 @@ func (f *Forecast) sentence() string {
 	}
 	text += fmt.Sprintf("%s are observed now, %s are served", of(f.Observed, f.Unit), of(f.Served, f.Unit))
 	if !f.Behind {
-		text += fmt.Sprintf(" for the next %s (lead time %s%s)", figures.Span(f.Window), figures.Span(f.Lead), bracketed(f.LeadSource))
+		text += fmt.Sprintf(
+			" for the next %s (lead time %s%s)",
+			figures.Span(f.Window),
+			figures.Span(f.Lead),
+			bracketed(f.LeadSource),
+		)
 	}
 	if f.Asked != "" {
 		text += ", asked: " + f.Asked

@@ -103,7 +103,12 @@ func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
 		t.Errorf("the outcome is %+v", o)
 	}
 	if before.Model != before.Outcome.Choice.Name || before.ModelReason() != before.Outcome.Choice.Words() {
-		t.Errorf("%s is said to serve (%s), and %s does", before.Model, before.ModelReason(), before.Outcome.Choice.Name)
+		t.Errorf(
+			"%s is said to serve (%s), and %s does",
+			before.Model,
+			before.ModelReason(),
+			before.Outcome.Choice.Name,
+		)
 	}
 	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy) || !(k > 0) {
 		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy))

@@ -34,5 +34,10 @@ func (r *Record) without() string {
 // OnNodes says in words what a lead time rests on that a warm pool makes hold: "p90 of 11 starts on nodes that were there,
 // which warm pool h100 holds".
 func (p Part) OnNodes(pool string) string {
-	return fmt.Sprintf("p%.0f of %d starts on nodes that were there, which warm pool %s holds", 100*Level, p.Starts, pool)
+	return fmt.Sprintf(
+		"p%.0f of %d starts on nodes that were there, which warm pool %s holds",
+		100*Level,
+		p.Starts,
+		pool,
+	)
 }

@@ -19,10 +19,20 @@ import (
 // describe is an entry of what the object says alone.
 func describe(t Target) *snapshot.Entry {
 	return &snapshot.Entry{
-		Key: t.Key, Generation: t.Generation, Workload: t.Workload, Unit: t.Unit, Step: t.Step,
-		Lead: t.Lead, LeadSource: t.LeadSource, LeadPool: t.LeadPool, Window: leadtime.Window(t.Lead), Policy: t.policy(),
+		Key:           t.Key,
+		Generation:    t.Generation,
+		Workload:      t.Workload,
+		Unit:          t.Unit,
+		Step:          t.Step,
+		Lead:          t.Lead,
+		LeadSource:    t.LeadSource,
+		LeadPool:      t.LeadPool,
+		Window:        leadtime.Window(t.Lead),
+		Policy:        t.policy(),
 		ScalingSource: t.ScalingSource,
-		Observed:      math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+		Observed:      math.NaN(),
+		Skill:         math.NaN(),
+		Coverage:      math.NaN(),
 	}
 }
 

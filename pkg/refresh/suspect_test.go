@@ -77,7 +77,8 @@ func TestReplicasAgreeAboutSuspects(t *testing.T) {
 		a := entry(t, old.Step(t.Context(), now), "llama")
 		fresh, _ := newLoop(t, source, fixed{target("llama")})
 		b := entry(t, fresh.Step(t.Context(), now), "llama")
-		if a.Decision.Value != b.Decision.Value || a.Observed != b.Observed || a.Decision.Reason() != b.Decision.Reason() ||
+		if a.Decision.Value != b.Decision.Value || a.Observed != b.Observed ||
+			a.Decision.Reason() != b.Decision.Reason() ||
 			condition(t, a, snapshot.ConditionReady) != condition(t, b, snapshot.ConditionReady) {
 			t.Errorf("minute %d: %v (%s), a new replica %v (%s)",
 				minute, a.Decision.Value, a.Decision.Reason(), b.Decision.Value, b.Decision.Reason())

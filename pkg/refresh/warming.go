@@ -19,5 +19,11 @@ func (v *view) warming(e *snapshot.Entry) string {
 	}
 	until := e.SampleTime.Add(v.season - v.span).Round(time.Minute).UTC().Format("2006-01-02 15:04 UTC")
 	const words = "%s of history: gains nothing over a reactive rule before it has a season (%s), %s at the earliest; %s"
-	return fmt.Sprintf(words, figures.Span(v.span.Round(time.Minute)), figures.Span(v.season.Round(time.Minute)), until, e.ModelReason())
+	return fmt.Sprintf(
+		words,
+		figures.Span(v.span.Round(time.Minute)),
+		figures.Span(v.season.Round(time.Minute)),
+		until,
+		e.ModelReason(),
+	)
 }

@@ -56,8 +56,17 @@ func (s *situation) asks(b *strings.Builder) {
 	default:
 		b.WriteString(" of their sum")
 	}
-	fmt.Fprintf(b, ", have %s and wait for %s: %d more within that time and %d within %s",
-		number(d.placed), number(d.waiting), chunks(d.node.high), chunks(d.pod.high), figures.Span(leadtime.Window(p.Pod)))
+	fmt.Fprintf(
+		b,
+		", have %s and wait for %s: %d more within that time and %d within %s",
+		number(
+			d.placed,
+		),
+		number(d.waiting),
+		chunks(d.node.high),
+		chunks(d.pod.high),
+		figures.Span(leadtime.Window(p.Pod)),
+	)
 	if reach := d.reach(); leadtime.Window(p.Pod+p.Node) > reach {
 		fmt.Fprintf(b, "; beyond %s, where the forecasts end, their spread is taken to grow as the square root of time",
 			figures.Span(reach))

@@ -28,7 +28,10 @@ func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
 	e := entry("a", at)
 	e.Outcome = r
 	e.Conditions[1] = snapshot.Condition{
-		Type: snapshot.ConditionObjective, True: r.Verdict == outcome.Met, Reason: string(r.Verdict), Message: r.Words(),
+		Type:    snapshot.ConditionObjective,
+		True:    r.Verdict == outcome.Met,
+		Reason:  string(r.Verdict),
+		Message: r.Words(),
 	}
 	return e
 }
@@ -125,18 +128,18 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	expectTargets(t, s.objects, "a=x")
 
 	now := noon()
-	next := func(r *outcome.Report, writes int) {
+	next := func(r *outcome.Report) {
 		t.Helper()
 		now = now.Add(time.Minute)
-		s.step(now, reported(now, r), writes)
+		s.step(now, reported(now, r), 1)
 	}
 	learning := snapshottest.Report(outcome.Learning)
 	learning.Choice.Name = "last-value"
-	next(learning, 1)
-	next(snapshottest.Report(outcome.Met), 1)
+	next(learning)
+	next(snapshottest.Report(outcome.Met))
 	more := snapshottest.Report(outcome.Met)
 	more.Served.Late *= 1.05
-	next(more, 1)
+	next(more)
 
 	// Another replica leads. It has read no history yet.
 	lead()
@@ -144,8 +147,8 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	pending := entry("a", now)
 	pending.State = snapshot.Pending
 	s.step(now, pending, 1)
-	next(snapshottest.Report(outcome.Met), 1)
-	next(snapshottest.Report(outcome.AtMaxReplicas), 1)
+	next(snapshottest.Report(outcome.Met))
+	next(snapshottest.Report(outcome.AtMaxReplicas))
 
 	// A suspect is told once, too.
 	for range 2 {

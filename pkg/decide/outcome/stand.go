@@ -29,7 +29,8 @@ func (r *Report) Changes(before Stand) []Change {
 	var out []Change
 	if before.Shape != "" && r.Choice.Name != "" && before.Shape != r.Choice.Name {
 		out = append(out, Change{
-			Reason: "ShapeChanged", Words: fmt.Sprintf("%s serves in place of %s: %s", r.Choice.Name, before.Shape, r.Choice.Words()),
+			Reason: "ShapeChanged",
+			Words:  fmt.Sprintf("%s serves in place of %s: %s", r.Choice.Name, before.Shape, r.Choice.Words()),
 		})
 	}
 	if before.Verdict == "" || r.Verdict == "" || r.Verdict == Bounded || before.Verdict.side() == r.Verdict.side() {

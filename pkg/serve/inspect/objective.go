@@ -44,7 +44,10 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 	for i := range o.Scalings {
 		c := &o.Scalings[i]
 		panel.By = append(panel.By, scalingRow{
-			By: c.By, Target: number(c.Target) + " " + s.Unit, K: multiple(c.K), Expected: figures.Maybe(c.Expected, figures.Late),
+			By:       c.By,
+			Target:   number(c.Target) + " " + s.Unit,
+			K:        multiple(c.K),
+			Expected: figures.Maybe(c.Expected, figures.Late),
 			Replicas: replicas(c),
 		})
 	}
@@ -74,7 +77,12 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 		askedFact(o),
 		{"Late", figures.Maybe(o.Served.Late, figures.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
-		{"On the observed", figures.Maybe(o.Observed.Late, figures.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
+		{
+			"On the observed",
+			figures.Maybe(o.Observed.Late, figures.Late),
+			"",
+			"late at " + times(o.Observed.Cost) + ", without headroom",
+		},
 		lastValueFact(o),
 		{"Margin k", multiple(o.K), "", expectedNote(o)},
 		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
@@ -100,11 +108,21 @@ func lastValueFact(o *v1alpha1.Outcome) fact {
 	switch {
 	case last == nil || last.Cost == nil:
 	case o.CostRatio != nil:
-		out.Value, out.Note = times(last.Cost), "with "+figures.Maybe(last.Late, figures.Late)+" late, with a margin of its own"
+		out.Value, out.Note = times(
+			last.Cost,
+		), "with "+figures.Maybe(
+			last.Late,
+			figures.Late,
+		)+" late, with a margin of its own"
 	case last.Meets:
 		out.Value, out.Note = times(last.Cost), "to keep the objective, with a margin of its own"
 	default:
-		out.Value, out.Note = figures.Maybe(last.Late, figures.Late), "late at "+times(last.Cost)+": it does not keep the objective"
+		out.Value, out.Note = figures.Maybe(
+			last.Late,
+			figures.Late,
+		), "late at "+times(
+			last.Cost,
+		)+": it does not keep the objective"
 	}
 	return out
 }

@@ -44,12 +44,16 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 
 func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 	s := v1alpha1.OutlookStatus{
-		State:       string(e.StateAt(now)),
-		Conditions:  conditions(e.Conditions),
-		Observed:    finite(&e.Observed),
-		Unit:        e.Unit,
-		Window:      metav1.Duration{Duration: e.Window},
-		LeadTime:    v1alpha1.LeadTime{Duration: metav1.Duration{Duration: e.Lead}, Source: e.LeadSource, WarmPool: e.LeadPool},
+		State:      string(e.StateAt(now)),
+		Conditions: conditions(e.Conditions),
+		Observed:   finite(&e.Observed),
+		Unit:       e.Unit,
+		Window:     metav1.Duration{Duration: e.Window},
+		LeadTime: v1alpha1.LeadTime{
+			Duration: metav1.Duration{Duration: e.Lead},
+			Source:   e.LeadSource,
+			WarmPool: e.LeadPool,
+		},
 		Serve:       string(cmp.Or(e.Policy.Mode, decide.Floor)),
 		Step:        metav1.Duration{Duration: e.Step},
 		Workload:    e.Workload,

@@ -22,9 +22,19 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 	if len(o.Scalings) > 0 {
 		by = o.Scalings[0].By
 	}
-	text := fmt.Sprintf("A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
-		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, figures.Period(o.Over.Duration),
-		figures.Maybe(o.Served.Late, figures.Late), times(o.Served.Cost), figures.Maybe(o.Observed.Late, figures.Late), times(o.Observed.Cost))
+	text := fmt.Sprintf(
+		"A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
+			"demand's own replica-hours, on the observed demand, without headroom, %s at %s.",
+		by,
+		figures.Period(o.Over.Duration),
+		figures.Maybe(
+			o.Served.Late,
+			figures.Late,
+		),
+		times(o.Served.Cost),
+		figures.Maybe(o.Observed.Late, figures.Late),
+		times(o.Observed.Cost),
+	)
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
 	}
@@ -122,7 +132,12 @@ func neighbour(s outcome.Scaled, direction float64) string {
 	for _, p := range s.Curve.Points {
 		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
-			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), figures.Late(p.Late), times(finite(&p.Cost)))
+			words = fmt.Sprintf(
+				"; %s would leave %s at %s",
+				multiple(&p.K),
+				figures.Late(p.Late),
+				times(finite(&p.Cost)),
+			)
 		}
 	}
 	return words

@@ -138,22 +138,27 @@ func TestTheEngineIsTheLoop(t *testing.T) {
 		Models: []string{windowpeak.SES}, Scalings: []decide.Scaling{scaling},
 	}}
 	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Timeout: day, Grace: day}, recorded{"demand": s, "limits": limits}, targets, board,
-		slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(
+		refresh.Config{Timeout: day, Grace: day},
+		recorded{"demand": s, "limits": limits},
+		targets,
+		board,
+		slog.New(slog.DiscardHandler),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// begun is the engine that has seen the first n samples.
 	begun := func(lead time.Duration, n int) *forecaster.Forecaster {
-		policy := asked
-		policy.Lead, policy.Usable = lead, scaling.Usable()
+		own := asked
+		own.Lead, own.Usable = lead, scaling.Usable()
 		rounded := s.Slice(0, n)
 		rounded.Values = slices.Clone(rounded.Values)
 		for i, v := range rounded.Values {
 			rounded.Values[i] = float64(float32(v)) // As the server's store keeps it.
 		}
 		return forecaster.New(forecaster.Config{
-			Step: s.Step, Window: leadtime.Window(lead), Models: []string{windowpeak.SES}, Policy: policy,
+			Step: s.Step, Window: leadtime.Window(lead), Models: []string{windowpeak.SES}, Policy: own,
 			Scalings: []decide.Scaling{scaling},
 		}, forecaster.History{Series: rounded, Saturated: func(at time.Time) bool { return saturated(int(at.Sub(s.Start) / s.Step)) }})
 	}

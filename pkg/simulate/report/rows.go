@@ -186,7 +186,10 @@ func facts(a *compare.Assumptions) []fact {
 		{"A replica sustains", capacityOf},
 		{"Replicas", replicas(a)},
 		{"Lead time", a.LeadTime},
-		{"Objective", "at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + figures.Span(a.Wait)},
+		{
+			"Objective",
+			"at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + figures.Span(a.Wait),
+		},
 		{"GPUs of a replica", figures.Number(a.GPUs)},
 		{"Price of a GPU", price},
 	}

@@ -69,8 +69,19 @@ func (r report) writeTable(out io.Writer) error {
 			if r.played.models[model].free {
 				name += " (free)"
 			}
-			fmt.Fprintf(table, first+"%s\t%s\t%s\t%s\t%s\t", horizon, name,
-				figure(s.mae), figures.Percent(mae), figure(s.mase), figure(s.loss[verdictLevel]), figures.Percent(loss))
+			fmt.Fprintf(
+				table,
+				first+"%s\t%s\t%s\t%s\t%s\t",
+				horizon,
+				name,
+				figure(
+					s.mae,
+				),
+				figures.Percent(mae),
+				figure(s.mase),
+				figure(s.loss[verdictLevel]),
+				figures.Percent(loss),
+			)
 			for _, coverage := range s.coverage[median:] {
 				fmt.Fprintf(table, "%s\t", figures.Percent(coverage))
 			}

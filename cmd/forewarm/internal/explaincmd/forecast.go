@@ -45,11 +45,22 @@ func (r *reader) forecast(ctx context.Context, from *autoscaler.Source) *explain
 // ofOutlook is what an explanation takes from an outlook.
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
-		State: snapshot.State(s.State), Unit: s.Unit, Observed: known(s.Observed), Served: known(s.Served),
-		Asked: asked(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source, LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration,
-		Reason: strings.TrimSuffix(s.Reason, "."), Peak: math.NaN(), Highest: math.NaN(),
-		Behind:   s.Serve == string(decide.Shadow),
-		Steepest: steepest(s.Recent, s.LeadTime.Duration.Duration),
+		State:    snapshot.State(s.State),
+		Unit:     s.Unit,
+		Observed: known(s.Observed),
+		Served:   known(s.Served),
+		Asked: asked(
+			s,
+		),
+		Lead:       s.LeadTime.Duration.Duration,
+		LeadSource: s.LeadTime.Source,
+		LeadPool:   s.LeadTime.WarmPool,
+		Window:     s.Window.Duration,
+		Reason:     strings.TrimSuffix(s.Reason, "."),
+		Peak:       math.NaN(),
+		Highest:    math.NaN(),
+		Behind:     s.Serve == string(decide.Shadow),
+		Steepest:   steepest(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
 		f.Peak = higher(f.Peak, known(s.Path[i].Point))
