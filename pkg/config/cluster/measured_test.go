@@ -318,7 +318,7 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 	}
 	p.lead(t, now.Add(time.Minute), 1) // It writes these words.
 	_, version := stored(t, p.client, "a")
-	p.lead(t, now.Add(2*time.Minute), 1)
+	p.lead(t, now.Add(90*time.Second), 1)
 	if _, now := stored(t, p.client, "a"); now != version {
 		t.Error("the same start is written again and again")
 	}

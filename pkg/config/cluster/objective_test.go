@@ -169,11 +169,11 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
-	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1 % may wait longer than 30s; 1 % is " +
+	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% may wait longer than 30s; 1% is " +
 		"expected to, with k = 1.3\n" +
 		"Normal ShapeChanged Forecast/a regression serves in place of last-value: regression took over at a cost of 1.7: " +
 		"that of last-season was 1.81, and higher for 24 hours on end\n" +
-		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1 % may wait longer than 30s, but 2.4 % is " +
+		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% may wait longer than 30s, but 2.4% is " +
 		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +

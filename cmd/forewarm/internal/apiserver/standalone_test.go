@@ -387,7 +387,7 @@ func TestKubectl(t *testing.T) {
 		},
 		{
 			[]string{"get", "outlook", "ready", "-n", "inference", "-o", "yaml"},
-			[]string{"modelReason: arima took over", "window: 6m15s"},
+			[]string{"arima took over at a pinball loss", "window: 6m15s"},
 		},
 		{[]string{"explain", "outlooks.status.path"}, []string{"quantiles", "map[string]number", "step by step"}},
 		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},
