@@ -114,7 +114,10 @@ func Percent(share float64) string {
 // Late is a share of the demand in hundredths, two digits of it: 0.62%, 3.9%, 12%.
 func Late(share float64) string {
 	const least = 0.0001
-	if share > 0 && share < least {
+	switch {
+	case !Known(share):
+		return Unknown
+	case share > 0 && share < least:
 		return "<0.01%"
 	}
 	return Digits(100*share, 2) + "%"
@@ -131,8 +134,11 @@ func Maybe(v *float64, write func(float64) string) string {
 // day is what a Span counts from two of them on.
 const day = 24 * time.Hour
 
-// Span is a duration without zeros at its end, in days from two of them on: 15s, 6m15s, 1h, 36h, 14d, 2d12h.
+// Span is a duration in whole seconds without zeros at its end, in days from two of them on: 15s, 6m15s, 1h, 36h, 14d, 2d12h.
 func Span(d time.Duration) string {
+	if d >= time.Second {
+		d = d.Round(time.Second)
+	}
 	text := ""
 	if days := d / day; days > 1 {
 		text, d = strconv.FormatInt(int64(days), 10)+"d", d%day

@@ -35,6 +35,8 @@ func TestFigures(t *testing.T) {
 		{figures.Maybe(nil, figures.Number), "-"},
 		{figures.Span(6*time.Minute + 15*time.Second), "6m15s"},
 		{figures.Span(5 * time.Minute), "5m"},
+		{figures.Span(5*time.Minute + 123*time.Millisecond), "5m"},
+		{figures.Late(nan), "-"},
 		{figures.Span(24 * time.Hour), "24h"},
 		{figures.Span(60 * time.Hour), "2d12h"},
 		{figures.Span(14 * 24 * time.Hour), "14d"},
