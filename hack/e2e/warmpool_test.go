@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
@@ -266,7 +268,9 @@ func (w *poolWatch) keptOn(t *testing.T, after time.Time) {
 	t.Helper()
 	for _, ns := range holding() {
 		then := w.told(t, ns, "looked at", func(m moment) bool { return m.at.After(after) })
-		w.told(t, ns, "planned for", func(m moment) bool { return m.status.Memory != then.status.Memory })
+		w.told(t, ns, "planned for", func(m moment) bool {
+			return !equality.Semantic.DeepEqual(m.status.Memory, then.status.Memory)
+		})
 	}
 }
 

@@ -33,7 +33,7 @@ var (
 		"pkg/leadtime",
 		"pkg/repair",
 		"pkg/snapshot",
-		"pkg/ticks",
+		"pkg/chart",
 		"pkg/trailing",
 		"pkg/warmpool",
 		"pkg/windowpeak",
@@ -96,7 +96,7 @@ func layers() map[string]layer {
 			why: "forewarm is one static binary; only the node agent needs cgo",
 		},
 		"attribution": {
-			packages: []string{"pkg/agent/pods", "pkg/agent/pods/cgroup", "pkg/agent/pods/owners"},
+			packages: []string{"pkg/agent/pods", "pkg/agent/pods/owners"},
 			forbidden: append([]string{
 				module + "pkg/agent/pods/kubelet", module + "forecast", "net", "os/exec", "google.golang.org/grpc",
 			}, outside...),

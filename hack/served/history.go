@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/hack/scenario"
 	"github.com/forewarm/forewarm/pkg/simulate"
-	"github.com/forewarm/forewarm/pkg/simulate/scenario"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 

@@ -6,12 +6,12 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/hack/scenario"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/simulate/scenario"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 

@@ -1,10 +1,12 @@
 package atzero_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,13 +37,12 @@ func ExampleRecord() {
 		at := midnight.Add(time.Duration(hour) * time.Hour)
 		fmt.Println(at.Format("15:04"), r.At(at))
 	}
-	text, err := r.MarshalText()
-	fmt.Println(string(text), err)
+	fmt.Println(r.Changes())
 	// Output:
 	// 23:00 false
 	// 03:00 true
 	// 07:00 false
-	// v1 1795219215+21600 <nil>
+	// [1795219215 1795240815]
 }
 
 func TestALookTakesEffectWhenAllHaveHeardOfIt(t *testing.T) {
@@ -130,50 +131,56 @@ func TestOldTimesAreForgotten(t *testing.T) {
 	for i := range 5000 {
 		r = look(r, i%2 == 0, 1000*time.Hour+time.Duration(i)*time.Minute)
 	}
-	text, err := r.MarshalText()
+	text, err := json.Marshal(r.Changes())
 	if err != nil || len(text) > 16<<10 {
 		t.Errorf("%d bytes after 2,500 times at zero, %v", len(text), err)
 	}
-	if _, err := atzero.Read(string(text)); err != nil {
+	if _, err := atzero.Of(r.Changes()); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestTextIsReadAsItIsWritten(t *testing.T) {
+func TestARecordIsWhatItsChangesSay(t *testing.T) {
 	r := look(look(look(atzero.Record{}, true, 0), false, time.Hour), true, 2*time.Hour)
 	for _, r := range []atzero.Record{{}, r, look(r, false, 3*time.Hour)} {
-		text, err := r.MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := atzero.Read(string(text))
-		if diff := cmp.Diff(r, read); err != nil || diff != "" {
-			t.Errorf("%s: %v\n%s", text, err, diff)
+		again, err := atzero.Of(r.Changes())
+		if diff := cmp.Diff(r, again); err != nil || diff != "" {
+			t.Errorf("%v: %v\n%s", r.Changes(), err, diff)
 		}
 	}
 }
 
-func TestForeignTexts(t *testing.T) {
-	for _, text := range []string{
-		"", "v2", "v1 ", "v1 5", "v1 +", "v1 5+ 6+", "v1 5+10 14+", "v1 05+1", "v1 5+-1", "v1 -5+1", "v1 5++1", "v1  5+1",
-		"v1 99999999999999999999+", "v1 5+9999999999999", "v1" + strings.Repeat(" 1+0", 1000), "v1 5+\n", "v1 0x5+",
+func TestChangesThatCannotBe(t *testing.T) {
+	for name, changes := range map[string][]int64{
+		"times that overlap":         {5, 15, 14},
+		"an end before the begin":    {5, 4},
+		"before 1970":                {-5, 1},
+		"only the end before 1970":   {-5, -1},
+		"after the year 9999":        {5, 1 << 40},
+		"as late as a number can be": {math.MaxInt64},
+		"too many":                   make([]int64, 1401),
 	} {
-		if r, err := atzero.Read(text); !errors.Is(err, atzero.ErrText) || r.Any() {
-			t.Errorf("%.40q: %v, %v", text, r, err)
+		if r, err := atzero.Of(changes); !errors.Is(err, atzero.ErrChanges) || r.Any() || len(err.Error()) > 200 {
+			t.Errorf("%s: %v, %v", name, r, err)
 		}
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	f.Add("v1 1795219215+21600 1795262520+")
-	f.Fuzz(func(t *testing.T, text string) {
-		r, err := atzero.Read(text)
+// Whatever is read back is what it was, and whatever a look adds can be read back.
+func FuzzOf(f *testing.F) {
+	f.Add(int64(1795219215), int64(21600), int64(21705), int64(1795262520))
+	f.Fuzz(func(t *testing.T, first, second, third, now int64) {
+		changes := []int64{first, first + second, first + second + third}
+		r, err := atzero.Of(changes)
 		if err != nil {
 			return
 		}
-		again, err := r.MarshalText()
-		if err != nil || string(again) != text {
-			t.Errorf("%q is read, and written as %q: %v", text, again, err)
+		if !slices.Equal(r.Changes(), changes) {
+			t.Errorf("%v of %v", r.Changes(), changes)
+		}
+		r, _ = r.Look(now%2 == 0, time.Unix(now%(1<<37), 0))
+		if again, err := atzero.Of(r.Changes()); err != nil || !again.Equal(r) {
+			t.Errorf("%v after a look at %d: %v", r, now, err)
 		}
 	})
 }

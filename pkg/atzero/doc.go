@@ -3,6 +3,6 @@
 //
 // What goes in is whether the workload stands at zero, as often as somebody looks; what comes out is a Record, which says
 // it of every second, the past as well as the next ones. The history of the demand does not hold this, and a workload that
-// sleeps at night would else have every night as a gap, for as long as the history reaches. A Record is a text of some ten
-// bytes for each time at zero, so that a Forecast's status can hold it.
+// sleeps at night would else have every night as a gap, for as long as the history reaches. A Record is two numbers for each
+// time at zero, so that a Forecast's status can hold it.
 package atzero

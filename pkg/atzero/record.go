@@ -1,9 +1,9 @@
 package atzero
 
 import (
-	"math"
+	"errors"
+	"fmt"
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -14,84 +14,99 @@ const (
 	notice = 15 * time.Second
 	// most is how many times at zero a record keeps, the newest: two weeks of one every half hour.
 	most = 700
-	// ever is the end of a time at zero that has not ended.
-	ever = math.MaxInt64
+	// latest is the last second of the year 9999.
+	latest = 253_402_300_799
 )
+
+// ErrChanges means that no workload can have come to zero replicas and left it at the given seconds.
+var ErrChanges = errors.New("not the changes of a workload")
 
 // Record is when a workload stood at zero replicas. It is a value that is never changed: what changes it returns another.
 // The zero value knows of no such time.
 type Record struct {
-	// times are disjoint and ascend.
-	times []span
+	// changes are the seconds since the epoch at which the workload came to zero (the first, the third, ...) and left it
+	// (the second, the fourth, ...). They ascend; two are equal where it left as soon as it came.
+	changes []int64
 }
 
-// span is from one second since the epoch until before another.
-type span struct{ from, until int64 }
+// Of is the record with the given changes, as Changes returns them. The error says what is wrong with them.
+func Of(changes []int64) (Record, error) {
+	if len(changes) > 2*most {
+		return Record{}, fmt.Errorf("%d changes, want at most %d: %w", len(changes), 2*most, ErrChanges)
+	}
+	before := int64(0)
+	for i, at := range changes {
+		if at < before || at > latest {
+			const text = "change %d is at %d s, want %d to %d s: %w"
+			return Record{}, fmt.Errorf(text, i, at, before, int64(latest), ErrChanges)
+		}
+		before = at
+	}
+	return Record{slices.Clone(changes)}, nil
+}
+
+// Changes are the seconds since the epoch at which the workload came to zero and left it, in turn, the oldest first.
+func (r Record) Changes() []int64 { return slices.Clone(r.changes) }
 
 // Look is the record after a look at the workload at a time, and whether it is another. It takes effect shortly after the
 // look, so that everyone who has the record by then says the same of every second.
 func (r Record) Look(zero bool, now time.Time) (after Record, changed bool) {
-	effect := now.Add(notice).Unix()
-	last := len(r.times) - 1
-	asleep := last >= 0 && r.times[last].until == ever
-	if zero == asleep {
+	n := len(r.changes)
+	if asleep := n%2 == 1; zero == asleep {
 		return r, false
 	}
-	times := slices.Clone(r.times)
-	switch {
-	case !zero:
-		times[last].until = max(effect, times[last].from)
-	case last >= 0 && times[last].until >= effect:
-		times[last].until = ever
-	default:
-		times = append(times, span{effect, ever})
+	effect, last := now.Add(notice).Unix(), int64(0)
+	if n > 0 {
+		last = r.changes[n-1]
 	}
-	return Record{times[max(0, len(times)-most):]}, true
+	if zero && n > 0 && last >= effect {
+		return Record{r.changes[:n-1]}, true // It has not left yet, and does not.
+	}
+	drop := max(0, (n+2)/2-most) * 2
+	return Record{append(slices.Clone(r.changes[drop:]), max(effect, last))}, true
 }
 
 // Since is the record without the times at zero that ended before a time.
 func (r Record) Since(start time.Time) Record {
-	i := sort.Search(len(r.times), func(i int) bool { return r.times[i].until > start.Unix() })
-	return Record{r.times[i:]}
+	return Record{r.changes[r.until(start)/2*2:]}
+}
+
+// until is the number of changes up to a time. It is odd while the workload stands at zero.
+func (r Record) until(t time.Time) int {
+	n, _ := slices.BinarySearch(r.changes, t.Unix()+1)
+	return n
 }
 
 // At says whether the workload stood at zero at a time.
-func (r Record) At(t time.Time) bool {
-	_, zero := r.From(t)
-	return zero
-}
+func (r Record) At(t time.Time) bool { return r.until(t)%2 == 1 }
 
 // From is the beginning of the time at zero that another lies in; zero is false where it lies in none.
 func (r Record) From(t time.Time) (from time.Time, zero bool) {
-	i := r.begun(t)
-	if i < 0 || t.Unix() >= r.times[i].until {
+	n := r.until(t)
+	if n%2 == 0 {
 		return time.Time{}, false
 	}
-	return time.Unix(r.times[i].from, 0), true
-}
-
-// begun is the last time at zero that has begun at a time, -1 where none has.
-func (r Record) begun(t time.Time) int {
-	return sort.Search(len(r.times), func(i int) bool { return r.times[i].from > t.Unix() }) - 1
+	return time.Unix(r.changes[n-1], 0), true
 }
 
 // Newest is the newest step at zero, no later than a step of the same grid; zero is false where there is none.
 func (r Record) Newest(t time.Time, step time.Duration) (at time.Time, zero bool) {
-	for i := r.begun(t); i >= 0; i-- {
-		if t.Unix() >= r.times[i].until {
-			// The last step before the end of this time, which may lie before its beginning.
-			beyond := t.Sub(time.Unix(r.times[i].until, 0))
-			t = t.Add(beyond%step - beyond - step)
-		}
-		if t.Unix() >= r.times[i].from {
+	for {
+		n := r.until(t)
+		switch {
+		case n == 0:
+			return time.Time{}, false
+		case n%2 == 1:
 			return t, true
 		}
+		// The last step before the workload left zero, which may lie before it came.
+		beyond := t.Sub(time.Unix(r.changes[n-1], 0))
+		t = t.Add(beyond%step - beyond - step)
 	}
-	return time.Time{}, false
 }
 
 // Any says whether the record knows of a time at zero.
-func (r Record) Any() bool { return len(r.times) > 0 }
+func (r Record) Any() bool { return len(r.changes) > 0 }
 
 // Equal says whether two records say the same.
-func (r Record) Equal(other Record) bool { return slices.Equal(r.times, other.times) }
+func (r Record) Equal(other Record) bool { return slices.Equal(r.changes, other.changes) }

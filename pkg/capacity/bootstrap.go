@@ -56,8 +56,7 @@ func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high floa
 	}
 	var lows, highs []float64
 	drawn := newCounts(s.bins)
-	near := trials(
-		s.bins, curve{guess: fitted.guess, lapse: fitted.lapse}, neighbours(spreads(), fitted.spread))
+	near := trials(s.bins, curve{guess: fitted.guess, lapse: fitted.lapse}, neighbours(spreads(), fitted.spread))
 	draws(len(blocks), func(chosen []int) {
 		clear(drawn.grew)
 		clear(drawn.calm)

@@ -25,11 +25,8 @@ func (h History) Validate() error {
 		problems = append(problems, fmt.Errorf("a step of %s, want more than 0", h.Step))
 	}
 	if len(h.Ready) != len(h.Demand) || len(h.Saturated) != len(h.Demand) {
-		problems = append(
-			problems,
-			fmt.Errorf("%d values of the demand, %d of the replicas, %d of the saturation: want as many",
-				len(h.Demand), len(h.Ready), len(h.Saturated)),
-		)
+		problems = append(problems, fmt.Errorf("%d values of the demand, %d of the replicas, %d of the saturation: "+
+			"want as many", len(h.Demand), len(h.Ready), len(h.Saturated)))
 	}
 	return errors.Join(problems...)
 }

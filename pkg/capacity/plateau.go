@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // plateaus says whether a signal stops at the capacity, as a count of what is served does (tokens per second, busy GPUs), and
@@ -45,17 +47,11 @@ func column(moments []moment, of func(moment) float64) []float64 {
 
 // correlation of ranks (Spearman 1904), 0 where either does not vary.
 func correlation(a, b []float64) float64 {
-	x, y := ranks(a), ranks(b)
-	mean := float64(len(a)+1) / 2
-	var xx, yy, xy float64
-	for i := range x {
-		dx, dy := x[i]-mean, y[i]-mean
-		xx, yy, xy = xx+dx*dx, yy+dy*dy, xy+dx*dy
-	}
-	if xx == 0 || yy == 0 {
+	r := stat.Correlation(ranks(a), ranks(b), nil)
+	if math.IsNaN(r) {
 		return 0
 	}
-	return xy / math.Sqrt(xx*yy)
+	return r
 }
 
 // ranks from 1 on; equals share theirs.

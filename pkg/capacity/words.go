@@ -24,42 +24,22 @@ func (e *Estimate) Sentences(unit string) string {
 		return fmt.Sprintf("A replica sustains about %s%s (%s to %s); %s%s",
 			digits(e.Value), unit, digits(e.Low), digits(e.High), rests, e.stops())
 	case Vague:
-		return fmt.Sprintf(
-			"A replica sustains something between %s and %s%s, perhaps %s; %s%s",
-			digits(e.Low),
-			digits(e.High),
-			unit,
-			digits(e.Value),
-			rests,
-			e.stops(),
-		)
+		return fmt.Sprintf("A replica sustains something between %s and %s%s, perhaps %s; %s%s", digits(e.Low),
+			digits(e.High), unit, digits(e.Value), rests, e.stops())
 	case Gradual:
-		return fmt.Sprintf(
-			"A replica comes to its limit at no one load: now and then from %s%s on, mostly from %s on; %s "+
-				"What requests ask for may differ: a signal that counts it (tokens, not requests) may have a sharper limit.",
-			digits(e.Edge),
-			unit,
-			digits(e.Full),
-			rests,
-		)
+		return fmt.Sprintf("A replica comes to its limit at no one load: now and then from %s%s on, mostly from %s "+
+			"on; %s What requests ask for may differ: a signal that counts it (tokens, not requests) may have a "+
+			"sharper limit.", digits(e.Edge), unit, digits(e.Full), rests)
 	case Seldom:
-		return fmt.Sprintf(
-			"Not enough evidence: %s%s Load one replica until its queue grows, or look again after a busy week.",
-			rests,
-			carried,
-		)
+		return fmt.Sprintf("Not enough evidence: %s%s Load one replica until its queue grows, or look again after a "+
+			"busy week.", rests, carried)
 	case Always:
-		return fmt.Sprintf(
-			"Not enough evidence: something waited nearly all the time, so nothing shows what a replica "+
-				"carries. The service needs more replicas, or the query of its saturation is above 0 at rest.%s",
-			carried,
-		)
+		return fmt.Sprintf("Not enough evidence: something waited nearly all the time, so nothing shows what a "+
+			"replica carries. The service needs more replicas, or the query of its saturation is above 0 at rest.%s",
+			carried)
 	case Unrelated:
-		return fmt.Sprintf(
-			"No estimate: %s But that has little to do with the load of a replica. Something else is its limit, "+
-				"or the queries are of different workloads.",
-			rests,
-		)
+		return fmt.Sprintf("No estimate: %s But that has little to do with the load of a replica. Something else is "+
+			"its limit, or the queries are of different workloads.", rests)
 	default:
 		return "Not enough evidence: demand, ready replicas and saturation were never known at the same time."
 	}

@@ -70,7 +70,9 @@ func parse(from strict.Document) Document {
 		d.Problems = []Problem{{File: d.File, Line: d.Line, Text: problem}}
 		return d
 	}
-	d.Key = keyOf(from)
+	d.Key = snapshot.Key{
+		Namespace: cmp.Or(from.Text("metadata", "namespace"), DefaultNamespace), Name: from.Text("metadata", "name"),
+	}
 	d.reading = from.Check(reflect.TypeFor[v1alpha1.Forecast]())
 	d.Problems = d.reading.Problems
 	d.decode(from)
@@ -81,30 +83,15 @@ func parse(from strict.Document) Document {
 func (d *Document) decode(from strict.Document) {
 	object := &v1alpha1.Forecast{}
 	err := from.Decode(object)
-	if err != nil && len(d.Problems) > 0 {
-		return
-	}
-	if err != nil {
-		d.Problems = append(d.Problems, Problem{File: d.File, Line: d.Line, Text: "read a Forecast: " + err.Error()})
-		return
-	}
-	if object.Namespace == "" {
-		object.Namespace = DefaultNamespace
-	}
-	if len(d.Problems) > 0 {
+	object.Namespace = cmp.Or(object.Namespace, DefaultNamespace)
+	switch sound := len(d.Problems) == 0; {
+	case err == nil && sound:
+		d.Object = object
+	case err == nil:
 		d.Rest = object
-		return
+	case sound:
+		d.Problems = []Problem{{File: d.File, Line: d.Line, Text: "read a Forecast: " + err.Error()}}
 	}
-	d.Object = object
-}
-
-// keyOf is the name that a document gives itself.
-func keyOf(d strict.Document) snapshot.Key {
-	key := snapshot.Key{Namespace: d.Text("metadata", "namespace"), Name: d.Text("metadata", "name")}
-	if key.Namespace == "" {
-		key.Namespace = DefaultNamespace
-	}
-	return key
 }
 
 // wrongKind says why a document is no Forecast; empty where it is one.

@@ -1,14 +1,11 @@
 package config
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -18,55 +15,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
-// reader reads the fields of one object and collects what is wrong with them. Each of its methods reads one field, and
-// returns the zero value where that has a problem.
-type reader struct {
-	problems field.ErrorList
-}
-
-func (r *reader) add(problem *field.Error) { r.problems = append(r.problems, problem) }
-
-// names checks what the metric will be called. The Kubernetes API does so itself; a folder has nobody else.
-func (r *reader) names(object *v1alpha1.Forecast) {
-	path := field.NewPath("metadata")
-	if object.Name == "" {
-		r.add(field.Required(path.Child("name"), "name the Forecast; its metric carries the name"))
-	} else {
-		r.all(path.Child("name"), object.Name, validation.IsDNS1123Subdomain(object.Name))
-	}
-	r.all(path.Child("namespace"), object.Namespace, validation.IsDNS1123Label(object.Namespace))
-}
-
-func (r *reader) all(path *field.Path, value string, messages []string) {
-	for _, message := range messages {
-		r.add(field.Invalid(path, value, message))
-	}
-}
-
-func (r *reader) targetRef(path *field.Path, ref v1alpha1.TargetRef) {
-	if ref.Kind == "" {
-		r.add(field.Required(path.Child("kind"), "name the kind of the workload, for example Deployment"))
-	} else if messages := validation.IsDNS1035Label(strings.ToLower(ref.Kind)); len(messages) > 0 {
-		r.add(field.Invalid(path.Child("kind"), ref.Kind, "is not a kind, write for example Deployment"))
-	}
-	if ref.Name == "" {
-		r.add(field.Required(path.Child("name"), "name the workload whose demand this is"))
-	} else {
-		r.all(path.Child("name"), ref.Name, validation.IsDNS1123Subdomain(ref.Name))
-	}
-}
+// reader reads the fields of a Forecast.
+type reader struct{ Fields }
 
 // signal reads where the demand comes from.
-func (r *reader) signal(
-	catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, target *refresh.Target,
-) {
+func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, target *refresh.Target) {
 	path := field.NewPath("spec", "signal")
 	preset, query := spec.Signal.Preset, spec.Signal.Query
 	switch {
 	case preset == "" && query == "":
-		r.add(field.Required(path, "set preset (forewarm presets lists them) or query"))
+		r.Add(field.Required(path, "set preset (forewarm presets lists them) or query"))
 	case preset != "" && query != "":
-		r.add(field.Forbidden(path, "preset and query exclude each other, keep one"))
+		r.Add(field.Forbidden(path, "preset and query exclude each other, keep one"))
 	}
 	var rendered Rendered
 	if query != "" {
@@ -84,12 +44,12 @@ func (r *reader) signal(
 
 func (r *reader) query(path *field.Path, catalogue Catalogue, namespace, query string) Rendered {
 	if len(query) > MaxQuery {
-		r.add(field.TooLong(path, query, MaxQuery))
+		r.Add(field.TooLong(path, query, MaxQuery))
 		return Rendered{}
 	}
 	rendered, err := catalogue.Confine(query, namespace)
 	if err != nil {
-		r.add(field.Invalid(path, query, err.Error()))
+		r.Add(field.Invalid(path, query, err.Error()))
 	}
 	return rendered
 }
@@ -98,7 +58,7 @@ func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string,
 	preset := spec.Signal.Preset
 	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef)
 	if err != nil {
-		r.add(field.Invalid(path, preset, err.Error()))
+		r.Add(field.Invalid(path, preset, err.Error()))
 	}
 	return rendered
 }
@@ -107,13 +67,13 @@ func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string,
 func (r *reader) duration(path *field.Path, text v1alpha1.Duration, low, high time.Duration) time.Duration {
 	d, err := model.ParseDuration(string(text))
 	if err != nil {
-		r.add(field.Invalid(path, text, "is not a duration, write for example 30s, 5m, 1h30m or 14d"))
+		r.Invalid(path, text, "is not a duration, write for example 30s, 5m, 1h30m or 14d")
 		return 0
 	}
 	if got := time.Duration(d); got >= low && got <= high {
 		return got
 	}
-	r.add(field.Invalid(path, text, fmt.Sprintf("write a duration from %s to %s", say(low), say(high))))
+	r.Invalid(path, text, "write a duration from %s to %s", say(low), say(high))
 	return 0
 }
 
@@ -124,63 +84,38 @@ func say(d time.Duration) string { return model.Duration(d).String() }
 func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
 	step := r.duration(path, text, MinStep, MaxLead)
 	if step%time.Second != 0 {
-		r.add(field.Invalid(path, text, "write a whole number of seconds"))
+		r.Invalid(path, text, "write a whole number of seconds")
 		return 0
 	}
 	return step
 }
 
-// leadTime reads the lead time that the object names and says so; what was measured comes after (see Measured). A window over it must be a number of steps that can be
-// forecast; a step of 0 has a problem of its own.
+// leadTime reads the lead time that the object names and says so; what was measured comes after (see Measured). A window
+// over it must be a number of steps that can be forecast; a step of 0 has a problem of its own.
 func (r *reader) leadTime(
 	path *field.Path, lead *v1alpha1.LeadTime, step time.Duration,
 ) (length time.Duration, source string) {
-	at, text := path.Child("fallback"), lead.Fallback
-	switch lead.Mode {
-	case v1alpha1.LeadTimeAuto:
-		if lead.Duration != "" {
-			r.add(field.Forbidden(path.Child("duration"),
-				"is for mode Fixed: add mode: Fixed, or write fallback instead"))
-		}
-		source = "fallback %s"
-	case v1alpha1.LeadTimeFixed:
-		if lead.Fallback != "" {
-			r.add(field.Forbidden(path.Child("fallback"), "is for mode Auto: remove it"))
-		}
-		at, text = path.Child("duration"), lead.Duration
-		if text == "" {
-			r.add(field.Required(at, "mode Fixed needs the lead time, for example 4m"))
-			return 0, ""
-		}
-		source = "fixed %s"
-	default:
-		modes := []v1alpha1.LeadTimeMode{v1alpha1.LeadTimeAuto, v1alpha1.LeadTimeFixed}
-		r.add(field.NotSupported(path.Child("mode"), lead.Mode, modes))
+	at, text := r.LeadTime(path, lead, "the lead time")
+	if at == nil {
 		return 0, ""
 	}
 	length = r.duration(at, text, time.Second, MaxLead)
 	if length == 0 || step == 0 {
 		return 0, ""
 	}
-	r.window(at, text, leadtime.Window(length), step)
-	return length, fmt.Sprintf(source, say(length))
-}
-
-func (r *reader) window(path *field.Path, text v1alpha1.Duration, window, step time.Duration) {
+	window := leadtime.Window(length)
 	switch {
 	case step > window:
-		r.add(field.Invalid(path, text, fmt.Sprintf(
-			"the lead window %s is shorter than the step %s: write a shorter step", say(window), say(step))))
+		r.Invalid(at, text, "the lead window %s is shorter than the step %s: write a shorter step", say(window),
+			say(step))
 	case window > MaxWindowSteps*step:
-		r.add(
-			field.Invalid(
-				path,
-				text,
-				fmt.Sprintf("the lead window %s is %d steps of %s, more than %d: write a longer step",
-					say(window), window/step, say(step), MaxWindowSteps),
-			),
-		)
+		r.Invalid(at, text, "the lead window %s is %d steps of %s, more than %d: write a longer step",
+			say(window), window/step, say(step), MaxWindowSteps)
 	}
+	if lead.Mode == v1alpha1.LeadTimeAuto {
+		return length, "fallback " + say(length)
+	}
+	return length, "fixed " + say(length)
 }
 
 // history reads how far back to look; its step and lead time may have problems of their own.
@@ -193,13 +128,10 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	least := max(MinPoints*target.Step, 2*leadtime.Window(target.Lead))
 	switch {
 	case points > MaxPoints:
-		r.add(
-			field.Invalid(path, text, fmt.Sprintf("is %d steps of %s, more than %d: write at most %s, or a longer step",
-				points, say(target.Step), MaxPoints, say(MaxPoints*target.Step))),
-		)
+		r.Invalid(path, text, "is %d steps of %s, more than %d: write at most %s, or a longer step",
+			points, say(target.Step), MaxPoints, say(MaxPoints*target.Step))
 	case history < least:
-		r.add(field.Invalid(path, text, fmt.Sprintf(
-			"write at least %s: %d steps and two lead windows", say(least), MinPoints)))
+		r.Invalid(path, text, "write at least %s: %d steps and two lead windows", say(least), MinPoints)
 	}
 	return history
 }
@@ -208,27 +140,24 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 // have problems of their own.
 func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Target) []time.Duration {
 	if len(texts) > MaxSeasons {
-		r.add(field.TooMany(path, len(texts), MaxSeasons))
+		r.Add(field.TooMany(path, len(texts), MaxSeasons))
 		return nil
 	}
 	var out []time.Duration
 	for i, text := range texts {
-		season := r.duration(path.Index(i), text, 2*MinStep, MaxHistory)
+		at := path.Index(i)
+		season := r.duration(at, text, 2*MinStep, MaxHistory)
 		if season == 0 || target.Step == 0 || target.History == 0 {
 			continue
 		}
 		switch {
 		case season%target.Step != 0 || season < 2*target.Step:
-			r.add(field.Invalid(path.Index(i), text,
-				fmt.Sprintf("write a whole number of steps of %s, at least two", say(target.Step))))
+			r.Invalid(at, text, "write a whole number of steps of %s, at least two", say(target.Step))
 		case season > target.History/2:
-			r.add(field.Invalid(path.Index(i), text, fmt.Sprintf(
-				"the history %s must hold a season twice: write at most %s",
-				say(target.History),
-				say(target.History/2),
-			)))
+			r.Invalid(at, text, "the history %s must hold a season twice: write at most %s",
+				say(target.History), say(target.History/2))
 		case len(out) > 0 && season <= out[len(out)-1]:
-			r.add(field.Invalid(path.Index(i), text, "write the shorter season first, each once"))
+			r.Invalid(at, text, "write the shorter season first, each once")
 		default:
 			out = append(out, season)
 		}
@@ -254,14 +183,14 @@ func (r *reader) mode(path *field.Path, mode v1alpha1.ServeMode) decide.Mode {
 		return decide.Shadow
 	}
 	known := []v1alpha1.ServeMode{v1alpha1.ServeFloor, v1alpha1.ServeForecast, v1alpha1.ServeShadow}
-	r.add(field.NotSupported(path, mode, known))
+	r.Add(field.NotSupported(path, mode, known))
 	return ""
 }
 
 // models reads the names of the models, in the spelling that a selector uses.
 func (r *reader) models(path *field.Path, names []string) []string {
 	if len(names) > MaxModels {
-		r.add(field.TooMany(path, len(names), MaxModels))
+		r.Add(field.TooMany(path, len(names), MaxModels))
 		return nil
 	}
 	var out []string
@@ -269,9 +198,9 @@ func (r *reader) models(path *field.Path, names []string) []string {
 		canonical, ok := windowpeak.Canonical(name)
 		switch {
 		case !ok:
-			r.add(field.NotSupported(path.Index(i), name, windowpeak.Names()))
+			r.Add(field.NotSupported(path.Index(i), name, windowpeak.Names()))
 		case slices.Contains(out, canonical):
-			r.add(field.Duplicate(path.Index(i), name))
+			r.Add(field.Duplicate(path.Index(i), name))
 		default:
 			out = append(out, canonical)
 		}
@@ -279,11 +208,61 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	return out
 }
 
-// decimal reads digits with a point, as the CRD's schema allows them: no sign, exponent, hexadecimal or NaN.
-func decimal(text string) (value float64, ok bool) {
-	if strings.Trim(text, "0123456789.") != "" {
-		return 0, false
+// policy reads what is asked of the served value: a quantile, a cost ratio or an objective, of which a defaulted spec has
+// one at least.
+func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec) decide.Policy {
+	out := decide.Policy{
+		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
+		CostRatio: r.costRatio(path.Child("costRatio"), spec.CostRatio),
+		Mode:      r.mode(path.Child("serve"), spec.Serve),
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	return value, err == nil
+	const one = "objective, quantile and costRatio exclude each other, keep one"
+	if spec.Quantile != "" && spec.CostRatio != "" {
+		r.Add(field.Forbidden(path.Child("costRatio"), one))
+	}
+	if spec.Objective == nil {
+		return out
+	}
+	out.Late, out.Wait = r.objective(path.Child("objective"), spec.Objective)
+	if spec.Quantile != "" || spec.CostRatio != "" {
+		r.Add(field.Forbidden(path.Child("objective"), one))
+	}
+	return out
+}
+
+func (r *reader) quantile(path *field.Path, text string) float64 {
+	if text == "" {
+		return 0
+	}
+	q, ok := Decimal(text)
+	if !ok || !(q >= windowpeak.Lowest && q <= windowpeak.Highest) {
+		r.Invalid(path, text, "write a number from %v to %v, for example \"0.95\"", windowpeak.Lowest,
+			windowpeak.Highest)
+		return 0
+	}
+	return q
+}
+
+func (r *reader) costRatio(path *field.Path, text string) float64 {
+	if text == "" {
+		return 0
+	}
+	ratio, ok := Decimal(text)
+	if !ok || !(ratio > 0 && ratio <= MaxCostRatio) {
+		r.Invalid(path, text, "write a number above 0, at most %d, for example \"20\"", MaxCostRatio)
+		return 0
+	}
+	return ratio
+}
+
+// objective reads the share of demand that may be late and the wait beyond which it is.
+func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float64, wait time.Duration) {
+	wait = r.duration(path.Child("wait"), o.Wait, time.Second, MaxWait)
+	number, isPercentage := strings.CutSuffix(o.Late, "%")
+	percent, ok := Decimal(number)
+	if !isPercentage || !ok || !(percent > 0 && percent < 100) {
+		r.Invalid(path.Child("late"), o.Late, "write a percentage above 0%% and below 100%%, for example \"1%%\"")
+		return 0, wait
+	}
+	return percent / 100, wait
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -25,7 +26,10 @@ const maxTarget = math.MaxInt64 / 1000
 // scale says which autoscalers read the value: those of the cluster that refer to the object and scale its workload, or
 // else spec.scaling.
 func (r *reader) scale(
-	spec *v1alpha1.ForecastSpec, workload leadtime.Workload, s Surroundings, target *refresh.Target,
+	spec *v1alpha1.ForecastSpec,
+	workload leadtime.Workload,
+	s Surroundings,
+	target *refresh.Target,
 ) {
 	own, stated := r.scaling(field.NewPath("spec", "scaling"), spec.Scaling)
 	milli := int64(0)
@@ -41,10 +45,8 @@ func (r *reader) scale(
 	case len(choice.Scalings) == 0:
 		words = []string{"no autoscaler, and no spec.scaling"}
 	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Scaling) bool { return c.Target() == own.Target() }):
-		words = append(
-			words,
-			fmt.Sprintf("spec.scaling.target %s is not used beside them", spec.Scaling.Target.String()),
-		)
+		words = append(words,
+			fmt.Sprintf("spec.scaling.target %s is not used beside them", spec.Scaling.Target.String()))
 	}
 	doubts := doubts(choice.Passed, s.Unread)
 	target.Scalings, target.ScalingSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
@@ -96,14 +98,10 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 	down.Stabilization = 0
 	spec := hpa.Spec{
 		Min: 1, Max: MaxReplicas,
-		Metrics: []hpa.Metric{
-			{
-				Name:   "demand",
-				Source: hpa.External,
-				Type:   hpa.AverageValue,
-				Target: r.scalingTarget(path.Child("target"), s),
-			},
-		},
+		Metrics: []hpa.Metric{{
+			Name: "demand", Source: hpa.External, Type: hpa.AverageValue,
+			Target: r.scalingTarget(path.Child("target"), s),
+		}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 		Cluster:  hpa.DefaultCluster(),
 	}
@@ -114,11 +112,11 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 		spec.Max = *s.MaxReplicas
 	}
 	if spec.Min < 0 || spec.Min > MaxReplicas {
-		r.add(field.Invalid(path.Child("minReplicas"), spec.Min, fmt.Sprintf("write 0 to %d", MaxReplicas)))
+		r.Invalid(path.Child("minReplicas"), spec.Min, "write 0 to %d", MaxReplicas)
 	}
 	if least := max(spec.Min, 1); spec.Max < least || spec.Max > MaxReplicas {
-		r.add(field.Invalid(path.Child("maxReplicas"), spec.Max,
-			fmt.Sprintf("write at least %d: minReplicas, and 1; and at most %d", least, MaxReplicas)))
+		r.Invalid(path.Child("maxReplicas"), spec.Max, "write at least %d: minReplicas, and 1; and at most %d",
+			least, MaxReplicas)
 	}
 	// One that may sleep keeps a replica here, see package autoscaler.
 	spec.Min = max(spec.Min, 1)
@@ -130,13 +128,23 @@ func (r *reader) scalingTarget(path *field.Path, s *v1alpha1.Scaling) int64 {
 	target := s.Target.AsApproximateFloat64()
 	switch {
 	case !(target > 0):
-		r.add(field.Invalid(path, s.Target.String(),
-			"write the demand that one replica sustains, a quantity above 0, for example \"4000\""))
+		r.Invalid(path, s.Target.String(),
+			"write the demand that one replica sustains, a quantity above 0, for example \"4000\"")
 		return 0
 	case target < 0.001 || target >= maxTarget:
-		r.add(field.Invalid(path, s.Target.String(), fmt.Sprintf(
-			"an HPA can hold 0.001 to %.3g: state the demand in another unit", float64(maxTarget))))
+		r.Invalid(path, s.Target.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
+			float64(maxTarget))
 		return 0
 	}
 	return s.Target.MilliValue()
+}
+
+// CheckQuantities refuses an object whose quantities must not be parsed (see v1alpha1.BoundedQuantity). It is to be asked
+// before the object is decoded.
+func CheckQuantities(object map[string]any) error {
+	text, found, err := unstructured.NestedString(object, "spec", "scaling", "target")
+	if err != nil || !found || v1alpha1.BoundedQuantity(text) {
+		return nil //nolint:nilerr // A target of another kind is the decoder's to refuse.
+	}
+	return fmt.Errorf("spec.scaling.target: %.64q is not a quantity, write for example 64, 0.5 or 4k", text)
 }

@@ -218,18 +218,6 @@ func TestNoBoundBoundsNothing(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
-	if err := config().Validate(); err != nil {
-		t.Error(err)
-	}
-	err := credible.Config{Windows: []int{3, 2}, Lead: 5, Replica: math.NaN()}.Validate()
-	for _, want := range []string{"step of 0s", "lead window at 5", "sustains NaN"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q in it", err, want)
-		}
-	}
-}
-
 // The base, judged the plain way: the highest level that all samples of a corroboration time had, or that three of separate
 // times had.
 func plainBase(demand []float64, span int) float64 {

@@ -1,10 +1,7 @@
 package credible
 
 import (
-	"errors"
-	"fmt"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -25,26 +22,6 @@ type Config struct {
 // repeat itself for, and two steps or two minutes more, whichever is longer.
 func Corroboration(reach, step time.Duration) time.Duration {
 	return reach + max(2*step, 2*time.Minute)
-}
-
-// Validate returns every problem.
-func (c Config) Validate() error {
-	var problems []error
-	if c.Step <= 0 || c.Corroboration < c.Step {
-		problems = append(problems, fmt.Errorf("credible: a step of %s and a corroboration time of %s, want "+
-			"a step at least", c.Step, c.Corroboration))
-	}
-	if !slices.IsSorted(c.Windows) || c.Lead < 0 || c.Lead >= len(c.Windows) || c.Windows[0] < 1 {
-		problems = append(
-			problems,
-			fmt.Errorf("credible: windows of %v steps, the lead window at %d, want them ascending",
-				c.Windows, c.Lead),
-		)
-	}
-	if !(c.Replica >= 0) {
-		problems = append(problems, fmt.Errorf("credible: a replica sustains %v, want 0 or more", c.Replica))
-	}
-	return errors.Join(problems...)
 }
 
 // Sample is a step's raw demand and whether it can be believed.

@@ -9,6 +9,9 @@ type Scaling struct {
 	// HPA is its arithmetic. It has one metric, the value served, compared with a target AverageValue: what a replica
 	// sustains at full capacity.
 	HPA hpa.Spec
+	// Candidate is the one whose forecast it asks for (a selector's model=...), by its canonical name; empty for the one that
+	// is selected.
+	Candidate string
 }
 
 // Target is what a replica sustains, in the demand's unit.

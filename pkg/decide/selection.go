@@ -36,7 +36,10 @@ var selectors = map[string]func(*Selection, string) error{ //nolint:gochecknoglo
 // SelectionKeys are the keys that ParseSelection knows, sorted.
 func SelectionKeys() []string { return slices.Sorted(maps.Keys(selectors)) }
 
-// ParseSelection reads the pairs of a selector. Every problem is in the error, which wraps ErrSelection and lists the
+// maxProblems are said of one selector: whoever asks for thousands of keys needs no list of them.
+const maxProblems = 5
+
+// ParseSelection reads the pairs of a selector. The first problems are in the error, which wraps ErrSelection and lists the
 // valid keys or values.
 func ParseSelection(pairs map[string]string) (Selection, error) {
 	var (
@@ -61,6 +64,9 @@ func ParseSelection(pairs map[string]string) (Selection, error) {
 	}
 	if s.Quantile != 0 && s.Late != 0 {
 		problems = append(problems, "quantile and late exclude each other, keep one")
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
 	}
 	if len(problems) > 0 {
 		return Selection{}, fmt.Errorf("%w: %s", ErrSelection, strings.Join(problems, "; "))

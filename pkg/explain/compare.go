@@ -59,11 +59,8 @@ func (t *telling) differences() []string {
 	}
 	if limited, _ := live.condition("ScalingLimited"); limited.Reason == string(hpa.ScaleUpLimit) ||
 		limited.Reason == string(hpa.ScaleDownLimit) {
-		add(
-			"at its last sync the policies allowed no more (%s); the next sync comes within %s",
-			limited.Reason,
-			figures.Span(period),
-		)
+		add("at its last sync the policies allowed no more (%s); the next sync comes within %s", limited.Reason,
+			figures.Span(period))
 	}
 	if len(why) == 0 {
 		add("the controller remembers recommendations and changes that cannot be read from outside; or it runs with " +

@@ -30,22 +30,12 @@ func (t *telling) uncovered(i int) {
 	if c.Waiting > 0 {
 		still = fmt.Sprintf(" (%d of them still)", c.Waiting)
 	}
-	t.warn(
-		CoveredStartsWait,
-		fmt.Sprintf(
-			"kubectl describe warmpool %s: it holds too little (max, budget, quantile), or what the pods do not fit",
-			c.Pool,
-		),
-		"warm pool %s stands ready for Forecast %s, so that it looks ahead for starts on nodes that are there (%s), yet %d of "+
-			"the %d pods that were created since %s waited for a node%s",
-		c.Pool,
-		f.Name,
-		figures.Span(f.Lead),
-		c.Waited,
-		c.Starts,
-		c.from(t.s.Now).UTC().Format("2006-01-02 15:04 UTC"),
-		still,
-	)
+	advice := "kubectl describe warmpool " + c.Pool + ": it holds too little (max, budget, quantile), or what the pods do " +
+		"not fit"
+	since := c.from(t.s.Now).UTC().Format("2006-01-02 15:04 UTC")
+	t.warn(CoveredStartsWait, advice, "warm pool %s stands ready for Forecast %s, so that it looks ahead for starts "+
+		"on nodes that are there (%s), yet %d of the %d pods that were created since %s waited for a node%s",
+		c.Pool, f.Name, figures.Span(f.Lead), c.Waited, c.Starts, since, still)
 }
 
 // from is the time from which on starts count.

@@ -34,9 +34,7 @@ func Explain(s *Situation) (*Explanation, error) {
 	}
 	t.foreign()
 	t.compare()
-	if err := t.warnings(); err != nil {
-		return nil, fmt.Errorf("explain %s: %w", s.HPA, err)
-	}
+	t.warnings()
 	return t.Explanation, nil
 }
 
@@ -91,8 +89,8 @@ func (t *telling) compute() error {
 // proposals are those of each metric, also where the controller would not have looked at them.
 func (t *telling) proposals() {
 	o := t.s.observed()
-	for i, m := range t.s.Spec.Metrics {
-		p := t.s.Spec.Propose(m, o, t.s.Metrics[i].Reading)
+	for i := range t.s.Spec.Metrics {
+		p := t.s.Spec.Propose(&t.s.Spec.Metrics[i], &o, t.s.Metrics[i].Reading)
 		t.Metrics = append(t.Metrics, t.line(i, &p))
 		t.say("%s", t.proposal(i, &p))
 		if f := t.s.Metrics[i].Forecast; f != nil {
@@ -114,11 +112,8 @@ func (t *telling) unread() {
 		t.say("Without a metric the HPA keeps what it has.")
 		return
 	}
-	t.say(
-		"Where not all metrics can be read the HPA scales up by the others but never down: their %d are no more than "+
-			"there are.",
-		t.out.Proposed,
-	)
+	t.say("Where not all metrics can be read the HPA scales up by the others but never down: their %d are no more "+
+		"than there are.", t.out.Proposed)
 }
 
 // conclusion is the figure.
@@ -135,11 +130,8 @@ func (t *telling) conclusion() {
 	}
 	switch after := t.Settles; {
 	case after.Open:
-		t.say(
-			"If the readings stay it is at %s after %s, and still moving.",
-			replicas(after.Replicas),
-			figures.Span(furthest),
-		)
+		t.say("If the readings stay it is at %s after %s, and still moving.", replicas(after.Replicas),
+			figures.Span(furthest))
 	case after.Replicas != to:
 		t.say("If the readings stay it ends at %s, after %s more (a sync every %s).",
 			replicas(after.Replicas), figures.Span(seconds(after.Seconds)), figures.Span(period))

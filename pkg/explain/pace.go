@@ -19,27 +19,20 @@ func list(names []string) string {
 
 // rise compares how fast a Forecast's demand rises with how fast the HPA may follow: what is not asked for a lead time
 // ahead comes late, however well it was foreseen.
-func (t *telling) rise() error {
+func (t *telling) rise() {
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Select == hpa.SelectDisabled {
-		t.warn(
-			ScaleUpDisabled,
-			"take behavior.scaleUp.selectPolicy: Disabled away",
-			"behavior.scaleUp.selectPolicy is "+
-				"Disabled: the HPA never scales up, whatever is forecast",
-		)
-		return nil
+		t.warn(ScaleUpDisabled, "take behavior.scaleUp.selectPolicy: Disabled away",
+			"behavior.scaleUp.selectPolicy is Disabled: the HPA never scales up, whatever is forecast")
+		return
 	}
 	for i := range t.s.Spec.Metrics {
-		if err := t.riseOf(i); err != nil {
-			return err
-		}
+		t.riseOf(i)
 	}
-	return nil
 }
 
 // riseOf compares for one metric: the rise that is ahead, and the steepest of the last day. Where no Forecast says what is
 // ahead, it is what the present replicas do not carry.
-func (t *telling) riseOf(i int) error {
+func (t *telling) riseOf(i int) {
 	m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
 	if f == nil || f.Missing != "" {
 		f = &Forecast{Name: m.Name, Served: math.NaN(), Lead: t.s.Lead, Steepest: Rise{math.NaN(), math.NaN()}}
@@ -48,7 +41,7 @@ func (t *telling) riseOf(i int) error {
 		}
 	}
 	if m.Type != hpa.AverageValue || f.Lead <= 0 {
-		return nil
+		return
 	}
 	for _, r := range []struct {
 		rise Rise
@@ -58,51 +51,38 @@ func (t *telling) riseOf(i int) error {
 		{Rise{f.Observed, f.Served}, "now", t.s.Scale.Existing},
 		{f.Steepest, "as in the last day", 0},
 	} {
-		slow, err := t.slow(m, f, r.rise, r.from)
-		if err != nil {
-			return err
-		}
-		if slow != "" {
-			t.warn(
-				ScaleUpSlowerThanRise,
-				"let behavior.scaleUp allow the whole rise at once, or take it away: the default "+
-					"doubles every sync",
-				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s",
-				f.Name,
-				number(r.rise.From),
-				of(r.rise.To, f.Unit),
-				figures.Span(f.Lead),
-				r.when,
-				slow,
-			)
-			return nil
+		if slow := t.slow(m, f, r.rise, r.from); slow != "" {
+			t.warn(ScaleUpSlowerThanRise,
+				"let behavior.scaleUp allow the whole rise at once, or take it away: the default doubles every sync",
+				"a rise of %s from %s to %s within the lead time of %s, %s, needs %s", f.Name, number(r.rise.From),
+				of(r.rise.To, f.Unit), figures.Span(f.Lead), r.when, slow)
+			return
 		}
 	}
-	return nil
 }
 
 // slow says how far behind a rise the HPA's rules are; empty where they can follow it within the lead time. Without a
 // number of replicas to begin with they are those that carry where the rise begins.
-func (t *telling) slow(m *hpa.Metric, f *Forecast, r Rise, begin int32) (string, error) {
+func (t *telling) slow(m *hpa.Metric, f *Forecast, r Rise, begin int32) string {
 	each := float64(m.Target) / 1000
 	if math.IsNaN(r.From) || math.IsNaN(r.To) || r.To <= r.From {
-		return "", nil
+		return ""
 	}
 	if begin == 0 {
 		begin = ceil(r.From / each)
 	}
 	begin = max(begin, t.s.Spec.Min, 1)
 	needed := min(ceil(r.To/each), t.s.Spec.Max)
-	got, err := t.s.reach(begin, f.Lead)
-	if err != nil || got >= needed {
-		return "", err
+	got := t.s.reach(begin, f.Lead)
+	if got >= needed {
+		return ""
 	}
 	rule := t.upRule()
 	if b := t.s.Spec.Behavior; b != nil && b.Up.Stabilization > 0 {
 		rule += ", held for " + figures.Span(b.Up.Stabilization)
 	}
 	return fmt.Sprintf("%d replicas; from %d no more than %d can be asked for in that time (%s)",
-		needed, begin, got, rule), nil
+		needed, begin, got, rule)
 }
 
 // deadBand is what the tolerance keeps from being seen.
@@ -123,17 +103,9 @@ func (t *telling) deadBand() {
 		if hidden < 1 && wanted <= t.s.Scale.Existing {
 			continue
 		}
-		text := fmt.Sprintf(
-			"with %s a rise of %s by less than %s%% is not seen: nothing is added up to %s, where %s carry %s",
-			replicas(
-				t.s.Scale.Existing,
-			),
-			m.Name,
-			number(100*up),
-			number(each*there*(1+up)),
-			replicas(t.s.Scale.Existing),
-			number(each*there),
-		)
+		text := fmt.Sprintf("with %s a rise of %s by less than %s%% is not seen: nothing is added up to %s, where %s "+
+			"carry %s", replicas(t.s.Scale.Existing), m.Name, number(100*up), number(each*there*(1+up)),
+			replicas(t.s.Scale.Existing), number(each*there))
 		if wanted > t.s.Scale.Existing {
 			text += fmt.Sprintf("; now %s would need %d", number(*line.Value), wanted)
 		}
@@ -145,7 +117,7 @@ func (t *telling) deadBand() {
 // scaleDown: a reactive metric that dips for less than a lead time takes away replicas that come back late. A value that
 // looks ahead does not dip then.
 func (t *telling) scaleDown() {
-	lead, window := t.s.lead(), t.s.holdDown()
+	lead, window := t.s.lead(), t.s.Spec.DownStabilization()
 	if lead == 0 || window >= lead || len(t.s.Spec.Metrics) == 0 {
 		return
 	}
@@ -157,14 +129,9 @@ func (t *telling) scaleDown() {
 			return
 		}
 	}
-	t.warn(
-		ScaleDownBeforeLead,
-		fmt.Sprintf("write behavior: {scaleDown: {stabilizationWindowSeconds: %d}}, or scale on a "+
-			"forecast, which looks ahead", int(math.Ceil(min(lead, time.Hour).Seconds()))),
-		"no metric looks ahead, and a "+
-			"scale-down waits for %s, less than the %s that a new replica takes: after a short dip the demand is back before "+
-			"its replicas are",
-		figures.Span(window),
-		figures.Span(lead),
-	)
+	advice := fmt.Sprintf("write behavior: {scaleDown: {stabilizationWindowSeconds: %d}}, or scale on a forecast, "+
+		"which looks ahead", int(math.Ceil(min(lead, time.Hour).Seconds())))
+	t.warn(ScaleDownBeforeLead, advice, "no metric looks ahead, and a scale-down waits for %s, less than the %s that "+
+		"a new replica takes: after a short dip the demand is back before its replicas are",
+		figures.Span(window), figures.Span(lead))
 }

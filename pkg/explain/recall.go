@@ -27,13 +27,9 @@ func (s *Situation) before() (replicas int32, known bool) {
 	switch {
 	case live.Current != live.Desired:
 		return live.Current, true
-	case limited.Reason == string(hpa.ScaleUpLimit) && ago < longest(&b.Up):
-		return s.from(
-			func(n int32) bool { return s.furthest(n, unbounded) <= s.Scale.Replicas },
-			s.Scale.Replicas,
-			-1,
-		)
-	case limited.Reason == string(hpa.ScaleDownLimit) && ago < longest(&b.Down):
+	case limited.Reason == string(hpa.ScaleUpLimit) && ago < b.Up.LongestPeriod():
+		return s.from(func(n int32) bool { return s.furthest(n, unbounded) <= s.Scale.Replicas }, s.Scale.Replicas, -1)
+	case limited.Reason == string(hpa.ScaleDownLimit) && ago < b.Down.LongestPeriod():
 		return s.from(func(n int32) bool { return s.furthest(n, 0) >= s.Scale.Replicas }, s.Scale.Replicas, 1)
 	}
 	return 0, false

@@ -17,18 +17,19 @@ func (t *telling) proposal(i int, p *hpa.Proposal) string {
 	if p.Err != nil {
 		return fmt.Sprintf("%s (%s) cannot be read: %s.", m.Name, m.Source, p.Err)
 	}
-	text := fmt.Sprintf("%s (%s%s) is %s.", m.Name, m.Source, from(t.s.Metrics[i].From), milli(p.Total))
+	text := fmt.Sprintf("%s (%s%s) is %s.", m.Name, m.Source, after(", by ", t.s.Metrics[i].From), milli(p.Total))
 	if m.Type == hpa.Value {
 		return text + " " + t.byValue(m, p)
 	}
 	return text + " " + t.byAverage(m, p)
 }
 
-func from(source string) string {
-	if source == "" {
+// after is a text with what leads to it; empty where it is.
+func after(lead, text string) string {
+	if text == "" {
 		return ""
 	}
-	return ", by " + source
+	return lead + text
 }
 
 // byAverage: 173 over 10 a replica is 17.3, so 18 replicas.
@@ -91,13 +92,8 @@ func (t *telling) stabilization() {
 	}
 	switch {
 	case t.out.Able == hpa.ScaleDownStabilized:
-		t.say(
-			"A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than %d. %s",
-			figures.Span(t.s.holdDown()),
-			t.window(),
-			t.out.Stabilized,
-			t.held(t.s.holdDown()),
-		)
+		t.say("A scale-down waits: the highest recommendation of the last %s counts (%s), and that is no less than "+
+			"%d. %s", figures.Span(t.s.Spec.DownStabilization()), t.window(), t.out.Stabilized, t.held(t.s.Spec.DownStabilization()))
 	case t.out.Able == hpa.ScaleUpStabilized:
 		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
 			"stabilizationWindowSeconds), and that is no more than %d. %s", figures.Span(up), t.out.Stabilized, t.held(up))
@@ -109,12 +105,8 @@ func (t *telling) stabilization() {
 // held says how much is known of what holds: an HPA's condition names it, never since when.
 func (t *telling) held(window time.Duration) string {
 	if able, there := t.s.Live.condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
-		return fmt.Sprintf(
-			"Its condition %s says so too; since when only the controller knows, so that it lets go in %s at "+
-				"the latest, if the readings stay.",
-			able.Reason,
-			figures.Span(window),
-		)
+		return fmt.Sprintf("Its condition %s says so too; since when only the controller knows, so that it lets go in "+
+			"%s at the latest, if the readings stay.", able.Reason, figures.Span(window))
 	}
 	return "What was recommended in that time only the controller knows; taken is the present number."
 }
@@ -163,12 +155,9 @@ func (t *telling) recentChange() {
 		return
 	}
 	ago := t.s.Now.Sub(live.LastScale)
-	if within := max(longest(&b.Up), longest(&b.Down)); ago >= 0 && ago < within {
-		t.say(
-			"The last change, %s ago, still counts in the policies' %s; what others there were only the controller knows.",
-			figures.Span(ago),
-			figures.Span(within),
-		)
+	if within := max(b.Up.LongestPeriod(), b.Down.LongestPeriod()); ago >= 0 && ago < within {
+		t.say("The last change, %s ago, still counts in the policies' %s; what others there were only the controller "+
+			"knows.", figures.Span(ago), figures.Span(within))
 	}
 }
 
@@ -183,12 +172,8 @@ func (f *Forecast) sentence() string {
 	}
 	text += fmt.Sprintf("%s are observed now, %s are served", of(f.Observed, f.Unit), of(f.Served, f.Unit))
 	if !f.Behind {
-		text += fmt.Sprintf(
-			" for the next %s (lead time %s%s)",
-			figures.Span(f.Window),
-			figures.Span(f.Lead),
-			bracketed(f.LeadSource),
-		)
+		text += fmt.Sprintf(" for the next %s (lead time %s%s)", figures.Span(f.Window), figures.Span(f.Lead),
+			after(": ", f.LeadSource))
 	}
 	if f.Asked != "" {
 		text += ", asked: " + f.Asked
@@ -197,11 +182,4 @@ func (f *Forecast) sentence() string {
 		text += "; the HPA asks for " + f.Selected + ", which may be another value"
 	}
 	return text + "; " + f.Reason + "."
-}
-
-func bracketed(text string) string {
-	if text == "" {
-		return ""
-	}
-	return ": " + text
 }

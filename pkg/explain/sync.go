@@ -50,36 +50,16 @@ func (s *Situation) settle(c *hpa.Controller, first int32) Settling {
 
 // memory is how far back the controller looks at most.
 func (s *Situation) memory() time.Duration {
-	back := s.holdDown()
+	back := s.Spec.DownStabilization()
 	if b := s.Spec.Behavior; b != nil {
-		back = max(back, b.Up.Stabilization)
-		for _, r := range []hpa.Rules{b.Up, b.Down} {
-			back = max(back, longest(&r))
-		}
+		back = max(back, b.Up.Stabilization, b.Up.LongestPeriod(), b.Down.LongestPeriod())
 	}
 	return back
-}
-
-// longest is the longest period of the policies of one direction.
-func longest(r *hpa.Rules) time.Duration {
-	back := time.Duration(0)
-	for _, p := range r.Policies {
-		back = max(back, p.Period)
-	}
-	return back
-}
-
-// holdDown is the window that holds a scale-down.
-func (s *Situation) holdDown() time.Duration {
-	if b := s.Spec.Behavior; b != nil && b.Down.Stabilization >= 0 {
-		return b.Down.Stabilization
-	}
-	return s.Spec.Cluster.DownscaleStabilization
 }
 
 // reach is how many replicas can be asked for, from a number of them, after a time in which the demand is without bound:
 // what the scale-up window and policies leave of it.
-func (s *Situation) reach(from int32, after time.Duration) (int32, error) {
+func (s *Situation) reach(from int32, after time.Duration) int32 {
 	spec := s.Spec
 	spec.Cluster.Tolerance = 0
 	spec.Metrics = []hpa.Metric{{Name: "demand", Source: hpa.Object, Type: hpa.AverageValue, Target: 1}}
@@ -89,13 +69,13 @@ func (s *Situation) reach(from int32, after time.Duration) (int32, error) {
 		spec.Behavior = &behavior
 	}
 	c, err := hpa.New(spec)
-	if err != nil {
-		return 0, err
+	if err != nil { // Not of a spec that is valid with its own metrics.
+		return math.MaxInt32
 	}
 	at := max(from, 1)
 	for elapsed := time.Duration(0); elapsed <= after && at < spec.Max; elapsed += period {
 		o := hpa.Observed{Replicas: at, Existing: at, Readings: []hpa.Reading{{Values: []int64{unbounded}}}}
 		at = c.Sync(s.Now.Add(elapsed), o).Replicas
 	}
-	return at, nil
+	return at
 }

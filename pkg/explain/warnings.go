@@ -6,6 +6,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/hpa"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // The reasons of warnings.
@@ -30,7 +31,7 @@ const (
 )
 
 // warnings are what does harm, what matters most first.
-func (t *telling) warnings() error {
+func (t *telling) warnings() {
 	t.conditions()
 	t.rivals()
 	for i := range t.s.Spec.Metrics {
@@ -39,43 +40,34 @@ func (t *telling) warnings() error {
 		t.health(i)
 		t.uncovered(i)
 	}
-	if err := t.rise(); err != nil {
-		return err
-	}
+	t.rise()
 	t.bounds()
 	t.deadBand()
 	t.scaleDown()
 	for _, f := range t.s.Foreign {
 		t.notComputed(&f)
 	}
-	return nil
 }
 
 // notComputed is a metric whose proposal only the HPA knows.
 func (t *telling) notComputed(f *Foreign) {
-	const text = "%s %s is not computed here, and may ask for more: %s"
+	advice, why := "look at the pods themselves: kubectl top pods", f.Why
 	switch {
 	case f.Why != "":
-		t.warn(MetricNotExplained, "explain the HPA that KEDA makes, in the cluster", text, f.Type, f.Name, f.Why)
+		advice = "explain the HPA that KEDA makes, in the cluster"
 	case f.Current == "":
-		t.warn(MetricNotExplained, "look at the pods themselves: kubectl top pods", text, f.Type, f.Name,
-			fmt.Sprintf("it reads single pods (target %s), and there is no status with its value", f.Target))
+		why = fmt.Sprintf("it reads single pods (target %s), and there is no status with its value", f.Target)
 	default:
-		t.warn(MetricNotExplained, "look at the pods themselves: kubectl top pods", text, f.Type, f.Name,
-			fmt.Sprintf("it reads single pods; by the HPA's status it is %s (target %s)", f.Current, f.Target))
+		why = fmt.Sprintf("it reads single pods; by the HPA's status it is %s (target %s)", f.Current, f.Target)
 	}
+	t.warn(MetricNotExplained, advice, "%s %s is not computed here, and may ask for more: %s", f.Type, f.Name, why)
 }
 
 // rivals are others that write the same replicas.
 func (t *telling) rivals() {
 	if t.s.Owner != "" {
-		t.warn(
-			OwnedByKEDA,
-			"change the ScaledObject",
-			"KEDA makes this HPA of ScaledObject %s, and undoes what is changed "+
-				"in it; between 0 and 1 replicas KEDA scales by itself",
-			t.s.Owner,
-		)
+		t.warn(OwnedByKEDA, "change the ScaledObject", "KEDA makes this HPA of ScaledObject %s, and undoes what is "+
+			"changed in it; between 0 and 1 replicas KEDA scales by itself", t.s.Owner)
 	}
 	if len(t.s.Rivals) > 0 {
 		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the largest proposal wins",
@@ -88,14 +80,9 @@ func (t *telling) negative(i int) {
 	m := &t.s.Spec.Metrics[i]
 	for _, v := range t.s.Metrics[i].Reading.Values {
 		if v < 0 && m.Source == hpa.External && m.Type == hpa.AverageValue {
-			t.warn(
-				NegativeMetric,
-				"mend the query, for example by clamp_min(…, 0)",
-				"%s is negative (%s): the controller "+
-					"takes that for an overflow and scales to maxReplicas",
-				m.Name,
-				milli(v),
-			)
+			t.warn(NegativeMetric, "mend the query, for example by clamp_min(…, 0)",
+				"%s is negative (%s): the controller takes that for an overflow and scales to maxReplicas",
+				m.Name, milli(v))
 		}
 	}
 }
@@ -130,26 +117,18 @@ func (t *telling) health(i int) {
 		t.warn(HistoryTooShort, "wait, or point forewarm at a source with an older history",
 			"Forecast %s knows less than a season of its demand: %s", f.Name, f.Ready)
 	case f.State == snapshot.FallingBack:
-		t.warn(
-			ForecastFallingBack,
-			"look at the history source: the condition SourceHealthy of the Forecast",
+		t.warn(ForecastFallingBack, "look at the history source: the condition SourceHealthy of the Forecast",
 			"Forecast %s serves the running maximum of the observed demand, which sees nothing coming: %s",
-			f.Name,
-			f.Ready,
-		)
+			f.Name, f.Ready)
 	case !f.State.Serves():
 		t.warn(ForecastNotServing, "kubectl describe forecast "+f.Name,
 			"Forecast %s is %s and serves nothing, so that the HPA keeps what it has: %s", f.Name, f.State, f.Ready)
 	}
 	if f.Saturated != "" {
-		t.warn(
-			DemandSaturated,
-			"take a signal that goes on rising when the service is full (arrivals, running + waiting), "+
-				"or raise maxReplicas",
-			"the demand of Forecast %s is known only as a lower bound: %s",
-			f.Name,
-			f.Saturated,
-		)
+		const advice = "take a signal that goes on rising when the service is full (arrivals, running + waiting), or raise " +
+			"maxReplicas"
+		t.warn(DemandSaturated, advice, "the demand of Forecast %s is known only as a lower bound: %s",
+			f.Name, f.Saturated)
 	}
 }
 
@@ -172,51 +151,27 @@ func (t *telling) bounds() {
 // hidden says where minReplicas carry all that the Forecast ever says. At night they may.
 func (t *telling) hidden(m *hpa.Metric, f *Forecast) {
 	each := float64(m.Target) / 1000
-	least, day := each*float64(t.s.Spec.Min), highest(highest(f.Served, f.Peak), f.Highest)
+	least, day := each*float64(t.s.Spec.Min), trailing.Most(f.Served, f.Peak, f.Highest)
 	if t.s.Spec.Min <= 1 || day > least {
 		return
 	}
-	t.warn(
-		MinReplicasHideForecast,
-		fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each)),
-		"minReplicas %d × %s = %s is never below Forecast %s: %s is the most of the last day and of the path ahead, so the "+
-			"HPA never follows it",
-		t.s.Spec.Min,
-		number(each),
-		number(least),
-		f.Name,
-		of(day, f.Unit),
-	)
+	advice := fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each))
+	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below Forecast %s: %s is the most of "+
+		"the last day and of the path ahead, so the HPA never follows it",
+		t.s.Spec.Min, number(each), number(least), f.Name, of(day, f.Unit))
 }
 
 // cut says where maxReplicas do not carry what the Forecast has within reach.
 func (t *telling) cut(m *hpa.Metric, f *Forecast, advice string) {
 	each := float64(m.Target) / 1000
-	most, high := each*float64(t.s.Spec.Max), highest(f.Served, f.Peak)
+	most, high := each*float64(t.s.Spec.Max), trailing.Most(f.Served, f.Peak)
 	switch {
 	case f.AtMax != "":
 		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d keeps the objective of Forecast %s from being met: %s",
 			t.s.Spec.Max, f.Name, f.AtMax)
 	case high > most:
-		t.warn(
-			MaxReplicasCutForecast,
-			advice,
-			"maxReplicas %d × %s = %s is less than the %s that Forecast %s has within "+
-				"reach: %d replicas would carry it",
-			t.s.Spec.Max,
-			number(each),
-			number(most),
-			of(high, f.Unit),
-			f.Name,
-			ceil(high/each),
-		)
+		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d × %s = %s is less than the %s that Forecast %s has "+
+			"within reach: %d replicas would carry it", t.s.Spec.Max, number(each), number(most), of(high, f.Unit),
+			f.Name, ceil(high/each))
 	}
-}
-
-// highest of two numbers of which either may be unknown.
-func highest(a, b float64) float64 {
-	if math.IsNaN(a) || b > a {
-		return b
-	}
-	return a
 }

@@ -27,7 +27,7 @@ func Share(v float64) string {
 	case v < 0.1:
 		return strconv.FormatFloat(100*v, 'f', 2, 64) + "%"
 	}
-	return strconv.FormatFloat(100*v, 'f', 1, 64) + "%"
+	return Percent(v)
 }
 
 // Asked is a share as a user writes it: 1%, 0.5%.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,6 +28,31 @@ func fields(text string, allowed ...string) (map[string]string, error) {
 		out[name] = value
 	}
 	return out, nil
+}
+
+// number is a field that holds one, and where it goes. One that is optional may be left out; zero says that it may be 0.
+type number struct {
+	name           string
+	to             *float64
+	optional, zero bool
+}
+
+// numbers reads those fields and returns every problem with them.
+func numbers(given map[string]string, all ...number) error {
+	var problems []error
+	for _, n := range all {
+		value, there := given[n.name]
+		switch {
+		case !there && n.optional, n.zero && value == "0":
+		case !there:
+			problems = append(problems, fmt.Errorf("no %s is given", n.name))
+		default:
+			var err error
+			*n.to, err = positive(n.name, value)
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // positive is a number of more than 0, as a quantity of Kubernetes with a suffix of tens too: 4k is 4000.

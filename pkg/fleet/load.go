@@ -60,11 +60,8 @@ func parseFraction(text string) (*big.Rat, error) {
 	whole, behind, _ := strings.Cut(above, ".")
 	for _, digits := range []string{whole, behind, below} {
 		if len(digits) > mostDigits || strings.Trim(digits, "0123456789") != "" {
-			return nil, fmt.Errorf(
-				"a share of %q, want one such as 0.25 or 1/3, of at most %d digits",
-				text,
-				mostDigits,
-			)
+			return nil, fmt.Errorf("a share of %q, want one such as 0.25 or 1/3, of at most %d digits", text,
+				mostDigits)
 		}
 	}
 	if quotient && (behind != "" || strings.Contains(above, ".")) {

@@ -125,7 +125,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if s, err := fleet.ParseShape(text); err == nil && !(s.Name != "" && s.Unit() >= 0) {
+		if s, err := fleet.ParseShape(text); err == nil && !(s.Name != "" && s.Capacity > 0 && s.Hourly() >= 0) {
 			t.Errorf("shape %q: %+v", text, s)
 		}
 		if m, err := fleet.ParseMarket(text); err == nil && !(m.Price > 0 && m.Interruptions >= 0) {

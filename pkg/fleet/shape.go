@@ -23,21 +23,8 @@ func ParseShape(text string) (Shape, error) {
 		return Shape{}, fmt.Errorf("shape %q: %w", text, err)
 	}
 	s := Shape{Name: given["name"], GPUs: 1}
-	problems := make([]error, 0, 3)
-	for _, number := range []struct {
-		name     string
-		value    *float64
-		required bool
-	}{{"price", &s.Price, true}, {"capacity", &s.Capacity, true}, {"gpus", &s.GPUs, false}} {
-		value, there := given[number.name]
-		switch {
-		case there:
-			*number.value, err = positive(number.name, value)
-			problems = append(problems, err)
-		case number.required:
-			problems = append(problems, fmt.Errorf("no %s is given", number.name))
-		}
-	}
+	problems := []error{numbers(given, number{name: "price", to: &s.Price},
+		number{name: "capacity", to: &s.Capacity}, number{name: "gpus", to: &s.GPUs, optional: true})}
 	if s.Name == "" {
 		problems = append(problems, errors.New("no name is given"))
 	}
@@ -49,10 +36,6 @@ func ParseShape(text string) (Shape, error) {
 
 // Hourly is the price of a replica for an hour.
 func (s Shape) Hourly() float64 { return s.GPUs * s.Price }
-
-// Unit is the price of a unit of capacity for an hour: what shapes come to where replicas are many. Few replicas are
-// dearer, the more so the larger they are, as the last one is never full.
-func (s Shape) Unit() float64 { return s.Hourly() / s.Capacity }
 
 // Trial is what came of a policy on a shape.
 type Trial struct {

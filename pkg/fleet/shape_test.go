@@ -24,7 +24,4 @@ func TestCheapest(t *testing.T) {
 	if best, ok := fleet.Cheapest(trials, "oracle"); ok {
 		t.Errorf("%+v of a policy that was not played", best)
 	}
-	if h100.Unit() != 0.006 || l40s.Unit() != 0.005 {
-		t.Errorf("a unit costs $%v and $%v an hour", h100.Unit(), l40s.Unit())
-	}
 }

@@ -23,28 +23,11 @@ func ParseMarket(text string) (Market, error) {
 		return Market{}, fmt.Errorf("spot %q: %w", text, err)
 	}
 	var m Market
-	problems := make([]error, 0, 2)
-	for _, number := range []struct {
-		name  string
-		value *float64
-	}{{"price", &m.Price}, {"interruptions", &m.Interruptions}} {
-		value, there := given[number.name]
-		if !there {
-			problems = append(problems, fmt.Errorf("no %s is given", number.name))
-			continue
-		}
-		if number.name == "interruptions" && value == "0" {
-			continue
-		}
-		*number.value, err = positive(number.name, value)
-		problems = append(problems, err)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return Market{}, fmt.Errorf(
-			"spot %q: %w; an example, for one interruption in a hundred hours: price=1.10,interruptions=0.01",
-			text,
-			err,
-		)
+	err = numbers(given,
+		number{name: "price", to: &m.Price}, number{name: "interruptions", to: &m.Interruptions, zero: true})
+	if err != nil {
+		return Market{}, fmt.Errorf("spot %q: %w; an example, for one interruption in a hundred hours: "+
+			"price=1.10,interruptions=0.01", text, err)
 	}
 	return m, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
@@ -36,6 +37,7 @@ func (f *Forecaster) describeSelection(e *snapshot.Entry, last *windowpeak.Candi
 		e.Outcome = o.Report()
 		if e.Outcome != nil {
 			e.Choice = e.Outcome.Choice
+			f.refineNamed(e.Outcome)
 			if f.decision.Bounded {
 				e.Outcome.Bound(f.limit())
 			}
@@ -47,7 +49,19 @@ func (f *Forecaster) describeSelection(e *snapshot.Entry, last *windowpeak.Candi
 	}
 	c := f.selection.candidate(0)
 	e.Model, e.Skill = c.Name(), skill(c, last)
+	if e.Outcome != nil {
+		e.Skill = e.Outcome.Skill()
+	}
 	e.PathModel, e.Path = f.path(c)
+}
+
+// refineNamed sets what is known now of the candidates that autoscalers ask for.
+func (f *Forecaster) refineNamed(r *outcome.Report) {
+	for _, n := range r.Named {
+		if len(n.Inputs) > 0 {
+			f.refine(&n.Inputs[len(n.Inputs)-1], f.peaks.Candidates()[f.peaks.Find(n.Name)])
+		}
+	}
 }
 
 func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate {

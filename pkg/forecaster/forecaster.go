@@ -26,7 +26,7 @@ type Forecaster struct {
 
 	demand demand
 	// recent are the samples of the lead window before the newest one that is known; missing is how many came after that.
-	recent  trailing.Ring
+	recent  trailing.Ring[float64]
 	missing int
 	bound   credible.Bound // as of the newest sample
 	// held is the demand while samples are held back; NaN where none is.
@@ -71,7 +71,7 @@ func New(config Config, history History) *Forecaster {
 		screen:   repair.NewScreen(repair.Config{Step: config.Step, Capacity: decide.Usable(config.Scalings)}),
 		spans:    repair.NewSpans(config.Step),
 		demand:   newDemand(config),
-		recent:   trailing.NewRing(config.stepsIn(config.Window) + 1),
+		recent:   trailing.NewRing[float64](config.stepsIn(config.Window) + 1),
 		held:     math.NaN(),
 		next:     history.Start.UnixNano() / int64(config.Step),
 		record:   newRecord(config, len(history.Values), config.stepsIn(config.Window)),
@@ -219,10 +219,14 @@ func (f *Forecaster) look(dst []decide.Input, answer int, c *windowpeak.Candidat
 		peak, _ := c.Peak()
 		dst = append(dst, decide.Input{Peak: peak})
 	}
-	newest := &dst[len(dst)-1]
+	f.refine(&dst[len(dst)-1], c)
+	return dst
+}
+
+// refine sets in the newest input of a candidate what is known now.
+func (f *Forecaster) refine(newest *decide.Input, c *windowpeak.Candidate) {
 	newest.Observed, newest.Window, newest.Limit = f.credit(), c.Quantiles(f.bound), f.limit()
 	newest.Suspect = f.held > newest.Observed
-	return dst
 }
 
 // ValuesTo writes what is served for the policy, and for each of those beside it, to dst: NaN where the caller falls back.
@@ -289,9 +293,6 @@ func (f *Forecaster) End() time.Time { return time.Unix(0, f.next*int64(f.config
 func (f *Forecaster) Read() time.Time {
 	return f.End().Add(time.Duration(len(f.flags)) * f.config.Step)
 }
-
-// Observed is the demand at the newest sample as far as it is credible, NaN before the first.
-func (f *Forecaster) Observed() float64 { return f.credit() }
 
 // Span is how long the samples seen, gaps left out, reach over.
 func (f *Forecaster) Span() time.Duration { return time.Duration(f.observed) * f.config.Step }

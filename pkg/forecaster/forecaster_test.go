@@ -320,11 +320,11 @@ func TestRateIsObservedOverAMinute(t *testing.T) {
 	for _, sample := range []float64{100, 10, 20, 30, 40} {
 		f.Step(plain(sample))
 	}
-	if got := f.Observed(); got != 25 {
+	if got := describe(f).Observed; got != 25 {
 		t.Errorf("observed %v, want the mean of the last four", got)
 	}
 	f.Step(plain(gap))
-	if got := f.Observed(); got != 25 {
+	if got := describe(f).Observed; got != 25 {
 		t.Errorf("over a gap observed is %v, want what was known", got)
 	}
 }

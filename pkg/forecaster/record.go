@@ -16,13 +16,12 @@ const recordLength = 288
 type record struct {
 	step    time.Duration
 	stride  int // steps in a point
-	means   trailing.Ring
+	means   trailing.Ring[float64]
 	sum     float64
 	count   int
 	last    int64 // index of the newest step
-	past    []served
-	next    int
-	pending trailing.Ring // values served for the lead windows that are open
+	past    trailing.Ring[served]
+	pending trailing.Ring[float64] // values served for the lead windows that are open
 	covered trailing.Fading
 	window  int // steps
 }
@@ -40,8 +39,9 @@ func newRecord(c Config, n, window int) record {
 	return record{
 		step:    c.Step,
 		stride:  stride,
-		means:   trailing.NewRing(recordLength),
-		pending: trailing.NewRing(window),
+		past:    trailing.NewRing[served](recordLength),
+		means:   trailing.NewRing[float64](recordLength),
+		pending: trailing.NewRing[float64](window),
 		window:  window,
 		covered: trailing.NewFading(c.season()),
 	}
@@ -77,9 +77,9 @@ func (r *record) resolve(index int64, came float64, atLeast bool) {
 		r.covered.Add(within, r.step)
 	}
 	begun := index - int64(r.window)
-	for i := range r.past {
-		if r.past[i].index == begun {
-			r.past[i].came = came
+	for i := 0; r.past.Knows(i) && r.past.Back(i).index >= begun; i++ {
+		if one := r.past.Back(i); one.index == begun {
+			one.came = came
 		}
 	}
 }
@@ -90,13 +90,7 @@ func (r *record) serve(index int64, value float64) {
 	if !r.tick(index) || math.IsNaN(value) {
 		return
 	}
-	p := served{index: index, value: value, came: math.NaN()}
-	if len(r.past) < recordLength {
-		r.past = append(r.past, p)
-		return
-	}
-	r.past[r.next] = p
-	r.next = (r.next + 1) % recordLength
+	r.past.Push(served{index: index, value: value, came: math.NaN()})
 }
 
 func (r *record) tick(index int64) bool { return index%int64(r.stride) == 0 }
@@ -115,9 +109,8 @@ func (r *record) recent() forecast.Series {
 
 // forecasts are the values served beside what came, oldest first.
 func (r *record) forecasts() []snapshot.Past {
-	out := make([]snapshot.Past, len(r.past))
-	for i := range out {
-		o := r.past[(r.next+i)%len(r.past)]
+	out := make([]snapshot.Past, r.past.Len())
+	for i, o := range r.past.Newest() {
 		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.value, Observed: o.came}
 	}
 	return out

@@ -17,10 +17,11 @@ import (
 type selection struct {
 	policies []decide.Policy
 	peaks    *windowpeak.Set
-	// objective is nil where nothing is decided by outcome; contenders are the indices of its candidates.
-	objective  *outcome.Objective
-	contenders []int
-	played     outcome.Step
+	// objective is nil where nothing is decided by outcome; tried are the indices of its candidates: the contenders, and
+	// then those that autoscalers ask for by name.
+	objective *outcome.Objective
+	tried     []int
+	played    outcome.Step
 	// gate chooses by the pinball loss; scored are the candidates as it sees them.
 	gate   decide.Gate
 	scored []decide.Scored
@@ -42,7 +43,7 @@ func newSelection(c Config, peaks *windowpeak.Set, start time.Time) (*selection,
 	for i, candidate := range peaks.Candidates() {
 		if slices.Contains(outcome.Contenders(), candidate.Name()) {
 			of.Contenders = append(of.Contenders, candidate.Name())
-			s.contenders = append(s.contenders, i)
+			s.tried = append(s.tried, i)
 		}
 	}
 	for i, p := range s.policies {
@@ -52,11 +53,7 @@ func newSelection(c Config, peaks *windowpeak.Set, start time.Time) (*selection,
 		}
 		of.Asked = append(of.Asked, asked)
 	}
-	for _, by := range c.Scalings {
-		of.Autoscalers = append(of.Autoscalers, outcome.Autoscaler{By: by.By, Spec: workload.Spec{
-			Capacity: by.Target(), HPA: by.HPA, Pod: workload.Constant(c.Policy.Lead), Wait: c.Policy.Wait,
-		}})
-	}
+	s.autoscalers(c, &of)
 	var err error
 	if c.Learnt != nil {
 		of.Margins = c.Learnt.Margins
@@ -67,9 +64,35 @@ func newSelection(c Config, peaks *windowpeak.Set, start time.Time) (*selection,
 	if s.objective, err = outcome.New(of); err != nil {
 		s.byQuantile()
 	}
-	n := len(s.contenders)
+	n := len(s.tried)
 	s.played.Peaks, s.played.Own = make([]windowpeak.Peak, n), make([]bool, n)
 	return s, err
+}
+
+// autoscalers are those that read the selected candidate, or all where none does, and by candidate those that ask for it.
+func (s *selection) autoscalers(c Config, of *outcome.Config) {
+	var all []outcome.Autoscaler
+	for _, by := range c.Scalings {
+		one := outcome.Autoscaler{By: by.By, Spec: workload.Spec{
+			Capacity: by.Target(), HPA: by.HPA, Pod: workload.Constant(c.Policy.Lead), Wait: c.Policy.Wait,
+		}}
+		all = append(all, one)
+		at := s.peaks.Find(by.Candidate)
+		if at < 0 {
+			of.Autoscalers = append(of.Autoscalers, one)
+			continue
+		}
+		i := slices.IndexFunc(of.Named, func(n outcome.Named) bool { return n.Candidate == by.Candidate })
+		if i < 0 {
+			i = len(of.Named)
+			of.Named = append(of.Named, outcome.Named{Candidate: by.Candidate})
+			s.tried = append(s.tried, at)
+		}
+		of.Named[i].Autoscalers = append(of.Named[i].Autoscalers, one)
+	}
+	if len(of.Autoscalers) == 0 {
+		of.Autoscalers = all
+	}
 }
 
 // byQuantile leaves everything to the quantile.
@@ -89,7 +112,7 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 	if math.IsNaN(s.played.Observed) {
 		s.played.Observed = 0
 	}
-	for i, at := range s.contenders {
+	for i, at := range s.tried {
 		s.played.Peaks[i], s.played.Own[i] = s.peaks.Candidates()[at].Peak()
 	}
 	s.objective.Step(s.played)
@@ -106,7 +129,7 @@ func (s *selection) choose() {
 // candidate is the one that serves a policy, if it can.
 func (s *selection) candidate(policy int) *windowpeak.Candidate {
 	if s.objective != nil && s.policies[policy].ByOutcome() {
-		return s.peaks.Candidates()[s.contenders[s.objective.Serving(policy)]]
+		return s.peaks.Candidates()[s.tried[s.objective.Serving(policy)]]
 	}
 	return s.peaks.Candidates()[s.gate.Serving()]
 }

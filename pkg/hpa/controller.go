@@ -38,7 +38,6 @@ type Controller struct {
 	ups, downs      []change
 	// scaledToZero says that it was this controller who scaled to zero, and so may wake the workload.
 	scaledToZero bool
-	proposals    []Proposal
 	// settled is until when a sync that observes what the newest one did changes nothing.
 	settled instant
 }
@@ -67,9 +66,6 @@ type Outcome struct {
 	// Proposed by the metrics, before stabilization and limits; Stabilized before the limits. Both are meaningful only
 	// with Active ValidMetricFound.
 	Proposed, Stabilized int32
-	// Proposals of each metric, in the order of the Spec; nil where the metrics were not looked at. They are good until
-	// the next sync.
-	Proposals []Proposal
 	// Metric is the index of the metric that decided; −1 where none did.
 	Metric int
 	// Active, Able and Limited are the reasons of the conditions ScalingActive, AbleToScale and ScalingLimited; empty
@@ -175,7 +171,6 @@ func (c *Controller) mayWake() bool { return c.spec.Cluster.ScaleToZero && c.sca
 // propose asks every metric; the largest proposal wins. Where some cannot be read, the others may still scale up, not
 // down. It says whether the metrics can be followed.
 func (c *Controller) propose(o *Observed, out *Outcome) bool {
-	c.proposals = c.proposals[:0]
 	var failed []error
 	for i := range c.spec.Metrics {
 		m := &c.spec.Metrics[i]
@@ -183,8 +178,7 @@ func (c *Controller) propose(o *Observed, out *Outcome) bool {
 		if i < len(o.Readings) {
 			reading = o.Readings[i]
 		}
-		p := c.spec.propose(m, o, reading)
-		c.proposals = append(c.proposals, p)
+		p := c.spec.Propose(m, o, reading)
 		switch {
 		case p.Err != nil:
 			failed = append(failed, fmt.Errorf("metric %s: %w", m.Name, p.Err))
@@ -193,7 +187,6 @@ func (c *Controller) propose(o *Observed, out *Outcome) bool {
 			out.Proposed, out.Metric = p.Replicas, i
 		}
 	}
-	out.Proposals = c.proposals
 	if len(failed) > 0 {
 		out.Err = errors.Join(failed...)
 	}

@@ -69,7 +69,7 @@ func TestProposal(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := test.spec.Propose(test.spec.Metrics[0], test.see, test.see.Readings[0])
+			got := test.spec.Propose(&test.spec.Metrics[0], &test.see, test.see.Readings[0])
 			if got.Err != nil || got.Replicas != test.want {
 				t.Errorf("%d replicas, %v; want %d", got.Replicas, got.Err, test.want)
 			}
@@ -110,11 +110,11 @@ func TestProposalOfNothing(t *testing.T) {
 	s := spec()
 	s.Metrics[0].Type = hpa.Value
 	see := hpa.Observed{Replicas: 1}
-	if p := s.Propose(s.Metrics[0], see, hpa.Reading{Values: []int64{1}}); !errors.Is(p.Err, hpa.ErrNoPods) {
+	if p := s.Propose(&s.Metrics[0], &see, hpa.Reading{Values: []int64{1}}); !errors.Is(p.Err, hpa.ErrNoPods) {
 		t.Errorf("no pods: %v", p.Err)
 	}
 	s.Metrics[0].Source = hpa.Object
-	if p := s.Propose(s.Metrics[0], see, hpa.Reading{}); p.Err == nil {
+	if p := s.Propose(&s.Metrics[0], &see, hpa.Reading{}); p.Err == nil {
 		t.Error("an Object metric without a value is no error")
 	}
 }

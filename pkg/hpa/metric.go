@@ -43,9 +43,7 @@ type Proposal struct {
 }
 
 // Propose computes what one metric asks for.
-func (s *Spec) Propose(m Metric, o Observed, r Reading) Proposal { return s.propose(&m, &o, r) }
-
-func (s *Spec) propose(m *Metric, o *Observed, r Reading) Proposal {
+func (s *Spec) Propose(m *Metric, o *Observed, r Reading) Proposal {
 	if r.Err != nil {
 		return Proposal{Err: r.Err}
 	}

@@ -126,9 +126,9 @@ func (c *Controller) remember(now instant, from, to int32) {
 	switch {
 	case c.spec.Behavior == nil || from == to:
 	case to > from:
-		c.ups = record(c.ups, change{now, to - from}, now.before(longestPeriod(&c.spec.Behavior.Up)))
+		c.ups = record(c.ups, change{now, to - from}, now.before(c.spec.Behavior.Up.LongestPeriod()))
 	default:
-		c.downs = record(c.downs, change{now, from - to}, now.before(longestPeriod(&c.spec.Behavior.Down)))
+		c.downs = record(c.downs, change{now, from - to}, now.before(c.spec.Behavior.Down.LongestPeriod()))
 	}
 }
 
@@ -144,9 +144,10 @@ func record(changes []change, news change, cutoff instant) []change {
 	return append(changes, news)
 }
 
-func longestPeriod(rules *Rules) time.Duration {
+// LongestPeriod is that of the policies: how far back the controller looks for them.
+func (r *Rules) LongestPeriod() time.Duration {
 	longest := time.Duration(0)
-	for _, p := range rules.Policies {
+	for _, p := range r.Policies {
 		longest = max(longest, p.Period)
 	}
 	return longest

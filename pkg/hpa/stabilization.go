@@ -51,7 +51,7 @@ func (c *Controller) highestSince(cutoff instant, highest int32) int32 {
 // recommendation exactly as old as a window is out of it.
 func (c *Controller) holdBothWays(now instant, current, proposed int32) int32 {
 	upCutoff := now.before(c.spec.Behavior.Up.Stabilization)
-	downCutoff := now.before(c.spec.downStabilization())
+	downCutoff := now.before(c.spec.DownStabilization())
 	lowest, highest := proposed, proposed
 	for _, r := range c.recommendations {
 		if r.newest > upCutoff {
@@ -75,7 +75,7 @@ func (c *Controller) undisturbed(now instant) instant {
 		}
 		return until
 	}
-	for _, window := range []time.Duration{c.spec.Behavior.Up.Stabilization, c.spec.downStabilization()} {
+	for _, window := range []time.Duration{c.spec.Behavior.Up.Stabilization, c.spec.DownStabilization()} {
 		for _, r := range earlier {
 			if out := r.newest + instant(window); out > now {
 				until = min(until, out-1)
@@ -86,8 +86,8 @@ func (c *Controller) undisturbed(now instant) instant {
 	return until
 }
 
-// downStabilization is the window that holds a scale-down.
-func (s *Spec) downStabilization() time.Duration {
+// DownStabilization is the window that holds a scale-down: the behavior's, or else the cluster's.
+func (s *Spec) DownStabilization() time.Duration {
 	if s.Behavior == nil || s.Behavior.Down.Stabilization < 0 {
 		return s.Cluster.DownscaleStabilization
 	}
@@ -106,7 +106,7 @@ func (c *Controller) recommend(now instant, proposed int32) {
 
 // dropRecommendations forgets what is older than both windows.
 func (c *Controller) dropRecommendations(now instant) {
-	window := c.spec.downStabilization()
+	window := c.spec.DownStabilization()
 	if c.spec.Behavior != nil {
 		window = max(window, c.spec.Behavior.Up.Stabilization)
 	}

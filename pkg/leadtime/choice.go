@@ -10,30 +10,30 @@ const (
 	near = 1.1
 )
 
-// choice is the lead time that follows a quantile: at a distance, so that it rests while the quantile trembles, and with
+// Choice is the lead time that follows a quantile: at a distance, so that it rests while the quantile trembles, and with
 // notice, so that all who know it change over at the same time. The zero value has chosen nothing.
-type choice struct {
-	// lead is in use from the second since on, before it is what was in use until then; both in seconds, 0 for none.
-	lead, before int64
-	since        int64
+type Choice struct {
+	// Value is in use from the second Since on, Before is what was in use until then; both in seconds, 0 for none.
+	Value, Before int64
+	Since         int64
 }
 
 // take puts a quantile to use where it has left the lead time in use.
-func (c *choice) take(quantile time.Duration, now time.Time) {
+func (c *Choice) take(quantile time.Duration, now time.Time) {
 	found := int64(quantile / time.Second)
-	high, low := float64(max(found, c.lead)), float64(min(found, c.lead))
+	high, low := float64(max(found, c.Value)), float64(min(found, c.Value))
 	if high <= near*low {
 		return
 	}
-	c.before = int64(c.at(now) / time.Second)
-	c.lead = found
-	c.since = now.Add(notice).Unix()
+	c.Before = int64(c.at(now) / time.Second)
+	c.Value = found
+	c.Since = now.Add(notice).Unix()
 }
 
 // at is the lead time in use at a time, 0 where there is none.
-func (c *choice) at(now time.Time) time.Duration {
-	if now.Unix() < c.since {
-		return time.Duration(c.before) * time.Second
+func (c *Choice) at(now time.Time) time.Duration {
+	if now.Unix() < c.Since {
+		return time.Duration(c.Before) * time.Second
 	}
-	return time.Duration(c.lead) * time.Second
+	return time.Duration(c.Value) * time.Second
 }

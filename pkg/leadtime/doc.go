@@ -2,7 +2,7 @@
 //
 // What goes in is what the Kubernetes API says of pods, as often as it says it; Firsts picks out of that the starts, each
 // once. What comes out is a Record: how long the starts took, in two histograms that forget exponentially, and the lead
-// time that is in use. A Record is a text of some hundred bytes, so that a Forecast's status can hold it.
+// time that is in use. A Record is a few dozen numbers, so that a Forecast's status can hold it.
 //
 // The lead time is the 0.9 quantile of all starts, those that found a node and those that waited for one together: the
 // share of starts that wait for a node is a fact about this cluster, too. Where one start in five waits for a node the

@@ -12,8 +12,8 @@ const (
 	// shortest and longest are the bounds of the first and the last bucket; what is shorter or longer counts there.
 	shortest = time.Second
 	longest  = 2 * time.Hour
-	// buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
-	buckets = 184
+	// Buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
+	Buckets = 184
 )
 
 // unit is the weight of a start at the beginning of a half-life; at its end it would be twice that.
@@ -22,8 +22,8 @@ const unit = 1024
 // heaviest keeps a bucket's weight, and the sum of all, within an int64.
 const heaviest = 1 << 48
 
-// histogram counts durations by weights. The weights are whole numbers, so that a text of them is exact.
-type histogram [buckets]int64
+// Histogram counts durations by weights. The weights are whole numbers, so that what is written of them is exact.
+type Histogram [Buckets]int64
 
 // bucketOf is the first bucket whose bound is not below a duration.
 func bucketOf(d time.Duration) int {
@@ -32,10 +32,10 @@ func bucketOf(d time.Duration) int {
 	}
 	i := int(math.Ceil(math.Log(d.Seconds()/shortest.Seconds()) / math.Log(ratio)))
 	// The logarithm may be off by a rounding.
-	if bound(min(i, buckets-1)) < d {
+	if bound(min(i, Buckets-1)) < d {
 		i++
 	}
-	return min(i, buckets-1)
+	return min(i, Buckets-1)
 }
 
 // bound is the longest duration that counts in a bucket.
@@ -44,19 +44,19 @@ func bound(bucket int) time.Duration {
 }
 
 // add is O(1).
-func (h *histogram) add(d time.Duration, weight int64) {
+func (h *Histogram) add(d time.Duration, weight int64) {
 	i := bucketOf(d)
 	h[i] = min(h[i]+weight, heaviest)
 }
 
 // halve forgets half of everything.
-func (h *histogram) halve() {
+func (h *Histogram) halve() {
 	for i := range h {
 		h[i] /= 2
 	}
 }
 
-func (h *histogram) total() int64 {
+func (h *Histogram) total() int64 {
 	sum := int64(0)
 	for _, w := range h {
 		sum += w
@@ -65,7 +65,7 @@ func (h *histogram) total() int64 {
 }
 
 // plus is both histograms together.
-func (h *histogram) plus(other *histogram) histogram {
+func (h *Histogram) plus(other *Histogram) Histogram {
 	sum := *h
 	for i := range sum {
 		sum[i] += other[i]
@@ -75,7 +75,7 @@ func (h *histogram) plus(other *histogram) histogram {
 
 // quantile is the least duration, in whole seconds, that a share q of all weight does not exceed; 0 where there is none.
 // It is too long by a bucket's width at most, which is 5 %, and by the rounding.
-func (h *histogram) quantile(q float64) time.Duration {
+func (h *Histogram) quantile(q float64) time.Duration {
 	total := h.total()
 	if total == 0 {
 		return 0

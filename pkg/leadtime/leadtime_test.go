@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -262,136 +261,30 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// random is a record of many starts of all kinds.
-func random(seed uint64) *leadtime.Record {
-	rng := rand.New(rand.NewPCG(seed, 0))
-	record, ready := &leadtime.Record{}, noon()
-	for range rng.IntN(300) {
-		ready = ready.Add(time.Duration(rng.ExpFloat64() * float64(3*time.Hour)))
-		took := time.Duration(math.Exp(rng.NormFloat64()*2) * float64(3*time.Minute))
-		s := start(ready, took)
-		if rng.IntN(4) == 0 {
-			s.Scheduled = s.Created.Add(took / 2)
-		}
-		s.Held = rng.IntN(3) == 0
-		record.Fold([]leadtime.Start{s}, ready.Add(2*time.Minute))
-	}
-	return record
-}
-
-func TestTextIsTheRecord(t *testing.T) {
-	longest := 0
-	for seed := range uint64(300) {
-		want, got := random(seed), &leadtime.Record{}
-		text, err := want.MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
-		longest = max(longest, len(text))
-		if err := got.UnmarshalText(text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		if *got != *want {
-			t.Fatalf("%s reads as another record", text)
-		}
-		// What follows is the same, too.
-		next := several(12, noon().Add(100*24*time.Hour), 7*time.Minute)
-		got.Fold(next, late())
-		want.Fold(next, late())
-		if *got != *want {
-			t.Fatalf("%s goes on differently", text)
-		}
-	}
-	t.Logf("the longest text has %d bytes", longest)
-	if longest > 4096 {
-		t.Errorf("%d bytes in a status", longest)
-	}
-}
-
-func TestTextsThatAreNone(t *testing.T) {
-	const (
-		old  = "v1 lead=0 before=0 since=0 through=0 period=0 placed=0 waited=0"
-		good = "v2 lead=0 before=0 since=0 through=0 period=0 placedLead=0 placedBefore=0 placedSince=0 " +
-			"waitedLead=0 waitedBefore=0 waitedSince=0 placed=0 held=0 waited=0"
-	)
-	for _, text := range []string{old, good} {
-		if err := new(leadtime.Record).UnmarshalText([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, text := range map[string]string{
-		"nothing":              "",
-		"another version":      strings.Replace(good, "v2", "v3", 1),
-		"the older's words":    strings.Replace(old, "v1", "v2", 1),
-		"the newer's words":    strings.Replace(good, "v2", "v1", 1),
-		"an older with a sign": strings.Replace(old, "lead=0", "lead=+1", 1),
-		"a word less":          strings.TrimSuffix(good, " waited=0"),
-		"a word more":          good + " more=1",
-		"another order":        strings.Replace(good, "lead=0 before=0", "before=0 lead=0", 1),
-		"a zero too many":      strings.Replace(good, "lead=0", "lead=00", 1),
-		"a sign":               strings.Replace(good, "lead=0", "lead=+1", 1),
-		"less than nothing":    strings.Replace(good, "lead=0", "lead=-1", 1),
-		"a lead of days":       strings.Replace(good, "lead=0", "lead=86400", 1),
-		"a number too large":   strings.Replace(good, "since=0", "since=9223372036854775807", 1),
-		"a bucket too many":    good + ":184x1",
-		"a bucket twice":       good + ":1x1,1x2",
-		"buckets not in order": good + ":2x1,1x1",
-		"a weight of nothing":  good + ":1x0",
-		"a weight too heavy":   good + ":1x9007199254740993",
-		"no weight":            good + ":1",
-		"no bucket":            good + ":",
-		"a line break":         good + "\n",
-		"a megabyte":           good + strings.Repeat(" ", 1<<20),
+func TestRecordsThatCannotBe(t *testing.T) {
+	for name, spoil := range map[string]func(*leadtime.Record){
+		"a negative lead time":       func(r *leadtime.Record) { r.Lead.Value = -1 },
+		"a lead time of days":        func(r *leadtime.Record) { r.PlacedLead.Value = 86400 },
+		"a lead time of days before": func(r *leadtime.Record) { r.WaitedLead.Before = 86400 },
+		"a change before 1970":       func(r *leadtime.Record) { r.WaitedLead.Since = -1 },
+		"a change after all time":    func(r *leadtime.Record) { r.Lead.Since = math.MaxInt64 },
+		"less than no starts":        func(r *leadtime.Record) { r.Held.Count = -1 },
+		"more starts than there are": func(r *leadtime.Record) { r.Held.Count = math.MaxInt64 },
+		"less than no weight":        func(r *leadtime.Record) { r.Placed.Histogram[7] = -1 },
+		"a weight too heavy":         func(r *leadtime.Record) { r.Waited.Histogram[183] = 1 << 53 },
+		"counted through all time":   func(r *leadtime.Record) { r.Through = math.MaxInt64 },
+		"a half-life before 1970":    func(r *leadtime.Record) { r.Period = -1 },
+		"a half-life after all time": func(r *leadtime.Record) { r.Period = math.MaxInt64 },
 	} {
-		record := random(1)
-		before := *record
-		err := record.UnmarshalText([]byte(text))
-		if !errors.Is(err, leadtime.ErrText) {
+		record := folded(t, append(several(12, noon(), 2*time.Minute), waited(noon(), time.Minute, 4*time.Minute))...)
+		if err := record.Check(); err != nil {
+			t.Fatal(err)
+		}
+		spoil(record)
+		if err := record.Check(); !errors.Is(err, leadtime.ErrRecord) || len(err.Error()) > 300 {
 			t.Errorf("%s: %v", name, err)
 		}
-		if *record != before {
-			t.Errorf("%s changed the record", name)
-		}
-		if len(fmt.Sprint(err)) > 300 {
-			t.Errorf("%s: an error of %d bytes", name, len(fmt.Sprint(err)))
-		}
 	}
-}
-
-func FuzzText(f *testing.F) {
-	for seed := range uint64(3) {
-		text, err := random(seed).MarshalText()
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text), int64(1795000000), int64(60))
-	}
-	f.Add(beforeKinds, int64(1795000000), int64(60))
-	f.Fuzz(func(t *testing.T, text string, ready, took int64) {
-		record := &leadtime.Record{}
-		if record.UnmarshalText([]byte(text)) != nil {
-			return
-		}
-		again, err := record.MarshalText()
-		if err != nil || !strings.HasPrefix(text, "v1 ") && string(again) != text {
-			t.Fatalf("%q, %v; want %q", again, err, text)
-		}
-		// Whatever the text held, what follows is within bounds and a text again.
-		at := time.Unix(ready%(1<<40), 0)
-		record.Fold([]leadtime.Start{start(at, time.Duration(took%1e9)*time.Second)}, at.Add(time.Hour))
-		parts := record.Parts(at)
-		for _, lead := range []time.Duration{record.At(at), parts.Placed.Lead, parts.Waited.Lead, parts.Node().Lead} {
-			if lead < 0 || lead > 2*time.Hour {
-				t.Fatalf("lead time %s", lead)
-			}
-		}
-		if record.String() == "" {
-			t.Fatal("no words")
-		}
-		if again, err = record.MarshalText(); err != nil || new(leadtime.Record).UnmarshalText(again) != nil {
-			t.Fatalf("what follows is no record: %s (%v)", again, err)
-		}
-	})
 }
 
 func BenchmarkFold(b *testing.B) {

@@ -37,13 +37,13 @@ func (p Parts) Node() Part {
 // everyone who has the record and the time.
 func (r *Record) Parts(now time.Time) Parts {
 	there := r.onNodes()
-	return Parts{Placed: r.there.part(there.count, now), Waited: r.node.part(r.waited.count, now)}
+	return Parts{Placed: r.PlacedLead.part(there.Count, now), Waited: r.WaitedLead.part(r.Waited.Count, now)}
 }
 
-func (c *choice) part(starts int64, now time.Time) Part {
+func (c *Choice) part(starts int64, now time.Time) Part {
 	lead := c.at(now)
 	return Part{Lead: lead, Starts: starts, Enough: lead > 0}
 }
 
 // PlacedSince is when the newest lead time of starts on nodes that were there is in use from.
-func (r *Record) PlacedSince() time.Time { return time.Unix(r.there.since, 0) }
+func (r *Record) PlacedSince() time.Time { return time.Unix(r.PlacedLead.Since, 0) }

@@ -3,15 +3,11 @@ package leadtime_test
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/leadtime"
 )
-
-// beforeKinds is a text as it was written before the kinds had lead times of their own: 20 starts of 2 min, 12 of 6 min.
-const beforeKinds = "v1 lead=377 before=0 since=1795262520 through=1795262400 period=10389 placed=20:99x20480 waited=12:121x12288"
 
 // apart are so many starts of 2 min on a node that was there, and so many of 6 min that waited for one.
 func apart(placed, wait int) []leadtime.Start {
@@ -127,30 +123,6 @@ func TestAKindThatFadedKeepsItsLeadTime(t *testing.T) {
 	}
 }
 
-// An upgrade loses nothing of what was measured: neither the lead time nor what the kinds' follow from.
-func TestTheOlderTextIsRead(t *testing.T) {
-	record := &leadtime.Record{}
-	if err := record.UnmarshalText([]byte(beforeKinds)); err != nil {
-		t.Fatal(err)
-	}
-	now := time.Unix(1795262520, 0)
-	if record.Starts() != 32 || record.Waited() != 12 || record.At(now) != 377*time.Second {
-		t.Errorf("%d starts, %d waited, lead time %s", record.Starts(), record.Waited(), record.At(now))
-	}
-	parts := record.Parts(now)
-	if !about(parts.Placed.Lead, 2*time.Minute) || !about(parts.Waited.Lead, 6*time.Minute) {
-		t.Errorf("parts %+v, want 2m and 6m", parts)
-	}
-	text, err := record.MarshalText()
-	if err != nil || !strings.HasPrefix(string(text), "v2 lead=377 before=0 since=1795262520 ") {
-		t.Errorf("it is written as %s (%v)", text, err)
-	}
-	again := &leadtime.Record{}
-	if err := again.UnmarshalText(text); err != nil || *again != *record {
-		t.Errorf("%s reads as another record (%v)", text, err)
-	}
-}
-
 // held are starts under a warm pool.
 func held(starts []leadtime.Start) []leadtime.Start {
 	for i := range starts {
@@ -207,7 +179,7 @@ func TestOnlyHeldStarts(t *testing.T) {
 	}
 	// A start that waits although there is a pool has waited.
 	record.Fold(held([]leadtime.Start{waited(noon().Add(time.Hour), 4*time.Minute, 6*time.Minute)}), late())
-	if record.Waited() != 1 {
-		t.Errorf("%d waited, want 1", record.Waited())
+	if record.Waited.Count != 1 {
+		t.Errorf("%d waited, want 1", record.Waited.Count)
 	}
 }

@@ -2,9 +2,10 @@ package ownership
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -21,6 +22,17 @@ func groups() []string { return []string{External, Custom, Inspect} }
 
 // Service is where requests for a group go, NAMESPACE/NAME; empty where nobody has it.
 type Service string
+
+// Validate says what is wrong with a service's name.
+func (s Service) Validate() error {
+	namespace, name, ok := cut(s)
+	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1035Label(name)) > 0 {
+		return fmt.Errorf("%.100q is no service, write NAMESPACE/NAME, for example forewarm-system/forewarm", string(s))
+	}
+	return nil
+}
+
+func cut(s Service) (namespace, name string, ok bool) { return strings.Cut(string(s), "/") }
 
 // Holdings are the services behind each group. A group's versions may lead to different ones, which is a fault by itself:
 // the HPA controller asks for the version that the cluster prefers, whoever is behind it.
@@ -111,15 +123,6 @@ func changes(before, now Holdings, own Service) []change {
 			words: fmt.Sprintf("%s %s; before, it %s", group, now.say(group, own),
 				strings.Replace(before.say(group, own), "leads", "led", 1)),
 		})
-	}
-	return out
-}
-
-// clone is a copy that shares nothing.
-func (h Holdings) clone() Holdings {
-	out := maps.Clone(h)
-	for group, services := range out {
-		out[group] = slices.Clone(services)
 	}
 	return out
 }

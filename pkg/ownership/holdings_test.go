@@ -73,7 +73,7 @@ func TestChangesAreThoseOfHands(t *testing.T) {
 		want        []change
 	}{
 		"at first nothing is known":  {nil, all, nil},
-		"nothing":                    {all, all.clone(), nil},
+		"nothing":                    {all, Holdings{External: {ours}, Custom: {ours}}, nil},
 		"taken":                      {all, without, []change{taken}},
 		"given back":                 {without, all, []change{back}},
 		"its APIService was deleted": {all, Holdings{External: {ours}}, []change{gone}},

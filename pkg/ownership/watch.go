@@ -1,3 +1,7 @@
+// Package ownership watches to whom the API groups of a cluster lead. A group like external.metrics.k8s.io has one owner
+// in a cluster, the server behind its APIService; KEDA's chart takes that one, and whoever applies another manifest takes
+// it from its owner without a word. Forewarm takes none: it says who holds them, in every Forecast's status, and where
+// one changes hands, in an event and the log.
 package ownership
 
 import (
@@ -7,8 +11,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	core "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,7 +32,7 @@ type Watch struct {
 	informer cache.SharedIndexInformer
 
 	mu       sync.Mutex
-	holdings Holdings // nil until known
+	holdings Holdings // nil until known; never changed, but replaced
 	refused  string   // why it cannot be known
 	changed  chan struct{}
 }
@@ -42,8 +46,7 @@ func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 	resource := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	w := &Watch{
 		own: own, log: log, changed: make(chan struct{}, 1),
-		informer: dynamicinformer.NewFilteredDynamicInformer(client, resource, metav1.NamespaceAll, 0, cache.Indexers{},
-			nil).Informer(),
+		informer: dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer(),
 	}
 	if err = w.informer.SetTransform(strip); err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
@@ -52,9 +55,7 @@ func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
 	}
 	_, err = w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { w.look() },
-		UpdateFunc: func(any, any) { w.look() },
-		DeleteFunc: func(any) { w.look() },
+		AddFunc: func(any) { w.look() }, UpdateFunc: func(any, any) { w.look() }, DeleteFunc: func(any) { w.look() },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
@@ -68,30 +69,27 @@ func strip(item any) (any, error) {
 	if !ok {
 		return item, nil
 	}
-	group, service := read(object)
+	group, namespace, name := read(object)
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetAPIVersion(object.GetAPIVersion())
 	out.SetKind(object.GetKind())
 	out.SetName(object.GetName())
 	out.SetResourceVersion(object.GetResourceVersion())
-	out.Object["spec"] = map[string]any{"group": group, "service": map[string]any{
-		"namespace": service.namespace, "name": service.name,
-	}}
+	out.Object["spec"] = map[string]any{"group": group, "service": map[string]any{"namespace": namespace, "name": name}}
 	return out, nil
 }
 
-type reference struct{ namespace, name string }
-
-// read is the group of an APIService and the service behind it; fields that are not there are empty.
-func read(object *unstructured.Unstructured) (group string, service reference) {
+// read is the group of an APIService, and the namespace and name of the service behind it; fields that are not there are
+// empty.
+func read(object *unstructured.Unstructured) (group, namespace, name string) {
 	text := func(path ...string) string {
-		value, found, err := unstructured.NestedString(object.Object, path...)
-		if err != nil || !found {
+		value, _, err := unstructured.NestedString(object.Object, path...)
+		if err != nil {
 			return ""
 		}
 		return value
 	}
-	return text("spec", "group"), reference{text("spec", "service", "namespace"), text("spec", "service", "name")}
+	return text("spec", "group"), text("spec", "service", "namespace"), text("spec", "service", "name")
 }
 
 // Run watches until the context ends. A cluster that does not answer is asked again with growing pauses; one that
@@ -119,8 +117,8 @@ func (w *Watch) look() {
 		if !ok {
 			continue
 		}
-		if group, service := read(object); slices.Contains(groups(), group) && service.name != "" {
-			holdings.add(group, Service(service.namespace+"/"+service.name))
+		if group, namespace, name := read(object); slices.Contains(groups(), group) && name != "" {
+			holdings.add(group, Service(namespace+"/"+name))
 		}
 	}
 	w.mu.Lock()
@@ -132,14 +130,14 @@ func (w *Watch) look() {
 	}
 }
 
-// known is a copy of the holders, nil while they are not all known.
+// known are the holders, nil while they are not all known. Read only.
 func (w *Watch) known() Holdings {
 	if !w.informer.HasSynced() {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.holdings.clone()
+	return w.holdings
 }
 
 // Conditions are what a Forecast's status says of the way to it; none while it is not known.
@@ -187,4 +185,29 @@ func (w *Watch) tell(ctx context.Context, events record.EventRecorder, c change)
 func (w *Watch) object() runtime.Object {
 	namespace, name, _ := cut(w.own)
 	return &core.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}
+}
+
+var _ prometheus.Collector = (*Watch)(nil)
+
+// held is 1 where a group leads to forewarm in all of its versions.
+var held = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
+	"forewarm_api_group_held", "Whether the API group leads to this forewarm's service (1) or elsewhere (0).",
+	[]string{"group"}, nil)
+
+// Describe implements prometheus.Collector.
+func (*Watch) Describe(out chan<- *prometheus.Desc) { out <- held }
+
+// Collect sends a gauge for each group; none while the holders are not known.
+func (w *Watch) Collect(out chan<- prometheus.Metric) {
+	holdings := w.known()
+	if holdings == nil {
+		return
+	}
+	for _, group := range groups() {
+		value := 0.0
+		if holdings.holds(group, w.own) {
+			value = 1
+		}
+		out <- prometheus.MustNewConstMetric(held, prometheus.GaugeValue, value, group)
+	}
 }

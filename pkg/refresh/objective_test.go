@@ -96,14 +96,14 @@ func suspected() *snapshot.Snapshot {
 func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
-	made := func(generation int64, verdict outcome.Verdict, shape string) *snapshot.Snapshot {
+	made := func(generation int64, verdict outcome.Verdict, candidate string) *snapshot.Snapshot {
 		e := snapshottest.Outcome(snapshottest.Key("llama"))
 		e.Generation = generation
 		if verdict == "" {
 			e.Outcome = nil
 		} else {
 			e.Outcome = snapshottest.Report(verdict)
-			e.Outcome.Choice.Name = shape
+			e.Outcome.Choice.Name = candidate
 		}
 		return snapshottest.Snapshot(e)
 	}
@@ -116,7 +116,7 @@ func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 		{made(1, outcome.Learning, "last-value"), nil},
 		{made(1, outcome.Met, "last-value"), []string{"level=INFO", "ObjectiveMet", "inference/llama"}},
 		{made(1, outcome.Met, "last-value"), nil},
-		{made(1, outcome.Met, "learnt"), []string{"level=INFO", "ShapeChanged", "learnt serves in place of last-value"}},
+		{made(1, outcome.Met, "learnt"), []string{"level=INFO", "CandidateChanged", "learnt serves in place of last-value"}},
 		{made(1, outcome.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days took 16"}},
 		{made(2, outcome.Met, "last-season"), nil},
 		{snapshottest.Snapshot(), nil},

@@ -7,7 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
-// tell logs what has changed since the snapshot before: a demand is a suspect; another shape serves an objective, or it is
+// tell logs what has changed since the snapshot before: a demand is a suspect; another candidate serves an objective, or it is
 // met or missed. What a changed object changes about an objective is no news.
 func tell(ctx context.Context, log *slog.Logger, before, after *snapshot.Snapshot) {
 	if before == nil {

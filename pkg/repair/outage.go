@@ -39,7 +39,7 @@ type falls struct {
 	// empty is the share of the time at nothing, in doubt or not.
 	empty trailing.Mean
 	// recent is the demand of the ramp, lowest the least of the quarter of an hour before, negated.
-	recent []float64
+	recent trailing.Delay
 	lowest *trailing.Max
 	// patience and season in steps.
 	patience, season int
@@ -55,19 +55,11 @@ func newFalls(step time.Duration) falls {
 	return falls{
 		level:    trailing.NewMean(season, step),
 		empty:    trailing.NewMean(recall, step),
-		recent:   empties(max(1, int(ramp/step))),
+		recent:   trailing.NewDelay(max(1, int(ramp/step))),
 		lowest:   trailing.NewMax(max(3, int(quarter/step))),
 		patience: int(Patience / step), season: int(season / step),
 		keep: math.Exp2(-float64(step) / float64(season)),
 	}
-}
-
-func empties(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = math.NaN()
-	}
-	return out
 }
 
 // doubts says whether a demand is more likely an outage than what was asked of the workload.
@@ -127,9 +119,7 @@ func (f *falls) bound(v float64) {
 }
 
 func (f *falls) tick(v float64) {
-	at := f.age % len(f.recent)
-	f.lowest.Push(-f.recent[at])
-	f.recent[at] = v
+	f.lowest.Push(-f.recent.Push(v))
 	f.age++
 	f.habit *= f.keep
 }

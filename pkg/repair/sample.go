@@ -1,8 +1,6 @@
 package repair
 
 import (
-	"math"
-
 	"github.com/forewarm/forewarm/pkg/credible"
 )
 
@@ -99,11 +97,3 @@ type Sample struct {
 
 // Kind of the sample.
 func (s Sample) Kind() Kind { return s.Cause.Kind() }
-
-// Plain is a sample without a doubt about it: known, or missing where it is NaN.
-func Plain(v float64) Sample {
-	if math.IsNaN(v) {
-		return Sample{Value: v, Cause: Missing}
-	}
-	return Sample{Value: v}
-}

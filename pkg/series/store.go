@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // Limit bounds the magnitude of a sample. What lies beyond is no demand of anything, and would not fit the milli-units in
@@ -15,29 +16,24 @@ const Limit = 1e15
 // Store holds the newest samples of one workload's demand on the grid of its step, bounded. Single precision halves the
 // memory; a sample of demand carries no more digits than that.
 type Store struct {
-	step   time.Duration
-	ring   []float32
-	oldest int
-	size   int
-	end    time.Time
+	step time.Duration
+	ring trailing.Ring[float32]
+	end  time.Time
 }
 
 // NewStore keeps the newest size steps, size ≥ 1. Memory grows with what is held.
 func NewStore(step time.Duration, size int) *Store {
-	return &Store{step: step, size: size}
+	return &Store{step: step, ring: trailing.NewGrowing[float32](size)}
 }
 
-// Step is the distance between two samples.
-func (s *Store) Step() time.Duration { return s.step }
-
 // Len is the number of steps held, gaps included.
-func (s *Store) Len() int { return len(s.ring) }
+func (s *Store) Len() int { return s.ring.Len() }
 
 // End is the step after the newest one: where the next sample belongs. Zero while the store is empty.
 func (s *Store) End() time.Time { return s.end }
 
 // Start is the time of the oldest step held.
-func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(len(s.ring)) * s.step) }
+func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.ring.Len()) * s.step) }
 
 // Dropped says how many samples of a block could not be demand and became gaps.
 type Dropped struct {
@@ -81,7 +77,7 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 		s.end = block.Start
 	}
 	s.skipTo(block.Start)
-	s.grow(len(block.Values))
+	s.ring.Grow(len(block.Values))
 	for i, v := range block.Values {
 		if block.TimeAt(i).Before(s.end) {
 			continue
@@ -91,20 +87,11 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 	return dropped, nil
 }
 
-// grow makes room for n more samples, no more than the store may hold: append alone would take up to twice of that.
-func (s *Store) grow(n int) {
-	wanted := min(len(s.ring)+n, s.size)
-	if wanted <= cap(s.ring) {
-		return
-	}
-	room := min(max(wanted, len(s.ring)+len(s.ring)/8), s.size)
-	s.ring = append(make([]float32, 0, room), s.ring...)
-}
-
 // skipTo fills with gaps up to t; a hole longer than the store empties it.
 func (s *Store) skipTo(t time.Time) {
-	if t.Sub(s.end) > time.Duration(s.size)*s.step {
-		s.ring, s.oldest, s.end = s.ring[:0], 0, t
+	if t.Sub(s.end) > time.Duration(s.ring.Cap())*s.step {
+		s.ring.Clear()
+		s.end = t
 		return
 	}
 	for s.end.Before(t) {
@@ -113,25 +100,20 @@ func (s *Store) skipTo(t time.Time) {
 }
 
 func (s *Store) push(v float32) {
-	if len(s.ring) < s.size {
-		s.ring = append(s.ring, v)
-	} else {
-		s.ring[s.oldest] = v
-		s.oldest = (s.oldest + 1) % s.size
-	}
+	s.ring.Push(v)
 	s.end = s.end.Add(s.step)
 }
 
 // Range copies the samples of [from, to) that are held.
 func (s *Store) Range(from, to time.Time) forecast.Series {
 	start := s.Start()
-	i := min(max(steps(from.Sub(start), s.step), 0), len(s.ring))
-	j := min(max(steps(to.Sub(start), s.step), i), len(s.ring))
+	i := min(max(steps(from.Sub(start), s.step), 0), s.ring.Len())
+	j := min(max(steps(to.Sub(start), s.step), i), s.ring.Len())
 	out := forecast.Series{
 		Start: start.Add(time.Duration(i) * s.step), Step: s.step, Values: make([]float64, j-i),
 	}
 	for k := range out.Values {
-		out.Values[k] = float64(s.ring[(s.oldest+i+k)%len(s.ring)])
+		out.Values[k] = float64(s.ring.Ago(s.ring.Len() - 1 - i - k))
 	}
 	return out
 }
@@ -147,9 +129,9 @@ func steps(d, step time.Duration) int {
 
 // NewestSample is the time of the newest step that is not a gap; ok is false where all are gaps.
 func (s *Store) NewestSample() (at time.Time, ok bool) {
-	for back := 1; back <= len(s.ring); back++ {
-		if v := s.ring[(s.oldest+len(s.ring)-back)%len(s.ring)]; !math.IsNaN(float64(v)) {
-			return s.end.Add(-time.Duration(back) * s.step), true
+	for back := range s.ring.Len() {
+		if v := s.ring.Ago(back); !math.IsNaN(float64(v)) {
+			return s.end.Add(-time.Duration(back+1) * s.step), true
 		}
 	}
 	return time.Time{}, false

@@ -82,10 +82,8 @@ func weights() string {
 		shares = append(shares, fmt.Sprintf(`label_replace(vector(%d / 7), "slices", "%[1]d", "", "")`, slices))
 	}
 	for _, profile := range []string{"1g_6", "2g_12", "4g_24"} {
-		shares = append(
-			shares,
-			fmt.Sprintf(`label_replace(vector(%c / 4), "slices", "%s/4", "", "")`, profile[0], profile),
-		)
+		shares = append(shares,
+			fmt.Sprintf(`label_replace(vector(%c / 4), "slices", "%s/4", "", "")`, profile[0], profile))
 	}
 	return strings.Join(shares, " or ")
 }

@@ -98,13 +98,9 @@ func require(s *parser.VectorSelector, own *labels.Matcher) error {
 			continue
 		}
 		if m.Type != labels.MatchEqual || m.Value != own.Value {
-			return refuse(
-				s,
+			return refuse(s,
 				"the matcher %s is not allowed: queries are confined to %s; leave it out, or ask the operator "+
-					"to list the namespace in --cluster-query-namespaces",
-				clip(m.String()),
-				own,
-			)
+					"to list the namespace in --cluster-query-namespaces", clip(m.String()), own)
 		}
 		present = true
 	}

@@ -1,8 +1,6 @@
 package signal
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // dcgm is the presets on NVIDIA's dcgm-exporter, and on kube-state-metrics for what was allotted.
 func dcgm() Source {

@@ -5,14 +5,10 @@ import "fmt"
 // gateway is the presets on the endpoint picker of a Gateway API InferencePool (the inference extension, llm-d's router).
 // It stands before the pods, so it counts requests that no pod has seen, and while there is no pod.
 func gateway() Source {
-	of := func(names ...string) metric { return metric{names: names} }
-	routed := of("llm_d_epp_request_total", "inference_objective_request_total", "inference_model_request_total")
-	running := of(
-		"llm_d_epp_request_running",
-		"inference_objective_running_requests",
-		"inference_model_running_requests",
-	)
-	held := of("llm_d_epp_flow_control_queue_size", "inference_extension_flow_control_queue_size")
+	routed := named("llm_d_epp_request_total", "inference_objective_request_total", "inference_model_request_total")
+	running := named("llm_d_epp_request_running", "inference_objective_running_requests",
+		"inference_model_running_requests")
+	held := named("llm_d_epp_flow_control_queue_size", "inference_extension_flow_control_queue_size")
 	return Source{
 		Name:  "gateway",
 		Title: "Gateway API inference extension",
@@ -20,27 +16,20 @@ func gateway() Source {
 			"InferencePool like the workload if it sleeps at zero. A pool of several workloads counts whole. All names are ALPHA, " +
 			"and were changed twice.",
 		Presets: []Preset{
-			inflight("gateway", func(s scope) string {
-				return s.picked(together(s.perPod(running), s.perPod(held)))
-			}).saying("Requests in flight through the pool's endpoint picker: those that it routed and that are not answered, and " +
-				"those that its flow control holds. Grows without bound under saturation. The first choice for scaling."),
-			arrivals(
-				"gateway",
-				"Requests that arrive per second at the pool's endpoint picker, also while no pod is there: those "+
-					"routed plus the growth of what its flow control holds. The best signal to forecast.",
-				func(s scope) string {
-					grown := fmt.Sprintf(`%s / %d`, s.perPod(held.delta()), windowSeconds)
-					return s.picked(`clamp_min(` + together(s.perPod(routed.rate()), grown) + `, 0)`)
-				},
-			),
+			inflight("gateway", func(s scope) string { return s.picked(together(s.perPod(running), s.perPod(held))) }).
+				saying("Requests in flight through the pool's endpoint picker: those that it routed and that are not answered, " +
+					"and those that its flow control holds. Grows without bound under saturation. The first choice for scaling."),
+			arrivals("gateway", "Requests that arrive per second at the pool's endpoint picker, also while no pod is "+
+				"there: those routed plus the growth of what its flow control holds. The best signal to forecast.",
+				func(s scope) string { return s.picked(conserved(s.perPod(routed.rate()), s.growth(held))) }),
 			queue("gateway", func(s scope) string { return s.total(s.endpointQueues()) }).saying(
 				"Requests that wait on the target's pods, as the endpoint picker sees it. Zero until it is too late: a second, reactive " +
 					"metric of the HPA, or what says that a signal is saturated (spec.signal.saturated)."),
 			caches(
 				"gateway",
 				scope.poolCaches,
-			).saying("KV caches in use, counted in endpoints of the pool: their mean times the " +
-				"endpoints that are ready. Saturates at their number: a second metric beside the requests in flight."),
+			).saying("KV caches in use, counted in endpoints of the pool: their mean times " +
+				"the endpoints that are ready. Saturates at their number: a second metric beside the requests in flight."),
 		},
 	}
 }
@@ -81,7 +70,7 @@ func (s scope) pickers() string {
 	return fmt.Sprintf(`(%s or %s unless on () %s)`, joined, named, joined)
 }
 
-// of is an expression per picker's pod, of the target's pool only.
+// ofPool is an expression per picker's pod, of the target's pool only.
 func (s scope) ofPool(perPod string) string {
 	return fmt.Sprintf(`(label_replace(%s, "picker", "$1", "pod", "(.+)") * on (picker) group_left () %s)`,
 		perPod, s.pickers())

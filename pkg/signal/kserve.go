@@ -1,19 +1,12 @@
 package signal
 
-import "fmt"
-
 // kserve is the presets on what KServe puts before or around a model server: Knative's queue-proxy (Serverless mode),
 // and the counters of KServe's own Python servers.
 func kserve() Source {
-	of := func(names ...string) metric { return metric{names: names} }
 	// The queue-proxy's depth holds what is in service, too. OpenTelemetry's names first, which changed within a year.
-	held := of(
-		"kn_serving_queue_depth",
-		"kn_queueproxy_depth",
-		"revision_queue_depth",
-		"queue_average_concurrent_requests",
-	)
-	done := of("kn_serving_invocation_duration_seconds_count", "kn_queueproxy_app_duration_seconds_count",
+	held := named("kn_serving_queue_depth", "kn_queueproxy_depth", "revision_queue_depth",
+		"queue_average_concurrent_requests")
+	done := named("kn_serving_invocation_duration_seconds_count", "kn_queueproxy_app_duration_seconds_count",
 		"revision_request_count", "request_predict_seconds_count")
 	return Source{
 		Name:  "kserve",
@@ -26,15 +19,10 @@ func kserve() Source {
 			inflight("kserve", func(s scope) string { return s.total(s.perPod(held)) }).saying(
 				"Requests in flight at the queue-proxies of the target's pods, in service and waiting. Not reported by revisions of " +
 					"unlimited concurrency (containerConcurrency: 0). What Knative's activator holds while no pod is there is not seen."),
-			arrivals(
-				"kserve",
-				"Requests that arrive per second: those answered plus the growth of what is in flight. Without "+
-					"a queue-proxy, the predictions of KServe's own servers, which stop growing under saturation.",
-				func(s scope) string {
-					grown := fmt.Sprintf(`%s / %d`, s.perPod(held.delta()), windowSeconds)
-					return s.total(`clamp_min(` + together(s.perPod(done.rate()), grown) + `, 0)`)
-				},
-			),
+			arrivals("kserve", "Requests that arrive per second: those answered plus the growth of what is in "+
+				"flight. Without a queue-proxy, the predictions of KServe's own servers, which stop growing under "+
+				"saturation.",
+				func(s scope) string { return s.total(conserved(s.perPod(done.rate()), s.growth(held))) }),
 		},
 		Lacks: []Lack{
 			{"queue", "the queue-proxy counts what waits and what is served together; use kserve/inflight"},

@@ -32,6 +32,9 @@ type metric struct {
 	over string
 }
 
+// named is a metric by its names alone.
+func named(names ...string) metric { return metric{names: names} }
+
 func (m metric) rate() metric {
 	m.over = "rate"
 	return m
@@ -77,17 +80,12 @@ func (s scope) perPod(m metric) string {
 	for i, name := range m.names {
 		series := s.series(name, m)
 		if len(m.distinct) == 0 {
-			versions[i] = fmt.Sprintf(
-				`sum by (pod) (max by (pod, instance) (sum by (pod, instance, job) (%s)))`,
-				series,
-			)
+			versions[i] = fmt.Sprintf(`sum by (pod) (max by (pod, instance) (sum by (pod, instance, job) (%s)))`,
+				series)
 			continue
 		}
-		versions[i] = fmt.Sprintf(
-			`sum by (pod) (max by (pod, instance, %s) (%s))`,
-			strings.Join(m.distinct, ", "),
-			series,
-		)
+		versions[i] = fmt.Sprintf(`sum by (pod) (max by (pod, instance, %s) (%s))`, strings.Join(m.distinct, ", "),
+			series)
 	}
 	return "(" + strings.Join(versions, " or ") + ")"
 }
@@ -101,6 +99,16 @@ func together(perPod ...string) string {
 	}
 	return "sum by (pod) (" + strings.Join(parts, " or ") + ")"
 }
+
+// conserved sums what passed and how what is held grew, pod by pod, as together does. No pod falls below 0, for the requests
+// that vanish with a pod's restart were not served.
+func conserved(perPod ...string) string { return `clamp_min(` + together(perPod...) + `, 0)` }
+
+// growth is by how much in a second what is held has grown, pod by pod.
+func (s scope) growth(held metric) string { return perSecond(s.perPod(held.delta())) }
+
+// perSecond is what changed in a window by the second.
+func perSecond(delta string) string { return fmt.Sprintf(`%s / %d`, delta, windowSeconds) }
 
 // total is the sum of a per-pod expression over the target's pods. The expression may have several series for a pod.
 func (s scope) total(perPod string) string {
@@ -116,9 +124,7 @@ func (s scope) inflight(running, waiting metric) string {
 // counter grew by. The sum is kept from falling below 0 pod by pod, for the requests that vanish with a pod's restart
 // were not served.
 func (s scope) arrivals(passed, held metric) string {
-	return s.total(
-		fmt.Sprintf(`clamp_min(%s + %s / %d, 0)`, s.perPod(passed.rate()), s.perPod(held.delta()), windowSeconds),
-	)
+	return s.total(fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(passed.rate()), s.growth(held)))
 }
 
 // caches is the KV caches in use, counted in replicas: the mean over the engines of a replica, summed over replicas.

@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 )
@@ -33,11 +34,8 @@ func (s scope) pods() string { return `group by (pod) (` + s.owned() + `)` }
 // group.
 func (s scope) replicas() string {
 	if gang := s.gang(); gang != "" {
-		return fmt.Sprintf(
-			`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or label_replace(%s, "replica", "$1", "pod", "(.+)"))`,
-			s.workers(gang),
-			s.heads(),
-		)
+		return fmt.Sprintf(`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or
+			label_replace(%s, "replica", "$1", "pod", "(.+)"))`, s.workers(gang), s.heads())
 	}
 	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`
 }
@@ -56,11 +54,8 @@ func (s scope) gang() string {
 // heads are the pods of which each stands for a replica: those of a gang that lead a group, else all.
 func (s scope) heads() string {
 	gang := s.gang()
-	leaders := s.directly(
-		owner{kind: "LeaderWorkerSet", name: gang},
-	) + ` or ` + s.directly(
-		owner{kind: "StatefulSet", name: gang},
-	)
+	leaders := s.directly(owner{kind: "LeaderWorkerSet", name: gang}) + ` or ` +
+		s.directly(owner{kind: "StatefulSet", name: gang})
 	switch {
 	case s.target.Kind == "LLMInferenceService":
 		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-kserve"}) + ` or ` + leaders
@@ -74,11 +69,7 @@ func (s scope) heads() string {
 
 // predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add "-default".
 func (s scope) predictor(worker string) owner {
-	return owner{
-		kind:   "Deployment",
-		name:   s.target.Name,
-		suffix: "-predictor(-default)?(" + worker + "-" + ordinal + "-deployment)?",
-	}
+	return owner{"Deployment", s.target.Name, "-predictor(-default)?(" + worker + "-" + ordinal + "-deployment)?"}
 }
 
 func (s scope) owner(kind string) owner { return owner{kind: kind, name: s.target.Name} }
@@ -86,22 +77,20 @@ func (s scope) owner(kind string) owner { return owner{kind: kind, name: s.targe
 // owned is the pods of the target, perhaps several times. kube-state-metrics names direct owners only, so what stands
 // between a target and its pods is known by the name that its controller gives it.
 func (s scope) owned() string {
-	named := func(kind, suffix string) owner { return owner{kind: kind, name: s.target.Name, suffix: suffix} }
 	switch kind := s.target.Kind; kind {
 	case "Deployment":
 		return s.viaReplicaSet(s.owner(kind))
 	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job", "RayCluster":
 		return s.directly(s.owner(kind))
-	case "LeaderWorkerSet":
-		return s.heads() + ` or ` + s.workers(s.gang())
-	case "LLMInferenceService": // KServe's, for one node or for several; what prefills apart has a demand of its own.
+	case "LeaderWorkerSet",
+		"LLMInferenceService": // KServe's, for one node or for several; what prefills apart has a demand of its own.
 		return s.heads() + ` or ` + s.workers(s.gang())
 	case "RayService": // A RayCluster at a time, two while it is replaced; "-raycluster" until KubeRay 1.3.
-		return s.directly(named("RayCluster", "(-raycluster)?-"+random))
+		return s.directly(owner{"RayCluster", s.target.Name, "(-raycluster)?-" + random})
 	case "InferenceService":
 		return s.viaReplicaSet(s.predictor("-worker|"))
 	case "Service": // Knative's: a Deployment for each revision.
-		return s.viaReplicaSet(named("Deployment", "-"+ordinal+"-deployment"))
+		return s.viaReplicaSet(owner{"Deployment", s.target.Name, "-" + ordinal + "-deployment"})
 	case "Revision": // Knative's.
 		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-deployment"})
 	default: // A kind that we do not know owns its pods directly or, as an Argo Rollout does, through ReplicaSets.
@@ -130,4 +119,22 @@ func (s scope) workers(gang string) string {
 	leaders := s.directly(owner{kind: "StatefulSet", name: gang})
 	return fmt.Sprintf(`%s * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "pod", "(.+)"))`, sets, leaders)
+}
+
+// errNoReplica says that a target's pods do not tell its replicas.
+var errNoReplica = errors.New("a pod of a Ray cluster is no replica of what Ray Serve runs on it")
+
+// ReadyReplicas is PromQL for how many replicas of a workload are ready, from what kube-state-metrics says of its pods and
+// their owners: pods, or for a gang its groups, by their leaders. It is one series, and none where the workload has no pod.
+func ReadyReplicas(namespace string, target Target) (string, error) {
+	err := checkNames(namespace, target)
+	if target.Kind == "RayService" || target.Kind == "RayCluster" {
+		err = errors.Join(err, errNoReplica)
+	}
+	if err != nil {
+		return "", fmt.Errorf("ready replicas: %w", err)
+	}
+	s := scope{namespace: namespace, target: target}
+	ready := s.fact("kube_pod_status_ready", `condition="true"`)
+	return render(fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.heads()))
 }

@@ -1,3 +1,9 @@
+// Package signal turns the name of a demand signal and a workload into PromQL that yields one series: the workload's
+// total demand.
+//
+// A Preset is a query that is ours, by server or exporter ("vllm/inflight"); it carries the Forecast's namespace and
+// finds the target's pods through their owners. A Source is such a server, with its presets and what it does not report. A tenant's own query is confined to its namespace by Confine, or only
+// checked by Check where the tenant may see the whole cluster. Nothing here runs a query.
 package signal
 
 import (
@@ -47,14 +53,8 @@ func (p Preset) Render(namespace string, target Target) (string, error) {
 	}
 	expr, err := render(p.template(scope{namespace: namespace, target: target}))
 	if err != nil {
-		return "", fmt.Errorf(
-			"preset %s for %s %q in namespace %q: %w",
-			p.Name,
-			target.Kind,
-			target.Name,
-			namespace,
-			err,
-		)
+		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w",
+			p.Name, target.Kind, target.Name, namespace, err)
 	}
 	return expr, nil
 }
@@ -67,11 +67,8 @@ func render(text string) (string, error) {
 }
 
 func checkNames(namespace string, target Target) error {
-	return errors.Join(
-		checkName("namespace", namespace),
-		checkName("target kind", target.Kind),
-		checkName("target name", target.Name),
-	)
+	return errors.Join(checkName("namespace", namespace),
+		checkName("target kind", target.Kind), checkName("target name", target.Name))
 }
 
 // checkName refuses what no Kubernetes object is called. Characters that are merely odd are quoted, not refused:

@@ -10,7 +10,7 @@ func sglang() Source {
 	running, waiting := gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs")
 	cache := gauge("sglang:token_usage")
 	// Counted before the scheduler, where there are no ranks; users may add labels of their own.
-	begun := metric{names: []string{"sglang:time_to_first_token_seconds_count"}}
+	begun := named("sglang:time_to_first_token_seconds_count")
 	return Source{
 		Name:  "sglang",
 		Title: "SGLang",
@@ -18,12 +18,9 @@ func sglang() Source {
 			"the transfer between them are not counted.",
 		Presets: []Preset{
 			inflight("sglang", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivals(
-				"sglang",
-				"Requests that arrive per second: first tokens per second plus the growth of the queue, "+
-					"so that it holds under saturation too. A gateway's own count is better where there is one.",
-				func(s scope) string { return s.arrivals(begun, waiting) },
-			),
+			arrivals("sglang", "Requests that arrive per second: first tokens per second plus the growth of the "+
+				"queue, so that it holds under saturation too. A gateway's own count is better where there is one.",
+				func(s scope) string { return s.arrivals(begun, waiting) }),
 			queue("sglang", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			caches("sglang", func(s scope) string { return s.caches(cache) }),
 		},

@@ -1,11 +1,11 @@
 package signal
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"github.com/prometheus/prometheus/promql/parser"
-	"github.com/prometheus/prometheus/promql/parser/posrange"
 
 	"github.com/forewarm/forewarm/pkg/series"
 )
@@ -48,14 +48,10 @@ func parse(expr string) (parser.Expr, error) { //nolint:ireturn // The parser's 
 // walk visits every selector of the expression. It is an allow-list: a node that it does not know is refused, so that
 // new syntax must be thought about before it passes.
 func walk(root parser.Expr, visit func(*parser.VectorSelector) error) error {
-	return walker{visit: visit}.expr(root, 0)
+	return walkFrom(root, 0, visit)
 }
 
-type walker struct {
-	visit func(*parser.VectorSelector) error
-}
-
-func (w walker) expr(node parser.Expr, depth int) error {
+func walkFrom(node parser.Expr, depth int, visit func(*parser.VectorSelector) error) error {
 	if depth > maxDepth {
 		return refuse(node, "it is nested deeper than %d levels; use a recording rule", maxDepth)
 	}
@@ -63,14 +59,14 @@ func (w walker) expr(node parser.Expr, depth int) error {
 		return err
 	}
 	if s, ok := node.(*parser.VectorSelector); ok {
-		return w.visit(s)
+		return visit(s)
 	}
 	for child := range parser.ChildrenIter(node) {
 		expr, ok := child.(parser.Expr)
 		if !ok {
 			return refuse(node, "its part %T is not understood", child)
 		}
-		if err := w.expr(expr, depth+1); err != nil {
+		if err := walkFrom(expr, depth+1, visit); err != nil {
 			return err
 		}
 	}
@@ -106,11 +102,8 @@ func allowed(node parser.Expr) error {
 // experimental already; this fence stays when an option opens the parser's.
 func allowedCall(call *parser.Call) error {
 	if call.Func.Name == "info" || call.Func.Experimental {
-		return refuse(
-			call,
-			"the function %s is not allowed; join the series that you need by an operator",
-			call.Func.Name,
-		)
+		return refuse(call, "the function %s is not allowed; join the series that you need by an operator",
+			call.Func.Name)
 	}
 	return nil
 }
@@ -122,17 +115,9 @@ func allowedSubquery(n *parser.SubqueryExpr) error {
 	if err := allowedTime(n, n.StartOrEnd, n.OriginalOffset); err != nil {
 		return err
 	}
-	step := n.Step
-	if step == 0 {
-		step = defaultSubqueryStep
-	}
-	if steps := n.Range / step; steps > maxSubquerySteps {
-		return refuse(
-			n,
-			"the sub-query has %d steps, at most %d are allowed: use a longer step",
-			steps,
-			maxSubquerySteps,
-		)
+	if steps := n.Range / cmp.Or(n.Step, defaultSubqueryStep); steps > maxSubquerySteps {
+		return refuse(n, "the sub-query has %d steps, at most %d are allowed: use a longer step", steps,
+			maxSubquerySteps)
 	}
 	return allowedRange(n, n.Range)
 }
@@ -141,10 +126,8 @@ func allowedSubquery(n *parser.SubqueryExpr) error {
 // after it: the value at t must be the same in every query, now and later.
 func allowedTime(n parser.Expr, startOrEnd parser.ItemType, offset time.Duration) error {
 	if startOrEnd != 0 {
-		return refuse(
-			n,
-			"@ start() and @ end() are not allowed: the value at a time must not depend on the range asked for",
-		)
+		return refuse(n,
+			"@ start() and @ end() are not allowed: the value at a time must not depend on the range asked for")
 	}
 	if offset < 0 {
 		return refuse(n, "a negative offset is not allowed: it reads what comes after the time that it is asked for")
@@ -161,14 +144,7 @@ func allowedRange(n parser.Expr, reach time.Duration) error {
 
 // refuse says what is wrong with a part of the query and where that part stands.
 func refuse(node parser.Node, format string, args ...any) error {
-	return fmt.Errorf(
-		"query at %s: %s: %w",
-		position(node.PositionRange()),
-		fmt.Sprintf(format, args...),
-		series.ErrQuery,
-	)
-}
-
-func position(r posrange.PositionRange) string {
-	return fmt.Sprintf("character %d to %d", int(r.Start)+1, int(r.End))
+	at := node.PositionRange()
+	return fmt.Errorf("query at character %d to %d: %s: %w",
+		int(at.Start)+1, int(at.End), fmt.Sprintf(format, args...), series.ErrQuery)
 }

@@ -4,14 +4,13 @@ import "fmt"
 
 // triton is the presets on NVIDIA's Triton Inference Server.
 func triton() Source {
-	of := func(name string) metric { return metric{names: []string{name}} }
 	engine := func(matchers string) metric {
 		return metric{names: []string{"nv_trt_llm_request_metrics"}, matchers: matchers}
 	}
-	pending, succeeded, failed := of("nv_inference_pending_request_count"), of("nv_inference_request_success"),
-		of("nv_inference_request_failure")
-	spent, queued := of("nv_inference_request_duration_us"), of("nv_inference_queue_duration_us")
-	engineWaiting := engine(`request_type="waiting"`)
+	pending := named("nv_inference_pending_request_count")
+	succeeded, failed := named("nv_inference_request_success"), named("nv_inference_request_failure")
+	spent, queued := named("nv_inference_request_duration_us"), named("nv_inference_queue_duration_us")
+	waiting := engine(`request_type="waiting"`)
 	cache := metric{
 		names: []string{"nv_trt_llm_kv_cache_block_metrics"}, matchers: `kv_cache_block_type="fraction"`,
 		distinct: []string{"model", "version"},
@@ -29,19 +28,12 @@ func triton() Source {
 			}).saying("Requests in flight on the target's pods: those pending, and those that execute, which is the " +
 				"TensorRT-LLM backend's own count or else, by Little's law, the time that requests spent executing in each second. " +
 				"That mean counts a request when it is done: exact for short requests, late for long ones. Grows under saturation."),
-			arrivals(
-				"triton",
-				"Requests that arrive per second: those done, well or badly, plus the growth of what is pending, "+
-					"so that it holds under saturation too.",
+			arrivals("triton", "Requests that arrive per second: those done, well or badly, plus the growth of what "+
+				"is pending, so that it holds under saturation too.",
 				func(s scope) string {
-					grown := fmt.Sprintf(`%s / %d`, s.perPod(pending.delta()), windowSeconds)
-					return s.total(`clamp_min(` +
-						together(s.perPod(succeeded.rate()), s.perPod(failed.rate()), grown) + `, 0)`)
-				},
-			),
-			queue("triton", func(s scope) string {
-				return s.total(together(s.perPod(pending), s.perPod(engineWaiting)))
-			}),
+					return s.total(conserved(s.perPod(succeeded.rate()), s.perPod(failed.rate()), s.growth(pending)))
+				}),
+			queue("triton", func(s scope) string { return s.total(together(s.perPod(pending), s.perPod(waiting))) }),
 			caches("triton", func(s scope) string { return s.caches(cache) }).saying(summaryCaches +
 				" Only of models that the TensorRT-LLM backend runs."),
 		},

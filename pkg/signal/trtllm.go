@@ -10,7 +10,7 @@ func trtllm() Source {
 	running, waiting := of("trtllm_num_requests_running"), of("trtllm_num_requests_waiting")
 	cache := of("trtllm_kv_cache_utilization")
 	// By the reason why they finished.
-	completed := metric{names: []string{"trtllm_request_success_total"}}
+	completed := named("trtllm_request_success_total")
 	return Source{
 		Name:  "trtllm",
 		Title: "TensorRT-LLM (trtllm-serve)",
@@ -19,15 +19,12 @@ func trtllm() Source {
 			"Behind Triton use triton.",
 		Presets: []Preset{
 			inflight("trtllm", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivals(
-				"trtllm",
-				"Requests that arrive per second: completions per second plus the growth of what runs and waits, "+
-					"so that it holds under saturation too. Requests that are given up do not count.",
+			arrivals("trtllm", "Requests that arrive per second: completions per second plus the growth of what runs "+
+				"and waits, so that it holds under saturation too. Requests that are given up do not count.",
 				func(s scope) string {
 					return s.total(fmt.Sprintf(`clamp_min(%s + (%s + %s) / %d, 0)`, s.perPod(completed.rate()),
 						s.perPod(running.delta()), s.perPod(waiting.delta()), windowSeconds))
-				},
-			),
+				}),
 			queue("trtllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
 			caches("trtllm", func(s scope) string { return s.caches(cache) }),
 		},

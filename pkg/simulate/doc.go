@@ -4,7 +4,7 @@
 // One step of it, a file for each station:
 //
 //	demand ──> what is observed of it (meter.go)
-//	       ──> the places that a warm pool holds (pool.go) and the value that the policy serves (policy.go)
+//	       ──> the places that a warm pool holds and the value that the policy serves (policy.go)
 //	       ──> the HPA's replicas, by the arithmetic of package hpa (workload.go)
 //	       ──> pods, which start after a lead time (cluster.go), on nodes that may have to come first (nodes.go)
 //	       ──> a fluid queue before those that are ready (queue.go)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 // Policy decides what the HPA reads.
@@ -22,6 +23,13 @@ type Observation struct {
 	Demand float64
 	// Arrived is the mean since the observation before. NaN where it is missing.
 	Arrived float64
+}
+
+// Pool decides how much capacity waits for replicas.
+type Pool interface {
+	// Hold takes how the workloads stand at a time and returns how many places to hold for all of them until it is asked
+	// again, beside those that replicas have. Nothing that arrives then or later is known.
+	Hold(at time.Time, all []workload.Standing) int
 }
 
 // Values are what a policy serves over a demand, asked every so often, without a workload: what it serves does not depend

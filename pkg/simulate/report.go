@@ -60,21 +60,14 @@ func Sum(all []Report) Report {
 	for i := range all {
 		r := &all[i]
 		out.Duration = max(out.Duration, r.Duration)
-		for _, f := range []struct {
-			to *float64
-			of float64
-		}{
-			{&out.Replicas, r.Replicas},
-			{&out.Idle, r.Idle},
-			{&out.Arrived, r.Arrived},
-			{&out.Late, r.Late},
-			{&out.Served, r.Served},
-			{&out.Unserved, r.Unserved},
-			{&out.Carried, r.Carried},
-			{&out.Backlog, r.Backlog},
-		} {
-			*f.to += f.of
-		}
+		out.Replicas += r.Replicas
+		out.Idle += r.Idle
+		out.Arrived += r.Arrived
+		out.Late += r.Late
+		out.Served += r.Served
+		out.Unserved += r.Unserved
+		out.Carried += r.Carried
+		out.Backlog += r.Backlog
 		out.Started += r.Started
 		out.Stopped += r.Stopped
 		out.Queued += r.Queued

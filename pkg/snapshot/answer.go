@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
@@ -18,6 +19,9 @@ type Answer struct {
 	Time time.Time
 	// Window is the horizon that the value looks over.
 	Window time.Duration
+	// Rule is what the value follows from, and Quantile its level where that is one.
+	Rule     decide.Rule
+	Quantile float64
 }
 
 // ErrNotServing: the Forecast exists but has nothing sound to say now. The message has the reason.
@@ -37,7 +41,9 @@ func (e *Entry) Answer(selection decide.Selection, now time.Time) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Value: decision.Value, Time: e.SampleTime, Window: window}, nil
+	return Answer{
+		Value: decision.Value, Time: e.SampleTime, Window: window, Rule: decision.Rule, Quantile: decision.Quantile,
+	}, nil
 }
 
 // StateAt is the entry's state, or Stale where its data has grown too old since the snapshot was made.
@@ -78,7 +84,7 @@ func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, erro
 			name = e.PathModel // The selected one may know the lead window alone.
 		}
 	}
-	i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return strings.EqualFold(c.Name, name) })
+	i := e.find(name)
 	switch {
 	case i < 0 && s.Model != "":
 		return decide.Decision{}, 0, e.unknownModel(s.Model)
@@ -88,6 +94,18 @@ func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, erro
 		return decide.Decision{}, 0, fmt.Errorf("%w: model %s: %s", ErrNotServing, name, e.Candidates[i].Error)
 	}
 	return e.decideBy(&e.Candidates[i], s)
+}
+
+// find is the index of a candidate however its name is spelled, −1 where there is none.
+func (e *Entry) find(name string) int {
+	if i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == name }); i >= 0 {
+		return i
+	}
+	canonical, known := windowpeak.Canonical(name)
+	if !known {
+		return -1
+	}
+	return slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == canonical })
 }
 
 func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, time.Duration, error) {
@@ -106,6 +124,9 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	if c.Name == e.Model && window == e.Window {
 		return decide.Decide(policy, k, e.Inputs), window, nil
 	}
+	if named := e.named(c.Name); named != nil && policy.ByOutcome() {
+		return decide.Decide(policy, named.K(policy), named.Inputs), window, nil
+	}
 	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.Reach {
 		// A young series has no such windows yet: the longest there is says more than nothing, and the answer says its
 		// length.
@@ -119,8 +140,19 @@ func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, tim
 	if n := len(e.Inputs); n > 0 && window == e.Window { // The distributions of other windows are bounded already.
 		input.Limit = e.Inputs[n-1].Limit
 	}
-	policy.Target = 0 // Another candidate has no headroom of its own: its quantile is served.
+	policy.Target = 0 // Of another candidate nobody knows what its headroom should be: its quantile is served.
 	return decide.Decide(policy, k, []decide.Input{input}), window, nil
+}
+
+// named is a candidate that autoscalers ask for by name, with its own headroom; nil where none does, or it knows nothing yet.
+func (e *Entry) named(candidate string) *outcome.NamedCandidate {
+	if e.Outcome == nil {
+		return nil
+	}
+	if named := e.Outcome.Find(candidate); named != nil && len(named.Inputs) > 0 {
+		return named
+	}
+	return nil
 }
 
 func (e *Entry) unknownModel(name string) error {

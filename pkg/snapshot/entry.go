@@ -103,7 +103,7 @@ type Entry struct {
 	Model  string
 	Choice decide.Choice
 	Fault  error
-	// Skill is 1 − loss/loss of the last value, on the decision's own loss; NaN until known.
+	// Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by; NaN until known.
 	Skill float64
 	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
 	Coverage float64

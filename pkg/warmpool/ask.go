@@ -61,13 +61,8 @@ func newAsker(p Pool, m *Member) asker {
 		a.least = a.replicas(m.Outlook.Served)
 	}
 	if a.doubt == "" {
-		a.pod, a.node = within(
-			m.Outlook.Windows,
-			leadtime.Window(p.Pod),
-		), within(
-			m.Outlook.Windows,
-			leadtime.Window(p.Pod+p.Node),
-		)
+		a.pod = within(m.Outlook.Windows, leadtime.Window(p.Pod))
+		a.node = within(m.Outlook.Windows, leadtime.Window(p.Pod+p.Node))
 	}
 	return a
 }

@@ -15,20 +15,20 @@ func thousandths(chunks float64) int64 { return int64(math.Round(1000 * min(chun
 // borrow reckons what members' pods took of the pool: as much as both ceased to be ready and came to members, within a
 // little time. A chunk is back when it is ready again, or no longer held.
 func (m *past) borrow(at int64, placed float64, c Capacity) {
-	if m.at == 0 {
+	if m.At == 0 {
 		return
 	}
-	if m.lost+m.gained > 0 && (at < m.matching || at-m.matching > matched.Milliseconds()) {
-		m.lost, m.gained = 0, 0
+	if m.Lost+m.Gained > 0 && (at < m.Matching || at-m.Matching > matched.Milliseconds()) {
+		m.Lost, m.Gained = 0, 0
 	}
-	if m.lost+m.gained == 0 {
-		m.matching = at
+	if m.Lost+m.Gained == 0 {
+		m.Matching = at
 	}
-	changed := 1000 * (m.ready - int64(c.Ready))
-	m.lost = min(m.lost+max(0, changed), mostHeld)
-	m.gained = min(m.gained+max(0, thousandths(placed)-m.placed), mostHeld)
-	took := min(m.lost, m.gained)
-	m.lost, m.gained = m.lost-took, m.gained-took
-	m.borrowed = max(0, m.borrowed+took-max(0, -changed))
-	m.borrowed = min(m.borrowed, 1000*int64(max(0, c.Held-c.Ready)))
+	changed := 1000 * (m.Ready - int64(c.Ready))
+	m.Lost = min(m.Lost+max(0, changed), mostHeld)
+	m.Gained = min(m.Gained+max(0, thousandths(placed)-m.Placed), mostHeld)
+	took := min(m.Lost, m.Gained)
+	m.Lost, m.Gained = m.Lost-took, m.Gained-took
+	m.Borrowed = max(0, m.Borrowed+took-max(0, -changed))
+	m.Borrowed = min(m.Borrowed, 1000*int64(max(0, c.Held-c.Ready)))
 }

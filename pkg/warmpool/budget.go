@@ -8,23 +8,23 @@ const millisecondsOfDay = int64(24 * time.Hour / time.Millisecond)
 // gap that nobody saw, for example between two leaders, only the longest that is taken for seen is counted: the pool may
 // have been smaller. With the day (UTC) it begins anew.
 func (m *past) count(at int64) {
-	from := m.at
-	if day := at / millisecondsOfDay; day != m.day {
-		m.day, m.stood, m.unseen = day, 0, 0
+	from := m.At
+	if day := at / millisecondsOfDay; day != m.At/millisecondsOfDay {
+		m.Idle, m.Unseen = 0, 0
 		from = max(from, day*millisecondsOfDay)
 	}
-	if m.at == 0 || at <= from {
+	if m.At == 0 || at <= from {
 		return
 	}
 	seen := min(at-from, longestGap.Milliseconds())
-	m.stood = min(m.stood+m.ready*seen, most)
-	m.unseen = min(m.unseen+at-from-seen, most)
+	m.Idle = min(m.Idle+m.Ready*seen, most)
+	m.Unseen = min(m.Unseen+at-from-seen, most)
 }
 
 // idle are the GPU-hours that stood idle today.
 func (m *past) idle(gpus float64) float64 {
-	return float64(m.stood) / float64(time.Hour.Milliseconds()) * gpus
+	return float64(m.Idle) / float64(time.Hour.Milliseconds()) * gpus
 }
 
-// midnight is when the day of the last count ends.
-func (m *past) midnight() time.Time { return asTime((m.day + 1) * millisecondsOfDay) }
+// midnight is when the day (UTC) of an instant ends.
+func midnight(at int64) time.Time { return asTime((at/millisecondsOfDay + 1) * millisecondsOfDay) }

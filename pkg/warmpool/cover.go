@@ -34,26 +34,19 @@ func toUncover(s stand, hold time.Duration) time.Duration {
 // cover says whether the members are covered, by how the pool stands and whether it is settled besides: it wants no more
 // than it has and may hold.
 func (m *past) cover(at int64, hold time.Duration, s stand, settled bool) bool {
-	covers := m.covers == 1
+	covers := m.Covers
 	opposite, after := s == prepared && settled, toCover(hold)
 	if covers {
 		opposite, after = s != prepared, toUncover(s, hold)
 	}
 	switch {
 	case !opposite:
-		m.turning = 0
-	case m.turning == 0 || m.turning > at || m.since(at) > longestGap:
-		m.turning = at
-	case at-m.turning >= after.Milliseconds():
-		covers, m.turning = !covers, 0
+		m.Turning = 0
+	case m.Turning == 0 || m.Turning > at || m.since(at) > longestGap:
+		m.Turning = at
+	case at-m.Turning >= after.Milliseconds():
+		covers, m.Turning = !covers, 0
 	}
-	m.covers = flag(covers)
+	m.Covers = covers
 	return covers
-}
-
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
 }

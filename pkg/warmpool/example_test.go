@@ -66,17 +66,17 @@ func bursts(now time.Time, later int) forecast.Series {
 	return out
 }
 
-// What a pool remembers fits into a status, and whoever leads next goes on from it.
-func ExampleMemory_MarshalText() {
+// What a pool remembers is a few numbers, and whoever leads next goes on from them.
+func ExampleRecall() {
 	now := time.Date(2026, time.March, 4, 14, 0, 0, 0, time.UTC)
 	pool := warmpool.Pool{Quantile: 0.95, Min: 2, Max: 20, GPUs: 8, Node: 5 * time.Minute}
 	_, memory := warmpool.Memory{}.Plan(now, pool, nil, warmpool.Capacity{Held: 6, Ready: 5})
-	text, err := memory.MarshalText()
-	fmt.Println(string(text), err)
+	fmt.Printf("%+v\n%+v\n", memory.Past(), memory.Wants())
 
-	var next warmpool.Memory
-	fmt.Println(next.UnmarshalText(text), next == memory)
+	next, err := warmpool.Recall(memory.Past(), memory.Wants())
+	fmt.Println(next == memory, err)
 	// Output:
-	// v1 at=1772632800000 ready=5 placed=0 had=0 day=20516 stood=0 unseen=0 lost=0 gained=0 matching=0 borrowed=0 covers=0 turning=0 doubted=0 wants=1772632800000:6:2 <nil>
-	// <nil> true
+	// {At:1772632800000 Ready:5 Placed:0 Claimed:0 Idle:0 Unseen:0 Lost:0 Gained:0 Matching:0 Borrowed:0 Covers:false Turning:0 Unreliable:false}
+	// [{At:1772632800000 Total:6 Base:2}]
+	// true <nil>
 }

@@ -14,9 +14,9 @@ const shortest = 30 * time.Second
 // idle, where giving them back would have cost each 5 and the load its wait. If it stays at 4, they go after 5 minutes.
 func breakEven(node time.Duration) time.Duration { return max(node, shortest) }
 
-// want is what was wanted at a time, in chunks: in all, and of the first capacity type.
-type want struct {
-	at, total, base int64
+// Want is what was wanted at a time (in Unix milliseconds), in chunks: in all, and of the first capacity type.
+type Want struct {
+	At, Total, Base int64
 }
 
 // slots are the parts that the time of a hold is divided into.
@@ -26,16 +26,16 @@ const slots = 32
 // of the plans.
 type wants struct {
 	n   int
-	all [slots + 1]want
+	all [slots + 1]Want
 }
 
 // add takes what is wanted now, and forgets what is older than the hold.
-func (w *wants) add(now want, hold time.Duration) {
+func (w *wants) add(now Want, hold time.Duration) {
 	span := max(hold.Milliseconds(), 1)
 	kept := 0
 	for _, old := range w.all[:w.n] {
 		// A want of the future is that of a clock that was set back.
-		if old.at <= now.at && now.at-old.at < span {
+		if old.At <= now.At && now.At-old.At < span {
 			w.all[kept] = old
 			kept++
 		}
@@ -44,7 +44,7 @@ func (w *wants) add(now want, hold time.Duration) {
 	w.n = kept
 	part := max(span/slots, 1)
 	switch last := w.n - 1; {
-	case last >= 0 && w.all[last].at/part == now.at/part:
+	case last >= 0 && w.all[last].At/part == now.At/part:
 		w.all[last] = w.all[last].and(now)
 	case w.n == len(w.all):
 		// The hold was shorter before, and its parts finer.
@@ -61,24 +61,24 @@ func (w *wants) add(now want, hold time.Duration) {
 // wait for, is wanted no more. To keep it would be to buy it again.
 func (w *wants) take(chunks int64) {
 	for i := range w.all[:w.n] {
-		w.all[i].total = max(0, w.all[i].total-chunks)
-		w.all[i].base = max(0, w.all[i].base-chunks)
+		w.all[i].Total = max(0, w.all[i].Total-chunks)
+		w.all[i].Base = max(0, w.all[i].Base-chunks)
 	}
 }
 
 // and is as late as the later of two, and as high as the higher.
-func (a want) and(b want) want {
-	return want{at: max(a.at, b.at), total: max(a.total, b.total), base: max(a.base, b.base)}
+func (a Want) and(b Want) Want {
+	return Want{At: max(a.At, b.At), Total: max(a.Total, b.Total), Base: max(a.Base, b.Base)}
 }
 
 // highest is the most that was wanted, at the latest time that it was.
-func (w *wants) highest() want {
-	var out want
+func (w *wants) highest() Want {
+	var out Want
 	for _, a := range w.all[:w.n] {
-		if a.total >= out.total {
-			out.at, out.total = a.at, a.total
+		if a.Total >= out.Total {
+			out.At, out.Total = a.At, a.Total
 		}
-		out.base = max(out.base, a.base)
+		out.Base = max(out.Base, a.Base)
 	}
 	return out
 }

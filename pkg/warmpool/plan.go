@@ -25,10 +25,10 @@ func (m Memory) Plan(now time.Time, p Pool, members []Member, c Capacity) (Plan,
 	s.limit()
 	out := s.plan()
 	out.Covers = next.cover(s.at, breakEven(p.Node), s.stands(), c.Ready >= out.Want && s.asked <= p.Max)
-	out.Borrowed = int(next.borrowed / 1000)
+	out.Borrowed = int(next.Borrowed / 1000)
 	out.Why, out.Next = s.why(&out), s.next(&out, &next)
-	next.at, next.ready = s.at, int64(c.Ready)
-	next.placed = thousandths(s.demand.placed)
+	next.At, next.Ready = s.at, int64(c.Ready)
+	next.Placed = thousandths(s.demand.placed)
 	return out, Memory{past: next}
 }
 
@@ -44,7 +44,7 @@ type situation struct {
 	// asked are the chunks that the members want, unbounded; wanted and base the same within the bounds, before what is
 	// kept; kept is the want that is held, total and half are what comes out.
 	asked, wanted, base int
-	kept                want
+	kept                Want
 	total, half         int
 }
 
@@ -65,24 +65,23 @@ func (s *situation) bound() {
 	s.base = min(s.base, s.wanted)
 }
 
-// hold keeps what was wanted, and was not taken by members' replicas, for as long as getting it again takes, and what is held when there is no past to know it by or
-// a member begins to be in doubt.
+// hold keeps what was wanted, and was not taken by members' replicas, for as long as getting it again takes, and what is
+// held when there is no past to know it by or a member begins to be in doubt.
 func (s *situation) hold(m *past) {
 	span := breakEven(s.pool.Node)
-	had := int64(min(s.demand.placed+s.demand.waiting+grain, unlimited))
-	if m.at != 0 {
-		m.wants.take(max(0, had-m.had))
+	claimed := int64(min(s.demand.placed+s.demand.waiting+grain, unlimited))
+	if m.At != 0 {
+		m.wants.take(max(0, claimed-m.Claimed))
 	}
-	m.had = had
-	doubted := flag(s.doubted())
-	if m.at == 0 || m.since(s.at) > max(span, longestGap) || doubted > m.doubted {
-		m.wants.add(want{at: s.at, total: int64(min(s.capacity.Held, s.pool.Max)), base: int64(s.base)}, span)
+	m.Claimed = claimed
+	if m.At == 0 || m.since(s.at) > max(span, longestGap) || s.doubted() && !m.Unreliable {
+		m.wants.add(Want{At: s.at, Total: int64(min(s.capacity.Held, s.pool.Max)), Base: int64(s.base)}, span)
 	}
-	m.doubted = doubted
-	m.wants.add(want{at: s.at, total: int64(s.wanted), base: int64(s.base)}, span)
+	m.Unreliable = s.doubted()
+	m.wants.add(Want{At: s.at, Total: int64(s.wanted), Base: int64(s.base)}, span)
 	s.kept = m.wants.highest()
-	s.total = min(int(s.kept.total), s.pool.Max)
-	s.half = min(int(s.kept.base), s.total)
+	s.total = min(int(s.kept.Total), s.pool.Max)
+	s.half = min(int(s.kept.Base), s.total)
 }
 
 // limit is the last word: the budget, and whole gangs.

@@ -105,13 +105,8 @@ func check(p warmpool.Pool, plan warmpool.Plan, m warmpool.Memory) error {
 	case plan.Why == "" || plan.State == "":
 		return fmt.Errorf("no words: %+v", plan)
 	}
-	text, err := m.MarshalText()
-	if err != nil || len(text) > 4096 {
-		return fmt.Errorf("a memory of %d bytes: %w", len(text), err)
-	}
-	var again warmpool.Memory
-	if err := again.UnmarshalText(text); err != nil || again != m {
-		return fmt.Errorf("%s is read as %+v: %w", text, again, err)
+	if again, err := warmpool.Recall(m.Past(), m.Wants()); err != nil || again != m {
+		return fmt.Errorf("%+v is recalled as %+v: %w", m, again, err)
 	}
 	return nil
 }

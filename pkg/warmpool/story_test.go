@@ -254,12 +254,9 @@ func TestANewLeader(t *testing.T) {
 	before := &tale{t: t, now: noon(), pool: plain()}
 	before.play(10*time.Minute, wanting(6))
 	before.play(4*time.Minute, wanting(2))
-	text, err := before.memory.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
 	after := *before
-	if err := after.memory.UnmarshalText(text); err != nil {
+	var err error
+	if after.memory, err = warmpool.Recall(before.memory.Past(), before.memory.Wants()); err != nil {
 		t.Fatal(err)
 	}
 	for range 40 {

@@ -56,17 +56,8 @@ func (s *situation) asks(b *strings.Builder) {
 	default:
 		b.WriteString(" of their sum")
 	}
-	fmt.Fprintf(
-		b,
-		", have %s and wait for %s: %d more within that time and %d within %s",
-		number(
-			d.placed,
-		),
-		number(d.waiting),
-		chunks(d.node.high),
-		chunks(d.pod.high),
-		figures.Span(leadtime.Window(p.Pod)),
-	)
+	fmt.Fprintf(b, ", have %s and wait for %s: %d more within that time and %d within %s", number(d.placed),
+		number(d.waiting), chunks(d.node.high), chunks(d.pod.high), figures.Span(leadtime.Window(p.Pod)))
 	if reach := d.reach(); leadtime.Window(p.Pod+p.Node) > reach {
 		fmt.Fprintf(b, "; beyond %s, where the forecasts end, their spread is taken to grow as the square root of time",
 			figures.Span(reach))
@@ -97,30 +88,24 @@ func (s *situation) next(out *Plan, m *past) string {
 		parts = append(parts, fmt.Sprintf("%d of %d chunks are still to come", missing, out.Want))
 	}
 	if s.spent {
-		return strings.Join(append(parts, "the budget begins anew at "+clock(m.midnight())), "; ")
+		return strings.Join(append(parts, "the budget begins anew at "+clock(midnight(s.at))), "; ")
 	}
 	if out.Want > s.wanted {
-		at := asTime(s.kept.at).Add(breakEven(s.pool.Node))
+		at := asTime(s.kept.At).Add(breakEven(s.pool.Node))
 		parts = append(parts, fmt.Sprintf("%d are given back from %s on unless they are wanted again",
 			out.Want-s.wanted, clock(at)))
 	}
 	if pace := float64(max(out.Want, s.capacity.Ready)) * s.pool.GPUs; s.pool.Budget > 0 && pace > 0 {
 		end := asTime(s.at).Add(time.Duration(min(out.Left/pace, 48) * float64(time.Hour)))
-		text := fmt.Sprintf(
-			"with %s GPUs idle the budget lasts until it begins anew at %s",
-			number(pace),
-			clock(m.midnight()),
-		)
-		if end.Before(m.midnight()) {
-			text = fmt.Sprintf("with %s GPUs idle the budget is spent at %s", number(pace), clock(end))
+		lasts := "lasts until it begins anew at " + clock(midnight(s.at))
+		if end.Before(midnight(s.at)) {
+			lasts = "is spent at " + clock(end)
 		}
-		parts = append(parts, text)
+		parts = append(parts, fmt.Sprintf("with %s GPUs idle the budget %s", number(pace), lasts))
 	}
-	if m.unseen > 0 && s.pool.Budget > 0 {
-		parts = append(
-			parts,
-			figures.Span(time.Duration(m.unseen)*time.Millisecond)+" of today were not seen and are not counted",
-		)
+	if m.Unseen > 0 && s.pool.Budget > 0 {
+		unseen := figures.Span(time.Duration(m.Unseen) * time.Millisecond)
+		parts = append(parts, unseen+" of today were not seen and are not counted")
 	}
 	return strings.Join(parts, "; ")
 }

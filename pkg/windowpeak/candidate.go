@@ -35,7 +35,7 @@ type Candidate struct {
 	// own says that the peak is the candidate's own: until it has one the demand now stands in.
 	own bool
 	// issued are the medians of the lead windows that are open, and miss how far they went wrong.
-	issued trailing.Ring
+	issued trailing.Ring[float64]
 	miss   trailing.Mean
 	scores scores
 }
@@ -56,7 +56,7 @@ const missOver = 2 * time.Hour
 func newCandidate(name string, of source, s *Set) *Candidate {
 	return &Candidate{
 		name: name, baseline: slices.Contains(Baselines(), name), of: of,
-		issued: trailing.NewRing(s.windows[s.own] + 1), miss: trailing.NewMean(missOver, s.config.Step),
+		issued: trailing.NewRing[float64](s.windows[s.own] + 1), miss: trailing.NewMean(missOver, s.config.Step),
 		scores: newScores(s.config, s.windows, s.own),
 	}
 }
@@ -103,7 +103,7 @@ func (c *Candidate) spread(f *Features) float64 {
 	if r, ok := c.of.(*regressed); ok {
 		return r.peak.Spread
 	}
-	return math.Max(c.miss.Shrunk(leastSpread*f.Level(), spreadPrior), LeastSpread*f.Level())
+	return math.Max(c.miss.Shrunk(leastSpread*f.Level(), spreadPrior), leastTail*f.Level())
 }
 
 // Calibrated says whether enough windows came to tell quantiles of the lead window.

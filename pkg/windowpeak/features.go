@@ -92,8 +92,8 @@ type Features struct {
 	quarter, sixty  *trailing.Max
 	day             *trailing.Coarse
 	jumps           *trailing.Max
-	recent          trailing.Ring // demand
-	fiveAgo, oneAgo int           // pushes back
+	recent          trailing.Ring[float64] // demand
+	fiveAgo, oneAgo int                    // pushes back
 	profile         *trailing.Profile
 	perSlot         int // steps in a slot of the profile
 	yesterday       yesterday
@@ -124,7 +124,7 @@ func NewFeatures(c Config) *Features {
 		sixty:      trailing.NewMax(c.steps(time.Hour)),
 		day:        trailing.NewCoarse(c.steps(Day)),
 		jumps:      trailing.NewMax(c.steps(time.Hour)),
-		recent:     trailing.NewRing(max(window, c.steps(5*time.Minute)) + 1),
+		recent:     trailing.NewRing[float64](max(window, c.steps(5*time.Minute)) + 1),
 		fiveAgo:    c.steps(5 * time.Minute),
 		oneAgo:     c.steps(time.Minute),
 		yesterday:  newYesterday(season),

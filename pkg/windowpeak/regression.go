@@ -11,8 +11,8 @@ import (
 const (
 	median = 0.5
 	upper  = 0.95
-	// LeastSpread keeps a margin above nothing where the two quantiles meet, as a share of the level.
-	LeastSpread = 0.005
+	// leastTail keeps a margin above nothing where the two quantiles meet, as a share of the level.
+	leastTail = 0.005
 	// sampleEvery apart, rows tell something new; they are kept for remember.
 	sampleEvery = 6 * time.Minute
 	remember    = 7 * 24 * time.Hour
@@ -88,7 +88,7 @@ func (l *Learner) Window() Peak {
 	row, level := l.features.Row(), l.features.Level()
 	middle, tail := l.coefficients()
 	w := Peak{Median: math.Max(middle.At(row), 0)}
-	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, LeastSpread*level)
+	w.Spread = math.Max(math.Max(tail.At(row), 0)-w.Median, leastTail*level)
 	return w
 }
 

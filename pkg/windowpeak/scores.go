@@ -11,9 +11,10 @@ import (
 
 // The constants of calibration.
 const (
-	// scoreCount scores are kept for each candidate over the lead window: of a day one every four minutes. A third of
-	// that serves the other windows, of which there are several.
+	// scoreCount scores are kept for each candidate over the lead window: of a day one every four minutes. The other windows,
+	// of which there are several, are scored only so often.
 	scoreCount = 360
+	otherEvery = 3
 	// fewestScores with which a quantile is called calibrated.
 	fewestScores = 40
 	// adaptRate is the step of the adaptive level for each score (Gibbs & Candès 2021 advise about 0.005 for scores that are
@@ -30,34 +31,35 @@ type scores struct {
 	windows []int // in steps, ascending
 	own     int   // index of the lead window among them
 	views   []view
-	units   trailing.Ring // of the windows that are open
+	units   trailing.Ring[float64] // of the windows that are open
 	// adaptive keeps the served level's coverage; bounds are the quantiles it gave, one for each open lead window.
 	adaptive interval.Adaptive
-	bounds   trailing.Ring
+	bounds   trailing.Ring[float64]
 	// loss is the pinball loss at the served level, as a share of the mean demand; coverage the share of peaks within it.
 	loss, coverage trailing.Fading
 }
 
 // view is one window: the medians of those that are open, and how they turned out.
 type view struct {
-	issued trailing.Ring
+	issued trailing.Ring[float64]
 	scores *interval.Scores
 }
 
 func newScores(c Config, windows []int, own int) scores {
+	longest := windows[len(windows)-1]
 	s := scores{
 		level: c.Level, windows: windows, own: own, views: make([]view, len(windows)),
-		units: trailing.NewRing(windows[len(windows)-1] + 1), bounds: trailing.NewRing(windows[own] + 1),
+		units: trailing.NewRing[float64](longest + 1), bounds: trailing.NewRing[float64](windows[own] + 1),
 		adaptive: interval.NewAdaptive(c.Level, adaptRate),
 		// A season's half-life is long enough to hold all of a cycle, short enough to demote a model that has stopped.
 		loss: trailing.NewFading(c.season()), coverage: trailing.NewFading(c.season()),
 	}
 	for i, w := range windows {
-		kept := scoreCount / 3
+		kept := scoreCount / otherEvery
 		if i == own {
 			kept = scoreCount
 		}
-		s.views[i] = view{issued: trailing.NewRing(w + 1), scores: interval.NewScores(kept)}
+		s.views[i] = view{issued: trailing.NewRing[float64](w + 1), scores: interval.NewScores(kept)}
 	}
 	return s
 }
@@ -118,8 +120,9 @@ func parts(miss, unit float64) float64 {
 	return miss / unit
 }
 
-// issue takes the forecasts that are made at a step, of each window, and the quantile of the lead window; NaN for none.
+// issue takes the forecasts that are made at a step: the peak of the lead window, the medians of the others, NaN for none.
 func (s *scores) issue(medians []float64, peak Peak, bound credible.Bound) {
+	medians[s.own] = peak.Median
 	for i := range s.views {
 		s.views[i].issued.Push(medians[i])
 	}

@@ -142,10 +142,20 @@ func (s *Set) Step(x Sample) {
 			c.scores.pass()
 			continue
 		}
-		c.of.maximaTo(s.medians, s.windows)
+		if every == 1 || s.age%(otherEvery*every) == 0 {
+			c.of.maximaTo(s.medians, s.windows)
+		} else {
+			fillNaN(s.medians)
+		}
 		c.scores.issue(s.medians, c.peak, x.Bound)
 	}
 	s.age++
+}
+
+func fillNaN(of []float64) {
+	for i := range of {
+		of[i] = math.NaN()
+	}
 }
 
 // learn lets the regression take the step, and fits it when it is time.

@@ -29,21 +29,9 @@ type kind struct {
 
 func newKind(s *Spec, start time.Time, step time.Duration) *kind {
 	k := &kind{
-		start:    start,
-		length:   step,
-		seconds:  step.Seconds(),
-		wait:     s.Wait.Seconds(),
-		patience: s.Patience.Seconds(),
-		capacity: s.Capacity,
-		every:    int(s.Sync / step),
-		pod:      s.Pod,
-		longest:  stepsIn(s.Pod.Longest(), step),
-		least: int(
-			s.HPA.Min,
-		),
-		most:    int(s.HPA.Max),
-		nodes:   s.Nodes,
-		seed:    s.Seed,
+		start: start, length: step, seconds: step.Seconds(), wait: s.Wait.Seconds(), patience: s.Patience.Seconds(),
+		capacity: s.Capacity, every: int(s.Sync / step), pod: s.Pod, longest: stepsIn(s.Pod.Longest(), step),
+		least: int(s.HPA.Min), most: int(s.HPA.Max), nodes: s.Nodes, seed: s.Seed,
 		repeats: s.HPA.Metrics[0].Type == hpa.AverageValue,
 	}
 	var lead Constant

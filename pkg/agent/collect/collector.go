@@ -19,16 +19,7 @@ type Reader interface {
 
 // Holders knows which containers hold which devices. The reading tells devices' UUIDs to those who know them by index.
 type Holders interface {
-	Holdings(ctx context.Context, reading gpu.Reading) (Held, error)
-}
-
-// Held is who holds what.
-type Held struct {
-	Holdings []pods.Holding
-	// LeftOut counts the devices that containers hold and that could not be told, by why, in a word.
-	LeftOut map[string]int
-	// Estimated: how many replicas a shared device has is not known, so that allocated shares may be too large.
-	Estimated bool
+	Holdings(ctx context.Context, reading gpu.Reading) (pods.Held, error)
 }
 
 // Owners knows whose processes are. Look begins a step; the function says false where that cannot be known, and the zero
@@ -55,13 +46,8 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	var problems []error
 	if c.Interval < time.Second || c.Interval > 10*time.Second {
-		problems = append(
-			problems,
-			fmt.Errorf(
-				"an interval of %v: want 1s … 10s, as the driver keeps samples for some seconds only",
-				c.Interval,
-			),
-		)
+		problems = append(problems, fmt.Errorf("an interval of %v: want 1s … 10s, as the driver keeps samples for "+
+			"some seconds only", c.Interval))
 	}
 	if c.Window < 2*c.Interval || c.Window > 10*time.Minute {
 		problems = append(problems, fmt.Errorf("a window of %v: want two intervals (%v) … 10m", c.Window, 2*c.Interval))
@@ -74,11 +60,8 @@ const patience = time.Minute
 
 // Collector makes pictures. Step and Run are for one goroutine.
 type Collector struct {
-	config  Config
-	reader  Reader
-	holders Holders
-	owners  Owners
-	log     *slog.Logger
+	config Config
+	deps   Deps
 
 	board    Board
 	gauges   gauges
@@ -87,7 +70,7 @@ type Collector struct {
 	hour   history.Hour
 	madeAt int64
 
-	held Held
+	held pods.Held
 	// heard is when the kubelet answered last.
 	heard time.Time
 	// fault and away are what was said last, so that each is said once; since is when the fault began.
@@ -112,10 +95,8 @@ func New(config Config, deps Deps) (*Collector, error) {
 		return nil, err
 	}
 	return &Collector{
-		config: config, reader: deps.Reader, holders: deps.Holders, owners: deps.Owners, log: deps.Log,
-		gauges:   newGauges(config.Window, 2*config.Interval),
-		recorder: history.NewRecorder(deps.Before),
-		hour:     deps.Before,
+		config: config, deps: deps, gauges: newGauges(config.Window, 2*config.Interval),
+		recorder: history.NewRecorder(deps.Before), hour: deps.Before,
 	}, nil
 }
 
@@ -136,15 +117,14 @@ func (c *Collector) Run(ctx context.Context, ticks <-chan time.Time) {
 
 // Step reads once and publishes the picture.
 func (c *Collector) Step(ctx context.Context, now time.Time) {
-	reading := c.reader.Read(now)
+	reading := c.deps.Reader.Read(now)
 	podsFault := c.ask(ctx, reading)
-	parts := pods.Attribute(reading, c.held.Holdings, c.owners.Look())
+	parts := pods.Attribute(reading, c.held.Holdings, c.deps.Owners.Look())
 	c.say(reading, podsFault, now)
 
 	picture := &Picture{
 		Time: now, Driver: reading.Driver, Fault: reading.Fault, Since: c.since,
-		PodsFault: podsFault, LeftOut: c.held.LeftOut, Estimated: c.held.Estimated,
-		GPUs: c.devices(reading), Pods: c.pods(parts, now),
+		PodsFault: podsFault, Held: c.held, GPUs: c.devices(reading), Pods: c.pods(parts, now),
 	}
 	bound(picture)
 	c.gauges.forget(now)
@@ -152,18 +132,18 @@ func (c *Collector) Step(ctx context.Context, now time.Time) {
 		c.hour, c.madeAt = c.recorder.Hour(now), step
 	}
 	picture.Hour = c.hour
-	c.board.Publish(picture)
+	c.board.Store(picture)
 }
 
 // ask renews what is held by whom.
 func (c *Collector) ask(ctx context.Context, reading gpu.Reading) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Interval/2)
 	defer cancel()
-	held, err := c.holders.Holdings(ctx, reading)
+	held, err := c.deps.Holders.Holdings(ctx, reading)
 	if err == nil {
 		c.held, c.heard = held, reading.Time
 	} else if reading.Time.Sub(c.heard) > patience {
-		c.held = Held{}
+		c.held = pods.Held{}
 	}
 	return err
 }
@@ -177,17 +157,17 @@ func (c *Collector) say(reading gpu.Reading, podsFault error, now time.Time) {
 	if fault != c.fault {
 		c.since = now
 		if fault != "" {
-			c.log.Warn("no GPU can be read", "reason", reading.Fault.Reason, "cause", fault)
+			c.deps.Log.Warn("no GPU can be read", "reason", reading.Fault.Reason, "cause", fault)
 		} else {
-			c.log.Info("the GPUs can be read", "driver", reading.Driver, "gpus", len(reading.GPUs))
+			c.deps.Log.Info("the GPUs can be read", "driver", reading.Driver, "gpus", len(reading.GPUs))
 		}
 	}
 	// The words of one failure differ from call to call.
 	if away := podsFault != nil; away != c.away {
 		if away {
-			c.log.Warn("which pod holds which GPU is not known", "cause", podsFault)
+			c.deps.Log.Warn("which pod holds which GPU is not known", "cause", podsFault)
 		} else {
-			c.log.Info("the kubelet says which pod holds which GPU")
+			c.deps.Log.Info("the kubelet says which pod holds which GPU")
 		}
 		c.away = away
 	}

@@ -72,9 +72,9 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	want := []collect.Pod{{
-		Container: collecttest.Container("llama-0-0"), UUID: "GPU-0", Busy: 0.8, Bandwidth: 0.5, Allocated: 1,
-		Told: true, BandwidthTold: true,
+	want := []pods.Part{{
+		Container: collecttest.Container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
+		Busy: pods.Figure{Value: 0.8, Told: true}, Bandwidth: pods.Figure{Value: 0.5, Told: true},
 	}}
 	if diff := cmp.Diff(want, p.Pods, approx); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -90,7 +90,7 @@ func TestAMIGInstanceCountsByItsShare(t *testing.T) {
 		t.Errorf("the first instance is %+v", d)
 	}
 	for _, pod := range p.Pods {
-		if !near(pod.Busy, 0.1) || !near(pod.Allocated, 1./7) || !pod.Told {
+		if !near(pod.Busy.Value, 0.1) || !near(pod.Allocated, 1./7) || !pod.Busy.Told {
 			t.Errorf("%+v, want a tenth of a GPU", pod)
 		}
 	}
@@ -103,12 +103,12 @@ func TestPodsThatShareAGPU(t *testing.T) {
 	p := s.steps(6)
 	sum := 0.0
 	for _, pod := range p.Pods {
-		sum += pod.Busy
+		sum += pod.Busy.Value
 		if !near(pod.Allocated, 0.25) {
 			t.Errorf("%+v, want a quarter allocated", pod)
 		}
 	}
-	if !near(p.Pods[0].Busy, 0.4) || !near(p.Pods[1].Busy, 0.8/6) || sum > p.GPUs[0].Busy.Mean+1e-12 {
+	if !near(p.Pods[0].Busy.Value, 0.4) || !near(p.Pods[1].Busy.Value, 0.8/6) || sum > p.GPUs[0].Busy.Mean+1e-12 {
 		t.Errorf("%+v", p.Pods)
 	}
 }
@@ -122,7 +122,7 @@ func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 		n.GPUs[0].Bandwidth = math.Abs(math.Cos(float64(3 * i)))
 		s.now = s.now.Add(time.Duration(i*i%7) * 700 * time.Millisecond)
 		p := s.steps(1)
-		busy, bandwidth := p.Pods[0].Busy+p.Pods[1].Busy, p.Pods[0].Bandwidth+p.Pods[1].Bandwidth
+		busy, bandwidth := p.Pods[0].Busy.Value+p.Pods[1].Busy.Value, p.Pods[0].Bandwidth.Value+p.Pods[1].Bandwidth.Value
 		if busy > p.GPUs[0].Busy.Mean+1e-12 || bandwidth > p.GPUs[0].Bandwidth.Mean+1e-12 {
 			t.Fatalf("step %d: pods %g and %g of %+v", i, busy, bandwidth, p.GPUs[0])
 		}
@@ -134,7 +134,7 @@ func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
 	n.Owners = nil
 	p := begin(t, n, history.Hour{}).steps(6)
 	for _, pod := range p.Pods {
-		if pod.Told || pod.BandwidthTold || pod.Busy != 0 || pod.Allocated != 0.5 {
+		if pod.Busy.Told || pod.Bandwidth.Told || pod.Busy.Value != 0 || pod.Allocated != 0.5 {
 			t.Errorf("%+v", pod)
 		}
 	}
@@ -147,18 +147,18 @@ func TestAGPUThatIsLost(t *testing.T) {
 	s.steps(6)
 	n.GPUs[0].Fault = &gpu.Fault{Reason: gpu.OffTheBus}
 	p := s.steps(1)
-	if p.GPUs[0].Fault == nil || !p.Pods[0].Told || p.GPUs[1].Fault != nil {
+	if p.GPUs[0].Fault == nil || !p.Pods[0].Busy.Told || p.GPUs[1].Fault != nil {
 		t.Errorf("at once: %+v, %+v", p.GPUs[0], p.Pods[0])
 	}
 	p = s.steps(6)
-	if p.GPUs[0].Busy.Known || p.Pods[0].Told || p.Pods[0].Busy != 0 {
+	if p.GPUs[0].Busy.Known || p.Pods[0].Busy.Told || p.Pods[0].Busy.Value != 0 {
 		t.Errorf("half a minute later: %+v, %+v", p.GPUs[0], p.Pods[0])
 	}
-	if !near(p.GPUs[1].Busy.Mean, 0.8) || !near(p.Pods[1].Busy, 0.8) {
+	if !near(p.GPUs[1].Busy.Mean, 0.8) || !near(p.Pods[1].Busy.Value, 0.8) {
 		t.Errorf("the other: %+v, %+v", p.GPUs[1], p.Pods[1])
 	}
 	n.GPUs[0].Fault = nil
-	if p = s.steps(1); !near(p.GPUs[0].Busy.Mean, 0.8) || !p.Pods[0].Told {
+	if p = s.steps(1); !near(p.GPUs[0].Busy.Mean, 0.8) || !p.Pods[0].Busy.Told {
 		t.Errorf("after a reset: %+v, %+v", p.GPUs[0], p.Pods[0])
 	}
 }
@@ -173,7 +173,7 @@ func TestAMissingLibrary(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// The kubelet still says what is held of which GPU.
-	if len(p.Pods) != 1 || p.Pods[0].Told || p.Pods[0].Allocated != 1 {
+	if len(p.Pods) != 1 || p.Pods[0].Busy.Told || p.Pods[0].Allocated != 1 {
 		t.Errorf("%+v", p.Pods)
 	}
 }

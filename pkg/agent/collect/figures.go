@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"math"
 	"strconv"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 
 // devices are the figures of all GPUs and their instances.
 func (c *Collector) devices(reading gpu.Reading) []Device {
-	var out []Device
+	out := []Device{}
 	for i := range reading.GPUs {
 		g := &reading.GPUs[i]
 		d := Device{UUID: g.UUID, Index: g.Index, Model: g.Model, Share: 1, Fault: g.Fault}
@@ -43,7 +42,9 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 			// A GPU that never answered has no name to keep anything under.
 			return window.Summary{}
 		}
-		c.recorder.Add(now, s, mean(samples))
+		if mean := pods.Mean(samples); mean.Told {
+			c.recorder.Add(now, s, mean.Value)
+		}
 		return c.gauges.take(now, s, samples...)
 	}
 	d.Busy = measure(history.Busy, use.Busy)
@@ -53,22 +54,9 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 	return d
 }
 
-// mean of a reading's samples; NaN where there are none.
-func mean(samples []gpu.Sample) float64 {
-	sum := 0.0
-	for _, s := range samples {
-		sum += s.Ratio
-	}
-	if len(samples) == 0 {
-		return math.NaN()
-	}
-	return sum / float64(len(samples))
-}
-
 // pods are the figures of all pods that hold a device now. One that was told a moment ago and is not in this step has the
 // figures of the rest of its window.
-func (c *Collector) pods(parts []pods.Part, now time.Time) []Pod {
-	out := make([]Pod, 0, len(parts))
+func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
 		named := func(m history.Measure) history.Series {
@@ -77,23 +65,20 @@ func (c *Collector) pods(parts []pods.Part, now time.Time) []Pod {
 				Namespace: part.Namespace, Pod: part.Pod, Container: part.Name,
 			}
 		}
-		measure := func(m history.Measure, value float64, told bool) (float64, bool) {
+		measure := func(m history.Measure, f pods.Figure) pods.Figure {
 			s := named(m)
 			var samples []gpu.Sample
-			if told {
-				samples = []gpu.Sample{{Time: now, Ratio: value}}
-				c.recorder.Add(now, s, value)
+			if f.Told {
+				samples = []gpu.Sample{{Time: now, Ratio: f.Value}}
+				c.recorder.Add(now, s, f.Value)
 			}
 			summary := c.gauges.take(now, s, samples...)
-			return summary.Mean, summary.Known
+			return pods.Figure{Value: summary.Mean, Told: summary.Known}
 		}
-		pod := Pod{Container: part.Container, UUID: part.GPU, Instance: part.Instance, Allocated: part.Allocated}
-		pod.Busy, pod.Told = measure(history.PodBusy, part.Busy, part.Told)
-		pod.Bandwidth, pod.BandwidthTold = measure(history.PodBandwidth, part.Bandwidth, part.BandwidthTold)
+		part.Busy, part.Bandwidth = measure(history.PodBusy, part.Busy), measure(history.PodBandwidth, part.Bandwidth)
 		c.recorder.Add(now, named(history.PodAllocated), part.Allocated)
-		out = append(out, pod)
 	}
-	return out
+	return parts
 }
 
 // bound keeps the pods of a device at no more than the device did. At each reading they are, but a device's mean is over its
@@ -103,20 +88,21 @@ func bound(p *Picture) {
 	type device struct{ uuid, instance string }
 	type sum struct{ busy, bandwidth float64 }
 	did := map[device]sum{}
-	for i := range p.Pods {
-		at := device{p.Pods[i].UUID, p.Pods[i].Instance}
-		did[at] = sum{did[at].busy + p.Pods[i].Busy, did[at].bandwidth + p.Pods[i].Bandwidth}
+	for _, pod := range p.Pods {
+		at := device{pod.GPU, pod.Instance}
+		did[at] = sum{did[at].busy + pod.Busy.Value, did[at].bandwidth + pod.Bandwidth.Value}
 	}
 	most := map[device]sum{}
 	for i := range p.GPUs {
 		d := &p.GPUs[i]
-		at, all := device{d.UUID, d.Instance}, did[device{d.UUID, d.Instance}]
-		most[at] = sum{scale(d.Busy, d.Share, all.busy), scale(d.Bandwidth, d.Share, all.bandwidth)}
+		at := device{d.UUID, d.Instance}
+		most[at] = sum{scale(d.Busy, d.Share, did[at].busy), scale(d.Bandwidth, d.Share, did[at].bandwidth)}
 	}
 	for i := range p.Pods {
-		if by, found := most[device{p.Pods[i].UUID, p.Pods[i].Instance}]; found {
-			p.Pods[i].Busy *= by.busy
-			p.Pods[i].Bandwidth *= by.bandwidth
+		pod := &p.Pods[i]
+		if by, found := most[device{pod.GPU, pod.Instance}]; found {
+			pod.Busy.Value *= by.busy
+			pod.Bandwidth.Value *= by.bandwidth
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"maps"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
@@ -11,19 +12,11 @@ import (
 // gauges are the windows of all series.
 type gauges struct {
 	length, gap time.Duration
-	windows     map[history.Series]*gauge
-}
-
-type gauge struct {
-	*window.Window
-
-	// asked is when there was a summary last, and known whether there was anything in it.
-	asked time.Time
-	known bool
+	windows     map[history.Series]*window.Window
 }
 
 func newGauges(length, gap time.Duration) gauges {
-	return gauges{length: length, gap: gap, windows: map[history.Series]*gauge{}}
+	return gauges{length: length, gap: gap, windows: map[history.Series]*window.Window{}}
 }
 
 // take adds samples of a series, and says what it did in the window up to now.
@@ -33,25 +26,16 @@ func (g *gauges) take(now time.Time, s history.Series, samples ...gpu.Sample) wi
 		if len(samples) == 0 {
 			return window.Summary{}
 		}
-		own = &gauge{Window: window.New(g.length, g.gap)}
+		own = window.New(g.length, g.gap)
 		g.windows[s] = own
 	}
 	for _, sample := range samples {
 		own.Add(sample.Time, sample.Ratio)
 	}
-	summary := own.Summary(now)
-	own.asked, own.known = now, summary.Known
-	return summary
+	return own.Summary(now)
 }
 
 // forget drops the windows in which nothing is left: a pod that is gone, a device that is lost.
 func (g *gauges) forget(now time.Time) {
-	for s, own := range g.windows {
-		if !own.asked.Equal(now) {
-			own.known = own.Summary(now).Known
-		}
-		if !own.known {
-			delete(g.windows, s)
-		}
-	}
+	maps.DeleteFunc(g.windows, func(_ history.Series, own *window.Window) bool { return own.Empty(now) })
 }

@@ -10,68 +10,48 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
-// Picture is what the agent knows after a step. Nobody changes it.
+// Picture is what the agent knows after a step. Nobody changes it. Its JSON is for programs, and leaves out what is not known.
 type Picture struct {
 	// Time of the reading that it was made of.
-	Time time.Time
+	Time time.Time `json:"time"`
 	// Driver is its version; empty where it did not answer.
-	Driver string
+	Driver string `json:"driver,omitempty"`
 	// Fault is why no GPU was read, and Since when that began; nil where they were.
-	Fault *gpu.Fault
-	Since time.Time
-	// PodsFault is why the kubelet did not say who holds what; nil where it did.
-	PodsFault error
-	// LeftOut counts the devices that containers hold and that could not be told, by why. Estimated: how many replicas a shared
-	// device has is not known, so that allocated shares may be too large.
-	LeftOut   map[string]int
-	Estimated bool
+	Fault *gpu.Fault `json:"fault,omitempty"`
+	Since time.Time  `json:"-"`
+	// PodsFault is why the kubelet did not say who holds what; nil where it did. Held is what it said last.
+	PodsFault error     `json:"-"`
+	Held      pods.Held `json:"-"`
 
 	// GPUs in the driver's order, each followed by its MIG instances.
-	GPUs []Device
-	// Pods in the order of devices and names.
-	Pods []Pod
+	GPUs []Device `json:"gpus"`
+	// Pods in the order of devices and names. Their figures are means over the window.
+	Pods []pods.Part `json:"pods"`
 	// Hour is what was before.
-	Hour history.Hour
+	Hour history.Hour `json:"-"`
 }
 
 // Device is a GPU or a MIG instance. Its ratios are its own: 1 is a whole instance.
 type Device struct {
 	// UUID of the physical GPU; its Index and Model.
-	UUID  string
-	Index int
-	Model string
+	UUID  string `json:"uuid"`
+	Index int    `json:"index"`
+	Model string `json:"model,omitempty"`
 	// Instance is the MIG GPU instance's id, InstanceUUID its own, Profile its name; empty for a whole GPU.
-	Instance, InstanceUUID, Profile string
+	Instance     string `json:"gpuInstance,omitempty"`
+	InstanceUUID string `json:"instanceUUID,omitempty"`
+	Profile      string `json:"profile,omitempty"`
 	// Share of the physical GPU's compute, 0 … 1.
-	Share float64
+	Share float64 `json:"share"`
 	// Fault is why it was not read; nil where it was.
-	Fault *gpu.Fault
+	Fault *gpu.Fault `json:"fault,omitempty"`
 
-	Busy, Bandwidth, Tensor window.Summary
-	// Memory is that of the whole GPU instance; the zero Memory where it is not known.
-	Memory gpu.Memory
+	Busy      window.Summary `json:"busy,omitzero"`
+	Bandwidth window.Summary `json:"memoryBandwidth,omitzero"`
+	Tensor    window.Summary `json:"tensor,omitzero"`
+	// Memory is that of the whole GPU instance.
+	Memory gpu.Memory `json:"memory,omitzero"`
 }
 
-// Pod is a container's part of a physical GPU, in shares of that GPU, as means over the window.
-type Pod struct {
-	pods.Container
-	// UUID of the GPU; Instance is the MIG GPU instance's id, or empty.
-	UUID, Instance string
-
-	// Busy and Bandwidth are known where Told and BandwidthTold say so.
-	Busy, Bandwidth     float64
-	Told, BandwidthTold bool
-	// Allocated is what it holds.
-	Allocated float64
-}
-
-// Board is where the newest picture hangs. The zero Board is ready to use and empty.
-type Board struct {
-	newest atomic.Pointer[Picture]
-}
-
-// Load is the newest picture, nil before the first.
-func (b *Board) Load() *Picture { return b.newest.Load() }
-
-// Publish replaces it.
-func (b *Board) Publish(p *Picture) { b.newest.Store(p) }
+// Board is where the newest picture hangs; nil before the first.
+type Board = atomic.Pointer[Picture]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
 	"github.com/forewarm/forewarm/pkg/agent/history"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
 	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
@@ -30,7 +31,7 @@ func New(board *collect.Board, stale time.Duration, now func() time.Time) *Colle
 
 // Describe sends every description.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range c.names.all() {
+	for _, d := range c.names.all {
 		out <- d
 	}
 }
@@ -55,10 +56,10 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	if picture.PodsFault != nil {
 		send(c.names.agentFault, 1, "kubelet", "NoAnswer")
 	}
-	if picture.Estimated {
+	if picture.Held.Estimated {
 		send(c.names.agentFault, 1, "kubelet", "ReplicasUnknown")
 	}
-	for reason, n := range picture.LeftOut {
+	for reason, n := range picture.Held.LeftOut {
 		send(c.names.leftOut, float64(n), reason)
 	}
 	if picture.Driver != "" {
@@ -100,13 +101,13 @@ func (c *Collector) device(d *collect.Device, send sender) {
 	summary(d.Tensor, history.Tensor, c.names.tensor)
 }
 
-func (c *Collector) pod(p *collect.Pod, send sender) {
-	labels := []string{p.Namespace, p.Pod, p.Name, p.UUID, p.Instance}
+func (c *Collector) pod(p *pods.Part, send sender) {
+	labels := []string{p.Namespace, p.Pod, p.Name, p.GPU, p.Instance}
 	send(c.names.means[history.PodAllocated], p.Allocated, labels...)
-	if p.Told {
-		send(c.names.means[history.PodBusy], p.Busy, labels...)
+	if p.Busy.Told {
+		send(c.names.means[history.PodBusy], p.Busy.Value, labels...)
 	}
-	if p.BandwidthTold {
-		send(c.names.means[history.PodBandwidth], p.Bandwidth, labels...)
+	if p.Bandwidth.Told {
+		send(c.names.means[history.PodBandwidth], p.Bandwidth.Value, labels...)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -25,10 +26,7 @@ const helpless = 5 * time.Minute
 
 // Handler serves /metrics, /healthz and /history.
 func Handler(
-	board *collect.Board,
-	registry *prometheus.Registry,
-	stale time.Duration,
-	now func() time.Time,
+	board *collect.Board, registry *prometheus.Registry, stale time.Duration, now func() time.Time,
 ) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
@@ -74,33 +72,38 @@ func illness(p *collect.Picture, stale time.Duration, now time.Time) string {
 	}
 }
 
-// label is one that is added to all series.
-type label struct{ name, value string }
+// label is one of a series; empty without a value, as then it is none.
+func label(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
+}
 
 // labelsFrom takes every parameter of a query for a label, so that what is written joins the series that a Prometheus has:
 // ?job=forewarm-agent&instance=10.0.0.7:9401.
-func labelsFrom(query url.Values) ([]label, error) {
-	var out []label
-	for name, values := range query {
+func labelsFrom(query url.Values) ([]string, error) {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch {
 		case !model.LegacyValidation.IsValidLabelName(name) || strings.HasPrefix(name, "__"):
 			return nil, fmt.Errorf("%q is no label's name: want letters, digits and underscores", name)
 		case slices.Contains(ofPod(), name):
 			return nil, fmt.Errorf("the label %s is the series' own", name)
-		case len(values) != 1:
-			return nil, fmt.Errorf("the label %s is given %d times", name, len(values))
+		case len(query[name]) != 1:
+			return nil, fmt.Errorf("the label %s is given %d times", name, len(query[name]))
 		}
-		out = append(out, label{name, values[0]})
+		out = append(out, label(name, query.Get(name)))
 	}
-	slices.SortFunc(out, func(a, b label) int { return strings.Compare(a.name, b.name) })
 	return out, nil
 }
 
 // WriteHistory writes an hour as OpenMetrics: each point at the end of its step, in the order of series.
-func WriteHistory(to io.Writer, hour history.Hour, extra []label) error {
+func WriteHistory(to io.Writer, hour history.Hour, extra []string) error {
 	var text bytes.Buffer
+	named := means()
 	for _, m := range history.Measures() {
-		is := named(m)
+		is := named[m]
 		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
 		for _, l := range hour.Lines {
 			if l.Series.Measure != m {
@@ -117,28 +120,17 @@ func WriteHistory(to io.Writer, hour history.Hour, extra []label) error {
 	return err
 }
 
-func writeLine(out *bytes.Buffer, is metric, l history.Line, extra []label) {
+func writeLine(out *bytes.Buffer, is metric, l history.Line, extra []string) {
 	// A value for each of ofPod; ofDevice are the last of them.
 	s := l.Series
 	values := []string{s.Namespace, s.Pod, s.Container, s.UUID, s.Instance}
 	values = values[len(values)-len(is.labels):]
-	all := make([]label, 0, len(values)+len(extra))
+	labels := make([]string, 0, len(values)+len(extra))
 	for i, name := range is.labels {
-		all = append(all, label{name, values[i]})
+		labels = append(labels, label(name, values[i]))
 	}
-	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-	var names strings.Builder
-	for _, of := range append(all, extra...) {
-		// Without its value a label is none.
-		if of.value == "" {
-			continue
-		}
-		if names.Len() > 0 {
-			names.WriteByte(',')
-		}
-		fmt.Fprintf(&names, `%s="%s"`, of.name, escape.Replace(of.value))
-	}
-	start := is.name + "{" + names.String() + "} "
+	labels = slices.DeleteFunc(append(labels, extra...), func(l string) bool { return l == "" })
+	start := is.name + "{" + strings.Join(labels, ",") + "} "
 	point := make([]byte, 0, 64)
 	for i, mean := range l.Means {
 		if math.IsNaN(float64(mean)) {

@@ -3,9 +3,9 @@ package gpu
 // Fault is why something could not be read, in a word for a metric's label and a sentence for people.
 type Fault struct {
 	// Reason is one of those below.
-	Reason string
+	Reason string `json:"reason"`
 	// Message says what failed, and what to do about it where something can be done.
-	Message string
+	Message string `json:"message"`
 }
 
 const (

@@ -62,9 +62,10 @@ type Sample struct {
 	Ratio float64
 }
 
-// Memory of a device, in bytes.
+// Memory of a device, in bytes; the zero Memory where it is not known.
 type Memory struct {
-	Used, Total uint64
+	Used  uint64 `json:"usedBytes"`
+	Total uint64 `json:"totalBytes"`
 }
 
 // Process is a process that had the device open since the reading before.

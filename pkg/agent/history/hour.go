@@ -46,10 +46,8 @@ type Series struct {
 
 // Compare orders series by their measure, then their names.
 func (s Series) Compare(t Series) int {
-	return cmp.Or(
-		cmp.Compare(s.Measure, t.Measure), cmp.Compare(s.UUID, t.UUID), cmp.Compare(s.Instance, t.Instance),
-		cmp.Compare(s.Namespace, t.Namespace), cmp.Compare(s.Pod, t.Pod), cmp.Compare(s.Container, t.Container),
-	)
+	return cmp.Or(cmp.Compare(s.Measure, t.Measure), cmp.Compare(s.UUID, t.UUID), cmp.Compare(s.Instance, t.Instance),
+		cmp.Compare(s.Namespace, t.Namespace), cmp.Compare(s.Pod, t.Pod), cmp.Compare(s.Container, t.Container))
 }
 
 // Hour is what was recorded, as it was at a moment: nobody changes it.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -123,10 +124,7 @@ func (r *Recorder) forget() {
 		ends = append(ends, l)
 	}
 	slices.SortFunc(ends, func(a, b *open) int {
-		if a.step != b.step {
-			return int(a.step - b.step)
-		}
-		return a.Series.Compare(b.Series)
+		return cmp.Or(cmp.Compare(a.step, b.step), a.Series.Compare(b.Series))
 	})
 	for _, l := range ends[:len(ends)-Most] {
 		delete(r.lines, l.Series)

@@ -32,13 +32,8 @@ func TestAReadingIsDividedAmongPods(t *testing.T) {
 	}, func(pid int) (pods.Container, bool) { c, known := owners[pid]; return c, known })
 	part := func(of pods.Container, busy, bandwidth float64) pods.Part {
 		return pods.Part{
-			Container:     of,
-			GPU:           d.UUID,
-			Busy:          busy,
-			Bandwidth:     bandwidth,
-			Allocated:     0.5,
-			Told:          true,
-			BandwidthTold: true,
+			Container: of, GPU: d.UUID, Allocated: 0.5,
+			Busy: pods.Figure{Value: busy, Told: true}, Bandwidth: pods.Figure{Value: bandwidth, Told: true},
 		}
 	}
 	// The processes add up to 0.9 of a device that was busy 0.6 of the time.
@@ -58,18 +53,10 @@ func TestAReadingOfInstancesIsDividedAmongPods(t *testing.T) {
 		[]pods.Holding{{Container: llama, Device: "MIG-b", Allocated: 1}},
 		nil,
 	)
-	want := []pods.Part{
-		{
-			Container:     llama,
-			GPU:           n.devices[0].UUID,
-			Instance:      "3",
-			Busy:          0.3 * 2 / 7,
-			Bandwidth:     0.2 * 2 / 7,
-			Allocated:     2. / 7,
-			Told:          true,
-			BandwidthTold: true,
-		},
-	}
+	want := []pods.Part{{
+		Container: llama, GPU: n.devices[0].UUID, Instance: "3", Allocated: 2. / 7,
+		Busy: pods.Figure{Value: 0.3 * 2 / 7, Told: true}, Bandwidth: pods.Figure{Value: 0.2 * 2 / 7, Told: true},
+	}}
 	if diff := cmp.Diff(want, got, approx); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

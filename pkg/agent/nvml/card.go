@@ -44,7 +44,7 @@ func (c *card) release(library gonvml.Interface) {
 
 // read asks a device for everything.
 func (c *card) read(library gonvml.Interface, device gonvml.Device, can abilities, now time.Time) gpu.GPU {
-	l := &look{}
+	l := &look{library: library, device: device, can: can, now: now}
 	if model, answer := device.GetName(); l.took("nvmlDeviceGetName", answer) {
 		c.model = printable(model)
 	}
@@ -52,13 +52,13 @@ func (c *card) read(library gonvml.Interface, device gonvml.Device, can abilitie
 		c.minor = minor
 	}
 	out := c.named()
-	out.Memory = l.memory(device, can)
-	c.askForCounters(l, library, device, can)
-	if can.mig && l.cut(device) {
-		out.Instances = c.instances(l, library, device, can, now)
+	out.Memory = l.memory(device)
+	c.askForCounters(l)
+	if can.mig && l.cut() {
+		out.Instances = c.instances(l)
 	} else {
-		out.Processes = c.process(l, device, can, now)
-		c.use(l, library, device, &out.Use, now)
+		out.Processes = c.process(l)
+		c.use(l, &out.Use)
 	}
 	out.Fault = l.verdict(&out)
 	return out
@@ -77,16 +77,16 @@ func (c *card) named() gpu.GPU {
 }
 
 // use reads what a device that is not cut did.
-func (c *card) use(l *look, library gonvml.Interface, device gonvml.Device, out *gpu.Use, now time.Time) {
-	out.Busy = l.samples(device, gonvml.GPU_UTILIZATION_SAMPLES, &c.busy, now)
+func (c *card) use(l *look, out *gpu.Use) {
+	out.Busy = l.samples(gonvml.GPU_UTILIZATION_SAMPLES, &c.busy)
 	// Read in any case: a device may have no counters.
-	touched := l.samples(device, gonvml.MEMORY_UTILIZATION_SAMPLES, &c.bandwidth, now)
+	touched := l.samples(gonvml.MEMORY_UTILIZATION_SAMPLES, &c.bandwidth)
 	if !c.counting {
 		out.Bandwidth = touched
 		return
 	}
-	counted := c.count(l, library, whole, now, func(into gonvml.GpmSample) gonvml.Return {
-		return library.GpmSampleGet(device, into)
+	counted := c.count(l, whole, func(into gonvml.GpmSample) gonvml.Return {
+		return l.library.GpmSampleGet(l.device, into)
 	})
 	out.Bandwidth, out.Tensor = counted.Bandwidth, counted.Tensor
 	if len(out.Busy) == 0 {
@@ -96,11 +96,11 @@ func (c *card) use(l *look, library gonvml.Interface, device gonvml.Device, out 
 
 // memory of a device or an instance: used is what processes hold, as nvidia-smi has it, where the driver tells it apart from
 // what it reserves for itself.
-func (l *look) memory(device gonvml.Device, can abilities) gpu.Memory {
+func (l *look) memory(device gonvml.Device) gpu.Memory {
 	if l.fault != nil {
 		return gpu.Memory{}
 	}
-	if can.memory2 {
+	if l.can.memory2 {
 		if m, answer := device.GetMemoryInfo_v2(); l.took("nvmlDeviceGetMemoryInfo_v2", answer) {
 			return gpu.Memory{Used: m.Used, Total: m.Total}
 		}

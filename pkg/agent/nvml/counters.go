@@ -32,31 +32,29 @@ func (c *counters) free(library gonvml.Interface) {
 }
 
 // askForCounters finds out once whether a device has counters.
-func (c *card) askForCounters(l *look, library gonvml.Interface, device gonvml.Device, can abilities) {
-	if c.asked || !can.gpm || l.fault != nil {
+func (c *card) askForCounters(l *look) {
+	if c.asked || !l.can.gpm || l.fault != nil {
 		return
 	}
-	support, answer := library.GpmQueryDeviceSupport(device)
+	support, answer := l.library.GpmQueryDeviceSupport(l.device)
 	c.counting = l.took("nvmlGpmQueryDeviceSupport", answer) && support.IsSupportedDevice != 0
 	c.asked = l.fault == nil
 }
 
 // count looks at the counters of a device or an instance and says what they did since the look before. There is nothing to say
 // at the first look, and too soon after another.
-func (c *card) count(
-	l *look, library gonvml.Interface, id int, now time.Time, get func(gonvml.GpmSample) gonvml.Return,
-) gpu.Use {
+func (c *card) count(l *look, id int, get func(gonvml.GpmSample) gonvml.Return) gpu.Use {
 	if l.fault != nil {
 		return gpu.Use{}
 	}
 	own, found := c.counters[id]
 	if !found {
-		if own = allocate(l, library); own == nil {
+		if own = l.allocate(); own == nil {
 			return gpu.Use{}
 		}
 		c.counters[id] = own
 	}
-	apart := now.Sub(own.taken)
+	apart := l.now.Sub(own.taken)
 	if !own.taken.IsZero() && apart >= 0 && apart <= closest {
 		return gpu.Use{}
 	}
@@ -67,27 +65,27 @@ func (c *card) count(
 	}
 	var out gpu.Use
 	if !own.taken.IsZero() && apart > closest {
-		out = l.difference(library, own, now)
+		out = l.difference(own)
 	}
-	own.before, own.next, own.taken = own.next, own.before, now
+	own.before, own.next, own.taken = own.next, own.before, l.now
 	return out
 }
 
-func allocate(l *look, library gonvml.Interface) *counters {
-	first, answer := library.GpmSampleAlloc()
+func (l *look) allocate() *counters {
+	first, answer := l.library.GpmSampleAlloc()
 	if !l.took("nvmlGpmSampleAlloc", answer) {
 		return nil
 	}
-	second, answer := library.GpmSampleAlloc()
+	second, answer := l.library.GpmSampleAlloc()
 	if !l.took("nvmlGpmSampleAlloc", answer) {
-		library.GpmSampleFree(first) //nolint:errcheck // Likewise.
+		l.library.GpmSampleFree(first) //nolint:errcheck // Likewise.
 		return nil
 	}
 	return &counters{before: first, next: second}
 }
 
 // difference asks for the metrics between two looks.
-func (l *look) difference(library gonvml.Interface, own *counters, now time.Time) gpu.Use {
+func (l *look) difference(own *counters) gpu.Use {
 	var out gpu.Use
 	wanted := []struct {
 		metric gonvml.GpmMetricId
@@ -101,13 +99,13 @@ func (l *look) difference(library gonvml.Interface, own *counters, now time.Time
 	for i, w := range wanted {
 		ask.Metrics[i].MetricId = uint32(w.metric)
 	}
-	if !l.took("nvmlGpmMetricsGet", library.GpmMetricsGet(ask)) {
+	if !l.took("nvmlGpmMetricsGet", l.library.GpmMetricsGet(ask)) {
 		return gpu.Use{}
 	}
 	for i, w := range wanted {
 		got := ask.Metrics[i]
 		if r, ok := ratio(got.Value); ok && gonvml.Return(got.NvmlReturn) == gonvml.SUCCESS {
-			*w.to = []gpu.Sample{{Time: now, Ratio: r}}
+			*w.to = []gpu.Sample{{Time: l.now, Ratio: r}}
 		}
 	}
 	return out

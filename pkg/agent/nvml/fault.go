@@ -4,6 +4,7 @@ package nvml
 
 import (
 	"fmt"
+	"time"
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
 
@@ -61,6 +62,11 @@ func fault(call string, answer gonvml.Return) *gpu.Fault {
 
 // look is one reading of one device. The first answer that is serious ends it.
 type look struct {
+	library gonvml.Interface
+	device  gonvml.Device
+	can     abilities
+	now     time.Time
+
 	fault *gpu.Fault
 	// odd is the first failure of a measure that says nothing of the device.
 	odd *gpu.Fault

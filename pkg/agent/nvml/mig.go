@@ -5,7 +5,6 @@ package nvml
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
 
@@ -13,41 +12,39 @@ import (
 )
 
 // cut says whether MIG is on.
-func (l *look) cut(device gonvml.Device) bool {
+func (l *look) cut() bool {
 	if l.fault != nil {
 		return false
 	}
-	mode, _, answer := device.GetMigMode()
+	mode, _, answer := l.device.GetMigMode()
 	return l.took("nvmlDeviceGetMigMode", answer) && mode == gonvml.DEVICE_MIG_ENABLE
 }
 
 // instances reads the MIG instances of a device.
-func (c *card) instances(
-	l *look, library gonvml.Interface, device gonvml.Device, can abilities, now time.Time,
-) []gpu.Instance {
-	most, answer := device.GetMaxMigDeviceCount()
+func (c *card) instances(l *look) []gpu.Instance {
+	most, answer := l.device.GetMaxMigDeviceCount()
 	if !l.took("nvmlDeviceGetMaxMigDeviceCount", answer) {
 		return nil
 	}
 	if c.slices == 0 {
-		c.slices = slicesOf(device, c.model)
+		c.slices = slicesOf(l.device, c.model)
 	}
 	var out []gpu.Instance
 	for i := range most {
-		part, answer := device.GetMigDeviceHandleByIndex(i)
+		part, answer := l.device.GetMigDeviceHandleByIndex(i)
 		if !l.took("nvmlDeviceGetMigDeviceHandleByIndex", answer) {
 			continue // an index without an instance
 		}
-		if instance, ok := c.instance(l, part, can); ok {
+		if instance, ok := c.instance(l, part); ok {
 			out = append(out, instance)
 		}
 	}
-	c.countInstances(l, library, device, out, now)
+	c.countInstances(l, out)
 	return out
 }
 
 // instance reads what one is, without what it did.
-func (c *card) instance(l *look, part gonvml.Device, can abilities) (gpu.Instance, bool) {
+func (c *card) instance(l *look, part gonvml.Device) (gpu.Instance, bool) {
 	uuid, answer := part.GetUUID()
 	if !l.took("nvmlDeviceGetUUID", answer) {
 		return gpu.Instance{}, false
@@ -67,22 +64,20 @@ func (c *card) instance(l *look, part gonvml.Device, can abilities) (gpu.Instanc
 		}
 	}
 	out.Share = min(float64(attributes.ComputeInstanceSliceCount)/float64(c.slices), 1)
-	out.Memory = l.memory(part, can)
-	out.Processes = l.running(part, can)
+	out.Memory = l.memory(part)
+	out.Processes = l.running(part)
 	return out, true
 }
 
 // countInstances adds what the instances did, which only the performance counters of Hopper and later tell.
-func (c *card) countInstances(
-	l *look, library gonvml.Interface, device gonvml.Device, instances []gpu.Instance, now time.Time,
-) {
+func (c *card) countInstances(l *look, instances []gpu.Instance) {
 	shared := map[int]int{}
 	for i := range instances {
 		shared[instances[i].ID]++
 	}
 	for id, own := range c.counters {
 		if shared[id] == 0 {
-			own.free(library)
+			own.free(l.library)
 			delete(c.counters, id)
 		}
 	}
@@ -91,8 +86,8 @@ func (c *card) countInstances(
 		if shared[id] > 1 || !c.counting {
 			continue
 		}
-		counted := c.count(l, library, id, now, func(into gonvml.GpmSample) gonvml.Return {
-			return library.GpmMigSampleGet(device, id, into)
+		counted := c.count(l, id, func(into gonvml.GpmSample) gonvml.Return {
+			return l.library.GpmMigSampleGet(l.device, id, into)
 		})
 		instances[i].Busy, instances[i].Bandwidth, instances[i].Tensor = counted.Busy, counted.Bandwidth, counted.Tensor
 	}

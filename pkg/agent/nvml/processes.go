@@ -14,13 +14,13 @@ import (
 )
 
 // process lists the processes that have a device open, with what each of them did since the reading before.
-func (c *card) process(l *look, device gonvml.Device, can abilities, now time.Time) []gpu.Process {
-	out := l.running(device, can)
-	if !can.processes || l.fault != nil {
+func (c *card) process(l *look) []gpu.Process {
+	out := l.running(l.device)
+	if !l.can.processes || l.fault != nil {
 		return out
 	}
-	since := c.processes.from(now)
-	raw, answer := device.GetProcessUtilization(since)
+	since := c.processes.from(l.now)
+	raw, answer := l.device.GetProcessUtilization(since)
 	if answer == gonvml.ERROR_NOT_FOUND || (answer == gonvml.ERROR_INSUFFICIENT_SIZE && len(raw) == 0) {
 		// Nobody did anything: a buffer of no entries is too small for the wrapper.
 		raw, answer = nil, gonvml.SUCCESS
@@ -28,23 +28,23 @@ func (c *card) process(l *look, device gonvml.Device, can abilities, now time.Ti
 	if !l.took("nvmlDeviceGetProcessUtilization", answer) {
 		return out
 	}
-	used, newest := usage(raw, since, now)
+	used, newest := usage(raw, since, l.now)
 	if newest == since {
 		// The driver tells the use since the time it is given: a quiet time is not to be told again.
-		newest = microseconds(now)
+		newest = microseconds(l.now)
 	}
 	c.processes = lastSeen(newest)
 	return tell(out, used)
 }
 
 // running are the processes with a context on a device or an instance, those under MPS too.
-func (l *look) running(device gonvml.Device, can abilities) []gpu.Process {
+func (l *look) running(device gonvml.Device) []gpu.Process {
 	if l.fault != nil {
 		return nil
 	}
 	open, answer := device.GetComputeRunningProcesses()
 	l.took("nvmlDeviceGetComputeRunningProcesses", answer)
-	if can.mps && l.fault == nil {
+	if l.can.mps && l.fault == nil {
 		under, answer := device.GetMPSComputeRunningProcesses()
 		l.took("nvmlDeviceGetMPSComputeRunningProcesses", answer)
 		open = append(open, under...)

@@ -39,18 +39,16 @@ func isNew(stamp, since uint64, now time.Time) bool {
 func microseconds(t time.Time) uint64 { return uint64(max(t.UnixMicro(), 0)) }
 
 // samples takes what a buffer got since it was last read.
-func (l *look) samples(
-	device gonvml.Device, kind gonvml.SamplingType, last *lastSeen, now time.Time,
-) []gpu.Sample {
+func (l *look) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.Sample {
 	if l.fault != nil {
 		return nil
 	}
-	since := last.from(now)
-	unit, raw, answer := device.GetSamples(kind, since)
+	since := last.from(l.now)
+	unit, raw, answer := l.device.GetSamples(kind, since)
 	if !l.took("nvmlDeviceGetSamples", answer) {
 		return nil
 	}
-	out, newest := trim(unit, raw, since, now)
+	out, newest := trim(unit, raw, since, l.now)
 	*last = lastSeen(newest)
 	return out
 }

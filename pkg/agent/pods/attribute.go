@@ -2,6 +2,7 @@ package pods
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -15,13 +16,33 @@ import (
 type Part struct {
 	Container
 	// GPU is the physical GPU's UUID.
-	GPU string
+	GPU string `json:"uuid"`
 	// Instance is the MIG GPU instance's id; empty where there is none.
-	Instance string
+	Instance string `json:"gpuInstance,omitempty"`
 
-	Busy, Bandwidth, Allocated float64
-	// Told and BandwidthTold say whether Busy and Bandwidth are known. Where one is not it is 0, and no figure at all.
-	Told, BandwidthTold bool
+	Allocated float64 `json:"allocated"`
+	Busy      Figure  `json:"busy,omitzero"`
+	Bandwidth Figure  `json:"memoryBandwidth,omitzero"`
+}
+
+// Figure is a measure that may not be known: the zero Figure then.
+type Figure struct {
+	Value float64
+	Told  bool
+}
+
+// IsZero leaves what is not known out of JSON.
+func (f Figure) IsZero() bool { return !f.Told }
+
+// MarshalJSON writes the value alone.
+func (f Figure) MarshalJSON() ([]byte, error) { return json.Marshal(f.Value) }
+
+// plus is the sum, at most a whole GPU, known where both are.
+func (f Figure) plus(g Figure) Figure {
+	if !f.Told || !g.Told {
+		return Figure{}
+	}
+	return Figure{Value: min(1, f.Value+g.Value), Told: true}
 }
 
 // Attribute says what each container did of the devices that it holds.
@@ -82,7 +103,7 @@ func devices(g *gpu.GPU) []device {
 
 // divide appends the parts of a device's holders.
 func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Container, bool)) []Part {
-	busy, bandwidth := mean(d.use.Busy), mean(d.use.Bandwidth)
+	busy, bandwidth := Mean(d.use.Busy), Mean(d.use.Bandwidth)
 	var s shares
 	if len(holders) > 1 {
 		s = share(d.use.Processes, holders, owner)
@@ -92,17 +113,13 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 		allocated += h.Allocated
 	}
 	for i, h := range holders {
-		p := Part{Container: h.Container, GPU: d.gpu, Instance: d.instance}
+		p := Part{Container: h.Container, GPU: d.gpu, Instance: d.instance, Busy: busy, Bandwidth: bandwidth}
 		p.Allocated = d.share * h.Allocated / max(1, allocated)
-		if len(holders) == 1 {
-			p.Busy, p.Told = busy.value, busy.told
-			p.Bandwidth, p.BandwidthTold = bandwidth.value, bandwidth.told
-		} else {
-			p.Busy, p.Told = s.of(i, busy, didBusy)
-			p.Bandwidth, p.BandwidthTold = s.of(i, bandwidth, didBandwidth)
+		if len(holders) > 1 {
+			p.Busy, p.Bandwidth = s.of(i, busy, didBusy), s.of(i, bandwidth, didBandwidth)
 		}
-		p.Busy *= d.share
-		p.Bandwidth *= d.share
+		p.Busy.Value *= d.share
+		p.Bandwidth.Value *= d.share
 		parts = append(parts, p)
 	}
 	return parts
@@ -112,11 +129,8 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 func byDevice(holdings []Holding) map[string][]Holding {
 	sorted := slices.Clone(holdings)
 	slices.SortFunc(sorted, func(a, b Holding) int {
-		return cmp.Or(
-			strings.Compare(a.Device, b.Device),
-			a.Container.compare(b.Container),
-			cmp.Compare(a.Allocated, b.Allocated),
-		)
+		return cmp.Or(strings.Compare(a.Device, b.Device), a.Container.Compare(b.Container),
+			cmp.Compare(a.Allocated, b.Allocated))
 	})
 	held := make(map[string][]Holding)
 	for _, h := range sorted {
@@ -134,13 +148,15 @@ func byDevice(holdings []Holding) map[string][]Holding {
 // merge sorts parts and makes one of those with the same name: compute instances that share a GPU instance.
 func merge(parts []Part) []Part {
 	slices.SortFunc(parts, func(a, b Part) int {
-		return cmp.Or(a.compare(b), cmp.Compare(a.Busy, b.Busy), cmp.Compare(a.Bandwidth, b.Bandwidth),
-			cmp.Compare(a.Allocated, b.Allocated))
+		return cmp.Or(a.compare(b), cmp.Compare(a.Busy.Value, b.Busy.Value),
+			cmp.Compare(a.Bandwidth.Value, b.Bandwidth.Value), cmp.Compare(a.Allocated, b.Allocated))
 	})
 	merged := parts[:0]
 	for _, p := range parts {
 		if last := len(merged) - 1; last >= 0 && merged[last].compare(p) == 0 {
-			merged[last] = merged[last].plus(p)
+			one := &merged[last]
+			one.Allocated = min(1, one.Allocated+p.Allocated)
+			one.Busy, one.Bandwidth = one.Busy.plus(p.Busy), one.Bandwidth.plus(p.Bandwidth)
 			continue
 		}
 		merged = append(merged, p)
@@ -149,43 +165,12 @@ func merge(parts []Part) []Part {
 }
 
 func (p Part) compare(q Part) int {
-	return cmp.Or(
-		strings.Compare(p.GPU, q.GPU),
-		strings.Compare(p.Instance, q.Instance),
-		p.Container.compare(q.Container),
-	)
+	return cmp.Or(strings.Compare(p.GPU, q.GPU), strings.Compare(p.Instance, q.Instance),
+		p.Container.Compare(q.Container))
 }
 
-// plus is two parts as one, known where both are.
-func (p Part) plus(q Part) Part {
-	p.Allocated = min(1, p.Allocated+q.Allocated)
-	p.Busy, p.Told = min(1, p.Busy+q.Busy), p.Told && q.Told
-	p.Bandwidth, p.BandwidthTold = min(1, p.Bandwidth+q.Bandwidth), p.BandwidthTold && q.BandwidthTold
-	if !p.Told {
-		p.Busy = 0
-	}
-	if !p.BandwidthTold {
-		p.Bandwidth = 0
-	}
-	return p
-}
-
-func (c Container) compare(d Container) int {
-	return cmp.Or(
-		strings.Compare(c.Namespace, d.Namespace),
-		strings.Compare(c.Pod, d.Pod),
-		strings.Compare(c.Name, d.Name),
-	)
-}
-
-// figure is a measure of a device that may not be known.
-type figure struct {
-	value float64
-	told  bool
-}
-
-// mean of a reading's samples, which cover the time since the reading before evenly.
-func mean(samples []gpu.Sample) figure {
+// Mean of a reading's samples, which cover the time since the reading before evenly.
+func Mean(samples []gpu.Sample) Figure {
 	sum, n := 0.0, 0
 	for _, s := range samples {
 		if s.Ratio >= 0 { // not NaN
@@ -194,9 +179,9 @@ func mean(samples []gpu.Sample) figure {
 		}
 	}
 	if n == 0 {
-		return figure{}
+		return Figure{}
 	}
-	return figure{value: sum / float64(n), told: true}
+	return Figure{Value: sum / float64(n), Told: true}
 }
 
 // ratio is a figure as a share, 0 … 1; what is no number is none.

@@ -56,13 +56,8 @@ func hold(device string, allocated float64, containers ...pods.Container) []pods
 
 func told(c pods.Container, busy, bandwidth, allocated float64) pods.Part {
 	return pods.Part{
-		Container:     c,
-		GPU:           "GPU-a",
-		Busy:          busy,
-		Bandwidth:     bandwidth,
-		Allocated:     allocated,
-		Told:          true,
-		BandwidthTold: true,
+		Container: c, GPU: "GPU-a", Allocated: allocated,
+		Busy: pods.Figure{Value: busy, Told: true}, Bandwidth: pods.Figure{Value: bandwidth, Told: true},
 	}
 }
 
@@ -191,7 +186,7 @@ func TestAttributeSharing(t *testing.T) {
 func TestAttributeMeasuresStandAlone(t *testing.T) {
 	t.Parallel()
 	u := gpu.Use{Busy: samples(0.2, 0.6), Processes: []gpu.Process{process(1, 0.3, 0.9)}}
-	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: 0.4, Told: true, Allocated: 1}}
+	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: pods.Figure{Value: 0.4, Told: true}, Allocated: 1}}
 	got := pods.Attribute(one(u), hold("GPU-a", 1, llama), whose(nil))
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("busy is the mean of its samples, and a bandwidth without samples is no bandwidth:\n%s", diff)

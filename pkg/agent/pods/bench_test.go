@@ -124,7 +124,7 @@ func BenchmarkStep(b *testing.B) {
 			b.Fatal(err)
 		}
 		parts := pods.Attribute(c.reading, held.Holdings, o.Look())
-		if len(parts) != 80 || !strings.HasPrefix(parts[0].Pod, "llama-") || !parts[0].Told {
+		if len(parts) != 80 || !strings.HasPrefix(parts[0].Pod, "llama-") || !parts[0].Busy.Told {
 			b.Fatal(parts)
 		}
 	}

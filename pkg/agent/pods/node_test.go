@@ -119,16 +119,16 @@ func table(parts []pods.Part) string {
 	fmt.Fprintf(&out, row, "container", "gpu", "instance", "busy", "bandwidth", "allocated")
 	for _, p := range parts {
 		fmt.Fprintf(&out, row, p.Namespace+"/"+p.Pod+"/"+p.Name, "…"+p.GPU[len(p.GPU)-2:], p.Instance,
-			cell(p.Busy, p.Told), cell(p.Bandwidth, p.BandwidthTold), cell(p.Allocated, true))
+			cell(p.Busy), cell(p.Bandwidth), cell(pods.Figure{Value: p.Allocated, Told: true}))
 	}
 	return out.String()
 }
 
-func cell(x float64, told bool) string {
-	if !told {
+func cell(f pods.Figure) string {
+	if !f.Told {
 		return "-"
 	}
-	return fmt.Sprintf("%.4f", x)
+	return fmt.Sprintf("%.4f", f.Value)
 }
 
 // answers is a kubelet's pod-resources server.

@@ -113,12 +113,12 @@ func checkParts(t *testing.T, n node) {
 	type total struct{ busy, bandwidth, allocated float64 }
 	totals, seen := map[string]total{}, map[string]bool{}
 	for _, p := range n.parts() {
-		for _, x := range []float64{p.Busy, p.Bandwidth, p.Allocated} {
+		for _, x := range []float64{p.Busy.Value, p.Bandwidth.Value, p.Allocated} {
 			if !(x >= 0 && x <= 1) {
 				t.Errorf("%+v: %v is no share of a GPU", p, x)
 			}
 		}
-		if (!p.Told && p.Busy != 0) || (!p.BandwidthTold && p.Bandwidth != 0) {
+		if (!p.Busy.Told && p.Busy.Value != 0) || (!p.Bandwidth.Told && p.Bandwidth.Value != 0) {
 			t.Errorf("%+v: a figure that is not told", p)
 		}
 		series := p.GPU + " " + p.Instance + " " + p.Namespace + "/" + p.Pod + "/" + p.Name
@@ -128,7 +128,7 @@ func checkParts(t *testing.T, n node) {
 		seen[series] = true
 		device := p.GPU + " " + p.Instance
 		x := totals[device]
-		totals[device] = total{x.busy + p.Busy, x.bandwidth + p.Bandwidth, x.allocated + p.Allocated}
+		totals[device] = total{x.busy + p.Busy.Value, x.bandwidth + p.Bandwidth.Value, x.allocated + p.Allocated}
 	}
 	for _, g := range n.reading.GPUs {
 		if len(g.Instances) > 0 {
@@ -149,7 +149,7 @@ func TestAttributeLaws(t *testing.T) {
 		n := anyNode(rng)
 		checkParts(t, n)
 		for _, p := range n.parts() {
-			if p.Told && p.Busy > 0 {
+			if p.Busy.Value > 0 {
 				some++
 			}
 		}
@@ -173,7 +173,7 @@ func TestAttributeConserves(t *testing.T) {
 		n := node{one(u), hold("GPU-a", 0.5, llama, embed), map[int]pods.Container{1: llama, 2: embed, 3: nobody}}
 		sum := 0.0
 		for _, p := range n.parts() {
-			sum += p.Busy
+			sum += p.Busy.Value
 		}
 		all := min(a, 1) + min(b, 1) + stranger
 		want := (all - stranger) * min(1, device/all)

@@ -39,13 +39,11 @@ type shares struct {
 // share adds up a device's processes by their holders, which are sorted.
 func share(processes []gpu.Process, holders []Holding, owner func(pid int) (Container, bool)) shares {
 	s := shares{
-		holders: make([]work, len(holders)),
-		seen:    make([]bool, len(holders)),
-		untold:  make([]bool, len(holders)),
+		holders: make([]work, len(holders)), seen: make([]bool, len(holders)), untold: make([]bool, len(holders)),
 	}
 	for _, p := range sorted(processes) {
 		container, known := owner(p.PID)
-		holder, holds := sort.Find(len(holders), func(i int) int { return container.compare(holders[i].Container) })
+		holder, holds := sort.Find(len(holders), func(i int) int { return container.Compare(holders[i].Container) })
 		holds = holds && container != Container{}
 		switch {
 		case !known && !p.Told:
@@ -70,21 +68,19 @@ func share(processes []gpu.Process, holders []Holding, owner func(pid int) (Cont
 // A device that did nothing did nothing for anyone. A holder that did something did at least that: what may be its own
 // beyond that, by a process that ended before it could be asked about, is nobody's. A holder that did nothing is idle only
 // where no such process may have worked for it, and one without a process only where others did what the device did.
-func (s shares) of(holder int, device figure, measure int) (float64, bool) {
+func (s shares) of(holder int, device Figure, measure int) Figure {
 	own, all := s.holders[holder][measure], s.all[measure]
 	switch {
-	case !device.told:
-		return 0, false
-	case device.value == 0:
-		return 0, true
+	case !device.Told || device.Value == 0:
+		return device
 	case s.untold[holder]:
-		return 0, false
+		return Figure{}
 	case own > 0:
-		return own * min(1, device.value/all), true
+		return Figure{Value: own * min(1, device.Value/all), Told: true}
 	case s.open[measure] > 0 || s.openUntold:
-		return 0, false
+		return Figure{}
 	}
-	return 0, all > 0 || s.seen[holder]
+	return Figure{Told: all > 0 || s.seen[holder]}
 }
 
 // sorted processes add up to the same bits in whatever order the driver gave them.

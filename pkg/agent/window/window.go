@@ -24,14 +24,17 @@ type sample struct {
 // Summary is what a measure did in a window, in the measure's own unit.
 type Summary struct {
 	// Mean over the time that is covered.
-	Mean float64
+	Mean float64 `json:"mean"`
 	// Max is that of a sample, so of a mean over its time.
-	Max float64
+	Max float64 `json:"max"`
 	// P95 is the smallest value that the measure did not exceed in 95 % of the time that is covered.
-	P95 float64
+	P95 float64 `json:"p95"`
 	// Known says whether there is any sample; the rest is 0 otherwise.
-	Known bool
+	Known bool `json:"-"`
 }
+
+// IsZero leaves what is not known out of JSON.
+func (s Summary) IsZero() bool { return !s.Known }
 
 // New is an empty window of a length. No sample covers more than the gap.
 func New(length, gap time.Duration) *Window {
@@ -85,6 +88,13 @@ func (w *Window) Summary(now time.Time) Summary {
 		}
 	}
 	return out
+}
+
+// Empty says whether there is nothing in (now − length, now], so that its Summary is not known.
+func (w *Window) Empty(now time.Time) bool {
+	w.trim(now)
+	n := len(w.samples)
+	return n == 0 || w.samples[n-1].at <= now.Add(-w.length).UnixNano()
 }
 
 // since is when the time that a sample covers begins.

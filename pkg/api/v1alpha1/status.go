@@ -59,7 +59,8 @@ type ForecastStatus struct {
 	// +optional
 	Window string `json:"window,omitempty"`
 
-	// Skill is how much less the model loses than the last value would, in percent.
+	// Skill is how much less the model loses than the last value would, in percent, by the loss that it was chosen by: the cost under
+	// an objective, else the pinball loss.
 	// +optional
 	Skill string `json:"skill,omitempty"`
 
@@ -92,34 +93,107 @@ type ObjectiveStatus struct {
 	// Cost is the replica-hours of the last week over those of the demand at full capacity: 1 is perfection.
 	// +optional
 	Cost string `json:"cost,omitempty"`
-	// K is the margin served: the multiple of the shape's spread above its median.
+	// K is the margin served: the multiple of the candidate's spread above its median.
 	// +optional
 	K string `json:"k,omitempty"`
-	// Shape names the candidate whose shape of the demand's maximum is served.
+	// Candidate whose forecast of the window peak is served.
 	// +optional
-	Shape string `json:"shape,omitempty"`
-	// Why says why that shape is.
+	Candidate string `json:"candidate,omitempty"`
+	// Why says why that candidate is.
 	// +optional
 	Why string `json:"why,omitempty"`
 }
 
 // AtZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all
-// read them.
+// read them. They take 22 bytes each, 16 KiB at most.
 type AtZero struct {
 	// Of is the workload, for example Deployment.apps/llama. The times of another are not used.
 	// +kubebuilder:validation:MaxLength=1024
 	Of string `json:"of"`
-	// Record is when the workload stood at zero, in a form of forewarm's own.
-	// +kubebuilder:validation:MaxLength=16384
-	Record string `json:"record"`
+	// Changes are the times at which the workload came to zero replicas (the first, the third, and so on) and left it again
+	// (the second, the fourth, and so on), in seconds since 1970, the oldest first. With an odd number of them it stands at
+	// zero now.
+	// +kubebuilder:validation:MaxItems=1400
+	// +kubebuilder:validation:items:Minimum=0
+	// +kubebuilder:validation:items:Maximum=253402300799
+	// +listType=atomic
+	// +optional
+	Changes []int64 `json:"changes,omitempty"`
 }
 
-// Starts are what forewarm remembers of the starts of a workload's pods, which the history of the demand does not hold. One replica writes them, all read them. Without them forewarm begins to measure anew.
+// Starts are what forewarm remembers of the starts of a workload's pods, which the history of the demand does not hold: how
+// long they took, in histograms that forget exponentially, and the lead times that follow. One replica writes them, all read
+// them. Without them forewarm begins to measure anew. They take 1 to 2 KiB, 13 KiB at most.
 type Starts struct {
 	// Of is the workload that was measured, for example Deployment.apps/llama. Starts of another are not used.
 	// +kubebuilder:validation:MaxLength=1024
 	Of string `json:"of"`
-	// Record counts the starts by how long they took, in a form of forewarm's own, and holds the lead time that follows.
-	// +kubebuilder:validation:MaxLength=16384
-	Record string `json:"record"`
+
+	// LeadTime follows from all starts without a warm pool: from Placed and Waited together.
+	// +optional
+	LeadTime MeasuredLeadTime `json:"leadTime,omitzero"`
+	// PlacedLeadTime is that of starts on nodes that were there: it is used while a warm pool stands ready.
+	// +optional
+	PlacedLeadTime MeasuredLeadTime `json:"placedLeadTime,omitzero"`
+	// WaitedLeadTime is that of starts that waited for a node: warm pools are sized by it.
+	// +optional
+	WaitedLeadTime MeasuredLeadTime `json:"waitedLeadTime,omitzero"`
+
+	// CountedThrough is when the newest start that is counted became ready. No start up to then counts again.
+	// +optional
+	CountedThrough metav1.Time `json:"countedThrough,omitzero"`
+	// ReferenceTimestamp is what the weights of the histograms refer to: a start that was ready then weighs 1024, and twice
+	// that 48 hours later. It moves on by 48 hours at a time, at which all weights are halved.
+	// +optional
+	ReferenceTimestamp metav1.Time `json:"referenceTimestamp,omitzero"`
+
+	// Placed are the starts on nodes that were there, without a warm pool.
+	// +optional
+	Placed StartHistogram `json:"placed,omitzero"`
+	// Held are the starts on nodes that were there while a warm pool held some.
+	// +optional
+	Held StartHistogram `json:"held,omitzero"`
+	// Waited are the starts that waited for a node.
+	// +optional
+	Waited StartHistogram `json:"waited,omitzero"`
 }
+
+// MeasuredLeadTime is a lead time that was measured. It changes for all replicas at the same time, which is announced a
+// minute before.
+type MeasuredLeadTime struct {
+	// Seconds is the lead time from Since on.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=7200
+	// +optional
+	Seconds int64 `json:"seconds,omitempty"`
+	// BeforeSeconds is the lead time until Since; absent where there was none.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=7200
+	// +optional
+	BeforeSeconds int64 `json:"beforeSeconds,omitempty"`
+	// Since is when the lead time changed, or will.
+	// +optional
+	Since metav1.Time `json:"since,omitzero"`
+}
+
+// StartHistogram says how long starts of a kind took.
+type StartHistogram struct {
+	// Count is how many there ever were.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=281474976710656
+	// +optional
+	Count int64 `json:"count,omitempty"`
+	// BucketWeights are the weights of the starts by how long they took. Bucket n counts what took more than 1.05 to the
+	// power of n-1 seconds, and at most 1.05 to the power of n: bucket 0 all up to a second, bucket 183 all above 1h55m.
+	// Empty buckets are left out.
+	// +kubebuilder:validation:MaxProperties=184
+	// +mapType=atomic
+	// +optional
+	BucketWeights map[string]BucketWeight `json:"bucketWeights,omitempty"`
+}
+
+// BucketWeight is the weight of the starts in a bucket: the older a start, the less it weighs.
+//
+// +kubebuilder:validation:Minimum=1
+// +kubebuilder:validation:Maximum=281474976710656
+type BucketWeight int64

@@ -71,11 +71,94 @@ type WarmPoolStatus struct {
 	// +optional
 	ScaleBefore *ScaleBefore `json:"scaleBefore,omitempty"`
 
-	// Memory is what the planner remembers, in a form of forewarm's own. One replica writes it; whoever leads next goes on
-	// from it.
-	// +kubebuilder:validation:MaxLength=16384
+	// Memory is what the planner remembers of the plans before.
 	// +optional
-	Memory string `json:"memory,omitempty"`
+	Memory *PoolMemory `json:"memory,omitempty"`
+}
+
+// PoolMemory is what the planner remembers of a pool's plans. One replica writes it; whoever leads next goes on from it.
+// Without it what is held is kept for as long as a node takes to come. It takes 3 KiB at most.
+type PoolMemory struct {
+	// PlannedAt is when the last plan was made.
+	PlannedAt metav1.MicroTime `json:"plannedAt"`
+	// Ready is how many chunks were ready then.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Ready int64 `json:"ready,omitempty"`
+	// PlacedMilliChunks are the thousandths of chunks that members' replicas had a place on.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000
+	// +optional
+	PlacedMilliChunks int64 `json:"placedMilliChunks,omitempty"`
+	// Claimed are the whole chunks that members' replicas had a place on or waited for.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Claimed int64 `json:"claimed,omitempty"`
+
+	// IdleChunkMilliseconds is how long chunks stood idle on the day of the last plan (UTC): the sum over all chunks.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1125899906842624
+	// +optional
+	IdleChunkMilliseconds int64 `json:"idleChunkMilliseconds,omitempty"`
+	// UnseenMilliseconds is how much of that day nobody saw, for example between two leaders. It counts as not idle.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1125899906842624
+	// +optional
+	UnseenMilliseconds int64 `json:"unseenMilliseconds,omitempty"`
+
+	// LostMilliChunks are the thousandths of chunks that ceased to be ready since MatchedSince. What was both lost and gained
+	// was borrowed.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000
+	// +optional
+	LostMilliChunks int64 `json:"lostMilliChunks,omitempty"`
+	// GainedMilliChunks are the thousandths of chunks that members' replicas took since MatchedSince.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000
+	// +optional
+	GainedMilliChunks int64 `json:"gainedMilliChunks,omitempty"`
+	// MatchedSince is since when lost and gained chunks are compared.
+	// +optional
+	MatchedSince metav1.MicroTime `json:"matchedSince,omitzero"`
+	// BorrowedMilliChunks are the thousandths of chunks that members' replicas have borrowed.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000000
+	// +optional
+	BorrowedMilliChunks int64 `json:"borrowedMilliChunks,omitempty"`
+
+	// Covers says whether the pool covers its members.
+	// +optional
+	Covers bool `json:"covers,omitempty"`
+	// TurningSince is since when the opposite of Covers would be right; absent while it is not.
+	// +optional
+	TurningSince metav1.MicroTime `json:"turningSince,omitzero"`
+	// Unreliable says whether a member's forecast was stale or poor.
+	// +optional
+	Unreliable bool `json:"unreliable,omitempty"`
+
+	// Wants are the chunks that were wanted in the time for which a chunk is kept, the oldest first.
+	// +kubebuilder:validation:MaxItems=33
+	// +listType=atomic
+	// +optional
+	Wants []WantedChunks `json:"wants,omitempty"`
+}
+
+// WantedChunks is how many chunks were wanted at a time.
+type WantedChunks struct {
+	// At is the time.
+	At metav1.MicroTime `json:"at"`
+	// Total is how many were wanted in all.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Total int64 `json:"total,omitempty"`
+	// Base is how many of the first capacity type.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Base int64 `json:"base,omitempty"`
 }
 
 // CapacityTypeStatus is what is held of a capacity type.

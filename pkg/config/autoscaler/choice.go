@@ -99,7 +99,9 @@ func awake(s *hpa.Spec) {
 
 // take adds an autoscaler, or says that it scales as another one does, or that there are enough.
 func (c *Choice) take(r *Reference) {
-	alike := slices.IndexFunc(c.Scalings, func(s decide.Scaling) bool { return reflect.DeepEqual(s.HPA, r.Spec) })
+	alike := slices.IndexFunc(c.Scalings, func(s decide.Scaling) bool {
+		return s.Candidate == r.Candidate && reflect.DeepEqual(s.HPA, r.Spec)
+	})
 	switch {
 	case alike >= 0:
 		c.Used[alike] += ", and " + r.By
@@ -108,7 +110,7 @@ func (c *Choice) take(r *Reference) {
 			"%s is not used: it scales otherwise than the first %d, and no more than that many count",
 			r.By, decide.MaxScalings))
 	default:
-		s := decide.Scaling{By: r.By, HPA: r.Spec}
+		s := decide.Scaling{By: r.By, HPA: r.Spec, Candidate: r.Candidate}
 		c.Scalings = append(c.Scalings, s)
 		c.Used = append(c.Used, Describe(s))
 	}
@@ -116,6 +118,10 @@ func (c *Choice) take(r *Reference) {
 
 // Describe says how an autoscaler scales: "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas".
 func Describe(s decide.Scaling) string {
-	target := strconv.FormatFloat(s.Target(), 'f', -1, 64)
-	return fmt.Sprintf("%s: %s a replica, %d to %d replicas", s.By, target, s.HPA.Min, s.HPA.Max)
+	text := fmt.Sprintf("%s: %s a replica, %d to %d replicas", s.By, strconv.FormatFloat(s.Target(), 'f', -1, 64),
+		s.HPA.Min, s.HPA.Max)
+	if s.Candidate != "" {
+		text += ", by model " + s.Candidate
+	}
+	return text
 }

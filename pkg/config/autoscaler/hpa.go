@@ -3,7 +3,6 @@ package autoscaler
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -22,7 +21,7 @@ const objectMetric = "demand"
 // metric by its object. (An External metric may be somebody else's; then there is no Forecast of that name.) The defaults
 // are those that the API server fills in, so that an object from a file reads as one from a cluster.
 func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
-	if ownedByKEDA(h) {
+	if Owner(h) != "" {
 		return nil
 	}
 	var out []Reference
@@ -41,17 +40,21 @@ func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
 				Name:       h.Spec.ScaleTargetRef.Name,
 			},
 		}
-		ref.Spec, ref.Refused = specOf(&h.Spec, &read)
+		ref.scale(&h.Spec, &read)
 		out = append(out, ref)
 	}
 	return out
 }
 
-// ownedByKEDA says whether KEDA made a HorizontalPodAutoscaler: its ScaledObject counts.
-func ownedByKEDA(h *autoscalingv2.HorizontalPodAutoscaler) bool {
-	return slices.ContainsFunc(h.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Kind == "ScaledObject" && strings.HasPrefix(o.APIVersion, "keda.sh/")
-	})
+// Owner is the ScaledObject that KEDA made a HorizontalPodAutoscaler of, by name: that counts. It is empty where it is
+// nobody's.
+func Owner(h *autoscalingv2.HorizontalPodAutoscaler) string {
+	for _, o := range h.OwnerReferences {
+		if o.Kind == "ScaledObject" && strings.HasPrefix(o.APIVersion, "keda.sh/") {
+			return o.Name
+		}
+	}
+	return ""
 }
 
 // hpaMetric is a metric that names a Forecast.
@@ -77,15 +80,15 @@ func isForecast(ref *autoscalingv2.CrossVersionObjectReference) bool {
 	return ref.Kind == v1alpha1.ForecastKind && group == v1alpha1.GroupVersion().Group
 }
 
-// specOf is how an autoscaler scales on one of its metrics, or why that cannot count.
-func specOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) (spec hpa.Spec, refused string) {
+// scale says how an autoscaler scales on one of its metrics, or why that cannot count.
+func (r *Reference) scale(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) {
 	if m.source == hpa.Object && m.id.Name != objectMetric {
-		return hpa.Spec{}, fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.id.Name, objectMetric)
+		r.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.id.Name, objectMetric)
+		return
 	}
-	if refused = judgeSelector(m.id.Selector); refused != "" {
-		return hpa.Spec{}, refused
+	if r.Candidate, r.Refused = judgeSelector(m.id.Selector); r.Refused == "" {
+		r.Spec, r.Refused = averageOf(s, m.forecast, m.source, m.target)
 	}
-	return averageOf(s, m.forecast, m.source, m.target)
 }
 
 // averageOf is how an autoscaler scales on a metric of an AverageValue target, or why that cannot count.
@@ -99,14 +102,10 @@ func averageOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, name string, source
 	if refused != "" {
 		return hpa.Spec{}, refused
 	}
-	behavior, err := readBehavior(s.Behavior)
-	if err != nil {
-		return hpa.Spec{}, "its behavior is none: " + err.Error()
+	if spec, refused = total(name, source, target, s.Behavior); refused != "" {
+		return spec, refused
 	}
-	spec = hpa.Spec{
-		Min: 1, Max: s.MaxReplicas, Metrics: metric(name, source, target),
-		Behavior: behavior, Cluster: hpa.DefaultCluster(),
-	}
+	spec.Max = s.MaxReplicas
 	if s.MinReplicas != nil {
 		spec.Min = *s.MinReplicas
 	}
@@ -125,19 +124,19 @@ func wrongType(given autoscalingv2.MetricTargetType) string {
 
 // judgeSelector judges what a metric's selector asks for. Only what picks one value is meaningful: matchLabels, and In
 // with one value.
-func judgeSelector(selector *metav1.LabelSelector) string {
+func judgeSelector(selector *metav1.LabelSelector) (candidate, refused string) {
 	if selector == nil {
-		return ""
+		return "", ""
 	}
 	asked := make(map[string]string, len(selector.MatchLabels)+len(selector.MatchExpressions))
 	maps.Copy(asked, selector.MatchLabels)
 	for i := range selector.MatchExpressions {
 		e := &selector.MatchExpressions[i]
 		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {
-			return fmt.Sprintf("what it asks for is refused: %.64q picks no single value, write matchLabels", e.Key)
+			return "", fmt.Sprintf("what it asks for is refused: %.64q picks no single value, write matchLabels", e.Key)
 		}
 		if value, twice := asked[e.Key]; twice && value != e.Values[0] {
-			return fmt.Sprintf("what it asks for is refused: %.64q is asked for twice", e.Key)
+			return "", fmt.Sprintf("what it asks for is refused: %.64q is asked for twice", e.Key)
 		}
 		asked[e.Key] = e.Values[0]
 	}

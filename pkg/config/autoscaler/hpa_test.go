@@ -133,6 +133,32 @@ func TestFromHPA(t *testing.T) {
 	}
 }
 
+// One that asks for a model is calibrated for that model.
+func TestModelsThatAutoscalersAskFor(t *testing.T) {
+	hpas := autoscaler.FromHPA(readHPA(t, selecting("{matchLabels: {model: HoltWinters}}")))
+	if len(hpas) != 1 || hpas[0].Candidate != "holt-winters" || hpas[0].Refused != "" {
+		t.Fatalf("%+v", hpas)
+	}
+	choice := autoscaler.Choose(append(hpas, autoscaler.FromHPA(readHPA(t, external(of64)))...), llama, 0)
+	var got []string
+	for _, s := range choice.Scalings {
+		got = append(got, s.Candidate)
+	}
+	if diff := cmp.Diff([]string{"holt-winters"}, got); diff != "" {
+		t.Errorf("of two metrics of one HPA (-want +got):\n%s", diff)
+	}
+	other := autoscaler.FromHPA(readHPA(t, external(of64)))
+	other[0].By = "HorizontalPodAutoscaler/other"
+	choice = autoscaler.Choose(append(hpas, other...), llama, 0)
+	want := []string{
+		"HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas, by model holt-winters",
+		"HorizontalPodAutoscaler/other: 64 a replica, 1 to 20 replicas",
+	}
+	if diff := cmp.Diff(want, choice.Used); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // selecting is an HPA whose External metric has a selector.
 func selecting(selector string) string {
 	return strings.Replace(
@@ -155,7 +181,7 @@ func TestRefusedHPAs(t *testing.T) {
 		{"a target of nothing", external("{type: AverageValue, averageValue: 0}"), "its averageValue is not above 0"},
 		{"a negative target", external(`{type: AverageValue, averageValue: "-4k"}`), "its averageValue is not above 0"},
 		{"a huge target", external("{type: AverageValue, averageValue: 1e99}"), "state the demand in a larger unit"},
-		{"another model", selecting("{matchLabels: {model: arima}}"), "it asks for model=arima, which no objective rules"},
+		{"an unknown model", selecting("{matchLabels: {model: prophet}}"), "it asks for model=prophet, and there are regression, "},
 		{"a quantile", selecting(`{matchLabels: {quantile: "0.99"}}`), "it asks for quantile=0.99"},
 		{"another horizon", selecting("{matchExpressions: [{key: horizon, operator: In, values: [10m]}]}"), "horizon=10m0s"},
 		{"an unknown key", selecting("{matchLabels: {horizont: 10m}}"), `unknown key "horizont"`},

@@ -1,6 +1,7 @@
 package autoscaler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,90 +15,62 @@ import (
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
-// header is what objects of every kind have. Of metadata and status all is known: the API server writes much into them.
-type header struct {
-	APIVersion string         `json:"apiVersion"`
-	Kind       string         `json:"kind"`
-	Metadata   map[string]any `json:"metadata"`
-	Status     any            `json:"status"`
-}
-
 // manifest is a HorizontalPodAutoscaler as a file holds it.
 type manifest struct {
-	header `json:",inline"`
+	strict.Header `json:",inline"`
 
 	Spec autoscalingv2.HorizontalPodAutoscalerSpec `json:"spec"`
 }
 
 // scaledManifest is a ScaledObject as a file holds it.
 type scaledManifest struct {
-	header `json:",inline"`
+	strict.Header `json:",inline"`
 
 	Spec scaledObject `json:"spec"`
 }
 
-// known is how a kind is read, or why it is not.
-type known struct {
-	read    func(strict.Document) (Written, error)
-	refused string
-}
-
-// kindOf is what is known of a document's kind: nothing, where it is of no autoscaler.
-func kindOf(d *strict.Document) known {
-	if d.Root == nil {
-		return known{}
-	}
-	if !d.IsObject() {
-		return known{refused: "is not an object: write apiVersion, kind, metadata and spec"}
-	}
+// kindOf is how a document is read: those of no autoscaler are passed over.
+func kindOf(d strict.Document) strict.Kind[Written] {
 	version, kind := d.Text("apiVersion"), d.Text("kind")
+	refused := func(format string, args ...any) strict.Kind[Written] {
+		return strict.Kind[Written]{Refused: fmt.Sprintf(format, args...)}
+	}
 	switch {
 	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v2":
-		return known{read: readManifest}
+		return strict.Kind[Written]{Read: readManifest}
 	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v1":
-		return known{
-			refused: "a HorizontalPodAutoscaler of autoscaling/v1 scales on the CPU alone: write apiVersion: " +
-				"autoscaling/v2 and an External metric of the total demand",
-		}
+		return refused("a HorizontalPodAutoscaler of autoscaling/v1 scales on the CPU alone: write apiVersion: " +
+			"autoscaling/v2 and an External metric of the total demand")
 	case kind == "HorizontalPodAutoscaler":
-		return known{
-			refused: fmt.Sprintf("apiVersion %.64q is not read here: write apiVersion: autoscaling/v2", version),
-		}
+		return refused("apiVersion %.64q is not read here: write apiVersion: autoscaling/v2", version)
 	case kind == "ScaledObject" && version == "keda.sh/v1alpha1":
-		return known{read: readScaledManifest}
+		return strict.Kind[Written]{Read: readScaledManifest}
 	case kind == "ScaledObject":
-		return known{
-			refused: fmt.Sprintf("apiVersion %.64q is not read here: write apiVersion: keda.sh/v1alpha1", version),
-		}
-	case strings.HasSuffix(kind, "List"):
-		return known{refused: fmt.Sprintf("kind %.64s is not read here: write a document for each, apart by ---", kind)}
+		return refused("apiVersion %.64q is not read here: write apiVersion: keda.sh/v1alpha1", version)
 	}
-	return known{}
+	name := cmp.Or(d.Text("metadata", "name"), "?")
+	return strict.Kind[Written]{Other: cmp.Or(kind, "a document without kind") + "/" + name}
 }
 
 // readInto reads a document into an object of its kind.
 func readInto(d strict.Document, object any) (Written, error) {
 	w := Written{
 		File: d.File, Line: d.Line, Namespace: d.Text("metadata", "namespace"),
-		By: d.Text("kind") + "/" + d.Text("metadata", "name"),
+		By: d.Text("kind") + "/" + d.Text("metadata", "name"), document: d,
 	}
 	reading := d.Check(reflect.TypeOf(object).Elem())
-	var problems []error
-	for _, p := range reading.Problems {
-		problems = append(problems, p.Err())
-	}
-	wrong := func(text string) error { return strict.Problem{File: d.File, Line: d.Line, Text: text}.Err() }
+	problems := reading.Errs()
 	if d.Text("metadata", "name") == "" {
-		problems = append(problems, wrong("metadata.name is missing: name the autoscaler"))
+		problems = append(problems, d.Err("metadata.name is missing: name the autoscaler"))
 	}
 	if _, found := reading.Lines["spec"]; !found {
-		problems = append(problems, wrong("spec is missing: write what it scales, and on what"))
+		problems = append(problems, d.Err("spec is missing: write what it scales, and on what"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return w, err
 	}
 	if err := d.Decode(object); err != nil {
-		return w, wrong(err.Error())
+		return w, d.Err(err.Error())
 	}
 	return w, nil
 }

@@ -1,6 +1,7 @@
 package autoscaler
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -78,8 +79,8 @@ func FromScaledObject(object *unstructured.Unstructured) []Reference {
 	var out []Reference
 	for i := range read.Triggers {
 		t := &read.Triggers[i]
-		name := t.Metadata["forecast"]
-		if name == "" || t.Type != "external" && t.Type != "external-push" {
+		name := t.forecast()
+		if name == "" {
 			continue
 		}
 		ref := Reference{
@@ -87,10 +88,18 @@ func FromScaledObject(object *unstructured.Unstructured) []Reference {
 			By:       "ScaledObject/" + object.GetName(),
 			Scales:   read.scales(object.GetNamespace()),
 		}
-		ref.Spec, ref.Refused = read.specOf(t)
+		ref.scaleByKEDA(&read, t)
 		out = append(out, ref)
 	}
 	return out
+}
+
+// forecast is the one that a trigger names; empty where it names none.
+func (t *trigger) forecast() string {
+	if t.Type == "external" || t.Type == "external-push" {
+		return t.Metadata["forecast"]
+	}
+	return ""
 }
 
 // decode reads a spec, as JSON: the converter of unstructured objects would cut a number to fit. A tolerance is looked at
@@ -119,28 +128,24 @@ func decode(object *unstructured.Unstructured) (read scaledObject, ok bool) {
 // scales is the workload, with KEDA's defaults.
 func (s *scaledObject) scales(namespace string) leadtime.Workload {
 	ref := s.ScaleTargetRef
-	if ref.APIVersion == "" {
-		ref.APIVersion = "apps/v1"
+	return leadtime.Workload{
+		Namespace: namespace, Name: ref.Name,
+		APIVersion: cmp.Or(ref.APIVersion, "apps/v1"), Kind: cmp.Or(ref.Kind, "Deployment"),
 	}
-	if ref.Kind == "" {
-		ref.Kind = "Deployment"
-	}
-	return leadtime.Workload{Namespace: namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
 }
 
-// specOf is how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why that cannot count.
-func (s *scaledObject) specOf(t *trigger) (spec hpa.Spec, refused string) {
-	if refused = s.judge(t); refused != "" {
-		return hpa.Spec{}, refused
+// scaleByKEDA says how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why that cannot count.
+func (r *Reference) scaleByKEDA(s *scaledObject, t *trigger) {
+	if r.Refused = s.judge(t); r.Refused != "" {
+		return
 	}
-	if refused = judge(t.asked()); refused != "" {
-		return hpa.Spec{}, refused
+	if r.Candidate, r.Refused = judge(t.asked()); r.Refused != "" {
+		return
 	}
 	target, refused := t.target()
-	if refused != "" {
-		return hpa.Spec{}, refused
+	if r.Refused = refused; refused == "" {
+		r.Spec, r.Refused = s.averageOf(t.Metadata["forecast"], target)
 	}
-	return s.averageOf(t.Metadata["forecast"], target)
 }
 
 // judge says why no total is compared with what a replica sustains.
@@ -156,14 +161,10 @@ func (s *scaledObject) judge(t *trigger) (refused string) {
 
 // averageOf is how KEDA's HorizontalPodAutoscaler scales on a total with a target in milli-units.
 func (s *scaledObject) averageOf(name string, target int64) (spec hpa.Spec, refused string) {
-	behavior, err := readBehavior(s.Advanced.HPA.Behavior)
-	if err != nil {
-		return hpa.Spec{}, "its behavior is none: " + err.Error()
+	if spec, refused = total(name, hpa.External, target, s.Advanced.HPA.Behavior); refused != "" {
+		return spec, refused
 	}
-	spec = hpa.Spec{
-		Min: 1, Max: kedaMost, Metrics: metric(name, hpa.External, target),
-		Behavior: behavior, Cluster: hpa.DefaultCluster(),
-	}
+	spec.Max = kedaMost
 	if s.MinReplicaCount != nil {
 		spec.Min = max(1, *s.MinReplicaCount)
 	}

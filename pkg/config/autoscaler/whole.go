@@ -16,7 +16,7 @@ import (
 
 // wholeManifest is a HorizontalPodAutoscaler as "kubectl get -o yaml" prints it.
 type wholeManifest struct {
-	header `json:",inline"`
+	strict.Header `json:",inline"`
 
 	Spec   autoscalingv2.HorizontalPodAutoscalerSpec   `json:"spec"`
 	Status autoscalingv2.HorizontalPodAutoscalerStatus `json:"status"`
@@ -33,16 +33,15 @@ func SituateFile(file string, data []byte, name string) (Situated, error) {
 	if err != nil {
 		return Situated{}, err
 	}
-	documents := strict.Documents(file, data)
-	d := documents[slices.IndexFunc(documents, func(d strict.Document) bool { return d.Line == one.Line })]
-	if d.Text("kind") == "ScaledObject" {
-		return situateScaled(d, one)
+	if one.document.Text("kind") == "ScaledObject" {
+		return situateScaled(one)
 	}
-	return situateManifest(d, one)
+	return situateManifest(one)
 }
 
-func situateManifest(d strict.Document, w *Written) (Situated, error) {
+func situateManifest(w *Written) (Situated, error) {
 	var read wholeManifest
+	d := w.document
 	// The spec has passed already; of the status this takes out what does not fit.
 	d.Check(reflect.TypeFor[wholeManifest]())
 	if err := d.Decode(&read); err != nil {
@@ -60,10 +59,10 @@ func situateManifest(d strict.Document, w *Written) (Situated, error) {
 }
 
 // situateScaled is what KEDA's HorizontalPodAutoscaler has of a ScaledObject.
-func situateScaled(d strict.Document, w *Written) (Situated, error) {
+func situateScaled(w *Written) (Situated, error) {
 	var read scaledManifest
-	if _, err := readInto(d, &read); err != nil {
-		return Situated{}, err
+	if err := w.document.Decode(&read); err != nil {
+		return Situated{}, w.wrong("%s", err)
 	}
 	_, own, _ := strings.Cut(w.By, "/")
 	namespace := cmp.Or(w.Namespace, metav1.NamespaceDefault)
@@ -91,24 +90,7 @@ func TriggersForecasts(object *unstructured.Unstructured) []string {
 	}
 	var out []string
 	for i := range read.Triggers {
-		name := ""
-		if t := &read.Triggers[i]; t.Type == "external" || t.Type == "external-push" {
-			name = t.Metadata["forecast"]
-		}
-		out = append(out, name)
+		out = append(out, read.Triggers[i].forecast())
 	}
 	return out
-}
-
-// Owner is the ScaledObject that KEDA made a HorizontalPodAutoscaler of, by name; empty where it is nobody's.
-func Owner(h *autoscalingv2.HorizontalPodAutoscaler) string {
-	if !ownedByKEDA(h) {
-		return ""
-	}
-	for _, o := range h.OwnerReferences {
-		if o.Kind == "ScaledObject" {
-			return o.Name
-		}
-	}
-	return ""
 }

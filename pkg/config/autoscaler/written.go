@@ -1,8 +1,6 @@
 package autoscaler
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +20,8 @@ type Written struct {
 	By string
 	// Metrics in the order of the file.
 	Metrics []Metric
+
+	document strict.Document
 }
 
 // Metric is one that an autoscaler scales on.
@@ -43,43 +43,12 @@ func (m *Metric) String() string { return m.Type + " " + m.Name }
 // autoscaler does not have is an error with its line, and so is a version of another API. Documents of other kinds are
 // passed over, unless there is nothing else.
 func Read(file string, data []byte) ([]Written, error) {
-	var out []Written
-	var problems []error
-	var others []string
-	for _, d := range strict.Documents(file, data) {
-		switch kind := kindOf(&d); {
-		case d.Broken != nil:
-			problems = append(problems, d.Broken.Err())
-		case kind.read != nil:
-			w, err := kind.read(d)
-			out, problems = append(out, w), append(problems, err)
-		case kind.refused != "":
-			problems = append(problems, strict.Problem{File: file, Line: d.Line, Text: kind.refused}.Err())
-		default:
-			others = append(others, describe(&d))
-		}
+	out, others, err := strict.Read(file, data, kindOf)
+	if err == nil && len(out) == 0 {
+		err = fmt.Errorf("%s: no HorizontalPodAutoscaler (autoscaling/v2) and no ScaledObject (keda.sh/v1alpha1): %s; "+
+			"kubectl get hpa NAME -o yaml prints one", file, others)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	if len(out) == 0 {
-		return nil, noneIn(file, others)
-	}
-	return out, nil
-}
-
-// noneIn says that a file holds no autoscaler, and what it does hold.
-func noneIn(file string, others []string) error {
-	const most = 10
-	holds := "it is empty"
-	if len(others) > 0 {
-		holds = "it holds " + strings.Join(others[:min(len(others), most)], ", ")
-	}
-	if len(others) > most {
-		holds += fmt.Sprintf(" and %d more", len(others)-most)
-	}
-	return fmt.Errorf("%s: no HorizontalPodAutoscaler (autoscaling/v2) and no ScaledObject (keda.sh/v1alpha1): %s; "+
-		"kubectl get hpa NAME -o yaml prints one", file, holds)
+	return out, err
 }
 
 // Named is the one autoscaler that is meant: that of a name (with or without its kind), or, where that is empty, the only
@@ -128,11 +97,8 @@ func (w *Written) On(name string) (*Metric, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1 && name == "":
-		return nil, w.wrong(
-			"scales on %d metrics that can be played, say which: %s",
-			len(found),
-			strings.Join(names, ", "),
-		)
+		return nil, w.wrong("scales on %d metrics that can be played, say which: %s", len(found),
+			strings.Join(names, ", "))
 	case len(found) > 1:
 		return nil, w.wrong("scales twice on a metric %.64q: keep one", name)
 	case len(refused) > 0:
@@ -142,10 +108,5 @@ func (w *Written) On(name string) (*Metric, error) {
 }
 
 func (w *Written) wrong(format string, args ...any) error {
-	return strict.Problem{File: w.File, Line: w.Line, Text: w.By + ": " + fmt.Sprintf(format, args...)}.Err()
-}
-
-// describe is what a document of another kind is: "Deployment/llama".
-func describe(d *strict.Document) string {
-	return cmp.Or(d.Text("kind"), "a document without kind") + "/" + cmp.Or(d.Text("metadata", "name"), "?")
+	return w.document.Err(w.By + ": " + fmt.Sprintf(format, args...))
 }

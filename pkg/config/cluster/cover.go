@@ -87,26 +87,14 @@ func (c cover) mark(starts []leadtime.Start) []leadtime.Start {
 // while that is not known, as for a Forecast that is not there or not valid. What counts as a replica: see
 // workloads.Watch.Places.
 func (o *Objects) Places(key snapshot.Key) (placed, waiting int, known bool) {
-	return o.pods.Places(o.workloadOf(key))
-}
-
-// workloadOf is what a Forecast scales; the zero value, which nobody follows, where that is not known.
-func (o *Objects) workloadOf(key snapshot.Key) leadtime.Workload {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if r := o.resolved[key]; r != nil {
-		return r.workload
-	}
-	return leadtime.Workload{}
+	return o.pods.Places(o.at(key).workload)
 }
 
 // Starts are the lead times of a Forecast's target on nodes that were there, and where it waited for one, at a time;
 // measured is false for a Forecast that is not there, not valid or in mode Fixed.
 func (o *Objects) Starts(key snapshot.Key, now time.Time) (parts leadtime.Parts, measured bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	r := o.resolved[key]
-	if r == nil || !r.measured {
+	r := o.at(key)
+	if !r.measured {
 		return leadtime.Parts{}, false
 	}
 	return r.record.Parts(now), true

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/leadtime"
@@ -152,16 +153,11 @@ func (p *pools) Covered(namespace, forecast string) (pool string, since time.Tim
 // over in the same second, and what the controller asks of both is answered.
 func testCovered(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	text, err := mixed(11, 12).MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
 	fixedly := strings.Replace(forecast("f", "x"), "spec:", "spec:\n  leadTime: {mode: Fixed, duration: 9m}", 1)
 	c.MustKubectl(t, strings.Join([]string{deployment, forecast("a", "x"), forecast("b", "x"), fixedly}, "---"),
 		"create", "-f", "-")
 	for _, name := range []string{"a", "b", "f"} {
-		c.MustKubectl(t, "", "patch", "forecast", name, "--subresource=status", "--type=merge", "-p",
-			fmt.Sprintf(`{"status": {"starts": {"of": "Deployment.apps/llama", "record": %q}}}`, text))
+		patch(t, c, name, v1alpha1.ForecastStatus{Starts: cluster.StartsOf(llama, mixed(11, 12))})
 	}
 	k, covers := newKubelet(t, c), &pools{}
 	replicas := []*cluster.Objects{
@@ -211,8 +207,7 @@ func testCountedUnderACover(t *testing.T, c *testcluster.Cluster) {
 	now := later(time.Now(), k.start("after", 3*time.Minute))
 	p.lead(t, now, 2)
 	status, _ := stored(t, p.client, "a")
-	if status.Starts == nil || !strings.Contains(status.Starts.Record, " placed=1:") ||
-		!strings.Contains(status.Starts.Record, " held=1:") {
+	if status.Starts == nil || status.Starts.Placed.Count != 1 || status.Starts.Held.Count != 1 {
 		t.Errorf("counted %+v, want one of each", status.Starts)
 	}
 	const words = "fallback 5m: 1 of 10 starts measured; 1 more while a warm pool held nodes; warm pool h100 covers it, " +

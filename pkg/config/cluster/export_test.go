@@ -17,6 +17,12 @@ var (
 	Percent  = percent
 )
 
+// The record of a workload's starts, to its status and back.
+var (
+	StartsOf = startsOf
+	RecordIn = recordIn
+)
+
 // Noticed says in a word how much news there is between two statuses.
 var Noticed = func(before, after *v1alpha1.ForecastStatus) string {
 	return map[news]string{silent: "silent", ordinary: "ordinary", urgent: "urgent"}[compare(before, after)]

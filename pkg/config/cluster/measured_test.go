@@ -12,10 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/leadtime"
@@ -111,15 +113,12 @@ func (p *process) lead(t *testing.T, now time.Time, seen int) {
 func (p *process) counted(t *testing.T) int64 {
 	t.Helper()
 	status, _ := stored(t, p.client, "a")
-	var record leadtime.Record
 	if status.Starts == nil {
 		return 0
 	}
-	if err := record.UnmarshalText(
-		[]byte(status.Starts.Record),
-	); err != nil ||
-		status.Starts.Of != "Deployment.apps/llama" {
-		t.Fatalf("starts of %s, %v: %s", status.Starts.Of, err, status.Starts.Record)
+	record, err := cluster.RecordIn(status.Starts)
+	if err != nil || status.Starts.Of != "Deployment.apps/llama" {
+		t.Fatalf("%v: starts %+v", err, status.Starts)
 	}
 	return record.Starts()
 }
@@ -328,21 +327,37 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 // measured next replaces either.
 func testRecords(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	const record = "v1 lead=600 before=0 since=0 through=1 period=0 placed=10:131x10240 waited=0"
+	starts := func(of string, waited v1alpha1.BucketWeight) v1alpha1.ForecastStatus {
+		return v1alpha1.ForecastStatus{Starts: &v1alpha1.Starts{
+			Of:             of,
+			LeadTime:       v1alpha1.MeasuredLeadTime{Seconds: 600},
+			CountedThrough: metav1.Unix(1, 0),
+			Placed: v1alpha1.StartHistogram{
+				Count:         10,
+				BucketWeights: map[string]v1alpha1.BucketWeight{"131": 10240},
+			},
+			Waited: v1alpha1.StartHistogram{BucketWeights: map[string]v1alpha1.BucketWeight{"184": waited}},
+		}}
+	}
+	sound := func(of string) v1alpha1.ForecastStatus {
+		status := starts(of, 1)
+		status.Starts.Waited.BucketWeights = nil
+		return status
+	}
 	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
 	k := newKubelet(t, c)
 	p := newProcess(t, c)
 	for _, s := range []struct {
-		name, of, record string
-		want             time.Duration
+		name   string
+		status v1alpha1.ForecastStatus
+		want   time.Duration
 	}{
-		{"its own", "Deployment.apps/llama", record, 10 * time.Minute},
-		{"another workload's", "Deployment.apps/mistral", record, 5 * time.Minute},
-		{"its own again", "Deployment.apps/llama", record, 10 * time.Minute},
-		{"nonsense", "Deployment.apps/llama", record + " ", 5 * time.Minute},
+		{"its own", sound("Deployment.apps/llama"), 10 * time.Minute},
+		{"another workload's", sound("Deployment.apps/mistral"), 5 * time.Minute},
+		{"its own again", sound("Deployment.apps/llama"), 10 * time.Minute},
+		{"nonsense", starts("Deployment.apps/llama", 1), 5 * time.Minute},
 	} {
-		c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
-			fmt.Sprintf(`{"status": {"starts": {"of": %q, "record": %q}}}`, s.of, s.record))
+		patchStarts(t, c, s.status)
 		eventually(t, func() string {
 			if target := p.target(t, time.Now()); target.Lead != s.want {
 				return fmt.Sprintf("%s: %s: %s, want %s", s.name, target.Lead, target.LeadSource, s.want)
@@ -350,18 +365,21 @@ func testRecords(t *testing.T, c *testcluster.Cluster) {
 			return ""
 		})
 	}
-	for i, of := range []string{"Deployment.apps/llama", "Deployment.apps/mistral"} {
-		held := record
-		if i == 0 {
-			held = "nonsense"
-		}
-		c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
-			fmt.Sprintf(`{"status": {"starts": {"of": %q, "record": %q}}}`, of, held))
+	for i, status := range []v1alpha1.ForecastStatus{starts("Deployment.apps/llama", 1), sound("Deployment.apps/mistral")} {
+		patchStarts(t, c, status)
 		time.Sleep(200 * time.Millisecond) // The watch sees it.
 		now := later(time.Now().Add(time.Duration(i)*time.Hour), k.start(fmt.Sprintf("p%d", i), 4*time.Minute))
 		p.lead(t, now, i+1)
 		if n := p.counted(t); n != int64(i+1) {
-			t.Errorf("beside %q %d starts are counted, want %d", held, n, i+1)
+			t.Errorf("beside %+v %d starts are counted, want %d", status.Starts, n, i+1)
 		}
 	}
+}
+
+// patchStarts replaces what the status of the Forecast a holds of starts.
+func patchStarts(t *testing.T, c *testcluster.Cluster, status v1alpha1.ForecastStatus) {
+	t.Helper()
+	c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"starts": null}}`)
+	patch(t, c, "a", status)
 }

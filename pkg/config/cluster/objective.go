@@ -3,7 +3,6 @@ package cluster
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	core "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +25,7 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 	}
 	out := &v1alpha1.ObjectiveStatus{
 		Asked:   askedOf(r),
-		Verdict: string(r.Verdict), Shape: r.Choice.Name,
+		Verdict: string(r.Verdict), Candidate: r.Choice.Name,
 	}
 	if r.Choice.Name != "" {
 		out.Why = r.Choice.Words()
@@ -56,14 +55,14 @@ func twoDigits(v float64, unit string) string {
 	return figures.Digits(v, 2) + unit
 }
 
-// changedSides says whether another shape serves, or the verdict is another. That an objective is told at all is no news
+// changedSides says whether another candidate serves, or the verdict is another. That an objective is told at all is no news
 // by itself, as its condition comes and goes with it: a CustomResourceDefinition of an older forewarm drops it from every
 // status that is written.
 func changedSides(before, after *v1alpha1.ObjectiveStatus) bool {
 	if before == nil || after == nil {
 		return false
 	}
-	return before.Shape != after.Shape || before.Verdict != after.Verdict
+	return before.Candidate != after.Candidate || before.Verdict != after.Verdict
 }
 
 // changes are what is news about an entry since its status before, which is the one in the cluster: what one replica told,
@@ -79,12 +78,9 @@ func changes(e *snapshot.Entry, before *v1alpha1.ForecastStatus) []outcome.Chang
 		return out
 	}
 	return append(out, e.Outcome.Changes(outcome.Stand{
-		Shape: before.Objective.Shape, Verdict: outcome.Verdict(before.Objective.Verdict),
+		Candidate: before.Objective.Candidate, Verdict: outcome.Verdict(before.Objective.Verdict),
 	})...)
 }
-
-// maxEvent bounds an event's message, in bytes: the API refuses one beyond 1 KiB.
-const maxEvent = 1000
 
 // tell makes events of a draft's changes, about its object.
 func (w *StatusWriter) tell(d draft) {
@@ -96,10 +92,6 @@ func (w *StatusWriter) tell(d draft) {
 		if c.Missed {
 			kind = core.EventTypeWarning
 		}
-		message := c.Words
-		if len(message) > maxEvent {
-			message = strings.ToValidUTF8(message[:maxEvent], "") + " …"
-		}
-		w.events.Event(d.object, kind, c.Reason, message)
+		w.events.Event(d.object, kind, c.Reason, v1alpha1.ClipEvent(c.Words))
 	}
 }

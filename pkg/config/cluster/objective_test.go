@@ -38,7 +38,7 @@ func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
 
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
-		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Shape: "regression",
+		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Candidate: "regression",
 		Why: "regression took over at a cost of 1.7: that of last-season was 1.81, and higher for 24 hours on end",
 	}
 	met := cluster.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
@@ -91,7 +91,7 @@ func TestNewsOfAnObjective(t *testing.T) {
 		{"another margin", func(r *outcome.Report) { r.Scalings[0].K = 1.6 }, "ordinary"},
 		{"another reason", func(r *outcome.Report) { r.Choice.Why = decide.First }, "ordinary"},
 		{"what is not shown", func(r *outcome.Report) { r.Observed.Late, r.Candidates = 17, nil }, "silent"},
-		{"another shape", func(r *outcome.Report) { r.Choice.Name = "last-season" }, "urgent"},
+		{"another candidate", func(r *outcome.Report) { r.Choice.Name = "last-season" }, "urgent"},
 		{"another verdict", func(r *outcome.Report) { r.Verdict = outcome.FasterThanLead }, "urgent"},
 	} {
 		met := reported(noon(), snapshottest.Report(outcome.Met))
@@ -105,7 +105,7 @@ func TestNewsOfAnObjective(t *testing.T) {
 	}
 }
 
-// testObjective tells a story of an objective: learning, met by another shape, missed. Each is an event once, whoever
+// testObjective tells a story of an objective: learning, met by another candidate, missed. Each is an event once, whoever
 // leads, and digits are none.
 func testObjective(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
@@ -169,10 +169,10 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
-	const want = "Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% may wait longer than 30s; 1% is " +
+	const want = "Normal CandidateChanged Forecast/a regression serves in place of last-value: regression took over at a " +
+		"cost of 1.7: that of last-season was 1.81, and higher for 24 hours on end\n" +
+		"Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% may wait longer than 30s; 1% is " +
 		"expected to, with k = 1.3\n" +
-		"Normal ShapeChanged Forecast/a regression serves in place of last-value: regression took over at a cost of 1.7: " +
-		"that of last-season was 1.81, and higher for 24 hours on end\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% may wait longer than 30s, but 2.4% is " +
 		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"

@@ -25,6 +25,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster/autoscalers"
 	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
+	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -143,6 +144,20 @@ func (o *Objects) Targets(now time.Time) []refresh.Target {
 	return o.sorted
 }
 
+// at is what was resolved of a Forecast; the zero value for one that is not there.
+func (o *Objects) at(key snapshot.Key) resolution {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r := o.resolved[key]; r != nil {
+		return *r
+	}
+	return resolution{}
+}
+
+// Scalings are the autoscalers by which a Forecast's value becomes replicas; none where it has none that counts, or is not
+// there. Read only.
+func (o *Objects) Scalings(key snapshot.Key) []decide.Scaling { return o.at(key).target.Scalings }
+
 // list is every Forecast as the watch last saw it. Read only.
 func (o *Objects) list() []*unstructured.Unstructured {
 	stored := o.informer.GetStore().List()
@@ -180,16 +195,13 @@ func (o *Objects) upsert(item any) {
 }
 
 func (o *Objects) remove(item any) {
-	if tombstone, ok := item.(cache.DeletedFinalStateUnknown); ok {
-		item = tombstone.Obj
-	}
-	object, ok := item.(*unstructured.Unstructured)
-	if !ok {
+	name, err := cache.DeletionHandlingObjectToName(item)
+	if err != nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.resolved, keyOf(object))
+	delete(o.resolved, snapshot.Key{Namespace: name.Namespace, Name: name.Name})
 	o.sorted = nil
 	o.pods.Changed()
 }

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
@@ -25,18 +24,14 @@ type resolution struct {
 
 	// workload is what a valid object scales; the zero value for the rest.
 	workload leadtime.Workload
-	// slept is the text in the object's status that target.AtZero was read from.
-	slept string
 
 	// forecast is the valid object without its status, to be resolved again; nil for the rest. used is what the target was
 	// resolved with.
 	forecast *v1alpha1.Forecast
 	used     config.Surroundings
 
-	// measured: the lead time follows from the workload's starts. stored is the text of their record in the object's status,
-	// record what it says.
+	// measured: the lead time follows from the workload's starts. record is what the object's status says of them.
 	measured bool
-	stored   string
 	record   leadtime.Record
 }
 
@@ -78,29 +73,22 @@ func (r *resolution) read(object *unstructured.Unstructured) bool {
 	if r.workload.Name == "" {
 		return false
 	}
-	status := statusIn(object)
+	var status v1alpha1.ForecastStatus
+	v1alpha1.ReadStatus(object, &status)
 	if r.measured {
-		r.readStarts(&status)
+		r.record = recordOf(status.Starts, r.workload)
 	}
 	return r.readSlept(&status)
 }
 
-func (r *resolution) readStarts(status *v1alpha1.ForecastStatus) {
-	text := ""
-	if status.Starts != nil && status.Starts.Of == r.workload.Ref() {
-		text = status.Starts.Record
-	}
-	if text == r.stored {
-		return
-	}
-	r.stored, r.record = text, recordOf(status.Starts, r.workload)
-}
-
 // recordOf is the record that a status holds of a workload; an empty one where it holds none, or that of another workload,
-// or a text that forewarm did not write: then the measuring begins anew, and the next count replaces it.
+// or one that cannot be: then the measuring begins anew, and the next count replaces it.
 func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record {
-	var record leadtime.Record
-	if held == nil || held.Of != workload.Ref() || record.UnmarshalText([]byte(held.Record)) != nil {
+	if held == nil || held.Of != workload.Ref() {
+		return leadtime.Record{}
+	}
+	record, err := recordIn(held)
+	if err != nil {
 		return leadtime.Record{}
 	}
 	return record
@@ -196,23 +184,17 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 	if !record.Fold(o.coverOf(keyOf(object)).mark(seen), now) {
 		return
 	}
-	text, err := record.MarshalText()
-	if err != nil {
-		return
-	}
-	status.Starts = &v1alpha1.Starts{Of: workload.Ref(), Record: string(text)}
+	status.Starts = startsOf(workload, &record)
 	target, _ := o.resolver.ResolveIn(forecast, config.Surroundings{
 		Starts: o.says(keyOf(object), workload, &record, now),
 	})
-	status.LeadTimeSource = statuses.Clip(target.LeadSource)
+	status.LeadTimeSource = v1alpha1.Clip(target.LeadSource)
 }
 
 // measured is an object whose starts are counted, and its workload; nil for others.
 func (o *Objects) measured(object *unstructured.Unstructured) (*v1alpha1.Forecast, leadtime.Workload) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	r := o.resolved[keyOf(object)]
-	if r == nil || !r.of(object) || !r.measured {
+	r := o.at(keyOf(object))
+	if !r.of(object) || !r.measured {
 		return nil, leadtime.Workload{}
 	}
 	return r.forecast, r.workload

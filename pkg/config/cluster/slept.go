@@ -12,24 +12,21 @@ import (
 
 // readSlept takes the times at zero from a status, and says whether they are others.
 func (r *resolution) readSlept(status *v1alpha1.ForecastStatus) bool {
-	text := ""
-	if status.AtZero != nil && status.AtZero.Of == r.workload.Ref() {
-		text = status.AtZero.Record
-	}
-	if text == r.slept {
+	slept := sleptOf(status.AtZero, r.workload)
+	if slept.Equal(r.target.AtZero) {
 		return false
 	}
-	r.slept, r.target.AtZero = text, sleptOf(status.AtZero, r.workload)
+	r.target.AtZero = slept
 	return true
 }
 
 // sleptOf is the record that a status holds of a workload; an empty one where it holds none, or that of another workload,
-// or a text that forewarm did not write.
+// or one that cannot be.
 func sleptOf(held *v1alpha1.AtZero, workload leadtime.Workload) atzero.Record {
 	if held == nil || held.Of != workload.Ref() {
 		return atzero.Record{}
 	}
-	record, err := atzero.Read(held.Record)
+	record, err := atzero.Of(held.Changes)
 	if err != nil {
 		return atzero.Record{}
 	}
@@ -48,19 +45,14 @@ func (o *Objects) look(object *unstructured.Unstructured, status *v1alpha1.Forec
 		return
 	}
 	// A state is rebuilt from its history before the last anchor, which is a refit interval ago at most.
-	text, err := record.Since(now.Add(-history - longestRefit)).MarshalText()
-	if err != nil {
-		return
-	}
-	status.AtZero = &v1alpha1.AtZero{Of: workload.Ref(), Record: string(text)}
+	record = record.Since(now.Add(-history - longestRefit))
+	status.AtZero = &v1alpha1.AtZero{Of: workload.Ref(), Changes: record.Changes()}
 }
 
 // scaled is the workload of an object and how long its history is; the zero value where the object is not valid.
 func (o *Objects) scaled(object *unstructured.Unstructured) (leadtime.Workload, time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	r := o.resolved[keyOf(object)]
-	if r == nil || !r.of(object) {
+	r := o.at(keyOf(object))
+	if !r.of(object) {
 		return leadtime.Workload{}, 0
 	}
 	return r.workload, r.target.History

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // testSlept: the leader writes when the workload stands at zero, and all replicas read it, with a fixed lead time too.
@@ -57,20 +59,30 @@ func testSlept(t *testing.T, c *testcluster.Cluster) {
 	// Another workload's times are not this one's, nonsense is none.
 	status, _ := stored(t, two.client, "a")
 	for _, s := range []struct {
-		of, record string
-		want       bool
+		name string
+		held v1alpha1.AtZero
+		want bool
 	}{
-		{"Deployment.apps/mistral", status.AtZero.Record, false},
-		{status.AtZero.Of, status.AtZero.Record, true},
-		{status.AtZero.Of, status.AtZero.Record + " ", false},
+		{"another workload's", v1alpha1.AtZero{Of: "Deployment.apps/mistral", Changes: status.AtZero.Changes}, false},
+		{"its own", *status.AtZero, true},
+		{"nonsense", v1alpha1.AtZero{Of: status.AtZero.Of, Changes: []int64{5, 4}}, false},
 	} {
-		c.MustKubectl(t, "", "patch", "forecast", "a", "--subresource=status", "--type=merge", "-p",
-			fmt.Sprintf(`{"status": {"atZero": {"of": %q, "record": %q}}}`, s.of, s.record))
+		patch(t, c, "a", v1alpha1.ForecastStatus{AtZero: &s.held})
 		eventually(t, func() string {
 			if got := two.target(t, now).AtZero.Any(); got != s.want {
-				return fmt.Sprintf("with %+v: remembered %v", s, got)
+				return fmt.Sprintf("with %s: remembered %v", s.name, got)
 			}
 			return ""
 		})
 	}
+}
+
+// patch puts what it has of a status into that of a Forecast.
+func patch(t *testing.T, c *testcluster.Cluster, name string, status v1alpha1.ForecastStatus) {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.MustKubectl(t, "", "patch", "forecast", name, "--subresource=status", "--type=merge", "-p", string(text))
 }

@@ -8,10 +8,8 @@ import (
 
 	"github.com/prometheus/common/model"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -26,8 +24,8 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		Conditions:         conditionsOf(e, before.Conditions, at),
 		Unit:               e.Unit,
 		Model:              e.Model,
-		ModelReason:        statuses.Clip(e.ModelReason()),
-		LeadTimeSource:     statuses.Clip(e.LeadSource),
+		ModelReason:        v1alpha1.Clip(e.ModelReason()),
+		LeadTimeSource:     v1alpha1.Clip(e.LeadSource),
 		Starts:             before.Starts,
 		AtZero:             before.AtZero,
 		Skill:              percent(e.Skill),
@@ -50,9 +48,6 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range e.Conditions {
-		if old := meta.FindStatusCondition(before, c.Type); old != nil {
-			out = append(out, *old)
-		}
 		status := metav1.ConditionFalse
 		if c.True {
 			status = metav1.ConditionTrue
@@ -61,10 +56,9 @@ func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []
 		if reason == "" {
 			reason = string(e.State)
 		}
-		meta.SetStatusCondition(&out, metav1.Condition{
-			Type: c.Type, Status: status, Reason: reason, Message: statuses.Clip(c.Message),
-			ObservedGeneration: e.Generation, LastTransitionTime: metav1.NewTime(at.Truncate(time.Second)),
-		})
+		v1alpha1.AddCondition(&out, metav1.Condition{
+			Type: c.Type, Status: status, Reason: reason, Message: c.Message, ObservedGeneration: e.Generation,
+		}, before, at)
 	}
 	return out
 }
@@ -79,7 +73,7 @@ func quantity(v float64) string {
 
 // percent writes a share; nothing where it is not known.
 func percent(share float64) string {
-	if math.IsNaN(share) || math.IsInf(share, 0) {
+	if !figures.Known(share) {
 		return ""
 	}
 	return strconv.FormatFloat(math.Round(share*100), 'f', 0, 64) + "%"
@@ -105,9 +99,9 @@ func compare(before, after *v1alpha1.ForecastStatus) news {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
 		before.LeadTime != after.LeadTime,
-		!statuses.Same(before.AtZero, after.AtZero),
+		!equality.Semantic.DeepEqual(before.AtZero, after.AtZero),
 		changedSides(before.Objective, after.Objective),
-		!slices.EqualFunc(before.Conditions, after.Conditions, statuses.SameCondition):
+		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
 		return urgent
 	case !equality.Semantic.DeepEqual(before, after):
 		return ordinary

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -140,7 +140,8 @@ func (w *StatusWriter) due(now time.Time) []draft {
 			// The loop has not come to this object, or to its newest spec.
 			continue
 		}
-		before := statusIn(object)
+		var before v1alpha1.ForecastStatus
+		v1alpha1.ReadStatus(object, &before)
 		d := draft{object: object, status: statusOf(with(entry, common), &before, newest.Time), tried: last}
 		w.objects.count(object, &d.status, now)
 		w.objects.look(object, &d.status, now)
@@ -171,19 +172,6 @@ func (n news) gap() time.Duration {
 	return gap
 }
 
-// statusIn is the status that an object has; one that does not fit its type counts as none, and is replaced.
-func statusIn(object *unstructured.Unstructured) v1alpha1.ForecastStatus {
-	var status v1alpha1.ForecastStatus
-	content, found, err := unstructured.NestedMap(object.Object, "status")
-	if err != nil || !found {
-		return status
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &status); err != nil {
-		return v1alpha1.ForecastStatus{}
-	}
-	return status
-}
-
 // write replaces the status of the object as the watch saw it: where it has changed since, the API server refuses, and so
 // it does for a leader of the past.
 func (w *StatusWriter) write(ctx context.Context, d draft) error {
@@ -201,10 +189,12 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	if err != nil {
 		return err
 	}
-	if kept := statusIn(written); d.status.Starts != nil || d.status.AtZero != nil {
-		w.objects.forgetful.Store(
-			!statuses.Same(kept.Starts, d.status.Starts) || !statuses.Same(kept.AtZero, d.status.AtZero),
-		)
+	if d.status.Starts != nil || d.status.AtZero != nil {
+		var kept v1alpha1.ForecastStatus
+		v1alpha1.ReadStatus(written, &kept)
+		same := equality.Semantic.DeepEqual(kept.Starts, d.status.Starts) &&
+			equality.Semantic.DeepEqual(kept.AtZero, d.status.AtZero)
+		w.objects.forgetful.Store(!same)
 	}
 	return nil
 }

@@ -16,20 +16,20 @@ func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (s
 	const most = 2
 	types := spec.CapacityTypes
 	if len(types) > most {
-		r.add(field.TooMany(path, len(types), most))
+		r.Add(field.TooMany(path, len(types), most))
 		return false
 	}
 	for i, t := range types {
 		at := path.Index(i)
-		r.all(at.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))
+		r.All(at.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))
 		r.nodeSelector(at.Child("nodeSelector"), t.NodeSelector, spec.Chunk.PodTemplate.Spec.NodeSelector)
 		if len(types) == most && len(t.NodeSelector) == 0 {
-			r.add(field.Required(at.Child("nodeSelector"),
+			r.Add(field.Required(at.Child("nodeSelector"),
 				"tell the nodes of one type from those of the other, for example karpenter.sh/capacity-type: spot"))
 		}
 	}
 	if len(types) == most && types[0].Name == types[1].Name {
-		r.add(field.Duplicate(path.Index(1).Child("name"), types[1].Name))
+		r.Add(field.Duplicate(path.Index(1).Child("name"), types[1].Name))
 	}
 	return len(types) == most
 }
@@ -37,10 +37,10 @@ func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (s
 // nodeSelector judges one that is added to the template's.
 func (r *reader) nodeSelector(path *field.Path, selector, template map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
-		r.all(path, key, validation.IsQualifiedName(key))
-		r.all(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
+		r.All(path, key, validation.IsQualifiedName(key))
+		r.All(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
-			r.add(field.Invalid(path.Key(key), selector[key], "the pod of a chunk asks for "+other+": no node is both"))
+			r.Add(field.Invalid(path.Key(key), selector[key], "the pod of a chunk asks for "+other+": no node is both"))
 		}
 	}
 }
@@ -60,53 +60,36 @@ func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuato
 		given = append(given, Scale)
 		r.scale(path.Child("scale"), a.Scale)
 		if len(spec.CapacityTypes) > 0 {
-			r.add(
-				field.Forbidden(
-					path.Root().Child("capacityTypes"),
-					"what a scale sets has replicas of one kind: remove them",
-				),
-			)
+			r.Add(field.Forbidden(path.Root().Child("capacityTypes"),
+				"what a scale sets has replicas of one kind: remove them"))
 		}
 	}
 	if len(given) != 1 {
-		r.add(field.Invalid(path, given, "set exactly one of balloon, capacityBuffer and scale"))
+		r.Add(field.Invalid(path, given, "set exactly one of balloon, capacityBuffer and scale"))
 		return ""
 	}
 	return given[0]
 }
 
 func (r *reader) balloon(path *field.Path, b *v1alpha1.Balloon) {
-	r.all(path.Child("priorityClassName"), b.PriorityClassName, validation.IsDNS1123Subdomain(b.PriorityClassName))
+	r.All(path.Child("priorityClassName"), b.PriorityClassName, validation.IsDNS1123Subdomain(b.PriorityClassName))
 	if len(b.Pull) > MaxPull {
-		r.add(field.TooMany(path.Child("pull"), len(b.Pull), MaxPull))
+		r.Add(field.TooMany(path.Child("pull"), len(b.Pull), MaxPull))
 		return
 	}
 	for i, image := range b.Pull {
 		switch {
 		case strings.TrimSpace(image) != image || image == "":
-			r.add(
-				field.Invalid(
-					path.Child("pull").Index(i),
-					image,
-					"write an image, for example vllm/vllm-openai:v0.11.0",
-				),
-			)
+			r.Add(field.Invalid(path.Child("pull").Index(i), image,
+				"write an image, for example vllm/vllm-openai:v0.11.0"))
 		case slices.Contains(b.Pull[:i], image):
-			r.add(field.Duplicate(path.Child("pull").Index(i), image))
+			r.Add(field.Duplicate(path.Child("pull").Index(i), image))
 		}
 	}
 }
 
 func (r *reader) scale(path *field.Path, s *v1alpha1.Scale) {
-	ref, at := s.TargetRef, path.Child("targetRef")
-	if ref.Kind == "" {
-		r.add(field.Required(at.Child("kind"), "name the kind of what is scaled, for example Deployment"))
-	} else if messages := validation.IsDNS1035Label(strings.ToLower(ref.Kind)); len(messages) > 0 {
-		r.add(field.Invalid(at.Child("kind"), ref.Kind, "is not a kind, write for example Deployment"))
-	}
-	if ref.Name == "" {
-		r.add(field.Required(at.Child("name"), "name what is scaled"))
-	} else {
-		r.all(at.Child("name"), ref.Name, validation.IsDNS1123Subdomain(ref.Name))
-	}
+	ref := path.Child("targetRef")
+	r.Kind(ref.Child("kind"), s.TargetRef.Kind, "name the kind of what is scaled, for example Deployment")
+	r.Name(ref.Child("name"), s.TargetRef.Name, "name what is scaled")
 }

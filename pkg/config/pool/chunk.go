@@ -29,7 +29,7 @@ func (r *reader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	}
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		if name != wholeGPU && sharesGPU(name) {
-			r.add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
+			r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
 				"say how many physical GPUs a chunk is: %s is a part of one, for example \"0.25\"", name)))
 			return 0
 		}
@@ -37,7 +37,7 @@ func (r *reader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 	if gpus := requests[wholeGPU]; !gpus.IsZero() {
 		return gpus.AsApproximateFloat64()
 	}
-	r.add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
+	r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
 		"say how many physical GPUs a chunk is: its pod asks for no %s, and idle time is counted in them", wholeGPU)))
 	return 0
 }
@@ -53,25 +53,21 @@ func (r *reader) template(path *field.Path, template *corev1.PodTemplateSpec) {
 	spec, at := &template.Spec, path.Child("spec")
 	switch {
 	case len(spec.Containers) == 0:
-		r.add(field.Required(at.Child("containers"),
+		r.Add(field.Required(at.Child("containers"),
 			"write a pod that takes a chunk: a container with the resources of one replica"))
 	case len(requestsOf(template)) == 0 && len(spec.ResourceClaims) == 0:
-		r.add(field.Required(at.Child("containers").Index(0).Child("resources", "requests"),
+		r.Add(field.Required(at.Child("containers").Index(0).Child("resources", "requests"),
 			"say what a chunk takes, for example nvidia.com/gpu: \"1\": a pod that asks for nothing holds nothing"))
 	}
 	for name, amount := range requestsOf(template) {
 		if amount.Sign() < 0 || strings.Contains(string(name), "/") && amount.MilliValue()%1000 != 0 {
-			r.add(field.Invalid(at.Child("containers"), amount.String(),
+			r.Add(field.Invalid(at.Child("containers"), amount.String(),
 				fmt.Sprintf("of %s a pod can ask for whole numbers only", name)))
 		}
 	}
 	if spec.NodeName != "" {
-		r.add(
-			field.Forbidden(
-				at.Child("nodeName"),
-				"a chunk is on whichever node has room: write a nodeSelector instead",
-			),
-		)
+		r.Add(field.Forbidden(at.Child("nodeName"),
+			"a chunk is on whichever node has room: write a nodeSelector instead"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/pool"
 )
 
@@ -42,7 +43,7 @@ func TestFromObject(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, problems := pool.Resolve(got); len(problems) > 0 {
-		t.Error(pool.Text(problems))
+		t.Error(config.Text(problems))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config"
@@ -27,85 +26,44 @@ type Written struct {
 	Resolved
 }
 
-// manifest is a WarmPool as a file holds it. Of metadata and status all is known: the API server writes much into them.
+// manifest is a WarmPool as a file holds it.
 type manifest struct {
-	APIVersion string                `json:"apiVersion"`
-	Kind       string                `json:"kind"`
-	Metadata   map[string]any        `json:"metadata"`
-	Spec       v1alpha1.WarmPoolSpec `json:"spec"`
-	Status     any                   `json:"status"`
+	strict.Header `json:",inline"`
+
+	Spec v1alpha1.WarmPoolSpec `json:"spec"`
 }
 
 // Read reads the pools of a file, YAML or JSON, several documents apart by ---. Every problem of every pool is in the
 // error, with its line; there is no pool then. Documents of other kinds are passed over, unless there is nothing else.
 func Read(file string, text []byte) ([]Written, error) {
-	var out []Written
-	var problems []error
-	var others []string
-	for _, d := range strict.Documents(file, text) {
-		switch refused := notPool(&d); {
-		case d.Broken != nil:
-			problems = append(problems, d.Broken.Err())
-		case refused != "":
-			problems = append(problems, strict.Problem{File: file, Line: d.Line, Text: refused}.Err())
-		case d.Text("kind") != v1alpha1.WarmPoolKind:
-			others = append(others, cmp.Or(d.Text("kind"), "a document without kind"))
-		default:
-			resolved, err := read(d)
-			out, problems = append(out, Written{File: file, Line: d.Line, Resolved: resolved}), append(problems, err)
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	if len(out) == 0 {
-		return nil, noneIn(file, others)
-	}
-	return out, nil
-}
-
-// notPool says why a document is none that can be read or passed over.
-func notPool(d *strict.Document) string {
-	if d.Root == nil {
-		return ""
-	}
-	if !d.IsObject() {
-		return "is not an object: write apiVersion, kind, metadata and spec"
-	}
-	version, kind := d.Text("apiVersion"), d.Text("kind")
 	want := v1alpha1.GroupVersion().String()
-	switch {
-	case kind == v1alpha1.WarmPoolKind && version != want:
-		return fmt.Sprintf("apiVersion %.64q is not read here: write apiVersion: %s", version, want)
-	case strings.HasSuffix(kind, "List"):
-		return fmt.Sprintf("kind %.64s is not read here: write a document for each, apart by ---", kind)
+	out, others, err := strict.Read(file, text, func(d strict.Document) strict.Kind[Written] {
+		version, kind := d.Text("apiVersion"), d.Text("kind")
+		switch {
+		case kind != v1alpha1.WarmPoolKind:
+			return strict.Kind[Written]{Other: cmp.Or(kind, "a document without kind")}
+		case version != want:
+			refused := fmt.Sprintf("apiVersion %.64q is not read here: write apiVersion: %s", version, want)
+			return strict.Kind[Written]{Refused: refused}
+		}
+		return strict.Kind[Written]{Read: read}
+	})
+	if err == nil && len(out) == 0 {
+		err = fmt.Errorf("%s: no %s (%s): %s", file, v1alpha1.WarmPoolKind, want, others)
 	}
-	return ""
-}
-
-func noneIn(file string, others []string) error {
-	const most = 10
-	holds := "it is empty"
-	if len(others) > 0 {
-		holds = "it holds " + strings.Join(others[:min(len(others), most)], ", ")
-	}
-	return fmt.Errorf("%s: no %s (%s): %s", file, v1alpha1.WarmPoolKind, v1alpha1.GroupVersion(), holds)
+	return out, err
 }
 
 // read reads a document and judges it; the problems that the text has and those of the object that it means come together.
-func read(d strict.Document) (Resolved, error) {
+func read(d strict.Document) (Written, error) {
 	var m manifest
 	reading := d.Check(reflect.TypeFor[manifest]())
-	var problems []error
-	for _, p := range reading.Problems {
-		problems = append(problems, p.Err())
-	}
-	wrong := func(line int, text string) error { return strict.Problem{File: d.File, Line: line, Text: text}.Err() }
+	problems := reading.Errs()
 	if err := d.Decode(&m); err != nil {
 		if len(problems) == 0 {
-			problems = append(problems, wrong(d.Line, "read a WarmPool: "+err.Error()))
+			problems = append(problems, d.Err("read a WarmPool: "+err.Error()))
 		}
-		return Resolved{}, errors.Join(problems...)
+		return Written{}, errors.Join(problems...)
 	}
 	resolved, found := Resolve(&v1alpha1.WarmPool{
 		ObjectMeta: metav1.ObjectMeta{
@@ -116,10 +74,11 @@ func read(d strict.Document) (Resolved, error) {
 	})
 	for _, p := range found {
 		if !reading.Known(p.Field) {
-			problems = append(problems, wrong(cmp.Or(reading.LineOf(p.Field), d.Line), p.Error()))
+			at := strict.Problem{File: d.File, Line: cmp.Or(reading.LineOf(p.Field), d.Line), Text: p.Error()}
+			problems = append(problems, at.Err())
 		}
 	}
-	return resolved, errors.Join(problems...)
+	return Written{File: d.File, Line: d.Line, Resolved: resolved}, errors.Join(problems...)
 }
 
 // FromObject decodes a pool as a cluster stores it. Its spec passes the same reading as a file's does: the schema knows
@@ -139,11 +98,7 @@ func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read its spec: %w", err)
 	}
-	documents := strict.Documents("", text)
-	if len(documents) != 1 {
-		return nil, fmt.Errorf("its spec is %d documents", len(documents))
-	}
-	d := documents[0]
+	d := strict.Documents("", text)[0] // What is written as JSON is one.
 	if d.Broken != nil {
 		return nil, errors.New(d.Broken.Text)
 	}
@@ -166,6 +121,3 @@ func texts(problems []strict.Problem) string {
 	}
 	return strings.Join(slices.Compact(out), "; ")
 }
-
-// Text is every problem in one line.
-func Text(problems field.ErrorList) string { return config.Text(problems) }

@@ -1,10 +1,11 @@
+// Package pool reads a WarmPool, from a file or as a cluster stores it, fills in its defaults and judges it: what comes out
+// is what the planner is asked, and an object that an actuator can work from. It is as strict about the pod of a chunk as
+// about the rest, because the API server is not: a resource that is written wrongly there would hold nothing.
 package pool
 
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -52,7 +53,8 @@ func Resolve(object *v1alpha1.WarmPool) (Resolved, field.ErrorList) {
 	r := Resolved{Object: defaulted(object)}
 	r.Object.ManagedFields, r.Object.Status = nil, v1alpha1.WarmPoolStatus{}
 	read := reader{}
-	read.names(object)
+	read.Name(field.NewPath("metadata", "name"), object.Name, "name the pool")
+	read.Namespace(object.Namespace)
 	path, spec := field.NewPath("spec"), &r.Object.Spec
 	r.Members = read.members(path.Child("members"), spec.Members)
 	r.Pool.GPUs = read.chunk(path.Child("chunk"), &spec.Chunk)
@@ -67,42 +69,20 @@ func Resolve(object *v1alpha1.WarmPool) (Resolved, field.ErrorList) {
 	r.Actuator = read.actuator(path.Child("actuator"), spec)
 	if spec.Mode != v1alpha1.PoolRecommend && spec.Mode != v1alpha1.PoolEnforce {
 		modes := []v1alpha1.PoolMode{v1alpha1.PoolRecommend, v1alpha1.PoolEnforce}
-		read.add(field.NotSupported(path.Child("mode"), spec.Mode, modes))
+		read.Add(field.NotSupported(path.Child("mode"), spec.Mode, modes))
 	}
-	return r, read.problems
+	return r, read.Problems
 }
 
-// reader reads the fields of one object and collects what is wrong with them. Each of its methods returns the zero value
-// where there is a problem.
-type reader struct {
-	problems field.ErrorList
-}
-
-func (r *reader) add(problem *field.Error) { r.problems = append(r.problems, problem) }
-
-func (r *reader) all(path *field.Path, value string, messages []string) {
-	for _, message := range messages {
-		r.add(field.Invalid(path, value, message))
-	}
-}
-
-// names checks what the Kubernetes API does for its own objects; a file has nobody else.
-func (r *reader) names(object *v1alpha1.WarmPool) {
-	path := field.NewPath("metadata")
-	if object.Name == "" {
-		r.add(field.Required(path.Child("name"), "name the pool"))
-	} else {
-		r.all(path.Child("name"), object.Name, validation.IsDNS1123Subdomain(object.Name))
-	}
-	r.all(path.Child("namespace"), object.Namespace, validation.IsDNS1123Label(object.Namespace))
-}
+// reader reads the fields of a pool.
+type reader struct{ config.Fields }
 
 func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
 	switch {
 	case len(members) == 0:
-		r.add(field.Required(path, "name the Forecasts whose workloads take what the pool holds"))
+		r.Add(field.Required(path, "name the Forecasts whose workloads take what the pool holds"))
 	case len(members) > MaxMembers:
-		r.add(field.TooMany(path, len(members), MaxMembers))
+		r.Add(field.TooMany(path, len(members), MaxMembers))
 		return nil
 	}
 	out := make([]Member, 0, len(members))
@@ -111,11 +91,11 @@ func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
 		known := slices.ContainsFunc(out, func(before Member) bool { return before.Forecast == m.Forecast })
 		switch {
 		case m.Forecast == "":
-			r.add(field.Required(at.Child("forecast"), "name a Forecast of the pool's namespace"))
+			r.Add(field.Required(at.Child("forecast"), "name a Forecast of the pool's namespace"))
 		case known:
-			r.add(field.Duplicate(at.Child("forecast"), m.Forecast))
+			r.Add(field.Duplicate(at.Child("forecast"), m.Forecast))
 		default:
-			r.all(at.Child("forecast"), m.Forecast, validation.IsDNS1123Subdomain(m.Forecast))
+			r.All(at.Child("forecast"), m.Forecast, validation.IsDNS1123Subdomain(m.Forecast))
 		}
 		member := Member{Forecast: m.Forecast, Chunks: 1}
 		if m.Chunks != nil {
@@ -136,55 +116,33 @@ func (r *reader) amount(path *field.Path, q resource.Quantity, low, high float64
 	if low > 0 {
 		text = fmt.Sprintf("write a quantity from %g to %g", low, high)
 	}
-	r.add(field.Invalid(path, q.String(), text))
+	r.Add(field.Invalid(path, q.String(), text))
 	return 0
 }
 
-// quantile reads digits with a point, as the schema allows them: no sign, exponent, hexadecimal or NaN.
+// quantile reads how sure the pool is to suffice.
 func (r *reader) quantile(path *field.Path, text string) float64 {
 	const lowest = 0.5
-	value, err := strconv.ParseFloat(text, 64)
-	if err == nil && strings.Trim(text, "0123456789.") == "" && value >= lowest && value <= windowpeak.Highest {
+	if value, ok := config.Decimal(text); ok && value >= lowest && value <= windowpeak.Highest {
 		return value
 	}
-	r.add(field.Invalid(path, text, fmt.Sprintf("write a number from %g to %g, in quotes", lowest, windowpeak.Highest)))
+	r.Invalid(path, text, "write a number from %g to %g, in quotes", lowest, windowpeak.Highest)
 	return 0
 }
 
 // leadTime reads how long a node takes, and whether that is to be measured.
 func (r *reader) leadTime(path *field.Path, lead *v1alpha1.LeadTime) (length time.Duration, measured bool) {
-	at, text := path.Child("fallback"), lead.Fallback
-	switch lead.Mode {
-	case v1alpha1.LeadTimeAuto:
-		measured = true
-		if lead.Duration != "" {
-			r.add(
-				field.Forbidden(
-					path.Child("duration"),
-					"is for mode Fixed: add mode: Fixed, or write fallback instead",
-				),
-			)
-		}
-	case v1alpha1.LeadTimeFixed:
-		if lead.Fallback != "" {
-			r.add(field.Forbidden(at, "is for mode Auto: remove it"))
-		}
-		if at, text = path.Child("duration"), lead.Duration; text == "" {
-			r.add(field.Required(at, "mode Fixed needs the time that a node takes, for example 4m"))
-			return 0, false
-		}
-	default:
-		modes := []v1alpha1.LeadTimeMode{v1alpha1.LeadTimeAuto, v1alpha1.LeadTimeFixed}
-		r.add(field.NotSupported(path.Child("mode"), lead.Mode, modes))
+	at, text := r.LeadTime(path, lead, "the time that a node takes")
+	if at == nil {
 		return 0, false
 	}
 	d, err := model.ParseDuration(string(text))
 	if length = time.Duration(d); err != nil || length < leastLead || length > config.MaxLead {
-		r.add(field.Invalid(at, text, fmt.Sprintf("write a duration from %s to %s, for example 5m",
-			model.Duration(leastLead), model.Duration(config.MaxLead))))
+		r.Invalid(at, text, "write a duration from %s to %s, for example 5m",
+			model.Duration(leastLead), model.Duration(config.MaxLead))
 		return 0, false
 	}
-	return length, measured
+	return length, lead.Mode == v1alpha1.LeadTimeAuto
 }
 
 // bounds reads min, max and fallback.
@@ -192,12 +150,11 @@ func (r *reader) bounds(path *field.Path, spec *v1alpha1.WarmPoolSpec, pool *war
 	least, most, fallback := *spec.Min, spec.Max, *spec.Fallback
 	switch {
 	case most < 1 || most > MaxChunks:
-		r.add(field.Invalid(path.Child("max"), most, fmt.Sprintf("write 1 to %d chunks", MaxChunks)))
+		r.Invalid(path.Child("max"), most, "write 1 to %d chunks", MaxChunks)
 	case least < 0 || least > most:
-		r.add(field.Invalid(path.Child("min"), least, fmt.Sprintf("write 0 to max, which is %d", most)))
+		r.Invalid(path.Child("min"), least, "write 0 to max, which is %d", most)
 	case fallback < least || fallback > most:
-		r.add(field.Invalid(path.Child("fallback"), fallback,
-			fmt.Sprintf("write a number from min to max, which are %d and %d", least, most)))
+		r.Invalid(path.Child("fallback"), fallback, "write a number from min to max, which are %d and %d", least, most)
 	default:
 		pool.Min, pool.Max, pool.Fallback = int(least), int(most), int(fallback)
 	}

@@ -48,6 +48,37 @@ func (r *Reading) add(n *yaml.Node, path, problem string) {
 	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: path + ": " + problem})
 }
 
+// LineOf is the line of a field or, where it is not written, of the nearest field around it; 0 where none is known.
+func (r *Reading) LineOf(path string) int {
+	for path != "" {
+		if line, ok := r.Lines[path]; ok {
+			return line
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return 0
+}
+
+// Known says that what is wrong at a path follows from a problem that was found already.
+func (r *Reading) Known(path string) bool {
+	return slices.ContainsFunc(r.Bad, func(bad string) bool { return under(path, bad) || under(bad, path) })
+}
+
+// under says whether a path is that of a field or of something in it.
+func under(path, of string) bool {
+	rest, found := strings.CutPrefix(path, of)
+	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Errs are the problems as errors.
+func (r *Reading) Errs() []error {
+	out := make([]error, len(r.Problems))
+	for i, p := range r.Problems {
+		out[i] = p.Err()
+	}
+	return out
+}
+
 // check compares a node with the type that it is to become. Null is as good as absent, as in the Kubernetes API.
 func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
 	r.nodes++

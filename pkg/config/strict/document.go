@@ -1,3 +1,5 @@
+// Package strict reads YAML and JSON as people write them, beside the Go type that a document is to become: every field that
+// does not exist, is given twice or is of the wrong kind is a problem with its line, and all of them are found at once.
 package strict
 
 import (
@@ -98,11 +100,8 @@ func marks(line []byte, marker string) bool {
 // read reads one part; empty says that it holds nothing but comments.
 func read(file string, p part) (d Document, empty bool) {
 	if len(p.text) > MaxDocument {
-		return broken(
-			file,
-			p.line,
-			fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument),
-		), false
+		return broken(file, p.line,
+			fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)), false
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(directives.ReplaceAll(p.text, nil), &root); err != nil {
@@ -146,6 +145,11 @@ func (d Document) Decode(object any) error {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// Err is what is wrong with the document as a whole.
+func (d Document) Err(text string) error {
+	return Problem{File: d.File, Line: d.Line, Text: text}.Err()
 }
 
 // IsObject says that a document holds fields, and is no list and no single value.

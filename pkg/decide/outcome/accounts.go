@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/trailing"
 	"github.com/forewarm/forewarm/pkg/workload"
 )
 
@@ -14,9 +15,7 @@ const accountHours = 7 * 24
 type accounts struct {
 	shadows *workload.Shadows
 	values  []float64
-	// hours are the newest, a ring; seen counts all of them.
-	hours []hour
-	seen  int
+	hours   trailing.Ring[hour] // the newest
 	// peak of what arrived in the hour under way.
 	peak float64
 }
@@ -36,7 +35,7 @@ type account struct {
 func newAccounts(c Config) (*accounts, error) {
 	played, err := workload.NewShadows(c.Autoscalers[0].Spec, 2, c.Start, c.Step)
 	return &accounts{
-		shadows: played, values: []float64{math.NaN(), math.NaN()}, hours: make([]hour, 0, accountHours),
+		shadows: played, values: []float64{math.NaN(), math.NaN()}, hours: trailing.NewGrowing[hour](accountHours),
 	}, err
 }
 
@@ -61,23 +60,18 @@ func (a *accounts) hour() {
 	copy(one.paid[:], s.Paid)
 	a.shadows.Reset()
 	a.peak = 0
-	if len(a.hours) < accountHours {
-		a.hours = append(a.hours, one)
-	} else {
-		a.hours[a.seen%accountHours] = one
-	}
-	a.seen++
+	a.hours.Push(one)
 }
 
 // total is that of the hours kept.
 func (a *accounts) total() (sum account, over time.Duration) {
-	for _, h := range a.hours {
+	for _, h := range a.hours.Newest() {
 		sum.served = sum.served.plus(Account{Arrived: h.arrived, Late: h.late[0], Paid: h.paid[0]})
 		sum.observed = sum.observed.plus(Account{Arrived: h.arrived, Late: h.late[1], Paid: h.paid[1]})
 		sum.capped += h.capped
 		sum.peak = math.Max(sum.peak, h.peak)
 	}
-	return sum, time.Duration(len(a.hours)) * time.Hour
+	return sum, time.Duration(a.hours.Len()) * time.Hour
 }
 
 func (a Account) plus(b Account) Account {

@@ -36,15 +36,33 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	if c.fixed() {
 		return out, nil
 	}
-	for _, a := range c.Autoscalers {
-		shadows, err := workload.NewShadows(a.Spec, len(grid), c.Start, c.Step)
-		if err != nil {
-			return nil, err
-		}
-		m := newMargin(c.Margins, name, grid)
-		out.trials = append(out.trials, trial{shadows: shadows, margin: m, curve: m.Curve()})
+	err := out.try(c, c.Autoscalers, func() *margin.Margin { return newMargin(c.Margins, name, grid) })
+	return out, err
+}
+
+// newNamed is a candidate that autoscalers ask for by name. One that was not studied begins as the last value does.
+func newNamed(c Config, n Named) (*candidate, error) {
+	grid := margin.Coarse()
+	late := c.Margins.For(windowpeak.LastValue, grid)
+	if known, ok := c.Margins[n.Candidate]; ok && len(known) == len(grid) {
+		late = known
 	}
-	return out, nil
+	out := &candidate{name: n.Candidate, begun: true, grid: grid, values: make([]float64, len(grid))}
+	err := out.try(c, n.Autoscalers, func() *margin.Margin { return margin.New(grid, late) })
+	return out, err
+}
+
+// try begins a trial on each of the autoscalers.
+func (c *candidate) try(config Config, on []Autoscaler, newMargin func() *margin.Margin) error {
+	for _, a := range on {
+		shadows, err := workload.NewShadows(a.Spec, len(c.grid), config.Start, config.Step)
+		if err != nil {
+			return err
+		}
+		m := newMargin()
+		c.trials = append(c.trials, trial{shadows: shadows, margin: m, curve: m.Curve()})
+	}
+	return nil
 }
 
 // newMargin counts for the same time last season the surges that it saw coming, and for all others the hours.
@@ -63,13 +81,17 @@ func (c *candidate) play(arrived float64) {
 	}
 }
 
-// hour takes down what the shadows did in the hour that has ended, and what came in surges, of each autoscaler; where the
-// hour says nothing they only begin the next one.
+// hour takes down what the shadows did in the hour that has ended, and what came in surges, of each autoscaler (none where
+// hours are counted); where the hour says nothing they only begin the next one.
 func (c *candidate) hour(surged []float64, says bool) {
 	for i := range c.trials {
 		t := &c.trials[i]
 		if s := t.shadows.Score(); c.begun && says {
-			t.margin.Add(margin.Hour{Arrived: s.Arrived, Surged: surged[i], Late: s.Late, Paid: s.Paid})
+			hour := margin.Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid}
+			if len(surged) > 0 {
+				hour.Surged = surged[i]
+			}
+			t.margin.Add(hour)
 			t.curve = t.margin.Curve()
 		}
 		t.shadows.Reset()

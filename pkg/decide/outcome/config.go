@@ -27,6 +27,14 @@ type Config struct {
 	Margins margin.Priors
 	// Autoscalers that read the value: at least one, but where all that is asked for are fixed multiples.
 	Autoscalers []Autoscaler
+	// Named are candidates that autoscalers ask for by name: each is tried on these alone, and takes no part in the choice.
+	Named []Named
+}
+
+// Named is a candidate, and the autoscalers that ask for it.
+type Named struct {
+	Candidate   string
+	Autoscalers []Autoscaler
 }
 
 // Asked is an objective, a price or a multiple.

@@ -4,9 +4,9 @@
 //
 // One step, a file for each station:
 //
-//	demand ──> shapes of the window's maximum: learnt, last value, last season, each model (candidate.go)
-//	       ──> shadows, one for each multiple of the shape's spread, play the step (package workload)
+//	demand ──> contenders forecast the window peak (candidate.go)
+//	       ──> shadows, one for each multiple of the candidate's spread, play the step (package workload)
 //	       ──> every hour: what was late under each multiple, and what it cost (package margin)
-//	       ──> the cheapest shape that keeps the objective (gate.go), and its multiple (objective.go)
+//	       ──> the cheapest contender that keeps the objective (decide.Gate), and its multiple (objective.go)
 //	       ──> the report: kept or not, why, by how much, and what the last week took (verdict.go, accounts.go)
 package outcome

@@ -15,7 +15,8 @@ import (
 // What shadows do depends on forecasts alone, and not on what is asked for: however much is asked at once, they are played
 // once.
 type Objective struct {
-	config     Config
+	config Config
+	// candidates are the contenders, and after them those that are named.
 	candidates []*candidate
 	lastValue  int // index of the candidate that surges are counted by
 	answers    []*answer
@@ -55,6 +56,13 @@ func New(c Config) (*Objective, error) {
 		}
 		o.candidates = append(o.candidates, one)
 	}
+	for _, n := range c.Named {
+		one, err := newNamed(c, n)
+		if err != nil {
+			return nil, err
+		}
+		o.candidates = append(o.candidates, one)
+	}
 	for _, asked := range c.Asked {
 		one := &answer{asked: asked, gate: decide.Gate{Loss: decide.Bill}, k: asked.Fixed}
 		if asked.Price > 0 {
@@ -77,7 +85,7 @@ type Step struct {
 	Observed, Arrived float64
 	// Limit is the most that history justifies now.
 	Limit credible.Limit
-	// Peaks are the forecasts of the contenders, in their order; Own says of each that it is the contender's own.
+	// Peaks are the forecasts of the contenders and of those named, in their order; Own says of each that it is its own.
 	Peaks []windowpeak.Peak
 	Own   []bool
 }
@@ -126,11 +134,17 @@ func (o *Objective) hour() {
 	if o.lastValue >= 0 {
 		surged = o.candidates[o.lastValue].surged()
 	}
-	for _, c := range o.candidates {
+	for i, c := range o.candidates {
+		if i == o.contenders() {
+			surged = nil // Those that are named count the hours.
+		}
 		c.hour(surged, !o.skipped)
 	}
 	o.skipped = false
 }
+
+// contenders is how many of the candidates take part in the choice.
+func (o *Objective) contenders() int { return len(o.config.Contenders) }
 
 // choose chooses whose forecast is served, and with which multiple.
 func (o *Objective) choose() {
@@ -158,7 +172,7 @@ func (o *Objective) Value(i int) float64 { return decide.Held(o.K(i), o.Inputs(i
 // autoscaler: what priors are made of.
 func (o *Objective) Lates() margin.Priors {
 	out := margin.Priors{}
-	for _, c := range o.candidates {
+	for _, c := range o.candidates[:o.contenders()] {
 		if len(c.trials) > 0 {
 			out[c.name] = c.trials[0].margin.Lates()
 		}

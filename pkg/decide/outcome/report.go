@@ -7,6 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/credible"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
+	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // Report is how an objective fares: what shadows of the workload, scaled by what was served, did with the demand that
@@ -26,6 +27,8 @@ type Report struct {
 	Candidates []Candidate
 	// Scalings are the autoscalers that read the value, each with the margin that it needs; the largest is served.
 	Scalings []Scaled
+	// Named are the candidates that autoscalers ask for by name, each calibrated for these.
+	Named []NamedCandidate
 	// Over is the time that the accounts are of: the newest week at most.
 	Over time.Duration
 	// Served is what the first of the autoscalers did, or would have done, by what forewarm says; Observed by the observed
@@ -38,15 +41,54 @@ type Report struct {
 	Limit credible.Limit
 }
 
+// NamedCandidate is a candidate that autoscalers ask for by name.
+type NamedCandidate struct {
+	Name string
+	// Scalings are these autoscalers, each with the headroom that it needs.
+	Scalings []Scaled
+	// Inputs are the candidate's over the last half lead time, newest last.
+	Inputs []decide.Input
+}
+
 // K is the multiple of the spread for a policy's cost ratio or else its objective, be it another than the Report's: the
 // largest that any of the autoscalers needs.
-func (r *Report) K(policy decide.Policy) float64 {
+func (r *Report) K(policy decide.Policy) float64 { return widest(r.Scalings, policy) }
+
+// K see Report.K, of the autoscalers that ask for the candidate.
+func (n *NamedCandidate) K(policy decide.Policy) float64 { return widest(n.Scalings, policy) }
+
+func widest(scalings []Scaled, policy decide.Policy) float64 {
 	k := 0.0
-	for i := range r.Scalings {
-		one, _ := needs(r.Scalings[i].Curve, policy.CostRatio, policy.Late)
+	for i := range scalings {
+		one, _ := needs(scalings[i].Curve, policy.CostRatio, policy.Late)
 		k = math.Max(k, one)
 	}
 	return k
+}
+
+// Find is the candidate that autoscalers ask for by a name; nil where none does.
+func (r *Report) Find(name string) *NamedCandidate {
+	for i := range r.Named {
+		if r.Named[i].Name == name {
+			return &r.Named[i]
+		}
+	}
+	return nil
+}
+
+// Skill is 1 − loss/loss of the last value, of the candidate that serves, by the loss that it was chosen by; NaN until both
+// are known.
+func (r *Report) Skill() float64 {
+	serves, last := math.NaN(), math.NaN()
+	for _, c := range r.Candidates {
+		if c.Serves {
+			serves = c.loss(r.Price)
+		}
+		if c.Name == windowpeak.LastValue {
+			last = c.loss(r.Price)
+		}
+	}
+	return 1 - serves/last
 }
 
 // Bound takes down that what is served was cut to a limit: whether the objective is met cannot be told then.
@@ -107,6 +149,9 @@ type Candidate struct {
 	// Meets the objective.
 	Meets bool
 }
+
+// loss is what is to be least: the cost and, at a price, the lateness.
+func (c *Candidate) loss(price float64) float64 { return c.Cost + price*c.Late }
 
 // Account is what became of a demand and what was paid, in replica-hours: what one replica serves in an hour.
 type Account struct {

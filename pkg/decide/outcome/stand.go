@@ -2,15 +2,15 @@ package outcome
 
 import "fmt"
 
-// Stand is what of a report is news where it changes: whose shape is served, and whether the objective is met. The zero
+// Stand is what of a report is news where it changes: which candidate serves, and whether the objective is met. The zero
 // Stand is that nothing was known.
 type Stand struct {
-	Shape   string
-	Verdict Verdict
+	Candidate string
+	Verdict   Verdict
 }
 
 // Stand is the report's own.
-func (r *Report) Stand() Stand { return Stand{Shape: r.Choice.Name, Verdict: r.Verdict} }
+func (r *Report) Stand() Stand { return Stand{Candidate: r.Choice.Name, Verdict: r.Verdict} }
 
 // Change is one piece of news about an objective.
 type Change struct {
@@ -22,15 +22,15 @@ type Change struct {
 	Words string
 }
 
-// Changes are the news since a stand before: that another shape serves, and that the objective is met, missed or not
+// Changes are the news since a stand before: that another candidate serves, and that the objective is met, missed or not
 // known to be either. A stand that was not known does not change, so that a restart tells nothing twice; and why an
 // objective is missed may change without being news. That a value is bounded comes and goes with the demand: it is none.
 func (r *Report) Changes(before Stand) []Change {
 	var out []Change
-	if before.Shape != "" && r.Choice.Name != "" && before.Shape != r.Choice.Name {
+	if before.Candidate != "" && r.Choice.Name != "" && before.Candidate != r.Choice.Name {
 		out = append(out, Change{
-			Reason: "ShapeChanged",
-			Words:  fmt.Sprintf("%s serves in place of %s: %s", r.Choice.Name, before.Shape, r.Choice.Words()),
+			Reason: "CandidateChanged",
+			Words:  fmt.Sprintf("%s serves in place of %s: %s", r.Choice.Name, before.Candidate, r.Choice.Words()),
 		})
 	}
 	if before.Verdict == "" || r.Verdict == "" || r.Verdict == Bounded || before.Verdict.side() == r.Verdict.side() {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestChangesAreNews(t *testing.T) {
-	met := outcome.Stand{Shape: "learnt", Verdict: outcome.Met}
+	met := outcome.Stand{Candidate: "learnt", Verdict: outcome.Met}
 	for _, c := range []struct {
 		name        string
 		before, now outcome.Stand
@@ -19,26 +19,26 @@ func TestChangesAreNews(t *testing.T) {
 	}{
 		{"nothing was known", outcome.Stand{}, met, "", false},
 		{"nothing changed", met, met, "", false},
-		{"another shape", outcome.Stand{Shape: "last-value", Verdict: outcome.Met}, met, "ShapeChanged", false},
-		{"missed", met, outcome.Stand{Shape: "learnt", Verdict: outcome.AtMaxReplicas}, "ObjectiveMissed", true},
+		{"another candidate", outcome.Stand{Candidate: "last-value", Verdict: outcome.Met}, met, "CandidateChanged", false},
+		{"missed", met, outcome.Stand{Candidate: "learnt", Verdict: outcome.AtMaxReplicas}, "ObjectiveMissed", true},
 		{
 			"missed for another reason",
-			outcome.Stand{Shape: "learnt", Verdict: outcome.AtMaxReplicas},
-			outcome.Stand{Shape: "learnt", Verdict: outcome.FasterThanLead},
+			outcome.Stand{Candidate: "learnt", Verdict: outcome.AtMaxReplicas},
+			outcome.Stand{Candidate: "learnt", Verdict: outcome.FasterThanLead},
 			"", false,
 		},
-		{"met again", outcome.Stand{Shape: "learnt", Verdict: outcome.FasterThanLead}, met, "ObjectiveMet", false},
-		{"learnt enough", outcome.Stand{Shape: "learnt", Verdict: outcome.Learning}, met, "ObjectiveMet", false},
-		{"learning anew", met, outcome.Stand{Shape: "learnt", Verdict: outcome.Learning}, "ObjectiveLearning", false},
+		{"met again", outcome.Stand{Candidate: "learnt", Verdict: outcome.FasterThanLead}, met, "ObjectiveMet", false},
+		{"learnt enough", outcome.Stand{Candidate: "learnt", Verdict: outcome.Learning}, met, "ObjectiveMet", false},
+		{"learning anew", met, outcome.Stand{Candidate: "learnt", Verdict: outcome.Learning}, "ObjectiveLearning", false},
 		{
 			"both",
-			outcome.Stand{Shape: "last-season", Verdict: outcome.FasterThanLead},
+			outcome.Stand{Candidate: "last-season", Verdict: outcome.FasterThanLead},
 			met,
-			"ShapeChanged ObjectiveMet", false,
+			"CandidateChanged ObjectiveMet", false,
 		},
 	} {
 		r := outcome.Report{
-			Choice:  decide.Choice{Name: c.now.Shape, Why: decide.Cheaper, NameLoss: 3.21},
+			Choice:  decide.Choice{Name: c.now.Candidate, Why: decide.Cheaper, NameLoss: 3.21},
 			Verdict: c.now.Verdict, Late: 0.006,
 		}
 		var reasons []string

@@ -2,14 +2,15 @@ package outcome
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/pkg/decide"
 )
 
 // candidatesOf are what is known of each candidate under the first autoscaler.
 func (o *Objective) candidatesOf(a *answer) []Candidate {
-	out := make([]Candidate, len(o.candidates))
-	for i, c := range o.candidates {
+	out := make([]Candidate, o.contenders())
+	for i, c := range o.candidates[:o.contenders()] {
 		t := &c.trials[0]
 		k, met := needs(t.curve, a.asked.Price, a.asked.Late)
 		at := t.curve.At(k)
@@ -21,11 +22,11 @@ func (o *Objective) candidatesOf(a *answer) []Candidate {
 	return out
 }
 
-// scored are candidates as the gate sees them. What is to be least is the cost and, at a price, the lateness.
+// scored are candidates as the gate sees them.
 func (a *answer) scored(all []Candidate) []decide.Scored {
 	out := make([]decide.Scored, len(all))
 	for i, c := range all {
-		out[i] = decide.Scored{Name: c.Name, Loss: c.Cost + a.asked.Price*c.Late, Fit: c.Meets}
+		out[i] = decide.Scored{Name: c.Name, Loss: c.loss(a.asked.Price), Fit: c.Meets}
 	}
 	return out
 }
@@ -44,15 +45,12 @@ func (o *Objective) Report() *Report {
 		Over: over, Served: sum.served, Observed: sum.observed,
 	}
 	r.Choice = a.gate.Choice(a.scored(r.Candidates))
-	met := true
-	for i, by := range o.config.Autoscalers {
-		curve := serving.trials[i].curve
-		k, enough := needs(curve, a.asked.Price, a.asked.Late)
-		met = met && enough
-		r.Scalings = append(r.Scalings, Scaled{
-			By: by.By, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
-			K: k, Expected: curve.At(k).Late, Curve: curve,
-		})
+	var met bool
+	r.Scalings, met = serving.scaled(o.config.Autoscalers, a.asked)
+	for i, n := range o.config.Named {
+		c := o.candidates[o.contenders()+i]
+		scalings, _ := c.scaled(n.Autoscalers, a.asked)
+		r.Named = append(r.Named, NamedCandidate{Name: c.name, Scalings: scalings, Inputs: slices.Clone(c.inputs)})
 	}
 	r.PeakReplicas = int(math.Ceil(sum.peak / r.Scalings[0].Target))
 	switch {
@@ -66,4 +64,19 @@ func (o *Objective) Report() *Report {
 		r.Verdict = FasterThanLead
 	}
 	return r
+}
+
+// scaled is what each of a candidate's autoscalers needs, and whether all of them meet what is asked with it.
+func (c *candidate) scaled(on []Autoscaler, asked Asked) (all []Scaled, met bool) {
+	met = true
+	for i, by := range on {
+		curve := c.trials[i].curve
+		k, enough := needs(curve, asked.Price, asked.Late)
+		met = met && enough
+		all = append(all, Scaled{
+			By: by.By, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
+			K: k, Expected: curve.At(k).Late, Curve: curve,
+		})
+	}
+	return all, met
 }

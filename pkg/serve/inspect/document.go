@@ -19,17 +19,12 @@ var (
 	_ rest.Scoper    = (*document)(nil)
 )
 
-// rendering is an outlook as a browser shows it.
-type rendering struct {
-	contentType string
-	body        []byte
-}
-
 // document is a sub-resource that a browser shows. It is a Connecter because a streamed resource would answer 406 to a
 // browser's Accept.
 type document struct {
-	storage *storage
-	render  func(outlook *v1alpha1.Outlook, now time.Time) (rendering, error)
+	storage     *storage
+	contentType string
+	render      func(outlook *v1alpha1.Outlook, now time.Time) ([]byte, error)
 }
 
 // New is an empty outlook: what the sub-resource is of.
@@ -60,17 +55,17 @@ func (d *document) Connect(
 	now := d.storage.now()
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		outlook := Outlook(entry, now)
-		r, err := d.render(&outlook, now)
+		body, err := d.render(&outlook, now)
 		if err != nil {
 			responder.Error(err)
 			return
 		}
 		header := w.Header()
-		header.Set("Content-Type", r.contentType)
+		header.Set("Content-Type", d.contentType)
 		header.Set("Content-Security-Policy", contentSecurityPolicy)
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
 		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(r.body) //nolint:errcheck // The client has gone; there is nobody to tell.
+		_, _ = w.Write(body) //nolint:errcheck // The client has gone; there is nobody to tell.
 	}), nil
 }

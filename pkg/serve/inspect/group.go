@@ -38,8 +38,8 @@ func Group(scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time) 
 	outlooks := &storage{board: board, now: now}
 	info.VersionedResourcesStorageMap[v1alpha1.Version] = map[string]rest.Storage{
 		v1alpha1.Resource:           outlooks,
-		v1alpha1.Resource + "/plot": &document{storage: outlooks, render: renderPlot},
-		v1alpha1.Resource + "/page": &document{storage: outlooks, render: renderPage},
+		v1alpha1.Resource + "/plot": &document{outlooks, "image/svg+xml", renderPlot},
+		v1alpha1.Resource + "/page": &document{outlooks, "text/html; charset=utf-8", renderPage},
 	}
 	return &info
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -55,10 +56,7 @@ func selected(e *snapshot.Entry, options *internalversion.ListOptions, now time.
 
 // behind says whether the key comes after the last one of the part before.
 func behind(after, key snapshot.Key) bool {
-	if key.Namespace != after.Namespace {
-		return key.Namespace > after.Namespace
-	}
-	return key.Name > after.Name
+	return cmp.Or(cmp.Compare(key.Namespace, after.Namespace), cmp.Compare(key.Name, after.Name)) > 0
 }
 
 // A continue token is the last key of the part before it, so that it outlives a refresh and a restart.

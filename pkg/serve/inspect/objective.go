@@ -1,7 +1,9 @@
 package inspect
 
 import (
-	"fmt"
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
@@ -13,55 +15,15 @@ import (
 type objective struct {
 	*v1alpha1.Outcome
 
-	Facts  []fact
-	Shapes []shapeRow
-	By     []scalingRow
+	Facts []fact
 }
-
-// shapeRow is a shape in words.
-type shapeRow struct {
-	Name, K, Late, Cost, Note string
-	Serves                    bool
-}
-
-// scalingRow is an autoscaler in words.
-type scalingRow struct{ By, Target, Replicas, K, Expected string }
 
 // objectiveOf is the panel; nil where no objective is served by outcome.
 func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
-	o := s.Outcome
-	if o == nil {
+	if s.Outcome == nil {
 		return nil
 	}
-	panel := &objective{Outcome: o, Facts: outcomeFacts(s)}
-	for i := range o.Candidates {
-		c := &o.Candidates[i]
-		panel.Shapes = append(panel.Shapes, shapeRow{
-			Name: c.Name, Serves: c.Serves,
-			K: multiple(c.K), Late: figures.Maybe(c.Late, figures.Late), Cost: times(c.Cost), Note: shapeNote(o, c),
-		})
-	}
-	for i := range o.Scalings {
-		c := &o.Scalings[i]
-		panel.By = append(panel.By, scalingRow{
-			By:       c.By,
-			Target:   number(c.Target) + " " + s.Unit,
-			K:        multiple(c.K),
-			Expected: figures.Maybe(c.Expected, figures.Late),
-			Replicas: replicas(c),
-		})
-	}
-	return panel
-}
-
-// unbounded is a number of replicas that stands for no bound.
-const unbounded = 1_000_000
-
-func replicas(s *v1alpha1.Scaling) string {
-	if s.MaxReplicas >= unbounded {
-		return fmt.Sprintf("%d or more", s.MinReplicas)
-	}
-	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
+	return &objective{s.Outcome, outcomeFacts(s)}
 }
 
 func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
@@ -75,17 +37,12 @@ func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	}
 	return []fact{
 		askedFact(o),
-		{"Late", figures.Maybe(o.Served.Late, figures.Late), "", over},
+		{"Late", lateShare(o.Served.Late), "", over},
 		{"Replica-hours", number(o.Served.ReplicaHours), "", times(o.Served.Cost) + " those of the demand"},
-		{
-			"On the observed",
-			figures.Maybe(o.Observed.Late, figures.Late),
-			"",
-			"late at " + times(o.Observed.Cost) + ", without headroom",
-		},
+		{"On the observed", lateShare(o.Observed.Late), "", "late at " + times(o.Observed.Cost) + ", without headroom"},
 		lastValueFact(o),
 		{"Margin k", multiple(o.K), "", expectedNote(o)},
-		{"Shape", orUnknown(o.Shape), "", "of the window's maximum"},
+		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
 	}
 }
 
@@ -94,9 +51,9 @@ func askedFact(o *v1alpha1.Outcome) fact {
 	wait := span(o.Wait.Duration)
 	switch {
 	case o.CostRatio != nil:
-		return fact{"Asked", ratio(*o.CostRatio), "", "an idle replica's cost, where demand waits longer than " + wait}
+		return fact{"Asked", Ratio(*o.CostRatio), "", "an idle replica's cost, where demand waits longer than " + wait}
 	case o.Late != nil:
-		return fact{"Asked", asked(*o.Late), "", "at most, waits longer than " + wait}
+		return fact{"Asked", figures.Asked(*o.Late), "", "at most, waits longer than " + wait}
 	}
 	return fact{"Asked", unknown, "", ""}
 }
@@ -108,21 +65,11 @@ func lastValueFact(o *v1alpha1.Outcome) fact {
 	switch {
 	case last == nil || last.Cost == nil:
 	case o.CostRatio != nil:
-		out.Value, out.Note = times(
-			last.Cost,
-		), "with "+figures.Maybe(
-			last.Late,
-			figures.Late,
-		)+" late, with a margin of its own"
+		out.Value, out.Note = times(last.Cost), "with "+lateShare(last.Late)+" late, with a margin of its own"
 	case last.Meets:
 		out.Value, out.Note = times(last.Cost), "to keep the objective, with a margin of its own"
 	default:
-		out.Value, out.Note = figures.Maybe(
-			last.Late,
-			figures.Late,
-		), "late at "+times(
-			last.Cost,
-		)+": it does not keep the objective"
+		out.Value, out.Note = lateShare(last.Late), "late at "+times(last.Cost)+": it does not keep the objective"
 	}
 	return out
 }
@@ -131,14 +78,13 @@ func expectedNote(o *v1alpha1.Outcome) string {
 	if o.Expected == nil {
 		return "times the spread"
 	}
-	return "times the spread: " + figures.Maybe(o.Expected, figures.Late) + " expected late"
+	return "times the spread: " + lateShare(o.Expected) + " expected late"
 }
 
-func shapeNote(o *v1alpha1.Outcome, c *v1alpha1.ShapeCandidate) string {
+// Note says of a candidate whether it serves, and whether it meets the objective.
+func (o *objective) Note(c *v1alpha1.CandidateCost) string {
 	switch {
-	case c.Serves && o.CostRatio != nil:
-		return "serves"
-	case c.Serves && c.Meets:
+	case c.Serves && (c.Meets || o.CostRatio != nil):
 		return "serves"
 	case c.Serves:
 		return "serves, does not meet the objective"
@@ -179,13 +125,10 @@ func (o *objective) Class() string {
 	return "fair"
 }
 
-// Uncalibrated is why no outcome calibrates the objective, and what to do about it; empty where one does.
-func (p page) Uncalibrated() string {
-	if p.Status.Outcome != nil {
-		return ""
-	}
-	for _, c := range p.Status.Conditions {
-		if c.Type == snapshot.ConditionUncalibrated && p.True(c) {
+// Uncalibrated is why no outcome calibrates an objective, and what to do about it; empty where one does.
+func Uncalibrated(s *v1alpha1.OutlookStatus) string {
+	for _, c := range s.Conditions {
+		if s.Outcome == nil && c.Type == snapshot.ConditionUncalibrated && c.Status == metav1.ConditionTrue {
 			return c.Message
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/decide/margin"
 	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
@@ -20,12 +19,12 @@ func outcomeOf(e *snapshot.Entry) *v1alpha1.Outcome {
 	out := &v1alpha1.Outcome{
 		Wait:    metav1.Duration{Duration: r.Wait},
 		Verdict: string(r.Verdict), Words: r.Words(),
-		Shape: r.Choice.Name, Why: r.Choice.Words(),
+		Candidate: r.Choice.Name, Why: r.Choice.Words(),
 		Over:       metav1.Duration{Duration: r.Over},
 		Served:     account(r, r.Served),
 		Observed:   account(r, r.Observed),
-		Scalings:   scalings(r.Scalings),
-		Candidates: shapes(r.Candidates),
+		Scalings:   each(r.Scalings, scaling),
+		Candidates: each(r.Candidates, costOf),
 	}
 	if r.Price > 0 {
 		out.CostRatio = finite(&r.Price)
@@ -64,16 +63,11 @@ func less(of, than *float64) *float64 {
 	return finite(&saved)
 }
 
-func scalings(in []outcome.Scaled) []v1alpha1.Scaling {
-	out := make([]v1alpha1.Scaling, len(in))
-	for i := range in {
-		s := &in[i]
-		out[i] = v1alpha1.Scaling{
-			By: s.By, Target: finite(&s.Target), MinReplicas: s.Min, MaxReplicas: s.Max,
-			K: finite(&s.K), Expected: finite(&s.Expected), Curve: curve(s.Curve.Points),
-		}
+func scaling(s *outcome.Scaled) v1alpha1.Scaling {
+	return v1alpha1.Scaling{
+		By: s.By, Target: finite(&s.Target), MinReplicas: s.Min, MaxReplicas: s.Max,
+		K: finite(&s.K), Expected: finite(&s.Expected), Curve: curve(s.Curve.Points),
 	}
-	return out
 }
 
 func curve(in []margin.Point) []v1alpha1.MarginPoint {
@@ -86,34 +80,8 @@ func curve(in []margin.Point) []v1alpha1.MarginPoint {
 	return out
 }
 
-func shapes(in []outcome.Candidate) []v1alpha1.ShapeCandidate {
-	out := make([]v1alpha1.ShapeCandidate, len(in))
-	for i := range in {
-		c := &in[i]
-		out[i] = v1alpha1.ShapeCandidate{
-			Name: c.Name, Serves: c.Serves, Meets: c.Meets,
-			K: finite(&c.K), Late: finite(&c.Late), Cost: finite(&c.Cost),
-		}
+func costOf(c *outcome.Candidate) v1alpha1.CandidateCost {
+	return v1alpha1.CandidateCost{
+		Name: c.Name, Serves: c.Serves, Meets: c.Meets, K: finite(&c.K), Late: finite(&c.Late), Cost: finite(&c.Cost),
 	}
-	return out
-}
-
-// achieved is the share that was late as a table's cell, marked where the objective is missed.
-func achieved(s *v1alpha1.OutlookStatus) string {
-	if s.Outcome == nil {
-		return unknown
-	}
-	text := figures.Maybe(s.Outcome.Served.Late, figures.Late)
-	if outcome.Verdict(s.Outcome.Verdict).Misses() {
-		text += "!"
-	}
-	return text
-}
-
-// multiplied is the margin that is served, as a table's cell.
-func multiplied(s *v1alpha1.OutlookStatus) string {
-	if s.Outcome == nil {
-		return unknown
-	}
-	return multiple(s.Outcome.K)
 }

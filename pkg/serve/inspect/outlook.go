@@ -37,23 +37,18 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 			labels[name] = value
 		}
 	}
-	return metav1.ObjectMeta{
-		Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels,
-	}
+	return metav1.ObjectMeta{Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels}
 }
 
 func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
+	lead := metav1.Duration{Duration: e.Lead}
 	s := v1alpha1.OutlookStatus{
-		State:      string(e.StateAt(now)),
-		Conditions: conditions(e.Conditions),
-		Observed:   finite(&e.Observed),
-		Unit:       e.Unit,
-		Window:     metav1.Duration{Duration: e.Window},
-		LeadTime: v1alpha1.LeadTime{
-			Duration: metav1.Duration{Duration: e.Lead},
-			Source:   e.LeadSource,
-			WarmPool: e.LeadPool,
-		},
+		State:       string(e.StateAt(now)),
+		Conditions:  each(e.Conditions, condition),
+		Observed:    finite(&e.Observed),
+		Unit:        e.Unit,
+		Window:      metav1.Duration{Duration: e.Window},
+		LeadTime:    v1alpha1.LeadTime{Duration: lead, Source: e.LeadSource, WarmPool: e.LeadPool},
 		Serve:       string(cmp.Or(e.Policy.Mode, decide.Floor)),
 		Step:        metav1.Duration{Duration: e.Step},
 		Workload:    e.Workload,
@@ -66,12 +61,12 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 		Outcome:     outcomeOf(e),
 		Candidates:  candidates(e),
 		Path:        path(e.Path),
-		Past:        past(e.Past),
+		Past:        each(e.Past, past),
 		Recent:      recent(e),
-		Repairs:     repairs(e.Repairs),
+		Repairs:     each(e.Repairs, repaired),
 	}
 	if !e.SampleTime.IsZero() {
-		s.SampleTime = &metav1.Time{Time: e.SampleTime.UTC()}
+		s.SampleTime = new(utc(e.SampleTime))
 	}
 	setServed(&s, e, now)
 	return s
@@ -98,98 +93,67 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 	}
 }
 
-func conditions(in []snapshot.Condition) []v1alpha1.Condition {
-	out := make([]v1alpha1.Condition, len(in))
-	for i, c := range in {
-		out[i] = v1alpha1.Condition{Type: c.Type, Status: metav1.ConditionFalse, Reason: c.Reason, Message: c.Message}
-		if c.True {
-			out[i].Status = metav1.ConditionTrue
-		}
+// each is what the API shows of each of a slice.
+func each[T, U any](in []T, show func(*T) U) []U {
+	out := make([]U, len(in))
+	for i := range in {
+		out[i] = show(&in[i])
+	}
+	return out
+}
+
+func utc(t time.Time) metav1.Time { return metav1.Time{Time: t.UTC()} }
+
+func condition(c *snapshot.Condition) v1alpha1.Condition {
+	out := v1alpha1.Condition{Type: c.Type, Status: metav1.ConditionFalse, Reason: c.Reason, Message: c.Message}
+	if c.True {
+		out.Status = metav1.ConditionTrue
 	}
 	return out
 }
 
 func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
 	levels := names(windowpeak.Levels())
-	out := make([]v1alpha1.Candidate, len(e.Candidates))
-	for i := range e.Candidates {
-		c := &e.Candidates[i]
-		out[i] = v1alpha1.Candidate{
-			Name:   c.Name,
-			Title:  c.Title,
-			Chosen: c.Name == e.Model,
-			Free:   c.Free,
-			Error:  c.Error,
-			Loss: finite(
-				&c.Loss,
-			),
-			Skill:    finite(&c.Skill),
-			Coverage: finite(&c.Coverage),
-			Windows:  windows(levels, c.Windows),
-		}
+	window := func(w *windowpeak.Window) v1alpha1.Window {
+		horizon := metav1.Duration{Duration: w.Horizon}
+		return v1alpha1.Window{Horizon: horizon, Quantiles: quantiles(levels, w.Quantiles[:])}
 	}
-	return out
-}
-
-func windows(levels []string, in []windowpeak.Window) []v1alpha1.Window {
-	out := make([]v1alpha1.Window, len(in))
-	for i := range in {
-		w := &in[i]
-		out[i] = v1alpha1.Window{
-			Horizon: metav1.Duration{Duration: w.Horizon}, Quantiles: quantiles(levels, w.Quantiles[:]),
+	return each(e.Candidates, func(c *snapshot.Candidate) v1alpha1.Candidate {
+		return v1alpha1.Candidate{
+			Name: c.Name, Title: c.Title, Chosen: c.Name == e.Model, Free: c.Free, Error: c.Error,
+			Loss: finite(&c.Loss), Skill: finite(&c.Skill), Coverage: finite(&c.Coverage),
+			Windows: each(c.Windows, window),
 		}
-	}
-	return out
+	})
 }
 
 func path(in []snapshot.PathStep) []v1alpha1.PathStep {
-	out := make([]v1alpha1.PathStep, len(in))
 	probabilities := snapshot.PathLevels()
 	levels := names(probabilities[:])
-	for i := range in {
-		p := &in[i]
-		out[i] = v1alpha1.PathStep{
-			Time: metav1.Time{
-				Time: p.Time.UTC(),
-			},
-			Point:     finite(&p.Point),
-			Quantiles: quantiles(levels, p.Quantiles[:]),
+	return each(in, func(p *snapshot.PathStep) v1alpha1.PathStep {
+		return v1alpha1.PathStep{
+			Time: utc(p.Time), Point: finite(&p.Point), Quantiles: quantiles(levels, p.Quantiles[:]),
 		}
-	}
-	return out
+	})
 }
 
-func past(in []snapshot.Past) []v1alpha1.PastForecast {
-	out := make([]v1alpha1.PastForecast, len(in))
-	for i := range in {
-		p := &in[i]
-		out[i] = v1alpha1.PastForecast{
-			Time: metav1.Time{Time: p.Time.UTC()}, Forecast: finite(&p.Forecast), Observed: finite(&p.Observed),
-		}
-	}
-	return out
+func past(p *snapshot.Past) v1alpha1.PastForecast {
+	return v1alpha1.PastForecast{Time: utc(p.Time), Forecast: finite(&p.Forecast), Observed: finite(&p.Observed)}
 }
 
 func recent(e *snapshot.Entry) []v1alpha1.Sample {
 	out := make([]v1alpha1.Sample, e.Recent.Len())
-	for i := range e.Recent.Values {
-		out[i] = v1alpha1.Sample{
-			Time: metav1.Time{Time: e.Recent.TimeAt(i).UTC()}, Observed: finite(&e.Recent.Values[i]),
-		}
+	for i := range out {
+		out[i] = v1alpha1.Sample{Time: utc(e.Recent.TimeAt(i)), Observed: finite(&e.Recent.Values[i])}
 	}
 	return out
 }
 
-func repairs(in []repair.Span) []v1alpha1.Repair {
-	out := make([]v1alpha1.Repair, len(in))
-	for i, span := range in {
-		out[i] = v1alpha1.Repair{
-			From: metav1.Time{Time: span.From.UTC()}, To: metav1.Time{Time: span.To.UTC()},
-			Kind: span.Cause.Kind().String(), Why: span.Cause.String(),
-			Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.
-		}
+func repaired(span *repair.Span) v1alpha1.Repair {
+	return v1alpha1.Repair{
+		From: utc(span.From), To: utc(span.To), Kind: span.Cause.Kind().String(), Why: span.Cause.String(),
+		Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.
 	}
-	return out
 }
 
 // names are levels as JSON keys.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -9,13 +10,18 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide"
 )
 
 //go:embed page.html
 var pageSource string
+
+//nolint:gochecknoglobals // Parsed once.
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number": number, "percent": percent, "late": lateShare, "multiple": multiple, "times": times, "replicas": Replicas,
+	"uncalibrated": Uncalibrated,
+}).Parse(pageSource))
 
 // page is what the template shows.
 type page struct {
@@ -25,7 +31,6 @@ type page struct {
 	Plot      template.HTML
 	Facts     []fact
 	Objective *objective
-	Models    []modelRow
 	// Repairs are the newest times at which the demand was not simply what was read.
 	Repairs []repairRow
 	HPA     hpaExample
@@ -33,12 +38,6 @@ type page struct {
 
 // fact is one number on the page with its name and what it means.
 type fact struct{ Name, Value, Unit, Note string }
-
-// modelRow is a candidate in words.
-type modelRow struct {
-	Name, Title, Loss, Skill, Coverage, Error string
-	Chosen, Free                              bool
-}
 
 // hpaExample fills the manifest that points an HPA at the Forecast. Target is empty where it is not known what a replica
 // sustains.
@@ -48,41 +47,44 @@ type hpaExample struct {
 }
 
 // renderPage is the outlook as an HTML page that needs nothing beside itself.
-func renderPage(o *v1alpha1.Outlook, now time.Time) (rendering, error) {
-	svg, err := drawing(o, now, 0)
+func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
+	svg, err := drawing(o, now, false)
 	if err != nil {
-		return rendering{}, err
-	}
-	source, err := template.New("page").Parse(pageSource)
-	if err != nil {
-		return rendering{}, fmt.Errorf("page template: %w", err)
+		return nil, err
 	}
 	var out bytes.Buffer
-	err = source.Execute(&out, page{
+	err = pageTemplate.Execute(&out, page{
 		Outlook: o, Now: now.UTC(),
 		Plot:      template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
 		Facts:     facts(&o.Status, now),
 		Objective: objectiveOf(&o.Status),
-		Models:    modelRows(o.Status.Candidates),
 		Repairs:   repairRows(o.Status.Repairs, o.Status.Step.Duration),
 		HPA:       example(o),
 	})
 	if err != nil {
-		return rendering{}, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
+		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	return rendering{contentType: "text/html; charset=utf-8", body: out.Bytes()}, nil
+	return out.Bytes(), nil
 }
 
 func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 	return []fact{
 		{"Served", number(s.Served), unit(s, s.Served), servedNote(s)},
-		{"Now", number(s.Observed), unit(s, s.Observed), "observed, " + age(s, now) + " ago"},
-		{"Lead time", span(s.LeadTime.Duration.Duration), "", orUnknown(s.LeadTime.Source)},
+		{"Now", number(s.Observed), unit(s, s.Observed), "observed, " + Age(s, now) + " ago"},
+		{"Lead time", span(s.LeadTime.Duration.Duration), "", cmp.Or(s.LeadTime.Source, unknown)},
 		{"Window", span(s.Window.Duration), "", "how far the value looks ahead"},
-		{"Model", orUnknown(s.Model), "", chosenTitle(s)},
-		{"Skill", percent(s.Skill), "", "better than the last value, on the decision's own loss"},
+		{"Model", cmp.Or(s.Model, unknown), "", chosenTitle(s)},
+		{"Skill", percent(s.Skill), "", "less " + lossOf(s) + " than the last value"},
 		{"Coverage", percent(s.Coverage), "", "of past windows stayed within the served value"},
 	}
+}
+
+// lossOf is what the model was chosen by.
+func lossOf(s *v1alpha1.OutlookStatus) string {
+	if s.Outcome != nil {
+		return string(decide.Bill)
+	}
+	return string(decide.Pinball)
 }
 
 // chosenTitle is the chosen model in the field's words; the fallback has none.
@@ -117,17 +119,6 @@ func servedNote(s *v1alpha1.OutlookStatus) string {
 	return "the fallback"
 }
 
-func modelRows(candidates []v1alpha1.Candidate) []modelRow {
-	out := make([]modelRow, len(candidates))
-	for i, c := range candidates {
-		out[i] = modelRow{
-			Name: c.Name, Title: c.Title, Chosen: c.Chosen, Free: c.Free, Error: c.Error,
-			Loss: number(c.Loss), Skill: percent(c.Skill), Coverage: percent(c.Coverage),
-		}
-	}
-	return out
-}
-
 func example(o *v1alpha1.Outlook) hpaExample {
 	kind, workload, found := strings.Cut(o.Status.Workload, "/")
 	if !found {
@@ -157,6 +148,3 @@ func (p page) StateClass() string {
 
 // Time is a moment in words, UTC.
 func (page) Time(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }
-
-// True says whether a condition holds.
-func (page) True(c v1alpha1.Condition) bool { return c.Status == metav1.ConditionTrue }

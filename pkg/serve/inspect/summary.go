@@ -22,50 +22,31 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 	if len(o.Scalings) > 0 {
 		by = o.Scalings[0].By
 	}
-	text := fmt.Sprintf(
-		"A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
-			"demand's own replica-hours, on the observed demand, without headroom, %s at %s.",
-		by,
-		figures.Period(o.Over.Duration),
-		figures.Maybe(
-			o.Served.Late,
-			figures.Late,
-		),
-		times(o.Served.Cost),
-		figures.Maybe(o.Observed.Late, figures.Late),
-		times(o.Observed.Cost),
-	)
+	text := fmt.Sprintf("A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
+		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, figures.Period(o.Over.Duration),
+		lateShare(o.Served.Late), times(o.Served.Cost), lateShare(o.Observed.Late), times(o.Observed.Cost))
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
 	}
 	return text + " " + saving(o, shadow) + reactive(o)
 }
 
-// reactive compares what serves with the best that can be done without a forecast, at the same lateness or cost ratio: the last value
-// under a margin of its own. It is what a share saved of a rule without headroom cannot say.
+// reactive compares what serves with the best that can be done without a forecast, at the same lateness or cost
+// ratio: the last value under a margin of its own. It is what a share saved of a rule without headroom cannot say.
 func reactive(o *v1alpha1.Outcome) string {
 	serves, last := rivals(o)
 	switch {
 	case serves == nil || last == nil || serves == last || serves.Cost == nil || last.Cost == nil || !serves.Meets:
 		return ""
 	case o.CostRatio != nil:
-		return fmt.Sprintf(
-			" At that cost ratio the last value with a margin of its own would leave %s late at %s; what serves "+
-				"leaves %s at %s.",
-			figures.Maybe(last.Late, figures.Late),
-			times(last.Cost),
-			figures.Maybe(serves.Late, figures.Late),
-			times(serves.Cost),
-		)
+		return fmt.Sprintf(" At that cost ratio the last value with a margin of its own would leave %s late at "+
+			"%s; what serves leaves %s at %s.", lateShare(last.Late), times(last.Cost), lateShare(serves.Late), times(serves.Cost))
 	case !last.Meets:
 		return fmt.Sprintf(" The last value with a margin of its own would not keep the objective: %s late at %s.",
-			figures.Maybe(last.Late, figures.Late), times(last.Cost))
+			lateShare(last.Late), times(last.Cost))
 	}
-	return fmt.Sprintf(
-		" To keep the objective, the last value with a margin of its own would take %s; what serves takes %s.",
-		times(last.Cost),
-		times(serves.Cost),
-	)
+	return fmt.Sprintf(" To keep the objective, the last value with a margin of its own would take %s; "+
+		"what serves takes %s.", times(last.Cost), times(serves.Cost))
 }
 
 // What is smaller is no difference to speak of: a share of the cost, and of the demand.
@@ -132,19 +113,15 @@ func neighbour(s outcome.Scaled, direction float64) string {
 	for _, p := range s.Curve.Points {
 		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
-			words = fmt.Sprintf(
-				"; %s would leave %s at %s",
-				multiple(&p.K),
-				figures.Late(p.Late),
-				times(finite(&p.Cost)),
-			)
+			late, cost := figures.Late(p.Late), times(finite(&p.Cost))
+			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), late, cost)
 		}
 	}
 	return words
 }
 
 // rivals are the candidate that serves and the last value; nil where there is none, and the same where it serves.
-func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.ShapeCandidate) {
+func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.CandidateCost) {
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
 		if c.Serves {
@@ -155,20 +132,4 @@ func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.ShapeCandidate) {
 		}
 	}
 	return serves, last
-}
-
-// multiple is k with as many digits as matter: 1.27.
-func multiple(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	return figures.Digits(*v, 3)
-}
-
-// times is a multiple of the demand: 1.7 ×.
-func times(v *float64) string {
-	if v == nil {
-		return unknown
-	}
-	return figures.Digits(*v, 3) + " ×"
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,20 +12,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
+const askedIs = "The quantile to serve, the share of the demand that may be late, or what late demand costs (20×)."
+
 // columns are those of "kubectl get outlooks"; the ones of priority 1 appear with -o wide.
 var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A constant table.
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the Forecast."},
 	{Name: "Now", Type: "string", Description: "The demand observed now."},
 	{Name: "Served", Type: "string", Description: "The value that the metrics APIs answer."},
-	{
-		Name:        "Asked",
-		Type:        "string",
-		Description: "The quantile to serve, the share of the demand that may be late, or what late demand costs (20×).",
-	},
+	{Name: "Asked", Type: "string", Description: askedIs},
 	{Name: "Late", Type: "string", Description: "The share of the last week's demand that was late; ! where too much."},
 	{Name: "Lead", Type: "string", Description: "The time from more replicas to ready."},
 	{Name: "Model", Type: "string", Description: "The model that serves."},
-	{Name: "Skill", Type: "string", Description: "How much better than the last value, on the decision's own loss."},
+	{
+		Name:        "Skill",
+		Type:        "string",
+		Description: "How much less than the last value the model loses, by the loss that it was chosen by: the cost under an objective, else the pinball loss.",
+	},
 	{Name: "Coverage", Type: "string", Description: "The share of past windows within the served quantile."},
 	{Name: "State", Type: "string", Description: "Ready, Warming, FallingBack, Stale, Pending or Invalid."},
 	{Name: "Age", Type: "string", Description: "The age of the newest sample."},
@@ -58,12 +61,16 @@ func (s *storage) ConvertToTable(_ context.Context, object, options runtime.Obje
 
 func row(o *v1alpha1.Outlook, now time.Time) metav1.TableRow {
 	s := &o.Status
+	var k *float64
+	if s.Outcome != nil {
+		k = s.Outcome.K
+	}
 	return metav1.TableRow{
 		Object: runtime.RawExtension{Object: o},
 		Cells: []any{
-			o.Name, number(s.Observed), number(s.Served), level(s), achieved(s), span(s.LeadTime.Duration.Duration),
-			orUnknown(s.Model), percent(s.Skill), percent(s.Coverage), s.State, age(s, now),
-			span(s.Window.Duration), multiplied(s), orUnknown(s.Unit), s.Reason,
+			o.Name, number(s.Observed), number(s.Served), level(s), Achieved(s), span(s.LeadTime.Duration.Duration),
+			cmp.Or(s.Model, unknown), percent(s.Skill), percent(s.Coverage), s.State, Age(s, now),
+			span(s.Window.Duration), multiple(k), cmp.Or(s.Unit, unknown), s.Reason,
 		},
 	}
 }

@@ -1,12 +1,14 @@
 package inspect
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/figures"
 )
 
@@ -16,6 +18,18 @@ const unknown = figures.Unknown
 func number(v *float64) string { return figures.Maybe(v, figures.Number) }
 
 func percent(v *float64) string { return figures.Maybe(v, figures.Percent) }
+
+func lateShare(v *float64) string { return figures.Maybe(v, figures.Late) }
+
+// multiple is k with as many digits as matter: 1.27.
+func multiple(v *float64) string {
+	return figures.Maybe(v, func(v float64) string { return figures.Digits(v, 3) })
+}
+
+// times is a multiple of the demand: 1.7 ×.
+func times(v *float64) string {
+	return figures.Maybe(v, func(v float64) string { return figures.Digits(v, 3) + " ×" })
+}
 
 // span is a duration without its zeros: 5m, 6m15s, 1h; none is known where it is 0.
 func span(d time.Duration) string {
@@ -29,33 +43,46 @@ func span(d time.Duration) string {
 func level(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
-		return asked(*s.Late) + " late"
+		return figures.Asked(*s.Late) + " late"
 	case s.CostRatio != nil:
-		return ratio(*s.CostRatio)
+		return Ratio(*s.CostRatio)
 	case s.Quantile != nil:
 		return strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
 	return unknown
 }
 
-// asked is an objective's share as a user writes it: 1%, 0.5%.
-func asked(late float64) string { return strconv.FormatFloat(late*100, 'g', 4, 64) + "%" }
+// Ratio is a cost ratio in words: 20×.
+func Ratio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
 
-// ratio is a cost ratio: 20×.
-func ratio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
-
-// age is that of the newest sample.
-func age(s *v1alpha1.OutlookStatus, now time.Time) string {
-	if s.SampleTime == nil {
+// Achieved is the share of the demand that was late, marked where the objective is missed; a dash where none is served by
+// outcome.
+func Achieved(s *v1alpha1.OutlookStatus) string {
+	if s.Outcome == nil {
 		return unknown
 	}
-	return duration.HumanDuration(now.Sub(s.SampleTime.Time))
-}
-
-// orUnknown is the text, or a dash in place of an empty one.
-func orUnknown(text string) string {
-	if text == "" {
-		return unknown
+	text := lateShare(s.Outcome.Served.Late)
+	if outcome.Verdict(s.Outcome.Verdict).Misses() {
+		text += "!"
 	}
 	return text
+}
+
+// unbounded is a number of replicas that stands for no bound.
+const unbounded = 1_000_000
+
+// Replicas are those that an autoscaler may take, in words.
+func Replicas(s *v1alpha1.Scaling) string {
+	if s.MaxReplicas >= unbounded {
+		return fmt.Sprintf("%d or more", s.MinReplicas)
+	}
+	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
+}
+
+// Age is that of the newest sample; a dash where there is none, or the time is not known.
+func Age(s *v1alpha1.OutlookStatus, now time.Time) string {
+	if s.SampleTime == nil || now.IsZero() {
+		return unknown
+	}
+	return duration.HumanDuration(max(0, now.Sub(s.SampleTime.Time)))
 }

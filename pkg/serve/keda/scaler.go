@@ -2,8 +2,12 @@ package keda
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/forewarm/forewarm/pkg/decide"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
@@ -59,7 +63,8 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 		return nil, err
 	}
 	if name := request.GetMetricName(); name != t.forecast.Name {
-		return nil, unknownMetric(name, t.forecast.Name)
+		return nil, status.Errorf(codes.InvalidArgument, "metric %.64q: this trigger has one only, %q", name,
+			t.forecast.Name)
 	}
 	entry, err := find(s.board.Load(), t.forecast)
 	if err != nil {
@@ -77,12 +82,23 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 // find is the Forecast's entry.
 func find(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.Entry, error) {
 	if newest == nil {
-		return nil, noData()
+		return nil, status.Error(codes.Unavailable, "forewarm has no data yet: its first refresh is under way")
 	}
 	if entry := newest.Get(key); entry != nil {
 		return entry, nil
 	}
-	return nil, notFound(key)
+	return nil, status.Errorf(codes.NotFound,
+		"there is no forecast %s in namespace %s, see kubectl get forecasts -n %[2]s", key.Name, key.Namespace)
+}
+
+// refuse says why a Forecast has no value: a selection of what does not exist is the trigger's fault, all else is ours
+// and may pass.
+func refuse(key snapshot.Key, err error) error {
+	code := codes.Unavailable
+	if errors.Is(err, decide.ErrSelection) {
+		code = codes.InvalidArgument
+	}
+	return status.Errorf(code, "forecast %s: %v", key, err)
 }
 
 // demand is the value that a selection serves: finite, not negative, and such as a metric can carry.

@@ -10,8 +10,10 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 	"github.com/forewarm/forewarm/pkg/snapshot"
@@ -23,6 +25,8 @@ const (
 	keyTarget     = "target"
 	keyActivation = "activation"
 )
+
+func ownKeys() []string { return []string{keyForecast, keyTarget, keyActivation} }
 
 // trigger is what a ScaledObject's trigger asks for.
 type trigger struct {
@@ -44,7 +48,9 @@ func read(ref *pb.ScaledObjectRef) (trigger, error) {
 			problems = append(problems, err.Error())
 		}
 	}
-	note(checkNamespace(t.forecast.Namespace))
+	if t.forecast.Namespace == "" {
+		note(errors.New("the request names no namespace, which is the ScaledObject's own"))
+	}
 	note(checkName(t.forecast.Name))
 	var err error
 	if text, stated := metadata[keyTarget]; stated {
@@ -62,13 +68,6 @@ func read(ref *pb.ScaledObjectRef) (trigger, error) {
 			ref.GetName(), ref.GetNamespace(), strings.Join(problems, "; "))
 	}
 	return t, nil
-}
-
-func checkNamespace(namespace string) error {
-	if namespace == "" {
-		return errors.New("the request names no namespace, which is the ScaledObject's own")
-	}
-	return nil
 }
 
 func checkName(name string) error {
@@ -94,24 +93,14 @@ func readTarget(text string) (float64, error) {
 
 // readSelection is what the metadata ask beside the Forecast's own settings, under the rules of a metric's selector.
 func readSelection(metadata map[string]string) (decide.Selection, error) {
-	var asked map[string]string
-	for key, value := range metadata {
-		if isOwn(key) || isKEDAs(key) {
-			continue
-		}
-		if asked == nil {
-			asked = make(map[string]string)
-		}
-		asked[key] = value
-	}
+	asked := maps.Clone(metadata)
+	maps.DeleteFunc(asked, func(key, _ string) bool { return slices.Contains(ownKeys(), key) || isKEDAs(key) })
 	selection, err := decide.ParseSelection(asked)
 	if err != nil {
 		return decide.Selection{}, explain(asked)
 	}
 	return selection, nil
 }
-
-func isOwn(key string) bool { return key == keyForecast || key == keyTarget || key == keyActivation }
 
 // isKEDAs says whether KEDA reads a key itself. It hands on all metadata, those that tell it how to call included; what
 // comes from a TriggerAuthentication (certificates and keys) stays with it.
@@ -130,11 +119,9 @@ func explain(asked map[string]string) error {
 	}
 	if unknown := slices.Sorted(maps.Keys(asked)); len(known) < len(asked) {
 		unknown = slices.DeleteFunc(unknown, func(key string) bool { return slices.Contains(valid, key) })
-		all := slices.Sorted(slices.Values(append(valid, keyForecast, keyTarget, keyActivation)))
-		problems = append(
-			problems,
-			fmt.Errorf("unknown key %s, valid keys are %s", some(unknown), strings.Join(all, ", ")),
-		)
+		all := slices.Sorted(slices.Values(append(valid, ownKeys()...)))
+		problems = append(problems,
+			fmt.Errorf("unknown key %s, valid keys are %s", some(unknown), strings.Join(all, ", ")))
 	}
 	lines := make([]string, len(problems))
 	for i, err := range problems {
@@ -174,20 +161,47 @@ func (t *trigger) carries(newest *snapshot.Snapshot) (float64, error) {
 	case entry.State == snapshot.Invalid:
 		return 0, status.Errorf(codes.Unavailable, "forecast %s: %s", t.forecast, entry.Why())
 	case entry.Policy.Target != 0:
-		return 0, status.Errorf(
-			codes.InvalidArgument,
+		return 0, status.Errorf(codes.InvalidArgument,
 			"forecast %s: scaling.target %g is no target of a metric, which is from "+
-				"0.001 to %.3g: state the demand in another unit",
-			t.forecast,
-			entry.Policy.Target,
-			float64(most),
-		)
+				"0.001 to %.3g: state the demand in another unit", t.forecast, entry.Policy.Target, float64(most))
 	}
-	return 0, status.Errorf(
-		codes.InvalidArgument,
+	return 0, status.Errorf(codes.InvalidArgument,
 		"forecast %s says not what one replica carries: set %s in the trigger's "+
-			"metadata, or scaling.target in the Forecast",
-		t.forecast,
-		keyTarget,
-	)
+			"metadata, or scaling.target in the Forecast", t.forecast, keyTarget)
+}
+
+// most is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so that a larger
+// one would arrive as a wrong number.
+const most = math.MaxInt64 / 1000
+
+// carriable is nil for what a metric can carry: from 0 to most. NaN is not.
+func carriable(value float64) error {
+	if value >= 0 && value < most {
+		return nil
+	}
+	return fmt.Errorf("no metric can carry the value: %g is not from 0 to %.3g, state the demand in a larger unit",
+		value, float64(most))
+}
+
+// thousandths rounds a demand up to the metric's resolution, so that it never asks for less than the forecast.
+func thousandths(demand float64) float64 { return math.Ceil(demand*1000) / 1000 }
+
+// whole rounds up to what the fields of old KEDAs hold.
+func whole(value float64) int64 { return int64(math.Ceil(value)) }
+
+// quantity reads a demand as an HPA's targets are written: 64, 0.5, 500m, 4k, 1e3.
+func quantity(key, text string) (float64, error) {
+	const example = "write for example 64, 0.5 or 4k"
+	if !v1alpha1.BoundedQuantity(text) {
+		return 0, fmt.Errorf("%s=%.64q is not a quantity, %s", key, text, example)
+	}
+	q, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s=%.64q is not a quantity, %s", key, text, example)
+	}
+	value := math.Round(q.AsApproximateFloat64()*1000) / 1000
+	if !(value >= 0 && value < most) {
+		return 0, fmt.Errorf("%s=%.64q is not from 0 to %.3g, %s", key, text, float64(most), example)
+	}
+	return value, nil
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 )
@@ -23,11 +23,12 @@ func (p *Provider) GetMetricByName(
 	if err := checkInfo(info); err != nil {
 		return nil, err
 	}
-	r, err := p.read(snapshot.Key{Namespace: name.Namespace, Name: name.Name}, selector)
+	key := snapshot.Key{Namespace: name.Namespace, Name: name.Name}
+	r, err := p.read(key, selector)
 	if err != nil {
 		return nil, err
 	}
-	value := describe(snapshot.Key{Namespace: name.Namespace, Name: name.Name}, r, selector)
+	value := describe(key, r, selector)
 	return &value, nil
 }
 
@@ -92,26 +93,12 @@ func checkInfo(info provider.CustomMetricInfo) error {
 func describe(key snapshot.Key, r reading, selector labels.Selector) custom_metrics.MetricValue {
 	return custom_metrics.MetricValue{
 		DescribedObject: custom_metrics.ObjectReference{
-			APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: key.Name,
+			APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.ForecastKind,
+			Namespace: key.Namespace, Name: key.Name,
 		},
 		Metric:        custom_metrics.MetricIdentifier{Name: MetricDemand, Selector: identify(selector)},
 		Timestamp:     r.timestamp,
 		WindowSeconds: &r.window,
 		Value:         r.value,
 	}
-}
-
-// identify repeats a selector that has been parsed, nil where there is none.
-func identify(selector labels.Selector) *metav1.LabelSelector {
-	if selector == nil || selector.Empty() {
-		return nil
-	}
-	requirements, _ := selector.Requirements()
-	pairs := make(map[string]string, len(requirements))
-	for i := range requirements {
-		if key, value, err := pair(&requirements[i]); err == nil {
-			pairs[key] = value
-		}
-	}
-	return &metav1.LabelSelector{MatchLabels: pairs}
 }

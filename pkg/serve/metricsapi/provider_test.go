@@ -89,6 +89,22 @@ func TestExternalSelectors(t *testing.T) {
 	}
 }
 
+// Whoever asks for a model is told by what rule the value is its: here no autoscaler asks for it, so that it is a quantile.
+func TestAModelSaysItsRule(t *testing.T) {
+	list, err := external(t, everyState(), "outcome", "model=last-value")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"model": "last-value", "rule": "Quantile", "quantile": "0.95"}
+	if diff := cmp.Diff(want, list.Items[0].MetricLabels); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	list, err = external(t, everyState(), "outcome", "late=0.01")
+	if err != nil || list.Items[0].MetricLabels != nil {
+		t.Errorf("%v, %v: labels where no model was asked for", list, err)
+	}
+}
+
 func TestExternalErrorsSayWhatToDo(t *testing.T) {
 	tests := []struct {
 		name, metric, selector string

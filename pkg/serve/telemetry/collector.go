@@ -1,3 +1,6 @@
+// Package telemetry turns the newest snapshot into Prometheus metrics: what is observed, forecast and served, how old
+// the data is, how well the models did, and how the refresh loop goes. A number that is not known is left out, never NaN
+// or 0.
 package telemetry
 
 import (
@@ -8,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/decide/outcome"
 	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
@@ -126,4 +130,49 @@ func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, value float64, labe
 
 func counter(out chan<- prometheus.Metric, d *prometheus.Desc, value uint64, labels ...string) {
 	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
+}
+
+// The policies whose outcomes are compared: what forewarm serves, and the observed demand itself.
+const (
+	policyServed   = "served"
+	policyObserved = "observed"
+)
+
+// collectOutcome sends how an objective fares; nothing where none is served by outcome.
+func collectOutcome(out chan<- prometheus.Metric, r *outcome.Report, labels []string) {
+	if r == nil {
+		return
+	}
+	if !(r.Price > 0) {
+		collectObjective(out, r, labels)
+	}
+	if widest, ok := r.Widest(); ok {
+		gauge(out, objectiveMargin, widest.K, labels...)
+		gauge(out, objectiveExpected, widest.Expected, labels...)
+	}
+	if r.Over <= 0 {
+		return
+	}
+	gauge(out, outcomeWindow, r.Over.Seconds(), labels...)
+	collectAccount(out, r.Served, labels[0], labels[1], policyServed)
+	collectAccount(out, r.Observed, labels[0], labels[1], policyObserved)
+}
+
+// collectObjective sends the share that may be late, and whether it is kept; a cost ratio promises none.
+func collectObjective(out chan<- prometheus.Metric, r *outcome.Report, labels []string) {
+	gauge(out, objectiveLate, r.Late, labels...)
+	switch {
+	case r.Verdict == outcome.Met:
+		gauge(out, objectiveMet, 1, labels...)
+	case r.Verdict.Misses():
+		gauge(out, objectiveMet, 0, labels...)
+	}
+}
+
+func collectAccount(out chan<- prometheus.Metric, a outcome.Account, labels ...string) {
+	gauge(out, outcomeReplicas, a.Paid*time.Hour.Seconds(), labels...)
+	gauge(out, outcomeCost, a.Cost(), labels...)
+	if a.Arrived > 0 {
+		gauge(out, outcomeLate, a.LateShare(), labels...)
+	}
 }

@@ -32,33 +32,25 @@ var (
 	leadWindow = perForecast("window_seconds",
 		"How far the served value looks ahead: lead time, HPA sync, one step and metric lag.")
 	skill = perForecast("skill_ratio",
-		"1 minus the loss over that of the last value, on the decision's own loss; above 0 is better than reacting.")
+		"1 minus the loss over that of the last value, by the loss that the model was chosen by: the cost under an "+
+			"objective, else the pinball loss. Above 0 is better than reacting.")
 	coverage = perForecast("coverage_ratio",
 		"Share of past windows whose maximum stayed within the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
 		"Steps served by the running maximum because the newest samples were missing.")
-	forecastState = perForecast(
-		"forecast_state",
-		"1 for the state that the Forecast is in, 0 for the others.",
-		"state",
-	)
-	candidateLoss = perForecast(
-		"candidate_loss_value",
-		"Trailing mean pinball loss of a model at the served level.",
-		"model",
-	)
+	forecastState = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.", "state")
+	candidateLoss = perForecast("candidate_loss_value", "Trailing mean pinball loss of a model at the served level.",
+		"model")
 	candidateChosen = perForecast("candidate_chosen", "1 for the model that serves, 0 for the others.", "model")
 
-	objectiveLate = perForecast(
-		"objective_late_ratio",
-		"Share of the demand that the objective lets be late; absent where a cost ratio rules.",
-	)
+	objectiveLate = perForecast("objective_late_ratio",
+		"Share of the demand that the objective lets be late; absent where a cost ratio rules.")
 	objectiveMet = perForecast(
 		"objective_met",
 		"Whether the objective is met (1) or not (0); absent while too little was seen to say, and where a cost ratio rules.",
 	)
 	objectiveMargin = perForecast("objective_margin",
-		"Margin served for the objective, k: the multiple of the shape's spread above its median.")
+		"Margin served for the objective, k: the multiple of the candidate's spread above its median.")
 	objectiveExpected = perForecast("objective_expected_late_ratio",
 		"Share of the demand that is expected to be late with the margin served.")
 	outcomeLate = perForecast(
@@ -67,16 +59,11 @@ var (
 			"(or only watched, in Shadow mode) or on the observed demand.",
 		"policy",
 	)
-	outcomeCost = perForecast(
-		"outcome_cost_ratio",
+	outcomeCost = perForecast("outcome_cost_ratio",
 		"Replica time over that of the demand at full capacity over the outcome's window, by policy; 1 is perfection.",
-		"policy",
-	)
-	outcomeReplicas = perForecast(
-		"outcome_replica_seconds",
-		"Replica time over the outcome's window, by policy; times the GPUs of a replica it is GPU time.",
-		"policy",
-	)
+		"policy")
+	outcomeReplicas = perForecast("outcome_replica_seconds",
+		"Replica time over the outcome's window, by policy; times the GPUs of a replica it is GPU time.", "policy")
 	outcomeWindow = perForecast("outcome_window_seconds",
 		"How long a time the outcome is of: the newest week at most.")
 

@@ -44,7 +44,7 @@ forewarm_objective_late_ratio{forecast="learning",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="max",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="met",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="nothing",namespace="inference"} 0.02
-# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the shape's spread above its median.
+# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the candidate's spread above its median.
 # TYPE forewarm_objective_margin gauge
 forewarm_objective_margin{forecast="lead",namespace="inference"} 6.5
 forewarm_objective_margin{forecast="learning",namespace="inference"} 1.9
@@ -98,7 +98,7 @@ func TestOutcomeOfDemand(t *testing.T) {
 func TestOutcomeAtACostRatio(t *testing.T) {
 	board := snapshottest.Board(snapshottest.Priced(snapshottest.Key("priced")))
 	compare(t, registry(t, board, snapshottest.Now), `
-# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the shape's spread above its median.
+# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the candidate's spread above its median.
 # TYPE forewarm_objective_margin gauge
 forewarm_objective_margin{forecast="priced",namespace="inference"} 1.4
 `, "forewarm_objective_late_ratio", "forewarm_objective_margin", "forewarm_objective_met")

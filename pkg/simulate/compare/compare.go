@@ -24,7 +24,8 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Config: c, history: h, done: ctx.Done()}
+	h.done = ctx.Done()
+	p := &plan{Config: c, history: h}
 	if err := do(ctx, c.Workers, p.jobs(), progress); err != nil {
 		return nil, err
 	}
@@ -45,7 +46,6 @@ type plan struct {
 	Config
 	history
 
-	done <-chan struct{}
 	// written is the autoscaler as it is; rivals are played with the best target in hindsight, in the order of rivals().
 	written *Policy
 	rivals  []*sweep
@@ -62,9 +62,9 @@ type plan struct {
 // interrupted ends a job whose result would be of no use.
 var errInterrupted = errors.New("interrupted")
 
-func (p *plan) interrupted() error {
+func (h *history) interrupted() error {
 	select {
-	case <-p.done:
+	case <-h.done:
 		return errInterrupted
 	default:
 		return nil
@@ -96,7 +96,7 @@ func (p *plan) withFrontier() *Policy {
 	if p.forewarm == nil {
 		return nil
 	}
-	points := []Point{{Setting: p.Objective, Late: p.forewarm.Report.LateShare(), Cost: p.forewarm.Report.Cost()}}
+	points := []Point{pointOf(p.Objective, &p.forewarm.Report)}
 	for _, o := range p.others {
 		if o != nil {
 			points = append(points, *o)

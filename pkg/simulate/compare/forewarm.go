@@ -43,12 +43,8 @@ func (h *history) forecaster(c *Config, horizons []time.Duration, objectives ...
 	}
 	for _, late := range objectives {
 		out.Also = append(out.Also, decide.Policy{
-			Late:   late,
-			Wait:   c.Wait,
-			Target: scaling.Target(),
-			Usable: scaling.Usable(),
-			Lead:   c.planned(),
-			Mode:   decide.Floor,
+			Late: late, Wait: c.Wait, Target: scaling.Target(), Usable: scaling.Usable(), Lead: c.planned(),
+			Mode: decide.Floor,
 		})
 	}
 	out.Policy, out.Also = out.Also[0], out.Also[1:]
@@ -57,14 +53,12 @@ func (h *history) forecaster(c *Config, horizons []time.Duration, objectives ...
 
 // decided is what forewarm serves for some objectives at once, as the server decides it. The windows are kept where horizons
 // are asked for beside the usual.
-func (h *history) decided(
-	done <-chan struct{}, c *Config, horizons []time.Duration, objectives ...float64,
-) (answer, error) {
+func (h *history) decided(c *Config, horizons []time.Duration, objectives ...float64) (answer, error) {
 	p := &serving{
 		Forewarm: policy.NewForewarm(h.forecaster(c, horizons, objectives...)), keep: len(horizons) > 0,
 		answer: answer{values: make([][]float64, len(objectives))},
 	}
-	if _, err := simulate.Values(h.demand, step, stopping{done, p}); err != nil {
+	if _, err := simulate.Values(h.demand, step, stopping{h.done, p}); err != nil {
 		return answer{}, err
 	}
 	if f := p.Forecaster(); f != nil && f.Objective() != nil {

@@ -19,6 +19,8 @@ type history struct {
 	warmUp  time.Duration
 	// peak is the most that came in a step of the grid.
 	peak float64
+	// done is closed when nobody waits for what is played any more.
+	done <-chan struct{}
 }
 
 const (
@@ -48,14 +50,8 @@ func (c *Config) read() (history, error) {
 	}
 	long := h.span()
 	if least := max(leastHistory, leastWindows*c.window()); long < least {
-		return h, fmt.Errorf(
-			"a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two weeks to "+
-				"see what days and weeks are like",
-			long,
-			c.planned(),
-			forecast.ErrTooShort,
-			least,
-		)
+		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two "+
+			"weeks to see what days and weeks are like", long, c.planned(), forecast.ErrTooShort, least)
 	}
 	h.warmUp = warmUp
 	if long < shortHistory {

@@ -67,24 +67,17 @@ type rival struct {
 // rivals are all of them, in the order of their names.
 func rivals() []rival {
 	return []rival{
-		{name: BestTarget, values: func(p *plan) ([]float64, error) {
-			return p.values(p.done, policy.NewObserved())
-		}},
-		{name: Max15m, values: func(p *plan) ([]float64, error) {
-			return p.values(p.done, policy.NewMax(15*time.Minute, sync))
-		}},
+		{name: BestTarget, values: func(p *plan) ([]float64, error) { return p.values(policy.NewObserved()) }},
+		{
+			name:   Max15m,
+			values: func(p *plan) ([]float64, error) { return p.values(policy.NewMax(15*time.Minute, sync)) },
+		},
 		{name: Offset, values: func(p *plan) ([]float64, error) {
-			return p.values(p.done, policy.NewOffset(min(p.planned(), day/2), sync, day, 7*day))
+			return p.values(policy.NewOffset(min(p.planned(), day/2), sync, day, 7*day))
 		}},
-		{name: HoltWinters, units: 60, values: func(p *plan) ([]float64, error) {
-			return p.alone(p.done, p.holtWinters())
-		}},
-		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) {
-			return p.alone(p.done, p.arima())
-		}},
-		{name: Oracle, values: func(p *plan) ([]float64, error) {
-			return policy.Ahead(p.demand, p.window(), sync)
-		}},
+		{name: HoltWinters, units: 60, values: func(p *plan) ([]float64, error) { return p.alone(p.holtWinters()) }},
+		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) { return p.alone(p.arima()) }},
+		{name: Oracle, values: func(p *plan) ([]float64, error) { return policy.Ahead(p.demand, p.window(), sync) }},
 	}
 }
 
@@ -117,7 +110,7 @@ func (p *plan) jobs() []job {
 
 // asWritten plays the observed demand to the autoscaler as it is.
 func (p *plan) asWritten(spent func()) error {
-	values, err := p.values(p.done, policy.NewObserved())
+	values, err := p.values(policy.NewObserved())
 	if err != nil {
 		return err
 	}
@@ -135,14 +128,10 @@ func (p *plan) hindsight(i int, r rival, spent func()) error {
 	if err = errors.Join(err, p.interrupted()); err != nil {
 		return err
 	}
-	for range r.units {
-		spent()
-	}
+	times(r.units, spent)
 	if values == nil {
 		p.unfit[i] = true
-		for range p.targets() {
-			spent()
-		}
+		times(len(p.targets()), spent)
 		return nil
 	}
 	p.rivals[i], err = p.sweep(values, spent)
@@ -156,7 +145,7 @@ func (p *plan) decide() (answer, error) {
 	if p.Pool != nil {
 		horizons = append(horizons, leadtime.Window(p.Lead.planned()))
 	}
-	out, err := p.decided(p.done, &p.Config, horizons, objectives...)
+	out, err := p.decided(&p.Config, horizons, objectives...)
 	return out, errors.Join(err, p.interrupted())
 }
 
@@ -177,9 +166,8 @@ func (p *plan) asked(decide func() (answer, error), spent func()) error {
 		if err != nil {
 			return err
 		}
-		p.others[i] = &Point{
-			Setting: p.otherObjectives()[i], Late: report.LateShare(), Cost: report.Cost(),
-		}
+		other := pointOf(p.otherObjectives()[i], &report)
+		p.others[i] = &other
 		spent()
 	}
 	return p.interrupted()

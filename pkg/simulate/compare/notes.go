@@ -34,17 +34,13 @@ func (c *Comparison) cheaperNote(note noting) {
 		p := &c.Policies[i]
 		if p.Hindsight && p.Meets && p.Name != Oracle && p.Name != BestTarget &&
 			p.Report.Replicas < forewarm.Report.Replicas {
-			cheaper = append(
-				cheaper,
-				fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target), figures.Amount(c.gpuHours(p))),
-			)
+			cheaper = append(cheaper, fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target),
+				figures.Amount(c.gpuHours(&p.Report))))
 		}
 	}
 	if len(cheaper) > 0 {
-		note(
-			"Cheaper than Forewarm within the objective: %s. Which of them, and at which target, is known in hindsight only.",
-			strings.Join(cheaper, "; "),
-		)
+		note("Cheaper than Forewarm within the objective: %s. Which of them, and at which target, is known in "+
+			"hindsight only.", strings.Join(cheaper, "; "))
 	}
 }
 
@@ -79,18 +75,12 @@ func (p *plan) matchedNote(c *Comparison, note noting) {
 // scaleNotes are about the autoscaler and what a replica sustains.
 func (p *plan) scaleNotes(c *Comparison, note noting) {
 	if c.Assumptions.CapacityAssumed {
-		note(
-			"No capacity of a replica was given: it is taken to be the target, %s. Where a replica sustains more, less is late "+
-				"than is said here.",
-			number(p.Capacity),
-		)
+		note("No capacity of a replica was given: it is taken to be the target, %s. Where a replica sustains more, "+
+			"less is late than is said here.", number(p.Capacity))
 	}
 	if p.full() != p.target() {
-		note(
-			"Forewarm is played with the target %s, the whole capacity of a replica: its headroom is in the value that it "+
-				"serves. Write that into the HPA when you switch it on.",
-			number(inUnits(p.full())),
-		)
+		note("Forewarm is played with the target %s, the whole capacity of a replica: its headroom is in the value "+
+			"that it serves. Write that into the HPA when you switch it on.", number(inUnits(p.full())))
 	}
 	if p.target() > p.full() {
 		note("The HPA's target, %s, is more than a replica sustains: as it is written it never has replicas enough.",
@@ -98,13 +88,8 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 	}
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
-		note(
-			"minReplicas (%d) alone sustain the highest demand, %s of %s: there is nothing to gain. Is the demand in the "+
-				"target's unit?",
-			p.HPA.Min,
-			number(round(p.peak)),
-			number(round(least)),
-		)
+		note("minReplicas (%d) alone sustain the highest demand, %s of %s: there is nothing to gain. Is the demand in "+
+			"the target's unit?", p.HPA.Min, number(round(p.peak)), number(round(least)))
 	}
 	if over := p.shareOver(most); over > 0 {
 		unit := ""
@@ -115,17 +100,11 @@ func (p *plan) scaleNotes(c *Comparison, note noting) {
 			figures.Share(over), p.HPA.Max, number(round(most)), unit)
 	}
 	if p.planned() < p.recorded.Step {
-		note(
-			"The history is in steps of %s, longer than the lead time: bursts between them are not seen, and every policy "+
-				"would be later than is said here.",
-			p.recorded.Step,
-		)
+		note("The history is in steps of %s, longer than the lead time: bursts between them are not seen, and every "+
+			"policy would be later than is said here.", p.recorded.Step)
 	} else if p.recorded.Step > time.Minute {
-		note(
-			"The history is in steps of %s: within them the demand is drawn as a line, smoother than it was, for every policy "+
-				"alike.",
-			p.recorded.Step,
-		)
+		note("The history is in steps of %s: within them the demand is drawn as a line, smoother than it was, for "+
+			"every policy alike.", p.recorded.Step)
 	}
 	for _, one := range c.Policies {
 		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.Meets {

@@ -20,9 +20,9 @@ const (
 	holtWintersBlock, arimaBlock = 5 * time.Minute, time.Minute
 )
 
-// values are what a policy serves over the history. It ends early, with what is of no use, where done is closed.
-func (h *history) values(done <-chan struct{}, p simulate.Policy) ([]float64, error) {
-	return simulate.Values(h.demand, sync, stopping{done, p})
+// values are what a policy serves over the history. It ends early, with what is of no use, where it is done.
+func (h *history) values(p simulate.Policy) ([]float64, error) {
+	return simulate.Values(h.demand, sync, stopping{h.done, p})
 }
 
 // stopping asks a policy no more once it is done.
@@ -47,23 +47,18 @@ type forecasting struct{ model *windowpeak.Model }
 // Serve is the forecast, NaN where there is none.
 func (f forecasting) Serve(o simulate.Observation) float64 { return f.model.Push(o.Arrived) }
 
-// forecasts are those of a model for the window ahead, at every step.
-func (h *history) forecasts(done <-chan struct{}, c windowpeak.ModelConfig) ([]float64, error) {
+// alone is a model as people serve one: the highest forecast for the window, and never less than is observed. Nil where the
+// history was too short for a single fit.
+func (h *history) alone(c windowpeak.ModelConfig) ([]float64, error) {
 	model, err := windowpeak.NewModel(c)
 	if err != nil {
 		return nil, err
 	}
-	return h.values(done, forecasting{model})
-}
-
-// alone is a model as people serve one: the highest forecast for the window, and never less than is observed. Nil where the
-// history was too short for a single fit.
-func (h *history) alone(done <-chan struct{}, c windowpeak.ModelConfig) ([]float64, error) {
-	forecasts, err := h.forecasts(done, c)
+	forecasts, err := h.values(forecasting{model})
 	if err != nil {
 		return nil, err
 	}
-	observed, err := h.values(done, policy.NewObserved())
+	observed, err := h.values(policy.NewObserved())
 	if err != nil {
 		return nil, err
 	}

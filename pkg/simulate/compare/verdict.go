@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
 // verdict is what is to be known first, in two sentences: forewarm against the autoscaler with the best target in
@@ -33,26 +34,25 @@ func (c *Comparison) against(forewarm, best *Policy) string {
 		head = "Neither meets the objective: with Forewarm, "
 	case forewarm.Meets && !best.Meets:
 		head = "Forewarm alone meets the objective: "
-	case c.gpuHours(forewarm) > c.gpuHours(best):
+	case c.gpuHours(&forewarm.Report) > c.gpuHours(&best.Report):
 		head = "Forewarm loses: "
 	}
 	which := "its best target in hindsight"
 	if !best.Meets {
 		which = "its least late target in hindsight"
 	}
+	got, rival := &forewarm.Report, &best.Report
 	return fmt.Sprintf(
-		"%sover %s it would have taken %s, %s than this HPA with %s (%s), and %s of the demand would have been "+
-			"late against %s, where %s may be.",
+		"%sover %s it would have taken %s, %s than this HPA with %s (%s), and %s of the demand would have "+
+			"been late against %s, where %s may be.",
 		head,
-		days(forewarm.Report.Duration),
-		c.paid(forewarm),
-		c.difference(forewarm, best),
+		days(got.Duration),
+		c.paid(got),
+		c.difference(got, rival),
 		which,
-		number(
-			best.Target,
-		),
-		figures.Share(forewarm.Report.LateShare()),
-		figures.Share(best.Report.LateShare()),
+		number(best.Target),
+		figures.Share(got.LateShare()),
+		figures.Share(rival.LateShare()),
 		figures.Asked(c.Assumptions.Objective),
 	)
 }
@@ -63,13 +63,13 @@ func (c *Comparison) asItIs(written *Policy) string {
 		return ""
 	}
 	return fmt.Sprintf("The HPA as it is written (%s) would have taken %s with %s late.",
-		number(written.Target), c.paid(written), figures.Share(written.Report.LateShare()))
+		number(written.Target), c.paid(&written.Report), figures.Share(written.Report.LateShare()))
 }
 
-func (c *Comparison) gpuHours(of *Policy) float64 { return of.Report.Replicas * c.Assumptions.GPUs }
+func (c *Comparison) gpuHours(of *simulate.Report) float64 { return of.Replicas * c.Assumptions.GPUs }
 
 // paid is "1,234 GPU-hours", with what they cost where a price was given.
-func (c *Comparison) paid(of *Policy) string {
+func (c *Comparison) paid(of *simulate.Report) string {
 	return figures.Amount(c.gpuHours(of)) + " GPU-hours" + c.dollars(c.gpuHours(of))
 }
 
@@ -80,8 +80,8 @@ func (c *Comparison) dollars(gpuHours float64) string {
 	return " ($" + figures.Amount(gpuHours*c.Assumptions.GPUPrice) + ")"
 }
 
-// difference is "210 or 14.5% fewer".
-func (c *Comparison) difference(of, than *Policy) string {
+// difference is "210 ($640) or 14.5% fewer".
+func (c *Comparison) difference(of, than *simulate.Report) string {
 	saved := c.gpuHours(than) - c.gpuHours(of)
 	word := "fewer"
 	if saved < 0 {

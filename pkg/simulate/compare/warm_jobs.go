@@ -24,10 +24,8 @@ type warming struct {
 // WarmPool is what the jobs of a pool are told to be at.
 const WarmPool = "warm pool"
 
-// What the jobs of a pool take, in plays: a stretch of the forecaster, and a run with a plan at every step.
-const (
-	plannedUnits = 60
-)
+// plannedUnits are what a run with a plan at every step takes, in plays.
+const plannedUnits = 60
 
 // warmJobs are those of a pool.
 func (p *plan) warmJobs(far func() (answer, error)) []job {
@@ -56,7 +54,7 @@ func times(n int, do func()) {
 func (p *plan) decidedNear() (answer, error) {
 	near := p.Config
 	near.Node, near.Pool = nil, nil
-	out, err := p.history.decided(p.done, &near, nil, p.Objective)
+	out, err := p.decided(&near, nil, p.Objective)
 	return out, errors.Join(err, p.interrupted())
 }
 
@@ -110,15 +108,8 @@ func (p *plan) underBudget(budget float64, own bool) (_ *Trial, spentAll bool, _
 		return nil, false, err
 	}
 	keeper := pool.NewKeeper(pool.Config{
-		Pool: p.ask(
-			budget,
-		),
-		Alike:   p.warm.alike,
-		Windows: pool.NewWindows(p.demand, far.windows),
-		Near:    near.values[0],
-		Far:     far.values[0],
-		Refresh: sync,
-		From:    p.untilCounted(),
+		Pool: p.ask(budget), Alike: p.warm.alike, Windows: pool.NewWindows(p.demand, far.windows),
+		Near: near.values[0], Far: far.values[0], Refresh: sync, From: p.untilCounted(),
 		Member: warmpool.Member{
 			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
 			MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
@@ -132,7 +123,7 @@ func (p *plan) underBudget(budget float64, own bool) (_ *Trial, spentAll bool, _
 
 // holdNothing plays the autoscaler as it is written, and forewarm, without a pool.
 func (p *plan) holdNothing(spent func()) error {
-	observed, err := p.values(p.done, policy.NewObserved())
+	observed, err := p.values(policy.NewObserved())
 	if err != nil {
 		return err
 	}
@@ -168,7 +159,7 @@ func (p *plan) holdFixed(spent func()) error {
 
 // holdTuned plays the autoscaler beside nothing and beside some fixed numbers of chunks, under some of the targets each.
 func (p *plan) holdTuned(spent func()) error {
-	values, err := p.values(p.done, policy.NewObserved())
+	values, err := p.values(policy.NewObserved())
 	if err != nil {
 		return err
 	}

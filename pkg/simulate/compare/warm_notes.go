@@ -11,46 +11,33 @@ import (
 
 // warmNotes are what a reader must know before they trust what is said of a pool.
 func (p *plan) warmNotes(w *Warm) []string {
-	out := []string{fmt.Sprintf(
-		"A node has room for %s and stays %s after its last replica. A replica that finds no place sends for one; a "+
-			"place that is held is paid for like any other.", replicasOf(p.Pool.placesOfNode()), clock(keep),
-	)}
+	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	note("A node has room for %s and stays %s after its last replica. A replica that finds no place sends for one; a "+
+		"place that is held is paid for like any other.", replicasOf(p.Pool.placesOfNode()), clock(keep))
 	if p.Pool.places(p.Pool.Asked.Max) == 0 {
 		note("The pool's max, %d chunks, is less than a replica takes, %s: it never helps.", p.Pool.Asked.Max,
 			number(p.Pool.Chunks))
 	}
 	if w.Members == 1 {
-		note(
-			"One member was played. Alone it shares nothing: a place that is held costs as much as a replica there would, and " +
-				"that is ready at once. A pool gains by being shared, as not all members rise together.",
-		)
+		note("One member was played. Alone it shares nothing: a place that is held costs as much as a replica there " +
+			"would, and that is ready at once. A pool gains by being shared, as not all members rise together.")
 	} else {
-		note(
-			"The history is that of %s. The other members' are not known: they are taken to be like it, whole days apart, so "+
-				"that their days have one shape and their bursts come at different times. All figures are of all %d.",
-			p.Pool.Member,
-			w.Members,
-		)
+		note("The history is that of %s. The other members' are not known: they are taken to be like it, whole days "+
+			"apart, so that their days have one shape and their bursts come at different times. All figures are of "+
+			"all %d.", p.Pool.Member, w.Members)
 	}
 	if n := p.Pool.Members; n > w.Members {
-		note(
-			"The pool has %d members, of which %d were played: more whole days are not in the history, or would take too long.",
-			n,
-			w.Members,
-		)
+		note("The pool has %d members, of which %d were played: more whole days are not in the history, or would take "+
+			"too long.", n, w.Members)
 	}
 	own := w.of(Forewarm, Planned)
 	if own == nil {
 		return out
 	}
 	t := &own.Pool
-	note(
-		"For %s of the time the pool covered what could be wanted before a node would come, and Forewarm looked ahead by "+
-			"%s alone.",
-		figures.Share(t.Share(t.Covered)),
-		clock(p.Lead.planned()),
-	)
+	note("For %s of the time the pool covered what could be wanted before a node would come, and Forewarm looked "+
+		"ahead by %s alone.", figures.Share(t.Share(t.Covered)), clock(p.Lead.planned()))
 	if t.FellBack > 0 {
 		note("For %s of the time nothing was known to plan by, and the pool fell back on %d chunks.",
 			figures.Share(t.Share(t.FellBack)), p.Pool.Asked.Fallback)
@@ -60,7 +47,7 @@ func (p *plan) warmNotes(w *Warm) []string {
 			figures.Share(t.Share(t.OverBudget)), p.Pool.Asked.Fallback)
 	}
 	p.matchedSpare(own, note)
-	if best := cheapestBudget(w); best != nil && !best.Own {
+	if best := w.best(Planned); best != nil && !best.Own {
 		why := "the cheapest within the objective"
 		if !best.Meets {
 			why = "the least late"
@@ -85,22 +72,9 @@ func (p *plan) matchedSpare(own *Trial, note noting) {
 		return
 	}
 	cheapest := slices.MinFunc(all, func(a, b Trial) int { return cmp.Compare(a.Report.Replicas, b.Report.Replicas) })
-	beside := "Forewarm"
-	if cheapest.Policy == BestTarget {
-		beside = "this HPA with the target " + number(cheapest.Target)
-	}
-	note(
-		"No later than the pool was (%s), the cheapest fixed number is %s beside %s: it would have taken %s GPU-hours.",
-		figures.Share(own.Report.LateShare()),
-		chunks(cheapest.Spare),
-		beside,
-		figures.Amount(cheapest.Report.Replicas*p.GPUs),
-	)
-}
-
-// cheapestBudget is the best trial of the pool.
-func cheapestBudget(w *Warm) *Trial {
-	return bestOf(slices.DeleteFunc(slices.Clone(w.Trials), func(t Trial) bool { return t.Holding != Planned }))
+	note("No later than the pool was (%s), the cheapest fixed number is %s beside %s: it would have taken %s "+
+		"GPU-hours.", figures.Share(own.Report.LateShare()), chunks(cheapest.Spare), cheapest.beside(),
+		figures.Amount(cheapest.Report.Replicas*p.GPUs))
 }
 
 // budgetOf is the budget of a pool in words.

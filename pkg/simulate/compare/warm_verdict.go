@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/forewarm/forewarm/pkg/figures"
 )
@@ -60,15 +61,16 @@ func (c *Comparison) warmVerdict(w *Warm) string {
 		return "Interrupted before the pool could be compared."
 	}
 	pays, saves := c.againstNone(own, without, w.Members)
-	against := c.againstFixed(w, own)
-	if against.loses && pays {
-		return sentences(against.text, saves)
+	loses, against := c.againstFixed(w, own)
+	if loses && pays {
+		return sentences(against, saves)
 	}
-	return sentences(saves, against.text)
+	return sentences(saves, against)
 }
 
 // againstNone is forewarm with its pool beside forewarm without one, and whether the pool pays.
 func (c *Comparison) againstNone(own, without *Trial, members int) (pays bool, text string) {
+	with, bare := &own.Report, &without.Report
 	head := "The pool pays: "
 	pays = true
 	switch {
@@ -76,27 +78,17 @@ func (c *Comparison) againstNone(own, without *Trial, members int) (pays bool, t
 		head = "The pool pays, as only with it the objective is met: "
 	case !own.Meets && without.Meets:
 		pays, head = false, "The pool loses, as with it the objective is missed: "
-	case own.Report.Replicas > without.Report.Replicas:
+	case with.Replicas > bare.Replicas:
 		pays, head = false, "The pool costs more than it saves: "
-	case own.Report.Replicas == without.Report.Replicas:
+	case with.Replicas == bare.Replicas:
 		pays, head = false, "The pool changes nothing: "
 	case !own.Meets:
 		head = "The pool saves, but the objective is missed with it and without: "
 	}
-	return pays, fmt.Sprintf(
-		"%sover %s Forewarm would have taken %s with it%s, %s idle among them, %s than without, with %s late against %s; "+
-			"a new replica would have waited %s for a node against %s.",
-		head,
-		days(own.Report.Duration),
-		c.hours(own.Report.Replicas),
-		forMembers(members),
-		c.idle(own),
-		c.fewer(own, without),
-		figures.Share(own.Report.LateShare()),
-		figures.Share(without.Report.LateShare()),
-		minutes(own.Report.MeanWait().Minutes()),
-		minutes(without.Report.MeanWait().Minutes()),
-	)
+	return pays, fmt.Sprintf("%sover %s Forewarm would have taken %s with it%s, %s idle among them, %s than without, "+
+		"with %s late against %s; a new replica would have waited %s for a node against %s.", head, days(with.Duration),
+		c.paid(with), forMembers(members), c.idle(own), c.difference(with, bare), figures.Share(with.LateShare()),
+		figures.Share(bare.LateShare()), minutes(with.MeanWait()), minutes(bare.MeanWait()))
 }
 
 // forMembers says whose hours they are, where there are several.
@@ -107,39 +99,32 @@ func forMembers(n int) string {
 	return fmt.Sprintf(" for %d members alike", n)
 }
 
-// rivalry is how the pool fares against what is fixed.
-type rivalry struct {
-	loses bool
-	text  string
-}
-
-// againstFixed is the pool beside the better of two numbers of chunks that never change: below forewarm, and below the
-// autoscaler.
-func (c *Comparison) againstFixed(w *Warm, own *Trial) rivalry {
-	var best *Trial
-	for _, name := range []string{Forewarm, BestTarget} {
-		if one := w.of(name, Fixed); one != nil && (best == nil || betterTrial(one, best)) {
-			best = one
-		}
-	}
+// againstFixed is the pool beside the better of two numbers of chunks that never change, below forewarm and below the
+// autoscaler, and whether the pool loses.
+func (c *Comparison) againstFixed(w *Warm, own *Trial) (loses bool, text string) {
+	best := w.best(Fixed)
 	if best == nil {
-		return rivalry{}
+		return false, ""
 	}
-	what := chunks(best.Spare) + " at all times beside Forewarm"
-	if best.Policy == BestTarget {
-		what = fmt.Sprintf(
-			"%s at all times beside this HPA with the target %s",
-			chunks(best.Spare),
-			number(best.Target),
-		)
-	}
-	loses := betterTrial(best, own)
 	head := "Nothing fixed is as good: "
-	if loses {
+	if loses = betterTrial(best, own); loses {
 		head = "The pool loses to a fixed number: "
 	}
-	return rivalry{loses, fmt.Sprintf("%s%s, the best in hindsight, would have taken %s with %s late.",
-		head, what, c.hours(best.Report.Replicas), figures.Share(best.Report.LateShare()))}
+	return loses, fmt.Sprintf("%s%s at all times beside %s, the best in hindsight, would have taken %s with %s late.",
+		head, chunks(best.Spare), best.beside(), c.paid(&best.Report), figures.Share(best.Report.LateShare()))
+}
+
+// beside names what scales beside a number of chunks.
+func (t *Trial) beside() string {
+	if t.Policy == BestTarget {
+		return "this HPA with the target " + number(t.Target)
+	}
+	return "Forewarm"
+}
+
+// best of the trials with a holding; nil where none was played.
+func (w *Warm) best(h Holding) *Trial {
+	return bestOf(slices.DeleteFunc(slices.Clone(w.Trials), func(t Trial) bool { return t.Holding != h }))
 }
 
 // bestOf is the best of some trials; nil where there is none.
@@ -172,20 +157,7 @@ func betterTrial(a, b *Trial) bool {
 	return a.Report.LateShare() < b.Report.LateShare()
 }
 
-// hours are replica-hours as GPU-hours, with what they cost where a price was given.
-func (c *Comparison) hours(replicas float64) string {
-	of := replicas * c.Assumptions.GPUs
-	return figures.Amount(of) + " GPU-hours" + c.dollars(of)
-}
-
 func (c *Comparison) idle(t *Trial) string { return figures.Amount(t.Report.Idle * c.Assumptions.GPUs) }
 
-// fewer is "210 ($640) or 14.5% fewer".
-func (c *Comparison) fewer(of, than *Trial) string {
-	return c.difference(&Policy{Report: of.Report}, &Policy{Report: than.Report})
-}
-
 // minutes have a tenth of one.
-func minutes(m float64) string {
-	return number(math.Round(m*10)/10) + " min"
-}
+func minutes(d time.Duration) string { return number(math.Round(d.Minutes()*10)/10) + " min" }

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/hack/scenario"
 	"github.com/forewarm/forewarm/pkg/decide"
 	"github.com/forewarm/forewarm/pkg/forecaster"
 	"github.com/forewarm/forewarm/pkg/simulate"
 	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/simulate/scenario"
 )
 
 // After a launch or a leap of the demand, quantiles are calibrated within hours: scores are kept in a unit that survives it.

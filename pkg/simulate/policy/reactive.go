@@ -43,7 +43,7 @@ func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.Push(o.Dem
 type Offset struct {
 	observed *Observed
 	ahead    *trailing.Max
-	before   []delayed
+	before   []trailing.Delay
 }
 
 // NewOffset looks ahead of the same time of each period before (a day, a week) by a lead time shorter than the periods.
@@ -51,7 +51,7 @@ func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 	window := int(lead / refresh)
 	p := &Offset{observed: NewObserved(), ahead: trailing.NewMax(window + 1)}
 	for _, period := range periods {
-		p.before = append(p.before, newDelayed(max(int(period/refresh)-window, 1)))
+		p.before = append(p.before, trailing.NewDelay(max(int(period/refresh)-window, 1)))
 	}
 	return p
 }
@@ -60,7 +60,7 @@ func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 func (p *Offset) Serve(o simulate.Observation) float64 {
 	value, ahead := p.observed.Serve(o), p.ahead.Push(o.Demand)
 	for i := range p.before {
-		value = trailing.Most(value, p.before[i].push(ahead))
+		value = trailing.Most(value, p.before[i].Push(ahead))
 	}
 	return value
 }

@@ -53,20 +53,17 @@ func between(all []compare.Slot) string {
 
 // latest is where a stretch of so many slots begins in which the most was late; false where nothing was.
 func latest(a, b []compare.Slot, long int) (int, bool) {
-	late := func(i int) float64 { return a[i].Late*max(a[i].Demand, 0) + b[i].Late*max(b[i].Demand, 0) }
-	from, most, sum := 0, 0.0, 0.0
-	for i := range a {
-		if v := late(i); figures.Known(v) {
-			sum += v
-		}
-		if i >= long {
-			if v := late(i - long); figures.Known(v) {
-				sum -= v
+	from, most := 0, 0.0
+	for i := range len(a) - long + 1 {
+		sum := 0.0
+		for j := i; j < i+long; j++ {
+			if v := a[j].Late*max(a[j].Demand, 0) + b[j].Late*max(b[j].Demand, 0); figures.Known(v) {
+				sum += v
 			}
 		}
-		// What is left by rounding is no reason to move on.
-		if i >= long-1 && sum > most*(1+1e-9) {
-			from, most = i-long+1, sum
+		// A difference by rounding is no reason to move on.
+		if sum > most*(1+1e-9) {
+			from, most = i, sum
 		}
 	}
 	return from, most > 0

@@ -1,7 +1,7 @@
 // Package report tells a comparison of policies: to a terminal, to programs and, as a page that can be mailed, to whoever
 // pays for the GPUs.
 //
-//	compare.Comparison ──> Text  words, a table and charts in characters (text.go, sparkline.go, scatter.go)
+//	compare.Comparison ──> Text  words, a table and charts in characters (text.go, frontier.go)
 //	                   ──> JSON  every number by its name (json.go)
 //	                   ──> HTML  one file with its drawings, which needs nothing beside itself (html.go, course.go,
 //	                             frontier.go)

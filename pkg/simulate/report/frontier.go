@@ -1,35 +1,79 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/ticks"
 )
 
-// frontierTall is the height of its drawing in pixels.
-const frontierTall = 300
+// plane is where cost is drawn against lateness: to the right the logarithm of the share that was late, upwards the cost.
+type plane struct{ x, y chart.Axis }
 
-// frontier is the drawing of cost against lateness.
-type frontier struct {
-	Title, Description string
-	// Objective is where it stands from the left, Missed the same in thousandths, Asked what it is; its words stand before
-	// it where there is no room behind it.
-	Objective, Missed, Asked string
-	Before                   bool
-	// Curves are the policies at other settings, Points the policies themselves.
-	Curves []curve
-	Points []badge
-	Shares []label
-	Costs  []label
+// newPlane spans the policies and the objective; of their frontiers, what is neither much later nor much dearer than the
+// policies themselves. False where there is nothing to draw.
+func newPlane(c *compare.Comparison) (plane, bool) {
+	// leastShare is told from none.
+	const leastShare = 1e-4
+	p := plane{chart.Axis{From: 0.1}, chart.Axis{From: math.Inf(1), To: math.Inf(-1)}}
+	p.seeLate(c.Assumptions.Objective)
+	for i := range c.Policies {
+		if at := played(&c.Policies[i]); figures.Known(at.Cost) {
+			p.see(at)
+		}
+	}
+	if math.IsInf(p.y.From, 0) {
+		return p, false
+	}
+	latest, dearest := max(2*p.x.To, 10*c.Assumptions.Objective), 1.2*p.y.To
+	for i := range c.Policies {
+		for _, at := range c.Policies[i].Frontier {
+			if at.Late <= latest && at.Cost <= dearest {
+				p.see(at)
+			}
+		}
+	}
+	least := math.Pow(10, math.Floor(math.Log10(max(p.x.From, leastShare))))
+	p.x = chart.Lateness(least, min(1, max(1.3*p.x.To, 10*least)))
+	room := 0.08 * max(p.y.To-p.y.From, 0.1)
+	p.y = chart.Numbers(p.y.From-room, p.y.To+room)
+	return p, figures.Known(p.y.To - p.y.From)
 }
 
-// curve is a line through the settings of a policy, in thousandths of the plane's width and height from its left top.
-type curve struct{ Class, Path string }
+// played is where a policy itself is.
+func played(p *compare.Policy) compare.Point {
+	return compare.Point{Late: p.Report.LateShare(), Cost: p.Report.Cost()}
+}
+
+// see widens the plane.
+func (p *plane) see(at compare.Point) {
+	p.seeLate(at.Late)
+	p.y.From, p.y.To = min(p.y.From, at.Cost), max(p.y.To, at.Cost)
+}
+
+// seeLate widens the axis of the shares; what is not late at all has its own place.
+func (p *plane) seeLate(late float64) {
+	if late > 0 && figures.Known(late) {
+		p.x.From, p.x.To = min(p.x.From, late), max(p.x.To, late)
+	}
+}
+
+// holds says whether a point is on the plane.
+func (p *plane) holds(at compare.Point) bool {
+	return figures.Known(at.Late) && at.Late <= p.x.To && at.Cost >= p.y.From && at.Cost <= p.y.To
+}
+
+// frontier is the drawing of cost against lateness, with the policies that are on it.
+type frontier struct {
+	*chart.Chart
+
+	Points []row
+}
 
 // newFrontier is nil where there is nothing to draw.
 func newFrontier(c *compare.Comparison) *frontier {
@@ -37,125 +81,74 @@ func newFrontier(c *compare.Comparison) *frontier {
 	if !ok {
 		return nil
 	}
-	at := on.x(c.Assumptions.Objective)
-	f := &frontier{
-		Title:     "Cost over demand against the share of the demand that was late",
-		Asked:     figures.Asked(c.Assumptions.Objective),
-		Objective: hundredths(at),
-		Missed:    decimal(tall*at, 1),
-		Before:    at > 0.7,
-		Shares:    shares(&on),
-		Costs:     costs(&on),
-	}
+	f := &frontier{Chart: &chart.Chart{
+		ID: "frontier", Title: "Cost over demand against the share of the demand that was late",
+		X: on.x, Y: on.y, Tall: 300, Across: 1000, Up: 1000,
+	}}
+	f.X.Label = "late, of the demand (logarithmic)"
+	f.objective(c.Assumptions.Objective)
 	said := make([]string, 0, len(c.Policies))
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if path := on.path(p.Frontier); path != "" {
-			f.Curves = append(f.Curves, curve{class(p.Name), path})
+		line := make([]chart.Point, len(p.Frontier))
+		for j, at := range p.Frontier {
+			line[j] = chart.Point{X: at.Late, Y: at.Cost}
+			if !on.holds(at) {
+				line[j].Y = math.NaN()
+			}
 		}
-		if b, drawn := newBadge(&on, p); drawn {
-			f.Points = append(f.Points, b)
-			said = append(said, b.Says)
+		f.Line("curve "+class(p.Name), line...)
+		at := played(p)
+		if !on.holds(at) {
+			continue
 		}
+		r := newRow(p)
+		says := fmt.Sprintf("%s: %s late at a cost of %s", r.Policy, figures.Share(at.Late), decimal(at.Cost, 2))
+		f.Badge(chart.Badge{Class: r.Class, Letter: r.Mark, Says: says}, chart.Point{X: at.Late, Y: at.Cost})
+		f.Points, said = append(f.Points, r), append(said, says)
 	}
-	spread(f.Points)
 	f.Description = strings.Join(said, "; ") + "."
 	return f
 }
 
-// badge is a policy's letter and the point that it belongs to: X from the left, Y in pixels from the top. The letter
-// stands aside by DX pixels where points are close.
-type badge struct {
-	Class, Letter, Policy, Says string
-	X, Y, DX                    string
-	Aside                       bool
-
-	x, y, dx float64 // X is a share of the width.
-	placed   bool
+// objective shades what misses it. Its words stand before it where there is no room behind it.
+func (f *frontier) objective(share float64) {
+	x, y := f.X, f.Y
+	f.Box("missed", chart.Point{X: share, Y: y.From}, chart.Point{X: x.To, Y: y.To})
+	f.Line("objective", chart.Point{X: share, Y: y.From}, chart.Point{X: share, Y: y.To})
+	below := chart.Point{X: share, Y: y.To - 0.065*(y.To-y.From)}
+	f.Note("", below, "objective "+figures.Asked(share), x.At(share) > 0.7)
 }
 
-func newBadge(on *plane, p *compare.Policy) (badge, bool) {
-	at := compare.Point{Late: p.Report.LateShare(), Cost: p.Report.Cost()}
-	if !on.holds(at) {
-		return badge{}, false
+// writeFrontier draws the cost against the lateness in characters: a capital for each policy, small letters for its other
+// settings. What matters most is drawn last: the policies over the objective over the other settings.
+func writeFrontier(out *bytes.Buffer, c *compare.Comparison, width int) {
+	// mostColumns is a width beyond which the chart gains nothing.
+	const mostColumns, lines = 100, 16
+	on, ok := newPlane(c)
+	if !ok {
+		return
 	}
-	b := badge{
-		Class: class(p.Name), Letter: mark(p.Name), Policy: plain(p.Name),
-		x: on.x(at.Late), y: margin + frontierTall*(1-on.y(at.Cost)),
-	}
-	b.Says = fmt.Sprintf("%s: %s late at a cost of %s", b.Policy, figures.Share(at.Late), decimal(at.Cost, 2))
-	b.X, b.Y = hundredths(b.x), decimal(b.y, 1)
-	return b, true
-}
-
-// spread sets letters aside, to the left or to the right of their points, so that they hide neither each other nor other
-// points, be the page narrow or wide. Those that are told last, forewarm among them, are the last to give way.
-func spread(all []badge) {
-	const step = 24
-	for i := len(all) - 1; i >= 0; i-- {
-		b := &all[i]
-		for _, dx := range []float64{0, step, -step, 2 * step, -2 * step, 3 * step, -3 * step, 4 * step, -4 * step} {
-			if free(all, i, dx) {
-				b.dx = dx
-				break
-			}
-		}
-		b.placed, b.Aside = true, b.dx != 0
-		b.DX = strconv.FormatFloat(b.dx, 'f', 0, 64)
-	}
-}
-
-// free says whether a letter that is set aside so far hides nothing.
-func free(all []badge, i int, dx float64) bool {
-	const apart, radius = 21, 14
-	for _, wide := range []float64{360, 1060} {
-		at := wide*all[i].x + dx
-		if at < 0 || at > wide {
-			return false
-		}
-		for j := range all {
-			if j == i {
-				continue
-			}
-			o := &all[j]
-			if o.placed && math.Hypot(at-wide*o.x-o.dx, all[i].y-o.y) < apart ||
-				math.Hypot(at-wide*o.x, all[i].y-o.y) < radius {
-				return false
-			}
+	cells := chart.NewCells(on.x, on.y, min(width, mostColumns), lines)
+	put := func(at compare.Point, letter string) {
+		if sign, _ := utf8.DecodeRuneInString(letter); on.holds(at) {
+			cells.Put(chart.Point{X: at.Late, Y: at.Cost}, sign)
 		}
 	}
-	return true
-}
-
-// path is a line through the points that are on the plane.
-func (p *plane) path(all []compare.Point) string {
-	var out strings.Builder
-	sign := "M"
-	for _, at := range all {
-		if !p.holds(at) {
-			sign = "M"
-			continue
-		}
-		fmt.Fprintf(&out, "%s%.1f %.1f", sign, tall*p.x(at.Late), tall*(1-p.y(at.Cost)))
-		sign = "L"
-	}
-	return out.String()
-}
-
-func shares(p *plane) []label {
-	var out []label
-	for _, t := range p.shares() {
-		out = append(out, label{At: hundredths(p.x(t.Value)), Text: t.Label})
-	}
-	return out
-}
-
-func costs(p *plane) []label {
-	var out []label
-	for _, t := range ticks.Round(p.low, p.high) {
-		if y := p.y(t.Value); y < 0.96 {
-			out = append(out, label{At: pixels(frontierTall, y), Text: t.Label})
+	for i := range c.Policies {
+		for _, at := range c.Policies[i].Frontier {
+			put(at, strings.ToLower(mark(c.Policies[i].Name)))
 		}
 	}
-	return out
+	cells.Rule(c.Assumptions.Objective)
+	key := make([]string, len(c.Policies))
+	for i := range c.Policies {
+		name := c.Policies[i].Name
+		put(played(&c.Policies[i]), mark(name))
+		key[i] = mark(name) + " " + name
+	}
+	out.WriteByte('\n')
+	paragraph(out, "Cost over demand, upwards, against the share that was late, to the right", width)
+	out.WriteString(cells.String())
+	paragraph(out, strings.Join(key, ", ")+"; in small letters, their other settings; ┊ the objective.", width)
 }

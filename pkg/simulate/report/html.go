@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
@@ -16,8 +17,12 @@ import (
 //go:embed page
 var pages embed.FS
 
+//nolint:gochecknoglobals // Parsed once.
+var templates = template.Must(template.ParseFS(pages, "page/*.html"))
+
 // page is what the templates show.
 type page struct {
+	ChartStyle                template.CSS
 	Verdict, Capacity, Period string
 	Interrupted               string
 	Tiles                     []tile
@@ -39,24 +44,12 @@ type tile struct{ Name, Value, Note string }
 // HTML writes a comparison as one page that needs nothing beside itself, neither scripts nor the network, in light and in
 // dark, on paper and on a telephone. It returns the error of the writer.
 func HTML(w io.Writer, c *compare.Comparison) error {
-	source, err := template.ParseFS(pages, "page/*.html")
-	if err != nil {
-		return fmt.Errorf("report: page template: %w", err)
-	}
 	a := &c.Assumptions
-	of := columns(a)
+	table := columns(a)
 	shown := page{
-		Verdict:  plain(c.Verdict),
-		Capacity: capacity(a),
-		Tiles:    tiles(c),
-		Frontier: newFrontier(c),
-		Closeup:  newCloseup(c),
-		Columns:  of,
-		Rows:     rows(c, of),
-		Asked:    figures.Asked(a.Objective),
-		Sections: sections(c),
-		Facts:    facts(a),
-		Period:   period(a),
+		ChartStyle: chart.Style(), Verdict: plain(c.Verdict), Capacity: capacity(a), Period: period(a),
+		Tiles: tiles(c), Closeup: newCloseup(c), Frontier: newFrontier(c), Columns: table, Rows: rows(c, table),
+		Asked: figures.Asked(a.Objective), Sections: sections(c), Facts: facts(a),
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
@@ -72,7 +65,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		}
 	}
 	var out bytes.Buffer
-	if err := source.ExecuteTemplate(&out, "page.html", shown); err != nil {
+	if err := templates.ExecuteTemplate(&out, "page.html", shown); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
 	if _, err := w.Write(out.Bytes()); err != nil {
@@ -87,23 +80,16 @@ func tiles(c *compare.Comparison) []tile {
 	if ours == nil || best == nil {
 		return nil
 	}
-	out := []tile{{
-		"GPU-hours", figures.Amount(gpuHours(a, ours)), than(gpuHours(a, ours), gpuHours(a, best), figures.Amount),
-	}}
+	const beside = " with the best target"
+	hours, late := gpuHours(a, ours), figures.Share(ours.Report.LateShare())
+	out := []tile{{"GPU-hours", figures.Amount(hours), than(hours, gpuHours(a, best), figures.Amount)}}
 	if a.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + figures.Amount(v) }
 		out = append(out, tile{"Cost", priced(dollars(a, ours)), than(dollars(a, ours), dollars(a, best), priced)})
 	}
-	return append(
-		out,
-		tile{
-			"Late, of at most " + figures.Asked(a.Objective), figures.Share(ours.Report.LateShare()),
-			figures.Share(best.Report.LateShare()) + " with the best target",
-		},
-		tile{
-			"Cold starts", strconv.Itoa(ours.Report.ColdStarts),
-			strconv.Itoa(best.Report.ColdStarts) + " with the best target",
-		},
+	return append(out,
+		tile{"Late, of at most " + figures.Asked(a.Objective), late, figures.Share(best.Report.LateShare()) + beside},
+		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(best.Report.ColdStarts) + beside},
 	)
 }
 

@@ -224,7 +224,7 @@ func TestFrontierIsDrawn(t *testing.T) {
 			t.Errorf("the point of %s says nothing of it", c.Policies[i].Name)
 		}
 	}
-	if len(of(chart.all("path"), "curve")) == 0 || len(of(chart.all("line"), "objective")) != 1 {
+	if len(of(chart.all("path"), "curve")) == 0 || len(of(chart.all("path"), "objective")) != 1 {
 		t.Error("neither the other settings nor the objective are drawn")
 	}
 }

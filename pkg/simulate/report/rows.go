@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -30,59 +29,27 @@ type column struct {
 
 // columns are those of a comparison; the dollars only where a price was given.
 func columns(a *compare.Assumptions) []column {
+	hours := func(p *compare.Policy) string { return figures.Amount(gpuHours(a, p)) }
+	cost := func(p *compare.Policy) string { return figures.Amount(dollars(a, p)) }
+	late := func(p *compare.Policy) string { return figures.Share(p.Report.LateShare()) }
+	unserved := func(p *compare.Policy) string { return figures.Share(p.Report.UnservedShare()) }
+	target := func(p *compare.Policy) string { return figures.Number(p.Target) }
+	cold := func(p *compare.Policy) string { return strconv.Itoa(p.Report.ColdStarts) }
+	churn := func(p *compare.Policy) string { return decimal(p.Report.ChurnPerHour(), 1) }
+	early := func(p *compare.Policy) string { return minutes(p.Early) }
+	lateBy := func(p *compare.Policy) string { return minutes(p.LateBy) }
+	ratio := func(p *compare.Policy) string { return decimal(p.Report.Cost(), 2) }
 	all := []column{
-		{"", "target", "Target that it was played with, in the metric's unit", func(p *compare.Policy) string {
-			return figures.Number(p.Target)
-		}},
-		{
-			"GPU",
-			"hours",
-			"GPU-hours paid for",
-			func(p *compare.Policy) string { return figures.Amount(gpuHours(a, p)) },
-		},
-		{
-			"",
-			"$",
-			"What they cost at the price given",
-			func(p *compare.Policy) string { return figures.Amount(dollars(a, p)) },
-		},
-		{
-			"",
-			"late",
-			"Demand that waited too long",
-			func(p *compare.Policy) string { return figures.Share(p.Report.LateShare()) },
-		},
-		{
-			"un-",
-			"served",
-			"Demand that gave up",
-			func(p *compare.Policy) string { return figures.Share(p.Report.UnservedShare()) },
-		},
-		{"cold", "starts", "Times that demand came and no replica was ready", func(p *compare.Policy) string {
-			return strconv.Itoa(p.Report.ColdStarts)
-		}},
-		{"churn", "/h", "Replicas started or stopped in an hour", func(p *compare.Policy) string {
-			return decimal(p.Report.ChurnPerHour(), 1)
-		}},
-		{
-			"min",
-			"early",
-			"Minutes that replicas were ready before the demand needed them",
-			func(p *compare.Policy) string {
-				return minutes(p.Early)
-			},
-		},
-		{
-			"min",
-			"late",
-			"Minutes that replicas were ready after the demand needed them",
-			func(p *compare.Policy) string {
-				return minutes(p.LateBy)
-			},
-		},
-		{"cost/", "demand", "Replica-hours paid for over those of the demand", func(p *compare.Policy) string {
-			return decimal(p.Report.Cost(), 2)
-		}},
+		{"", "target", "Target that it was played with, in the metric's unit", target},
+		{"GPU", "hours", "GPU-hours paid for", hours},
+		{"", "$", "What they cost at the price given", cost},
+		{"", "late", "Demand that waited too long", late},
+		{"un-", "served", "Demand that gave up", unserved},
+		{"cold", "starts", "Times that demand came and no replica was ready", cold},
+		{"churn", "/h", "Replicas started or stopped in an hour", churn},
+		{"min", "early", "Minutes that replicas were ready before the demand needed them", early},
+		{"min", "late", "Minutes that replicas were ready after the demand needed them", lateBy},
+		{"cost/", "demand", "Replica-hours paid for over those of the demand", ratio},
 	}
 	if a.GPUPrice == 0 {
 		return slices.DeleteFunc(all, func(c column) bool { return c.Below == "$" })
@@ -90,15 +57,18 @@ func columns(a *compare.Assumptions) []column {
 	return all
 }
 
+func newRow(p *compare.Policy) row {
+	return row{
+		Mark: mark(p.Name), Class: class(p.Name), Policy: plain(p.Name), Misses: !p.Meets, Hindsight: p.Hindsight,
+	}
+}
+
 func rows(c *compare.Comparison, of []column) []row {
 	out := make([]row, len(c.Policies))
 	for i := range c.Policies {
-		p := &c.Policies[i]
-		out[i] = row{
-			Mark: mark(p.Name), Class: class(p.Name), Policy: plain(p.Name), Misses: !p.Meets, Hindsight: p.Hindsight,
-		}
+		out[i] = newRow(&c.Policies[i])
 		for _, column := range of {
-			out[i].Numbers = append(out[i].Numbers, column.of(p))
+			out[i].Numbers = append(out[i].Numbers, column.of(&c.Policies[i]))
 		}
 	}
 	return out
@@ -122,10 +92,8 @@ var marks = []struct{ name, letter string }{ //nolint:gochecknoglobals // A cons
 
 // mark is a policy's letter.
 func mark(name string) string {
-	for _, m := range marks {
-		if m.name == name {
-			return m.letter
-		}
+	if i := known(name); i < len(marks) {
+		return marks[i].letter
 	}
 	first, _ := utf8.DecodeRuneInString(name)
 	if !unicode.IsLetter(first) {
@@ -135,21 +103,22 @@ func mark(name string) string {
 }
 
 // class is a policy's colour in the page.
-func class(name string) string {
+func class(name string) string { return "p" + strconv.Itoa(known(name)) }
+
+// known is the place of a policy among those that have a mark, which are as many where it has none.
+func known(name string) int {
 	for i, m := range marks {
 		if m.name == name {
-			return "p" + strconv.Itoa(i)
+			return i
 		}
 	}
-	return "p" + strconv.Itoa(len(marks))
+	return len(marks)
 }
 
 // policy of a name; nil where it was not played.
 func policy(c *compare.Comparison, name string) *compare.Policy {
-	for i := range c.Policies {
-		if c.Policies[i].Name == name {
-			return &c.Policies[i]
-		}
+	if i := slices.IndexFunc(c.Policies, func(p compare.Policy) bool { return p.Name == name }); i >= 0 {
+		return &c.Policies[i]
 	}
 	return nil
 }
@@ -163,33 +132,28 @@ func facts(a *compare.Assumptions) []fact {
 	if a.CapacityAssumed {
 		capacityOf = figures.Number(a.Capacity) + ", assumed: the autoscaler's target"
 	}
+	warmUp := "nothing"
+	if a.WarmUp > 0 {
+		warmUp = figures.Span(a.WarmUp)
+	}
 	price := "none given, so no dollars are shown"
 	if a.GPUPrice > 0 {
 		price = "$" + decimal(a.GPUPrice, 2) + " an hour"
 	}
+	history := a.Start.UTC().Format("2 January 2006, 15:04 UTC") + ", " + figures.Span(a.Duration) + " in steps of " +
+		figures.Span(a.Step)
+	objective := "at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + figures.Span(a.Wait)
 	out := []fact{
 		{"History", a.Source},
-		{
-			"From",
-			a.Start.UTC().
-				Format("2 January 2006, 15:04 UTC") +
-				", " + figures.Span(
-				a.Duration,
-			) + " in steps of " + figures.Span(
-				a.Step,
-			),
-		},
+		{"From", history},
 		{"Missing of it", figures.Share(a.Gaps)},
-		{"Played first, not counted", spanOrNone(a.WarmUp)},
+		{"Played first, not counted", warmUp},
 		{"Autoscaler", a.Autoscaler},
 		{"Its target", figures.Number(a.Target)},
 		{"A replica sustains", capacityOf},
 		{"Replicas", replicas(a)},
 		{"Lead time", a.LeadTime},
-		{
-			"Objective",
-			"at most " + figures.Asked(a.Objective) + " of the demand waits longer than " + figures.Span(a.Wait),
-		},
+		{"Objective", objective},
 		{"GPUs of a replica", figures.Number(a.GPUs)},
 		{"Price of a GPU", price},
 	}
@@ -201,11 +165,4 @@ func facts(a *compare.Assumptions) []fact {
 
 func replicas(a *compare.Assumptions) string {
 	return strconv.Itoa(int(a.MinReplicas)) + " to " + strconv.Itoa(int(a.MaxReplicas))
-}
-
-func spanOrNone(d time.Duration) string {
-	if d == 0 {
-		return "nothing"
-	}
-	return figures.Span(d)
 }

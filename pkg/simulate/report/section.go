@@ -57,28 +57,25 @@ func shapesOf(c *compare.Comparison) section {
 		Answer: cheapest(c, compare.Forewarm) + " " + cheapest(c, compare.BestTarget),
 		Heads:  []string{"shape and policy", "replica", "GPUs", "$/h", "GPU-hours", "$", "late"},
 		Notes: []string{
-			"Replica is what one sustains on the shape, in the metric's unit; $/h is the price of a GPU. All shapes are taken to " +
-				"have the same lead time and the same " + replicas(
-				&c.Assumptions,
-			) + " replicas.",
+			"Replica is what one sustains on the shape, in the metric's unit; $/h is the price of a GPU. All shapes " +
+				"are taken to have the same lead time and the same " + replicas(&c.Assumptions) + " replicas.",
 		},
 	}
 	for _, t := range c.Shapes {
-		late := figures.Share(t.Late)
-		if !t.Meets {
-			late += " misses"
-		}
 		out.Lines = append(out.Lines, []string{
-			t.Name + ", " + t.Policy,
-			figures.Number(t.Capacity),
-			figures.Number(t.GPUs),
-			decimal(t.Price, 2),
-			figures.Amount(t.GPUHours()),
-			figures.Amount(t.Dollars()),
-			late,
+			t.Name + ", " + t.Policy, figures.Number(t.Capacity), figures.Number(t.GPUs), decimal(t.Price, 2),
+			figures.Amount(t.GPUHours()), figures.Amount(t.Dollars()), lateness(t.Late, t.Meets),
 		})
 	}
 	return out
+}
+
+// lateness is a share that was late, and whether it misses the objective.
+func lateness(share float64, meets bool) string {
+	if meets {
+		return figures.Share(share)
+	}
+	return figures.Share(share) + " misses"
 }
 
 // cheapest is a sentence on a policy: the shape that it is cheapest on, and the dearest that meets the objective too.
@@ -88,9 +85,8 @@ func cheapest(c *compare.Comparison, name string) string {
 	if !ok {
 		return "No shape keeps " + name + " within " + objective + " late."
 	}
-	text := "Cheapest with " + name + " within " + objective + " late: " + best.Name + ", $" + figures.Amount(
-		best.Dollars(),
-	)
+	dollars := figures.Amount(best.Dollars())
+	text := "Cheapest with " + name + " within " + objective + " late: " + best.Name + ", $" + dollars
 	dearest := best
 	for _, t := range c.Shapes {
 		if t.Policy == name && t.Meets && t.Dollars() > dearest.Dollars() {
@@ -105,14 +101,14 @@ func cheapest(c *compare.Comparison, name string) string {
 
 // sharingOf says what fractions take, and what one GPU for each replica would.
 func sharingOf(p *fleet.Packing, price float64) section {
-	answer := fmt.Sprintf("%s in place of %s", gpus(p.GPUs), strconv.Itoa(p.Unsliced))
+	taken, whole := counted(p.GPUs, "GPU"), strconv.Itoa(p.Unsliced)
 	if price > 0 {
-		answer = fmt.Sprintf("%s for $%s an hour in place of %d for $%s",
-			gpus(p.GPUs), decimal(price*float64(p.GPUs), 2), p.Unsliced, decimal(price*float64(p.Unsliced), 2))
+		taken += " for $" + decimal(price*float64(p.GPUs), 2) + " an hour"
+		whole += " for $" + decimal(price*float64(p.Unsliced), 2)
 	}
 	out := section{
 		Title:  "Fractions of GPUs, by " + p.Sharing.Title(),
-		Answer: answer + ": " + savedBy(p) + " saved. " + wasted(p),
+		Answer: taken + " in place of " + whole + ": " + savedBy(p) + " saved. " + wasted(p),
 		Heads:  []string{"on each", "GPUs", "free"},
 		Notes:  []string{p.Sharing.Note()},
 	}
@@ -144,11 +140,12 @@ func wasted(p *fleet.Packing) string {
 	return text + " No packing takes fewer than " + strconv.Itoa(p.Least) + "."
 }
 
-func gpus(n int) string {
+// counted is a number of things: 1 GPU, 2 GPUs.
+func counted(n int, thing string) string {
 	if n == 1 {
-		return "1 GPU"
+		return "1 " + thing
 	}
-	return figures.Count(n) + " GPUs"
+	return figures.Count(n) + " " + thing + "s"
 }
 
 // spotOf says what a tail on spot would save.
@@ -159,23 +156,14 @@ func spotOf(s *fleet.Split) section {
 	}
 	return section{
 		Title: "Spot",
-		Answer: fmt.Sprintf(
-			"With %s replicas on demand and what forewarm takes above them on spot, at $%s: $%s in place of $%s, %s.",
-			figures.Number(s.Base),
-			decimal(s.Price, 2),
-			figures.Amount(s.Dollars),
-			figures.Amount(s.AllOnDemand),
-			saved,
-		),
+		Answer: fmt.Sprintf("With %s replicas on demand and what forewarm takes above them on spot, at $%s: "+
+			"$%s in place of $%s, %s.", figures.Number(s.Base), decimal(s.Price, 2),
+			figures.Amount(s.Dollars), figures.Amount(s.AllOnDemand), saved),
 		Heads: []string{"", "GPU-hours"},
 		Lines: [][]string{{"on demand", figures.Amount(s.OnDemand)}, {"on spot", figures.Amount(s.Spot)}},
 		Notes: []string{
-			fmt.Sprintf(
-				"%s interruptions are to be expected, each with %s until the next replica is ready: %s of the replica-hours.",
-				figures.Amount(s.Restarts),
-				figures.Span(s.Lead),
-				figures.Share(s.Missing),
-			),
+			fmt.Sprintf("%s interruptions are to be expected, each with %s until the next replica is ready: "+
+				"%s of the replica-hours.", figures.Amount(s.Restarts), figures.Span(s.Lead), figures.Share(s.Missing)),
 			"Interruptions are taken to come one by one and a new replica to find a place at once. A market takes back many " +
 				"together: that is why the median is on demand.",
 		},

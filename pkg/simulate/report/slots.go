@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
 
@@ -38,6 +39,31 @@ func joined(part []compare.Slot) compare.Slot {
 		out.Late = late / weight
 	}
 	return out
+}
+
+// demand and late are what is drawn of a slot most often.
+func demand(s compare.Slot) float64 { return s.Demand }
+
+func late(s compare.Slot) float64 { return s.Late }
+
+// of is a value of every slot.
+func of(course []compare.Slot, value func(compare.Slot) float64) []float64 {
+	out := make([]float64, len(course))
+	for i, s := range course {
+		out[i] = value(s)
+	}
+	return out
+}
+
+// highest of the values that are known, 0 at least.
+func highest(values []float64) float64 {
+	top := 0.0
+	for _, v := range values {
+		if v > top && figures.Known(v) {
+			top = v
+		}
+	}
+	return top
 }
 
 // larger of two, where NaN is none.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
@@ -27,8 +29,8 @@ func Text(w io.Writer, c *compare.Comparison, width int) error {
 		paragraph(&out, interrupted, width)
 	}
 	writeTable(&out, c, width)
-	writeSparklines(&out, c, width)
-	writeScatter(&out, c, width)
+	writeCourses(&out, c, width)
+	writeFrontier(&out, c, width)
 	writeSections(&out, c, width)
 	writeFacts(&out, c, width)
 	if _, err := w.Write(out.Bytes()); err != nil {
@@ -42,49 +44,34 @@ const interrupted = "Interrupted: what is here is right, but policies or setting
 
 // writeTable is a line for each policy, with its columns as far apart as the width allows.
 func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
-	of := columns(&c.Assumptions)
+	shown := columns(&c.Assumptions)
+	late := slices.IndexFunc(shown, func(c column) bool { return c.Below == "late" && c.Above == "" })
 	table := [][]string{{""}, {"policy"}}
-	for _, column := range of {
+	for _, column := range shown {
 		table[0], table[1] = append(table[0], column.Above), append(table[1], column.Below)
 	}
-	var notes []string
-	for _, r := range rows(c, of) {
-		name := r.Policy
+	var hindsight, missed string
+	for _, r := range rows(c, shown) {
+		line := append([]string{r.Policy}, r.Numbers...)
 		if r.Hindsight {
-			name += "¹"
-			notes = []string{"¹ with the target that was the best in hindsight"}
+			line[0] += "¹"
+			hindsight = "¹ with the target that was the best in hindsight"
 		}
-		line := append([]string{name}, r.Numbers...)
+		sign := " "
+		if r.Misses {
+			sign = "!"
+			missed = "! more was late than the objective of " + figures.Asked(c.Assumptions.Objective)
+		}
+		line[late+1] += sign
 		table = append(table, line)
-	}
-	missed := markMissed(table[2:], c, of)
-	if missed {
-		notes = append(notes, "! more was late than the objective of "+figures.Asked(c.Assumptions.Objective))
 	}
 	out.WriteByte('\n')
 	align(out, table, width)
-	for _, n := range notes {
-		paragraph(out, n, width)
-	}
-}
-
-// markMissed marks what is later than the objective allows. It says whether any is.
-func markMissed(lines [][]string, c *compare.Comparison, of []column) bool {
-	missed := false
-	for i, column := range of {
-		if column.Below != "late" || column.Above != "" {
-			continue
-		}
-		for j := range lines {
-			if c.Policies[j].Meets {
-				lines[j][i+1] += " "
-				continue
-			}
-			lines[j][i+1] += "!"
-			missed = true
+	for _, note := range []string{hindsight, missed} {
+		if note != "" {
+			paragraph(out, note, width)
 		}
 	}
-	return missed
 }
 
 // align writes lines of cells, the first to the left and the numbers to the right.
@@ -113,6 +100,41 @@ func align(out *bytes.Buffer, lines [][]string, width int) {
 		}
 		out.WriteString(strings.TrimRight(text.String(), " ") + "\n")
 	}
+}
+
+// writeCourses draws the demand over time, and under it what was late of it by policy, a bar for each stretch.
+func writeCourses(out *bytes.Buffer, c *compare.Comparison, width int) {
+	// The names stand to the left of the bars, which take so many columns whatever the terminal.
+	const named, mostColumns = 17, 120
+	const moment = "Mon 2 Jan 15:04"
+	across := min(width, mostColumns) - named
+	var first []compare.Slot // One that can stand for the time of all.
+	worst := 0.0
+	for i := range c.Policies {
+		if p := &c.Policies[i]; len(p.Course) > 0 {
+			worst = max(worst, highest(of(slots(p.Course, across), late)))
+			if len(p.Course) > len(first) {
+				first = p.Course
+			}
+		}
+	}
+	if first == nil {
+		return
+	}
+	fmt.Fprintf(out, "\nOver time, from %s to %s UTC\n",
+		first[0].Start.UTC().Format(moment), ending(first).UTC().Format(moment))
+	bars := func(name string, values []float64, top float64) {
+		fmt.Fprintf(out, "%-*s%s\n", named, name, chart.Bars(values, top))
+	}
+	came := of(slots(first, across), demand)
+	bars("demand", came, highest(came))
+	for i := range c.Policies {
+		if p := &c.Policies[i]; len(p.Course) > 0 {
+			bars(plain(p.Name), of(slots(p.Course, across), late), worst)
+		}
+	}
+	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; of a policy, %s of a stretch's demand late.",
+		figures.Amount(highest(came)), figures.Share(worst)), width)
 }
 
 // writeFacts are the assumptions and the notes.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/forewarm/forewarm/pkg/figures"
@@ -23,19 +24,11 @@ func warmOf(w *compare.Warm, a *compare.Assumptions) section {
 	}
 	for i := range w.Trials {
 		t := &w.Trials[i]
-		late := figures.Share(t.Report.LateShare())
-		if !t.Meets {
-			late += " misses"
-		}
+		late := lateness(t.Report.LateShare(), t.Meets)
 		hours := t.Report.Replicas * a.GPUs
+		idle, wait := figures.Amount(t.IdlePerDay()*a.GPUs), decimal(t.Report.MeanWait().Minutes(), 1)
 		out.Lines = append(out.Lines, []string{
-			holds(t),
-			figures.Amount(hours),
-			figures.Amount(hours * a.GPUPrice),
-			figures.Amount(t.IdlePerDay() * a.GPUs),
-			late,
-			waited(&t.Report),
-			decimal(t.Report.MeanWait().Minutes(), 1),
+			holds(t), figures.Amount(hours), figures.Amount(hours * a.GPUPrice), idle, late, waited(&t.Report), wait,
 		})
 		if len(t.Course) > 1 {
 			out.Courses = courses([]compare.Policy{{
@@ -59,9 +52,9 @@ func waited(r *simulate.Report) string {
 
 // drop leaves out a column.
 func (s *section) drop(column int) {
-	s.Heads = append(s.Heads[:column:column], s.Heads[column+1:]...)
+	s.Heads = slices.Delete(s.Heads, column, column+1)
 	for i, line := range s.Lines {
-		s.Lines[i] = append(line[:column:column], line[column+1:]...)
+		s.Lines[i] = slices.Delete(line, column, column+1)
 	}
 }
 
@@ -78,7 +71,7 @@ func holds(t *compare.Trial) string {
 		}
 		return t.Policy + ", pool of " + budget
 	case compare.Fixed:
-		return t.Policy + ", " + chunks(t.Spare) + " fixed¹"
+		return t.Policy + ", " + counted(t.Spare, "chunk") + " fixed¹"
 	case compare.None:
 	}
 	if t.Hindsight {
@@ -87,44 +80,22 @@ func holds(t *compare.Trial) string {
 	return t.Policy
 }
 
-func chunks(n int) string {
-	if n == 1 {
-		return "1 chunk"
-	}
-	return figures.Count(n) + " chunks"
-}
-
 // poolWords are what the pool asks for.
 func poolWords(p *compare.Pool) string {
 	budget := "without a budget"
 	if p.Asked.Budget > 0 {
 		budget = "with a budget of " + figures.Amount(p.Asked.Budget) + " idle GPU-hours a day"
 	}
-	return fmt.Sprintf(
-		"¹ The target and the number of chunks that were the best in hindsight. The pool is %s, with member %s: "+
-			"it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; a replica takes %s %s.",
-		p.Name,
-		p.Member,
-		figures.Number(p.Asked.Quantile),
-		p.Asked.Min,
-		p.Asked.Max,
-		p.Asked.Fallback,
-		budget,
-		chunksOf(p.Chunks),
-		gpusEach(p.Asked.GPUs),
-	)
-}
-
-func chunksOf(n float64) string {
-	if n == 1 {
-		return "one chunk"
+	takes, of := "one chunk", "of one GPU"
+	if n := p.Chunks; n != 1 {
+		takes = strconv.FormatFloat(n, 'f', -1, 64) + " chunks"
 	}
-	return strconv.FormatFloat(n, 'f', -1, 64) + " chunks"
-}
-
-func gpusEach(n float64) string {
-	if n == 1 {
-		return "of one GPU"
+	if n := p.Asked.GPUs; n != 1 {
+		of = "of " + strconv.FormatFloat(n, 'f', -1, 64) + " GPUs each"
 	}
-	return "of " + strconv.FormatFloat(n, 'f', -1, 64) + " GPUs each"
+	asked := &p.Asked
+	return fmt.Sprintf("¹ The target and the number of chunks that were the best in hindsight. The pool is %s, "+
+		"with member %s: it covers the %s quantile, holds %d to %d chunks, %d as a fallback, %s; "+
+		"a replica takes %s %s.", p.Name, p.Member, figures.Number(asked.Quantile), asked.Min, asked.Max, asked.Fallback,
+		budget, takes, of)
 }

@@ -38,7 +38,7 @@ func Priced(key snapshot.Key) *snapshot.Entry {
 func Report(verdict outcome.Verdict) *outcome.Report {
 	r := &outcome.Report{
 		Late: 0.01, Wait: 30 * time.Second, Verdict: verdict,
-		Hours: 7 * 24, Lead: lead, Candidates: shapes(),
+		Hours: 7 * 24, Lead: lead, Candidates: tried(),
 		Choice: decide.Choice{
 			Why: decide.Cheaper, Loss: decide.Bill, Name: windowpeak.Regression, NameLoss: 1.7,
 			Before: windowpeak.LastSeason, BeforeLoss: 1.81, Hours: 24,
@@ -79,8 +79,8 @@ func curve(late float64) margin.Curve {
 	return out
 }
 
-// shapes are candidates of which one serves, one costs more, one cannot meet the objective, and one was not played yet.
-func shapes() []outcome.Candidate {
+// tried are candidates of which one serves, one costs more, one cannot meet the objective, and one was not played yet.
+func tried() []outcome.Candidate {
 	return []outcome.Candidate{
 		{Name: windowpeak.Regression, Serves: true, K: 1.3, Late: 0.01, Cost: 1.701, Meets: true},
 		{Name: windowpeak.LastSeason, K: 1.8, Late: 0.01, Cost: 1.812, Meets: true},

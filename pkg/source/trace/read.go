@@ -1,3 +1,9 @@
+// Package trace reads a recorded series from a CSV file, plain or gzipped.
+//
+// The first row names the columns. The first column is the time of each row: seconds (unix time, or from 0) or RFC
+// 3339. The others are values; a blank one is a gap. Rows are in order of time and lie on one grid, whose step is the
+// median distance between them; rows that are missing from the grid are gaps too. What is not so is an error that names
+// its line.
 package trace
 
 import (
@@ -75,11 +81,8 @@ func header(r io.Reader) (*csv.Reader, []string, error) {
 		return nil, nil, fmt.Errorf("trace: %w", err)
 	}
 	if len(first) < 2 || len(first) > maxColumns {
-		return nil, nil, fmt.Errorf(
-			"trace: line 1 has %d columns, want a time and 1 to %d values",
-			len(first),
-			maxColumns-1,
-		)
+		return nil, nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values", len(first),
+			maxColumns-1)
 	}
 	names := slices.Clone(first)
 	for i, name := range names {
@@ -87,18 +90,13 @@ func header(r io.Reader) (*csv.Reader, []string, error) {
 	}
 	names[0] = strings.TrimPrefix(names[0], "\ufeff") // Spreadsheets begin UTF-8 with a byte order mark.
 	if _, err := instant(names[0]); err == nil {
-		return nil, nil, fmt.Errorf(
-			"trace: line 1 begins with the time %s, want a header such as t,value",
-			clip(names[0]),
-		)
+		return nil, nil, fmt.Errorf("trace: line 1 begins with the time %s, want a header such as t,value",
+			clip(names[0]))
 	}
 	for i, name := range names[1:] {
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, nil, fmt.Errorf(
-				"trace: line 1: column %d is called %q, want a name of its own",
-				i+2,
-				clip(name),
-			)
+			return nil, nil, fmt.Errorf("trace: line 1: column %d is called %q, want a name of its own", i+2,
+				clip(name))
 		}
 	}
 	return rows, names[1:], nil
@@ -132,7 +130,8 @@ func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
 		}
 		if n := len(samples); n > 0 && at <= samples[n-1].at {
 			return nil, fmt.Errorf(
-				"trace: line %d: time %s is not after that of line %d; sort the rows and keep one of each time",
+				"trace: line %d: time %s is not after that of line %d; sort the rows and keep one of "+
+					"each time",
 				line,
 				clip(row[0]),
 				samples[n-1].line,
@@ -190,7 +189,7 @@ func grid(samples []sample) (forecast.Series, error) {
 		return forecast.Series{}, fmt.Errorf(
 			"trace: %d steps of %v from the first row to the last, at most %d are allowed",
 			points,
-			time.Duration(step)*time.Millisecond,
+			milliseconds(step),
 			maxPoints,
 		)
 	}
@@ -204,16 +203,16 @@ func grid(samples []sample) (forecast.Series, error) {
 				"trace: line %d: %v after the first row, which is no multiple of the step %v; "+
 					"resample the trace to an even step",
 				s.line,
-				time.Duration(s.at-start)*time.Millisecond,
-				time.Duration(step)*time.Millisecond,
+				milliseconds(s.at-start),
+				milliseconds(step),
 			)
 		}
 		values[(s.at-start)/step] = s.value
 	}
-	return forecast.Series{
-		Start: time.UnixMilli(start).UTC(), Step: time.Duration(step) * time.Millisecond, Values: values,
-	}, nil
+	return forecast.Series{Start: time.UnixMilli(start).UTC(), Step: milliseconds(step), Values: values}, nil
 }
+
+func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
 // median is the median distance between rows in milliseconds, at least 1 as times rise.
 func median(samples []sample) int64 {

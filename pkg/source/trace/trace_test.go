@@ -3,7 +3,6 @@ package trace_test
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,8 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
@@ -166,44 +163,6 @@ func TestRecordedTraces(t *testing.T) {
 	}
 }
 
-func TestSource(t *testing.T) {
-	nan := math.NaN()
-	s := trace.NewSource(trace.Shift(forecast.Series{Step: time.Minute, Values: []float64{1, 2, nan, 4}}, at(6000)))
-	query := refresh.Query{From: at(5970), To: at(6270), Step: 30 * time.Second}
-	if _, err := s.Fetch(t.Context(), query); !errors.Is(err, series.ErrNone) {
-		t.Errorf("before its beginning: error %v, want ErrNone", err)
-	}
-	for _, tt := range []struct {
-		now  int64
-		want []float64
-	}{
-		{6061, []float64{nan, 1, 1, 2, nan, nan, nan, nan, nan, nan, nan}},
-		{6060, []float64{nan, 1, 1, nan, nan, nan, nan, nan, nan, nan, nan}},
-		{9000, []float64{nan, 1, 1, 2, 2, nan, nan, 4, 4, nan, nan}},
-	} {
-		s.SetNow(at(tt.now))
-		got, err := s.Fetch(t.Context(), query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := forecast.Series{Start: query.From, Step: query.Step, Values: tt.want}
-		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
-			t.Errorf("at %d: want -, got +:\n%s", tt.now, diff)
-		}
-	}
-	for _, q := range []refresh.Query{
-		{From: at(60), To: at(0), Step: time.Minute}, {From: at(0), To: at(60)},
-	} {
-		if _, err := s.Fetch(t.Context(), q); !errors.Is(err, series.ErrQuery) {
-			t.Errorf("%v: error %v, want ErrQuery", q, err)
-		}
-	}
-	if _, err := s.Fetch(t.Context(), refresh.Query{From: at(0), To: at(1e9), Step: time.Second}); !errors.Is(err,
-		series.ErrTooLarge) {
-		t.Errorf("error %v, want ErrTooLarge", err)
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"t,b\n0,1\n60,2\n", "t,b\n1970-01-01T00:00:00Z,1\n1970-01-01T00:01:00Z,\n", "\"t\",b\n0,\"\"\n1,1e300\n",
@@ -225,18 +184,6 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkFetch14Days(b *testing.B) {
-	s := trace.NewSource(forecast.Series{Start: at(0), Step: 30 * time.Second, Values: make([]float64, 40_320)})
-	s.SetNow(at(1e9))
-	query := refresh.Query{From: at(0), To: at(40_319 * 30), Step: 30 * time.Second}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Fetch(b.Context(), query); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 func BenchmarkRead(b *testing.B) {

@@ -9,9 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -23,42 +21,27 @@ import (
 type Balloon struct {
 	client      kubernetes.Interface
 	deployments *owned
-	classes     *classes
 	images      *images
 	now         func() time.Time
 }
 
-// NewBalloon holds chunks by the clients of one cluster.
-func NewBalloon(client kubernetes.Interface, objects dynamic.Interface, now func() time.Time) *Balloon {
-	deployments := newOwned(objects, appsv1.SchemeGroupVersion.WithResource("deployments"), "Deployment")
-	return &Balloon{
-		client: client, deployments: deployments, now: now,
-		classes: newClasses(client, now), images: &images{deployments: deployments},
-	}
-}
-
 // Hold makes the Deployments as they are wanted, and deletes those of capacity types that the pool does not have any more.
 func (b *Balloon) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
-	if err := b.classes.check(ctx, priorityClass(pool)); err != nil {
+	if err := checkClass(ctx, b.client, pool.Spec.Actuator.Balloon.PriorityClassName); err != nil {
 		return Held{}, err
 	}
 	found, err := b.deployments.list(ctx, pool)
 	if err != nil {
 		return Held{}, err
 	}
-	all, stay := capacities(pool), map[string]bool{}
-	for i, capacity := range all {
-		name := nameFor(pool, capacity.Name)
-		stay[name] = true
-		wanted := balloons(pool, capacity, want.share(i, len(all)))
-		if err = b.images.fit(ctx, pool, wanted); err != nil {
-			return Held{}, err
-		}
-		if found[name], err = b.deployments.apply(ctx, pool, wanted, found[name]); err != nil {
-			return Held{}, err
-		}
+	err = b.deployments.hold(ctx, pool, found, func(capacity v1alpha1.CapacityType, replicas int) (any, error) {
+		d := balloons(pool, capacity, replicas)
+		return d, b.images.fit(ctx, pool, d)
+	}, want)
+	if err != nil {
+		return Held{}, err
 	}
-	if err = b.deployments.remove(ctx, pool, found, stay); err != nil {
+	if err = b.deployments.prune(ctx, pool, found); err != nil {
 		return Held{}, err
 	}
 	return b.held(ctx, pool, found)
@@ -79,51 +62,38 @@ func (b *Balloon) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
 }
 
 // held counts the placeholders of each capacity type: those asked for, and those that run.
-func (b *Balloon) held(
-	ctx context.Context, pool *v1alpha1.WarmPool, found map[string]*unstructured.Unstructured,
-) (Held, error) {
-	var out Held
-	held := 0
-	for _, capacity := range capacities(pool) {
-		count := Count{Name: capacity.Name}
-		if object := found[nameFor(pool, capacity.Name)]; object != nil {
-			d := &appsv1.Deployment{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, d); err != nil {
-				return Held{}, fmt.Errorf("read the Deployment %s: %w", object.GetName(), err)
-			}
-			if d.Spec.Replicas != nil {
-				count.Held = int(*d.Spec.Replicas)
-			}
-			// While it shrinks there are more than are asked for.
-			count.Ready = min(count.Held, int(d.Status.AvailableReplicas))
-			remark, err := b.remark(ctx, pool, d, count)
-			if err != nil {
-				return Held{}, err
-			}
-			out.Remark = join(out.Remark, capacity.Name, remark)
-		}
-		out.Types = append(out.Types, count)
-		held += count.Held
-	}
-	if held > 0 {
-		remark, err := crowded(ctx, b.client, pool)
+func (b *Balloon) held(ctx context.Context, pool *v1alpha1.WarmPool, found objects) (Held, error) {
+	total := int32(0)
+	out, err := count(pool, found, func(object *unstructured.Unstructured) (one Count, remark string, err error) {
+		d, err := decode[appsv1.Deployment](object.Object)
 		if err != nil {
-			return Held{}, err
+			return Count{}, "", err
 		}
-		out.Remark = join(out.Remark, "", remark)
+		if d.Spec.Replicas != nil {
+			one.Held = *d.Spec.Replicas
+		}
+		// While it shrinks there are more than are asked for.
+		one.Ready = min(one.Held, d.Status.AvailableReplicas)
+		total += one.Held
+		remark, err = b.remark(ctx, pool, d, one)
+		return one, remark, err
+	})
+	if err != nil || total == 0 {
+		return out, err
 	}
+	remark, err := crowded(ctx, b.client, pool)
+	if err != nil {
+		return Held{}, err
+	}
+	out.Remark = join(out.Remark, "", remark)
 	return out, nil
 }
 
 // balloons is the Deployment of a capacity type. A change of its template takes placeholders away before it makes new ones:
 // the other way round, it would ask for as many nodes again.
 func balloons(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType, replicas int) *appsv1.Deployment {
-	own, pod := selecting(pool, capacity.Name), shape(pool, capacity)
-	spec := balloonOf(pool)
-	pod.Spec.PriorityClassName = priorityClass(pool)
-	if spec.Image != "" {
-		pod.Spec.Containers[0].Image = spec.Image
-	}
+	own, pod, spec := selecting(pool, capacity.Name), shape(pool, capacity), pool.Spec.Actuator.Balloon
+	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
 	mount(&pod.Spec, spec.Pull)
 	none, quarter := intstr.FromInt32(0), intstr.FromString("25%")
 	return &appsv1.Deployment{
@@ -139,14 +109,6 @@ func balloons(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType, replicas 
 			RevisionHistoryLimit: new(int32(0)),
 		},
 	}
-}
-
-// balloonOf is what a pool says of its placeholders; nothing where it leaves all to the defaults.
-func balloonOf(pool *v1alpha1.WarmPool) v1alpha1.Balloon {
-	if a := pool.Spec.Actuator; a != nil && a.Balloon != nil {
-		return *a.Balloon
-	}
-	return v1alpha1.Balloon{}
 }
 
 // mount has images pulled without being run: the kubelet pulls what a container mounts.

@@ -17,7 +17,7 @@ func TestWhatABufferSays(t *testing.T) {
 	for _, c := range []struct {
 		name, status string
 		age          time.Duration
-		ready        int
+		ready        int32
 		remark       string
 	}{
 		{name: "just made", status: "{}", age: time.Minute},

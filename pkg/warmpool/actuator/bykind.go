@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -17,15 +20,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-var (
-	_ Actuator = (*Balloon)(nil)
-	_ Actuator = (*CapacityBuffer)(nil)
-	_ Actuator = (*Scale)(nil)
-	_ Actuator = (*ByKind)(nil)
-)
-
-// ByKind holds each pool by the actuator that its spec names, placeholders where it names none. When a pool names another
-// than before, what it held by that is given back. It is not for concurrent use.
+// ByKind holds each pool by the actuator that its spec names. When a pool names another than before, what it held by that
+// is given back. It is not for concurrent use.
 type ByKind struct {
 	balloon *Balloon
 	buffer  *CapacityBuffer
@@ -54,15 +50,33 @@ func New(cluster *rest.Config, now func() time.Time) (*ByKind, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the kinds of what warm pools scale: %w", err)
 	}
+	deployments := newOwned(objects, appsv1.SchemeGroupVersion.WithResource("deployments"), "Deployment")
+	buffers := schema.GroupVersionResource{
+		Group:    "autoscaling.x-k8s.io",
+		Version:  "v1beta1",
+		Resource: "capacitybuffers",
+	}
 	return &ByKind{
-		balloon: NewBalloon(client, objects, now),
-		buffer:  NewCapacityBuffer(objects, now),
-		scale:   NewScale(objects, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking))),
-		alone:   map[types.UID]int64{},
+		balloon: &Balloon{
+			client:      client,
+			deployments: deployments,
+			images:      &images{deployments: deployments},
+			now:         now,
+		},
+		buffer: &CapacityBuffer{
+			templates: newOwned(objects, corev1.SchemeGroupVersion.WithResource("podtemplates"), "PodTemplate"),
+			buffers:   newOwned(objects, buffers, "CapacityBuffer"),
+			now:       now,
+		},
+		scale: &Scale{
+			client: objects,
+			mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
+		},
+		alone: map[types.UID]int64{},
 	}, nil
 }
 
-// all are the actuators, that which a pool names first.
+// all are the actuators, that which a pool names first; an invalid pool, of which there is no spec, is only given back.
 func (b *ByKind) all(pool *v1alpha1.WarmPool) []Actuator {
 	switch a := pool.Spec.Actuator; {
 	case a != nil && a.CapacityBuffer != nil:

@@ -96,7 +96,7 @@ spec:
 	return s.stored()
 }
 
-// stored is the pool as the cluster has it.
+// stored is the pool as the cluster has it, with its defaults.
 func (s *scene) stored() *v1alpha1.WarmPool {
 	s.Helper()
 	client, err := dynamic.NewForConfig(s.Config)
@@ -112,7 +112,7 @@ func (s *scene) stored() *v1alpha1.WarmPool {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, pool); err != nil {
 		s.Fatal(err)
 	}
-	return pool
+	return defaulted(pool)
 }
 
 // hold has so much held and returns what there is.

@@ -26,8 +26,8 @@ func NameFor(pool *v1alpha1.WarmPool, capacity string) string { return nameFor(p
 func (b *ByKind) Without() { b.balloon.images.known, b.balloon.images.there = true, false }
 
 // ReadBuffer says what is made of a buffer's status, given as JSON.
-func ReadBuffer(fields map[string]any, now time.Time) (ready int, remark string, err error) {
-	b, err := decodeBuffer(fields)
+func ReadBuffer(fields map[string]any, now time.Time) (ready int32, remark string, err error) {
+	b, err := decode[buffer](fields)
 	if err != nil {
 		return 0, "", err
 	}

@@ -20,14 +20,12 @@ func (o *owned) fault(doing string, pool *v1alpha1.WarmPool, err error) error {
 	what := fmt.Sprintf("%s the %ss of the pool %s/%s", doing, o.kind, pool.Namespace, pool.Name)
 	switch {
 	case apierrors.IsForbidden(err) && quota(err.Error()):
-		return &Problem{Reason: "QuotaExceeded", Message: fmt.Sprintf(
-			"cannot %s: %s; raise the quota or lower spec.max", what, plain(err))}
+		return problem("QuotaExceeded", "cannot %s: %s; raise the quota or lower spec.max", what, plain(err))
 	case apierrors.IsForbidden(err):
-		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"cannot %s: %s; apply deploy/warm-pools, or ask who refuses it", what, plain(err))}
+		const advice = "cannot %s: %s; apply deploy/warm-pools, or ask who refuses it"
+		return problem(reasonForbidden, advice, what, plain(err))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return &Problem{Reason: "Refused", Message: fmt.Sprintf(
-			"cannot %s: %s; mend spec.chunk.podTemplate", what, plain(err))}
+		return problem("Refused", "cannot %s: %s; mend spec.chunk.podTemplate", what, plain(err))
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
@@ -54,17 +52,14 @@ func invalidField(err error, field string) bool {
 	if !errors.As(err, &status) || status.Status().Details == nil {
 		return false
 	}
-	return slices.ContainsFunc(
-		status.Status().Details.Causes,
-		func(c metav1.StatusCause) bool { return c.Field == field },
-	)
+	named := func(c metav1.StatusCause) bool { return c.Field == field }
+	return slices.ContainsFunc(status.Status().Details.Causes, named)
 }
 
 // podsFault is why placeholders cannot be listed.
 func podsFault(pool *v1alpha1.WarmPool, err error) error {
 	if apierrors.IsForbidden(err) {
-		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"cannot list pods in %s: apply deploy/rbac", pool.Namespace)}
+		return problem(reasonForbidden, "cannot list pods in %s: apply deploy/rbac", pool.Namespace)
 	}
 	return fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
 }

@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
@@ -37,26 +36,15 @@ func (i *images) fit(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Dep
 			return i.deployments.fault("try", pool, err)
 		}
 		// What else is invalid shows when it is applied in earnest; this is asked again until it is not.
-		i.there = err == nil && keepsImages(tried)
-		i.known = err == nil || volumesRefused(err)
+		i.known = err == nil || invalidField(err, "spec.template.spec.volumes[0]")
+		if i.there = err == nil; i.there {
+			kept, err := decode[appsv1.Deployment](tried.Object)
+			i.there = err == nil && len(kept.Spec.Template.Spec.Volumes) > 0 &&
+				kept.Spec.Template.Spec.Volumes[0].Image != nil
+		}
 	}
 	if !i.there {
 		d.Spec.Template.Spec.Volumes, d.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
 	}
 	return nil
-}
-
-// keepsImages says whether the first volume of a Deployment is an image still.
-func keepsImages(d *unstructured.Unstructured) bool {
-	volumes, _, err := unstructured.NestedSlice(d.Object, "spec", "template", "spec", "volumes")
-	if err != nil || len(volumes) == 0 {
-		return false
-	}
-	first, isMap := volumes[0].(map[string]any)
-	return isMap && first["image"] != nil
-}
-
-// volumesRefused says whether it is the volumes that an API server finds invalid.
-func volumesRefused(err error) bool {
-	return apierrors.IsInvalid(err) && invalidField(err, "spec.template.spec.volumes[0]")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,15 +46,18 @@ func (o *owned) in(namespace string) dynamic.ResourceInterface {
 	return o.client.Resource(o.resource).Namespace(namespace)
 }
 
-// list are a pool's own objects by name. One with its labels that it does not own is not among them.
-func (o *owned) list(ctx context.Context, pool *v1alpha1.WarmPool) (map[string]*unstructured.Unstructured, error) {
+// objects are a pool's own of a kind, by name.
+type objects map[string]*unstructured.Unstructured
+
+// list are a pool's own objects. One with its labels that it does not own is not among them.
+func (o *owned) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
 	all, err := o.in(pool.Namespace).List(ctx, metav1.ListOptions{
 		LabelSelector: labels.SelectorFromSet(selecting(pool, "")).String(),
 	})
 	if err != nil {
 		return nil, o.fault("list", pool, err)
 	}
-	out := map[string]*unstructured.Unstructured{}
+	out := objects{}
 	for i := range all.Items {
 		if mine(&all.Items[i], pool) {
 			out[all.Items[i].GetName()] = &all.Items[i]
@@ -77,6 +81,28 @@ func objectMeta(pool *v1alpha1.WarmPool, capacity string) metav1.ObjectMeta {
 			Controller: new(true),
 		}},
 	}
+}
+
+// hold makes an object for each capacity type of a pool, beside those that were found.
+func (o *owned) hold(
+	ctx context.Context,
+	pool *v1alpha1.WarmPool,
+	found objects,
+	want func(v1alpha1.CapacityType, int) (any, error),
+	all Want,
+) error {
+	split := capacities(pool)
+	for i, capacity := range split {
+		wanted, err := want(capacity, all.share(i, len(split)))
+		if err != nil {
+			return err
+		}
+		name := nameFor(pool, capacity.Name)
+		if found[name], err = o.apply(ctx, pool, wanted, found[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // apply makes an object as it is wanted. It asks nothing of the API server where it is so already; existing is the pool's
@@ -133,32 +159,17 @@ func (o *owned) free(ctx context.Context, pool *v1alpha1.WarmPool, name string) 
 	case mine(found, pool):
 		return nil // It has lost the labels by which it is listed, and gets them again.
 	}
-	return &Problem{Reason: "NameTaken", Message: fmt.Sprintf(
-		"the %s %s/%s is not this pool's: delete or rename it, or rename the pool", o.kind, pool.Namespace, name)}
+	return problem("NameTaken", "the %s %s/%s is not this pool's: delete or rename it, or rename the pool",
+		o.kind, pool.Namespace, name)
 }
 
-// remove deletes the pool's objects but for those that are to stay. It goes on after an error.
-func (o *owned) remove(ctx context.Context, pool *v1alpha1.WarmPool,
-	all map[string]*unstructured.Unstructured, stay map[string]bool,
-) error {
-	var problems []error
-	for name, object := range all {
-		if stay[name] {
-			continue
-		}
-		uid, background := object.GetUID(), metav1.DeletePropagationBackground
-		err := o.in(pool.Namespace).Delete(ctx, name, metav1.DeleteOptions{
-			// Not one that has been put into its place.
-			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
-		})
-		switch {
-		case err == nil, apierrors.IsNotFound(err):
-			delete(o.written, uid)
-		default:
-			problems = append(problems, o.fault("delete", pool, err))
-		}
+// prune deletes what the pool has of capacity types that it does not have any more.
+func (o *owned) prune(ctx context.Context, pool *v1alpha1.WarmPool, found objects) error {
+	stale := maps.Clone(found)
+	for _, capacity := range capacities(pool) {
+		delete(stale, nameFor(pool, capacity.Name))
 	}
-	return errors.Join(problems...)
+	return o.remove(ctx, pool, stale)
 }
 
 // release deletes all that the pool has of this kind.
@@ -167,5 +178,52 @@ func (o *owned) release(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	if err != nil {
 		return err
 	}
-	return o.remove(ctx, pool, all, nil)
+	return o.remove(ctx, pool, all)
+}
+
+// remove deletes objects of the pool. It goes on after an error.
+func (o *owned) remove(ctx context.Context, pool *v1alpha1.WarmPool, stale objects) error {
+	var problems []error
+	for name, object := range stale {
+		uid, background := object.GetUID(), metav1.DeletePropagationBackground
+		err := o.in(pool.Namespace).Delete(ctx, name, metav1.DeleteOptions{
+			// Not one that has been put into its place.
+			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background,
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			problems = append(problems, o.fault("delete", pool, err))
+			continue
+		}
+		delete(o.written, uid)
+	}
+	return errors.Join(problems...)
+}
+
+// count is what there is of each capacity type of a pool, as each object says of itself.
+func count(
+	pool *v1alpha1.WarmPool, found objects, read func(*unstructured.Unstructured) (Count, string, error),
+) (Held, error) {
+	var out Held
+	for _, capacity := range capacities(pool) {
+		one := Count{}
+		if object := found[nameFor(pool, capacity.Name)]; object != nil {
+			there, remark, err := read(object)
+			if err != nil {
+				return Held{}, err
+			}
+			one, out.Remark = there, join(out.Remark, capacity.Name, remark)
+		}
+		one.Name = capacity.Name
+		out.Types = append(out.Types, one)
+	}
+	return out, nil
+}
+
+// decode reads an object into its type.
+func decode[T any](object map[string]any) (*T, error) {
+	out := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, out); err != nil {
+		return nil, fmt.Errorf("read a %T: %w", *out, err)
+	}
+	return out, nil
 }

@@ -33,20 +33,18 @@ func place(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string]string) 
 	}
 	r := rewriter{namespace: pool.Namespace, labels: labels.Set(from.Labels), own: own}
 	if a := out.Affinity.PodAffinity; a != nil {
-		a.RequiredDuringSchedulingIgnoredDuringExecution = r.terms(
-			a.RequiredDuringSchedulingIgnoredDuringExecution,
+		r.rewrite(
+			&a.RequiredDuringSchedulingIgnoredDuringExecution,
+			&a.PreferredDuringSchedulingIgnoredDuringExecution,
 			false,
 		)
-		a.PreferredDuringSchedulingIgnoredDuringExecution = r.weighted(
-			a.PreferredDuringSchedulingIgnoredDuringExecution, false)
 	}
 	if a := out.Affinity.PodAntiAffinity; a != nil {
-		a.RequiredDuringSchedulingIgnoredDuringExecution = r.terms(
-			a.RequiredDuringSchedulingIgnoredDuringExecution,
+		r.rewrite(
+			&a.RequiredDuringSchedulingIgnoredDuringExecution,
+			&a.PreferredDuringSchedulingIgnoredDuringExecution,
 			true,
 		)
-		a.PreferredDuringSchedulingIgnoredDuringExecution = r.weighted(
-			a.PreferredDuringSchedulingIgnoredDuringExecution, true)
 	}
 }
 
@@ -57,29 +55,37 @@ type rewriter struct {
 	own       map[string]string
 }
 
-// terms are the placeholders'; keep says whether those about the template's pods stay beside their own.
-func (r rewriter) terms(all []corev1.PodAffinityTerm, keep bool) []corev1.PodAffinityTerm {
-	var out []corev1.PodAffinityTerm
-	for _, term := range all {
-		self := r.self(&term)
-		if keep || !self {
-			out = append(out, settled(term))
-		}
-		if self {
-			out = append(out, r.mine(term))
+// rewrite makes terms the placeholders'; keep says whether those about the template's pods stay beside their own.
+func (r rewriter) rewrite(required *[]corev1.PodAffinityTerm, preferred *[]corev1.WeightedPodAffinityTerm, keep bool) {
+	var terms []corev1.PodAffinityTerm
+	for _, term := range *required {
+		terms = append(terms, r.terms(term, keep)...)
+	}
+	var weighted []corev1.WeightedPodAffinityTerm
+	for _, w := range *preferred {
+		for _, term := range r.terms(w.PodAffinityTerm, keep) {
+			weighted = append(weighted, corev1.WeightedPodAffinityTerm{Weight: w.Weight, PodAffinityTerm: term})
 		}
 	}
-	return out
+	*required, *preferred = terms, weighted
 }
 
-func (r rewriter) weighted(all []corev1.WeightedPodAffinityTerm, keep bool) []corev1.WeightedPodAffinityTerm {
-	var out []corev1.WeightedPodAffinityTerm
-	for _, w := range all {
-		for _, term := range r.terms([]corev1.PodAffinityTerm{w.PodAffinityTerm}, keep) {
-			out = append(out, corev1.WeightedPodAffinityTerm{Weight: w.Weight, PodAffinityTerm: term})
-		}
+// terms are what a term is for placeholders. The keys whose values are the scheduled pod's own are left out: a placeholder
+// has others.
+func (r rewriter) terms(term corev1.PodAffinityTerm, keep bool) []corev1.PodAffinityTerm {
+	other := term
+	other.MatchLabelKeys, other.MismatchLabelKeys = nil, nil
+	if !r.self(&term) {
+		return []corev1.PodAffinityTerm{other}
 	}
-	return out
+	own := corev1.PodAffinityTerm{
+		LabelSelector: &metav1.LabelSelector{MatchLabels: r.own},
+		TopologyKey:   term.TopologyKey,
+	}
+	if keep {
+		return []corev1.PodAffinityTerm{other, own}
+	}
+	return []corev1.PodAffinityTerm{own}
 }
 
 // self says whether a term speaks of the template's own pods.
@@ -89,17 +95,4 @@ func (r rewriter) self(term *corev1.PodAffinityTerm) bool {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 	return err == nil && !selector.Empty() && selector.Matches(r.labels)
-}
-
-// mine is a term about the placeholders of the same kind.
-func (r rewriter) mine(term corev1.PodAffinityTerm) corev1.PodAffinityTerm {
-	return corev1.PodAffinityTerm{
-		LabelSelector: &metav1.LabelSelector{MatchLabels: r.own}, TopologyKey: term.TopologyKey,
-	}
-}
-
-// settled is a term without the keys whose values are the scheduled pod's own: a placeholder has others.
-func settled(term corev1.PodAffinityTerm) corev1.PodAffinityTerm {
-	term.MatchLabelKeys, term.MismatchLabelKeys = nil, nil
-	return term
 }

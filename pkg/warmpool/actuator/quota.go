@@ -25,7 +25,7 @@ func crowded(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.Wa
 	if err != nil {
 		return "", fmt.Errorf("list the quotas of %s: %w", pool.Namespace, err)
 	}
-	chunk, class := counted(takes(&pool.Spec.Chunk.PodTemplate.Spec)), priorityClass(pool)
+	chunk, class := counted(takes(&pool.Spec.Chunk.PodTemplate.Spec)), pool.Spec.Actuator.Balloon.PriorityClassName
 	for i := range all.Items {
 		q := &all.Items[i]
 		if !counts(&q.Spec, class) {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -24,21 +24,13 @@ type Scale struct {
 	mapper meta.ResettableRESTMapper
 }
 
-// NewScale scales by a client of the cluster; the mapper knows its kinds.
-func NewScale(client dynamic.Interface, mapper meta.ResettableRESTMapper) *Scale {
-	return &Scale{client: client, mapper: mapper}
-}
-
 // Hold sets the replicas. The first time it sets nothing and returns what there is in Held.Before: it sets them once the
 // pool's status has that.
 func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
-	target := targetOf(pool)
+	target := pool.Spec.Actuator.Scale.TargetRef
 	if len(pool.Spec.CapacityTypes) > 1 {
-		return Held{}, &Problem{
-			Reason: "OneTarget",
-			Message: "a scale is one number: remove spec.capacityTypes, or use " +
-				"spec.actuator.balloon or capacityBuffer",
-		}
+		return Held{}, problem("OneTarget",
+			"a scale is one number: remove spec.capacityTypes, or use spec.actuator.balloon or capacityBuffer")
 	}
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != target {
@@ -59,23 +51,23 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (H
 		return Held{}, err
 	}
 	if before == nil {
-		before = &v1alpha1.ScaleBefore{TargetRef: target, Replicas: now.spec}
-	} else if replicas := int32(want.Base + want.Tail); now.spec != replicas { //nolint:gosec // At most 10000: max.
-		if err := s.set(ctx, pool.Namespace, target, replicas, now.version); err != nil {
+		before = &v1alpha1.ScaleBefore{TargetRef: target, Replicas: now.Spec.Replicas}
+	} else if replicas := int32(want.Base + want.Tail); now.Spec.Replicas != replicas { //nolint:gosec // At most 10000: max.
+		if err := s.set(ctx, pool.Namespace, target, replicas, now.ResourceVersion); err != nil {
 			return Held{}, err
 		}
-		now.spec = replicas
+		now.Spec.Replicas = replicas
 	}
-	return now.held(pool, before), nil
+	return heldBy(pool, now, before), nil
 }
 
-// Look reads the replicas. Those of a scale that the pool has not set yet are not held by it.
+// Look reads the replicas.
 func (s *Scale) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
-	now, err := s.read(ctx, pool.Namespace, targetOf(pool))
+	now, err := s.read(ctx, pool.Namespace, pool.Spec.Actuator.Scale.TargetRef)
 	if err != nil {
 		return Held{}, err
 	}
-	return now.held(pool, pool.Status.ScaleBefore), nil
+	return heldBy(pool, now, pool.Status.ScaleBefore), nil
 }
 
 // Release sets the replicas that there were before, where the pool has set any. A target that is gone needs none.
@@ -97,23 +89,11 @@ func (s *Scale) giveBack(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	return err
 }
 
-func targetOf(pool *v1alpha1.WarmPool) v1alpha1.TargetRef {
-	if a := pool.Spec.Actuator; a != nil && a.Scale != nil {
-		return a.Scale.TargetRef
-	}
-	return v1alpha1.TargetRef{}
-}
-
-// scaled is what a scale says: the replicas that are asked for, and those that there are.
-type scaled struct {
-	spec, status int32
-	version      string
-}
-
-func (n scaled) held(pool *v1alpha1.WarmPool, before *v1alpha1.ScaleBefore) Held {
+// heldBy is what a scale says. What the pool has not set yet is not held by it.
+func heldBy(pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale, before *v1alpha1.ScaleBefore) Held {
 	count := Count{Name: capacities(pool)[0].Name}
 	if pool.Status.ScaleBefore != nil {
-		count.Held, count.Ready = int(n.spec), int(min(n.spec, n.status))
+		count.Held, count.Ready = scale.Spec.Replicas, min(scale.Spec.Replicas, scale.Status.Replicas)
 	}
 	return Held{Types: []Count{count}, Before: before}
 }
@@ -122,16 +102,15 @@ const reasonNoTarget = "NoTarget"
 
 // resource is where objects of a target's kind are.
 func (s *Scale) resource(namespace string, target v1alpha1.TargetRef) (dynamic.ResourceInterface, error) {
-	version, err := schema.ParseGroupVersion(versionOf(target))
+	version, err := schema.ParseGroupVersion(target.APIVersion)
 	if err != nil {
-		return nil, &Problem{Reason: reasonNoTarget, Message: "spec.actuator.scale.targetRef: " + plain(err)}
+		return nil, problem(reasonNoTarget, "spec.actuator.scale.targetRef: %s", plain(err))
 	}
 	mapping, err := s.mapper.RESTMapping(version.WithKind(target.Kind).GroupKind(), version.Version)
 	switch {
 	case meta.IsNoMatchError(err):
 		s.mapper.Reset() // What was read of the cluster's kinds may be older than this one.
-		return nil, &Problem{Reason: reasonNoTarget, Message: fmt.Sprintf(
-			"the cluster knows no kind %s of %s", target.Kind, versionOf(target))}
+		return nil, problem(reasonNoTarget, "the cluster knows no kind %s of %s", target.Kind, target.APIVersion)
 	case err != nil:
 		return nil, fmt.Errorf("look for the kind %s: %w", target.Kind, err)
 	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
@@ -140,38 +119,16 @@ func (s *Scale) resource(namespace string, target v1alpha1.TargetRef) (dynamic.R
 	return s.client.Resource(mapping.Resource).Namespace(namespace), nil
 }
 
-func versionOf(target v1alpha1.TargetRef) string {
-	if target.APIVersion == "" {
-		return "apps/v1"
-	}
-	return target.APIVersion
-}
-
-func (s *Scale) read(ctx context.Context, namespace string, target v1alpha1.TargetRef) (scaled, error) {
+func (s *Scale) read(ctx context.Context, namespace string, target v1alpha1.TargetRef) (*autoscalingv1.Scale, error) {
 	resource, err := s.resource(namespace, target)
 	if err != nil {
-		return scaled{}, err
+		return nil, err
 	}
 	found, err := resource.Get(ctx, target.Name, metav1.GetOptions{}, "scale")
 	if err != nil {
-		return scaled{}, scaleFault("read", namespace, target, err)
+		return nil, scaleFault("read", namespace, target, err)
 	}
-	// A scale of none leaves its fields out.
-	asked, _, err := unstructured.NestedInt64(found.Object, "spec", "replicas")
-	if err != nil {
-		return scaled{}, fmt.Errorf("read the scale of %s: %w", named(target), err)
-	}
-	there, _, err := unstructured.NestedInt64(found.Object, "status", "replicas")
-	if err != nil {
-		return scaled{}, fmt.Errorf("read the scale of %s: %w", named(target), err)
-	}
-	return scaled{
-		spec: int32(
-			asked,
-		),
-		status:  int32(there),
-		version: found.GetResourceVersion(), //nolint:gosec // They are int32 there.
-	}, nil
+	return decode[autoscalingv1.Scale](found.Object)
 }
 
 // set sets the replicas of a target, as it was read where a version is given.
@@ -199,21 +156,15 @@ func named(target v1alpha1.TargetRef) string { return target.Kind + "/" + target
 func scaleFault(doing, namespace string, target v1alpha1.TargetRef, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return &Problem{Reason: reasonNoTarget, Message: fmt.Sprintf(
-			"%s is not there in %s, or cannot be scaled", named(target), namespace)}
+		return problem(reasonNoTarget, "%s is not there in %s, or cannot be scaled", named(target), namespace)
 	case apierrors.IsForbidden(err) && doing == "set":
-		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"the scale of %s must not be set: grant forewarm's service account patch on it by a Role in %s (deploy/ does "+
-				"not: it would be the right to scale everything)",
-			named(target),
-			namespace,
-		)}
+		const text = "the scale of %s must not be set: grant forewarm's service account patch on it by a Role in %s " +
+			"(deploy/ does not: it would be the right to scale everything)"
+		return problem(reasonForbidden, text, named(target), namespace)
 	case apierrors.IsForbidden(err):
-		return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-			"the scale of %s must not be read: apply deploy/rbac", named(target))}
+		return problem(reasonForbidden, "the scale of %s must not be read: apply deploy/rbac", named(target))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return &Problem{Reason: "Refused", Message: fmt.Sprintf(
-			"the scale of %s cannot be %s: %s", named(target), doing, plain(err))}
+		return problem("Refused", "the scale of %s cannot be %s: %s", named(target), doing, plain(err))
 	}
 	return fmt.Errorf("%s the scale of %s in %s: %w", doing, named(target), namespace, err)
 }

@@ -1,8 +1,11 @@
 package actuator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,45 +25,50 @@ type scaler struct {
 
 // scalers are the kinds that scale workloads which serve. What a Forecast is about serves, too.
 func scalers() []scaler {
+	autoscaling := schema.GroupVersion{Group: "autoscaling", Version: "v2"}
+	keda := schema.GroupVersion{Group: "keda.sh", Version: "v1alpha1"}
 	return []scaler{
-		{v1alpha1.GroupVersion().WithResource("forecasts"), "Forecast", []string{"spec", "targetRef"}},
+		{v1alpha1.GroupVersion().WithResource("forecasts"), v1alpha1.ForecastKind, []string{"spec", "targetRef"}},
 		{
-			schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
+			autoscaling.WithResource("horizontalpodautoscalers"),
 			"HorizontalPodAutoscaler",
 			[]string{"spec", "scaleTargetRef"},
 		},
-		{
-			schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"},
-			"ScaledObject",
-			[]string{"spec", "scaleTargetRef"},
-		},
+		{keda.WithResource("scaledobjects"), "ScaledObject", []string{"spec", "scaleTargetRef"}},
 	}
+}
+
+// referring are the objects of a kind that refer to a target; none in a cluster that does not know the kind.
+func (s *Scale) referring(
+	ctx context.Context, k scaler, namespace string, target v1alpha1.TargetRef,
+) ([]unstructured.Unstructured, error) {
+	all, err := s.client.Resource(k.resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case apierrors.IsForbidden(err):
+		return nil, problem(reasonForbidden,
+			"%ss must not be listed in %s, so that it is not known whether %s serves: apply deploy/rbac",
+			k.kind, namespace, named(target))
+	case err != nil:
+		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, namespace, err)
+	}
+	return slices.DeleteFunc(all.Items, func(object unstructured.Unstructured) bool {
+		return !refers(&object, k.path, target)
+	}), nil
 }
 
 // serving is a Problem where a target is a workload that serves: one that a Forecast is about, or an autoscaler scales.
 func (s *Scale) serving(ctx context.Context, namespace string, target v1alpha1.TargetRef) error {
 	for _, k := range scalers() {
-		all, err := s.client.Resource(k.resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
-		if apierrors.IsNotFound(err) {
-			continue // A cluster without KEDA.
-		}
-		if apierrors.IsForbidden(err) {
-			return &Problem{Reason: reasonForbidden, Message: fmt.Sprintf(
-				"%ss must not be listed in %s, so that it is not known whether %s serves: apply deploy/rbac",
-				k.kind, namespace, named(target))}
-		}
+		all, err := s.referring(ctx, k, namespace, target)
 		if err != nil {
-			return fmt.Errorf("list %ss in %s: %w", k.kind, namespace, err)
+			return err
 		}
-		for i := range all.Items {
-			if refers(&all.Items[i], k.path, target) {
-				return &Problem{Reason: "Serving", Message: fmt.Sprintf(
-					"%s serves: the %s %s refers to it; a pool never scales what serves. Name a target of the pool's own",
-					named(target),
-					k.kind,
-					all.Items[i].GetName(),
-				)}
-			}
+		if len(all) > 0 {
+			return problem("Serving",
+				"%s serves: the %s %s refers to it; a pool never scales what serves. Name a target of the pool's own",
+				named(target), k.kind, all[0].GetName())
 		}
 	}
 	return nil
@@ -80,7 +88,7 @@ func refers(object *unstructured.Unstructured, path []string, target v1alpha1.Ta
 	}
 	// KEDA's default is a Deployment.
 	return field("name", "") == target.Name && field("kind", "Deployment") == target.Kind &&
-		groupOf(field("apiVersion", "apps/v1")) == groupOf(versionOf(target))
+		groupOf(field("apiVersion", "apps/v1")) == groupOf(target.APIVersion)
 }
 
 func groupOf(version string) string {
@@ -94,27 +102,29 @@ func groupOf(version string) string {
 // rival is a Problem where an older pool of the namespace sets a target already: two would undo each other's work, and the
 // second would give back what the first had set.
 func (s *Scale) rival(ctx context.Context, pool *v1alpha1.WarmPool, target v1alpha1.TargetRef) error {
-	all, err := s.client.Resource(v1alpha1.GroupVersion().WithResource("warmpools")).Namespace(pool.Namespace).
-		List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("list WarmPools in %s: %w", pool.Namespace, err)
+	pools := scaler{
+		v1alpha1.GroupVersion().WithResource("warmpools"), v1alpha1.WarmPoolKind,
+		[]string{"spec", "actuator", "scale", "targetRef"},
 	}
-	for i := range all.Items {
-		other := &all.Items[i]
-		if !refers(other, []string{"spec", "actuator", "scale", "targetRef"}, target) || !older(other, pool) {
-			continue
+	all, err := s.referring(ctx, pools, pool.Namespace, target)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if ByAge(&all[i], pool) < 0 {
+			return problem(
+				"TargetTaken",
+				"the older pool %s sets the scale of %s: name another",
+				all[i].GetName(),
+				named(target),
+			)
 		}
-		return &Problem{Reason: "TargetTaken", Message: fmt.Sprintf(
-			"the older pool %s sets the scale of %s: name another", other.GetName(), named(target))}
 	}
 	return nil
 }
 
-// older orders pools by age; of two that were made in the same second the first by name is the older.
-func older(a, b metav1.Object) bool {
+// ByAge orders pools, the oldest first; of two that were made in the same second the first by name is the older.
+func ByAge(a, b metav1.Object) int {
 	one, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	if !one.Equal(&other) {
-		return one.Before(&other)
-	}
-	return a.GetName() < b.GetName()
+	return cmp.Or(one.Compare(other.Time), strings.Compare(a.GetName(), b.GetName()))
 }

@@ -27,7 +27,7 @@ func readPool(t *testing.T, file string) *v1alpha1.WarmPool {
 	if err := yaml.UnmarshalStrict(text, pool); err != nil {
 		t.Fatal(err)
 	}
-	return pool
+	return defaulted(pool)
 }
 
 // TestPlaceholders holds the Deployments of a pool with everything in it to a file that people have read.

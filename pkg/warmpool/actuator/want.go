@@ -3,11 +3,13 @@ package actuator
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// Actuator holds the chunks of pools. Errors that a pool's user can mend are Problems; all others are for a retry.
+// Actuator holds the chunks of pools, whose defaults are filled in. Errors that a pool's user can mend are Problems; all
+// others are for a retry.
 type Actuator interface {
 	// Hold makes it so that as many chunks of each capacity type are asked for, and says what there is. It changes nothing
 	// where that is so already.
@@ -36,10 +38,7 @@ type Held struct {
 }
 
 // Count are the chunks of one capacity type: asked for, and there.
-type Count struct {
-	Name        string
-	Held, Ready int
-}
+type Count = v1alpha1.CapacityTypeStatus
 
 // Problem is why a pool cannot be held, for its user to mend. Reason is in CamelCase, for a condition.
 type Problem struct { //nolint:errname // It is what a user is told in a condition; most are never seen as errors.
@@ -48,6 +47,10 @@ type Problem struct { //nolint:errname // It is what a user is told in a conditi
 
 // Error is the message.
 func (p *Problem) Error() string { return p.Message }
+
+func problem(reason, format string, args ...any) *Problem {
+	return &Problem{Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
 
 // AsProblem is the Problem within an error, nil where there is none.
 func AsProblem(err error) *Problem {

@@ -43,20 +43,13 @@ func gaugeOf(v *visit, plan *warmpool.Plan) gauge {
 	if plan == nil {
 		return g
 	}
-	capacity, fallback := v.capacity(), 0.0
-	if plan.State == warmpool.FallingBack || plan.State == warmpool.OverBudget {
-		fallback = 1
-	}
 	g.planned = true
-	g.values = [...]float64{
-		float64(
-			plan.Want,
-		),
-		float64(capacity.Held),
-		float64(capacity.Ready),
-		float64(plan.Borrowed),
-		plan.Idle * hour,
-		fallback,
+	for i, n := range []int{plan.Want, v.capacity().Held, v.capacity().Ready, plan.Borrowed} {
+		g.values[i] = float64(n)
+	}
+	g.values[4] = plan.Idle * hour
+	if plan.State == warmpool.FallingBack || plan.State == warmpool.OverBudget {
+		g.values[5] = 1
 	}
 	return g
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/warmpool"
 	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
@@ -25,35 +23,25 @@ const (
 
 // conditions are what a pool's user should know.
 func (s *said) conditions(now time.Time) []metav1.Condition {
-	out := conditions{pool: s.Pool, at: now}
-	members, sound, actuated := s.members(), s.sound(), s.actuated()
-	out.add(s.ready(actuated))
-	out.add(members)
-	out.add(sound)
+	actuated := s.actuated()
+	out := []metav1.Condition{s.ready(actuated), s.members(), s.sound()}
 	if s.Resolved.Pool.Budget > 0 {
-		out.add(s.budget())
+		out = append(out, s.budget())
 	}
 	if s.enforced() || actuated.Status != metav1.ConditionTrue {
-		out.add(actuated)
+		out = append(out, actuated)
 	}
-	return out.all
+	return s.dated(now, out...)
 }
 
-// conditions are those of a pool, with the time of their last transition from the status before.
-type conditions struct {
-	pool *Pool
-	at   time.Time
-	all  []metav1.Condition
-}
-
-func (c *conditions) add(one metav1.Condition) {
-	if old := meta.FindStatusCondition(c.pool.Status.Conditions, one.Type); old != nil {
-		c.all = append(c.all, *old)
+// dated are conditions of a pool with the times of their last transitions.
+func (p *Pool) dated(now time.Time, all ...metav1.Condition) []metav1.Condition {
+	var out []metav1.Condition
+	for _, one := range all {
+		one.ObservedGeneration = p.Generation
+		v1alpha1.AddCondition(&out, one, p.Status.Conditions, now)
 	}
-	one.Message = statuses.Clip(one.Message)
-	one.ObservedGeneration = c.pool.Generation
-	one.LastTransitionTime = metav1.NewTime(c.at.Truncate(time.Second))
-	meta.SetStatusCondition(&c.all, one)
+	return out
 }
 
 // fact is a condition that holds, or does not.
@@ -149,8 +137,6 @@ func broken(p *Pool, now time.Time, state, message string) *v1alpha1.WarmPoolSta
 	status := p.Status.DeepCopy()
 	status.ObservedGeneration, status.State = p.Generation, state
 	status.Why, status.Next, status.Covered = "", "", nil
-	out := conditions{pool: p, at: now}
-	out.add(fact(ConditionReady, false, state, message))
-	status.Conditions = out.all
+	status.Conditions = p.dated(now, fact(ConditionReady, false, state, message))
 	return status
 }

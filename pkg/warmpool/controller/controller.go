@@ -167,14 +167,16 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 
 // begin takes up a pool where its status says that it was left.
 func (c *Controller) begin(ctx context.Context, p *Pool) *course {
-	k := &course{}
-	if text := p.Status.Memory; text != "" {
-		if err := k.memory.UnmarshalText([]byte(text)); err != nil {
-			c.log.WarnContext(ctx, "the memory of a WarmPool cannot be read, it begins anew", "pool", p.key().String(),
-				"error", err)
-		}
+	held := p.Status.Memory
+	if held == nil {
+		return &course{}
 	}
-	return k
+	memory, err := memoryIn(held)
+	if err != nil {
+		c.log.WarnContext(ctx, "the memory of a WarmPool cannot be used, it begins anew", "pool", p.key().String(),
+			"error", err)
+	}
+	return &course{memory: memory}
 }
 
 // failed keeps a fault, and when to try again: what only a user can mend rarely, the rest with growing pauses.

@@ -46,7 +46,7 @@ func TestAPoolIsHeld(t *testing.T) {
 	if s.Wanted != 4 || s.Held != 4 || s.Ready != 0 || s.State != "Filling" || s.ObservedGeneration != 1 {
 		t.Errorf("%+v", s)
 	}
-	if s.Memory == "" || s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
+	if s.Memory == nil || s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
 		t.Errorf("%+v", s)
 	}
 	expect(t, s, controller.ConditionReady, "False Filling", "")

@@ -1,17 +1,12 @@
 package controller
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
-
-// maxEvent bounds an event's message, in bytes: the API refuses one beyond 1 KiB.
-const maxEvent = 1000
 
 // news is something to tell.
 type news struct {
@@ -47,9 +42,5 @@ func (c *Controller) tell(p *Pool, n news) {
 	if n.warning {
 		kind = corev1.EventTypeWarning
 	}
-	message := n.message
-	if len(message) > maxEvent {
-		message = strings.ToValidUTF8(message[:maxEvent], "") + " …"
-	}
-	c.events.Event(p.WarmPool, kind, n.reason, message)
+	c.events.Event(p.WarmPool, kind, n.reason, v1alpha1.ClipEvent(n.message))
 }

@@ -156,12 +156,12 @@ func (a *places) there(p *v1alpha1.WarmPool) actuator.Held {
 	want := a.held[p.Name]
 	out := actuator.Held{Remark: a.remark, Before: a.before}
 	if len(p.Spec.CapacityTypes) < 2 {
-		out.Types = []actuator.Count{{Held: want.Base, Ready: min(want.Base, a.ready)}}
+		out.Types = []actuator.Count{{Held: int32(want.Base), Ready: int32(min(want.Base, a.ready))}}
 		return out
 	}
 	out.Types = []actuator.Count{
-		{Name: p.Spec.CapacityTypes[0].Name, Held: want.Base, Ready: min(want.Base, a.ready)},
-		{Name: p.Spec.CapacityTypes[1].Name, Held: want.Tail, Ready: 0},
+		{Name: p.Spec.CapacityTypes[0].Name, Held: int32(want.Base), Ready: int32(min(want.Base, a.ready))},
+		{Name: p.Spec.CapacityTypes[1].Name, Held: int32(want.Tail), Ready: 0},
 	}
 	return out
 }

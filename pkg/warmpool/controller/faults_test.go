@@ -37,7 +37,7 @@ func TestAnInvalidPoolKeepsWhatItHolds(t *testing.T) {
 	s := w.status("h100")
 	expect(t, s, controller.ConditionReady, "False Invalid", "resources.limit: unknown field")
 	expect(t, s, controller.ConditionReady, "False Invalid", "what the pool holds stays")
-	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == "" || w.places.holds != 1 ||
+	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == nil || w.places.holds != 1 ||
 		w.stored.writes > 3 {
 		t.Errorf("%+v, %+v", s, w.places)
 	}

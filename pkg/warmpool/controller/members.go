@@ -46,15 +46,7 @@ func (c claims) holder(member snapshot.Key) *Pool {
 	if len(all) == 0 {
 		return nil
 	}
-	return slices.MinFunc(all, func(a, b *Pool) int {
-		switch {
-		case older(a, b):
-			return -1
-		case older(b, a):
-			return 1
-		}
-		return 0
-	})
+	return slices.MinFunc(all, byAge)
 }
 
 // roll is a pool's members at a moment, and what is wrong with them.

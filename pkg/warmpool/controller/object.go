@@ -10,10 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/pool"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
 )
 
 // Finalizer keeps a pool until what it holds was given back.
@@ -34,15 +37,17 @@ type Pool struct {
 	stored *unstructured.Unstructured
 }
 
-// read makes a pool of an object; before is what the same one was, whose spec need not be read again where it is the same.
-func read(object *unstructured.Unstructured, before *Pool) *Pool {
-	p := &Pool{stored: object}
-	if before != nil && before.UID == object.GetUID() && before.Generation == object.GetGeneration() {
-		p.Resolved, p.Problem = before.Resolved, before.Problem
+// read makes a pool of an object.
+func read(object *unstructured.Unstructured) *Pool {
+	p := &Pool{stored: object, WarmPool: &v1alpha1.WarmPool{}}
+	v1alpha1.ReadStatus(object, &p.Status)
+	if decoded, err := pool.FromObject(object.Object); err != nil {
+		p.Problem = err.Error()
 	} else {
-		p.Resolved, p.Problem = resolve(object)
+		var problems field.ErrorList
+		p.Resolved, problems = pool.Resolve(decoded)
+		p.Problem = config.Text(problems)
 	}
-	p.WarmPool = &v1alpha1.WarmPool{Status: statusIn(object)}
 	if p.Problem == "" {
 		p.Spec = p.Resolved.Object.Spec
 	}
@@ -52,28 +57,6 @@ func read(object *unstructured.Unstructured, before *Pool) *Pool {
 	p.Finalizers, p.Labels = object.GetFinalizers(), object.GetLabels()
 	p.APIVersion, p.Kind = v1alpha1.GroupVersion().String(), v1alpha1.WarmPoolKind
 	return p
-}
-
-func resolve(object *unstructured.Unstructured) (resolved pool.Resolved, problem string) {
-	decoded, err := pool.FromObject(object.Object)
-	if err != nil {
-		return pool.Resolved{}, err.Error()
-	}
-	resolved, problems := pool.Resolve(decoded)
-	return resolved, pool.Text(problems)
-}
-
-// statusIn is the status that an object has; one that does not fit its type counts as none, and is replaced.
-func statusIn(object *unstructured.Unstructured) v1alpha1.WarmPoolStatus {
-	var status v1alpha1.WarmPoolStatus
-	content, found, err := unstructured.NestedMap(object.Object, "status")
-	if err != nil || !found {
-		return status
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &status); err != nil {
-		return v1alpha1.WarmPoolStatus{}
-	}
-	return status
 }
 
 // key is the pool's namespace and name.
@@ -90,13 +73,8 @@ func (p *Pool) holds() bool { return slices.Contains(p.Finalizers, Finalizer) }
 // enforced says that what the pool wants is to be held.
 func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
 
-// older orders pools by age; of two that were made in the same second the first by name is the older.
-func older(a, b *Pool) bool {
-	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
-		return a.CreationTimestamp.Before(&b.CreationTimestamp)
-	}
-	return a.Name < b.Name
-}
+// byAge orders pools, the oldest first.
+func byAge(a, b *Pool) int { return actuator.ByAge(a, b) }
 
 // UpdateStatus replaces the status of a pool as it was read: where it has changed since, the API server refuses, and so it
 // does for a leader of the past.
@@ -129,5 +107,5 @@ func (w *Watch) Finalize(ctx context.Context, p *Pool, on bool) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(after, p), nil
+	return read(after), nil
 }

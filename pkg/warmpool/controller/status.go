@@ -2,16 +2,13 @@ package controller
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/warmpool"
-	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
 )
 
 // The states that a plan does not know.
@@ -46,11 +43,12 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 		IdleToday:          hours(s.plan.Idle),
 		LeadTime:           words(s.lead.pod),
 		NodeLeadTime:       words(s.lead.node),
-		LeadTimeSource:     statuses.Clip(s.lead.source),
-		Why:                statuses.Clip(s.plan.Why),
-		Next:               statuses.Clip(s.plan.Next),
+		LeadTimeSource:     v1alpha1.Clip(s.lead.source),
+		Why:                v1alpha1.Clip(s.plan.Why),
+		Next:               v1alpha1.Clip(s.plan.Next),
 		Covered:            s.covered(now),
 		ScaleBefore:        s.Status.ScaleBefore,
+		Memory:             memoryOf(s.memory),
 	}
 	if s.enforced() {
 		status.Borrowed = int32(s.plan.Borrowed) //nolint:gosec // At most max.
@@ -62,10 +60,7 @@ func (s *said) status(now time.Time) *v1alpha1.WarmPoolStatus {
 		status.BudgetLeft = hours(max(s.plan.Left, 0))
 	}
 	if len(s.held.Types) > 1 {
-		status.ByCapacityType = byType(s.held.Types)
-	}
-	if text, err := s.memory.MarshalText(); err == nil {
-		status.Memory = string(text)
+		status.ByCapacityType = s.held.Types
 	}
 	status.Conditions = s.conditions(now)
 	return status
@@ -79,16 +74,6 @@ func (s *said) state() string {
 	return string(s.plan.State)
 }
 
-func byType(types []actuator.Count) []v1alpha1.CapacityTypeStatus {
-	out := make([]v1alpha1.CapacityTypeStatus, 0, len(types))
-	for _, t := range types {
-		out = append(out, v1alpha1.CapacityTypeStatus{
-			Name: t.Name, Held: int32(t.Held), Ready: int32(t.Ready), //nolint:gosec // At most max.
-		})
-	}
-	return out
-}
-
 // covered are the members that need not look ahead further than a pod takes. One that is new is so from a little ahead, so
 // that all replicas change over at once; the end of a cover is at once, which is the side on which nothing comes late.
 func (s *said) covered(now time.Time) []v1alpha1.Cover {
@@ -100,38 +85,26 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 		if m.Outlook.Doubt != "" {
 			continue
 		}
-		i := slices.IndexFunc(s.Status.Covered, func(c v1alpha1.Cover) bool { return c.Forecast == m.Name })
-		if i >= 0 {
-			out = append(out, s.Status.Covered[i])
-			continue
+		cover := v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))}
+		for _, before := range s.Status.Covered {
+			if before.Forecast == m.Name {
+				cover = before
+			}
 		}
-		out = append(
-			out,
-			v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))},
-		)
+		out = append(out, cover)
 	}
 	return out
 }
 
 // hours are GPU-hours with a digit after the point, those beyond a hundred without, and those below one with two that count.
 func hours(v float64) string {
-	var text string
+	places := 0
 	switch size := math.Abs(v); {
-	case size >= 100:
-		text = strconv.FormatFloat(v, 'f', 0, 64)
+	case size >= 100, size < 1e-6:
 	case size >= 1:
-		text = strconv.FormatFloat(v, 'f', 1, 64)
-	case size < 1e-6:
-		text = "0"
+		places = 1
 	default:
-		text = decimal(v)
+		places = 1 - int(math.Floor(math.Log10(size)))
 	}
-	return text + " GPUh"
-}
-
-// decimal has two digits that count, and no exponent.
-func decimal(v float64) string {
-	const digits = 2
-	places := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
-	return strconv.FormatFloat(v, 'f', places, 64)
+	return strconv.FormatFloat(v, 'f', places, 64) + " GPUh"
 }

@@ -55,8 +55,8 @@ func (v *visit) capacity() warmpool.Capacity {
 	}
 	var out warmpool.Capacity
 	for _, t := range v.held.Types {
-		out.Held += t.Held
-		out.Ready += t.Ready
+		out.Held += int(t.Held)
+		out.Ready += int(t.Ready)
 	}
 	return out
 }
@@ -120,9 +120,9 @@ func (k *course) asks(want actuator.Want) bool {
 	if k.want != want || len(k.held.Types) == 0 {
 		return false
 	}
-	asked := actuator.Want{Base: k.held.Types[0].Held}
+	asked := actuator.Want{Base: int(k.held.Types[0].Held)}
 	for _, t := range k.held.Types[1:] {
-		asked.Tail += t.Held
+		asked.Tail += int(t.Held)
 	}
 	return asked == want
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,24 +28,17 @@ import (
 // Watch sees the pools of all namespaces. Each is decoded by itself, so that one that does not fit its type costs itself
 // and not the list. It is safe for concurrent use.
 type Watch struct {
-	log      *slog.Logger
-	client   dynamic.NamespaceableResourceInterface
+	log    *slog.Logger
+	client dynamic.NamespaceableResourceInterface
+	// informer keeps each object as a *Pool.
 	informer cache.SharedIndexInformer
 	reading  cache.ResourceEventHandlerRegistration
 	// fault is why the newest attempt to list or watch failed.
 	fault atomic.Pointer[error]
-
-	mu     sync.Mutex
-	known  map[snapshot.Key]*Pool
-	sorted []*Pool // made of known when it is asked for; nil after a change
-	covers map[snapshot.Key]cover
 }
 
-// cover is the pool that stands ready for a Forecast, from a time on.
-type cover struct {
-	pool  string
-	since time.Time
-}
+// byCovered is the index of the pools by the Forecasts that they cover.
+const byCovered = "covered"
 
 // NewWatch prepares to watch the pools. Nothing is asked before Run.
 func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
@@ -57,20 +49,14 @@ func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for WarmPools: %w", err)
 	}
-	w := &Watch{
-		log: log, client: client.Resource(resource()),
-		informer: dynamicinformer.NewFilteredDynamicInformer(
-			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
-		known: map[snapshot.Key]*Pool{}, covers: map[snapshot.Key]cover{},
-	}
-	if err = w.informer.SetWatchErrorHandlerWithContext(w.watchFailed); err != nil {
-		return nil, fmt.Errorf("watch WarmPools: %w", err)
-	}
-	w.reading, err = w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    w.upsert,
-		UpdateFunc: func(_, after any) { w.upsert(after) },
-		DeleteFunc: w.remove,
+	informer := dynamicinformer.NewFilteredDynamicInformer(
+		client, resource(), metav1.NamespaceAll, 0, cache.Indexers{byCovered: covered}, nil).Informer()
+	w := &Watch{log: log, client: client.Resource(resource()), informer: informer}
+	w.reading, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(after any) { w.judge(nil, after) },
+		UpdateFunc: w.judge,
 	})
+	err = errors.Join(err, informer.SetTransform(asPool), informer.SetWatchErrorHandlerWithContext(w.watchFailed))
 	if err != nil {
 		return nil, fmt.Errorf("watch WarmPools: %w", err)
 	}
@@ -110,72 +96,62 @@ func (w *Watch) Check() error {
 
 // List are the pools of all namespaces, in the order of their namespaces and names. Read only.
 func (w *Watch) List() []*Pool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.sorted == nil {
-		w.sorted = make([]*Pool, 0, len(w.known))
-		for _, p := range w.known {
-			w.sorted = append(w.sorted, p)
-		}
-		slices.SortFunc(w.sorted, func(a, b *Pool) int {
-			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
-		})
-	}
-	return w.sorted
+	pools := asPools(w.informer.GetStore().List())
+	slices.SortFunc(pools, func(a, b *Pool) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+	return pools
 }
 
-// Covered says which pool stands ready for a Forecast, and from when on, as the leader last wrote it.
+// Covered says which pool stands ready for a Forecast, and from when on, as the leader last wrote it. Of several that cover
+// one, which only lasts for a moment, the oldest counts.
 func (w *Watch) Covered(namespace, forecast string) (pool string, since time.Time, ok bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c, ok := w.covers[snapshot.Key{Namespace: namespace, Name: forecast}]
-	return c.pool, c.since, ok
+	found, err := w.informer.GetIndexer().
+		ByIndex(byCovered, snapshot.Key{Namespace: namespace, Name: forecast}.String())
+	if err != nil || len(found) == 0 {
+		return "", time.Time{}, false
+	}
+	oldest := slices.MinFunc(asPools(found), byAge)
+	i := slices.IndexFunc(oldest.Status.Covered, func(c v1alpha1.Cover) bool { return c.Forecast == forecast })
+	return oldest.Name, oldest.Status.Covered[i].Since.Time, true
 }
 
-func (w *Watch) upsert(item any) {
-	object, ok := item.(*unstructured.Unstructured)
-	if !ok {
-		return
-	}
-	key := snapshot.Key{Namespace: object.GetNamespace(), Name: object.GetName()}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p := read(object, w.known[key])
-	if before := w.known[key]; p.Problem != "" && (before == nil || before.Problem != p.Problem) {
-		w.log.Warn("a WarmPool is invalid", "pool", key.String(), "problem", p.Problem)
-	}
-	w.known[key] = p
-	w.changed()
-}
-
-func (w *Watch) remove(item any) {
-	if tombstone, ok := item.(cache.DeletedFinalStateUnknown); ok {
-		item = tombstone.Obj
-	}
-	object, ok := item.(*unstructured.Unstructured)
-	if !ok {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.known, snapshot.Key{Namespace: object.GetNamespace(), Name: object.GetName()})
-	w.changed()
-}
-
-// changed forgets what follows from the pools. Of several that cover a Forecast, which only lasts for a moment, the oldest
-// counts.
-func (w *Watch) changed() {
-	w.sorted = nil
-	clear(w.covers)
-	by := map[snapshot.Key]*Pool{}
-	for _, p := range w.known {
+// covered are the Forecasts that a pool covers, for the index.
+func covered(item any) ([]string, error) {
+	var out []string
+	for _, p := range asPools([]any{item}) {
 		for _, c := range p.Status.Covered {
-			key := snapshot.Key{Namespace: p.Namespace, Name: c.Forecast}
-			if first := by[key]; first == nil || older(p, first) {
-				by[key], w.covers[key] = p, cover{pool: p.Name, since: c.Since.Time}
-			}
+			out = append(out, p.member(c.Forecast).String())
 		}
 	}
+	return out, nil
+}
+
+// asPool is what the informer keeps of an object.
+func asPool(item any) (any, error) {
+	if object, ok := item.(*unstructured.Unstructured); ok {
+		return read(object), nil
+	}
+	return item, nil
+}
+
+func asPools(items []any) []*Pool {
+	pools := make([]*Pool, 0, len(items))
+	for _, item := range items {
+		if p, ok := item.(*Pool); ok {
+			pools = append(pools, p)
+		}
+	}
+	return pools
+}
+
+// judge logs what is wrong with a pool when it becomes so.
+func (w *Watch) judge(before, after any) {
+	p, ok := after.(*Pool)
+	if last, known := before.(*Pool); !ok || p.Problem == "" || known && last.Problem == p.Problem {
+		return
+	}
+	w.log.Warn("a WarmPool is invalid", "pool", p.key().String(), "problem", p.Problem)
 }
 
 // watchFailed says why there are no pools, once for each reason; the informer tries again by itself.

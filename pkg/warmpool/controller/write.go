@@ -8,7 +8,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
-	"github.com/forewarm/forewarm/pkg/api/statuses"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
@@ -32,7 +31,7 @@ func (c *Controller) write(ctx context.Context, now time.Time, v *visit, status 
 	waited := now.Sub(v.tried)
 	switch weigh(&v.Status, status) {
 	case silent:
-		if status.Memory == v.Status.Memory || waited < keep*c.pace {
+		if equality.Semantic.DeepEqual(status.Memory, v.Status.Memory) || waited < keep*c.pace {
 			return nil
 		}
 	case ordinary:
@@ -63,9 +62,9 @@ func weigh(before, after *v1alpha1.WarmPoolStatus) weight {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
-		!statuses.Same(before.ScaleBefore, after.ScaleBefore),
+		!equality.Semantic.DeepEqual(before.ScaleBefore, after.ScaleBefore),
 		!slices.Equal(before.Covered, after.Covered),
-		!slices.EqualFunc(before.Conditions, after.Conditions, statuses.SameCondition):
+		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
 		return urgent
 	}
 	same := *after

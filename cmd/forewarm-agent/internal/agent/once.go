@@ -36,7 +36,7 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 	if o.JSON {
 		out := json.NewEncoder(stdout)
 		out.SetIndent("", "  ")
-		err = out.Encode(view(picture))
+		err = out.Encode(picture)
 	} else {
 		err = table(stdout, picture)
 	}

@@ -46,27 +46,15 @@ func (o *Options) flags() *pflag.FlagSet {
 	flags.SortFlags = false
 	flags.BoolVar(&o.Once, "once", false, "print one look at the GPUs and the pods on them, and end")
 	flags.BoolVar(&o.JSON, "json", false, "with --once: print JSON")
-	flags.StringVar(
-		&o.Listen,
-		"listen",
-		o.Listen,
-		"`address` of /metrics, /history and /healthz, for Prometheus to reach on the pod's IP",
-	)
+	flags.StringVar(&o.Listen, "listen", o.Listen,
+		"`address` of /metrics, /history and /healthz, for Prometheus to reach on the pod's IP")
 	flags.DurationVar(&o.Collect.Interval, "interval", o.Collect.Interval, "time between readings, 1s … 10s")
 	flags.DurationVar(&o.Collect.Window, "window", o.Collect.Window, "time that the figures are of")
 	flags.StringVar(&o.State, "state", "", "`file` to keep the last hour in over a restart; none by default")
-	flags.StringVar(
-		&o.Socket,
-		"pod-resources-socket",
-		o.Socket,
-		"the kubelet's socket that says which pod holds which GPU",
-	)
-	flags.StringVar(
-		&o.Proc,
-		"proc",
-		o.Proc,
-		"the node's /proc, for the processes' cgroups; needs the node's PIDs (hostPID)",
-	)
+	flags.StringVar(&o.Socket, "pod-resources-socket", o.Socket,
+		"the kubelet's socket that says which pod holds which GPU")
+	flags.StringVar(&o.Proc, "proc", o.Proc,
+		"the node's /proc, for the processes' cgroups; needs the node's PIDs (hostPID)")
 	flags.StringVar(&o.Logs, "logs", o.Logs, "the node's /var/log, for the names of pods/ and containers/")
 	flags.StringVar(&o.LogLevel, "log-level", o.LogLevel, "what to log: debug, info, warn or error")
 	flags.BoolVar(&o.Version, "version", false, "print what this binary is, and end")
@@ -76,17 +64,15 @@ func (o *Options) flags() *pflag.FlagSet {
 // Validate says everything that is wrong.
 func (o *Options) Validate() error {
 	problems := []error{o.Collect.Validate()}
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if _, _, err := net.SplitHostPort(o.Listen); err != nil {
-		problems = append(problems, fmt.Errorf("--listen %.64q: want HOST:PORT or :PORT", o.Listen))
+		wrong("--listen %.64q: want HOST:PORT or :PORT", o.Listen)
 	}
 	if o.JSON && !o.Once {
-		problems = append(problems, errors.New("--json is for --once: a running agent shows /metrics"))
+		wrong("--json is for --once: a running agent shows /metrics")
 	}
 	if err := new(slog.Level).UnmarshalText([]byte(o.LogLevel)); err != nil {
-		problems = append(
-			problems,
-			fmt.Errorf("--log-level %.64q is unknown, valid are debug, info, warn and error", o.LogLevel),
-		)
+		wrong("--log-level %.64q is unknown, valid are debug, info, warn and error", o.LogLevel)
 	}
 	return errors.Join(problems...)
 }

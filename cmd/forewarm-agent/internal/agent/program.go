@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/pkg/agent/collect"
+	"github.com/forewarm/forewarm/pkg/agent/history"
+	"github.com/forewarm/forewarm/pkg/agent/pods/kubelet"
+	"github.com/forewarm/forewarm/pkg/agent/pods/owners"
 )
 
 const about = `forewarm-agent shows what the GPUs of this node do, and which pods they do it for: also where several pods share one by
@@ -97,3 +100,21 @@ func (p Program) version() string {
 
 // alone says whether this process sees no others, so that it cannot tell whose they are.
 func alone() bool { return os.Getpid() == 1 }
+
+// node is a collector on the node that this runs on; close ends its connections.
+func (p Program) node(
+	o Options, before history.Hour, log *slog.Logger,
+) (c *collect.Collector, end func() error, err error) {
+	lister, err := kubelet.Dial(o.Socket)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--pod-resources-socket: %w", err)
+	}
+	c, err = collect.New(o.Collect, collect.Deps{
+		Reader: p.Driver, Holders: lister, Owners: owners.New(os.DirFS(o.Proc), os.DirFS(o.Logs)),
+		Before: before, Log: log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, lister.Close, nil
+}

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,10 +97,8 @@ func node(t *testing.T) []string {
 	for i := range 2 {
 		id := strings.Repeat(strconv.Itoa(i), 64)
 		uid := fmt.Sprintf("8e6b5a30-6f0e-4f7b-9a52-3d2c1b0a9f8%d", i)
-		write(
-			fmt.Sprintf("proc/%d/stat", 1000+i),
-			fmt.Sprintf("%d (server) S 1 1 1 0 -1 0 1 0 0 0 7 3 0 0 20 0 1 0 99 1 5\n", 1000+i),
-		)
+		write(fmt.Sprintf("proc/%d/stat", 1000+i), fmt.Sprintf("%d (server) S 1 1 1 0 -1 0 1 0 0 0 7 3 0 0 20 0 1 0 "+
+			"99 1 5\n", 1000+i))
 		write(fmt.Sprintf("proc/%d/cgroup", 1000+i), "0::/kubepods/pod"+uid+"/"+id+"\n")
 		write(fmt.Sprintf("log/containers/llama-0-%d_inference_server-%s.log", i, id), "")
 	}
@@ -132,10 +132,8 @@ func TestOnce(t *testing.T) {
 	d.GPUs[0].Processes[0].Busy = 0.2 // of 0.6 that both did
 	d.GPUs = append(d.GPUs, collecttest.Cut(1).GPUs...)
 	d.GPUs[2].UUID, d.GPUs[2].Index, d.GPUs[2].Instances, d.GPUs[2].Parts = "GPU-2", 2, d.GPUs[2].Instances[:1], d.GPUs[2].Parts[:1]
-	d.GPUs = append(
-		d.GPUs,
-		collecttest.GPU{GPU: gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}}},
-	)
+	d.GPUs = append(d.GPUs,
+		collecttest.GPU{GPU: gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}}})
 	code, stdout, stderr := run(t, d, append(node(t), "--once")...)
 	_, text, _ := strings.Cut(stdout, "\n\n")
 	want := `
@@ -169,6 +167,32 @@ func TestOnceAsJSON(t *testing.T) {
 	}
 	if len(got.GPUs) != 1 || len(got.Pods) != 2 || got.Pods[0]["busy"] == nil || got.Pods[0]["gpuInstance"] != nil {
 		t.Errorf("%s", stdout)
+	}
+}
+
+func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
+	d := &driver{Node: collecttest.Whole(1, 2)}
+	d.Owners = nil // Two share a GPU, and nobody knows whose its processes are.
+	d.GPUs[0].Memory = gpu.Memory{}
+	_, stdout, _ := run(t, d, append(node(t), "--once", "--json", "--proc", t.TempDir())...)
+	var got struct{ GPUs, Pods []map[string]any }
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || len(got.GPUs) != 1 || len(got.Pods) != 2 {
+		t.Fatalf("%v:\n%s", err, stdout)
+	}
+	if keys := slices.Sorted(maps.Keys(got.Pods[0])); !slices.Equal(keys, []string{
+		"allocated", "container", "namespace", "pod", "uuid",
+	}) {
+		t.Errorf("a pod has %q", keys)
+	}
+	if keys := slices.Sorted(maps.Keys(got.GPUs[0])); !slices.Equal(keys, []string{
+		"busy", "index", "memoryBandwidth", "model", "share", "tensor", "uuid",
+	}) {
+		t.Errorf("a GPU has %q", keys)
+	}
+	d.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1 cannot be loaded"}
+	_, stdout, _ = run(t, d, append(node(t), "--once", "--json")...)
+	if !strings.Contains(stdout, `"gpus": []`) || !strings.Contains(stdout, `"reason": "LibraryMissing"`) {
+		t.Errorf("nothing was read: %s", stdout)
 	}
 }
 

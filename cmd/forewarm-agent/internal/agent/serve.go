@@ -62,7 +62,10 @@ func (p Program) run(
 	var keeping sync.WaitGroup
 	go func() {
 		defer close(read)
-		c.Run(ctx, ticks(ctx, o.Collect.Interval))
+		ticker := time.NewTicker(o.Collect.Interval)
+		defer ticker.Stop()
+		c.Step(ctx, time.Now())
+		c.Run(ctx, ticker.C)
 	}()
 	keeping.Go(func() { keep(ctx, o.State, c.Board(), read, log) })
 	go func() { failed <- server.Serve(listener) }()
@@ -99,33 +102,9 @@ func (p Program) page(o Options, board *collect.Board) http.Handler {
 		ConstLabels: prometheus.Labels{"version": p.version(), "go_version": runtime.Version()},
 	})
 	build.Set(1)
-	registry.MustRegister(
-		expose.New(board, stale, time.Now), build,
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	)
+	registry.MustRegister(expose.New(board, stale, time.Now), build, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return expose.Handler(board, registry, stale, time.Now)
-}
-
-// ticks are now, and every interval from then on. One that comes while a reading lasts waits; more are dropped.
-func ticks(ctx context.Context, interval time.Duration) <-chan time.Time {
-	out := make(chan time.Time, 1)
-	out <- time.Now()
-	go func() {
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case now := <-ticker.C:
-				select {
-				case out <- now:
-				default:
-				}
-			}
-		}
-	}()
-	return out
 }
 
 // remember loads the hour of before; one that cannot be read is begun anew.

@@ -28,20 +28,9 @@ func table(to io.Writer, p *collect.Picture) error {
 			fmt.Fprintf(out, "%d\t-\t%s\t%s\t\t\t\t\t\t%s\n", d.Index, cmp.Or(d.Model, "-"), d.Fault.Reason, d.UUID)
 			continue
 		}
-		fmt.Fprintf(
-			out,
-			"%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			d.Index,
-			slice(d),
-			d.Model,
-			mean(d.Busy),
-			percent(d.Busy.Max, d.Busy.Known),
-			percent(d.Busy.P95, d.Busy.Known),
-			mean(d.Bandwidth),
-			mean(d.Tensor),
-			memory(d.Memory),
-			cmp.Or(d.InstanceUUID, d.UUID),
-		)
+		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Index, slice(d), d.Model, mean(d.Busy),
+			percent(d.Busy.Max, d.Busy.Known), percent(d.Busy.P95, d.Busy.Known), mean(d.Bandwidth), mean(d.Tensor),
+			memory(d.Memory), cmp.Or(d.InstanceUUID, d.UUID))
 	}
 	if len(p.Pods) > 0 {
 		fmt.Fprintln(out, "\nNAMESPACE\tPOD\tCONTAINER\tGPU\tMIG\tALLOCATED\tBUSY\tBANDWIDTH")
@@ -49,8 +38,8 @@ func table(to io.Writer, p *collect.Picture) error {
 	for i := range p.Pods {
 		pod := &p.Pods[i]
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", pod.Namespace, pod.Pod, pod.Name,
-			cmp.Or(index[pod.UUID], pod.UUID), cmp.Or(pod.Instance, "-"), percent(pod.Allocated, true),
-			percent(pod.Busy, pod.Told), percent(pod.Bandwidth, pod.BandwidthTold))
+			cmp.Or(index[pod.GPU], pod.GPU), cmp.Or(pod.Instance, "-"), percent(pod.Allocated, true),
+			percent(pod.Busy.Value, pod.Busy.Told), percent(pod.Bandwidth.Value, pod.Bandwidth.Told))
 	}
 	return out.Flush()
 }

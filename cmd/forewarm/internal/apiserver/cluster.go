@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +37,7 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 	deps.Ready = append([]Check{trustCheck(&config.Config)}, deps.Ready...)
 	server, err := build(&config.Config, config.SharedInformerFactory, options.Groups, deps)
 	if err != nil {
-		closeQuietly(config.SecureServing.Listener)
-		return nil, err
+		return nil, errors.Join(err, config.SecureServing.Listener.Close())
 	}
 	return &Cluster{server: server, listener: config.SecureServing.Listener, logger: deps.Logger}, nil
 }
@@ -55,8 +55,8 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 	library := *options.Library
 	if options.Kubeconfig != "" {
 		authentication, authorization := *library.Authentication, *library.Authorization
-		orElse(&authentication.RemoteKubeConfigFile, options.Kubeconfig)
-		orElse(&authorization.RemoteKubeConfigFile, options.Kubeconfig)
+		authentication.RemoteKubeConfigFile = cmp.Or(authentication.RemoteKubeConfigFile, options.Kubeconfig)
+		authorization.RemoteKubeConfigFile = cmp.Or(authorization.RemoteKubeConfigFile, options.Kubeconfig)
 		library.Authentication, library.Authorization = &authentication, &authorization
 	}
 	config := genericapiserver.NewRecommendedConfig(adapter.Codecs)
@@ -66,12 +66,6 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 		return nil, fmt.Errorf("serve in the cluster: %w", err)
 	}
 	return config, nil
-}
-
-func orElse(value *string, fallback string) {
-	if *value == "" {
-		*value = fallback
-	}
 }
 
 // withoutSelectors hides selectors from the authorizer. A metric's selector would enter the SubjectAccessReview and the
@@ -112,8 +106,4 @@ func (c *Cluster) Run(ctx context.Context) error {
 		return fmt.Errorf("serve on %s: %w", c.Addr(), err)
 	}
 	return nil
-}
-
-func closeQuietly(listener net.Listener) {
-	_ = listener.Close() //nolint:errcheck // Another error is on its way.
 }

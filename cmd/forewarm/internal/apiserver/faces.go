@@ -2,20 +2,48 @@ package apiserver
 
 import (
 	"fmt"
+	"log/slog"
+	"maps"
 	"net/http"
+	"strings"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
+	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/informers"
+	openapicommon "k8s.io/kube-openapi/pkg/common"
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/core"
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/custommetrics"
+	"sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/externalmetrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
+	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // name of the API server in its own documents and logs.
 const name = "forewarm"
+
+// Deps are what a server needs of the rest of the program.
+type Deps struct {
+	// Board is where the snapshots to serve hang.
+	Board *snapshot.Board
+	// Metrics are served on /metrics, beside those of the API server itself.
+	Metrics prometheus.Gatherer
+	// Logger tells of the server's start, stop and faults.
+	Logger *slog.Logger
+	// Ready are the checks of /readyz, beside the API server's own.
+	Ready []Check
+	// Now is the clock by which the age of data is judged.
+	Now func() time.Time
+	// Handle are further paths, by path, served behind the same authorization; for example the demo's workload.
+	Handle map[string]http.Handler
+}
 
 // build completes the configuration and puts every face on the server.
 func build(
@@ -27,14 +55,22 @@ func build(
 	}
 	describe(config, scheme)
 	config.EnableMetrics, config.EnableProfiling = false, false
-	health := &readiness{checks: deps.Ready}
 	chain := config.BuildHandlerChainFunc
 	config.BuildHandlerChainFunc = func(api http.Handler, c *genericapiserver.Config) http.Handler {
-		return chain(health.before(plainDiscovery(api)), c)
+		return chain(readiness(deps.Ready, plainQuery(plainDiscovery(api))), c)
 	}
-	metrics := metricsapi.New(deps.Board, deps.Now)
 	library := adapter.Config{GenericConfig: config}
-	server, err := library.Complete(shared).New(name, custom(groups, metrics), external(groups, metrics))
+	// Nil where a group is not served: an interface that holds a nil provider would be served.
+	var custom provider.CustomMetricsProvider
+	var external provider.ExternalMetricsProvider
+	metrics := metricsapi.New(deps.Board, deps.Now)
+	if groups.Custom {
+		custom = metrics
+	}
+	if groups.External {
+		external = metrics
+	}
+	server, err := library.Complete(shared).New(name, custom, external)
 	if err != nil {
 		return nil, fmt.Errorf("metrics APIs: %w", err)
 	}
@@ -59,17 +95,49 @@ func install(server *genericapiserver.GenericAPIServer, scheme *runtime.Scheme, 
 	return nil
 }
 
-// custom is nil where the group is not served: an interface that holds a nil provider would be served.
-func custom(groups Groups, p *metricsapi.Provider) provider.CustomMetricsProvider {
-	if !groups.Custom {
-		return nil
-	}
-	return p
+// plainDiscovery answers discovery group by group only. The metrics library keeps its groups out of the aggregated
+// document, so that a client that reads it (client-go, and the kube-apiserver on behalf of kubectl) would see the
+// inspection group alone. A client falls back where its Accept leaves it a way; the kube-apiserver does so at a 406.
+func plainDiscovery(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		accept := r.Header.Get("Accept")
+		if r.URL.Path != "/apis" || !strings.Contains(accept, aggregated) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		var rest []string
+		for kind := range strings.SplitSeq(accept, ",") {
+			if !strings.Contains(kind, aggregated) {
+				rest = append(rest, strings.TrimSpace(kind))
+			}
+		}
+		if len(rest) == 0 {
+			http.Error(w, "discovery is answered group by group, as application/json", http.StatusNotAcceptable)
+			return
+		}
+		r = r.Clone(r.Context())
+		r.Header.Set("Accept", strings.Join(rest, ","))
+		api.ServeHTTP(w, r)
+	})
 }
 
-func external(groups Groups, p *metricsapi.Provider) provider.ExternalMetricsProvider {
-	if !groups.External {
-		return nil
-	}
-	return p
+// aggregated marks a media type of the aggregated discovery document.
+const aggregated = "as=APIGroupDiscoveryList"
+
+// definitions describe every kind of every group, for kubectl explain and the API server's own needs.
+func definitions(ref openapicommon.ReferenceCallback) map[string]openapicommon.OpenAPIDefinition {
+	all := core.GetOpenAPIDefinitions(ref)
+	maps.Copy(all, custommetrics.GetOpenAPIDefinitions(ref))
+	maps.Copy(all, externalmetrics.GetOpenAPIDefinitions(ref))
+	maps.Copy(all, v1alpha1.GetOpenAPIDefinitions(ref))
+	return all
+}
+
+// describe sets the OpenAPI documents, versions 2 and 3.
+func describe(config *genericapiserver.Config, inspection *runtime.Scheme) {
+	namer := openapinamer.NewDefinitionNamer(adapter.Scheme, inspection)
+	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
+	config.OpenAPIConfig.Info.Title = name
+	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
+	config.OpenAPIV3Config.Info.Title = name
 }

@@ -15,10 +15,8 @@ import (
 // metricsHandler serves our metrics, and those of the API server's libraries that ours do not have already.
 func metricsHandler(deps Deps) http.Handler {
 	endpointmetrics.Register()
-	return promhttp.HandlerFor(
-		firstWins{deps.Metrics, legacyregistry.DefaultGatherer},
-		promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(deps.Logger.Handler(), slog.LevelError)},
-	)
+	return promhttp.HandlerFor(firstWins{deps.Metrics, legacyregistry.DefaultGatherer},
+		promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(deps.Logger.Handler(), slog.LevelError)})
 }
 
 // firstWins gathers from several registries; a family that an earlier one has is left out of the later ones. Both of

@@ -11,25 +11,28 @@ import (
 // readyz is where readiness is asked.
 const readyz = "/readyz"
 
-// readiness answers /readyz with our checks and the API server's, each on a line, with the reason of what fails. (The
-// API server's own answer withholds reasons; ours are made to be read.)
-type readiness struct {
-	checks []Check
+// Check says whether one part of the program can serve; the error says why not. It must return at once. What it says is
+// public: anybody may read /readyz.
+type Check struct {
+	Name string
+	Run  func() error
 }
 
-// before is the handler with readiness in front of it. It stands behind authorization, as all paths do.
-func (r *readiness) before(api http.Handler) http.Handler {
+// readiness is a handler with an answer to /readyz in front of it: our checks and the API server's, each on a line, with the
+// reason of what fails. (The API server's own answer withholds reasons; ours are made to be read.) It stands behind
+// authorization, as all paths do.
+func readiness(checks []Check, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Path != readyz {
 			api.ServeHTTP(w, request)
 			return
 		}
-		r.serve(w, request, api)
+		serveReadiness(w, request, checks, api)
 	})
 }
 
-func (r *readiness) serve(w http.ResponseWriter, request *http.Request, api http.Handler) {
-	lines, ready := r.run()
+func serveReadiness(w http.ResponseWriter, request *http.Request, checks []Check, api http.Handler) {
+	lines, ready := run(checks)
 	theirs := httptest.NewRecorder()
 	verbose := request.Clone(request.Context())
 	verbose.URL.RawQuery = "verbose"
@@ -54,9 +57,9 @@ func (r *readiness) serve(w http.ResponseWriter, request *http.Request, api http
 }
 
 // run is a line for each of our checks, and whether all hold.
-func (r *readiness) run() (lines []string, ready bool) {
+func run(checks []Check) (lines []string, ready bool) {
 	ready = true
-	for _, check := range r.checks {
+	for _, check := range checks {
 		if err := check.Run(); err != nil {
 			ready = false
 			lines = append(lines, fmt.Sprintf("[-]%s failed: %s", check.Name, oneLine(err.Error())))

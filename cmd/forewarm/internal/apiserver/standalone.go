@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -40,8 +43,7 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	}
 	server, err := build(standaloneConfig(listener.Addr()), nil, AllGroups(), deps)
 	if err != nil {
-		closeQuietly(listener)
-		return nil, err
+		return nil, errors.Join(err, listener.Close())
 	}
 	return &Standalone{server: server, listener: listener, logger: deps.Logger}, nil
 }
@@ -99,4 +101,59 @@ func (s *Standalone) Run(ctx context.Context) error {
 		return fmt.Errorf("serve on %s: %w", s.Addr(), err)
 	}
 	return <-stopped
+}
+
+// localOnly keeps other sites out of a server that trusts whoever reaches it. A page of another site can make a browser
+// resolve that site's own name to 127.0.0.1 (DNS rebinding): the Host then gives it away, 421. And it can post here
+// without being able to read the answer: 403. Any port passes, because tunnels change it.
+func localOnly(next http.Handler) http.Handler {
+	guarded := http.NewCrossOriginProtection().Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r.Host) {
+			http.Error(w, "this server answers to 127.0.0.1 and localhost only", http.StatusMisdirectedRequest)
+			return
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+func isLocal(host string) bool {
+	if bare, _, err := net.SplitHostPort(host); err == nil {
+		host = bare
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.IsLoopback() && address.Zone() == ""
+}
+
+// unused are the connections on which nothing has been asked yet. Browsers and Go's own client open some in advance, and
+// http.Server.Shutdown waits five seconds for a first request on each.
+type unused struct {
+	mu    sync.Mutex
+	conns map[net.Conn]struct{}
+}
+
+// follow is the server's ConnState.
+func (u *unused) follow(conn net.Conn, state http.ConnState) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if state != http.StateNew {
+		delete(u.conns, conn)
+		return
+	}
+	if u.conns == nil {
+		u.conns = make(map[net.Conn]struct{})
+	}
+	u.conns[conn] = struct{}{}
+}
+
+// close ends them.
+func (u *unused) close() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for conn := range u.conns {
+		_ = conn.Close() //nolint:errcheck // The client may have closed it already.
+	}
 }

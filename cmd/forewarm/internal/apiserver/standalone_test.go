@@ -85,6 +85,8 @@ func TestStandaloneAnswers(t *testing.T) {
 			[]string{"valid keys are horizon, late, model, quantile, serve"},
 		},
 		{external + "/ready?labelSelector=%21%21", 400, []string{"Status"}},
+		{external + "/ready?labelSelector=%00quantile%3D0.99", 400, []string{"control characters"}},
+		{external + "/ready?labelSelector=quantile%3D0.9%zz", 400, []string{"cannot be unescaped", `"kind":"Status"`}},
 		{external + "/nobody", 404, []string{"not found"}},
 		{external + "/nobody?labelSelector=bad%3D1", 404, []string{"not found"}},
 		{external + "/stale", 503, []string{"the newest sample is 42m old"}},
@@ -136,7 +138,12 @@ func TestStandaloneAnswers(t *testing.T) {
 
 func TestNoDataYetIsUnavailable(t *testing.T) {
 	board := &snapshot.Board{}
-	base := startStandalone(t, board, apiserver.SnapshotCheck(board))
+	base := startStandalone(t, board, apiserver.Check{Name: "snapshot", Run: func() error {
+		if board.Load() == nil {
+			return errors.New("no snapshot yet: the first refresh is under way")
+		}
+		return nil
+	}})
 	client := plain(t)
 	for _, path := range []string{
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready", objectPath + "/ready/demand", outlooksPath,
@@ -203,7 +210,7 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 	port := base[strings.LastIndex(base, ":"):]
 	client := plain(t)
 	for host, code := range map[string]int{
-		"127.0.0.1" + port: 200, "localhost" + port: 200, "localhost:9": 200, "127.0.0.1": 200, "[::1]" + port: 200,
+		"127.0.0.1" + port: 200, "localhost" + port: 200, "LOCALHOST" + port: 200, "localhost:9": 200, "127.0.0.1": 200, "[::1]" + port: 200,
 		"evil.example" + port: 421, "evil.example": 421, "127.0.0.1.evil.example" + port: 421, "10.0.0.1" + port: 421,
 		"localhost.evil.example": 421, "0.0.0.0" + port: 421,
 	} {

@@ -134,7 +134,7 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 
 // Of a random walk nothing is known but where it is, and the verdict says so.
 func TestWalkIsNot(t *testing.T) {
-	d := backtest(t, csv(3000, walk(3000)), "--season", "4h", "--model", "holt-winters", "--refit", "12h")
+	d := backtest(t, csv(3000, walk(3000)), "--season", "4h", "--model", "holt-winters")
 	if !strings.HasPrefix(d.Verdict, "WORSE than free: ") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
@@ -189,7 +189,7 @@ func TestSeasonsToLearnFrom(t *testing.T) {
 
 // A history of very many steps is asked every so many of them, which is told.
 func TestFineHistory(t *testing.T) {
-	d := backtest(t, csv(27_000, wave), "--model", "ses", "--season", "1h", "--horizon", "5m", "--refit", "5d")
+	d := backtest(t, csv(27_000, wave), "--model", "ses", "--season", "1h", "--horizon", "5m")
 	if diff := cmp.Diff([]string{"forecasts are judged every 2 minutes"}, d.Notes); diff != "" {
 		t.Errorf("notes (-want +got)\n%s", diff)
 	}
@@ -198,7 +198,7 @@ func TestFineHistory(t *testing.T) {
 	}
 }
 
-// Text has the same figures, and the run is the same every time however its folds fall to the workers.
+// Text has the same figures, and the run is the same every time however its models fall to the workers.
 func TestSameEveryTime(t *testing.T) {
 	args := []string{"--trace", "-", "--season", "1h", "--model", "holt-winters"}
 	first, err := backtestcmd.Run(t.Context(), nil, csv(900, wave), args...)
@@ -224,14 +224,14 @@ func TestInterruption(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	told := 0
-	bar := progress.New(io.Discard, false, func() time.Time { // The bar asks for the time at every fold.
+	bar := progress.New(io.Discard, false, func() time.Time { // The bar asks for the time at every stretch of a model.
 		told++
 		if told == 60 {
 			cancel()
 		}
 		return time.Unix(0, 0)
 	})
-	out, err := backtestcmd.Run(ctx, bar, csv(3000, wave), "--trace", "-", "--season", "1h", "--refit", "30m",
+	out, err := backtestcmd.Run(ctx, bar, csv(3000, wave), "--trace", "-", "--season", "1h",
 		"--model", "ses")
 	if err == nil || exit.Code(err) != 130 || !strings.Contains(err.Error(), "interrupted: the figures are of") {
 		t.Errorf("%v with code %d, want an interruption with its figures", err, exit.Code(err))
@@ -249,12 +249,5 @@ func TestInterruptionBeforeAnything(t *testing.T) {
 	out, err := backtestcmd.Run(ctx, nil, bytes.NewReader(nil), "--trace", "-")
 	if exit.Code(err) != 130 || out != "" {
 		t.Errorf("%q and %v, want nothing and an interruption", out, err)
-	}
-}
-
-func TestHeadingIsBroken(t *testing.T) {
-	got := backtestcmd.Broken("a bb ccc 3\u00a0% dddddddd e", func(line string) bool { return len([]rune(line)) > 7 })
-	if diff := cmp.Diff([]string{"a bb", "ccc 3\u00a0%", "dddddddd", "e"}, got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -45,7 +45,6 @@ type options struct {
 	horizons []string
 	lead     model.Duration
 	season   model.Duration
-	refit    model.Duration
 	json     bool
 	quiet    bool
 	plot     string
@@ -80,19 +79,11 @@ func (o *options) flags() *pflag.FlagSet {
 	o.history.AddFlags(flags)
 	flags.StringSliceVar(&o.models, "model", nil,
 		"models to judge, of "+strings.Join(fitted(), ", ")+" (default "+strings.Join(usual(), ", ")+")")
-	flags.StringSliceVar(
-		&o.horizons,
-		"horizon",
-		nil,
-		"how far ahead to judge (default 2m,5m,10m,30m as the step allows)",
-	)
-	flags.Var(
-		&o.lead,
-		"lead-time",
-		"how long a replica takes to be ready: the verdict is about the highest demand until then",
-	)
+	const horizons = "how far ahead to judge (default 2m,5m,10m,30m as the step allows)"
+	const leadTime = "how long a replica takes to be ready: the verdict is about the highest demand until then"
+	flags.StringSliceVar(&o.horizons, "horizon", nil, horizons)
+	flags.Var(&o.lead, "lead-time", leadTime)
 	flags.Var(&o.season, "season", "the cycle in which demand comes again")
-	flags.Var(&o.refit, "refit", "how often models are fitted anew; the server's default")
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
 	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside what came to this file, as SVG")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
@@ -104,7 +95,6 @@ func defaults() *options {
 		history: history.Defaults(),
 		lead:    model.Duration(5 * time.Minute),
 		season:  model.Duration(24 * time.Hour),
-		refit:   model.Duration(6 * time.Hour),
 	}
 }
 
@@ -120,7 +110,7 @@ func (o *options) validate() error {
 	if _, err := o.ahead(); err != nil {
 		problems = append(problems, err)
 	}
-	for flag, d := range map[string]model.Duration{"lead-time": o.lead, "season": o.season, "refit": o.refit} {
+	for flag, d := range map[string]model.Duration{"lead-time": o.lead, "season": o.season} {
 		if d <= 0 {
 			problems = append(problems, fmt.Errorf("--%s %s is not positive", flag, d))
 		}
@@ -167,10 +157,8 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *pro
 		err = r.writeText(out)
 	}
 	if err == nil && r.partial() {
-		err = interrupted(
-			ctx,
-			fmt.Errorf("interrupted: the figures are of %d of %d folds", played.complete, played.folds),
-		)
+		partial := fmt.Errorf("interrupted: the figures are of %d of %d stretches", played.complete, played.stretches)
+		err = interrupted(ctx, partial)
 	}
 	return err
 }

@@ -22,6 +22,3 @@ func Run(ctx context.Context, bar *progress.Bar, stdin io.Reader, args ...string
 	err := o.run(ctx, stdin, &out, bar)
 	return out.String(), err
 }
-
-// Broken is for the test of headings.
-var Broken = broken

@@ -28,7 +28,6 @@ type (
 		JudgedTo   time.Time      `json:"judged_to"`
 		LeadTime   model.Duration `json:"lead_time"`
 		Season     model.Duration `json:"season"`
-		Refit      model.Duration `json:"refit"`
 	}
 	modelEntry struct {
 		Name     string         `json:"name"`
@@ -67,7 +66,6 @@ func (r report) document() document {
 			History: r.history.Source, Start: r.plan.series.Start, End: r.plan.series.End(),
 			Step: model.Duration(r.plan.series.Step), JudgedFrom: from, JudgedTo: to,
 			LeadTime: model.Duration(r.plan.span(r.plan.lead)), Season: model.Duration(r.plan.cycle),
-			Refit: model.Duration(r.plan.span(r.plan.refit)),
 		},
 	}
 	for i, m := range r.played.models {
@@ -87,7 +85,7 @@ func (r report) horizon(i, h int) horizonEntry {
 	s := r.scores[i][h]
 	mae, loss := r.ofLast(i, h)
 	out := horizonEntry{
-		Horizon: duration(r.plan.span(s.horizon)), Count: s.count,
+		Horizon: model.Duration(r.plan.span(s.horizon)), Count: s.count,
 		MAE: known(s.mae), MAERatioLast: known(mae), MASE: known(s.mase),
 		Window: windowEntry{
 			Pinball: map[string]*float64{}, Coverage: map[string]*float64{}, PinballRatioLast: known(loss),
@@ -100,10 +98,8 @@ func (r report) horizon(i, h int) horizonEntry {
 	return out
 }
 
-func duration(d time.Duration) model.Duration { return model.Duration(d) }
-
 // short is a duration as flags take it.
-func short(d time.Duration) string { return duration(d).String() }
+func short(d time.Duration) string { return model.Duration(d).String() }
 
 // known is nil for NaN, which JSON has not.
 func known(v float64) *float64 {

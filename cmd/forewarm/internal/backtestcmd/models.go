@@ -68,11 +68,8 @@ func (o *options) chosen() []entry {
 		}
 	}
 	var out []entry
-	for _, name := range names {
-		out = append(out, entry{name: name})
-	}
-	for _, name := range free() {
-		out = append(out, entry{name: name, free: true})
+	for _, name := range append(names, free()...) {
+		out = append(out, entry{name: name, free: slices.Contains(free(), name)})
 	}
 	return out
 }

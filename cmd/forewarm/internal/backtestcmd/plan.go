@@ -14,8 +14,6 @@ import (
 )
 
 const (
-	// window is the most that a fit looks back on: the history that a Forecast has by default.
-	window = 14 * 24 * time.Hour
 	// trainSeasons, and a step, come before the first origin where the history is long enough: two and a step to fit on,
 	// one to calibrate on. It is where it has leastSeasons.
 	trainSeasons, leastSeasons = 3, 4.05
@@ -34,8 +32,8 @@ type plan struct {
 	// cycle is the season; season is 0 where it is no whole number of steps, two or more.
 	cycle  time.Duration
 	season int
-	// first is the first origin, refit the distance between two fits, stride that between two origins.
-	first, refit, stride int
+	// first is the first origin, stride the distance between two.
+	first, stride int
 	// notes are sentences about what the history does not allow.
 	notes []string
 }
@@ -60,12 +58,10 @@ func (o *options) plan(h history.History) (plan, error) {
 	} else {
 		p.first = n / 2 //nolint:mnd // As much to learn from as to judge.
 	}
-	p.refit = p.steps(time.Duration(o.refit))
 	p.stride = (n-p.first)/mostOrigins + 1
 	if p.stride > 1 {
-		p.notes = append(p.notes, "forecasts are judged every "+history.Span(p.span(p.stride)))
+		p.note("forecasts are judged every %s", history.Span(p.span(p.stride)))
 	}
-	p.refit = max(p.refit/p.stride, 1) * p.stride
 	return p, nil
 }
 
@@ -76,25 +72,23 @@ func before(ahead int) int { return leastScores + 2*ahead }
 // setSeason says what of the season the history can show.
 func (p *plan) setSeason() {
 	if p.cycle%p.series.Step != 0 || p.cycle < 2*p.series.Step {
-		p.notes = append(p.notes, fmt.Sprintf("a season of %s is no whole number of steps of %s: models go without it",
-			history.Span(p.cycle), history.Span(p.series.Step)))
+		p.note("a season of %s is no whole number of steps of %s: models go without it",
+			history.Span(p.cycle), history.Span(p.series.Step))
 		return
 	}
 	p.season = int(p.cycle / p.series.Step)
 	switch {
 	case p.seasons() < 2: //nolint:mnd // Less than twice is not again.
-		p.notes = append(
-			p.notes,
-			fmt.Sprintf("the history is shorter than two seasons of %s: nothing that comes again "+
-				"can be learnt from it; take a longer one, or say the season with --season", history.Span(p.cycle)),
-		)
+		p.note("the history is shorter than two seasons of %s: nothing that comes again can be learnt from it; take a "+
+			"longer one, or say the season with --season", history.Span(p.cycle))
 	case p.seasons() < leastSeasons:
-		p.notes = append(
-			p.notes,
-			fmt.Sprintf("the history has %.2g seasons of %s, half of which are learnt from: models "+
-				"that know the season want 5 or more", p.seasons(), history.Span(p.cycle)),
-		)
+		p.note("the history has %.2g seasons of %s, half of which are learnt from: models that know the season "+
+			"want 5 or more", p.seasons(), history.Span(p.cycle))
 	}
+}
+
+func (p *plan) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
 // seasons is how many the history has; without a season that is always enough.
@@ -118,11 +112,8 @@ func (o *options) setHorizons(p *plan) error {
 	var problems []error
 	for _, d := range wanted {
 		if d%step != 0 {
-			problems = append(
-				problems,
-				fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s",
-					d, step),
-			)
+			problems = append(problems,
+				fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s", d, step))
 			continue
 		}
 		p.horizons = append(p.horizons, int(d/step))
@@ -131,8 +122,8 @@ func (o *options) setHorizons(p *plan) error {
 	slices.Sort(p.horizons)
 	p.horizons = slices.Compact(p.horizons)
 	if d := time.Duration(o.lead); d%step != 0 {
-		p.notes = append(p.notes, fmt.Sprintf("the lead time of %s is judged as %s, a whole number of steps",
-			history.Span(d), history.Span(p.span(p.lead))))
+		lead := history.Span(p.span(p.lead))
+		p.note("the lead time of %s is judged as %s, a whole number of steps", history.Span(d), lead)
 	}
 	return errors.Join(problems...)
 }
@@ -149,7 +140,7 @@ func (p *plan) usualHorizons() []time.Duration {
 	return slices.DeleteFunc(out, func(d time.Duration) bool {
 		far := 2*before(int(d/step)) > p.series.Len()
 		if far {
-			p.notes = append(p.notes, fmt.Sprintf("the history is too short to judge %s ahead", history.Span(d)))
+			p.note("the history is too short to judge %s ahead", history.Span(d))
 		}
 		return far
 	})
@@ -178,11 +169,15 @@ func (p *plan) periods() []int {
 	return out
 }
 
-// folds are the stretches between two fits: the first origin of each, and the end of the last one.
-func (p *plan) folds() []int {
+// mostStretches are played one after the other, so that an interruption finds something to tell.
+const mostStretches = 40
+
+// stretches are the first origins of each, and the end of the last one.
+func (p *plan) stretches() []int {
 	end := p.series.Len() - p.horizons[len(p.horizons)-1] + 1
+	length := max((end-p.first)/mostStretches/p.stride, 1) * p.stride
 	var out []int
-	for origin := p.first; origin < end; origin += p.refit {
+	for origin := p.first; origin < end; origin += length {
 		out = append(out, origin)
 	}
 	return append(out, end)

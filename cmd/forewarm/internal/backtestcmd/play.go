@@ -27,10 +27,10 @@ type trial struct {
 	models []entry
 }
 
-// played is how far it came: the folds that every model has gone through, and what the models said in them.
+// played is how far it came: the stretches that every model has gone through, and what the models said in them.
 type played struct {
-	complete, folds int
-	models          []account
+	complete, stretches int
+	models              []account
 }
 
 // account is what a model said, or why it could not.
@@ -42,87 +42,81 @@ type account struct {
 	err    error
 }
 
-// job is a model in a fold, done what it said there.
-type (
-	job  struct{ fold, model int }
-	done struct {
-		job
+// done is what a model said in a stretch.
+type done struct {
+	stretch, model int
+	result         backtest.Result
+	err            error
+}
 
-		result backtest.Result
-		err    error
-	}
-)
-
-// play works on several folds at a time, in the order of time, until all are done or the context ends. It does not wait
-// for those that are under way then.
+// play leads all models on through one stretch after the other, several at a time, until all are done or the context ends.
+// It does not wait for those that are under way then.
 func (t *trial) play(ctx context.Context, workers int, bar *progress.Bar) played {
-	origins := t.folds()
-	folds := len(origins) - 1
-	jobs, results := make(chan job), make(chan done, folds*len(t.models))
-	for range workers {
-		go func() {
-			for j := range jobs {
-				result, err := t.fold(t.models[j.model], origins[j.fold], origins[j.fold+1])
-				results <- done{j, result, err}
-			}
-		}()
+	models := make([]*continued, len(t.models))
+	for i, e := range t.models {
+		models[i] = &continued{Calibrated: e.model(t.plan)}
 	}
-	go t.handOut(ctx, folds, jobs)
-	board := newBoard(t.models, folds)
-	bar.Begin("backtest", folds*len(t.models))
+	n := len(t.stretches()) - 1
+	board := newBoard(t.models, n)
+	bar.Begin("backtest", n*len(models))
 	defer bar.End()
-	for range folds * len(t.models) {
-		select {
-		case <-ctx.Done():
-			return board.sum()
-		case d := <-results:
-			board.take(d)
-			bar.Add(1)
-			bar.Now(fmt.Sprintf("fold %d of %d, %s", d.fold+1, folds, t.models[d.model].name))
+	for i := range n {
+		results := t.lead(ctx, workers, models, i)
+		for range models {
+			select {
+			case <-ctx.Done():
+				return board.sum()
+			case d := <-results:
+				board.take(d)
+				bar.Add(1)
+				bar.Now(fmt.Sprintf("stretch %d of %d, %s", i+1, n, t.models[d.model].name))
+			}
 		}
 	}
 	return board.sum()
 }
 
-// handOut gives out the jobs, fold by fold.
-func (t *trial) handOut(ctx context.Context, folds int, jobs chan<- job) {
-	defer close(jobs)
-	for fold := range folds {
-		for model := range t.models {
-			select {
-			case <-ctx.Done():
-				return
-			case jobs <- job{fold, model}:
-			}
-		}
+// lead leads all models on through a stretch.
+func (t *trial) lead(ctx context.Context, workers int, models []*continued, stretch int) <-chan done {
+	origin, end := t.stretches()[stretch], t.stretches()[stretch+1]
+	next, results := make(chan int, len(models)), make(chan done, len(models))
+	for i := range models {
+		next <- i
 	}
-}
-
-// fold fits a model at an origin and leads it on to the last one before the end.
-func (t *trial) fold(e entry, origin, end int) (backtest.Result, error) {
+	close(next)
 	farthest := t.horizons[len(t.horizons)-1]
-	from := max(0, origin-t.steps(window))
-	return backtest.Run(t.series.Slice(from, end-1+farthest), backtest.Options{
-		Horizons: t.horizons, Quantiles: levels(), First: origin - from, Stride: t.stride,
-	}, e.model(t.plan))
+	for range workers {
+		go func() {
+			for i := range next {
+				if ctx.Err() != nil {
+					return
+				}
+				result, err := backtest.Run(t.series.Slice(0, end-1+farthest), backtest.Options{
+					Horizons: t.horizons, Quantiles: levels(), First: origin, Stride: t.stride,
+				}, models[i])
+				results <- done{stretch, i, result, err}
+			}
+		}()
+	}
+	return results
 }
 
 // board collects what is done, in any order.
 type board struct {
 	models []account
-	tracks [][][]backtest.Track // by model and fold; nil is not done
+	tracks [][][]backtest.Track // by model and stretch; nil is not done
 }
 
-func newBoard(models []entry, folds int) *board {
+func newBoard(models []entry, stretches int) *board {
 	b := &board{}
 	for _, e := range models {
 		b.models = append(b.models, account{entry: e, title: e.name})
-		b.tracks = append(b.tracks, make([][]backtest.Track, folds))
+		b.tracks = append(b.tracks, make([][]backtest.Track, stretches))
 	}
 	return b
 }
 
-// take notes a fold of a model. One that cannot be fitted once is out: the others are not to be judged by fewer values.
+// take notes a stretch of a model. One that cannot be fitted is out: the others are not to be judged by fewer values.
 func (b *board) take(d done) {
 	if d.err != nil {
 		if b.models[d.model].err == nil {
@@ -131,13 +125,13 @@ func (b *board) take(d done) {
 		return
 	}
 	b.models[d.model].title = d.result.Model
-	b.tracks[d.model][d.fold] = d.result.Tracks
+	b.tracks[d.model][d.stretch] = d.result.Tracks
 }
 
-// sum joins the folds that are done by all models.
+// sum joins the stretches that are done by all models.
 func (b *board) sum() played {
-	out := played{models: b.models, folds: len(b.tracks[0])}
-	for out.complete < out.folds && b.done(out.complete) {
+	out := played{models: b.models, stretches: len(b.tracks[0])}
+	for out.complete < out.stretches && b.done(out.complete) {
 		out.complete++
 	}
 	for i := range out.models {
@@ -150,9 +144,9 @@ func (b *board) sum() played {
 	return out
 }
 
-func (b *board) done(fold int) bool {
+func (b *board) done(stretch int) bool {
 	for i, m := range b.models {
-		if m.err == nil && b.tracks[i][fold] == nil {
+		if m.err == nil && b.tracks[i][stretch] == nil {
 			return false
 		}
 	}

@@ -34,12 +34,12 @@ func newReport(h history.History, p plan, played played) report {
 }
 
 // partial says that it was interrupted.
-func (r report) partial() bool { return r.played.complete < r.played.folds }
+func (r report) partial() bool { return r.played.complete < r.played.stretches }
 
 // judged is the time that forecasts were judged over.
 func (r report) judged() (from, to time.Time) {
-	folds := r.plan.folds()
-	return r.plan.series.TimeAt(folds[0]), r.plan.series.TimeAt(folds[r.played.complete])
+	origins := r.plan.stretches()
+	return r.plan.series.TimeAt(origins[0]), r.plan.series.TimeAt(origins[r.played.complete])
 }
 
 // at is the score of a model at a horizon; ok is false where it has none.
@@ -117,7 +117,10 @@ func (r report) notes() []string {
 		}
 	}
 	if r.partial() {
-		notes = append(notes, fmt.Sprintf("interrupted: %d of %d folds were played", r.played.complete, r.played.folds))
+		notes = append(
+			notes,
+			fmt.Sprintf("interrupted: %d of %d stretches were played", r.played.complete, r.played.stretches),
+		)
 	}
 	return notes
 }

@@ -2,6 +2,7 @@ package backtestcmd
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/forecast/accuracy"
 	"github.com/forewarm/forewarm/forecast/backtest"
@@ -78,10 +79,7 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 			out.count++
 		}
 	}
-	below := make([]float64, len(windows))
-	for i := range below {
-		below[i] = math.Inf(-1)
-	}
+	below := slices.Repeat([]float64{math.Inf(-1)}, len(windows))
 	for q, level := range levels() {
 		out.loss = append(out.loss, told(accuracy.Pinball(windows, track.HighestQuantile[q], level)))
 		out.coverage = append(out.coverage, told(accuracy.Coverage(windows, below, track.HighestQuantile[q])))

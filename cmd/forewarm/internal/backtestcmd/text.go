@@ -5,29 +5,27 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // unknown stands for a figure that cannot be told.
-const unknown = "-"
+const unknown = figures.Unknown
 
 // writeText tells it to people: the verdict, what was judged, the figures, a chart, and what else is to be known.
 func (r report) writeText(out io.Writer) error {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
-	for _, line := range r.verdictLines(func(line string) bool { return utf8.RuneCountInString(line) > page }) {
-		fmt.Fprintln(out, line)
-	}
+	fmt.Fprint(out, r.verdictLines(page))
 	fmt.Fprintf(out, "\n%s.\n", r.history.About())
 	fmt.Fprintf(out, "Judged are the forecasts of %s", history.Span(to.Sub(from)))
 	if from.Year() > 1970 { //nolint:mnd // Times that count from 0 are no dates.
 		fmt.Fprintf(out, ", %s to %s UTC", from.UTC().Format(minute), to.UTC().Format(minute))
 	}
-	fmt.Fprintf(out, "; models are fitted anew every %s.\n", history.Span(r.plan.span(r.plan.refit)))
+	fmt.Fprintln(out, "; models are fitted as the server fits them.")
 	if err := r.writeTable(out); err != nil {
 		return err
 	}
@@ -52,40 +50,27 @@ OF LAST: each as a share of the last value's. HELD: how often each quantile of t
 
 func (r report) writeTable(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	// Names stand on the left of a cell of one width, figures on the right.
-	const first = "%-8s%-20s\t"
-	fmt.Fprintf(
-		table,
-		"\n"+first+"MAE\tOF LAST\tMASE\tLOSS\tOF LAST\tHELD 50%%\t90%%\t95%%\t99%%\t\n",
-		"HORIZON",
-		"MODEL",
-	)
+	line := func(horizon, name string, cells ...string) {
+		// Names stand on the left of a cell of one width, figures on the right.
+		fmt.Fprintf(table, "%-8s%-20s\t%s\t\n", horizon, name, strings.Join(cells, "\t"))
+	}
+	fmt.Fprintln(table)
+	line("HORIZON", "MODEL", "MAE", "OF LAST", "MASE", "LOSS", "OF LAST", "HELD 50%", "90%", "95%", "99%")
 	for h := range r.plan.horizons {
 		horizon := short(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {
 			s, _ := r.at(model, h)
-			mae, loss := r.ofLast(model, h)
 			name := r.played.models[model].name
 			if r.played.models[model].free {
 				name += " (free)"
 			}
-			fmt.Fprintf(
-				table,
-				first+"%s\t%s\t%s\t%s\t%s\t",
-				horizon,
-				name,
-				figure(
-					s.mae,
-				),
-				figures.Percent(mae),
-				figure(s.mase),
-				figure(s.loss[verdictLevel]),
-				figures.Percent(loss),
-			)
+			mae, loss := r.ofLast(model, h)
+			lost := figure(s.loss[verdictLevel])
+			cells := []string{figure(s.mae), figures.Percent(mae), figure(s.mase), lost, figures.Percent(loss)}
 			for _, coverage := range s.coverage[median:] {
-				fmt.Fprintf(table, "%s\t", figures.Percent(coverage))
+				cells = append(cells, figures.Percent(coverage))
 			}
-			fmt.Fprintln(table)
+			line(horizon, name, cells...)
 			horizon = ""
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
@@ -20,36 +21,26 @@ func (r report) verdict() string {
 	names := r.played.models
 	change, sure := r.change(model, free)
 	var out []string
+	best, own, against := called(names[free].name), called(names[model].name), r.against(model)
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	switch {
 	case r.loss(free, r.lead) == 0 || math.IsNaN(change):
-		out = append(out, fmt.Sprintf("Nothing to forecast: %s is never wrong about the highest demand of the next %s.",
-			called(names[free].name), ahead))
+		say("Nothing to forecast: %s is never wrong about the highest demand of the next %s.", best, ahead)
 	case math.Abs(change) < edge:
-		out = append(
-			out,
-			fmt.Sprintf("No better than free: at the highest demand of the next %s the best model, %s, is as "+
-				"good as %s, which costs nothing%s.", ahead, called(names[model].name), called(names[free].name),
-				r.against(model)),
-		)
+		say("No better than free: at the highest demand of the next %s the best model, %s, is as good as %s, "+
+			"which costs nothing%s.", ahead, own, best, against)
 	case !sure:
-		out = append(
-			out,
-			fmt.Sprintf("Not sure: at the highest demand of the next %s the best model is %s%s; but beside %s, "+
-				"which costs nothing, that may be chance.", ahead, called(names[model].name), r.against(model),
-				called(names[free].name)),
-		)
+		say("Not sure: at the highest demand of the next %s the best model is %s%s; but beside %s, "+
+			"which costs nothing, that may be chance.", ahead, own, against, best)
 	case change < 0:
-		out = append(out, fmt.Sprintf("Worth it: %s is best at the highest demand of the next %s%s.",
-			called(names[model].name), ahead, r.against(model)))
+		say("Worth it: %s is best at the highest demand of the next %s%s.", own, ahead, against)
 	default:
-		out = append(out, fmt.Sprintf("WORSE than free: at the highest demand of the next %s %s is best, which costs "+
-			"nothing; the best model is %s%s.", ahead, called(names[free].name), called(names[model].name),
-			r.against(model)))
+		say("WORSE than free: at the highest demand of the next %s %s is best, which costs nothing; "+
+			"the best model is %s%s.", ahead, best, own, against)
 	}
 	out = append(out, r.held(model))
 	if served := r.find(forewarm); served >= 0 && served != model && r.scores[served] != nil {
-		out = append(out, fmt.Sprintf("What forewarm would have served loses %s.",
-			compared(r.loss(served, r.lead), r.loss(free, r.lead), called(names[free].name))))
+		say("What forewarm would have served loses %s.", compared(r.loss(served, r.lead), r.loss(free, r.lead), best))
 	}
 	return strings.Join(out, " ")
 }
@@ -126,26 +117,9 @@ func called(name string) string {
 	return name
 }
 
-// verdictLines is the verdict in lines that are not too long.
-func (r report) verdictLines(tooLong func(line string) bool) []string {
+// verdictLines is the verdict in lines of at most so many characters, each with a line feed.
+func (r report) verdictLines(width int) string {
 	const kept = "\u00a0%" // A number keeps its unit.
-	lines := broken(strings.ReplaceAll(r.verdict(), " %", kept), tooLong)
-	for i := range lines {
-		lines[i] = strings.ReplaceAll(lines[i], kept, " %")
-	}
-	return lines
-}
-
-// broken breaks a text between words into lines that are not too long.
-func broken(words string, tooLong func(line string) bool) []string {
-	var lines []string
-	line := ""
-	for word := range strings.SplitSeq(words, " ") {
-		longer := strings.TrimSpace(line + " " + word)
-		if line != "" && tooLong(longer) {
-			lines, longer = append(lines, line), word
-		}
-		line = longer
-	}
-	return append(lines, line)
+	lines := terminal.Wrap(strings.ReplaceAll(r.verdict(), " %", kept), "", width)
+	return strings.ReplaceAll(lines, kept, " %")
 }

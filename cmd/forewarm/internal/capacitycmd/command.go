@@ -3,8 +3,8 @@ package capacitycmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,12 +83,8 @@ func New() *cobra.Command {
 func (o *options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("capacity", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.StringVar(
-		&o.preset,
-		"preset",
-		"",
-		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)",
-	)
+	flags.StringVar(&o.preset, "preset", "",
+		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
 	flags.StringVar(&o.target, "target", "", "workload whose replicas count, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	flags.StringVar(&o.saturated, "saturated", "",
@@ -99,12 +95,8 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.StringVar(&o.replicasColumn, "replicas-column", "", "column of the trace with the ready replicas")
 	flags.StringVar(&o.forecast.name, "forecast", "",
 		"take signal and workload from this Forecast of a cluster, NAMESPACE/NAME")
-	flags.StringVar(
-		&o.forecast.kubeconfig,
-		"kubeconfig",
-		"",
-		"kubeconfig of the cluster (default: as kubectl finds it)",
-	)
+	flags.StringVar(&o.forecast.kubeconfig, "kubeconfig", "",
+		"kubeconfig of the cluster (default: as kubectl finds it)")
 	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
 	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")
@@ -146,25 +138,13 @@ func (o *options) resolve() (asked, error) {
 
 // columns are what is asked of a trace.
 func (o *options) columns() (asked, error) {
-	problems := []error{o.history.Validate()}
-	for _, flag := range []struct{ name, value string }{
-		{"preset", o.preset},
-		{"target", o.target},
-		{"namespace", o.namespace},
-		{"saturated", o.saturated},
-		{"replicas", o.replicas},
-	} {
-		if flag.value != "" {
-			problems = append(problems, fmt.Errorf("--%s says nothing of --trace, leave it out", flag.name))
-		}
-	}
+	err := errors.Join(o.history.Validate(), o.history.Idle("--trace", func(name string) bool {
+		return slices.Contains([]string{"preset", "target", "namespace", "saturated", "replicas"}, name)
+	}))
 	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
-		problems = append(
-			problems,
-			errors.New("set --column, --saturated-column and --replicas-column, the trace's columns of the "+
-				"demand, of what is above 0 at the limit, and of the ready replicas"),
-		)
+		err = errors.Join(err, errors.New("set --column, --saturated-column and --replicas-column, the trace's "+
+			"columns of the demand, of what is above 0 at the limit, and of the ready replicas"))
 	}
 	a := asked{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
-	return a, errors.Join(problems...)
+	return a, err
 }

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/kube"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
@@ -39,11 +39,8 @@ func (f *ofForecast) validate(o *options) error {
 		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", f.name))
 	}
 	if o.preset != "" || o.history.Query != "" || o.target != "" || o.namespace != "" {
-		problems = append(
-			problems,
-			errors.New("--forecast says what --preset, --query, --target and --namespace would, "+
-				"leave them out"),
-		)
+		problems = append(problems, errors.New("--forecast says what --preset, --query, --target and --namespace "+
+			"would, leave them out"))
 	}
 	if o.history.Trace != "" {
 		problems = append(problems, errors.New("--forecast says nothing of --trace, leave it out"))
@@ -71,7 +68,7 @@ func (f *ofForecast) fill(ctx context.Context, o *options) error {
 }
 
 func (f *ofForecast) read(ctx context.Context) (*v1alpha1.Forecast, error) {
-	config, _, err := kube.Load(f.kubeconfig, f.context)
+	config, _, err := cmdline.Cluster(f.kubeconfig, f.context)
 	if err != nil {
 		return nil, err
 	}

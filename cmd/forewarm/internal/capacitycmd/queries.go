@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/targets"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -20,13 +20,14 @@ type asked struct {
 func (o *options) queries() (asked, error) {
 	a := asked{demand: o.history.Query, saturated: o.saturated, replicas: o.replicas}
 	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
 		if column != "" {
-			problems = append(problems, fmt.Errorf("--%s is of a --trace, leave it out", name))
+			wrong("--%s is of a --trace, leave it out", name)
 		}
 	}
 	if a.demand != "" && o.preset != "" {
-		problems = append(problems, errors.New("--query and --preset are two demands, keep one"))
+		wrong("--query and --preset are two demands, keep one")
 	}
 	target, err := o.workload()
 	if err != nil {
@@ -36,18 +37,14 @@ func (o *options) queries() (asked, error) {
 		problems = append(problems, o.fromPreset(&a, target))
 	}
 	if a.saturated == "" && o.preset == "" {
-		problems = append(problems, errors.New("set --saturated, PromQL above 0 while the service is at its limit: "+
-			"best the length of its queue"))
+		wrong("set --saturated, PromQL above 0 while the service is at its limit: best the length of its queue")
 	}
 	if a.replicas == "" && target != nil {
 		if a.replicas, err = signal.ReadyReplicas(o.namespace, *target); err != nil {
-			problems = append(problems, fmt.Errorf("%w: set --replicas, PromQL of them", err))
+			wrong("%w: set --replicas, PromQL of them", err)
 		}
 	} else if a.replicas == "" {
-		problems = append(
-			problems,
-			errors.New("set --target and --namespace, whose replicas count, or --replicas, PromQL of them"),
-		)
+		wrong("set --target and --namespace, whose replicas count, or --replicas, PromQL of them")
 	}
 	return a, errors.Join(problems...)
 }
@@ -56,15 +53,14 @@ func (o *options) queries() (asked, error) {
 func (o *options) workload() (*signal.Target, error) {
 	switch {
 	case o.target == "" && o.preset != "":
-		return nil, errors.New(
-			"--preset needs the workload: set --target, for example deployment/llama, and --namespace",
-		)
+		return nil, errors.New("--preset needs the workload: set --target, for example deployment/llama, and " +
+			"--namespace")
 	case o.target == "":
 		return nil, nil //nolint:nilnil // No target is no mistake.
 	case o.namespace == "":
 		return nil, errors.New("set --namespace, the target's")
 	}
-	target, err := targets.Parse(o.target)
+	target, err := cmdline.Target(o.target)
 	return &target, err
 }
 

@@ -41,21 +41,13 @@ func (o *options) read(ctx context.Context, in io.Reader, a asked, bar *progress
 	}
 	saturated, err := o.one(ctx, bytes.NewReader(kept.Bytes()), a.saturated, now, bar)
 	if err != nil {
-		return r, fmt.Errorf(
-			"saturation: %w%s",
-			err,
-			hint(err, "where the query compares, as in … > 5, and never held, compare "+
-				"with >= bool, which says 0 then"),
-		)
+		return r, fmt.Errorf("saturation: %w%s", err, hint(err,
+			"where the query compares, as in … > 5, and never held, compare with >= bool, which says 0 then"))
 	}
 	ready, err := o.one(ctx, bytes.NewReader(kept.Bytes()), a.replicas, now, bar)
 	if err != nil {
-		return r, fmt.Errorf(
-			"ready replicas: %w%s",
-			err,
-			hint(err, "is kube-state-metrics scraped? Else name a query of them with "+
-				"--replicas"),
-		)
+		return r, fmt.Errorf("ready replicas: %w%s", err, hint(err,
+			"is kube-state-metrics scraped? Else name a query of them with --replicas"))
 	}
 	r.observed = capacity.History{
 		Step: r.demand.Step, Demand: r.demand.Values, Ready: ready.Values, Saturated: saturated.Values,

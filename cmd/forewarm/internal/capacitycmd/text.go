@@ -21,13 +21,10 @@ const page = 100
 func (r *report) writeText(out io.Writer) error {
 	fmt.Fprint(out, terminal.Wrap(r.estimate.Sentences(r.unit), "", page))
 	if target := r.estimate.Target(); !math.IsNaN(target) {
-		fmt.Fprintf(
-			out,
-			"\n%s",
-			terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or target: %[1]q in "+
-				"KEDA's trigger and in the Forecast's scaling. It is the lower end, for a target that is too high makes requests late. Add no headroom: that is in the value that forewarm serves. Nothing was "+
-				"changed.", quantity(target)), "", page),
-		)
+		fmt.Fprintf(out, "\n%s", terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or "+
+			"target: %[1]q in KEDA's trigger and in the Forecast's scaling. It is the lower end, for a target that is "+
+			"too high makes requests late. Add no headroom: that is in the value that forewarm serves. Nothing was "+
+			"changed.", quantity(target)), "", page))
 	}
 	if err := r.writeBands(out); err != nil {
 		return err

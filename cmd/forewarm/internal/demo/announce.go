@@ -57,17 +57,9 @@ func (a *announcer) whenReady(ctx context.Context, url string, board *snapshot.B
 
 // tellOutcomes says how the objectives fare.
 func (a *announcer) tellOutcomes(outlooks []api.Outlook) {
-	for i := range outlooks {
-		if o := outlooks[i].Status.Outcome; o != nil {
-			fmt.Fprintf(
-				a.out,
-				"\n%s/%s: %s: %s\n%s\n",
-				outlooks[i].Namespace,
-				outlooks[i].Name,
-				o.Verdict,
-				o.Words,
-				o.Summary,
-			)
+	for _, o := range outlooks {
+		if fares := o.Status.Outcome; fares != nil {
+			fmt.Fprintf(a.out, "\n%s/%s: %s: %s\n%s\n", o.Namespace, o.Name, fares.Verdict, fares.Words, fares.Summary)
 		}
 	}
 }

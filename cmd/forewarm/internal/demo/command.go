@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
 )
 
 const about = `Demo runs forewarm on this machine, without a cluster and without any set-up, against a workload that it plays
@@ -26,7 +26,7 @@ Its data lies in a temporary folder that is removed at the end.`
 // New is the command "demo".
 func New() *cobra.Command {
 	options := Options{Port: apiserver.DefaultStandaloneOptions().Port, Program: os.Args[0]}
-	log := logs.Options{Level: "error", Format: "text"}
+	log := cmdline.Log{Level: "error", Format: "text"}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "See forewarm work on this machine, without a cluster",
@@ -44,13 +44,10 @@ func New() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces")
 	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed where it has only one")
-	flags.Float64Var(
-		&options.Target,
-		"target",
-		0,
-		"what one replica sustains, in the trace's unit: then an objective is served (1% later than 30s), else a quantile",
-	)
+	const target = "what one replica sustains, in the trace's unit: then an objective is served (1% later than 30s), " +
+		"else a quantile"
+	flags.Float64Var(&options.Target, "target", 0, target)
 	flags.IntVar(&options.Port, "port", options.Port, "port on 127.0.0.1; 0 means any that is free")
-	log.Add(flags)
+	log.AddFlags(flags)
 	return cmd
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/config"
@@ -95,11 +97,8 @@ func probe(ctx context.Context, port int) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf(
-			"port %d is taken, perhaps by another demo: end that, or choose a port with --port (0 is any): %w",
-			port,
-			err,
-		)
+		return fmt.Errorf("port %d is taken, perhaps by another demo: end that, or choose a port with --port "+
+			"(0 is any): %w", port, err)
 	case err != nil:
 		return err
 	}
@@ -150,12 +149,11 @@ func (s *scene) build(ctx context.Context, dir string, tell *announcer, log *slo
 	if err != nil {
 		return nil, errors.Join(err, page.close())
 	}
-	engine, err := embedded.Open(embedded.Config{
-		Dir: filepath.Join(dir, "data"),
-		Jobs: []embedded.Job{{
-			Name: job, Interval: s.interval, Targets: []embedded.Target{{Address: page.address()}},
-		}},
-	}, log)
+	scrape := filepath.Join(dir, "scrape.yaml")
+	if err = s.writeScrape(scrape, page.address()); err != nil {
+		return nil, errors.Join(err, page.close())
+	}
+	engine, err := embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data"), ScrapeFile: scrape}, log)
 	if err != nil {
 		return nil, errors.Join(err, page.close())
 	}
@@ -163,6 +161,15 @@ func (s *scene) build(ctx context.Context, dir string, tell *announcer, log *slo
 		return nil, errors.Join(err, engine.Close(), page.close())
 	}
 	return &stage{page: page, engine: engine, forecasts: forecasts}, nil
+}
+
+// writeScrape writes whom to scrape to a file.
+func (s *scene) writeScrape(path, address string) error {
+	interval := model.Duration(s.interval)
+	timeout := min(interval, model.Duration(10*time.Second))
+	text := fmt.Sprintf("scrape_configs: [{job_name: %s, scrape_interval: %s, scrape_timeout: %s, "+
+		"static_configs: [{targets: [%q]}]}]\n", job, interval, timeout, address)
+	return os.WriteFile(path, []byte(text), 0o600)
 }
 
 // forecasts writes the manifests into a folder and reads them as serve does.
@@ -175,5 +182,5 @@ func (s *scene) forecasts(dir string, log *slog.Logger) (*folder.Folder, error) 
 			return nil, err
 		}
 	}
-	return folder.Open(dir, config.NewResolver(server.NewCatalogue(server.Tenancy{Label: "namespace"})), log)
+	return folder.Open(dir, config.NewResolver(server.Catalogue{Label: "namespace"}), log)
 }

@@ -20,7 +20,7 @@ func resolve(t *testing.T, manifest string) refresh.Target {
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	resolver := config.NewResolver(server.NewCatalogue(server.Tenancy{Label: "namespace"}))
+	resolver := config.NewResolver(server.Catalogue{Label: "namespace"})
 	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -77,11 +77,8 @@ func userScene(o Options, now time.Time) (*scene, error) {
 			return nil, err
 		}
 		if len(columns) > 1 {
-			return nil, fmt.Errorf(
-				"%s has several columns, choose one with --column: %s",
-				path,
-				strings.Join(columns, ", "),
-			)
+			all := strings.Join(columns, ", ")
+			return nil, fmt.Errorf("%s has several columns, choose one with --column: %s", path, all)
 		}
 		column = columns[0]
 	}

@@ -1,3 +1,5 @@
+// Package exit carries what a command's error means for its caller: the exit code, and whether a look at the help would
+// mend it.
 package exit
 
 import (
@@ -41,9 +43,7 @@ func Usage(err error) error {
 }
 
 // IsUsage says whether an error was marked by Usage.
-func IsUsage(err error) bool {
-	return errors.As(err, &usage{})
-}
+func IsUsage(err error) bool { return errors.As(err, &usage{}) }
 
 // Args marks what a check of arguments refuses as an error of usage.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {

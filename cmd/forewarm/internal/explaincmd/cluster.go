@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/kube"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
 	"github.com/forewarm/forewarm/pkg/explain"
 )
@@ -34,14 +34,9 @@ type reader struct {
 	unknown   []string
 }
 
-// scaledObjects is KEDA's resource.
-func scaledObjects() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-}
-
 // fromCluster reads an HPA and all that it is about.
 func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation, error) {
-	config, namespace, err := kube.Load(o.kubeconfig, o.context)
+	config, namespace, err := cmdline.Cluster(o.kubeconfig, o.context)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
 	}
@@ -135,10 +130,10 @@ func (r *reader) note(format string, args ...any) {
 
 // autoscaler reads the HPA, or the one that KEDA makes of a ScaledObject.
 func (r *reader) autoscaler(ctx context.Context, of name) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	if !of.scaled() {
+	if of.kind != kindScaledObject {
 		return r.hpa(ctx, of.name)
 	}
-	object, err := r.objects.Resource(scaledObjects()).Namespace(r.namespace).Get(ctx, of.name, metav1.GetOptions{})
+	object, err := r.scaledObject(ctx, of.name)
 	if err != nil {
 		return nil, fmt.Errorf("read ScaledObject %s/%s: %w", r.namespace, of.name, err)
 	}
@@ -148,12 +143,8 @@ func (r *reader) autoscaler(ctx context.Context, of name) (*autoscalingv2.Horizo
 	}
 	h, err := r.hpa(ctx, made)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf(
-			"KEDA has made no HPA of ScaledObject %s/%s, or it is paused: look at its conditions (%w)",
-			r.namespace,
-			of.name,
-			err,
-		)
+		return nil, fmt.Errorf("KEDA has made no HPA of ScaledObject %s/%s, or it is paused: look at its conditions "+
+			"(%w)", r.namespace, of.name, err)
 	}
 	return h, err
 }
@@ -166,6 +157,12 @@ func (r *reader) hpa(ctx context.Context, of string) (*autoscalingv2.HorizontalP
 	return h, nil
 }
 
+// scaledObject reads one of KEDA's.
+func (r *reader) scaledObject(ctx context.Context, of string) (*unstructured.Unstructured, error) {
+	kind := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
+	return r.objects.Resource(kind).Namespace(r.namespace).Get(ctx, of, metav1.GetOptions{})
+}
+
 // owner finds the ScaledObject behind an HPA, and the Forecasts that its triggers name. KEDA calls the metric of trigger
 // 2 s2-….
 func (r *reader) owner(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Situated) {
@@ -174,7 +171,7 @@ func (r *reader) owner(ctx context.Context, h *autoscalingv2.HorizontalPodAutosc
 		return
 	}
 	s.Owner = owner
-	object, err := r.objects.Resource(scaledObjects()).Namespace(r.namespace).Get(ctx, owner, metav1.GetOptions{})
+	object, err := r.scaledObject(ctx, owner)
 	if err != nil {
 		r.note("ScaledObject %s, so which Forecasts its triggers name: %s", owner, plainly(err))
 		return

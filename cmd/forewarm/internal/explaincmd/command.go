@@ -86,12 +86,8 @@ func New() *cobra.Command {
 		"with --file: what the metric is (180, 4.5k), or NAME=VALUE for one of several")
 	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: replicas that there are (default: the status's)")
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: those of them that are ready (default: all)")
-	flags.StringVar(
-		&o.leadTime,
-		"lead-time",
-		"",
-		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m",
-	)
+	flags.StringVar(&o.leadTime, "lead-time", "",
+		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
 	}
@@ -101,37 +97,34 @@ func New() *cobra.Command {
 // name is what is to be explained.
 type name struct {
 	namespace string
-	// kind is empty, or as it was written: hpa, scaledobject.
+	// kind of autoscaler, empty where none was written.
 	kind string
 	name string
 }
 
-// scaled says that a ScaledObject is meant.
-func (n name) scaled() bool {
-	switch strings.ToLower(n.kind) {
-	case "scaledobject", "scaledobjects", "so":
-		return true
-	}
-	return false
-}
+// The kinds that are explained.
+const (
+	kindHPA          = "HorizontalPodAutoscaler"
+	kindScaledObject = "ScaledObject"
+)
 
-func (n name) known() bool {
-	switch strings.ToLower(n.kind) {
-	case "", "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
-		return true
+// kindOf is the kind by one of its names; empty for any other.
+func kindOf(text string) string {
+	switch strings.ToLower(text) {
+	case "hpa", "horizontalpodautoscaler", "horizontalpodautoscalers":
+		return kindHPA
+	case "scaledobject", "scaledobjects", "so":
+		return kindScaledObject
 	}
-	return n.scaled()
+	return ""
 }
 
 // inFile is how a file's autoscalers are told apart: by name, and by kind where one was written.
 func (n name) inFile() string {
-	switch {
-	case n.kind == "":
+	if n.kind == "" {
 		return n.name
-	case n.scaled():
-		return "ScaledObject/" + n.name
 	}
-	return "HorizontalPodAutoscaler/" + n.name
+	return n.kind + "/" + n.name
 }
 
 // validate says everything that is wrong with a command line.
@@ -178,18 +171,15 @@ func (o *options) parseName(text string) (name, error) {
 	switch len(parts) {
 	case 1:
 	case 2:
-		if kind := (name{kind: parts[0]}); kind.known() {
-			of.kind = parts[0]
-		} else {
+		if of.kind = kindOf(parts[0]); of.kind == "" {
 			of.namespace = parts[0]
 		}
 	case 3:
-		of.namespace, of.kind = parts[0], parts[1]
+		if of.namespace, of.kind = parts[0], kindOf(parts[1]); of.kind == "" {
+			return name{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
+		}
 	default:
 		return name{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
-	}
-	if !of.known() {
-		return name{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", of.kind)
 	}
 	if o.namespace != "" && of.namespace != "" && o.namespace != of.namespace {
 		return name{}, fmt.Errorf("%.200q is not in the namespace that --namespace names, leave one out", text)
@@ -211,7 +201,13 @@ func (o *options) lead() (time.Duration, error) {
 }
 
 func (o *options) run(ctx context.Context, of name, in io.Reader, out io.Writer) error {
-	situation, err := o.situation(ctx, of, in)
+	var situation *explain.Situation
+	var err error
+	if o.file != "" {
+		situation, err = o.fromFile(of, in)
+	} else {
+		situation, err = o.fromCluster(ctx, of)
+	}
 	if err != nil {
 		return err
 	}
@@ -229,11 +225,4 @@ func (o *options) run(ctx context.Context, of name, in io.Reader, out io.Writer)
 		return encoder.Encode(explanation)
 	}
 	return show(out, explanation)
-}
-
-func (o *options) situation(ctx context.Context, of name, in io.Reader) (*explain.Situation, error) {
-	if o.file != "" {
-		return o.fromFile(of, in)
-	}
-	return o.fromCluster(ctx, of)
 }

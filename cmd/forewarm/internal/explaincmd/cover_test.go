@@ -77,14 +77,9 @@ func TestCovers(t *testing.T) {
 		r := &reader{
 			namespace: "inference",
 			objects:   fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, c.pools...),
-			clients: clients.NewClientset(
-				another,
-				pod("before", 4*time.Hour, time.Hour),
-				pod("quick", time.Hour, 5*time.Second),
-				pod("slow", time.Hour, 4*time.Minute),
-				pod("waits", time.Minute, 0),
-				pod("new", 5*time.Second, 0),
-			),
+			clients: clients.NewClientset(another, pod("before", 4*time.Hour, time.Hour), pod("quick", time.Hour,
+				5*time.Second), pod("slow", time.Hour, 4*time.Minute), pod("waits", time.Minute, 0), pod("new",
+				5*time.Second, 0)),
 		}
 		f := &explain.Forecast{Name: "llama", LeadPool: c.rests}
 		s := &autoscaler.Situated{Situation: explain.Situation{

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,19 +106,22 @@ func (o *options) setValues(s *autoscaler.Situated) error {
 
 // byName are the values of the flags in milli-units. A value without a name is that of the only metric.
 func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
+	names, listed := make([]string, len(s.Spec.Metrics)), ""
+	for i := range names {
+		names[i] = s.Spec.Metrics[i].Name
+	}
+	if len(names) > 0 {
+		listed = " (" + strings.Join(names, ", ") + ")"
+	}
 	given := map[string]int64{}
 	for _, text := range o.values {
 		metric, value, named := cutLast(text)
-		if !named && len(s.Spec.Metrics) != 1 {
-			return nil, fmt.Errorf(
-				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
-				text,
-				len(s.Spec.Metrics),
-				namesOf(s),
-			)
+		if !named && len(names) != 1 {
+			return nil, fmt.Errorf("--value %.64q: the file's autoscaler has %d metrics that are computed%s, write "+
+				"NAME=VALUE", text, len(names), listed)
 		}
 		if !named {
-			metric = s.Spec.Metrics[0].Name
+			metric = names[0]
 		}
 		milli, err := parseValue(value)
 		if err != nil {
@@ -126,9 +130,9 @@ func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
 		if _, twice := given[metric]; twice {
 			return nil, fmt.Errorf("--value for %.64q is given twice, keep one", metric)
 		}
-		if !has(s, metric) {
+		if !slices.Contains(names, metric) {
 			return nil, fmt.Errorf("--value %.64q: the file's autoscaler has no such metric that is computed%s",
-				text, namesOf(s))
+				text, listed)
 		}
 		given[metric] = milli
 	}
@@ -142,27 +146,6 @@ func cutLast(text string) (before, after string, found bool) {
 		return "", text, false
 	}
 	return text[:i], text[i+1:], true
-}
-
-func has(s *autoscaler.Situated, metric string) bool {
-	for i := range s.Spec.Metrics {
-		if s.Spec.Metrics[i].Name == metric {
-			return true
-		}
-	}
-	return false
-}
-
-// namesOf are those of the metrics, in brackets.
-func namesOf(s *autoscaler.Situated) string {
-	var names []string
-	for i := range s.Spec.Metrics {
-		names = append(names, s.Spec.Metrics[i].Name)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // parseValue reads a quantity in milli-units, rounded up as the metrics API would.

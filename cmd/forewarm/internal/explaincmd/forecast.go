@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/repair"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/trailing"
 )
 
 // forecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
@@ -45,28 +46,17 @@ func (r *reader) forecast(ctx context.Context, from *autoscaler.Source) *explain
 // ofOutlook is what an explanation takes from an outlook.
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
-		State:    snapshot.State(s.State),
-		Unit:     s.Unit,
-		Observed: known(s.Observed),
-		Served:   known(s.Served),
-		Asked: asked(
-			s,
-		),
-		Lead:       s.LeadTime.Duration.Duration,
-		LeadSource: s.LeadTime.Source,
-		LeadPool:   s.LeadTime.WarmPool,
-		Window:     s.Window.Duration,
-		Reason:     strings.TrimSuffix(s.Reason, "."),
-		Peak:       math.NaN(),
-		Highest:    math.NaN(),
-		Behind:     s.Serve == string(decide.Shadow),
-		Steepest:   steepest(s.Recent, s.LeadTime.Duration.Duration),
+		State: snapshot.State(s.State), Unit: s.Unit, Observed: known(s.Observed), Served: known(s.Served),
+		Asked: asked(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source,
+		LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration, Reason: strings.TrimSuffix(s.Reason, "."),
+		Peak: math.NaN(), Highest: math.NaN(), Behind: s.Serve == string(decide.Shadow),
+		Steepest: steepest(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
-		f.Peak = higher(f.Peak, known(s.Path[i].Point))
+		f.Peak = trailing.Most(f.Peak, known(s.Path[i].Point))
 	}
 	for i := range s.Recent {
-		f.Highest = higher(f.Highest, known(s.Recent[i].Observed))
+		f.Highest = trailing.Most(f.Highest, known(s.Recent[i].Observed))
 	}
 	f.Saturated = plateau(s.Repairs)
 	for _, c := range s.Conditions {
@@ -116,13 +106,6 @@ func known(v *float64) float64 {
 	return *v
 }
 
-func higher(a, b float64) float64 {
-	if math.IsNaN(a) || b > a {
-		return b
-	}
-	return a
-}
-
 // steepest is the largest rise of a demand within a time; of NaN where it never rose.
 func steepest(recent []inspect.Sample, within time.Duration) explain.Rise {
 	largest := explain.Rise{From: math.NaN(), To: math.NaN()}
@@ -148,17 +131,9 @@ func selection(from *autoscaler.Source) map[string]string {
 	case from.Metric.Object != nil:
 		selector = from.Metric.Object.Metric.Selector
 	}
-	if selector == nil {
-		return nil
-	}
-	all := maps.Clone(selector.MatchLabels)
-	if all == nil {
-		all = map[string]string{}
-	}
-	for _, e := range selector.MatchExpressions {
-		if e.Operator == metav1.LabelSelectorOpIn && len(e.Values) == 1 {
-			all[e.Key] = e.Values[0]
-		}
+	all, err := metav1.LabelSelectorAsMap(selector)
+	if err != nil {
+		return nil // No view of a Forecast is asked for so.
 	}
 	// KEDA's own, which says whose metric it is.
 	delete(all, "scaledobject.keda.sh/name")

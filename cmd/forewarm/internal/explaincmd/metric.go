@@ -24,10 +24,9 @@ import (
 func (r *reader) metric(ctx context.Context, s *autoscaler.Situated, i int) {
 	m, from := &s.Spec.Metrics[i], &s.Sources[i]
 	values, group, err := r.values(ctx, from.Metric)
-	read := explain.Metric{Reading: hpa.Reading{Values: values, Err: err}, From: group}
+	read := explain.Metric{Reading: hpa.Reading{Values: values}, From: group}
 	if err != nil {
-		read.From = ""
-		read.Reading.Err = errors.New(plainly(err))
+		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(plainly(err))}}
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		if milli, found := byStatus(s, i); found {
@@ -53,17 +52,8 @@ func (r *reader) values(ctx context.Context, m *autoscalingv2.MetricSpec) (value
 
 func (r *reader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
 	var list external.ExternalMetricValueList
-	err := r.ask(
-		ctx,
-		&list,
-		"labelSelector",
-		m.Metric.Selector,
-		"external.metrics.k8s.io",
-		external.SchemeGroupVersion.Version,
-		"namespaces",
-		r.namespace,
-		m.Metric.Name,
-	)
+	err := r.ask(ctx, &list, "labelSelector", m.Metric.Selector, "external.metrics.k8s.io",
+		external.SchemeGroupVersion.Version, "namespaces", r.namespace, m.Metric.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
@@ -28,22 +29,21 @@ func show(to io.Writer, e *explain.Explanation) error {
 	for _, sentence := range e.Sentences {
 		fmt.Fprintln(out, sentence)
 	}
-	if e.Live != nil && len(e.Live.Why) > 0 {
-		fmt.Fprintln(out, "\nWhy its status can say something else:")
-		for _, why := range e.Live.Why {
-			fmt.Fprintf(out, "  - %s\n", why)
-		}
+	if e.Live != nil {
+		list(out, "Why its status can say something else:", e.Live.Why)
 	}
-	if len(e.Unknown) > 0 {
-		fmt.Fprintln(out, "\nWhat could not be read:")
-		for _, unknown := range e.Unknown {
-			fmt.Fprintf(out, "  - %s\n", unknown)
-		}
-	}
+	list(out, "What could not be read:", e.Unknown)
 	for _, w := range e.Warnings {
 		fmt.Fprintf(out, "\n%s: %s.\n  → %s\n", w.Reason, w.Message, w.Advice)
 	}
 	return table(out, e.Metrics)
+}
+
+// list is a paragraph of items; nothing without any.
+func list(out io.Writer, title string, items []string) {
+	if len(items) > 0 {
+		fmt.Fprintf(out, "\n%s\n  - %s\n", title, strings.Join(items, "\n  - "))
+	}
 }
 
 func table(out io.Writer, lines []explain.Line) error {
@@ -54,19 +54,9 @@ func table(out io.Writer, lines []explain.Line) error {
 	fmt.Fprintln(tabs, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tBY ITS STATUS\tNOTE")
 	for i := range lines {
 		l := &lines[i]
-		fmt.Fprintf(
-			tabs,
-			"%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			l.Name,
-			l.Type,
-			cmp.Or(l.Forecast, nothing),
-			number(l.Value),
-			cmp.Or(l.Target, nothing),
-			number(l.Ratio),
-			whole(l.Proposes),
-			cmp.Or(l.Live, nothing),
-			note(l),
-		)
+		fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Type, cmp.Or(l.Forecast, nothing),
+			number(l.Value), cmp.Or(l.Target, nothing), number(l.Ratio), whole(l.Proposes), cmp.Or(l.Live, nothing),
+			note(l))
 	}
 	return tabs.Flush()
 }

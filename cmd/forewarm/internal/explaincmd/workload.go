@@ -4,10 +4,11 @@ import (
 	"context"
 	"math"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
@@ -20,33 +21,21 @@ import (
 func (r *reader) scale(
 	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Situated,
 ) (selector string) {
-	object, err := r.readScale(ctx, h)
+	scale, err := r.readScale(ctx, h)
 	if err != nil {
 		n := h.Status.CurrentReplicas
 		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
 		r.note("the scale of %s, so the HPA's status stands in: %s", s.Target, plainly(err))
 		return ""
 	}
-	s.Scale.Replicas = replicasAt(object, "spec", "replicas")
-	s.Scale.Existing = replicasAt(object, "status", "replicas")
-	s.Scale.Pods, s.Scale.Ready = s.Scale.Existing, s.Scale.Existing
-	selector, _, err = unstructured.NestedString(object, "status", "selector")
-	if err != nil {
-		return ""
-	}
-	return selector
+	n := scale.Status.Replicas
+	s.Scale = explain.Scale{Replicas: scale.Spec.Replicas, Existing: n, Pods: n, Ready: n}
+	return scale.Status.Selector
 }
 
-// replicasAt is a number in a scale, 0 where it is left out, as the API server leaves out a 0.
-func replicasAt(object map[string]any, path ...string) int32 {
-	n, _, err := unstructured.NestedInt64(object, path...)
-	if err != nil {
-		return 0
-	}
-	return int32(min(max(n, 0), math.MaxInt32))
-}
-
-func (r *reader) readScale(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) (map[string]any, error) {
+func (r *reader) readScale(
+	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler,
+) (*autoscalingv1.Scale, error) {
 	ref := h.Spec.ScaleTargetRef
 	kind := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind)
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -58,7 +47,8 @@ func (r *reader) readScale(ctx context.Context, h *autoscalingv2.HorizontalPodAu
 	if err != nil {
 		return nil, err
 	}
-	return object.Object, nil
+	scale := &autoscalingv1.Scale{}
+	return scale, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, scale)
 }
 
 // pods counts the target's pods where a metric asks how many are ready.

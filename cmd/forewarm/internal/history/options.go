@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/promflags"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -32,21 +32,16 @@ type Options struct {
 // Defaults are the options of an empty command line.
 func Defaults() Options {
 	return Options{
-		Prometheus: prometheus.Config{Timeout: 30 * time.Second},
-		Range:      model.Duration(14 * 24 * time.Hour),
-		Step:       model.Duration(time.Minute),
+		Prometheus: prometheus.Config{Timeout: 30 * time.Second}, Range: model.Duration(14 * 24 * time.Hour),
+		Step: model.Duration(time.Minute),
 	}
 }
 
 // AddFlags binds the options.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.flags = flags
-	flags.StringVar(
-		&o.Trace,
-		"trace",
-		o.Trace,
-		"CSV file of the demand, plain or gzipped: a header, then a time (seconds or RFC 3339) and values; - reads stdin",
-	)
+	flags.StringVar(&o.Trace, "trace", o.Trace, "CSV file of the demand, plain or gzipped: a header, then a time "+
+		"(seconds or RFC 3339) and values; - reads stdin")
 	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; not needed where it has only one")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
@@ -56,7 +51,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.End, "end", o.End, "end of the range, for example 2026-01-31T00:00:00Z (default now)")
 	flags.DurationVar(&o.Prometheus.Timeout, "query-timeout", o.Prometheus.Timeout,
 		"how long the Prometheus may take for one piece of the range")
-	promflags.Add(flags, &o.Prometheus)
+	cmdline.Prometheus(flags, &o.Prometheus)
 }
 
 // Validate says everything that is wrong, each with what to write instead.
@@ -67,37 +62,33 @@ func (o *Options) Validate() error {
 	case o.Trace != "" && o.Prometheus.URL != "":
 		return errors.New("--trace and --prometheus are two histories, keep one")
 	case o.Trace != "":
-		return o.idle("--trace", func(name string) bool {
+		return o.Idle("--trace", func(name string) bool {
 			return strings.HasPrefix(name, "prometheus") || name == "query" || name == "range" || name == "step" ||
 				name == "end" || name == "query-timeout"
 		})
 	}
-	return errors.Join(o.validateQuery(),
-		o.idle("--prometheus", func(name string) bool { return name == "column" }))
+	return errors.Join(o.validateQuery(), o.Idle("--prometheus", func(name string) bool { return name == "column" }))
 }
 
 func (o *Options) validateQuery() error {
 	problems := []error{o.Prometheus.Validate()}
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if strings.TrimSpace(o.Query) == "" {
-		problems = append(problems,
-			errors.New("--prometheus needs to know what to read, add --query 'sum(rate(requests_total[1m]))'"))
+		wrong("--prometheus needs to know what to read, add --query 'sum(rate(requests_total[1m]))'")
 	}
 	if o.Prometheus.Timeout <= 0 {
-		problems = append(problems, fmt.Errorf("--query-timeout %s is not positive, write for example 30s",
-			o.Prometheus.Timeout))
+		wrong("--query-timeout %s is not positive, write for example 30s", o.Prometheus.Timeout)
 	}
 	if o.Step <= 0 || o.Range < 2*o.Step {
-		problems = append(problems,
-			fmt.Errorf("--range %s has no two steps of --step %s, write for example 14d and 1m", o.Range, o.Step))
+		wrong("--range %s has no two steps of --step %s, write for example 14d and 1m", o.Range, o.Step)
 	}
-	if _, err := o.end(time.Time{}); err != nil {
-		problems = append(problems, err)
-	}
+	_, err := o.end(time.Time{})
+	problems = append(problems, err)
 	return errors.Join(problems...)
 }
 
-// idle refuses flags that were set and say nothing of the history that is read: they were meant to.
-func (o *Options) idle(source string, foreign func(name string) bool) error {
+// Idle refuses flags that were set and say nothing of the history that is read: they were meant to.
+func (o *Options) Idle(source string, foreign func(name string) bool) error {
 	var problems []error
 	o.flags.VisitAll(func(flag *pflag.Flag) { // Visit knows nothing of a set that these were added to.
 		if flag.Changed && foreign(flag.Name) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
@@ -50,14 +49,8 @@ func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time
 	return h, nil
 }
 
-// server is its address without the password that may stand in it.
-func (o *Options) server() string {
-	u, err := url.Parse(o.Prometheus.URL)
-	if err != nil {
-		return "a Prometheus"
-	}
-	return u.Redacted()
-}
+// server is its address without the secrets that may stand in it.
+func (o *Options) server() string { return prometheus.Redacted(o.Prometheus.URL) }
 
 // rangeQuery lies on whole steps since the epoch and ends with the last whole one.
 func (o *Options) rangeQuery(now time.Time) (refresh.Query, error) {

@@ -145,7 +145,7 @@ func (o *options) table(ctx context.Context, c *outlooks.Client, out io.Writer) 
 	if o.json {
 		err = writeJSON(out, list)
 	} else if len(list.Items) > 0 {
-		err = newView(out).table(list.Items, now)
+		err = newView(out).summary(list.Items, now)
 	}
 	if err == nil && len(list.Items) == 0 {
 		return exit.With(codeNotFound, fmt.Errorf("no Forecasts in %s", describe(namespace)))

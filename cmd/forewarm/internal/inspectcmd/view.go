@@ -4,25 +4,23 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/figures"
+	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
 // unknown stands for a number that the server does not know.
-const unknown = "-"
+const unknown = figures.Unknown
 
 // Table writes one line for each outlook, for people; now is the time by which the age of data is told.
 func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
-	return newView(out).table(outlooks, now)
+	return newView(out).summary(outlooks, now)
 }
 
 // view writes outlooks for people. What comes from the server goes to text, which lets no terminal codes through; charts
@@ -37,25 +35,36 @@ type view struct {
 // newView fits the terminal where there is one, else a page; colours are for terminals only.
 func newView(out io.Writer) *view {
 	const page = 100
-	width, is := terminal.Columns(out, page)
-	return &view{out: out, text: terminal.Plain(out), width: width, color: is && os.Getenv("NO_COLOR") == ""}
+	width, color := terminal.Canvas(out, page)
+	return &view{out: out, text: terminal.Plain(out), width: width, color: color}
 }
 
 func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.text, 0, 0, 3, ' ', 0) }
 
-// table is one line for each outlook.
-func (v *view) table(outlooks []inspect.Outlook, now time.Time) error {
-	table := v.tabs()
-	fmt.Fprintln(table, "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tAGE")
-	for i := range outlooks {
-		o, s := &outlooks[i], &outlooks[i].Status
-		fmt.Fprintln(table, strings.Join([]string{
-			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
-			asked(s), achieved(s), s.LeadTime.Duration.Duration.String(),
-			cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), age(s, now),
-		}, "\t"))
+// table writes a heading and a line of cells for each; nothing where there is none.
+func table[T any](v *view, heads string, all []T, cells func(*T) []string) error {
+	if len(all) == 0 {
+		return nil
 	}
-	return table.Flush()
+	out := v.tabs()
+	fmt.Fprintln(out, heads)
+	for i := range all {
+		fmt.Fprintln(out, strings.Join(cells(&all[i]), "\t"))
+	}
+	return out.Flush()
+}
+
+// summary is one line for each outlook.
+func (v *view) summary(outlooks []inspect.Outlook, now time.Time) error {
+	const heads = "NAMESPACE\tNAME\tSTATE\tNOW\tSERVED\tUNIT\tASKED\tLATE\tLEAD\tMODEL\tSKILL\tCOVERAGE\tAGE"
+	return table(v, heads, outlooks, func(o *inspect.Outlook) []string {
+		s := &o.Status
+		return []string{
+			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
+			asked(s), words.Achieved(s), s.LeadTime.Duration.Duration.String(),
+			cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.Age(s, now),
+		}
+	})
 }
 
 // full is one outlook with everything that is known about it.
@@ -65,7 +74,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	facts := v.tabs()
 	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, value) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
-	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), age(s, now)))
+	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.Age(s, now)))
 	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
 	fact("Window", fmt.Sprintf("%s ahead, in steps of %s", s.Window.Duration, s.Step.Duration))
 	fact("Lead time", fmt.Sprintf("%s (%s)", s.LeadTime.Duration.Duration, cmp.Or(s.LeadTime.Source, "source unknown")))
@@ -84,7 +93,10 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	if err := v.outcome(s); err != nil {
 		return err
 	}
-	if err := v.conditions(s.Conditions); err != nil {
+	err := table(v, "\nCONDITION\tSTATUS\tREASON\tMESSAGE", s.Conditions, func(c *inspect.Condition) []string {
+		return []string{c.Type, string(c.Status), c.Reason, c.Message}
+	})
+	if err != nil {
 		return err
 	}
 	return v.candidates(s)
@@ -97,27 +109,10 @@ func modelOf(s *inspect.OutlookStatus) string {
 	return s.Model + ": " + s.ModelReason
 }
 
-func (v *view) conditions(all []inspect.Condition) error {
-	if len(all) == 0 {
-		return nil
-	}
-	table := v.tabs()
-	fmt.Fprintln(table, "\nCONDITION\tSTATUS\tREASON\tMESSAGE")
-	for _, c := range all {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", c.Type, c.Status, c.Reason, c.Message)
-	}
-	return table.Flush()
-}
-
 // candidates are the models with their scores and what each says of the window, the chosen one marked.
 func (v *view) candidates(s *inspect.OutlookStatus) error {
-	if len(s.Candidates) == 0 {
-		return nil
-	}
-	table := v.tabs()
-	fmt.Fprintln(table, "\nMODEL\tTITLE\tLOSS\tSKILL\tCOVERAGE\tMEDIAN\t0.95\tNOTE")
-	for i := range s.Candidates {
-		c := &s.Candidates[i]
+	const heads = "\nMODEL\tTITLE\tLOSS\tSKILL\tCOVERAGE\tMEDIAN\t0.95\tNOTE"
+	return table(v, heads, s.Candidates, func(c *inspect.Candidate) []string {
 		note := c.Error
 		switch {
 		case note != "":
@@ -129,10 +124,11 @@ func (v *view) candidates(s *inspect.OutlookStatus) error {
 			note = unknown
 		}
 		median, upper := inWindow(c, s.Window.Duration, "0.5"), inWindow(c, s.Window.Duration, "0.95")
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Name, cmp.Or(c.Title, unknown), number(c.Loss),
-			signed(c.Skill), percent(c.Coverage), number(median), number(upper), note)
-	}
-	return table.Flush()
+		return []string{
+			c.Name, cmp.Or(c.Title, unknown), number(c.Loss), signed(c.Skill), percent(c.Coverage),
+			number(median), number(upper), note,
+		}
+	})
 }
 
 // inWindow is a model's quantile over the lead window, nil where it has none.
@@ -150,9 +146,9 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 func asked(s *inspect.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
-		return "late " + share(*s.Late)
+		return "late " + figures.Asked(*s.Late)
 	case s.CostRatio != nil:
-		return "late costs " + ratio(*s.CostRatio)
+		return "late costs " + words.Ratio(*s.CostRatio)
 	case s.Quantile != nil:
 		return "q " + strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
@@ -176,16 +172,3 @@ func signed(v *float64) string {
 func number(v *float64) string { return figures.Maybe(v, figures.Number) }
 
 func percent(v *float64) string { return figures.Maybe(v, figures.Percent) }
-
-// ratio is a cost ratio: 20×.
-func ratio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
-
-func share(v float64) string { return strconv.FormatFloat(v*100, 'g', 4, 64) + "%" }
-
-// age is that of the newest sample, by the server's own clock.
-func age(s *inspect.OutlookStatus, now time.Time) string {
-	if s.SampleTime == nil || now.IsZero() {
-		return unknown
-	}
-	return duration.HumanDuration(max(0, now.Sub(s.SampleTime.Time)))
-}

@@ -51,12 +51,8 @@ func (s *Server) options(ctx context.Context) []grpc.ServerOption {
 
 // caught is the answer to a request whose handler panicked: it fails, and the process goes on.
 func (s *Server) caught(ctx context.Context, fault any) error {
-	s.log.ErrorContext(
-		ctx,
-		"a request of KEDA panicked",
-		slog.Any("fault", fault),
-		slog.String("stack", string(debug.Stack())),
-	)
+	s.log.ErrorContext(ctx, "a request of KEDA panicked", slog.Any("fault", fault),
+		slog.String("stack", string(debug.Stack())))
 	return status.Error(codes.Internal, "forewarm failed at this request, its log says how")
 }
 

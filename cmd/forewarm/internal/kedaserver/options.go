@@ -61,19 +61,15 @@ func (o *Options) Validate() error {
 	}
 	switch {
 	case o.encrypted() && o.Plaintext:
-		problems = append(
-			problems,
-			errors.New("--keda-plaintext contradicts the certificates of --keda-*-file: keep one"),
-		)
+		problems = append(problems,
+			errors.New("--keda-plaintext contradicts the certificates of --keda-*-file: keep one"))
 	case o.encrypted():
 		problems = append(problems, o.checkFiles())
 	case err == nil && !o.Plaintext && !isLoopback(host):
-		problems = append(
-			problems,
+		problems = append(problems,
 			fmt.Errorf("--keda-address %s is open to others, who could read the demand of every "+
 				"namespace: set --keda-tls-cert-file, --keda-tls-private-key-file and --keda-client-ca-file, or serve on "+
-				"127.0.0.1, or allow it by --keda-plaintext", o.Address),
-		)
+				"127.0.0.1, or allow it by --keda-plaintext", o.Address))
 	}
 	return errors.Join(problems...)
 }
@@ -85,10 +81,8 @@ func splitAddress(address string) (host string, err error) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return "", fmt.Errorf(
-			"--keda-address %.64q is no HOST:PORT, write for example :9090 or 127.0.0.1:9090",
-			address,
-		)
+		return "", fmt.Errorf("--keda-address %.64q is no HOST:PORT, write for example :9090 or 127.0.0.1:9090",
+			address)
 	}
 	return host, nil
 }
@@ -128,10 +122,8 @@ func (o *Options) checkFiles() error {
 	case err != nil:
 		problems = append(problems, fmt.Errorf("--keda-client-ca-file: %w", err))
 	case !x509.NewCertPool().AppendCertsFromPEM(bundle):
-		problems = append(
-			problems,
-			fmt.Errorf("--keda-client-ca-file %s: it holds no certificate in PEM", o.ClientCAFile),
-		)
+		problems = append(problems,
+			fmt.Errorf("--keda-client-ca-file %s: it holds no certificate in PEM", o.ClientCAFile))
 	}
 	return errors.Join(problems...)
 }

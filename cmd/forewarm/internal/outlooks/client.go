@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/kube"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
@@ -40,7 +40,7 @@ func (c *Connection) Connect(agent string) (*Client, error) {
 	config, namespace := &rest.Config{Host: c.Server}, metav1.NamespaceDefault
 	if c.Server == "" {
 		var err error
-		if config, namespace, err = kube.Load(c.Kubeconfig, c.Context); err != nil {
+		if config, namespace, err = cmdline.Cluster(c.Kubeconfig, c.Context); err != nil {
 			return nil, fmt.Errorf("%w; name the server (--server http://127.0.0.1:8080) or a kubeconfig", err)
 		}
 	}
@@ -48,11 +48,8 @@ func (c *Connection) Connect(agent string) (*Client, error) {
 	config.Timeout = c.Timeout
 	base, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf(
-			"--server %.200q is not a URL, write for example http://127.0.0.1:8080: %w",
-			c.Server,
-			err,
-		)
+		const advice = "write for example http://127.0.0.1:8080"
+		return nil, fmt.Errorf("--server %.200q is not a URL, %s: %w", c.Server, advice, err)
 	}
 	doer, err := rest.HTTPClientFor(config)
 	if err != nil {

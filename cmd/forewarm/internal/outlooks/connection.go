@@ -20,13 +20,8 @@ type Connection struct {
 
 // AddFlags adds them, under their usual names.
 func (c *Connection) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVarP(
-		&c.Server,
-		"server",
-		"s",
-		"",
-		"address of a standalone forewarm, for example http://127.0.0.1:8080",
-	)
+	const server = "address of a standalone forewarm, for example http://127.0.0.1:8080"
+	flags.StringVarP(&c.Server, "server", "s", "", server)
 	flags.StringVar(&c.Kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
 	flags.StringVar(&c.Context, "context", "", "context of the kubeconfig to use")
 	flags.DurationVar(&c.Timeout, "timeout", 10*time.Second, "how long to wait for an answer")

@@ -1,3 +1,5 @@
+// Package presetscmd is the command that lists the demand signals that forewarm knows, says what each is for and what its
+// server lacks, and prints the PromQL of one for a workload. It asks no server.
 package presetscmd
 
 import (
@@ -5,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/spf13/cobra"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/targets"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
@@ -78,7 +84,7 @@ func (o *options) validate(args []string) error {
 	}
 	switch {
 	case o.target != "":
-		_, err := targets.Parse(o.target)
+		_, err := cmdline.Target(o.target)
 		problems = append(problems, err)
 	case o.render != "" && !o.json:
 		problems = append(problems, errors.New("set --target, the workload: for example deployment/llama"))
@@ -168,9 +174,79 @@ func (o *options) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
 		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"})
 	}
-	target, err := targets.Parse(o.target)
+	target, err := cmdline.Target(o.target)
 	if err != nil {
 		return "", err
 	}
 	return p.Render(o.namespace, target)
+}
+
+// width of a page, in characters.
+const width = 100
+
+// choose is the sources with those of their presets that a word names: all of a server's, all of a signal's, or one.
+func choose(word string) []signal.Source {
+	var chosen []signal.Source
+	for _, s := range signal.Sources() {
+		if s.Name == word {
+			return []signal.Source{s}
+		}
+		s.Presets = slices.DeleteFunc(s.Presets, func(p signal.Preset) bool {
+			return p.Name != word && p.Name != s.Name+"/"+word
+		})
+		s.Lacks = slices.DeleteFunc(s.Lacks, func(l signal.Lack) bool { return l.Signal != word })
+		if len(s.Presets)+len(s.Lacks) > 0 {
+			chosen = append(chosen, s)
+		}
+	}
+	return chosen
+}
+
+// table is one line for each preset, and below it what there is no preset for.
+func table(out io.Writer, sources []signal.Source) error {
+	tabs := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(tabs, "PRESET\tUNIT\tKIND\tFOR")
+	for _, s := range sources {
+		for _, p := range s.Presets {
+			fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\n", p.Name, p.Unit, kind(p), p.Brief)
+		}
+	}
+	if err := tabs.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(tabs, "\nNOT REPORTED\tWHY")
+	for _, s := range sources {
+		for _, l := range s.Lacks {
+			fmt.Fprintf(tabs, "%s/%s\t%s\n", s.Name, l.Signal, l.Reason)
+		}
+	}
+	return tabs.Flush()
+}
+
+func kind(p signal.Preset) string {
+	if p.Rate {
+		return "rate"
+	}
+	return "gauge"
+}
+
+// explain says all that is known of presets, server by server.
+func explain(out io.Writer, sources []signal.Source) error {
+	var text strings.Builder
+	for i, s := range sources {
+		if i > 0 {
+			text.WriteString("\n")
+		}
+		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, terminal.Wrap(s.Note, "", width))
+		for _, p := range s.Presets {
+			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s%s", p.Name, p.Unit, kind(p), p.Brief,
+				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
+		}
+		for _, l := range s.Lacks {
+			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,
+				terminal.Wrap(l.Reason+".", "  ", width))
+		}
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
 }

@@ -47,19 +47,11 @@ func New(out io.Writer, quiet bool, now func() time.Time) *Bar {
 		return nil
 	}
 	b := &Bar{out: out, interval: report, now: now}
-	if columns := columnsOf(out); columns > 0 {
+	// A dumb terminal cannot be drawn over.
+	if columns, is := terminal.Columns(out, page); is && os.Getenv("TERM") != "dumb" {
 		b.columns, b.interval = columns, redraw
 	}
 	return b
-}
-
-// columnsOf is the width of a terminal that can draw over itself, 0 of anything else.
-func columnsOf(out io.Writer) int {
-	columns, is := terminal.Columns(out, page)
-	if !is || os.Getenv("TERM") == "dumb" {
-		return 0
-	}
-	return columns
 }
 
 // Begin begins a piece of work of so many parts, and ends the one before.
@@ -78,24 +70,19 @@ func (b *Bar) Begin(what string, total int) {
 }
 
 // Now says which part of the work is being done.
-func (b *Bar) Now(what string) {
-	if b == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.what = what
-	b.tell()
-}
+func (b *Bar) Now(what string) { b.change(func() { b.what = what }) }
 
 // Add says that so many more parts are done.
-func (b *Bar) Add(parts int) {
+func (b *Bar) Add(parts int) { b.change(func() { b.done = min(b.done+parts, b.total) }) }
+
+// change changes where the work stands, and tells of it where it is time to.
+func (b *Bar) change(do func()) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.done = min(b.done+parts, b.total)
+	do()
 	b.tell()
 }
 

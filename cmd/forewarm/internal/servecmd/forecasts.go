@@ -2,20 +2,31 @@ package servecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	core "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	events "k8s.io/client-go/tools/record"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/config"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/config/folder"
+	"github.com/forewarm/forewarm/pkg/ownership"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
+	"github.com/forewarm/forewarm/pkg/warmpool/controller"
 )
 
 // forecasts are where the objects come from, and what has to run for them.
@@ -31,8 +42,7 @@ type forecasts struct {
 
 // openForecasts reads the folder, or prepares to watch the cluster and to write statuses back.
 func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecasts, error) {
-	resolver := config.NewResolver(server.NewCatalogue(
-		server.Tenancy{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces}))
+	resolver := config.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
 	if o.ConfigDir == "" {
 		return watchForecasts(o, resolver, board, log)
 	}
@@ -70,22 +80,31 @@ func watchForecasts(
 		return nil, err
 	}
 	statuses := cluster.NewStatusWriter(objects, board, log)
-	groups, err := watchGroups(o, client, statuses, log)
+	groups, err := ownership.New(client, o.service(), log)
 	if err != nil {
 		return nil, err
+	}
+	statuses.Add(groups.Conditions)
+	clients, err := kubernetes.NewForConfig(client)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for events: %w", err)
+	}
+	registry := prometheus.NewRegistry()
+	if err := errors.Join(registry.Register(groups), registry.Register(pools.controller)); err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
 	}
 	return &forecasts{
 		targets: objects,
 		parts: []server.Part{
 			{Name: "watch of WarmPools", Run: pools.watch.Run},
 			{Name: "watch of Forecasts", Run: pools.before(objects.Run)},
-			{Name: "watch of APIServices", Run: groups.watch.Run},
+			{Name: "watch of APIServices", Run: groups.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error {
 				return leadership.Run(ctx, func(ctx context.Context) {
-					recorder, shutdown := groups.events(ctx)
+					recorder, shutdown := record(ctx, clients)
 					defer shutdown()
 					var others sync.WaitGroup
-					others.Go(func() { groups.watch.Tell(ctx, recorder) })
+					others.Go(func() { groups.Tell(ctx, recorder) })
 					pools.controller.Tell(recorder)
 					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
 					statuses.Tell(recorder)
@@ -95,6 +114,49 @@ func watchForecasts(
 			}},
 		},
 		check:   apiserver.Check{Name: "forecasts", Run: objects.Check},
-		metrics: prometheus.Gatherers{groups.metrics, pools.metrics},
+		metrics: prometheus.Gatherers{registry},
 	}, nil
+}
+
+// record records events until it is shut down, which a replica does when it no longer leads.
+func record(ctx context.Context, clients kubernetes.Interface) (recorder events.EventRecorder, shutdown func()) {
+	broadcaster := events.NewBroadcaster(events.WithContext(ctx))
+	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
+	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
+}
+
+// pools are the warm pools: every replica watches them, for the Forecasts that they cover; the leader keeps them.
+type pools struct {
+	watch      *controller.Watch
+	controller *controller.Controller
+}
+
+// watchPools lets Forecasts look ahead less far where a pool stands ready, and pools hold what Forecasts ask for. A cluster
+// that does not know WarmPools is none the worse: the watch says so once.
+func watchPools(
+	o Options, client *rest.Config, objects *cluster.Objects, board *snapshot.Board, log *slog.Logger,
+) (*pools, error) {
+	watch, err := controller.NewWatch(client, log)
+	if err != nil {
+		return nil, err
+	}
+	objects.Cover(watch)
+	held, err := actuator.New(client, server.Clock{}.Now)
+	if err != nil {
+		return nil, err
+	}
+	keeper := controller.New(o.WarmPools, controller.Surroundings{
+		Pools: watch, Board: board, Workloads: objects, Actuator: held,
+	}, log)
+	return &pools{watch: watch, controller: keeper}, nil
+}
+
+// before is a part that begins when the pools are known, or cannot be: a Forecast that is resolved before its pool would be
+// learnt anew when that is known.
+func (p *pools) before(run func(context.Context) error) func(context.Context) error {
+	const patience = 10 * time.Second
+	return func(ctx context.Context) error {
+		p.watch.Settle(ctx, patience)
+		return run(ctx)
+	}
 }

@@ -13,9 +13,8 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/logs"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/promflags"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/ownership"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -53,7 +52,7 @@ type Options struct {
 	TenantLabel            string
 	ClusterQueryNamespaces []string
 
-	Log logs.Options
+	Log cmdline.Log
 }
 
 // Defaults are the options of an empty command line.
@@ -67,7 +66,7 @@ func Defaults() Options {
 		Refresh:     refresh.Config{}.WithDefaults(),
 		WarmPools:   controller.Config{Step: 15 * time.Second},
 		TenantLabel: "namespace",
-		Log:         logs.Defaults(),
+		Log:         cmdline.DefaultLog(),
 	}
 }
 
@@ -91,7 +90,7 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	serving := sections.FlagSet("Serving")
 	serving.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
 	o.Local.AddFlags(serving)
-	o.Log.Add(serving)
+	o.Log.AddFlags(serving)
 
 	forecasts := sections.FlagSet("Forecasts")
 	forecasts.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
@@ -100,8 +99,16 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	forecasts.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
 		"the cycle in which demand comes again, over which models are judged")
 
-	o.prometheusFlags(sections.FlagSet("History from a Prometheus"))
-	o.embeddedFlags(sections.FlagSet("History from the embedded engine"))
+	fromServer := sections.FlagSet("History from a Prometheus")
+	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,
+		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
+	cmdline.Prometheus(fromServer, &o.Prometheus)
+
+	embedded := sections.FlagSet("History from the embedded engine")
+	embedded.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
+	embedded.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
+	embedded.Var(&o.Retention, "retention", "how long it keeps samples, for example 16d")
+
 	o.queryFlags(sections.FlagSet("Queries"))
 	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
 	o.clusterFlags(sections.FlagSet("In a cluster"))
@@ -122,30 +129,9 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
 		"namespace of the lease by which replicas elect the one that writes statuses")
 	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
-	inCluster.StringVar(
-		&o.Service,
-		"service",
-		o.Service,
+	inCluster.StringVar(&o.Service, "service", o.Service,
 		"forewarm's own Service, NAMESPACE/NAME: statuses say whether "+
-			"the API groups lead to it (default: forewarm in the lease's namespace)",
-	)
-}
-
-func (o *Options) prometheusFlags(flags *pflag.FlagSet) {
-	p := &o.Prometheus
-	flags.StringVar(
-		&p.URL,
-		"prometheus-url",
-		p.URL,
-		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from",
-	)
-	promflags.Add(flags, p)
-}
-
-func (o *Options) embeddedFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
-	flags.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
-	flags.Var(&o.Retention, "retention", "how long it keeps samples, for example 16d")
+			"the API groups lead to it (default: forewarm in the lease's namespace)")
 }
 
 func (o *Options) queryFlags(flags *pflag.FlagSet) {
@@ -181,10 +167,8 @@ func (o *Options) Validate() error {
 		problems = append(problems, isDir("--config-dir", o.ConfigDir))
 	}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
-		problems = append(
-			problems,
-			fmt.Errorf("--tenant-label %.64q is no label, write for example namespace", o.TenantLabel),
-		)
+		problems = append(problems,
+			fmt.Errorf("--tenant-label %.64q is no label, write for example namespace", o.TenantLabel))
 	}
 	return errors.Join(problems...)
 }
@@ -202,10 +186,8 @@ func (o *Options) history() error {
 	if o.Prometheus.URL != "" {
 		problems := []error{o.Prometheus.Validate()}
 		if o.ScrapeConfig != "" {
-			problems = append(
-				problems,
-				errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"),
-			)
+			problems = append(problems,
+				errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"))
 		}
 		return errors.Join(problems...)
 	}

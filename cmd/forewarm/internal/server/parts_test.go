@@ -83,7 +83,7 @@ func TestClockWaits(t *testing.T) {
 
 func TestCatalogueConfines(t *testing.T) {
 	const query = `sum(rate(http_requests_total[1m]))`
-	catalogue := server.NewCatalogue(server.Tenancy{Label: "ns", Free: []string{"platform"}})
+	catalogue := server.Catalogue{Label: "ns", Free: []string{"platform"}}
 	confined, err := catalogue.Confine(query, "team-a")
 	if err != nil || !strings.Contains(confined.Expr, `ns="team-a"`) || !confined.Rate {
 		t.Errorf("team-a asks %+v (%v), want its own namespace's rate", confined, err)

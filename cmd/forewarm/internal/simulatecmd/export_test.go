@@ -8,7 +8,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/fleet"
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
+
+// FleetFlags are those that ask about the fleet.
+type FleetFlags = fleetFlags
+
+// Trials are what a comparison that was played on a shape came to.
+func Trials(on fleet.Shape, c *compare.Comparison) []fleet.Trial { return trials(on, c) }
 
 // Run is the command without its process: what is told of the progress goes to words at every unit of work.
 func Run(ctx context.Context, out, words io.Writer, args ...string) error {

@@ -21,17 +21,13 @@ type measured struct {
 func (m *measured) validate(given bool) error {
 	if m.of == "" {
 		if m.Server != "" || m.Kubeconfig != "" || m.Context != "" {
-			return errors.New(
-				"--server, --kubeconfig and --context are for --lead-time-of NAMESPACE/NAME, which is missing",
-			)
+			return errors.New("--server, --kubeconfig and --context are for --lead-time-of NAMESPACE/NAME, which is " +
+				"missing")
 		}
 		return nil
 	}
 	problems := []error{m.Validate()}
-	if namespace, name, ok := strings.Cut(
-		m.of,
-		"/",
-	); !ok || namespace == "" || name == "" ||
+	if namespace, name, ok := strings.Cut(m.of, "/"); !ok || namespace == "" || name == "" ||
 		strings.Contains(name, "/") {
 		problems = append(problems, fmt.Errorf("--lead-time-of %.200q is no Forecast, write NAMESPACE/NAME", m.of))
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/workload"
@@ -19,7 +18,7 @@ import (
 // options are the flags.
 type options struct {
 	history history.Options
-	fleet   fleetflags.Flags
+	fleet   fleetFlags
 	pool    warmPool
 
 	hpa, name, metric string
@@ -50,12 +49,8 @@ const assumed = "assumed, as none was given"
 func (o *options) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	o.history.AddFlags(flags)
-	flags.StringVar(
-		&o.hpa,
-		"hpa",
-		"",
-		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON",
-	)
+	flags.StringVar(&o.hpa, "hpa", "",
+		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
 	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, where the file holds several")
 	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
 	flags.Var(&o.lead, "lead-time", "how long a replica takes from being asked for until it is ready, for example 5m; "+
@@ -63,11 +58,8 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a Forecast that runs already: "+
 		"the lead time that forewarm measures on its workload's pods, in place of --lead-time")
 	o.measured.AddFlags(flags)
-	flags.Var(
-		&o.capacity,
-		"replica-capacity",
-		"what a replica sustains, in the metric's unit (default the autoscaler's target)",
-	)
+	flags.Var(&o.capacity, "replica-capacity",
+		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
 	flags.DurationVar(&o.wait, "wait", o.wait, "what may be waited without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")

@@ -21,13 +21,8 @@ type warmPool struct {
 }
 
 func (w *warmPool) add(flags *pflag.FlagSet) {
-	flags.StringVar(
-		&w.file,
-		"warm-pool",
-		"",
-		"file with a WarmPool: what it would have cost, and what it would have saved, "+
-			"under its budget and others; --lead-time is then that of a pod on a node that is there",
-	)
+	flags.StringVar(&w.file, "warm-pool", "", "file with a WarmPool: what it would have cost, and what it would have "+
+		"saved, under its budget and others; --lead-time is then that of a pod on a node that is there")
 	flags.StringVar(&w.name, "warm-pool-name", "", "name of the WarmPool, where the file holds several")
 	flags.StringVar(&w.member, "member", "", "Forecast among its members that the history is of, where it has several")
 	flags.Var(&w.node, "node-lead-time", "how long a node takes that a replica waits for where it finds none, "+
@@ -75,10 +70,8 @@ func (w *warmPool) read(c *compare.Config) error {
 		Members: len(one.Members), Asked: one.Pool, Chunks: member.Chunks,
 	}
 	if one.Object.Spec.Mode == v1alpha1.PoolRecommend {
-		c.Remarks = append(
-			c.Remarks,
-			"The pool is in mode Recommend, in which it holds nothing: it is played as if in mode Enforce.",
-		)
+		c.Remarks = append(c.Remarks,
+			"The pool is in mode Recommend, in which it holds nothing: it is played as if in mode Enforce.")
 	}
 	return w.gpus(c)
 }
@@ -122,11 +115,8 @@ func nodeOf(p *pool.Written, c *compare.Config) *compare.Lead {
 	node := &compare.Lead{Median: p.Pool.Node, Known: "as the pool says"}
 	if p.Measured {
 		node.Known = "the pool's fallback"
-		c.Remarks = append(
-			c.Remarks,
-			fmt.Sprintf("How long a node takes was not given: %s is assumed, the pool's fallback until it "+
-				"is measured. Give your own with --node-lead-time.", figures.Span(p.Pool.Node)),
-		)
+		c.Remarks = append(c.Remarks, fmt.Sprintf("How long a node takes was not given: %s is assumed, the pool's "+
+			"fallback until it is measured. Give your own with --node-lead-time.", figures.Span(p.Pool.Node)))
 	}
 	return node
 }
@@ -146,14 +136,8 @@ func (*warmPool) remarks(c *compare.Config, of string) []string {
 func (w *warmPool) gpus(c *compare.Config) error {
 	of := c.Pool.Chunks * c.Pool.Asked.GPUs
 	if c.GPUs != of && c.GPUs != defaultGPUs {
-		return fmt.Errorf(
-			"--gpus %v, but a replica takes %v chunks of %v GPUs in %s: leave --gpus out, or mend the one that "+
-				"is wrong",
-			c.GPUs,
-			c.Pool.Chunks,
-			c.Pool.Asked.GPUs,
-			w.file,
-		)
+		return fmt.Errorf("--gpus %v, but a replica takes %v chunks of %v GPUs in %s: leave --gpus out, or mend the "+
+			"one that is wrong", c.GPUs, c.Pool.Chunks, c.Pool.Asked.GPUs, w.file)
 	}
 	if c.GPUs != of {
 		c.GPUs = of

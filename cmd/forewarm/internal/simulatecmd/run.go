@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/fleetflags"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
@@ -46,11 +45,8 @@ func (r run) run(ctx context.Context) error {
 	}
 	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
 	if c.Lead.Known == assumed {
-		c.Remarks = append(
-			c.Remarks,
-			fmt.Sprintf("No lead time was given: %s is assumed. Give your own with --lead-time, or "+
-				"the one that forewarm measures with --lead-time-of.", c.Lead.Median),
-		)
+		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with "+
+			"--lead-time, or the one that forewarm measures with --lead-time-of.", c.Lead.Median))
 	}
 	got, err := compare.Compare(ctx, c, r.progress(""))
 	if err == nil {
@@ -108,7 +104,7 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 		if err != nil {
 			return fmt.Errorf("shape %s: %w", shape.Name, err)
 		}
-		to.Shapes = append(to.Shapes, fleetflags.Trials(shape, got)...)
+		to.Shapes = append(to.Shapes, trials(shape, got)...)
 	}
 	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
 }
@@ -134,11 +130,8 @@ func (r run) readHPA(c *compare.Config) error {
 	c.HPA = metric.Spec
 	c.Autoscaler = one.By + ", " + metric.String() + ", in " + r.hpa
 	if n := len(one.Metrics); n > 1 {
-		c.Remarks = append(
-			c.Remarks,
-			fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others can only "+
-				"add replicas.", one.By, n, metric.Name),
-		)
+		c.Remarks = append(c.Remarks, fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others "+
+			"can only add replicas.", one.By, n, metric.Name))
 	}
 	return nil
 }
@@ -172,11 +165,8 @@ func (r run) write(c *compare.Comparison) error {
 		if err := report.HTML(&text, c); err != nil {
 			return err
 		}
-		if err := os.WriteFile(
-			r.html,
-			text.Bytes(),
-			0o644,
-		); err != nil { //nolint:gosec // A report is made to be shown.
+		const shown = 0o644 // A report is made to be shown.
+		if err := os.WriteFile(r.html, text.Bytes(), shown); err != nil {
 			return fmt.Errorf("the page: %w", err)
 		}
 	}

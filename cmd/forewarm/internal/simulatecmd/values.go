@@ -38,19 +38,14 @@ func (l *lead) Set(text string) error {
 	median, rest, more := strings.Cut(text, ",")
 	read := lead{Known: "given"}
 	var err error
-	if read.Median, err = time.ParseDuration(
-		strings.TrimSpace(median),
-	); err != nil || read.Median <= 0 ||
-		read.Median > most {
+	read.Median, err = time.ParseDuration(strings.TrimSpace(median))
+	if err != nil || read.Median <= 0 || read.Median > most {
 		return wrong
 	}
 	if more {
 		key, value, _ := strings.Cut(rest, "=")
-		if read.P90, err = time.ParseDuration(
-			strings.TrimSpace(value),
-		); err != nil || strings.TrimSpace(key) != "p90" ||
-			read.P90 < read.Median ||
-			read.P90 > most {
+		read.P90, err = time.ParseDuration(strings.TrimSpace(value))
+		if err != nil || strings.TrimSpace(key) != "p90" || read.P90 < read.Median || read.P90 > most {
 			return wrong
 		}
 	}

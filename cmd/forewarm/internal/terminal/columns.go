@@ -19,3 +19,9 @@ func Columns(out io.Writer, otherwise int) (columns int, is bool) {
 	}
 	return otherwise, true
 }
+
+// Canvas is the width of a terminal, and whether it may have colours.
+func Canvas(out io.Writer, otherwise int) (columns int, color bool) {
+	columns, is := Columns(out, otherwise)
+	return columns, is && os.Getenv("NO_COLOR") == ""
+}

@@ -82,8 +82,8 @@ func (n *Node) since(now time.Time, value float64) []gpu.Sample {
 }
 
 // Holdings implements collect.Holders.
-func (n *Node) Holdings(context.Context, gpu.Reading) (collect.Held, error) {
-	return collect.Held{Holdings: n.Held}, n.PodsFault
+func (n *Node) Holdings(context.Context, gpu.Reading) (pods.Held, error) {
+	return pods.Held{Holdings: n.Held}, n.PodsFault
 }
 
 // Look implements collect.Owners.
@@ -107,11 +107,8 @@ func Whole(gpus, processes int) *Node {
 		for j := range processes {
 			pid, who := 1000+i*processes+j, Container(fmt.Sprintf("llama-%d-%d", i, j))
 			g.Processes = append(g.Processes, gpu.Process{
-				PID:       pid,
-				Busy:      0.8 / float64(processes),
-				Bandwidth: 0.5 / float64(processes),
-				Told:      true,
-				Memory:    1 << 30,
+				PID: pid, Busy: 0.8 / float64(processes), Bandwidth: 0.5 / float64(processes), Told: true,
+				Memory: 1 << 30,
 			})
 			n.Owners[pid] = who
 			n.Held = append(n.Held, pods.Holding{Container: who, Device: g.UUID, Allocated: 1 / float64(processes)})

@@ -11,33 +11,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// Answer is who holds what, as far as it was understood.
-type Answer struct {
-	// Holdings are sorted by device and container, one for each.
-	Holdings []pods.Holding
-	// LeftOut counts the devices that containers hold and that could not be told, by why.
-	LeftOut map[Reason]int
-	// ReplicasSeen: the kubelet has never told how many replicas a shared device has, so that those that are held, and their
-	// numbers, were counted. Its holders' shares may be smaller than they are told to be.
-	ReplicasSeen bool
-}
-
-// Reason why a device that a container holds was left out.
-type Reason string
-
+// Why a device that a container holds was left out.
 const (
 	// UnknownID: a GPU by its resource's name, by an id of no form that is known.
-	UnknownID Reason = "UnknownID"
+	UnknownID = "UnknownID"
 	// UnknownNumber: named by a number that no GPU, or no single one, of the reading has.
-	UnknownNumber Reason = "UnknownNumber"
+	UnknownNumber = "UnknownNumber"
 	// UnreadableClaim: held by a resource claim whose names do not tell the device, as MIG by NVIDIA's DRA driver.
-	UnreadableClaim Reason = "UnreadableClaim"
+	UnreadableClaim = "UnreadableClaim"
 )
 
 // tally is what is counted while an answer is read.
 type tally struct {
 	names   names
-	leftOut map[Reason]int
+	leftOut map[string]int
 	// allocatable and held are the replicas of each device; one that is not shared has none.
 	allocatable, held map[string]set
 	holds             map[hold]set
@@ -69,14 +56,10 @@ type hold struct {
 func read(
 	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
 	before map[string]set,
-) (Answer, map[string]set) {
+) (pods.Held, map[string]set) {
 	t := tally{
-		names:       names{gpus: reading.GPUs},
-		leftOut:     map[Reason]int{},
-		allocatable: map[string]set{},
-		held:        map[string]set{},
-		holds:       map[hold]set{},
-		claimed:     map[string][]pods.Container{},
+		names: names{gpus: reading.GPUs}, leftOut: map[string]int{}, allocatable: map[string]set{},
+		held: map[string]set{}, holds: map[hold]set{}, claimed: map[string][]pods.Container{},
 	}
 	for _, pod := range list.GetPodResources() {
 		for _, c := range pod.GetContainers() {
@@ -87,7 +70,7 @@ func read(
 	}
 	t.plugged(all.GetDevices())
 	known, complete := t.settle(before)
-	return Answer{Holdings: t.holdings(), LeftOut: t.leftOut, ReplicasSeen: !complete}, known
+	return pods.Held{Holdings: t.holdings(), LeftOut: t.leftOut, Estimated: !complete}, known
 }
 
 // plugins counts what a container holds by device plugins.
@@ -179,12 +162,7 @@ func (t *tally) holdings() []pods.Holding {
 		all = append(all, pods.Holding{Container: h.container, Device: h.device, Allocated: min(1, share)})
 	}
 	slices.SortFunc(all, func(a, b pods.Holding) int {
-		return cmp.Or(
-			strings.Compare(a.Device, b.Device),
-			strings.Compare(a.Container.Namespace, b.Container.Namespace),
-			strings.Compare(a.Container.Pod, b.Container.Pod),
-			strings.Compare(a.Container.Name, b.Container.Name),
-		)
+		return cmp.Or(strings.Compare(a.Device, b.Device), a.Container.Compare(b.Container))
 	})
 	return all
 }

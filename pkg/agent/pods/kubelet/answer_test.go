@@ -55,41 +55,41 @@ func TestHoldings(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		list, all string // where all is empty the kubelet forbids to ask
-		want      kubelet.Answer
+		want      pods.Held
 	}{
 		{
 			"a whole GPU",
 			holding("llama", devices("cpu", `"1"`)+devices("nvidia.com/gpu", `"`+gpuA+`"`)),
 			devices("nvidia.com/gpu", `"`+gpuA+`"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 1, "llama")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 1, "llama")}},
 		},
 		{
 			"replicas of a GPU, of which one is free and a container holds two",
 			holding("llama", devices("nvidia.com/gpu", `"`+gpuA+`::3"`)) +
 				holding("embed", devices("nvidia.com/gpu", `"`+gpuA+`::0"`)+devices("nvidia.com/gpu", `"`+gpuA+`::1"`)),
 			fourOfA,
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.5, "embed"), held(gpuA, 0.25, "llama")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 0.5, "embed"), held(gpuA, 0.25, "llama")}},
 		},
 		{
 			"replicas under a name of their own",
 			holding("llama", devices("nvidia.com/gpu.shared", `"`+gpuA+`::0"`)),
 			devices("nvidia.com/gpu.shared", `"`+gpuA+`::0", "`+gpuA+`::1"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.5, "llama")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 0.5, "llama")}},
 		},
 		{
 			"a resource of any name, by what its ids look like",
 			holding("llama", devices("example.com/slice", `"`+gpuA+`::0"`)+devices("example.com/nic", `"0", "0000:3b:00.1"`)),
 			devices("example.com/slice", `"`+gpuA+`::0", "`+gpuA+`::1"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.5, "llama")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 0.5, "llama")}},
 		},
 		{
 			"replicas that were counted by those that are held, and their numbers",
 			holding("llama", devices("nvidia.com/gpu", `"`+gpuA+`::3"`)) +
 				holding("embed", devices("nvidia.com/gpu", `"`+gpuA+`::0"`)),
 			"",
-			kubelet.Answer{
-				Holdings:     []pods.Holding{held(gpuA, 0.25, "embed"), held(gpuA, 0.25, "llama")},
-				ReplicasSeen: true,
+			pods.Held{
+				Holdings:  []pods.Holding{held(gpuA, 0.25, "embed"), held(gpuA, 0.25, "llama")},
+				Estimated: true,
 			},
 		},
 		{
@@ -97,9 +97,9 @@ func TestHoldings(t *testing.T) {
 			holding("llama", devices("nvidia.com/gpu", `"`+gpuA+`::0"`)) +
 				holding("embed", devices("nvidia.com/gpu", `"`+gpuA+`::1"`)),
 			devices("nvidia.com/gpu", `"`+gpuB+`::0"`),
-			kubelet.Answer{
-				Holdings:     []pods.Holding{held(gpuA, 0.5, "embed"), held(gpuA, 0.5, "llama")},
-				ReplicasSeen: true,
+			pods.Held{
+				Holdings:  []pods.Holding{held(gpuA, 0.5, "embed"), held(gpuA, 0.5, "llama")},
+				Estimated: true,
 			},
 		},
 		{
@@ -107,27 +107,27 @@ func TestHoldings(t *testing.T) {
 			holding("llama", devices("nvidia.com/mig-1g.10gb", `"`+migA+`"`)) +
 				holding("embed", devices("nvidia.com/mig-1g.10gb.shared", `"`+migB+`::1"`)),
 			devices("nvidia.com/mig-1g.10gb.shared", `"`+migB+`::0", "`+migB+`::1"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(migA, 1, "llama"), held(migB, 0.5, "embed")}},
+			pods.Held{Holdings: []pods.Holding{held(migA, 1, "llama"), held(migB, 0.5, "embed")}},
 		},
 		{
 			"GPUs and instances by NVML's index",
 			holding("llama", devices("nvidia.com/gpu", `"0::2"`)) + holding("embed", devices("nvidia.com/mig-1g.10gb", `"1:1"`)),
 			devices("nvidia.com/gpu", `"0::0", "0::1", "0::2", "0::3"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.25, "llama"), held(migB, 1, "embed")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 0.25, "llama"), held(migB, 1, "embed")}},
 		},
 		{
 			"GPUs and instances by their device files, as on GKE",
 			holding("llama", devices("nvidia.com/gpu", `"nvidia1/vgpu0"`)) + holding("embed", devices("nvidia.com/gpu", `"nvidia0/gi5"`)) +
 				holding("rerank", devices("nvidia.com/gpu", `"nvidia0/gi3/vgpu1"`)),
 			devices("nvidia.com/gpu", `"nvidia1/vgpu0", "nvidia1/vgpu1", "nvidia0/gi3/vgpu0", "nvidia0/gi3/vgpu1"`),
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 0.5, "llama"), held(migA, 0.5, "rerank"), held(migB, 1, "embed")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 0.5, "llama"), held(migA, 0.5, "rerank"), held(migB, 1, "embed")}},
 		},
 		{
 			"what cannot be told is counted",
 			holding("llama", devices("nvidia.com/gpu", `"2", "1:2", "nvidia0/gi1", "nvidia7", "-1", "0:x", "`+gpuA+`-0", "nvidia", "nvidia0/x", "`+gpuA+`::"`)+
 				devices("nvidia.com/GP102GL_Tesla_P40", `"0000:65:00.0"`)),
 			devices("nvidia.com/gpu", `"nonsense"`),
-			kubelet.Answer{LeftOut: map[kubelet.Reason]int{kubelet.UnknownNumber: 4, kubelet.UnknownID: 6}},
+			pods.Held{LeftOut: map[string]int{kubelet.UnknownNumber: 4, kubelet.UnknownID: 6}},
 		},
 		{
 			"claims whose CDI devices or names hold a UUID",
@@ -136,14 +136,14 @@ func TestHoldings(t *testing.T) {
 				holding("embed", `dynamic_resources { claim_name: "d" claim_resources { driver_name: "gpu.example.com"
 				device_name: "gpu-5f3c1a2b-8d21-4c3e-9a77-0123456789bb" } }`),
 			"cpu_ids: 1",
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 1, "llama"), held(gpuB, 1, "embed")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 1, "llama"), held(gpuB, 1, "embed")}},
 		},
 		{
 			"a claim that two pods share",
 			holding("llama", `dynamic_resources { claim_name: "c" claim_resources { cdi_devices { name: "x/gpu=`+migA+`" } } }`) +
 				holding("embed", `dynamic_resources { claim_name: "c" claim_resources { cdi_devices { name: "x/gpu=`+migA+`" } } }`),
 			"cpu_ids: 1",
-			kubelet.Answer{Holdings: []pods.Holding{held(migA, 0.5, "embed"), held(migA, 0.5, "llama")}},
+			pods.Held{Holdings: []pods.Holding{held(migA, 0.5, "embed"), held(migA, 0.5, "llama")}},
 		},
 		{
 			"NVIDIA's DRA driver names a GPU by its device file, and a claim's UUID is no GPU's",
@@ -152,7 +152,7 @@ func TestHoldings(t *testing.T) {
 				cdi_devices { name: "k8s.gpu.nvidia.com/claim=5f3c1a2b-8d21-4c3e-9a77-0123456789aa-gpu-1" }
 				driver_name: "gpu.nvidia.com" pool_name: "node" device_name: "gpu-1" } }`),
 			"cpu_ids: 1",
-			kubelet.Answer{Holdings: []pods.Holding{held(gpuA, 1, "llama")}},
+			pods.Held{Holdings: []pods.Holding{held(gpuA, 1, "llama")}},
 		},
 		{
 			"what it calls an instance does not tell which; a channel is no GPU",
@@ -163,10 +163,10 @@ func TestHoldings(t *testing.T) {
 				cdi_devices { name: "k8s.compute-domain.nvidia.com/device=channel-0" }
 				driver_name: "compute-domain.nvidia.com" device_name: "channel-0" } }`),
 			"cpu_ids: 1",
-			kubelet.Answer{LeftOut: map[kubelet.Reason]int{kubelet.UnreadableClaim: 1}},
+			pods.Held{LeftOut: map[string]int{kubelet.UnreadableClaim: 1}},
 		},
-		{"a node without GPU pods", holding("web", devices("smarter-devices/fuse", `"fuse_0"`)), "cpu_ids: 1", kubelet.Answer{}},
-		{"an empty node", "", "", kubelet.Answer{}},
+		{"a node without GPU pods", holding("web", devices("smarter-devices/fuse", `"fuse_0"`)), "cpu_ids: 1", pods.Held{}},
+		{"an empty node", "", "", pods.Held{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +199,7 @@ func TestHoldings(t *testing.T) {
 func TestHoldingsByANumberThatTwoHave(t *testing.T) {
 	t.Parallel()
 	twins := gpu.Reading{GPUs: []gpu.GPU{{UUID: gpuA, Index: 0}, {UUID: gpuB, Index: 1}}} // device files were not read
-	want := kubelet.Answer{LeftOut: map[kubelet.Reason]int{kubelet.UnknownNumber: 1}}
+	want := pods.Held{LeftOut: map[string]int{kubelet.UnknownNumber: 1}}
 	got := kubelet.Read(listOf(whole("llama", "nvidia0")), &podresources.AllocatableResourcesResponse{}, twins)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("a pod got one of two GPUs by guess:\n%s", diff)

@@ -4,12 +4,13 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
 // Read is the first answer, without a kubelet.
 func Read(
 	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
-) Answer {
+) pods.Held {
 	answer, _ := read(list, all, reading, nil)
 	return answer
 }

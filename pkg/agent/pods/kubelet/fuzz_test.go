@@ -47,7 +47,7 @@ func FuzzReadBytes(f *testing.F) {
 	})
 }
 
-func check(t *testing.T, answer kubelet.Answer) {
+func check(t *testing.T, answer pods.Held) {
 	t.Helper()
 	type series struct {
 		container pods.Container

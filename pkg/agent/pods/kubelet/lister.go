@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,6 +14,7 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
 // Socket is where a kubelet answers, unless its root folder was moved.
@@ -41,25 +41,13 @@ func Dial(socket string) (*Lister, error) {
 	if socket == "" {
 		return nil, errors.New("the kubelet's pod-resources socket has no path: the usual one is " + Socket)
 	}
-	dial := func(ctx context.Context, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", socket)
-	}
+	// A kubelet that was restarted is found again within a step.
+	again := backoff.Config{BaseDelay: 200 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: patience}
 	conn, err := grpc.NewClient(
-		"passthrough:kubelet",
+		"unix:"+socket,
 		grpc.WithTransportCredentials(insecure.NewCredentials()), // a unix socket, guarded by its folder's mode
-		grpc.WithContextDialer(dial),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longest)),
-		// A kubelet that was restarted is found again within a step.
-		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff: backoff.Config{
-				BaseDelay:  200 * time.Millisecond,
-				Multiplier: 2,
-				Jitter:     0.2,
-				MaxDelay:   patience,
-			},
-			MinConnectTimeout: patience,
-		}),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: patience}),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("the kubelet's pod-resources socket %s: %w", socket, err)
@@ -70,20 +58,20 @@ func Dial(socket string) (*Lister, error) {
 // Holdings asks who holds what now. The reading gives the UUIDs to a kubelet that names devices by their index.
 //
 // An error is a kubelet that is not there, does not answer within two seconds, or whose answer cannot be read.
-func (l *Lister) Holdings(ctx context.Context, reading gpu.Reading) (Answer, error) {
+func (l *Lister) Holdings(ctx context.Context, reading gpu.Reading) (pods.Held, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	list, err := l.client.List(ctx, &podresources.ListPodResourcesRequest{})
 	if err != nil {
-		return Answer{}, fmt.Errorf("the kubelet's pod resources: %w", err)
+		return pods.Held{}, fmt.Errorf("the kubelet's pod resources: %w", err)
 	}
 	all, err := l.client.GetAllocatableResources(ctx, &podresources.AllocatableResourcesRequest{})
 	if err != nil && passing(err) {
-		return Answer{}, fmt.Errorf("what the kubelet can allocate: %w", err)
+		return pods.Held{}, fmt.Errorf("what the kubelet can allocate: %w", err)
 	}
-	answer, replicas := read(list, all, reading, l.replicas)
+	held, replicas := read(list, all, reading, l.replicas)
 	l.replicas = replicas
-	return answer, nil
+	return held, nil
 }
 
 // passing says whether an error may be gone with the next call. One that is not is a kubelet that is too old for the call

@@ -85,7 +85,7 @@ func TestHoldingsWhileThePluginRestarts(t *testing.T) {
 	} {
 		node.now <- step.node
 		held := ask(t, lister)
-		if len(held.Holdings) != 1 || held.Holdings[0].Allocated != step.want || held.ReplicasSeen != step.seen {
+		if len(held.Holdings) != 1 || held.Holdings[0].Allocated != step.want || held.Estimated != step.seen {
 			t.Errorf("%s: %+v; want a share of %v", step.why, held, step.want)
 		}
 	}

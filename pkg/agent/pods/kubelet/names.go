@@ -7,6 +7,7 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
 // names finds devices by the ids that device plugins and drivers give them.
@@ -21,7 +22,7 @@ type names struct {
 //	NVIDIA's device plugin   GPU-…, MIG-…; replicas of it (time-slicing, MPS) GPU-…::0, GPU-…::1
 //	by NVML's index          0, of its second instance 0:1; replicas 0::0, 0::1
 //	GKE's device plugin      nvidia0, by the device file; of its GPU instance 3 nvidia0/gi3; replicas nvidia0/vgpu1
-func (n names) resolve(resource, id string) (device, replica string, reason Reason) {
+func (n names) resolve(resource, id string) (device, replica, reason string) {
 	base, replica := split(id)
 	if uuid := asUUID(base); uuid != "" {
 		return uuid, replica, ""
@@ -153,4 +154,32 @@ func (n names) claimed(resource *podresources.ClaimResource) (uuid string, ours 
 		return "", true
 	}
 	return whole(n.one(number(minor), func(g *gpu.GPU) int { return g.Minor })), true
+}
+
+// kinds are what the UUIDs of devices begin with.
+func kinds() [2]string { return [2]string{"GPU-", "MIG-"} }
+
+// uuidLength is that of GPU-5f3c1a2b-8d21-4c3e-9a77-0123456789ab.
+const uuidLength = len("GPU-") + 36
+
+// lastUUID is the UUID that a name ends with.
+func lastUUID(name string) string {
+	start := len(name) - uuidLength
+	if start < 0 || (start > 0 && name[start-1] != '=' && name[start-1] != '-') {
+		return ""
+	}
+	return asUUID(name[start:])
+}
+
+// asUUID is a device's UUID as the driver writes it, and nothing for what is none. Names in Kubernetes have no capitals.
+func asUUID(s string) string {
+	if len(s) != uuidLength {
+		return ""
+	}
+	for _, kind := range kinds() {
+		if uuid := strings.ToLower(s[len(kind):]); strings.EqualFold(s[:len(kind)], kind) && pods.IsUUID(uuid) {
+			return kind + uuid
+		}
+	}
+	return ""
 }

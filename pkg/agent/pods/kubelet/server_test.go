@@ -11,6 +11,7 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
+	"github.com/forewarm/forewarm/pkg/agent/pods"
 	"github.com/forewarm/forewarm/pkg/agent/pods/kubelet"
 )
 
@@ -145,7 +146,7 @@ func (garbled) Marshal(any) ([]byte, error)     { return []byte{0x0a, 0xff, 0xff
 func (garbled) Unmarshal(_ []byte, _ any) error { return nil }
 func (garbled) Name() string                    { return "proto" }
 
-func ask(t *testing.T, lister *kubelet.Lister) kubelet.Answer {
+func ask(t *testing.T, lister *kubelet.Lister) pods.Held {
 	t.Helper()
 	held, err := lister.Holdings(t.Context(), gpu.Reading{})
 	if err != nil {

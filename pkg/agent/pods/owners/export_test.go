@@ -1,7 +1,13 @@
 package owners
 
-// The parsers, for fuzzing.
+// Place is where a process runs.
+type Place = place
+
+// The parsers.
 var (
+	ParsePlace    = parsePlace
+	IsContainerID = isContainerID
+
 	ParseLink   = parseLink
 	ParseFolder = func(folder string) (uid, namespace, name string, ok bool) {
 		uid, p, ok := parseFolder(folder)

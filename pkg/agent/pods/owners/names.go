@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/pods/cgroup"
 )
 
 // names finds a container's pod by the names of the log files that the kubelet keeps of each:
@@ -82,7 +81,7 @@ func parseLink(link string) (id string, c pods.Container, ok bool) {
 		return "", pods.Container{}, false
 	}
 	dash := strings.LastIndexByte(parts[2], '-')
-	if dash < 1 || parts[0] == "" || parts[1] == "" || !cgroup.IsContainerID(parts[2][dash+1:]) {
+	if dash < 1 || parts[0] == "" || parts[1] == "" || !isContainerID(parts[2][dash+1:]) {
 		return "", pods.Container{}, false
 	}
 	return parts[2][dash+1:], pods.Container{Namespace: parts[1], Pod: parts[0], Name: parts[2][:dash]}, true

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/forewarm/forewarm/pkg/agent/pods"
-	"github.com/forewarm/forewarm/pkg/agent/pods/cgroup"
 )
 
 // longest is how much is read of a process's file, in bytes: a cgroup file of version 1 has some 14 lines of 250.
@@ -37,10 +36,7 @@ type process struct {
 // pods.
 func New(proc, logs fs.FS) *Owners {
 	return &Owners{
-		proc:      proc,
-		names:     names{logs: logs},
-		buffer:    make([]byte, longest),
-		processes: map[int]process{},
+		proc: proc, names: names{logs: logs}, buffer: make([]byte, longest), processes: map[int]process{},
 	}
 }
 
@@ -92,17 +88,17 @@ func (o *Owners) read(pid int) (pods.Container, bool) {
 	if err != nil || len(file) == 0 {
 		return pods.Container{}, false
 	}
-	place := cgroup.Parse(string(file))
-	if place.Container != "" {
-		if c, found := o.names.container(place.Container); found {
+	at := parsePlace(string(file))
+	if at.Container != "" {
+		if c, found := o.names.container(at.Container); found {
 			return c, true
 		}
 	}
-	if place.Pod != "" {
-		return o.names.only(place.Pod)
+	if at.Pod != "" {
+		return o.names.only(at.Pod)
 	}
 	// A container without a pod is none of Kubernetes', unless the pod stands above what the agent sees of the path.
-	return pods.Container{}, place.Container == "" || !place.Relative
+	return pods.Container{}, at.Container == "" || !at.Relative
 }
 
 func (o *Owners) stat(pid int) (stat, error) {

@@ -23,13 +23,13 @@ type Outcome struct {
 	// Summary says in words what became of the demand by the served value and by the observed one.
 	Summary string `json:"summary"`
 
-	// Shape names the candidate whose shape of the window's maximum is served.
+	// Candidate whose forecast of the window peak is served.
 	// +optional
-	Shape string `json:"shape,omitempty"`
-	// Why says in a sentence why that shape is.
+	Candidate string `json:"candidate,omitempty"`
+	// Why says in a sentence why that candidate is.
 	// +optional
 	Why string `json:"why,omitempty"`
-	// K is the margin that is served: the multiple of the shape's spread above its median. Absent until known.
+	// K is the margin that is served: the multiple of the candidate's spread above its median. Absent until known.
 	// +optional
 	K *float64 `json:"k,omitempty"`
 	// Expected is the share of the demand that is expected to be late with that margin. Absent until known.
@@ -53,10 +53,10 @@ type Outcome struct {
 	// +optional
 	// +listType=atomic
 	Scalings []Scaling `json:"scalings,omitempty"`
-	// Candidates are all shapes with what it would cost to meet the objective with them.
+	// Candidates are all that were tried, with what it would cost to meet the objective with them.
 	// +optional
 	// +listType=atomic
-	Candidates []ShapeCandidate `json:"candidates,omitempty"`
+	Candidates []CandidateCost `json:"candidates,omitempty"`
 }
 
 // Account is what became of a demand and what was paid for it.
@@ -117,11 +117,11 @@ type MarginPoint struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
-// ShapeCandidate is a shape and what it would cost to meet the objective with it.
-type ShapeCandidate struct {
+// CandidateCost is a candidate and what it would cost to meet the objective with it.
+type CandidateCost struct {
 	// Name is regression, last-value, last-season or a model's.
 	Name string `json:"name"`
-	// Serves says that this shape is served.
+	// Serves says that this candidate is served.
 	// +optional
 	Serves bool `json:"serves,omitempty"`
 	// Meets says that the objective is met with it.

@@ -91,7 +91,8 @@ type OutlookStatus struct {
 	// ModelReason says why that model serves.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
-	// Skill is 1 − loss/loss of the last value: above 0 is better than a reactive rule. Absent until known.
+	// Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by (cost under an objective, else pinball loss):
+	// above 0 is better than a reactive rule. Absent until known.
 	// +optional
 	Skill *float64 `json:"skill,omitempty"`
 	// Coverage is the share of past windows whose maximum stayed within the served quantile. Absent until known.

@@ -16,6 +16,11 @@ func (in Candidate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CandidateCost) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.CandidateCost"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Condition) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Condition"
 }
@@ -78,11 +83,6 @@ func (in Saving) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Scaling) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Scaling"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in ShapeCandidate) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.ShapeCandidate"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -15,6 +15,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 	return map[string]common.OpenAPIDefinition{
 		Account{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Account(ref),
 		Candidate{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Candidate(ref),
+		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
 		LeadTime{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
 		MarginPoint{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_MarginPoint(ref),
@@ -28,7 +29,6 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		Sample{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Sample(ref),
 		Saving{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Saving(ref),
 		Scaling{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Scaling(ref),
-		ShapeCandidate{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_ShapeCandidate(ref),
 		Window{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Window(ref),
 		v1.APIGroup{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_APIGroup(ref),
 		v1.APIGroupList{}.OpenAPIModelName():              schema_pkg_apis_meta_v1_APIGroupList(ref),
@@ -208,6 +208,63 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 	}
 }
 
+func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CandidateCost is a candidate and what it would cost to meet the objective with it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name is regression, last-value, last-season or a model's.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"serves": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Serves says that this candidate is served.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"meets": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Meets says that the objective is met with it.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"k": {
+						SchemaProps: spec.SchemaProps{
+							Description: "K is the multiple of the spread that it would take. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that is expected to be late with it. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"cost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cost is the replica-hours that it would take, over those of the demand. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
+	}
+}
+
 func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -376,23 +433,23 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 							Format:      "",
 						},
 					},
-					"shape": {
+					"candidate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Shape names the candidate whose shape of the window's maximum is served.",
+							Description: "Candidate whose forecast of the window peak is served.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"why": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Why says in a sentence why that shape is.",
+							Description: "Why says in a sentence why that candidate is.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"k": {
 						SchemaProps: spec.SchemaProps{
-							Description: "K is the margin that is served: the multiple of the shape's spread above its median. Absent until known.",
+							Description: "K is the margin that is served: the multiple of the candidate's spread above its median. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -463,12 +520,12 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidates are all shapes with what it would cost to meet the objective with them.",
+							Description: "Candidates are all that were tried, with what it would cost to meet the objective with them.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref(ShapeCandidate{}.OpenAPIModelName()),
+										Ref: ref(CandidateCost{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -479,7 +536,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), Scaling{}.OpenAPIModelName(), ShapeCandidate{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), Scaling{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -725,7 +782,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill is 1 − loss/loss of the last value: above 0 is better than a reactive rule. Absent until known.",
+							Description: "Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by (cost under an objective, else pinball loss): above 0 is better than a reactive rule. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1112,63 +1169,6 @@ func schema_pkg_api_inspect_v1alpha1_Scaling(ref common.ReferenceCallback) commo
 		},
 		Dependencies: []string{
 			MarginPoint{}.OpenAPIModelName()},
-	}
-}
-
-func schema_pkg_api_inspect_v1alpha1_ShapeCandidate(ref common.ReferenceCallback) common.OpenAPIDefinition {
-	return common.OpenAPIDefinition{
-		Schema: spec.Schema{
-			SchemaProps: spec.SchemaProps{
-				Description: "ShapeCandidate is a shape and what it would cost to meet the objective with it.",
-				Type:        []string{"object"},
-				Properties: map[string]spec.Schema{
-					"name": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Name is regression, last-value, last-season or a model's.",
-							Default:     "",
-							Type:        []string{"string"},
-							Format:      "",
-						},
-					},
-					"serves": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Serves says that this shape is served.",
-							Type:        []string{"boolean"},
-							Format:      "",
-						},
-					},
-					"meets": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Meets says that the objective is met with it.",
-							Type:        []string{"boolean"},
-							Format:      "",
-						},
-					},
-					"k": {
-						SchemaProps: spec.SchemaProps{
-							Description: "K is the multiple of the spread that it would take. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"late": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that is expected to be late with it. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"cost": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Cost is the replica-hours that it would take, over those of the demand. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-				},
-				Required: []string{"name"},
-			},
-		},
 	}
 }
 

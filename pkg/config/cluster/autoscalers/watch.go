@@ -1,6 +1,13 @@
+// Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a cluster, and
+// keeps which metrics of them name which Forecast.
+//
+// Of an object nothing is kept but these references; most have none. So the watches go straight to package autoscaler,
+// without informers and their copies, and a HorizontalPodAutoscaler whose status changes every 15 s leaves everything as it
+// is.
 package autoscalers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -59,9 +66,7 @@ func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) 
 
 // FromClients is New with clients of one's own.
 func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config Config, log *slog.Logger) *Watch {
-	if config.Retry == 0 {
-		config.Retry = 30 * time.Second
-	}
+	config.Retry = cmp.Or(config.Retry, 30*time.Second)
 	w := &Watch{config: config, log: log, index: newIndex()}
 	w.kinds = []*kind{w.horizontalPodAutoscalers(clients), w.scaledObjects(objects)}
 	return w

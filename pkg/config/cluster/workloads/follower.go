@@ -169,5 +169,84 @@ func (f *follower) scaled(replicas int64) {
 func (f *follower) reflector(selector string) *cache.Reflector {
 	pods := cache.NewFilteredListWatchFromClient(f.watch.pods.CoreV1().RESTClient(), "pods", f.workload.Namespace,
 		func(options *metav1.ListOptions) { options.LabelSelector = selector })
-	return cache.NewReflectorWithOptions(pods, &corev1.Pod{}, store{f}, cache.ReflectorOptions{Name: f.workload.Ref()})
+	return cache.NewReflectorWithOptions(pods, &corev1.Pod{}, f, cache.ReflectorOptions{Name: f.workload.Ref()})
+}
+
+// A follower is the store of its own watch. It keeps the lives of pods alone: nobody asks for a pod.
+var _ cache.ReflectorStore = (*follower)(nil)
+
+// Add implements cache.ReflectorStore.
+func (f *follower) Add(item any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p, ok := item.(*corev1.Pod); ok {
+		f.observe(p)
+	}
+	return nil
+}
+
+// Update implements cache.ReflectorStore.
+func (f *follower) Update(item any) error { return f.Add(item) }
+
+// Delete implements cache.ReflectorStore.
+func (f *follower) Delete(item any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p, ok := item.(*corev1.Pod); ok {
+		f.firsts.Forget(string(p.UID))
+		delete(f.living, p.UID)
+	}
+	return nil
+}
+
+// Replace implements cache.ReflectorStore. What is not in the list went while nobody watched. The others are met again as
+// they are now, so one that became ready in between is found.
+func (f *follower) Replace(items []any, _ string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listed, f.fault = true, nil
+	f.living, f.asked = map[types.UID]place{}, false
+	before := f.firsts
+	f.firsts = make(leadtime.Firsts, min(len(items), leadtime.MaxPods))
+	for _, item := range items {
+		p, ok := item.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		if life, known := before[string(p.UID)]; known {
+			f.firsts[string(p.UID)] = life
+		}
+		f.observe(p)
+	}
+	return nil
+}
+
+// Resync implements cache.ReflectorStore.
+func (*follower) Resync() error { return nil }
+
+// observe looks at a pod, with the lock held.
+func (f *follower) observe(p *corev1.Pod) {
+	if !owns(f.workload, p) {
+		return
+	}
+	seen := see(p)
+	if seen.Over {
+		delete(f.living, p.UID)
+	} else {
+		f.lives(p.UID, placeOf(p))
+	}
+	if start, first := f.firsts.Observe(seen); first {
+		f.recent.Add(start)
+	}
+}
+
+// lives takes down that a pod lives and whether it has a place, with the lock held. Those beyond MaxPods are not counted;
+// should the counted ones go, the scale tells that there are others.
+func (f *follower) lives(uid types.UID, at place) {
+	if _, known := f.living[uid]; !known && len(f.living) >= leadtime.MaxPods {
+		return
+	}
+	f.living[uid] = at
+	// What the scale said before is of no use when this one goes.
+	f.asked = false
 }

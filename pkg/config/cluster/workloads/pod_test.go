@@ -173,10 +173,9 @@ func TestAListAfterABreak(t *testing.T) {
 	if got := f.problem(); got != Listing {
 		t.Errorf("before the first list: %q", got)
 	}
-	s := store{f}
 	replace := func(pods ...any) {
 		t.Helper()
-		if err := s.Replace(pods, "1"); err != nil {
+		if err := f.Replace(pods, "1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -199,7 +198,7 @@ func TestAListAfterABreak(t *testing.T) {
 		t.Errorf("a list that failed after it says %q", got)
 	}
 	replace(named("a", true))
-	if err := s.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
+	if err := f.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
 		t.Errorf("%d pods are followed after all went, %d starts are known, %v", len(f.firsts), len(f.starts()), err)
 	}
 }

@@ -2,8 +2,10 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -64,4 +66,46 @@ func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[strin
 		return nil, err
 	}
 	return found.Object, nil
+}
+
+const answer = "answer"
+
+// fault is why a workload cannot be followed.
+type fault struct {
+	// kind tells faults apart that are logged apart; empty where only the author of the Forecast can mend it, answer where
+	// it may pass.
+	kind string
+	// words are for a status. They leave out the cause, whose text may differ with every attempt.
+	words string
+	cause error
+}
+
+func (f *fault) Error() string { return f.words + ": " + f.cause.Error() }
+
+func (f *fault) Unwrap() error { return f.cause }
+
+// errSelector: a scale that does not select.
+var errSelector = errors.New("no selector")
+
+// scaleFault says why the scale of a workload could not be read.
+func scaleFault(w leadtime.Workload, err error) *fault {
+	switch {
+	case meta.IsNoMatchError(err):
+		return &fault{"", fmt.Sprintf("the cluster knows no kind %s of %s", w.Kind, w.APIVersion), err}
+	case apierrors.IsNotFound(err):
+		return &fault{"", w.Ref() + " is not there, or cannot be scaled", err}
+	case apierrors.IsForbidden(err):
+		return &fault{"scale", "cannot read the scale of " + w.Ref() + ": apply deploy/rbac", err}
+	case errors.Is(err, errSelector):
+		return &fault{"", "the scale of " + w.Ref() + " selects no pods", err}
+	}
+	return &fault{answer, "cannot read the scale of " + w.Ref() + ", trying again", err}
+}
+
+// podsFault says why pods could not be listed or watched.
+func podsFault(w leadtime.Workload, err error) *fault {
+	if apierrors.IsForbidden(err) {
+		return &fault{"pods", "cannot list pods in " + w.Namespace + ": apply deploy/rbac", err}
+	}
+	return &fault{answer, "cannot list pods in " + w.Namespace + ", trying again", err}
 }

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -63,15 +64,8 @@ type Watch struct {
 }
 
 // New prepares to follow the workloads that a function names, each once. Nothing is asked before Run.
-func New(
-	cluster *rest.Config, config Config, wanted func() []leadtime.Workload, log *slog.Logger,
-) (*Watch, error) {
-	if config.Retry == 0 {
-		config.Retry = time.Minute
-	}
-	if config.Recheck == 0 {
-		config.Recheck = 10 * time.Minute
-	}
+func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload, log *slog.Logger) (*Watch, error) {
+	config.Retry, config.Recheck = cmp.Or(config.Retry, time.Minute), cmp.Or(config.Recheck, 10*time.Minute)
 	own := rest.CopyConfig(cluster)
 	own.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestsAtOnce)
 	brief := rest.CopyConfig(own)
@@ -154,14 +148,8 @@ func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
 }
 
 func compare(a, b leadtime.Workload) int {
-	for _, pair := range [][2]string{
-		{a.Namespace, b.Namespace}, {a.Kind, b.Kind}, {a.Name, b.Name}, {a.APIVersion, b.APIVersion},
-	} {
-		if order := strings.Compare(pair[0], pair[1]); order != 0 {
-			return order
-		}
-	}
-	return 0
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Kind, b.Kind),
+		strings.Compare(a.Name, b.Name), strings.Compare(a.APIVersion, b.APIVersion))
 }
 
 func (w *Watch) follower(workload leadtime.Workload) *follower {

@@ -1,0 +1,126 @@
+package simulatecmd_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
+	"github.com/forewarm/forewarm/pkg/fleet"
+	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/simulate/compare"
+)
+
+func typed(t *testing.T, args ...string) *simulatecmd.FleetFlags {
+	t.Helper()
+	var f simulatecmd.FleetFlags
+	set := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
+	f.Add(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return &f
+}
+
+// played is a comparison that forewarm took 6 replica-hours in.
+func played() *compare.Comparison {
+	course := []compare.Slot{{Paid: 1}, {Paid: 1}, {Paid: 4}}
+	return &compare.Comparison{
+		Assumptions: compare.Assumptions{GPUs: 2, GPUPrice: 3},
+		Policies: []compare.Policy{
+			{Name: compare.HPA},
+			{Name: compare.BestTarget, Meets: true, Report: simulate.Report{Replicas: 9}},
+			{Name: compare.Forewarm, Course: course, Report: simulate.Report{Replicas: 6, Arrived: 4, Late: 1}},
+		},
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	f := typed(t, "--shape", "name=h100,price=3,capacity=10", "--shape", "name=l4,price=1,capacity=2,gpus=2",
+		"--fraction", "a=0.25,replicas=3", "--fraction", "b=1/4", "--sharing", "mps",
+		"--spot", "price=1,interruptions=0.1")
+	asked, err := f.Parse(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asked.Shapes) != 2 || asked.Shapes[1] != (fleet.Shape{Name: "l4", Price: 1, Capacity: 2, GPUs: 2}) {
+		t.Errorf("shapes %+v", asked.Shapes)
+	}
+	c := played()
+	if err := asked.Answer(c, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if c.Sharing == nil || c.Sharing.GPUs != 1 || c.Sharing.Unsliced != 4 || c.Sharing.Sharing != fleet.MPS {
+		t.Errorf("packed as %+v", c.Sharing)
+	}
+	// A base of 1 for 3 hours, 3 hours above it that take 3.3 on spot; 2 GPUs each.
+	if s := c.Spot; s == nil || s.Base != 1 || s.OnDemand != 6 || s.AllOnDemand != 36 || s.Dollars < 24.59 ||
+		s.Dollars > 24.61 {
+		t.Errorf("divided as %+v", c.Spot)
+	}
+}
+
+func TestTrials(t *testing.T) {
+	on := fleet.Shape{Name: "l4", Price: 1, GPUs: 1}
+	got := simulatecmd.Trials(on, played())
+	want := []fleet.Trial{
+		{Shape: on, Policy: compare.BestTarget, Replicas: 9, Meets: true},
+		{Shape: on, Policy: compare.Forewarm, Replicas: 6, Late: 0.25},
+	}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestNothingAsked(t *testing.T) {
+	asked, err := typed(t).Parse(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := played()
+	if err := asked.Answer(c, time.Minute); err != nil || c.Sharing != nil || c.Spot != nil || len(asked.Shapes) > 0 {
+		t.Errorf("answered %+v, %+v, %v", c.Sharing, c.Spot, err)
+	}
+}
+
+func TestSpotWithoutForewarm(t *testing.T) {
+	asked, err := typed(t, "--spot", "price=1,interruptions=0").Parse(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &compare.Comparison{}
+	if err := asked.Answer(c, time.Minute); err != nil || c.Spot != nil || len(c.Notes) != 1 {
+		t.Errorf("%v, %+v, %q: want a note", err, c.Spot, c.Notes)
+	}
+}
+
+func TestParseReturnsEveryProblem(t *testing.T) {
+	_, err := typed(
+		t,
+		"--shape",
+		"name=a",
+		"--shape",
+		"name=b,price=1,capacity=1",
+		"--shape",
+		"name=b,price=1,capacity=1",
+		"--fraction",
+		"x=2",
+		"--sharing",
+		"vgpu",
+		"--spot",
+		"price=1,interruptions=0",
+	).Parse(0)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		`shape "name=a": no price is given`, "shape b is given twice", `fraction "x=2"`, `sharing "vgpu" is unknown`,
+		"--spot needs --gpu-price",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}

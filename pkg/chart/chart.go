@@ -1,0 +1,237 @@
+package chart
+
+import (
+	"bytes"
+	"cmp"
+	"embed"
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/figures"
+)
+
+//go:embed chart.svg sheet.svg
+var sources embed.FS
+
+//nolint:gochecknoglobals // Parsed once.
+var templates = template.Must(template.ParseFS(sources, "*.svg"))
+
+// Point is in the units of the axes; Y is NaN where nothing is known.
+type Point struct{ X, Y float64 }
+
+// Chart is a drawing over two axes. Its marks are drawn in the order in which they are added, each in the colours that the
+// style sheet has for its class; what lies beyond the axes is cut off.
+type Chart struct {
+	// Title and Description are for those who cannot see it, by an ID that is unique in a page; without one there are none.
+	ID, Title, Description string
+
+	X, Y Axis
+	// Tall is the height of the drawing in pixels. Inside it has Across by Up units, which are stretched to the width that
+	// there is: shapes keep theirs where a unit is a pixel.
+	Tall, Across, Up float64
+
+	// X, y and width are where it stands in a sheet; in a page it takes all of the width.
+	x, y, width string
+	marks, rug  []mark
+	notes       []note
+	badges      []Badge
+}
+
+// mark is a path of a class.
+type mark struct{ Class, Path string }
+
+// Line draws a line that breaks where nothing is known; a point that stands alone is a dot.
+func (c *Chart) Line(class string, points ...Point) {
+	var p pen
+	var alone []Point
+	for _, r := range c.runs(points, nil) {
+		if r.to-r.from == 1 {
+			alone = append(alone, points[r.from])
+			continue
+		}
+		p.line(c, points[r.from:r.to])
+	}
+	c.add(class, p.String())
+	c.Dots(class, alone...)
+}
+
+// Dots draws the points that are known.
+func (c *Chart) Dots(class string, points ...Point) {
+	var p pen
+	for _, at := range points {
+		if x := c.X.At(at.X); figures.Known(at.Y) && x >= 0 && x <= 1 {
+			p.line(c, []Point{at})
+			p.WriteString("h0")
+		}
+	}
+	c.add(class+" dot", p.String())
+}
+
+// Area fills what lies between two lines of the same X, where both are known; without a low one, down to the bottom.
+func (c *Chart) Area(class string, low, high []Point) {
+	var p pen
+	for _, r := range c.runs(high, low) {
+		p.line(c, high[r.from:r.to])
+		if low == nil {
+			p.to(c.place(Point{high[r.to-1].X, c.Y.From}))
+			p.to(c.place(Point{high[r.from].X, c.Y.From}))
+		}
+		for i := r.to - 1; i >= r.from && low != nil; i-- {
+			p.to(c.place(low[i]))
+		}
+		p.WriteByte('z')
+	}
+	c.add(class, p.String())
+}
+
+// Box fills from one point to another.
+func (c *Chart) Box(class string, from, to Point) {
+	c.Area(class, []Point{from, {to.X, from.Y}}, []Point{{from.X, to.Y}, to})
+}
+
+// Rug marks places on the X axis below the drawing.
+func (c *Chart) Rug(class string, at ...float64) {
+	var p strings.Builder
+	for _, x := range at {
+		p.WriteString("M" + short(c.Across*c.X.At(x)) + " 0v1")
+	}
+	c.rug = append(c.rug, mark{class, p.String()})
+}
+
+func (c *Chart) add(class, path string) {
+	if path != "" {
+		c.marks = append(c.marks, mark{class, path})
+	}
+}
+
+// note is a text beside a point, before it or behind it.
+type note struct {
+	Class, X, Y, Text string
+	Before            bool
+}
+
+// Note writes beside a point.
+func (c *Chart) Note(class string, at Point, text string, before bool) {
+	c.notes = append(c.notes, note{class, percent(c.X.At(at.X)), pixels(c.fromTop(at.Y)), text, before})
+}
+
+// Steps are the corners of a line that keeps each value for a length of X.
+func Steps(values []float64, length float64) []Point {
+	out := make([]Point, 0, 2*len(values))
+	for i, v := range values {
+		out = append(out, Point{length * float64(i), v}, Point{length * float64(i+1), v})
+	}
+	return out
+}
+
+// Highest is the highest point of some lines, 0 at least.
+func Highest(lines ...[]Point) float64 {
+	highest := 0.0
+	for _, line := range lines {
+		for _, at := range line {
+			if at.Y > highest {
+				highest = at.Y
+			}
+		}
+	}
+	return highest
+}
+
+// Pixels around a drawing: above it, below it for its marks and for its labels.
+const (
+	above, aboveLabel     = 12, 18
+	rugTall, belowRug     = 13, 18
+	belowTicks, belowBoth = 26, 44
+)
+
+// top is where the drawing begins.
+func (c *Chart) top() float64 {
+	if c.Y.Label != "" {
+		return above + aboveLabel
+	}
+	return above
+}
+
+// bottom is where it and the marks below it end.
+func (c *Chart) bottom() float64 {
+	end := c.top() + c.Tall
+	if c.rug != nil {
+		end += belowRug
+	}
+	return end
+}
+
+// Height is that of all of it, in pixels.
+func (c *Chart) Height() float64 {
+	if c.X.Label != "" {
+		return c.bottom() + belowBoth
+	}
+	return c.bottom() + belowTicks
+}
+
+// fromTop is where a value lies, in pixels.
+func (c *Chart) fromTop(y float64) float64 { return c.top() + c.Tall*(1-c.Y.At(y)) }
+
+// label is a mark on an axis: At is a share of the width, or pixels from the top. Minor ones are left out where there is no
+// room.
+type label struct {
+	At, Text string
+	Minor    bool
+}
+
+// levels are the labels of the Y axis, above the lines that they belong to.
+func (c *Chart) levels() []label {
+	var out []label
+	for i, t := range c.Y.Ticks {
+		if at := c.Y.At(t.Value); at > 0 && at <= 1 {
+			out = append(out, label{pixels(c.fromTop(t.Value)), t.Label, i%2 == 1})
+		}
+	}
+	return out
+}
+
+// columns are the labels of the X axis: those of dates come before those of hours, and no share is minor.
+func (c *Chart) columns() []label {
+	dates := 0
+	for _, t := range c.X.Ticks {
+		if t.date() {
+			dates++
+		}
+	}
+	var out []label
+	for i, t := range c.X.Ticks {
+		minor := !c.X.shares && i%3 != 1
+		if dates > 1 && dates < len(c.X.Ticks) {
+			minor = !t.date()
+		}
+		if at := c.X.At(t.Value); c.X.shares || at >= 0.02 && at <= 0.97 {
+			out = append(out, label{percent(at), t.Label, minor})
+		}
+	}
+	return out
+}
+
+// SVG is the drawing for a page that has the style sheet.
+func (c *Chart) SVG() (template.HTML, error) {
+	badges := slices.Clone(c.badges)
+	spread(badges)
+	top, bottom := c.top(), c.bottom()
+	var out bytes.Buffer
+	err := templates.ExecuteTemplate(&out, "chart.svg", map[string]any{
+		"Chart": c, "Left": c.x, "Up": c.y, "Width": cmp.Or(c.width, "100%"), "Height": pixels(c.Height()),
+		"Levels": c.levels(), "Columns": c.columns(),
+		"Top": pixels(top), "Base": pixels(top + c.Tall), "Bottom": pixels(bottom),
+		"RugTop": pixels(bottom - rugTall), "RugTall": rugTall,
+		"Ticks": pixels(bottom + 17), "Below": pixels(bottom + 38),
+		"Marks": c.marks, "Rug": c.rug, "Notes": c.notes, "Badges": badges,
+	})
+	return template.HTML(out.String()), err //nolint:gosec // Our own template, which escapes its strings.
+}
+
+// percent is a part of the width as an attribute of SVG.
+func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 2, 64) + "%" }
+
+// pixels are a length as an attribute of SVG.
+func pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

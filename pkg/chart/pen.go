@@ -1,0 +1,80 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/figures"
+)
+
+// pen writes the path of a mark in the shortest commands.
+type pen struct {
+	strings.Builder
+
+	x, y string // where it stands
+}
+
+// line begins anew and leads through the points.
+func (p *pen) line(c *Chart, points []Point) {
+	p.x, p.y = c.place(points[0])
+	p.WriteString("M" + p.x + " " + p.y)
+	for _, at := range points[1:] {
+		p.to(c.place(at))
+	}
+}
+
+// to draws on to a place.
+func (p *pen) to(x, y string) {
+	switch {
+	case x == p.x && y == p.y:
+	case y == p.y:
+		p.WriteString("H" + x)
+	case x == p.x:
+		p.WriteString("V" + y)
+	default:
+		p.WriteString("L" + x + " " + y)
+	}
+	p.x, p.y = x, y
+}
+
+// place is a point in the units of the drawing.
+func (c *Chart) place(at Point) (x, y string) {
+	return short(c.Across * c.X.At(at.X)), short(c.Up * (1 - c.Y.At(at.Y)))
+}
+
+// short is a coordinate to the tenth of a unit, and none that no browser would take.
+func short(v float64) string {
+	const far = 1e6
+	return strconv.FormatFloat(math.Round(10*min(max(v, -far), far))/10, 'f', -1, 64)
+}
+
+// run is a stretch of points.
+type run struct{ from, to int }
+
+// runs are the stretches in which the points are known, and those of another line where there is one. What is not on the
+// X axis is left out but for its neighbours.
+func (c *Chart) runs(points, other []Point) []run {
+	first, end := 0, len(points)
+	for first+1 < end && c.X.At(points[first+1].X) < 0 {
+		first++
+	}
+	for end-2 >= first && c.X.At(points[end-2].X) > 1 {
+		end--
+	}
+	known := func(i int) bool {
+		return figures.Known(points[i].Y) && (len(other) == 0 || figures.Known(other[i].Y))
+	}
+	var out []run
+	from := first
+	for i := first; i <= end; i++ {
+		if i < end && known(i) {
+			continue
+		}
+		if i > from {
+			out = append(out, run{from, i})
+		}
+		from = i + 1
+	}
+	return out
+}
