@@ -67,11 +67,33 @@ func (c Config) validateURL() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil:
-		return fmt.Errorf("prometheus URL: %w", err)
+		// What is wrong with it is not said, as that may be a part of a password.
+		return errors.New(
+			"prometheus URL: it is none: want http://HOST:PORT or https://HOST:PORT, and in a password %40 for " +
+				"@ and the like",
+		)
 	case !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "":
-		return fmt.Errorf("prometheus URL %q: want http://HOST:PORT or https://HOST:PORT", u.Redacted())
+		return fmt.Errorf("prometheus URL %q: want http://HOST:PORT or https://HOST:PORT", Redacted(c.URL))
 	}
 	return nil
+}
+
+// Redacted is a URL as it may be shown: without a password, and without the query, in which tokens stand.
+func Redacted(rawURL string) string {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return "a Prometheus"
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u.Redacted()
+}
+
+// cause is an error without the URL that it is about, as that may hold secrets.
+func cause(err error) error {
+	if about, ok := errors.AsType[*url.Error](err); ok {
+		return about.Err
+	}
+	return err
 }
 
 func (c Config) withDefaults() Config {

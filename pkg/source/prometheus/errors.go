@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
@@ -20,7 +21,7 @@ func (s *Source) explain(ctx context.Context, err error) error {
 	var (
 		refused  *v1.Error
 		redirect *redirectError
-		large    tooManyBytesError
+		large    *http.MaxBytesError
 	)
 	switch {
 	case ctx.Err() != nil: // The caller gave up; that says nothing of the server.
@@ -29,7 +30,8 @@ func (s *Source) explain(ctx context.Context, err error) error {
 		return s.unavailable("%w within %v: raise the timeout, or make the query cheaper by a recording rule",
 			ErrSlow, s.cfg.Timeout)
 	case errors.As(err, &large):
-		return fmt.Errorf("%s: %w: %w: aggregate the query to one series with sum()", s.name, large, series.ErrTooLarge)
+		return fmt.Errorf("%s: the answer has more than %d bytes: %w: aggregate the query to one series with sum()",
+			s.name, large.Limit, series.ErrTooLarge)
 	case errors.As(err, &redirect):
 		return s.unavailable("%s: set the URL to where the API is; if that is a login, use a bearer token", redirect)
 	case errors.Is(err, errPage):
@@ -37,7 +39,7 @@ func (s *Source) explain(ctx context.Context, err error) error {
 	case errors.As(err, &refused):
 		return s.explainAnswer(refused)
 	default:
-		return s.unavailable("%w", err)
+		return s.unavailable("%w", cause(err))
 	}
 }
 
@@ -53,11 +55,8 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 	case e.Type == v1.ErrBadResponse:
 		return s.unavailable("not an answer of the Prometheus API (%s): want the URL before /api/v1", message)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
-		return s.unavailable(
-			"%s: the server wants a token, a client certificate or a tenant header%s",
-			message,
-			tail(e),
-		)
+		return s.unavailable("%s: the server wants a token, a client certificate or a tenant header%s", message,
+			tail(e))
 	case strings.HasSuffix(e.Msg, " 404"):
 		return s.unavailable("%s: want the URL before /api/v1 (Mimir's ends in /prometheus)%s", message, tail(e))
 	default:

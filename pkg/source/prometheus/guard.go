@@ -2,7 +2,6 @@ package prometheus
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -25,16 +24,20 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode/100 != 2 {
-		resp.Body = body{Reader: io.LimitReader(resp.Body, maxErrorBody), Closer: resp.Body}
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
 		return resp, nil
 	}
 	if kind, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && kind == "text/html" {
 		return nil, errors.Join(errPage, resp.Body.Close())
 	}
 	if resp.ContentLength > g.maxBytes {
-		return nil, errors.Join(tooManyBytesError{limit: g.maxBytes}, resp.Body.Close())
+		return nil, errors.Join(&http.MaxBytesError{Limit: g.maxBytes}, resp.Body.Close())
 	}
-	resp.Body = body{Reader: &limited{from: resp.Body, left: g.maxBytes, limit: g.maxBytes}, Closer: resp.Body}
+	// Beyond the limit it is an error, unlike an io.LimitReader, whose end is that of an answer.
+	resp.Body = http.MaxBytesReader(nil, resp.Body, g.maxBytes)
 	return resp, nil
 }
 
@@ -45,40 +48,8 @@ func (g guard) CloseIdleConnections() {
 	}
 }
 
-type body struct {
-	io.Reader
-	io.Closer
-}
-
-// limited is an io.LimitReader that tells the end of the limit from the end of the answer.
-type limited struct {
-	from        io.Reader
-	left, limit int64
-}
-
-// Read reads up to the limit; one byte beyond it is an error.
-func (l *limited) Read(p []byte) (int, error) {
-	if int64(len(p)) > l.left+1 {
-		p = p[:l.left+1]
-	}
-	n, err := l.from.Read(p)
-	if int64(n) > l.left {
-		return 0, tooManyBytesError{limit: l.limit}
-	}
-	l.left -= int64(n)
-	return n, err
-}
-
 // errPage says that the server answered a page for people.
 var errPage = errors.New("the answer is an HTML page")
-
-// tooManyBytesError says that the answer passes the limit.
-type tooManyBytesError struct{ limit int64 }
-
-// Error says the limit.
-func (e tooManyBytesError) Error() string {
-	return fmt.Sprintf("the answer has more than %d bytes", e.limit)
-}
 
 // redirectError says that the server sends its clients elsewhere. It is not followed: a redirected POST loses its
 // query, and the token belongs to the host that was configured.
@@ -86,7 +57,5 @@ type redirectError struct{ to *url.URL }
 
 // Error says whereto, without the query.
 func (e *redirectError) Error() string {
-	to := *e.to
-	to.RawQuery = ""
-	return "the server redirects to " + to.Redacted()
+	return "the server redirects to " + Redacted(e.to.String())
 }

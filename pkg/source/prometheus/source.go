@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -47,12 +46,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(cfg.URL)
-	if err != nil {
-		return nil, fmt.Errorf("prometheus URL: %w", err)
-	}
-	u.RawQuery = ""
-	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: u.Redacted(), close: func() {}}
+	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: Redacted(cfg.URL), close: func() {}}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
 	}
@@ -99,14 +93,10 @@ func (s *Source) FetchInPieces(
 		tell(piece.Len())
 	}
 	if len(seen) == 0 {
-		return forecast.Series{}, fmt.Errorf(
-			"%s: nothing from %s to %s: %w: check that the metric exists and its labels match what was asked: %.400s",
-			s.name,
-			q.From.UTC().Format(time.RFC3339),
-			q.To.UTC().Format(time.RFC3339),
-			series.ErrNone,
-			q.Expr, // A tenant's query is confined to its namespace: that is where the series are most often missing.
-		)
+		// A tenant's query is confined to its namespace, so it is shown: that is where the series are most often missing.
+		return forecast.Series{}, fmt.Errorf("%s: nothing from %s to %s: %w: "+
+			"check that the metric exists and its labels match what was asked: %.400s",
+			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone, q.Expr)
 	}
 	return out, nil
 }
