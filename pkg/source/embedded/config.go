@@ -20,10 +20,8 @@ type Config struct {
 	MaxBytes int64
 
 	// ScrapeFile is a Prometheus configuration whose scrape_configs are scraped (static_configs and file_sd_configs,
-	// with relabelling); its other sections are ignored with a warning. Empty for none.
+	// with relabelling), each within limits; its other sections are ignored with a warning. Empty for none.
 	ScrapeFile string
-	// Jobs are scraped beside those of the file.
-	Jobs []Job
 
 	// Lookback is how long a sample counts after its time where none follows. Default 0 is twice the longest scrape
 	// interval, at least a minute. It must be longer than the step of what is backfilled.
@@ -54,16 +52,11 @@ func (c Config) Validate() error {
 		problems = append(problems, errors.New("embedded engine: no directory for its data"))
 	}
 	if c.Retention != 0 && c.Retention < minRetention {
-		problems = append(
-			problems,
-			fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention),
-		)
+		problems = append(problems,
+			fmt.Errorf("embedded engine: retention %v, want at least %v", c.Retention, minRetention))
 	}
 	if c.MaxBytes < 0 || c.Lookback < 0 || c.QueryTimeout < 0 || c.MaxSamples < 0 || c.MaxPoints < 0 {
 		problems = append(problems, errors.New("embedded engine: times and limits must not be negative"))
-	}
-	for _, job := range c.Jobs {
-		problems = append(problems, job.validate())
 	}
 	return errors.Join(problems...)
 }

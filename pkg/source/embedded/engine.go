@@ -1,13 +1,16 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,12 +33,9 @@ type Engine struct {
 	db       *tsdb.DB
 	promql   *promql.Engine
 	scraper  *scrape.Manager
-
-	mu        sync.Mutex // guards what follows
-	scraped   *promconfig.Config
-	lookback  time.Duration
-	discovery *discovery.Manager
-	running   bool
+	scraped  *promconfig.Config
+	lookback time.Duration
+	running  atomic.Bool
 }
 
 // Open opens the storage, replaying its write-ahead log, and reads the scrape configuration. A log that was damaged is
@@ -45,24 +45,25 @@ func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	scraped, err := scrapeConfig(cfg.ScrapeFile, cfg.Jobs, logger)
+	scraped, err := scrapeConfig(cfg.ScrapeFile, logger)
 	if err != nil {
 		return nil, err
 	}
 	e := &Engine{
 		cfg: cfg, logger: logger, registry: prometheus.NewRegistry(),
+		scraped: scraped, lookback: cmp.Or(cfg.Lookback, lookback(scraped)),
 	}
 	if e.db, err = openStorage(cfg, logger, e.registry); err != nil {
 		return nil, err
 	}
-	if err := e.start(scraped); err != nil {
+	if err := e.start(); err != nil {
 		return nil, errors.Join(err, e.db.Close())
 	}
 	return e, nil
 }
 
 // start makes the parts that stand on the storage.
-func (e *Engine) start(scraped *promconfig.Config) (err error) {
+func (e *Engine) start() (err error) {
 	e.promql = promql.NewEngine(promql.EngineOpts{
 		Logger:                   e.logger,
 		Reg:                      e.registry,
@@ -78,7 +79,10 @@ func (e *Engine) start(scraped *promconfig.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("embedded engine: %w", err)
 	}
-	return e.apply(scraped)
+	if err := e.scraper.ApplyConfig(e.scraped); err != nil {
+		return fmt.Errorf("embedded engine: %w", err)
+	}
+	return nil
 }
 
 func openStorage(cfg Config, logger *slog.Logger, registry *prometheus.Registry) (*tsdb.DB, error) {
@@ -94,11 +98,8 @@ func openStorage(cfg Config, logger *slog.Logger, registry *prometheus.Registry)
 	options.WALCompression = compression.Snappy
 	db, err := tsdb.Open(cfg.Dir, logger.With("component", "tsdb"), registry, options, nil)
 	if errors.Is(err, syscall.EAGAIN) {
-		return nil, fmt.Errorf(
-			"embedded engine: %s is in use by another process: stop that one, or choose another directory: %w",
-			cfg.Dir,
-			err,
-		)
+		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop that one, or choose another "+
+			"directory: %w", cfg.Dir, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("embedded engine: open %s: %w", cfg.Dir, err)
@@ -141,9 +142,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // discover makes the discovery of targets, which lives as long as the context.
 func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.running {
+	if e.running.Swap(true) {
 		return nil, errors.New("embedded engine: it runs already")
 	}
 	metrics, err := discovery.CreateAndRegisterSDMetrics(e.registry)
@@ -155,7 +154,6 @@ func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 	if found == nil { // It has logged why.
 		return nil, errors.New("embedded engine: discovery cannot start")
 	}
-	e.running, e.discovery = true, found
 	if err := found.ApplyConfig(discoveries(e.scraped)); err != nil {
 		return nil, fmt.Errorf("embedded engine: %w", err)
 	}
@@ -170,6 +168,29 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Registry holds the metrics of the storage, the query engine and the scraper under Prometheus's own names
-// (prometheus_tsdb_…), for whoever wants to expose them.
-func (e *Engine) Registry() *prometheus.Registry { return e.registry }
+// Health is what history the engine has at the moment.
+type Health struct {
+	// Series is the number of series that are being written.
+	Series uint64
+	// Blocks is the number of blocks on disk.
+	Blocks int
+	// From and To are the times of the oldest and newest sample; zero where there is none.
+	From, To time.Time
+}
+
+// Health tells what history the engine has. It runs no query.
+func (e *Engine) Health() Health {
+	h := Health{Series: e.db.Head().NumSeries()}
+	first, last := int64(math.MaxInt64), int64(math.MinInt64)
+	for _, b := range e.db.BlockMetas() {
+		h.Blocks++
+		first, last = min(first, b.MinTime), max(last, b.MaxTime-1)
+	}
+	if h.Series > 0 {
+		first, last = min(first, e.db.Head().MinTime()), max(last, e.db.Head().MaxTime())
+	}
+	if first <= last {
+		h.From, h.To = time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()
+	}
+	return h
+}

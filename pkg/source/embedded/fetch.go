@@ -23,9 +23,7 @@ func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 	if err := e.check(q); err != nil {
 		return forecast.Series{}, err
 	}
-	e.mu.Lock()
 	options := promql.NewPrometheusQueryOpts(false, e.lookback)
-	e.mu.Unlock()
 	prepared, err := e.promql.NewRangeQuery(ctx, e.db, options, q.Expr, q.From, q.To, q.Step)
 	if err != nil {
 		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
