@@ -85,6 +85,10 @@ bench: ## what serving and refreshing cost: requests, reviews, a thousand Foreca
 	CGO_ENABLED=0 go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
 	CGO_ENABLED=0 go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
 
+.PHONY: bench-hostile
+bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, beside a good one alone (minutes)
+	CGO_ENABLED=0 go test -run '^$$' -bench Hostile -benchtime 1x ./pkg/source/embedded
+
 .PHONY: bench-agent
 bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
 	go test -run '^$$' -bench . -benchmem ./pkg/agent/...

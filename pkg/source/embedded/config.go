@@ -23,6 +23,10 @@ type Config struct {
 	// with relabelling), each within limits; its other sections are ignored with a warning. Empty for none.
 	ScrapeFile string
 
+	// MaxSeries is how many series the storage holds in memory, those that have ended within hours included, before a target
+	// that makes new ones all the time is refused; default 300,000, some 500 MB. Scrapes of other targets are not affected.
+	MaxSeries uint64
+
 	// Lookback is how long a sample counts after its time where none follows. Default 0 is twice the longest scrape
 	// interval, at least a minute. It must be longer than the step of what is backfilled.
 	Lookback time.Duration
@@ -39,6 +43,7 @@ const (
 	defaultQueryTimeout = 30 * time.Second
 	defaultMaxSamples   = 20_000_000
 	defaultMaxPoints    = 1_000_000
+	defaultMaxSeries    = 300_000
 
 	// minRetention is the length of the storage's shortest block; less cannot be kept apart.
 	minRetention = 2 * time.Hour
@@ -65,6 +70,7 @@ func (c Config) withDefaults() Config {
 	c.Retention = cmp.Or(c.Retention, defaultRetention)
 	c.QueryTimeout = cmp.Or(c.QueryTimeout, defaultQueryTimeout)
 	c.MaxSamples = cmp.Or(c.MaxSamples, defaultMaxSamples)
+	c.MaxSeries = cmp.Or(c.MaxSeries, defaultMaxSeries)
 	c.MaxPoints = cmp.Or(c.MaxPoints, defaultMaxPoints)
 	return c
 }

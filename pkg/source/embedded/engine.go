@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	configutil "github.com/prometheus/common/config"
 	"github.com/prometheus/common/model"
 	promconfig "github.com/prometheus/prometheus/config"
 	"github.com/prometheus/prometheus/discovery"
@@ -32,6 +33,7 @@ type Engine struct {
 	registry *prometheus.Registry
 	db       *tsdb.DB
 	promql   *promql.Engine
+	intake   *intake
 	scraper  *scrape.Manager
 	scraped  *promconfig.Config
 	lookback time.Duration
@@ -74,8 +76,15 @@ func (e *Engine) start() (err error) {
 		EnableAtModifier:         true,
 		Parser:                   parser.NewParser(parser.Options{}),
 	})
-	options := &scrape.Options{DiscoveryReloadInterval: model.Duration(time.Second), DiscoveryReloadOnStartup: true}
-	e.scraper, err = scrape.NewManager(options, e.logger.With("component", "scrape"), nil, nil, e.db, e.registry)
+	e.intake = newIntake(e.db, e.cfg.MaxSeries, e.logger)
+	options := &scrape.Options{
+		DiscoveryReloadInterval: model.Duration(time.Second), DiscoveryReloadOnStartup: true,
+		PassMetadataInContext: true, // The intake asks for the target.
+		HTTPClientOptions: []configutil.HTTPClientOption{
+			configutil.WithDialContextFunc(dial), configutil.WithHTTP2Disabled(),
+		},
+	}
+	e.scraper, err = scrape.NewManager(options, e.logger.With("component", "scrape"), nil, nil, e.intake, e.registry)
 	if err != nil {
 		return fmt.Errorf("embedded engine: %w", err)
 	}
@@ -167,6 +176,14 @@ func (e *Engine) Close() error {
 	}
 	return nil
 }
+
+// Describe implements prometheus.Collector.
+func (e *Engine) Describe(descriptions chan<- *prometheus.Desc) {
+	e.intake.failed.Describe(descriptions)
+}
+
+// Collect implements prometheus.Collector: failed scrapes by target.
+func (e *Engine) Collect(metrics chan<- prometheus.Metric) { e.intake.failed.Collect(metrics) }
 
 // Health is what history the engine has at the moment.
 type Health struct {

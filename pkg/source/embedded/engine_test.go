@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
@@ -25,7 +26,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if file := os.Getenv(scraperEnv); file != "" {
+		if err := scraper(file); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var origin = time.Unix(1_700_000_000, 0).UTC().Truncate(time.Hour)
 

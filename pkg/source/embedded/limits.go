@@ -1,8 +1,11 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/units"
@@ -66,4 +69,37 @@ func within[T interface {
 			job.JobName, name, *limit, most)
 	}
 	return nil
+}
+
+// dial connects to a target. The scraper reads on what it has refused, up to the time-out; here that ends.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // It says whom, and why.
+	}
+	return &cutConn{Conn: c}, nil
+}
+
+// cutConn fails after more bytes of one answer than any job may ask for, headers and framing included. It counts from the
+// last write, so it is for HTTP/1.
+type cutConn struct {
+	net.Conn
+	read atomic.Int64
+}
+
+var errTooLong = errors.New("the answer goes on beyond what any job may ask for")
+
+func (c *cutConn) Read(p []byte) (int, error) {
+	if c.read.Load() > 2*int64(most().body) {
+		return 0, errTooLong
+	}
+	n, err := c.Conn.Read(p)
+	c.read.Add(int64(n))
+	return n, err //nolint:wrapcheck // It is the connection's.
+}
+
+func (c *cutConn) Write(p []byte) (int, error) {
+	c.read.Store(0)
+	return c.Conn.Write(p) //nolint:wrapcheck // It is the connection's.
 }

@@ -26,8 +26,8 @@ type exporter struct {
 	down atomic.Bool
 }
 
-func startExporter(t *testing.T) *exporter {
-	t.Helper()
+func startExporter(tb testing.TB) *exporter {
+	tb.Helper()
 	x := &exporter{}
 	x.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if x.down.Load() {
@@ -38,7 +38,7 @@ func startExporter(t *testing.T) *exporter {
 		//nolint:errcheck // The engine hangs up when it stops.
 		fmt.Fprint(w, "# TYPE busy gauge\nbusy{gpu=\"0\",namespace=\"own\"} 0.5\nbusy{gpu=\"1\"} 0.25\n")
 	}))
-	t.Cleanup(x.Close)
+	tb.Cleanup(x.Close)
 	return x
 }
 
@@ -88,16 +88,16 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 // scraping is a file with a job for the first address, and one for each other that has more time.
-func scraping(t *testing.T, first string, others ...string) (path string) {
-	t.Helper()
+func scraping(tb testing.TB, first string, others ...string) (path string) {
+	tb.Helper()
 	const job = "- {job_name: %s, scrape_interval: %s, scrape_timeout: %[2]s, static_configs: [{targets: [%[3]q], " +
 		"labels: {namespace: ai}}]}\n"
 	text := []string{"scrape_configs:\n", fmt.Sprintf(job, "gpus", interval, first)}
 	for i, address := range others {
 		text = append(text, fmt.Sprintf(job, fmt.Sprintf("other-%d", i), "2s", address))
 	}
-	path = filepath.Join(t.TempDir(), "scrape.yml")
-	write(t, path, strings.Join(text, ""))
+	path = filepath.Join(tb.TempDir(), "scrape.yml")
+	write(tb, path, strings.Join(text, ""))
 	return path
 }
 
@@ -259,9 +259,9 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
+func write(tb testing.TB, path, text string) {
+	tb.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }

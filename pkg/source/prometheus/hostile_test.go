@@ -50,6 +50,12 @@ func TestFetchBadAnswers(t *testing.T) {
 			series.ErrMany,
 			[]string{`{pod="a"}, {pod="b"}`, "sum()"},
 		},
+		{
+			"two series of the same labels",
+			says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"a"`, sample(1, "2")))),
+			series.ErrMany,
+			[]string{`{pod="a"}, {pod="a"}`, "sum()"},
+		},
 		{"five series", says(matrix(strings.Join([]string{
 			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
 		}, ","))), series.ErrMany, []string{`{p="3"} and more`}},

@@ -82,6 +82,9 @@ func (s *Source) FetchInPieces(
 		if err != nil {
 			return forecast.Series{}, err
 		}
+		if len(matrix) > 1 { // Series of the same labels, too: a store that merges others may answer so.
+			return forecast.Series{}, s.several(matrix)
+		}
 		if seen = distinct(seen, matrix); len(seen) > 1 {
 			return forecast.Series{}, s.several(seen)
 		}

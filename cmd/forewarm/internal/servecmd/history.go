@@ -1,8 +1,12 @@
 package servecmd
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
+
+	prom "github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -10,11 +14,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// history is the source, what has to run for it, and its end.
+// history is the source, what it counts, what has to run for it, and its end.
 type history struct {
-	source refresh.Source
-	parts  []server.Part
-	close  func() error
+	source  refresh.Source
+	metrics prom.Gatherers
+	parts   []server.Part
+	close   func() error
 }
 
 // openHistory prepares the Prometheus, or opens the embedded engine's data.
@@ -37,8 +42,13 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 	}
 	found := engine.Health()
 	log.Info("embedded engine", "data", o.DataDir, "blocks", found.Blocks, "from", found.From, "to", found.To)
+	counts := prom.NewRegistry()
+	if err := counts.Register(engine); err != nil {
+		return nil, errors.Join(fmt.Errorf("metrics: %w", err), engine.Close())
+	}
 	return &history{
-		source: engine, parts: []server.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
+		source: engine, metrics: prom.Gatherers{counts},
+		parts: []server.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
 	}, nil
 }
 
