@@ -54,7 +54,12 @@ func (e *Engine) Backfill(ctx context.Context, b Backlog) error {
 	if span.total == 0 {
 		return nil
 	}
-	if err = e.free(span); err != nil {
+	db, release, err := e.store.acquire()
+	if err != nil {
+		return fmt.Errorf("backfill: %w", err)
+	}
+	defer release()
+	if err = vacant(db, span); err != nil {
 		return fmt.Errorf("backfill: %w", err)
 	}
 	staging := filepath.Join(e.cfg.Dir, stagingDir)
@@ -63,7 +68,7 @@ func (e *Engine) Backfill(ctx context.Context, b Backlog) error {
 	}
 	err = e.stage(ctx, b, span, staging)
 	if err == nil {
-		err = e.publish(staging, span)
+		err = publish(db, staging, span)
 	}
 	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return fmt.Errorf("backfill: %w", err)
@@ -108,18 +113,18 @@ func measure(b Backlog) (span, error) {
 	return s, nil
 }
 
-// free refuses a span that lies over a block or over samples in memory.
-func (e *Engine) free(s span) error {
+// vacant refuses a span that lies over a block or over samples in memory.
+func vacant(db *tsdb.DB, s span) error {
 	taken := func(first, last int64) error {
 		return fmt.Errorf("%s to %s over %s to %s: %w: use an empty directory, or end the backfill before it",
 			stamp(s.first), stamp(s.last), stamp(first), stamp(last), ErrOverlap)
 	}
-	for _, b := range e.db.BlockMetas() {
+	for _, b := range db.BlockMetas() {
 		if s.first < b.MaxTime && b.MinTime <= s.last { // A block's end is not part of it.
 			return taken(b.MinTime, b.MaxTime)
 		}
 	}
-	if head := e.db.Head(); head.NumSeries() > 0 && head.OverlapsClosedInterval(s.first, s.last) {
+	if head := db.Head(); head.NumSeries() > 0 && head.OverlapsClosedInterval(s.first, s.last) {
 		return taken(head.MinTime(), head.MaxTime())
 	}
 	return nil
@@ -214,17 +219,17 @@ func firstAt(s forecast.Series, ms int64) int {
 }
 
 // publish moves the staged blocks into the storage and makes it see them.
-func (e *Engine) publish(staging string, s span) error {
+func publish(db *tsdb.DB, staging string, s span) error {
 	blocks, err := os.ReadDir(staging)
 	if err != nil {
 		return err
 	}
 	for _, b := range blocks {
-		if err := os.Rename(filepath.Join(staging, b.Name()), filepath.Join(e.cfg.Dir, b.Name())); err != nil {
+		if err := os.Rename(filepath.Join(staging, b.Name()), filepath.Join(db.Dir(), b.Name())); err != nil {
 			return err
 		}
 	}
-	// The storage looks for blocks when it has moved samples from memory to disk. There are none in the span, as free
+	// The storage looks for blocks when it has moved samples from memory to disk. There are none in the span, as vacant
 	// has seen, so that moving those looks for blocks and does nothing else.
-	return e.db.CompactHead(tsdb.NewRangeHead(e.db.Head(), s.first, s.last))
+	return db.CompactHead(tsdb.NewRangeHead(db.Head(), s.first, s.last))
 }

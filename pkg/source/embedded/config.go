@@ -16,8 +16,11 @@ type Config struct {
 	// Retention is how long samples are kept after their time; default 30 days. Keep it longer than the longest history
 	// of a Forecast. Samples go a block at a time, so somewhat more is kept.
 	Retention time.Duration
-	// MaxBytes bounds the blocks and the write-ahead log on disk: the oldest blocks go first. Default 0 is no bound.
+	// MaxBytes bounds what is on disk: where blocks, write-ahead log and chunks of the last hours are more after a
+	// compaction, every two hours, the oldest blocks go. Default DefaultMaxBytes; at most 80 % of the disk's size.
 	MaxBytes int64
+	// reserve is the free space below which no sample is stored; default defaultReserve.
+	reserve int64
 
 	// ScrapeFile is a Prometheus configuration whose scrape_configs are scraped (static_configs and file_sd_configs,
 	// with relabelling), each within limits; its other sections are ignored with a warning. Empty for none.
@@ -68,6 +71,8 @@ func (c Config) Validate() error {
 
 func (c Config) withDefaults() Config {
 	c.Retention = cmp.Or(c.Retention, defaultRetention)
+	c.MaxBytes = cmp.Or(c.MaxBytes, int64(DefaultMaxBytes))
+	c.reserve = cmp.Or(c.reserve, defaultReserve)
 	c.QueryTimeout = cmp.Or(c.QueryTimeout, defaultQueryTimeout)
 	c.MaxSamples = cmp.Or(c.MaxSamples, defaultMaxSamples)
 	c.MaxSeries = cmp.Or(c.MaxSeries, defaultMaxSeries)

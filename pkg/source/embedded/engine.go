@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,8 +19,6 @@ import (
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/scrape"
-	"github.com/prometheus/prometheus/tsdb"
-	"github.com/prometheus/prometheus/util/compression"
 )
 
 // Engine is the open storage with its query engine and scraper. It is safe for concurrent use.
@@ -31,7 +26,7 @@ type Engine struct {
 	cfg      Config
 	logger   *slog.Logger
 	registry *prometheus.Registry
-	db       *tsdb.DB
+	store    *store
 	promql   *promql.Engine
 	intake   *intake
 	scraper  *scrape.Manager
@@ -41,7 +36,8 @@ type Engine struct {
 }
 
 // Open opens the storage, replaying its write-ahead log, and reads the scrape configuration. A log that was damaged is
-// cut off where it cannot be read, with a warning. Nothing is scraped before Run. The caller closes the engine.
+// cut off where it cannot be read, with a warning. Where the disk is full, Storing says so, and Run opens the storage
+// once there is room. Nothing is scraped before Run. The caller closes the engine.
 func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -55,11 +51,11 @@ func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
 		cfg: cfg, logger: logger, registry: prometheus.NewRegistry(),
 		scraped: scraped, lookback: cmp.Or(cfg.Lookback, lookback(scraped)),
 	}
-	if e.db, err = openStorage(cfg, logger, e.registry); err != nil {
+	if e.store, err = openStore(cfg, logger); err != nil {
 		return nil, err
 	}
 	if err := e.start(); err != nil {
-		return nil, errors.Join(err, e.db.Close())
+		return nil, errors.Join(err, e.store.close())
 	}
 	return e, nil
 }
@@ -76,7 +72,7 @@ func (e *Engine) start() (err error) {
 		EnableAtModifier:         true,
 		Parser:                   parser.NewParser(parser.Options{}),
 	})
-	e.intake = newIntake(e.db, e.cfg.MaxSeries, e.logger)
+	e.intake = newIntake(e.store, e.cfg.MaxSeries, e.logger)
 	options := &scrape.Options{
 		DiscoveryReloadInterval: model.Duration(time.Second), DiscoveryReloadOnStartup: true,
 		PassMetadataInContext: true, // The intake asks for the target.
@@ -92,32 +88,6 @@ func (e *Engine) start() (err error) {
 		return fmt.Errorf("embedded engine: %w", err)
 	}
 	return nil
-}
-
-func openStorage(cfg Config, logger *slog.Logger, registry *prometheus.Registry) (*tsdb.DB, error) {
-	const private = 0o750
-	if err := os.MkdirAll(cfg.Dir, private); err != nil {
-		return nil, fmt.Errorf("embedded engine: %w", err)
-	}
-	options := tsdb.DefaultOptions()
-	options.RetentionDuration = cfg.Retention.Milliseconds()
-	options.MaxBytes = cfg.MaxBytes
-	options.MinBlockDuration = minRetention.Milliseconds()
-	options.MaxBlockDuration = cfg.blockRange()
-	options.WALCompression = compression.Snappy
-	db, err := tsdb.Open(cfg.Dir, logger.With("component", "tsdb"), registry, options, nil)
-	if errors.Is(err, syscall.EAGAIN) {
-		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop that one, or choose another "+
-			"directory: %w", cfg.Dir, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("embedded engine: open %s: %w", cfg.Dir, err)
-	}
-	// What a backfill that was cut short left behind was never part of the history.
-	if err := os.RemoveAll(filepath.Join(cfg.Dir, stagingDir)); err != nil {
-		return nil, errors.Join(fmt.Errorf("embedded engine: %w", err), db.Close())
-	}
-	return db, nil
 }
 
 // Run scrapes the targets until the context ends, and returns when the last scrape has. It may be called once.
@@ -138,7 +108,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			failed <- fmt.Errorf("embedded engine: scraper: %w", err)
 		}
 	})
-	<-ctx.Done()
+	e.store.watch(ctx)
 	e.scraper.Stop()
 	parts.Wait()
 	select {
@@ -171,7 +141,7 @@ func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 
 // Close writes what is in memory and releases the directory. Run must have returned, if it was called.
 func (e *Engine) Close() error {
-	if err := errors.Join(e.promql.Close(), e.db.Close()); err != nil {
+	if err := errors.Join(e.promql.Close(), e.store.close()); err != nil {
 		return fmt.Errorf("embedded engine: close: %w", err)
 	}
 	return nil
@@ -180,10 +150,14 @@ func (e *Engine) Close() error {
 // Describe implements prometheus.Collector.
 func (e *Engine) Describe(descriptions chan<- *prometheus.Desc) {
 	e.intake.failed.Describe(descriptions)
+	describeStore(descriptions)
 }
 
-// Collect implements prometheus.Collector: failed scrapes by target.
-func (e *Engine) Collect(metrics chan<- prometheus.Metric) { e.intake.failed.Collect(metrics) }
+// Collect implements prometheus.Collector: failed scrapes by target, and the state of the disk.
+func (e *Engine) Collect(metrics chan<- prometheus.Metric) {
+	e.intake.failed.Collect(metrics)
+	e.store.collect(metrics)
+}
 
 // Health is what history the engine has at the moment.
 type Health struct {
@@ -195,16 +169,22 @@ type Health struct {
 	From, To time.Time
 }
 
-// Health tells what history the engine has. It runs no query.
+// Health tells what history the engine has; nothing while Storing is an error. It runs no query.
 func (e *Engine) Health() Health {
-	h := Health{Series: e.db.Head().NumSeries()}
+	var h Health
+	db, release, err := e.store.acquire()
+	if err != nil {
+		return h
+	}
+	defer release()
+	h.Series = db.Head().NumSeries()
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
-	for _, b := range e.db.BlockMetas() {
+	for _, b := range db.BlockMetas() {
 		h.Blocks++
 		first, last = min(first, b.MinTime), max(last, b.MaxTime-1)
 	}
 	if h.Series > 0 {
-		first, last = min(first, e.db.Head().MinTime()), max(last, e.db.Head().MaxTime())
+		first, last = min(first, db.Head().MinTime()), max(last, db.Head().MaxTime())
 	}
 	if first <= last {
 		h.From, h.To = time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()

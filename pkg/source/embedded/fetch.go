@@ -23,8 +23,13 @@ func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 	if err := e.check(q); err != nil {
 		return forecast.Series{}, err
 	}
+	db, release, err := e.store.acquire()
+	if err != nil {
+		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrUnavailable)
+	}
+	defer release()
 	options := promql.NewPrometheusQueryOpts(false, e.lookback)
-	prepared, err := e.promql.NewRangeQuery(ctx, e.db, options, q.Expr, q.From, q.To, q.Step)
+	prepared, err := e.promql.NewRangeQuery(ctx, db, options, q.Expr, q.From, q.To, q.Step)
 	if err != nil {
 		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/scrape"
 	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb"
 )
 
 const (
@@ -27,7 +26,7 @@ const (
 // intake is what scrapes write to. A series that the storage has made stays in memory for hours, even if its scrape is
 // rolled back; so new series wait here until their whole scrape is kept, and they are bounded.
 type intake struct {
-	db *tsdb.DB
+	store *store
 	// most is how many series the storage holds before a target is held to its share.
 	most   uint64
 	logger *slog.Logger
@@ -45,9 +44,9 @@ type account struct {
 	seen    bool // Since then.
 }
 
-func newIntake(db *tsdb.DB, most uint64, logger *slog.Logger) *intake {
+func newIntake(store *store, most uint64, logger *slog.Logger) *intake {
 	return &intake{
-		db: db, most: most, logger: logger, targets: map[*scrape.Target]*account{},
+		store: store, most: most, logger: logger, targets: map[*scrape.Target]*account{},
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "forewarm_scrapes_failed_total",
 			Help: "Scrapes of a target that failed, or were refused because they were beyond a limit.",
@@ -67,12 +66,12 @@ func (in *intake) AppenderV2(ctx context.Context) storage.AppenderV2 { //nolint:
 		in.targets[target] = a
 	}
 	a.seen = true
-	return &scraped{AppenderV2: in.db.AppenderV2(ctx), intake: in, target: target, made: a.made}
+	return &scraped{AppenderV2: in.store.AppenderV2(ctx), intake: in, target: target, made: a.made}
 }
 
 // forget starts all accounts anew where the storage has let go of old series, and ends those of targets that are gone.
 func (in *intake) forget() {
-	oldest := in.db.Head().MinTime()
+	_, oldest := in.store.held()
 	if oldest == in.oldest {
 		return
 	}
@@ -125,7 +124,8 @@ func (s *scraped) Append(
 		return s.AppenderV2.Append(ref, l, start, at, v, integers, floats, o)
 	}
 	made := s.made + len(s.waiting) + 1
-	if have := s.intake.db.Head().NumSeries() + uint64(len(s.waiting)); made > share && have >= s.intake.most {
+	have, _ := s.intake.store.held()
+	if have += uint64(len(s.waiting)); made > share && have >= s.intake.most {
 		return 0, fmt.Errorf("%d new series within hours, and the storage holds %d of at most %d: "+
 			"drop labels that change, scrape less, or run a Prometheus", made, have, s.intake.most)
 	}
@@ -135,8 +135,9 @@ func (s *scraped) Append(
 
 // Commit implements storage.AppenderV2.
 func (s *scraped) Commit() error {
+	made := 0
 	for _, w := range s.waiting {
-		_, err := s.AppenderV2.Append(
+		ref, err := s.AppenderV2.Append(
 			0,
 			w.labels,
 			w.start,
@@ -149,8 +150,11 @@ func (s *scraped) Commit() error {
 		if err != nil && !dropped(err) {
 			return errors.Join(fmt.Errorf("embedded engine: %w", err), s.Rollback())
 		}
+		if ref != 0 { // While the disk is full nothing is made.
+			made++
+		}
 	}
-	s.intake.settle(s.target, len(s.waiting))
+	s.intake.settle(s.target, made)
 	return s.AppenderV2.Commit() //nolint:wrapcheck // The scraper logs it.
 }
 

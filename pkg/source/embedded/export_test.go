@@ -1,0 +1,25 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/prometheus/prometheus/storage"
+)
+
+// WithReserve is the configuration with another space to be kept free.
+func (c Config) WithReserve(bytes int64) Config {
+	c.reserve = bytes
+	return c
+}
+
+// Appender is what scrapes write to.
+func (e *Engine) Appender(ctx context.Context) storage.AppenderV2 { return e.store.AppenderV2(ctx) }
+
+// Mend does at once what Run does every few seconds.
+func (e *Engine) Mend() { e.store.mend() }
+
+// KeepUp does at once what Run does every minute.
+func (e *Engine) KeepUp() { e.store.keepUp() }
+
+// Dir is the directory of the storage.
+func (e *Engine) Dir() string { return e.cfg.Dir }
