@@ -19,7 +19,7 @@ var (
 
 // AppenderV2 implements storage.AppendableV2. While no sample is stored it takes them and drops them: the fault has been
 // logged and is shown, and need not be once more for every scrape.
-func (s *store) AppenderV2(ctx context.Context) storage.AppenderV2 {
+func (s *store) AppenderV2(ctx context.Context) storage.AppenderV2 { //nolint:ireturn // The interface says so.
 	return &appender{store: s, ctx: ctx}
 }
 
@@ -68,6 +68,8 @@ func (a *appender) lasting(ref storage.SeriesRef) storage.SeriesRef {
 }
 
 // Append implements storage.AppenderV2.
+//
+//nolint:revive // The interface has eight arguments.
 func (a *appender) Append(ref storage.SeriesRef, l labels.Labels, start, at int64, v float64,
 	integers *histogram.Histogram, floats *histogram.FloatHistogram, o storage.AppendV2Options,
 ) (storage.SeriesRef, error) {

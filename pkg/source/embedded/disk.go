@@ -50,7 +50,12 @@ func (s *store) room(want int64) error {
 		return err
 	}
 	if have < want {
-		return fmt.Errorf("the disk of %s is full: %s free, want %s: make room there or enlarge the volume", s.cfg.Dir, mebibytes(have), mebibytes(want))
+		return fmt.Errorf(
+			"the disk of %s is full: %s free, want %s: make room there or enlarge the volume",
+			s.cfg.Dir,
+			mebibytes(have),
+			mebibytes(want),
+		)
 	}
 	return nil
 }
@@ -71,7 +76,7 @@ func (s *store) maxBytes() int64 {
 
 // watch mends the storage and writes chunks out until the context ends.
 func (s *store) watch(ctx context.Context) {
-	chunks := time.NewTicker(keepUpEvery)
+	chunks := time.NewTicker(keepUpEvery) //nolint:forbidigo // It serves the disk, and no figure depends on it.
 	defer chunks.Stop()
 	pause := mendEvery
 	for {
@@ -80,7 +85,7 @@ func (s *store) watch(ctx context.Context) {
 			return
 		case <-chunks.C:
 			s.keepUp()
-		case <-time.After(pause):
+		case <-time.After(pause): //nolint:forbidigo // As above.
 			if s.mend() {
 				pause = mendEvery
 			} else {
@@ -94,9 +99,14 @@ func (s *store) watch(ctx context.Context) {
 // written to. They are stored again, without a restart, when the cause is gone.
 func (e *Engine) Storing() error { return e.store.check() }
 
+//nolint:gochecknoglobals // A constant table.
 var (
-	storageFull = prometheus.NewDesc("forewarm_storage_full",
-		"1 while the embedded engine stores no samples because its disk is full or cannot be written to, else 0.", nil, nil)
+	storageFull = prometheus.NewDesc(
+		"forewarm_storage_full",
+		"1 while the embedded engine stores no samples because its disk is full or cannot be written to, else 0.",
+		nil,
+		nil,
+	)
 	storageFree = prometheus.NewDesc("forewarm_storage_free_bytes",
 		"Free space on the disk of the embedded engine's data.", nil, nil)
 )

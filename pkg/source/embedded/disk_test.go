@@ -140,7 +140,7 @@ func fill(t *testing.T, dir string, left int64) (empty func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := int64(disk.Bavail)*int64(disk.Bsize) - left; n > 0 {
+	if n := int64(disk.Bavail)*disk.Bsize - left; n > 0 {
 		if err := syscall.Fallocate(int(f.Fd()), 0, 0, n); err != nil {
 			t.Fatal(err)
 		}
@@ -246,9 +246,11 @@ func noGrowth(t *testing.T, dir string) (lift func()) {
 	var size int64
 	err := filepath.WalkDir(filepath.Join(dir, "data", "wal"), func(_ string, f fs.DirEntry, err error) error {
 		if err == nil && !f.IsDir() {
-			if found, err := f.Info(); err == nil {
-				size = max(size, found.Size())
+			found, failed := f.Info()
+			if failed != nil {
+				return failed
 			}
+			size = max(size, found.Size())
 		}
 		return err
 	})
@@ -295,7 +297,7 @@ func TestStartOnFullDisk(t *testing.T) {
 			t.Errorf("the disk is full: %v, log:\n%s", full.Storing(), log)
 		}
 		full.Mend()
-		if w := newWriter(); w.write(t, full, 10, 0, 1) {
+		if newWriter().write(t, full, 10, 0, 1) {
 			t.Error("a sample is stored on a full disk")
 		}
 		if got := content(t, left); got != before {

@@ -13,6 +13,8 @@ func (c Config) WithReserve(bytes int64) Config {
 }
 
 // Appender is what scrapes write to.
+//
+//nolint:ireturn // As the storage's own.
 func (e *Engine) Appender(ctx context.Context) storage.AppenderV2 { return e.store.AppenderV2(ctx) }
 
 // Mend does at once what Run does every few seconds.

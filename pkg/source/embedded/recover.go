@@ -60,8 +60,14 @@ func putBack(log string, logger *slog.Logger) error {
 			return err
 		}
 		if last > index {
-			logger.Error("a segment of the write-ahead log that an earlier repair had put aside is not read: the log has "+
-				"been written since", "file", kept, "since_segment", last)
+			logger.Error(
+				"a segment of the write-ahead log that an earlier repair had put aside is not read: the log has "+
+					"been written since",
+				"file",
+				kept,
+				"since_segment",
+				last,
+			)
 			continue
 		}
 		if err := fileutil.Rename(kept, filepath.Join(log, name)); err != nil {

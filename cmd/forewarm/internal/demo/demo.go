@@ -119,6 +119,7 @@ func (st *stage) play(ctx context.Context, o Options, tell *announcer, log *slog
 	if err != nil {
 		return errors.Join(err, st.page.close())
 	}
+	deps.Ready = append(deps.Ready, server.Storing(st.engine))
 	loop, err := refresh.New(refresh.Config{}, st.engine, st.forecasts, board, log)
 	if err != nil {
 		return errors.Join(err, st.page.close())

@@ -8,16 +8,18 @@ import (
 
 	prom "github.com/prometheus/client_golang/prometheus"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// history is the source, what it counts, what has to run for it, and its end.
+// history is the source, what it counts, its checks of /readyz, what has to run for it, and its end.
 type history struct {
 	source  refresh.Source
 	metrics prom.Gatherers
+	ready   []apiserver.Check
 	parts   []server.Part
 	close   func() error
 }
@@ -47,7 +49,7 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 		return nil, errors.Join(fmt.Errorf("metrics: %w", err), engine.Close())
 	}
 	return &history{
-		source: engine, metrics: prom.Gatherers{counts},
+		source: engine, metrics: prom.Gatherers{counts}, ready: []apiserver.Check{server.Storing(engine)},
 		parts: []server.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
 	}, nil
 }
@@ -55,7 +57,7 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 // engine is the configuration of the embedded engine.
 func (o *Options) engine() embedded.Config {
 	return embedded.Config{
-		Dir: o.DataDir, Retention: time.Duration(o.Retention), ScrapeFile: o.ScrapeConfig,
-		QueryTimeout: o.Refresh.Timeout,
+		Dir: o.DataDir, Retention: time.Duration(o.Retention), MaxBytes: int64(o.RetentionSize),
+		ScrapeFile: o.ScrapeConfig, QueryTimeout: o.Refresh.Timeout,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/units"
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -18,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/ownership"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 	"github.com/forewarm/forewarm/pkg/warmpool/controller"
 )
@@ -40,10 +42,11 @@ type Options struct {
 
 	// Prometheus is where history comes from; the embedded engine where its URL is empty.
 	Prometheus prometheus.Config
-	// DataDir, Retention and ScrapeConfig are the embedded engine's.
-	DataDir      string
-	Retention    model.Duration
-	ScrapeConfig string
+	// DataDir, Retention, RetentionSize and ScrapeConfig are the embedded engine's.
+	DataDir       string
+	Retention     model.Duration
+	RetentionSize units.Base2Bytes
+	ScrapeConfig  string
 
 	Refresh refresh.Config
 	// WarmPools is the pace of the warm pools' controller.
@@ -58,15 +61,16 @@ type Options struct {
 // Defaults are the options of an empty command line.
 func Defaults() Options {
 	return Options{
-		Lease:       ownLease(),
-		Local:       apiserver.DefaultStandaloneOptions(),
-		Cluster:     apiserver.DefaultClusterOptions(),
-		DataDir:     "data",
-		Retention:   model.Duration(16 * 24 * time.Hour),
-		Refresh:     refresh.Config{}.WithDefaults(),
-		WarmPools:   controller.Config{Step: 15 * time.Second},
-		TenantLabel: "namespace",
-		Log:         cmdline.DefaultLog(),
+		Lease:         ownLease(),
+		Local:         apiserver.DefaultStandaloneOptions(),
+		Cluster:       apiserver.DefaultClusterOptions(),
+		DataDir:       "data",
+		Retention:     model.Duration(16 * 24 * time.Hour),
+		RetentionSize: embedded.DefaultMaxBytes,
+		Refresh:       refresh.Config{}.WithDefaults(),
+		WarmPools:     controller.Config{Step: 15 * time.Second},
+		TenantLabel:   "namespace",
+		Log:           cmdline.DefaultLog(),
 	}
 }
 
@@ -104,10 +108,12 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
 	cmdline.Prometheus(fromServer, &o.Prometheus)
 
-	embedded := sections.FlagSet("History from the embedded engine")
-	embedded.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
-	embedded.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
-	embedded.Var(&o.Retention, "retention", "how long it keeps samples, for example 16d")
+	engine := sections.FlagSet("History from the embedded engine")
+	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
+	engine.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
+	engine.Var(&o.Retention, "retention", "how long it keeps samples, for example 16d")
+	engine.TextVar(&o.RetentionSize, "retention-size", o.RetentionSize,
+		"`size` of its data on disk beyond which the oldest goes, for example 2GB; at most 80 % of the disk")
 
 	o.queryFlags(sections.FlagSet("Queries"))
 	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
@@ -199,9 +205,15 @@ func (o *Options) history() error {
 	if strings.Contains(o.DataDir, "://") {
 		problems = append(problems, fmt.Errorf("--data-dir %.200q: write a folder of this machine", o.DataDir))
 	}
+	if o.RetentionSize < leastSize {
+		problems = append(problems, fmt.Errorf("--retention-size %s: write at least %s", o.RetentionSize, leastSize))
+	}
 	problems = append(problems, o.engine().Validate())
 	return errors.Join(problems...)
 }
+
+// leastSize is less than the log of a small service takes before its samples are compacted, after three hours.
+const leastSize = 64 * units.MiB
 
 func isDir(flag, path string) error {
 	switch info, err := os.Stat(path); {

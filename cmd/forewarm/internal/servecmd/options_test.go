@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/units"
 	"github.com/prometheus/common/model"
 	"github.com/spf13/pflag"
 
@@ -41,9 +42,10 @@ func TestGoodOptions(t *testing.T) {
 }
 
 func TestFlagsReachTheOptions(t *testing.T) {
-	o := parse(t, "--retention", "30d", "--cluster-query-namespaces", "a,b", "--refit", "1h",
+	o := parse(t, "--retention", "30d", "--retention-size", "2GB", "--cluster-query-namespaces", "a,b", "--refit", "1h",
 		"--prometheus-header", "X-Scope-OrgID=a", "--log-level", "debug")
-	if o.Retention != model.Duration(30*24*time.Hour) || len(o.ClusterQueryNamespaces) != 2 ||
+	if o.Retention != model.Duration(30*24*time.Hour) || o.RetentionSize != 2*units.GiB ||
+		len(o.ClusterQueryNamespaces) != 2 ||
 		o.Refresh.Refit != time.Hour ||
 		o.Prometheus.Headers["X-Scope-OrgID"] != "a" ||
 		o.Log.Level != "debug" {
@@ -52,16 +54,39 @@ func TestFlagsReachTheOptions(t *testing.T) {
 }
 
 func TestEveryProblemAtOnce(t *testing.T) {
-	o := parse(t, "--standalone", "--port", "70000", "--retention", "5m", "--data-dir", "", "--tenant-label", "a-b",
-		"--log-level", "loud", "--log-format", "xml", "--refit", "-1s", "--query-concurrency", "-1",
-		"--keda-address", ":9090", "--warm-pool-step", "0s")
+	o := parse(
+		t,
+		"--standalone",
+		"--port",
+		"70000",
+		"--retention",
+		"5m",
+		"--retention-size",
+		"0",
+		"--data-dir",
+		"",
+		"--tenant-label",
+		"a-b",
+		"--log-level",
+		"loud",
+		"--log-format",
+		"xml",
+		"--refit",
+		"-1s",
+		"--query-concurrency",
+		"-1",
+		"--keda-address",
+		":9090",
+		"--warm-pool-step",
+		"0s",
+	)
 	err := o.Validate()
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
 		"--port 70000", "--standalone has no cluster", "set --config-dir", "set --prometheus-url, or --scrape-config",
-		"no directory for its data", "retention 5m0s", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
+		"no directory for its data", "retention 5m0s", "--retention-size 0B: write at least 64MiB", `--tenant-label "a-b"`, `--log-level "loud"`, `--log-format "xml"`,
 		"refit -1s", "concurrency -1", "--keda-address :9090 is open to others", "--warm-pool-step 0s",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -35,6 +35,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	}
 	defer func() { err = errors.Join(err, past.close()) }()
 	deps.Metrics = append(prometheus.Gatherers{deps.Metrics}, past.metrics...)
+	deps.Ready = append(deps.Ready, past.ready...)
 	loop, err := refresh.New(o.Refresh, past.source, objects.targets, board, log)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
 // Part is something that runs until its context ends.
@@ -103,6 +104,11 @@ func History(s *snapshot.Snapshot) error {
 		return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
 	}
 	return nil
+}
+
+// Storing is the check that the embedded engine stores what it scrapes: its disk is not full.
+func Storing(engine *embedded.Engine) apiserver.Check {
+	return apiserver.Check{Name: "storage", Run: engine.Storing}
 }
 
 // Catalogue is package signal, with all presets, as package config wants it. A namespace's own queries are held to what it
