@@ -115,6 +115,8 @@ func TestScrape(t *testing.T) {
 	if health := e.Health(); health.Series == 0 {
 		t.Errorf("health %+v, want series", health)
 	}
+	// A series of one scrape only ends after the lookback.
+	eventually(t, "a second scrape", func() bool { return latest(t, e, "min(count_over_time(busy[1m]))") >= 2 })
 	x.down.Store(true)
 	eventually(t, "a gap", func() bool { return math.IsNaN(total()) })
 	x.down.Store(false)
