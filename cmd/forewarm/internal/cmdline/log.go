@@ -42,18 +42,19 @@ func (l *Log) Validate() error {
 }
 
 // New is the logger. Kubernetes' own libraries, which log by klog, log by it too; klog calls its warnings infos there. So does
-// what logs by Go's package log: an HTTP/2 server whose client hangs up, for one.
+// what logs by Go's package log: an HTTP/2 server whose client hangs up, for one. As requests cause lines, each line is limited
+// in rate and length.
 func (l *Log) New(out io.Writer) *slog.Logger {
 	var level slog.Level
 	if level.UnmarshalText([]byte(l.Level)) != nil {
 		level = slog.LevelInfo
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: cut}
 	var handler slog.Handler = slog.NewTextHandler(out, options)
 	if l.Format == "json" {
 		handler = slog.NewJSONHandler(out, options)
 	}
-	log := slog.New(handler)
+	log := slog.New(limit(handler))
 	klog.SetSlogLogger(log.With("component", "kubernetes"))
 	stdlog.SetFlags(0)
 	stdlog.SetOutput(slog.NewLogLogger(log.With("component", "go").Handler(), slog.LevelInfo).Writer())
