@@ -181,9 +181,15 @@ func FuzzParse(f *testing.F) {
 			`{"apiVersion": "forewarm.dev/v1alpha1", "kind": "Forecast", "metadata": {"name": .nan, "labels": {"a": 1}}}`,
 		),
 	)
+	f.Add([]byte("a: *" + strings.Repeat("x", 2000) + "\n"))
 	f.Add([]byte(header + "status: {sampleTime: 2026-01-01, conditions: [{lastTransitionTime: x}]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, d := range config.Parse("f.yaml", data) {
+			for _, p := range d.Problems {
+				if text := p.Err().Error(); len(text) > 1200 {
+					t.Fatalf("%d bytes: %.1200q…", len(text), text)
+				}
+			}
 			if (d.Object == nil) == (len(d.Problems) == 0) {
 				t.Fatalf("object %v, problems %v", d.Object, d.Problems)
 			}

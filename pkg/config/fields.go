@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,14 @@ type Fields struct {
 	Problems field.ErrorList
 }
 
-// Add takes down a problem.
-func (f *Fields) Add(problem *field.Error) { f.Problems = append(f.Problems, problem) }
+// Add takes down a problem. Of a text that is wrong it keeps the beginning: problems stand in statuses, events and logs.
+func (f *Fields) Add(problem *field.Error) {
+	const longest = 200
+	if text := reflect.ValueOf(problem.BadValue); text.Kind() == reflect.String && text.Len() > longest {
+		problem.BadValue = strings.ToValidUTF8(text.String()[:longest], "") + "…"
+	}
+	f.Problems = append(f.Problems, problem)
+}
 
 // Invalid takes down what is wrong with a value, and what to write instead.
 func (f *Fields) Invalid(path *field.Path, value any, format string, args ...any) {

@@ -45,7 +45,7 @@ func (r *Reading) add(n *yaml.Node, path, problem string) {
 	if path == "" {
 		path = "the object"
 	}
-	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: path + ": " + problem})
+	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: clip(path) + ": " + problem})
 }
 
 // LineOf is the line of a field or, where it is not written, of the nearest field around it; 0 where none is known.
@@ -130,7 +130,7 @@ func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
 		r.sequence(path, n, t)
 	case reflect.String:
 		if r.scalar(path, n) && n.Tag != "!!str" {
-			r.add(n, path, fmt.Sprintf("is not text: put it in quotes, %q", n.Value))
+			r.add(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
 			clearNode(n)
 		}
 	case reflect.Int32, reflect.Int64:

@@ -127,7 +127,16 @@ func syntaxError(err error) (line int, text string) {
 	if m := yamlLine.FindStringSubmatch(err.Error()); len(m) > 1 && m[1] != "" {
 		line, _ = strconv.Atoi(m[1]) //nolint:errcheck // The pattern admits digits only.
 	}
-	return max(line, 1), "is not YAML: " + yamlLine.ReplaceAllString(err.Error(), "")
+	return max(line, 1), "is not YAML: " + clip(yamlLine.ReplaceAllString(err.Error(), ""))
+}
+
+// clip keeps the beginning of what may repeat a long name of the file's.
+func clip(text string) string {
+	const longest = 200
+	if len(text) <= longest {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longest], "") + "…"
 }
 
 // Decode makes an object of a document, once Check has looked at it: quantities that must not be parsed are then out.
