@@ -55,6 +55,7 @@ func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuato
 	}
 	if a.CapacityBuffer != nil {
 		given = append(given, CapacityBuffer)
+		r.short(path.Child("capacityBuffer", "provisioningStrategy"), a.CapacityBuffer.ProvisioningStrategy, maxName)
 	}
 	if a.Scale != nil {
 		given = append(given, Scale)
@@ -73,11 +74,13 @@ func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuato
 
 func (r *reader) balloon(path *field.Path, b *v1alpha1.Balloon) {
 	r.All(path.Child("priorityClassName"), b.PriorityClassName, validation.IsDNS1123Subdomain(b.PriorityClassName))
+	r.short(path.Child("image"), b.Image, maxImage)
 	if len(b.Pull) > MaxPull {
 		r.Add(field.TooMany(path.Child("pull"), len(b.Pull), MaxPull))
 		return
 	}
 	for i, image := range b.Pull {
+		r.short(path.Child("pull").Index(i), image, maxImage)
 		switch {
 		case strings.TrimSpace(image) != image || image == "":
 			r.Add(field.Invalid(path.Child("pull").Index(i), image,
@@ -85,6 +88,13 @@ func (r *reader) balloon(path *field.Path, b *v1alpha1.Balloon) {
 		case slices.Contains(b.Pull[:i], image):
 			r.Add(field.Duplicate(path.Child("pull").Index(i), image))
 		}
+	}
+}
+
+// short judges the length of a text that is somebody else's to read.
+func (r *reader) short(path *field.Path, text string, most int) {
+	if len(text) > most {
+		r.Add(field.TooLong(path, text, most))
 	}
 }
 

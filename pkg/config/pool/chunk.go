@@ -35,7 +35,8 @@ func (r *reader) chunk(path *field.Path, chunk *v1alpha1.Chunk) float64 {
 		}
 	}
 	if gpus := requests[wholeGPU]; !gpus.IsZero() {
-		return gpus.AsApproximateFloat64()
+		const whole = 1 // Of a resource with a slash in its name.
+		return r.amount(path.Child("podTemplate", "spec", "containers"), gpus, whole, mostPart)
 	}
 	r.Add(field.Required(path.Child("gpuEquivalent"), fmt.Sprintf(
 		"say how many physical GPUs a chunk is: its pod asks for no %s, and idle time is counted in them", wholeGPU)))

@@ -23,6 +23,9 @@ const (
 	MaxChunks  = 10_000
 	// MaxPull bounds the images that a balloon has pulled.
 	MaxPull = 8
+	// maxImage and maxName bound an image and the name of a strategy, in bytes, as the schema does.
+	maxImage = 1024
+	maxName  = 253
 	// leastPart and mostPart bound the chunks of a replica, and the GPUs of a chunk.
 	leastPart = 0.001
 	mostPart  = 1000
