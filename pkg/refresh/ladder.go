@@ -59,6 +59,8 @@ type view struct {
 	suspect *suspect
 	// absent: the newest demand is 0 because there is no replica to have a sample.
 	absent bool
+	// behind is when the clock was first seen to be behind the newest sample; zero while it is not.
+	behind time.Time
 }
 
 // at is what is served at a time.
@@ -77,7 +79,7 @@ func (v *view) at(t Target, now time.Time) *snapshot.Entry {
 
 // ladder chooses the rung by the age of the newest sample: the model, the running maximum, nothing.
 func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
-	age := now.Sub(e.SampleTime)
+	age := v.age(e, now)
 	switch {
 	case age >= t.StaleAfter:
 		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
@@ -92,6 +94,19 @@ func (v *view) ladder(e *snapshot.Entry, t Target, now time.Time) {
 	default:
 		e.State = snapshot.Ready
 	}
+}
+
+// age is how old the newest sample is at least. One of a time to come shows that the clock is behind: it ages from the
+// moment on at which that was seen, so that it is not served for ever.
+func (v *view) age(e *snapshot.Entry, now time.Time) time.Duration {
+	if !e.SampleTime.After(now) {
+		v.behind = time.Time{}
+		return now.Sub(e.SampleTime)
+	}
+	if v.behind.IsZero() || now.Before(v.behind) {
+		v.behind = now
+	}
+	return now.Sub(v.behind)
 }
 
 // fallBack serves what the forecaster falls back on.
@@ -133,7 +148,7 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 
 func (v *view) ready(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
 	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
-	age := now.Sub(e.SampleTime).Round(time.Second)
+	age := v.age(e, now).Round(time.Second)
 	switch e.State {
 	case snapshot.Ready:
 		c.True, c.Message = true, e.ModelReason()

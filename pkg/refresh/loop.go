@@ -44,6 +44,7 @@ func New(config Config, source Source, targets Targets, board *snapshot.Board, l
 func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	targets := l.targets.Targets(now)
 	l.reconcile(targets)
+	l.heedClock(ctx, now)
 	for _, w := range l.workers {
 		if !l.busy[w] && w.due(now) {
 			l.start(ctx, w, now)
@@ -126,6 +127,23 @@ func (l *Loop) renew(t Target) {
 			w.inherit(before)
 		}
 		l.workers[t.Key] = w
+	}
+}
+
+// heedClock has the history read again of what was asked for with a clock that was ahead. What was shown is shown until then.
+func (l *Loop) heedClock(ctx context.Context, now time.Time) {
+	anew := 0
+	for key, before := range l.workers {
+		if l.busy[before] || !before.outran(now) {
+			continue
+		}
+		w := newWorker(before.target, l.config)
+		w.found, w.shown, w.fallbacks = before.found, before.shown, before.fallbacks
+		l.workers[key] = w
+		anew++
+	}
+	if anew > 0 {
+		l.log.WarnContext(ctx, "the clock was set back: histories are read again", "forecasts", anew, "now", now)
 	}
 }
 

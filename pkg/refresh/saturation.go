@@ -16,7 +16,7 @@ import (
 // counts from there on, and where it says that samples were lower bounds that have counted already, the state is built
 // anew, as who starts now would.
 func (w *worker) askLimit(ctx context.Context, now time.Time, source Source) {
-	if w.target.Saturated == "" || now.Before(w.limitRetry) {
+	if w.target.Saturated == "" || w.pauses(now, w.limitRetry) {
 		return
 	}
 	if w.limits == nil {

@@ -72,11 +72,27 @@ func (w *worker) newest(now time.Time) time.Time {
 
 // due says whether there is something new to ask for.
 func (w *worker) due(now time.Time) bool {
-	return w.newest(now).After(w.fetched) && !now.Before(w.retry)
+	return w.newest(now).After(w.fetched) && !w.pauses(now, w.retry)
 }
 
 // longestRetry bounds the pause between attempts to read a history that never came.
 const longestRetry = 5 * time.Minute
+
+// pauses says that it is too early for another attempt. A pause that is longer than any was made by a clock that was set back
+// since.
+func (w *worker) pauses(now, retry time.Time) bool {
+	return now.Before(retry) && retry.Sub(now) <= max(longestRetry, w.target.Step)
+}
+
+// outran says that steps were asked for that are yet to come, and that no sample is of such a time: the clock was ahead, and
+// was set back. What is held says of those steps that they have no sample. (Where one has, it is the clock that is behind.)
+func (w *worker) outran(now time.Time) bool {
+	if w.store == nil || !w.fetched.After(w.newest(now).Add(w.target.Step)) {
+		return false
+	}
+	newest, known := w.store.NewestSample()
+	return !known || !newest.After(now)
+}
 
 // advance asks for what is new and steps through it; what it finds is in w.found.
 func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
