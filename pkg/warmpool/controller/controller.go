@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -143,6 +144,8 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	}
 	pools := c.Pools.List()
 	by := claimsOf(pools)
+	// Writes are bounded: whose status has waited longest comes first, so that the last of a thousand has its turn, too.
+	slices.SortStableFunc(pools, func(a, b *Pool) int { return c.tried(a).Compare(c.tried(b)) })
 	term := make(map[types.UID]*course, len(pools))
 	gauges := make([]gauge, 0, len(pools))
 	var problems []error
@@ -151,6 +154,7 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 		if k == nil {
 			k = c.begin(ctx, p)
 		}
+		k.heedClock(now, c.pace)
 		term[p.UID] = k
 		own, cancel := context.WithTimeout(ctx, patience)
 		said, err := c.step(own, now, newest, visit{Pool: p, course: k, claims: by})
@@ -162,7 +166,20 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	}
 	c.term = term
 	c.gauges.Store(&gauges)
+	// What is wrong with the cluster is wrong for each of a thousand pools: a few tell it.
+	const told = 5
+	if more := len(problems) - told; more > 0 {
+		problems = append(problems[:told], fmt.Errorf("and %d more", more))
+	}
 	return errors.Join(problems...)
+}
+
+// tried is when a pool's status was last written in this term.
+func (c *Controller) tried(p *Pool) time.Time {
+	if k := c.term[p.UID]; k != nil {
+		return k.tried
+	}
+	return time.Time{}
 }
 
 // begin takes up a pool where its status says that it was left.
@@ -187,6 +204,18 @@ func (c *Controller) failed(v *visit, err error, now time.Time) {
 		wait = pause
 	}
 	v.fault, v.retry, v.attempted = err, now.Add(time.Duration(wait)*c.pace), v.Generation
+}
+
+// heedClock forgets what a clock that was ahead, and was set back since, has dated: nothing is waited for until then.
+func (k *course) heedClock(now time.Time, pace time.Duration) {
+	for _, done := range []*time.Time{&k.at, &k.tried} {
+		if done.After(now) {
+			*done = time.Time{}
+		}
+	}
+	if k.retry.After(now.Add(longest * pace)) {
+		k.retry = time.Time{}
+	}
 }
 
 func (k *course) mended() { k.fault, k.failures, k.retry = nil, 0, time.Time{} }

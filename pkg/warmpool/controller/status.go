@@ -87,7 +87,8 @@ func (s *said) covered(now time.Time) []v1alpha1.Cover {
 		}
 		cover := v1alpha1.Cover{Forecast: m.Name, Since: metav1.NewTime(now.Add(s.notice).Truncate(time.Second))}
 		for _, before := range s.Status.Covered {
-			if before.Forecast == m.Name {
+			// What is further ahead than notice is given was dated by a clock that was ahead.
+			if before.Forecast == m.Name && !before.Since.After(cover.Since.Time) {
 				cover = before
 			}
 		}
