@@ -12,6 +12,9 @@ const (
 	// long. The seconds until then are a gap at the beginning of a time at zero, and too many zeros at its end, where the
 	// first replica is not ready yet either.
 	notice = 15 * time.Second
+	// ahead is by how much the clocks of two leaders may differ: what is dated later than that was dated by a clock that was
+	// ahead, and was set back since.
+	ahead = time.Minute
 	// most is how many times at zero a record keeps, the newest: two weeks of one every half hour.
 	most = 700
 	// latest is the last second of the year 9999.
@@ -49,11 +52,14 @@ func Of(changes []int64) (Record, error) {
 func (r Record) Changes() []int64 { return slices.Clone(r.changes) }
 
 // Look is the record after a look at the workload at a time, and whether it is another. It takes effect shortly after the
-// look, so that everyone who has the record by then says the same of every second.
+// look, so that everyone who has the record by then says the same of every second. What a clock that was ahead has left is
+// forgotten.
 func (r Record) Look(zero bool, now time.Time) (after Record, changed bool) {
-	n := len(r.changes)
+	n := r.until(now.Add(notice + ahead))
+	outran := n < len(r.changes)
+	r = Record{r.changes[:n]}
 	if asleep := n%2 == 1; zero == asleep {
-		return r, false
+		return r, outran
 	}
 	effect, last := now.Add(notice).Unix(), int64(0)
 	if n > 0 {

@@ -30,9 +30,10 @@ func (c *Choice) take(quantile time.Duration, now time.Time) {
 	c.Since = now.Add(notice).Unix()
 }
 
-// at is the lead time in use at a time, 0 where there is none.
+// at is the lead time in use at a time, 0 where there is none. A change that is further ahead than notice is given was dated by
+// a clock that was ahead, and is not waited for.
 func (c *Choice) at(now time.Time) time.Duration {
-	if now.Unix() < c.Since {
+	if ahead := c.Since - now.Unix(); ahead > 0 && ahead <= int64(2*notice/time.Second) {
 		return time.Duration(c.Before) * time.Second
 	}
 	return time.Duration(c.Value) * time.Second

@@ -20,7 +20,8 @@ type Recent struct {
 	starts []Start
 }
 
-// Add keeps a start, unless it is nonsense (see Start.Check), and drops what is too old or too much.
+// Add keeps a start, unless it is nonsense (see Start.Check), and drops what is too old or too much, and what was dated by a
+// clock that was ahead.
 func (r *Recent) Add(s Start) {
 	if s.Check() != nil {
 		return
@@ -29,6 +30,10 @@ func (r *Recent) Add(s Start) {
 		return cmp.Or(a.Ready.Compare(b.Ready), a.Created.Compare(b.Created))
 	})
 	r.starts = slices.Insert(r.starts, at, s)
+	wrong, _ := slices.BinarySearchFunc(r.starts, s.Ready.Add(ahead), func(a Start, t time.Time) int {
+		return a.Ready.Compare(t)
+	})
+	r.starts = slices.Delete(r.starts, wrong, len(r.starts))
 	oldest := r.starts[len(r.starts)-1].Ready.Add(-keep)
 	drop := max(len(r.starts)-most, 0)
 	for r.starts[drop].Ready.Before(oldest) {

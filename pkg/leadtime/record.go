@@ -21,6 +21,9 @@ const (
 	// settle is the age at which starts are counted. The status of a node's pods comes late when the node is busy; a start
 	// that comes later than this, after a later one was counted, is lost.
 	settle = time.Minute
+	// ahead is by how much the clocks of a cluster may differ at most: what is dated later than that was dated by a clock that
+	// was ahead, and was set back since.
+	ahead = 24 * time.Hour
 	// faded is the weight below which a kind of starts does not choose its lead time anew: that of Enough starts that are a
 	// half-life old. Where hardly any start waits, how long a node takes is not forgotten for that, nor is it decided by the
 	// one start a month that waits all the same.
@@ -88,14 +91,19 @@ func (r *Record) Check() error {
 
 func within(value, most int64) bool { return value >= 0 && value <= most }
 
-// Fold counts the starts that are new and old enough to have settled at a time, and says whether there were any. Starts
-// that cannot be true (see Start.Check) are left out; the order of the rest does not matter.
+// Fold counts the starts that are new and old enough to have settled at a time, and says whether the record is another. Starts
+// that cannot be true (see Start.Check) are left out; the order of the rest does not matter. A record that has come further
+// than the clock could goes on from now.
 func (r *Record) Fold(starts []Start, now time.Time) bool {
+	outran := r.Through > now.Add(ahead).Unix()
+	if outran {
+		r.Through = max(0, now.Add(-settle).Unix())
+	}
 	due := slices.DeleteFunc(slices.Clone(starts), func(s Start) bool {
 		return s.Ready.Unix() <= r.Through || s.Ready.After(now.Add(-settle)) || s.Check() != nil
 	})
 	if len(due) == 0 {
-		return false
+		return outran
 	}
 	slices.SortFunc(due, func(a, b Start) int {
 		return cmp.Or(a.Ready.Compare(b.Ready), a.Created.Compare(b.Created))
@@ -112,6 +120,7 @@ func (r *Record) count(s Start) {
 	r.Through = s.Ready.Unix()
 	const length = int64(HalfLife / time.Second)
 	period, into := r.Through/length, r.Through%length
+	r.Period = min(r.Period, period)
 	r.fade(period)
 	weight := int64(math.Round(unit * math.Exp2(float64(into)/float64(length))))
 	p := r.kindOf(s)

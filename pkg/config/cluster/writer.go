@@ -146,7 +146,8 @@ func (w *StatusWriter) due(now time.Time) []draft {
 		w.objects.count(object, &d.status, now)
 		w.objects.look(object, &d.status, now)
 		d.news, d.changes = compare(&before, &d.status), changes(entry, &before)
-		if d.news == silent || again && now.Sub(last) < d.news.gap() {
+		// A write of a time to come is that of a clock that was set back.
+		if d.news == silent || again && !last.After(now) && now.Sub(last) < d.news.gap() {
 			continue
 		}
 		drafts = append(drafts, d)
