@@ -71,9 +71,9 @@ func came(times int) string {
 func hours(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 2*day {
-		return fmt.Sprintf("%.3g days", float64(d)/float64(day))
+		return digits(float64(d)/float64(day)) + " days"
 	}
-	return fmt.Sprintf("%.3g hours", d.Hours())
+	return digits(d.Hours()) + " hours"
 }
 
 // digits is a load to as many digits as an estimate has.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/figures"
 )
 
 // History is what was read: on an even grid, values 0 or more, NaN for a gap, never gaps alone.
@@ -59,9 +60,9 @@ func (h History) About() string {
 func Span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
-		return fmt.Sprintf("%.3g days", d.Hours()/24)
+		return figures.Digits(d.Hours()/24, 3) + " days"
 	case d >= 2*time.Hour:
-		return fmt.Sprintf("%.3g hours", d.Hours())
+		return figures.Digits(d.Hours(), 3) + " hours"
 	case d >= 2*time.Minute:
 		return fmt.Sprintf("%.3g minutes", d.Minutes())
 	case d == time.Minute:
