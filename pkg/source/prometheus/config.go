@@ -81,7 +81,7 @@ func (c Config) validateURL() error {
 // Redacted is a URL as it may be shown: without a password, and without the query, in which tokens stand.
 func Redacted(rawURL string) string {
 	u, err := url.Parse(rawURL)
-	if err != nil {
+	if err != nil || u.Host == "" { // Without a host it is not known what would be a password.
 		return "a Prometheus"
 	}
 	u.RawQuery, u.Fragment = "", ""
