@@ -33,3 +33,10 @@ func Run(ctx context.Context, out, words io.Writer, args ...string) error {
 	}
 	return run{options: o, out: out, words: words, now: clock, bar: progress.New(words, o.quiet, clock)}.run(ctx)
 }
+
+// The values of flags.
+type (
+	Lead     = lead
+	Share    = share
+	Quantity = quantity
+)
