@@ -28,6 +28,10 @@ const (
 	// resumeShare is the part of the reserve that must be free beyond it before samples are stored again.
 	resumeShare = 4
 
+	// segmentBytes is the size of a block's files. A compaction allocates a whole one before it writes, by default 512 MiB,
+	// and fails where there is less.
+	segmentBytes = 32 << 20
+
 	mendEvery   = 5 * time.Second
 	mendLongest = time.Minute
 	keepUpEvery = time.Minute

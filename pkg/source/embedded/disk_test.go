@@ -240,6 +240,30 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
+// The storage panics where it cannot write chunks; the samples are in the log, and the process goes on.
+func TestChunksCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := start(t, filepath.Join(dir, "data"), 1)
+	w := newWriter()
+	for step := range 130 { // More than a chunk holds.
+		w.write(t, e, step, 0, 8)
+	}
+	lift := noGrowth(t, dir)
+	e.KeepUp()
+	if e.Storing() == nil {
+		t.Error("chunks could not be written, and samples are said to be stored")
+	}
+	lift()
+	e.Mend()
+	if !w.write(t, e, 130, 0, 8) {
+		t.Errorf("there is room: %v", e.Storing())
+	}
+	e.KeepUp()
+	w.read(t, e)
+	after, _ := start(t, killed(t, e.Dir()), 1)
+	w.read(t, after)
+}
+
 // noGrowth keeps files of this process from growing beyond the log's present size.
 func noGrowth(t *testing.T, dir string) (lift func()) {
 	t.Helper()

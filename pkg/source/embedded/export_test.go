@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"time"
 
 	"github.com/prometheus/prometheus/storage"
 )
@@ -25,3 +26,9 @@ func (e *Engine) KeepUp() { e.store.keepUp() }
 
 // Dir is the directory of the storage.
 func (e *Engine) Dir() string { return e.cfg.Dir }
+
+// Oldest is the time of the oldest sample in memory.
+func (e *Engine) Oldest() time.Time {
+	_, oldest := e.store.held()
+	return time.UnixMilli(oldest)
+}

@@ -90,6 +90,7 @@ func (s *store) open() error {
 	options.MinBlockDuration = minRetention.Milliseconds()
 	options.MaxBlockDuration = s.cfg.blockRange()
 	options.WALCompression = compression.Snappy
+	options.MaxBlockChunkSegmentSize = segmentBytes
 	options.NoLockfile = true // The store holds it, also while the storage is closed.
 	// What the storage does then, but for what keepUp does, follows every compaction too.
 	options.BlockReloadInterval = math.MaxInt64
@@ -229,7 +230,8 @@ func caught(do func() error) (err error) {
 	return do()
 }
 
-// closeDB closes the storage. The caller holds use.
+// closeDB closes the storage. The caller holds use. A storage that has panicked does so here again, and leaves some files
+// and a goroutine behind: once for every full disk, and the process would have ended otherwise.
 func (s *store) closeDB() error {
 	if s.db == nil {
 		return nil
