@@ -26,7 +26,7 @@ type scaledObject struct {
 	ScaleTargetRef        scaleTarget `json:"scaleTargetRef"`
 	MinReplicaCount       *int32      `json:"minReplicaCount"`
 	MaxReplicaCount       *int32      `json:"maxReplicaCount"`
-	IdleReplicaCount      any         `json:"idleReplicaCount"`
+	IdleReplicaCount      *int32      `json:"idleReplicaCount"`
 	PollingInterval       any         `json:"pollingInterval"`
 	CooldownPeriod        any         `json:"cooldownPeriod"`
 	InitialCooldownPeriod any         `json:"initialCooldownPeriod"`
@@ -165,8 +165,14 @@ func (s *scaledObject) averageOf(name string, target int64) (spec hpa.Spec, refu
 		return spec, refused
 	}
 	spec.Max = kedaMost
+	least := int32(0) // By KEDA's own check, which takes one left out for 0 and one that is written for the HPA's.
 	if s.MinReplicaCount != nil {
 		spec.Min = max(1, *s.MinReplicaCount)
+		least = spec.Min
+	}
+	if idle := s.IdleReplicaCount; idle != nil && *idle >= least {
+		return spec, fmt.Sprintf("KEDA refuses it: IdleReplicaCount=%d must be less than MinReplicaCount=%d: raise "+
+			"minReplicaCount, or leave out idleReplicaCount", *idle, least)
 	}
 	if s.MaxReplicaCount != nil {
 		spec.Max = *s.MaxReplicaCount

@@ -97,6 +97,18 @@ func TestRefusedScaledObjects(t *testing.T) {
 			"its scalingModifiers make another number",
 		},
 		{
+			"idle replicas where none are said to be the least", triggered(push64, "  idleReplicaCount: 0\n"),
+			"IdleReplicaCount=0 must be less than MinReplicaCount=0",
+		},
+		{
+			"as many idle replicas as at least", triggered(push64, "  idleReplicaCount: 2\n  minReplicaCount: 2\n"),
+			"IdleReplicaCount=2 must be less than MinReplicaCount=2",
+		},
+		{
+			"an idle replica and none at least", triggered(push64, "  idleReplicaCount: 1\n  minReplicaCount: 0\n"),
+			"IdleReplicaCount=1 must be less than MinReplicaCount=1",
+		},
+		{
 			"a negative window",
 			triggered(push64, "  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {stabilizationWindowSeconds: -1}}}}\n"),
 			"scaleUp: stabilizationWindowSeconds -1",
@@ -123,6 +135,7 @@ func TestScaledObjectsThatNameNoForecast(t *testing.T) {
 		"replicas of words":      triggered(push64, "  maxReplicaCount: many\n"),
 		"replicas beyond 32 bit": triggered(push64, "  maxReplicaCount: 4294967301\n"),
 		"half a replica":         triggered(push64, "  minReplicaCount: 1.5\n"),
+		"idle replicas of words": triggered(push64, "  idleReplicaCount: none\n"),
 		"a tolerance of millions of digits": triggered(push64,
 			"  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {tolerance: \"1e-30000000\"}}}}\n"),
 	} {

@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 			changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Max = "load", 100 }),
 		},
 		{
-			"a trigger that names a Forecast", keda + triggered(push64, "  idleReplicaCount: 0\n  pollingInterval: 30\n"), "", "",
+			"a trigger that names a Forecast", keda + triggered(push64, "  idleReplicaCount: 0\n  minReplicaCount: 1\n  pollingInterval: 30\n"), "", "",
 			changed(func(s *hpa.Spec) { s.Metrics[0].Name, s.Max = "s0-external-push", 100 }),
 		},
 		{
@@ -192,6 +192,11 @@ func TestReadProblems(t *testing.T) {
 			"a trigger by the clock", keda + triggered(`{type: cron, metadata: {start: "1"}}`), "", "",
 			`hpa.yaml:1: ScaledObject/llama: cron trigger s0-cron: what a trigger of type "cron" compares is not read here: ` +
 				"write one of type prometheus, whose threshold is what one replica sustains",
+		},
+		{
+			"as many idle replicas as at least", keda + triggered(prometheus, "  idleReplicaCount: 0\n"), "", "",
+			"hpa.yaml:1: ScaledObject/llama: prometheus trigger load: KEDA refuses it: IdleReplicaCount=0 must be less than " +
+				"MinReplicaCount=0: raise minReplicaCount, or leave out idleReplicaCount",
 		},
 		{
 			"modifiers", keda + triggered(prometheus, "  advanced: {scalingModifiers: {formula: load * 2, target: \"1\"}}\n"), "", "",
