@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 //go:embed chart.svg sheet.svg
@@ -218,8 +219,7 @@ func (c *Chart) SVG() (template.HTML, error) {
 	badges := slices.Clone(c.badges)
 	spread(badges)
 	top, bottom := c.top(), c.bottom()
-	var out bytes.Buffer
-	err := templates.ExecuteTemplate(&out, "chart.svg", map[string]any{
+	out, err := filled("chart.svg", map[string]any{
 		"Chart": c, "Left": c.x, "Up": c.y, "Width": cmp.Or(c.width, "100%"), "Height": pixels(c.Height()),
 		"Levels": c.levels(), "Columns": c.columns(),
 		"Top": pixels(top), "Base": pixels(top + c.Tall), "Bottom": pixels(bottom),
@@ -227,7 +227,14 @@ func (c *Chart) SVG() (template.HTML, error) {
 		"Ticks": pixels(bottom + 17), "Below": pixels(bottom + 38),
 		"Marks": c.marks, "Rug": c.rug, "Notes": c.notes, "Badges": badges,
 	})
-	return template.HTML(out.String()), err //nolint:gosec // Our own template, which escapes its strings.
+	return template.HTML(out), err //nolint:gosec // Our own template, which escapes its strings.
+}
+
+// filled is one of the templates with what it shows. Texts in it hide nothing, whoever wrote them.
+func filled(name string, with map[string]any) (string, error) {
+	var out bytes.Buffer
+	err := templates.ExecuteTemplate(&out, name, with)
+	return printable.Text(out.String()), err
 }
 
 // percent is a part of the width as an attribute of SVG.

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"bytes"
 	"html/template"
 	"strings"
 )
@@ -91,10 +90,9 @@ func labelWidth(text string) float64 {
 
 // SVG is the picture, fit to stand in a page or to be a file of its own.
 func (s *Sheet) SVG() ([]byte, error) {
-	var out bytes.Buffer
-	err := templates.ExecuteTemplate(&out, "sheet.svg", map[string]any{
+	out, err := filled("sheet.svg", map[string]any{
 		"Sheet": s, "Style": template.CSS(resolved()), //nolint:gosec // Our own.
 		"Texts": s.texts, "Charts": s.charts, "Swatches": s.swatches,
 	})
-	return out.Bytes(), err
+	return []byte(out), err
 }

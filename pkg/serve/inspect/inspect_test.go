@@ -365,7 +365,7 @@ func TestHostileStringsAreEscaped(t *testing.T) {
 	wellFormed(t, plot)
 	page := browse(t, board, "hostile", "page").Body.String()
 	for name, text := range map[string]string{"plot": plot, "page": page} {
-		for _, markup := range []string{"<script", "<img"} {
+		for _, markup := range []string{"<script", "<img", "\x1b", "\u202e"} {
 			if strings.Contains(text, markup) {
 				t.Errorf("the %s holds %q", name, markup)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 //go:embed page.html
@@ -64,7 +65,7 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	return out.Bytes(), nil
+	return []byte(printable.Text(out.String())), nil
 }
 
 func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
@@ -26,13 +25,13 @@ func renderPlot(o *v1alpha1.Outlook, now time.Time) ([]byte, error) { return dra
 func drawing(o *v1alpha1.Outlook, now time.Time, heading bool) ([]byte, error) {
 	s := &o.Status
 	sheet := chart.Sheet{
-		Width: sheetWidth, Title: plain(o.Namespace + "/" + o.Name + ": " + headline(s)), Description: described(s),
+		Width: sheetWidth, Title: cut(o.Namespace + "/" + o.Name + ": " + headline(s)), Description: described(s),
 	}
 	top := 0.0
 	if heading {
 		top = 62
-		sheet.Text("title", inset, 32, plain(o.Namespace+" / "+o.Name))
-		sheet.Text("subtitle", inset, 54, plain(headline(s)))
+		sheet.Text("title", inset, 32, cut(o.Namespace+" / "+o.Name))
+		sheet.Text("subtitle", inset, 54, cut(headline(s)))
 	}
 	before, ahead := pastPanel(s, now), aheadPanel(s, now)
 	sheet.Chart(inset, top, pastWidth, before)
@@ -66,7 +65,7 @@ func panel(s *v1alpha1.OutlookStatus, x chart.Axis, top, width float64) *chart.C
 	c := &chart.Chart{X: x, Y: chart.Numbers(0, top), Tall: panelTall, Across: width, Up: panelTall}
 	c.Y.Label = "demand"
 	if s.Unit != "" {
-		c.Y.Label += ", " + plain(s.Unit)
+		c.Y.Label += ", " + cut(s.Unit)
 	}
 	return c
 }
@@ -152,7 +151,7 @@ func aheadPanel(s *v1alpha1.OutlookStatus, now time.Time) *chart.Chart {
 	c := panel(s, chart.Times(now, from, reach), highest, aheadWidth)
 	c.X.Label = "time of day (UTC), now and ahead"
 	if len(s.Path) > 0 && s.PathModel != s.Model {
-		c.X.Label += " (path: " + plain(s.PathModel) + ")"
+		c.X.Label += " (path: " + cut(s.PathModel) + ")"
 	}
 	shade(c, a, s.Repairs)
 	c.Area("far", median, far)
@@ -224,15 +223,9 @@ func headline(s *v1alpha1.OutlookStatus) string {
 	return strings.Join(append(parts, s.Model, s.State), "  ·  ")
 }
 
-// plain is the text without what XML cannot hold or what would hide it; long texts are cut.
-func plain(text string) string {
+// cut is a text that has room in a picture.
+func cut(text string) string {
 	const most = 140
-	text = strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const askedIs = "The quantile to serve, the share of the demand that may be late, or what late demand costs (20×)."
@@ -69,8 +70,8 @@ func row(o *v1alpha1.Outlook, now time.Time) metav1.TableRow {
 		Object: runtime.RawExtension{Object: o},
 		Cells: []any{
 			o.Name, number(s.Observed), number(s.Served), level(s), Achieved(s), span(s.LeadTime.Duration.Duration),
-			cmp.Or(s.Model, unknown), percent(s.Skill), percent(s.Coverage), s.State, Age(s, now),
-			span(s.Window.Duration), multiple(k), cmp.Or(s.Unit, unknown), s.Reason,
+			printable.Line(cmp.Or(s.Model, unknown)), percent(s.Skill), percent(s.Coverage), s.State, Age(s, now),
+			span(s.Window.Duration), multiple(k), printable.Line(cmp.Or(s.Unit, unknown)), printable.Line(s.Reason),
 		},
 	}
 }

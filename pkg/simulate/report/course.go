@@ -34,10 +34,10 @@ func courses(policies []compare.Policy, id string) []course {
 		}
 		drawn := draw(p.Course, top)
 		drawn.ID = id + "-" + strconv.Itoa(i)
-		drawn.Title = plain(p.Name) + ": demand, capacity and what was late"
+		drawn.Title = p.Name + ": demand, capacity and what was late"
 		drawn.Description = fmt.Sprintf("Over the whole history %s of the demand was late; cost over demand %s. %s",
 			figures.Share(p.Report.LateShare()), decimal(p.Report.Cost(), 2), described(p.Course))
-		out = append(out, course{drawn, plain(p.Name), class(p.Name)})
+		out = append(out, course{drawn, p.Name, class(p.Name)})
 	}
 	return out
 }

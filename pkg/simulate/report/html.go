@@ -11,6 +11,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
 
@@ -47,15 +48,12 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
 	table := columns(a)
 	shown := page{
-		ChartStyle: chart.Style(), Verdict: plain(c.Verdict), Capacity: capacity(a), Period: period(a),
+		ChartStyle: chart.Style(), Verdict: c.Verdict, Capacity: capacity(a), Period: period(a),
 		Tiles: tiles(c), Closeup: newCloseup(c), Frontier: newFrontier(c), Columns: table, Rows: rows(c, table),
-		Asked: figures.Asked(a.Objective), Sections: sections(c), Facts: facts(a),
+		Asked: figures.Asked(a.Objective), Sections: sections(c), Facts: facts(a), Notes: c.Notes,
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
-	}
-	for _, n := range c.Notes {
-		shown.Notes = append(shown.Notes, plain(n))
 	}
 	for _, drawn := range courses(c.Policies, "course") {
 		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
@@ -68,7 +66,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 	if err := templates.ExecuteTemplate(&out, "page.html", shown); err != nil {
 		return fmt.Errorf("report: page: %w", err)
 	}
-	if _, err := w.Write(out.Bytes()); err != nil {
+	if _, err := io.WriteString(w, printable.Text(out.String())); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil

@@ -59,7 +59,7 @@ func columns(a *compare.Assumptions) []column {
 
 func newRow(p *compare.Policy) row {
 	return row{
-		Mark: mark(p.Name), Class: class(p.Name), Policy: plain(p.Name), Misses: !p.Meets, Hindsight: p.Hindsight,
+		Mark: mark(p.Name), Class: class(p.Name), Policy: p.Name, Misses: !p.Meets, Hindsight: p.Hindsight,
 	}
 }
 
@@ -156,9 +156,6 @@ func facts(a *compare.Assumptions) []fact {
 		{"Objective", objective},
 		{"GPUs of a replica", figures.Number(a.GPUs)},
 		{"Price of a GPU", price},
-	}
-	for i := range out {
-		out[i].Value = plain(out[i].Value)
 	}
 	return out
 }

@@ -36,17 +36,6 @@ func sections(c *compare.Comparison) []section {
 	if c.Spot != nil {
 		out = append(out, spotOf(c.Spot))
 	}
-	for i := range out {
-		for _, line := range out[i].Lines {
-			for j := range line {
-				line[j] = plain(line[j])
-			}
-		}
-		out[i].Answer = plain(out[i].Answer)
-		for j := range out[i].Notes {
-			out[i].Notes[j] = plain(out[i].Notes[j])
-		}
-	}
 	return out
 }
 

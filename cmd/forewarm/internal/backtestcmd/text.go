@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/figures"
 )
 
@@ -31,7 +32,7 @@ func (r report) writeText(out io.Writer) error {
 	}
 	fmt.Fprint(out, legend)
 	if chart := r.chart(out); chart != "" {
-		fmt.Fprintf(out, "\n%s\n", chart)
+		fmt.Fprintf(terminal.Raw(out), "\n%s\n", chart) // Its colours are ours, and so is all of its text.
 	}
 	if notes := r.notes(); len(notes) > 0 {
 		fmt.Fprintln(out, "\nNotes:")

@@ -4,16 +4,20 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/backtestcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacitycmd"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
@@ -21,6 +25,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/presetscmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/servecmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const about = `Forewarm scales GPU inference on Kubernetes before the load arrives: it reads the history of a workload's
@@ -41,8 +46,12 @@ type Program struct {
 }
 
 // Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words
-// about the work to stderr.
+// about the work to stderr. Neither shows characters that drive a terminal, whoever wrote them.
 func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.NewWriter(stdout), printable.NewWriter(stderr)
+	// Libraries' own words come to stderr, too; a command that logs says how.
+	log := cmdline.DefaultLog()
+	log.New(stderr)
 	root := &cobra.Command{
 		Use:           "forewarm",
 		Short:         "Scale before the load arrives",
@@ -55,7 +64,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(namedOnce(err)) })
 	//nolint:contextcheck // Commands get the context when they run, from cobra.
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
@@ -69,6 +78,21 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		}
 	}
 	return exit.Code(err)
+}
+
+// namedOnce is the error of a flag without the value in what is said of it: pflag has named it already.
+func namedOnce(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	cause := invalid.Unwrap()
+	if parse := (*strconv.NumError)(nil); errors.As(cause, &parse) {
+		cause = parse.Err
+	}
+	said := strings.TrimSuffix(cause.Error(), strconv.Quote(invalid.GetValue()))
+	return fmt.Errorf("invalid argument %.200q for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name,
+		strings.TrimRight(said, ": "))
 }
 
 func version(stamped string) *cobra.Command {

@@ -8,16 +8,15 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // nothing stands for what is not known.
 const nothing = "-"
 
-// show writes an explanation for people. What objects say cannot drive the terminal.
-func show(to io.Writer, e *explain.Explanation) error {
-	out := terminal.Plain(to)
+// show writes an explanation for people.
+func show(out io.Writer, e *explain.Explanation) error {
 	switch {
 	case e.Desired == nil:
 		fmt.Fprintf(out, "%s scales %s\n\n", e.HPA, e.Target)
@@ -54,9 +53,14 @@ func table(out io.Writer, lines []explain.Line) error {
 	fmt.Fprintln(tabs, "\nMETRIC\tTYPE\tFORECAST\tVALUE\tTARGET\tRATIO\tASKS FOR\tBY ITS STATUS\tNOTE")
 	for i := range lines {
 		l := &lines[i]
-		fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Name, l.Type, cmp.Or(l.Forecast, nothing),
-			number(l.Value), cmp.Or(l.Target, nothing), number(l.Ratio), whole(l.Proposes), cmp.Or(l.Live, nothing),
-			note(l))
+		cells := []string{
+			l.Name, l.Type, cmp.Or(l.Forecast, nothing), number(l.Value), cmp.Or(l.Target, nothing), number(l.Ratio),
+			whole(l.Proposes), cmp.Or(l.Live, nothing), note(l),
+		}
+		for j := range cells {
+			cells[j] = printable.Line(cells[j])
+		}
+		fmt.Fprintln(tabs, strings.Join(cells, "\t"))
 	}
 	return tabs.Flush()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // History is what was read: on an even grid, values 0 or more, NaN for a gap, never gaps alone.
@@ -49,7 +50,12 @@ func (o *Options) Read(ctx context.Context, in io.Reader, now time.Time, bar *pr
 // About is a sentence about what was read.
 func (h History) About() string {
 	const minute = "2006-01-02 15:04"
-	text := fmt.Sprintf("%s: %s in steps of %s", h.Source, Span(time.Duration(h.Len())*h.Step), Span(h.Step))
+	text := fmt.Sprintf(
+		"%s: %s in steps of %s",
+		printable.Line(h.Source),
+		Span(time.Duration(h.Len())*h.Step),
+		Span(h.Step),
+	)
 	if h.Start.Year() == 1970 { // Times that count from 0 are no dates.
 		return text
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
@@ -38,7 +39,7 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 	if column == "" {
 		if len(columns) > 1 {
 			return History{}, fmt.Errorf("%s has several value columns, choose one with --column: %s", name,
-				strings.Join(columns, ", "))
+				printable.Line(strings.Join(columns, ", ")))
 		}
 		column = columns[0]
 	}

@@ -13,14 +13,14 @@ func (v *view) outcome(s *inspect.OutlookStatus) error {
 	o := s.Outcome
 	if o == nil {
 		if why := words.Uncalibrated(s); why != "" {
-			fmt.Fprintf(v.text, "\nObjective: not calibrated: %s\n", why)
+			fmt.Fprintf(v.out, "\nObjective: not calibrated: %s\n", why)
 		}
 		return nil
 	}
-	fmt.Fprintf(v.text, "\nObjective: %s: %s\n", objective(o), o.Verdict)
+	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", objective(o), o.Verdict)
 	for _, sentences := range []string{o.Words, o.Summary, o.WhyK, o.Why} {
 		if sentences != "" {
-			fmt.Fprintln(v.text, sentences)
+			fmt.Fprintln(v.out, sentences)
 		}
 	}
 	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tK\tEXPECTED LATE", o.Scalings,

@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/printable"
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
@@ -23,11 +24,9 @@ func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
 	return newView(out).summary(outlooks, now)
 }
 
-// view writes outlooks for people. What comes from the server goes to text, which lets no terminal codes through; charts
-// of our own go to out.
+// view writes outlooks for people.
 type view struct {
 	out   io.Writer
-	text  io.Writer
 	width int
 	color bool
 }
@@ -36,10 +35,10 @@ type view struct {
 func newView(out io.Writer) *view {
 	const page = 100
 	width, color := terminal.Canvas(out, page)
-	return &view{out: out, text: terminal.Plain(out), width: width, color: color}
+	return &view{out: out, width: width, color: color}
 }
 
-func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.text, 0, 0, 3, ' ', 0) }
+func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0) }
 
 // table writes a heading and a line of cells for each; nothing where there is none.
 func table[T any](v *view, heads string, all []T, cells func(*T) []string) error {
@@ -49,7 +48,11 @@ func table[T any](v *view, heads string, all []T, cells func(*T) []string) error
 	out := v.tabs()
 	fmt.Fprintln(out, heads)
 	for i := range all {
-		fmt.Fprintln(out, strings.Join(cells(&all[i]), "\t"))
+		line := cells(&all[i])
+		for j := range line {
+			line[j] = printable.Line(line[j])
+		}
+		fmt.Fprintln(out, strings.Join(line, "\t"))
 	}
 	return out.Flush()
 }
@@ -70,9 +73,9 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time) error {
 // full is one outlook with everything that is known about it.
 func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	s := &o.Status
-	fmt.Fprintf(v.text, "%s/%s is %s\n%s\n\n", o.Namespace, o.Name, s.State, s.Reason)
+	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n\n", o.Namespace, o.Name, s.State, s.Reason)
 	facts := v.tabs()
-	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, value) }
+	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
 	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.Age(s, now)))
 	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
@@ -88,7 +91,7 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 		return err
 	}
 	if chart := v.chart(s, now); chart != "" {
-		fmt.Fprintf(v.out, "\n%s\n", chart)
+		fmt.Fprintf(terminal.Raw(v.out), "\n%s\n", chart) // Its colours are ours, and so is all of its text.
 	}
 	if err := v.outcome(s); err != nil {
 		return err

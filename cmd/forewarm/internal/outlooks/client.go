@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
@@ -136,7 +135,7 @@ func refusal(target *url.URL, code int, body []byte) error {
 		}
 		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
 	}
-	message := strings.TrimSpace(strings.Map(terminal.Printable, status.Message))
+	message := strings.TrimSpace(status.Message)
 	if status.Reason == metav1.StatusReasonNotFound && status.Details != nil && status.Details.Name != "" {
 		return fmt.Errorf("%w: %s", ErrNotFound, message)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 const (
@@ -94,7 +95,7 @@ func (b *Bar) End() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.drawn {
-		fmt.Fprint(b.out, erase)
+		fmt.Fprint(terminal.Raw(b.out), erase)
 	}
 	b.drawn = false
 }
@@ -110,17 +111,25 @@ func (b *Bar) tell() {
 		b.draw()
 		return
 	}
-	fmt.Fprintln(b.out, b.what+": "+b.standing())
+	fmt.Fprintln(b.out, printable.Line(b.what)+": "+b.standing())
 }
 
 // draw draws over what was drawn, on one line at most.
 func (b *Bar) draw() {
 	full := b.done * width / b.total
-	line := "▕" + strings.Repeat("█", full) + strings.Repeat("·", width-full) + "▏ " + b.standing() + "  " + b.what
+	line := "▕" + strings.Repeat(
+		"█",
+		full,
+	) + strings.Repeat(
+		"·",
+		width-full,
+	) + "▏ " + b.standing() + "  " + printable.Line(
+		b.what,
+	)
 	if runes := []rune(line); len(runes) >= b.columns { // The last column would break the line.
 		line = string(runes[:b.columns-1])
 	}
-	fmt.Fprint(b.out, erase+line)
+	fmt.Fprint(terminal.Raw(b.out), erase+line)
 	b.drawn = true
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // clock is moved by hand.
@@ -75,6 +76,19 @@ func TestBarKeepsToItsLine(t *testing.T) {
 	line := strings.TrimPrefix(out.String(), "\r\x1b[K")
 	if n := utf8.RuneCountInString(line); n != 39 {
 		t.Errorf("%d columns of 40, want 39: %q", n, line)
+	}
+}
+
+// What is worked on has a name by somebody else, and the bar's own commands go past what would escape them.
+func TestBarKeepsItsCommandsToItself(t *testing.T) {
+	var out bytes.Buffer
+	c := &clock{now: time.Unix(0, 0)}
+	bar := progress.OnTerminal(printable.NewWriter(&out), 100, c.Now)
+	bar.Begin("\x1b[2J\u202e\n", 1)
+	bar.End()
+	const erase = "\r\x1b[K"
+	if diff := cmp.Diff(erase+"▕····················▏  0 %  \\u001b[2J\\u202e\\u000a"+erase, out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
