@@ -2,6 +2,7 @@ package config
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,7 +59,11 @@ func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string,
 	preset := spec.Signal.Preset
 	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef)
 	if err != nil {
-		r.Add(field.Invalid(path, preset, err.Error()))
+		var named any = preset
+		if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.
+			named = field.OmitValueType{}
+		}
+		r.Add(field.Invalid(path, named, err.Error()))
 	}
 	return rendered
 }

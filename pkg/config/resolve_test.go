@@ -24,7 +24,7 @@ type catalogue struct{}
 
 func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
 	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
-		return config.Rendered{}, errors.New("did you mean vllm/inflight?")
+		return config.Rendered{}, fmt.Errorf("unknown preset %q: did you mean vllm/inflight?", preset)
 	}
 	if target.Kind == "CronJob" {
 		return config.Rendered{}, errors.New("a CronJob has no pods that stay")
@@ -194,7 +194,11 @@ func faults() []struct{ name, change, want string } {
 		{"a kind of two words", "targetRef: {kind: My Kind, name: a}", "spec.targetRef.kind: Invalid value"},
 		{"no signal", "signal: {}", "set preset (forewarm presets lists them) or query"},
 		{"two signals", "signal: {preset: vllm/inflight, query: x}", "keep one"},
-		{"an unknown preset", "signal: {preset: vllm/in-flight}", `did you mean vllm/inflight?`},
+		{
+			"an unknown preset",
+			"signal: {preset: vllm/in-flight}",
+			`preset: Invalid value: unknown preset "vllm/in-flight": did you mean vllm/inflight?`,
+		},
 		{"a preset that does not fit", "targetRef: {kind: CronJob, name: a}", "a CronJob has no pods that stay"},
 		{"a query that does not parse", "signal: {query: 'sum(x}})'}", "1:9: unexpected right brace"},
 		{

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/printable"
+	"github.com/forewarm/forewarm/pkg/series"
 )
 
 const (
@@ -55,7 +57,7 @@ func Read(r io.Reader, column string) (forecast.Series, error) {
 	i := slices.Index(columns, column)
 	if i < 0 {
 		return forecast.Series{}, fmt.Errorf("trace: no column %q; the value columns are %s", column,
-			strings.Join(columns, ", "))
+			printable.Line(strings.Join(columns, ", ")))
 	}
 	samples, err := readColumn(rows, i+1, column)
 	if err != nil {
@@ -126,7 +128,7 @@ func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
 		}
 		value, err := number(row[column])
 		if err != nil {
-			return nil, fmt.Errorf("trace: line %d, column %s: %w", line, name, err)
+			return nil, fmt.Errorf("trace: line %d, column %s: %w", line, printable.Line(name), err)
 		}
 		if n := len(samples); n > 0 && at <= samples[n-1].at {
 			return nil, fmt.Errorf(
@@ -160,7 +162,7 @@ func instant(text string) (int64, error) {
 	return t.UnixMilli(), nil
 }
 
-// number reads a value: demand, and so finite and not negative; blank is NaN.
+// number reads a value: demand, and so finite, not negative and within series.Limit; blank is NaN.
 func number(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -168,6 +170,9 @@ func number(text string) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
+	case errors.Is(err, strconv.ErrRange), v > series.Limit && !math.IsInf(v, 0):
+		return 0, fmt.Errorf("value %s: too large to be demand, which is at most %.0e; state it in a larger unit",
+			clip(text), series.Limit)
 	case err != nil:
 		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap", clip(text))
 	case math.IsNaN(v) || math.IsInf(v, 0):

@@ -53,7 +53,12 @@ func TestReadErrors(t *testing.T) {
 		{"garbage", "t,b\n0,1\n60,many\n", `line 3, column b: value "many"`},
 		{"a comma for a point", "t,b\n0,1\n60,\"1,5\"\n", `line 3, column b: value "1,5"`},
 		{"infinite", "t,b\n0,1\n60,+Inf\n", "line 3, column b: value +Inf"},
-		{"overflow", "t,b\n0,1\n60,1e999\n", "line 3, column b"},
+		{"overflow", "t,b\n0,1\n60,1e999\n", "line 3, column b: value 1e999: too large to be demand"},
+		{
+			"too large",
+			"t,b\n0,1\n60,1.1e15\n",
+			"line 3, column b: value 1.1e15: too large to be demand, which is at most 1e+15",
+		},
 		{"NaN in words", "t,b\n0,1\n60,NaN\n", "nothing for a gap"},
 		{"negative", "t,b\n0,1\n60,-1\n", "line 3, column b: value -1: demand cannot be negative"},
 		{"a time that is none", "t,b\n0,1\nyesterday,1\n", `line 3, column 1: time "yesterday"`},
@@ -70,6 +75,10 @@ func TestReadErrors(t *testing.T) {
 		_, err := trace.Read(strings.NewReader(tt.text), "b")
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: error %v, want one that says %q", tt.name, err, tt.says)
+			continue
+		}
+		if _, value, named := strings.Cut(tt.says, "value "); named && strings.Count(err.Error(), value) > 1 {
+			t.Errorf("%s: %v: names the value twice", tt.name, err)
 		}
 	}
 }

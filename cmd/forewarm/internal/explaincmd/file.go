@@ -106,12 +106,14 @@ func (o *options) setValues(s *autoscaler.Situated) error {
 
 // byName are the values of the flags in milli-units. A value without a name is that of the only metric.
 func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
-	names, listed := make([]string, len(s.Spec.Metrics)), ""
+	names := make([]string, len(s.Spec.Metrics))
 	for i := range names {
 		names[i] = s.Spec.Metrics[i].Name
 	}
-	if len(names) > 0 {
-		listed = " (" + strings.Join(names, ", ") + ")"
+	listed := listed(names, s.Foreign)
+	if len(names) == 0 && len(o.values) > 0 {
+		return nil, fmt.Errorf("--value %.64q: only External and Object metrics are computed, and the file's "+
+			"autoscaler has none%s", o.values[0], listed)
 	}
 	given := map[string]int64{}
 	for _, text := range o.values {
@@ -137,6 +139,24 @@ func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
 		given[metric] = milli
 	}
 	return given, nil
+}
+
+// listed are the metrics by their names, and those that are not computed with their types.
+func listed(names []string, foreign []explain.Foreign) string {
+	var parts, others []string
+	if len(names) > 0 {
+		parts = append(parts, strings.Join(names, ", "))
+	}
+	for i := range foreign {
+		others = append(others, foreign[i].Name+" of type "+foreign[i].Type)
+	}
+	if len(others) > 0 {
+		parts = append(parts, "not computed: "+strings.Join(others, ", "))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
 }
 
 // cutLast cuts NAME=VALUE; a name may hold a =.
