@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -73,6 +75,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)
+		if errors.Is(err, fs.ErrPermission) {
+			fmt.Fprintf(stderr, "It runs as user %d: give that user the right, or name something else.\n", os.Getuid())
+		}
 		if exit.IsUsage(err) {
 			fmt.Fprintf(stderr, "Run '%s --help' for what it takes.\n", cmd.CommandPath())
 		}

@@ -158,24 +158,32 @@ func readFile(what, path string) (content []byte, err error) {
 	return content, nil
 }
 
+// writePage writes the page, where one is asked for.
+func (r run) writePage(c *compare.Comparison) error {
+	if r.html == "" {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := report.HTML(&text, c); err != nil {
+		return err
+	}
+	const shown = 0o644 // A report is made to be shown.
+	if err := os.WriteFile(r.html, text.Bytes(), shown); err != nil {
+		return fmt.Errorf("the page: %w", err)
+	}
+	return nil
+}
+
 // write tells the comparison, and as a page where that is asked for.
 func (r run) write(c *compare.Comparison) error {
-	if r.html != "" {
-		var text bytes.Buffer
-		if err := report.HTML(&text, c); err != nil {
-			return err
-		}
-		const shown = 0o644 // A report is made to be shown.
-		if err := os.WriteFile(r.html, text.Bytes(), shown); err != nil {
-			return fmt.Errorf("the page: %w", err)
-		}
-	}
+	// Where the page cannot be written, what was played for minutes is told all the same.
+	failed := r.writePage(c)
 	if r.json {
-		return report.JSON(r.out, c)
+		return errors.Join(report.JSON(r.out, c), failed)
 	}
 	const page = 100
 	width, _ := terminal.Columns(r.out, page)
-	if err := report.Text(r.out, c, width); err != nil {
+	if err := errors.Join(report.Text(r.out, c, width), failed); err != nil {
 		return err
 	}
 	if r.html != "" && !r.quiet {
