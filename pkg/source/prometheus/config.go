@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
@@ -81,7 +82,8 @@ func (c Config) validateURL() error {
 // Redacted is a URL as it may be shown: without a password, and without the query, in which tokens stand.
 func Redacted(rawURL string) string {
 	u, err := url.Parse(rawURL)
-	if err != nil || u.Host == "" { // Without a host it is not known what would be a password.
+	// Without a host, and where a slash stands in it, a password is read as something else.
+	if err != nil || u.Host == "" || strings.Contains(u.Path, "@") {
 		return "a Prometheus"
 	}
 	u.RawQuery, u.Fragment = "", ""

@@ -72,6 +72,7 @@ func FuzzRedacted(f *testing.F) {
 	f.Add("https", "me", "secret", "prometheus:9090/prefix", "token=secret")
 	f.Add("http", "", "%", "a b", "#")
 	f.Add("/", "0", "0", "0", "0")
+	f.Add("http", "0/", "0", "0", "0")
 	f.Fuzz(func(t *testing.T, scheme, user, password, rest, query string) {
 		const secret = "S3CR3T"
 		text := scheme + "://" + user + ":" + secret + password + "@" + rest + "?" + query + secret
