@@ -35,7 +35,7 @@ func FuzzServed(f *testing.F) {
 		if !(quantile >= 0) {
 			m.policy.Quantile = 0.95
 		}
-		hold := 1 + int(kind/3)%5 // A level must last to be believed.
+		hold := 1 + int(kind/3)%4 // A level must last to be believed.
 		for _, v := range modeltest.Values(data) {
 			for range hold {
 				m.values = append(m.values, float64(float32(v))) // As the store keeps it.
@@ -44,7 +44,7 @@ func FuzzServed(f *testing.F) {
 		if len(m.values) <= least {
 			t.Skip("too short to serve anything")
 		}
-		const played = 24 // Steps that are served; what was before is history.
+		const played = 10 // Steps that are served; what was before is history.
 		m.event, m.over = max(least, len(m.values)-played), len(m.values)
 		m.checkFaces(t)
 	})
