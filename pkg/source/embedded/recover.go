@@ -42,7 +42,8 @@ func recoverLog(dir string, logger *slog.Logger) error {
 
 // putBack undoes the storage's own repairs that were cut short. Until such a repair is done, the segment that was put
 // aside holds all that the new one of its name can hold. Where starts since have gone on without it, it cannot be put
-// back: series have other numbers since, and a series that is numbered twice loses what was before.
+// back: series have other numbers since, and a series that is numbered twice loses what was before. Then it becomes a
+// block.
 func putBack(log string, logger *slog.Logger) error {
 	files, err := os.ReadDir(log)
 	if err != nil {
@@ -60,13 +61,15 @@ func putBack(log string, logger *slog.Logger) error {
 			return err
 		}
 		if last > index {
-			logger.Error(
-				"a segment of the write-ahead log that an earlier repair had put aside is not read: the log has "+
-					"been written since",
+			if failed := rescue(filepath.Dir(log), kept, index, logger); failed != nil {
+				logger.Error("a segment of the write-ahead log that an earlier repair had put aside is not read yet; "+
+					"the next start tries again", "file", kept, "err", failed)
+				continue
+			}
+			logger.Warn(
+				"an earlier repair of the write-ahead log was cut short: its segment is made a block",
 				"file",
 				kept,
-				"since_segment",
-				last,
 			)
 			continue
 		}
