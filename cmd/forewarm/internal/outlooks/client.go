@@ -135,7 +135,7 @@ func refusal(target *url.URL, code int, body []byte) error {
 		}
 		return fmt.Errorf("%s answers %d %s: %s", target, code, http.StatusText(code), advice)
 	}
-	message := strings.TrimSpace(status.Message)
+	message := strings.TrimSpace(fmt.Sprintf("%.400s", status.Message)) // Whoever answers may say megabytes.
 	if status.Reason == metav1.StatusReasonNotFound && status.Details != nil && status.Details.Name != "" {
 		return fmt.Errorf("%w: %s", ErrNotFound, message)
 	}

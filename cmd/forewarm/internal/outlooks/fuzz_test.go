@@ -3,6 +3,7 @@ package outlooks_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ func FuzzOutlooks(f *testing.F) {
 	f.Add([]byte(`{"kind":"OutlookList","items":[{"metadata":{"name":"a"},"status":{"served":1}}]}`), http.StatusOK)
 	f.Add([]byte(`{"metadata":{"continue":"a"},"items":[{}]}`), http.StatusOK)
 	f.Add([]byte(`{"kind":"Status","message":"not here","reason":"NotFound","details":{"name":"a"},"code":404}`), 404)
-	f.Add([]byte(`{"kind":"Status","message":"`+"xxxxxxxxxx"+`"}`), 500)
+	f.Add([]byte(`{"kind":"Status","message":"`+strings.Repeat("x", 5000)+`"}`), 500)
 	f.Add([]byte("<html>"), http.StatusOK)
 	f.Add([]byte(`{"items":3}`), http.StatusOK)
 	f.Add([]byte("null"), http.StatusServiceUnavailable)
