@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -41,18 +39,4 @@ func with(path string, read func(io.Reader) error) (err error) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil
-}
-
-// uncompressed is the reader itself, or what its gzip stream holds; that is known by the content, not by a name.
-func uncompressed(r io.Reader) (io.Reader, error) {
-	buffered := bufio.NewReader(r)
-	magic, err := buffered.Peek(2)
-	if err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
-		return buffered, nil //nolint:nilerr // Too short for gzip: the CSV reader says what is wrong with it.
-	}
-	unzipped, err := gzip.NewReader(buffered)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
-	}
-	return unzipped, nil
 }

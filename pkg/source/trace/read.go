@@ -1,12 +1,13 @@
 // Package trace reads a recorded series from a CSV file, plain or gzipped.
 //
-// The first row names the columns. The first column is the time of each row: seconds (unix time, or from 0) or RFC
-// 3339. The others are values; a blank one is a gap. Rows are in order of time and lie on one grid, whose step is the
-// median distance between them; rows that are missing from the grid are gaps too. What is not so is an error that names
-// its line.
+// The first row names the columns and shows what separates them: commas, semicolons or tabs. The first column is the time
+// of each row: seconds (unix time, or from 0) or RFC 3339. The others are values; a blank one is a gap. Rows are in order of
+// time and lie on one grid, whose step is the median distance between them; rows that are missing from the grid are gaps
+// too. What is not so is an error that names its line.
 package trace
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -32,76 +33,115 @@ const (
 	maxBytes = 256 << 20
 	// maxLine is the longest line in bytes.
 	maxLine = 64 << 10
+	// maxName is where the first column's name has ended, in bytes.
+	maxName = 4 << 10
 	// maxColumns is the widest row.
 	maxColumns = 1000
 	// minRows is how many rows make a step.
 	minRows = 2
 	// maxSeconds is 9999-12-31, beyond which seconds are no time but something else (milliseconds, an id).
 	maxSeconds = 253_402_300_799
+	// maxYears is the longest time from the first row to the last.
+	maxYears = 100
 )
 
 // Columns lists the names of the value columns of a trace, plain or gzipped, in their order; the time column is not among
 // them.
 func Columns(r io.Reader) ([]string, error) {
-	_, columns, err := header(r)
-	return columns, err
+	t, err := header(r)
+	if err != nil {
+		return nil, err
+	}
+	return t.columns, nil
 }
 
 // Read reads one column of a trace, plain or gzipped, by its name. NaN marks a gap. The error of an unknown column lists those there are;
 // errors about a row name its line.
 func Read(r io.Reader, column string) (forecast.Series, error) {
-	rows, columns, err := header(r)
+	t, err := header(r)
 	if err != nil {
 		return forecast.Series{}, err
 	}
-	i := slices.Index(columns, column)
+	i := slices.Index(t.columns, column)
 	if i < 0 {
 		return forecast.Series{}, fmt.Errorf("trace: no column %q; the value columns are %s", column,
-			printable.Line(strings.Join(columns, ", ")))
+			printable.Line(strings.Join(t.columns, ", ")))
 	}
-	samples, err := readColumn(rows, i+1, column)
+	samples, err := readColumn(t.rows, i+1, column)
 	if err != nil {
-		return forecast.Series{}, err
+		return forecast.Series{}, t.from.blamed(err)
 	}
 	return grid(samples)
 }
 
+// table is a trace of which the first row has been read.
+type table struct {
+	columns []string
+	rows    *csv.Reader
+	from    *content
+}
+
 // header reads the first row.
-func header(r io.Reader) (*csv.Reader, []string, error) {
-	content, err := uncompressed(r)
+func header(r io.Reader) (*table, error) {
+	from, err := newContent(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	rows := csv.NewReader(&bounded{from: content, left: maxBytes})
+	buffered := bufio.NewReader(from)
+	begins, _ := buffered.Peek(maxName) //nolint:errcheck // Whoever reads on is told.
+	rows := csv.NewReader(buffered)
+	rows.Comma = separator(begins)
 	rows.ReuseRecord = true
-	rows.TrimLeadingSpace = true
+	rows.TrimLeadingSpace = rows.Comma != '\t'                   // A tab is a space: two of them have a gap between them.
+	if mark := []byte("\ufeff"); bytes.HasPrefix(begins, mark) { // Spreadsheets begin UTF-8 with a byte order mark.
+		if _, err = buffered.Discard(len(mark)); err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+	}
 	first, err := rows.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("trace: the file is empty, want a header such as t,value")
+		return nil, errors.New("trace: the file is empty, want a header such as t,value")
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("trace: %w", err)
+		return nil, from.blamed(fmt.Errorf("trace: %w", err))
 	}
 	if len(first) < 2 || len(first) > maxColumns {
-		return nil, nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values", len(first),
-			maxColumns-1)
+		return nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values, separated by "+
+			"commas, semicolons or tabs", len(first), maxColumns-1)
 	}
 	names := slices.Clone(first)
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 	}
-	names[0] = strings.TrimPrefix(names[0], "\ufeff") // Spreadsheets begin UTF-8 with a byte order mark.
 	if _, err := instant(names[0]); err == nil {
-		return nil, nil, fmt.Errorf("trace: line 1 begins with the time %s, want a header such as t,value",
+		return nil, fmt.Errorf("trace: line 1 begins with the time %s, want a header such as t,value",
 			clip(names[0]))
 	}
 	for i, name := range names[1:] {
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, nil, fmt.Errorf("trace: line 1: column %d is called %q, want a name of its own", i+2,
+			return nil, fmt.Errorf("trace: line 1: column %d is called %q, want a name of its own", i+2,
 				clip(name))
 		}
 	}
-	return rows, names[1:], nil
+	return &table{columns: names[1:], rows: rows, from: from}, nil
+}
+
+// separator is the first in the first line of what separates columns, outside of quotes; a comma where there is none.
+func separator(begins []byte) rune {
+	quoted := false
+	for _, c := range begins {
+		switch c {
+		case '"':
+			quoted = !quoted
+		case ',', ';', '\t':
+			if !quoted {
+				return rune(c)
+			}
+		case '\n':
+			return ','
+		}
+	}
+	return ','
 }
 
 // sample is one row: a time in milliseconds since the epoch, a value (NaN for a blank), and the line for errors.
@@ -126,7 +166,7 @@ func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
 		if err != nil {
 			return nil, fmt.Errorf("trace: line %d, column 1: %w", line, err)
 		}
-		value, err := number(row[column])
+		value, err := number(row[column], rows.Comma)
 		if err != nil {
 			return nil, fmt.Errorf("trace: line %d, column %s: %w", line, printable.Line(name), err)
 		}
@@ -162,8 +202,9 @@ func instant(text string) (int64, error) {
 	return t.UnixMilli(), nil
 }
 
-// number reads a value: demand, and so finite, not negative and within series.Limit; blank is NaN.
-func number(text string) (float64, error) {
+// number reads a value: demand, and so finite, not negative and within series.Limit; blank is NaN. Where columns are
+// separated by something else, a comma may be in a number, and is told: it may be a decimal's or of thousands.
+func number(text string, separator rune) (float64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return math.NaN(), nil
@@ -173,6 +214,9 @@ func number(text string) (float64, error) {
 	case errors.Is(err, strconv.ErrRange), v > series.Limit && !math.IsInf(v, 0):
 		return 0, fmt.Errorf("value %s: too large to be demand, which is at most %.0e; state it in a larger unit",
 			clip(text), series.Limit)
+	case err != nil && separator != ',' && strings.Contains(text, ","):
+		return 0, fmt.Errorf("value %q: want a decimal point and no comma (tr , . < FILE makes points of all commas)",
+			clip(text))
 	case err != nil:
 		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap", clip(text))
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -197,6 +241,10 @@ func grid(samples []sample) (forecast.Series, error) {
 			milliseconds(step),
 			maxPoints,
 		)
+	}
+	if years := (samples[len(samples)-1].at - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
+		return forecast.Series{}, fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
+			"are the times seconds?", years, maxYears)
 	}
 	values := make([]float64, points)
 	for i := range values {
@@ -227,32 +275,6 @@ func median(samples []sample) int64 {
 	}
 	slices.Sort(gaps)
 	return gaps[(len(gaps)-1)/2]
-}
-
-// bounded is an io.LimitReader whose end is an error, for half a trace is no trace; it bounds the lines too, which the
-// CSV reader would keep in memory whole.
-type bounded struct {
-	from io.Reader
-	left int64
-	line int
-}
-
-// Read reads up to the limits.
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("more than %d bytes", int64(maxBytes))
-	}
-	n, err := b.from.Read(p[:min(int64(len(p)), b.left, maxLine)])
-	b.left -= int64(n)
-	if end := bytes.LastIndexByte(p[:n], '\n'); end >= 0 {
-		b.line = n - end - 1
-	} else {
-		b.line += n
-	}
-	if b.line > maxLine {
-		return 0, fmt.Errorf("a line of more than %d bytes", maxLine)
-	}
-	return n, err
 }
 
 func clip(s string) string {

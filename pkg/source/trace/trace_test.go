@@ -3,9 +3,11 @@ package trace_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +30,8 @@ func TestRead(t *testing.T) {
 			"1970-01-01T00:04:00.000Z,5"},
 		{"a spreadsheet's marks", "\ufefft, b \r\n0, 1 \r\n60,\"\"\r\n120,3.5e0\r\n240,5\r\n"},
 		{"seconds with decimals", "t,b\n0.0,1\n60.0,\n1.2e2,3.5\n240,5\n"},
+		{"semicolons", "t;a, in kW;b\n0;9;1\n60;9;\n120;9; 3.5\n240;9;5\n"},
+		{"tabs", "\ufeff\"t, s\"\ta\tb\r\n0\t\t1\r\n60\t\t\r\n120\t9\t 3.5\r\n240\t9\t5\r\n"},
 	}
 	for _, tt := range tests {
 		got, err := trace.Read(strings.NewReader(tt.text), "b")
@@ -51,6 +55,12 @@ func TestReadErrors(t *testing.T) {
 		{"unknown column", "t,requests,tokens\n0,1,1\n", `no column "b"; the value columns are requests, tokens`},
 		{"one row", "t,b\n0,1\n", "1 rows"},
 		{"garbage", "t,b\n0,1\n60,many\n", `line 3, column b: value "many"`},
+		{
+			"other separators",
+			"t|b\n0|1\n60|1\n",
+			"1 columns, want a time and 1 to 999 values, separated by commas, semicolons",
+		},
+		{"decimal commas", "t;b\n0;1,5\n60;1\n", `line 2, column b: value "1,5": want a decimal point and no comma`},
 		{"a comma for a point", "t,b\n0,1\n60,\"1,5\"\n", `line 3, column b: value "1,5"`},
 		{"infinite", "t,b\n0,1\n60,+Inf\n", "line 3, column b: value +Inf"},
 		{"overflow", "t,b\n0,1\n60,1e999\n", "line 3, column b: value 1e999: too large to be demand"},
@@ -70,6 +80,7 @@ func TestReadErrors(t *testing.T) {
 		{"a row too short", "t,b\n0,1\n60\n", "line 3"},
 		{"a quote left open", "t,b\n0,\"1\n60,2\n", "line"},
 		{"a hole of ages", "t,b\n0,1\n1,1\n2,1\n250000000000,1\n", "steps of 1s"},
+		{"a step of ages", "t,b\n0,1\n250000000000,1\n", "7927 years from the first row to the last"},
 	}
 	for _, tt := range tests {
 		_, err := trace.Read(strings.NewReader(tt.text), "b")
@@ -116,6 +127,47 @@ func TestOpen(t *testing.T) {
 		if _, err := trace.Open(path, "b"); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v, want one that names the file", path, err)
 		}
+	}
+}
+
+// A damaged gzip file is said to be one, and where, also where it was unpacked to garbage before it told.
+func TestDamagedGzip(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("t,b\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "%d,%d\n", 60*i, i*i%977)
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write([]byte(text.String())); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flipped := func(at int) []byte {
+		out := bytes.Clone(zipped.Bytes())
+		out[at] ^= 0xff
+		return out
+	}
+	n := zipped.Len()
+	for name, c := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"cut in its header":  {zipped.Bytes()[:5], `the gzip file is damaged at its very beginning: unexpected EOF`},
+		"cut in half":        {zipped.Bytes()[:n/2], `the gzip file is cut off, within line \d{4,5} of what it holds`},
+		"cut at its end":     {zipped.Bytes()[:n-6], `the gzip file is cut off, within line 20002 of what it holds`},
+		"a byte in the half": {flipped(n / 2), `the gzip file is damaged at line \d{4,5} of what it holds, or before: `},
+		"a wrong checksum":   {flipped(n - 6), `the gzip file is damaged at line 20002 of what it holds, or before: gzip: invalid`},
+	} {
+		_, err := trace.Read(bytes.NewReader(c.content), "b")
+		if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
+			t.Errorf("%s: error %v, want %s", name, err, c.want)
+		}
+	}
+	if _, err := trace.Read(bytes.NewReader(zipped.Bytes()), "c"); err == nil || strings.Contains(err.Error(), "gzip") {
+		t.Errorf("a wrong column of a whole file: %v", err)
 	}
 }
 
