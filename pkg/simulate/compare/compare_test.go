@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +210,15 @@ func TestErrors(t *testing.T) {
 		{
 			"too short", func(c *compare.Config) { c.Demand = c.Demand.Slice(0, 40) },
 			"a history of 40m0s is too short to judge a lead time of 5m0s",
+		},
+		{
+			"rows of days", func(c *compare.Config) { c.Demand.Step = day },
+			"a history in steps of 24h is too coarse to judge a lead time of 5m",
+		},
+		{
+			"years", func(c *compare.Config) {
+				c.Demand.Step, c.Demand.Values = time.Hour, slices.Repeat([]float64{1}, 400*24)
+			}, "a history of 400 days is longer than the 366 days that are played: take its newest weeks",
 		},
 		{"shorter than the lead time", func(c *compare.Config) { c.Lead.Median = 3 * day }, "want 72"},
 		{"nothing", func(c *compare.Config) { c.Demand.Values = nil }, "0 observations, want 2"},

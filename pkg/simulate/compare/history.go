@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate"
 )
 
@@ -28,12 +29,20 @@ const (
 	warmUp, shortHistory, warmUpPart = 2 * day, 4 * day, 10
 	// leastHistory is what can be judged at all, and leastWindows of the time that is looked ahead.
 	leastHistory, leastWindows = time.Hour, 10
+	// coarsest is the longest step that is played, where the time that is planned ahead is not longer: of what comes within
+	// a step nothing is known, and lines through it would make any policy look good.
+	coarsest = time.Hour
+	// mostHistory bounds the work, of which a step of the grid is as much as any other.
+	mostHistory = 366 * day
 )
 
 // read lays the history on the grid and refuses what cannot be judged.
 func (c *Config) read() (history, error) {
 	h := history{recorded: c.Demand}
 	if err := checkRecorded(c.Demand); err != nil {
+		return h, err
+	}
+	if err := h.playable(c.planned()); err != nil {
 		return h, err
 	}
 	demand, err := onGrid(c.Demand)
@@ -58,6 +67,20 @@ func (c *Config) read() (history, error) {
 		h.warmUp = (long / warmUpPart).Truncate(sync)
 	}
 	return h, nil
+}
+
+// playable refuses what would take very long and tell nothing.
+func (h *history) playable(planned time.Duration) error {
+	step := h.recorded.Step
+	if most := max(coarsest, planned); step > most {
+		return fmt.Errorf("a history in steps of %s is too coarse to judge a lead time of %s: what came within a step "+
+			"is not in it, want steps of %s at most, and rather of a minute", figures.Span(step), figures.Span(planned), figures.Span(most))
+	}
+	if h.recorded.Len() > int(mostHistory/step) {
+		return fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which two "+
+			"show what days and weeks are like", days(h.span()), days(mostHistory))
+	}
+	return nil
 }
 
 // checkRecorded says which value is no demand, and when.
