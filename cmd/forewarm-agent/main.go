@@ -7,11 +7,11 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"github.com/forewarm/forewarm/cmd/forewarm-agent/internal/agent"
+	"github.com/forewarm/forewarm/cmd/internal/ending"
 	"github.com/forewarm/forewarm/pkg/agent/nvml"
 )
 
@@ -21,7 +21,7 @@ var version string
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ending.Signals()...)
 	defer stop()
 	program := agent.Program{Version: version, Driver: nvml.New(gonvml.New())}
 	return program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)

@@ -6,10 +6,10 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"syscall"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/internal/ending"
 )
 
 // version is set by the linker: -X main.version=v1.2.3.
@@ -32,7 +32,7 @@ const patience = time.Second
 
 // run lets the first signal end the command in good order, and a later one at once.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), ending.Signals()...)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, stop) })()
 	return cli.Program{Version: version}.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)

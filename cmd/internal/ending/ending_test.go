@@ -1,0 +1,24 @@
+package ending_test
+
+import (
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/forewarm/forewarm/cmd/internal/ending"
+)
+
+func TestSignals(t *testing.T) {
+	for _, want := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !slices.Contains(ending.Signals(), want) {
+			t.Errorf("%v, want %v among them", ending.Signals(), want)
+		}
+	}
+	signal.Ignore(syscall.SIGHUP)
+	t.Cleanup(func() { signal.Reset(syscall.SIGHUP) })
+	if slices.Contains(ending.Signals(), os.Signal(syscall.SIGHUP)) {
+		t.Errorf("%v, want it left ignored", ending.Signals())
+	}
+}
