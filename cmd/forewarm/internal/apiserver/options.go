@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 	adapteroptions "sigs.k8s.io/custom-metrics-apiserver/pkg/cmd/options"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
 
 // Groups are the API groups to serve. A group whose APIService belongs to someone else should be switched off.
@@ -69,7 +71,7 @@ func (o *ClusterOptions) Validate() error {
 	if o.Library == nil {
 		return errors.New("cluster options: none of the library, begin with DefaultClusterOptions")
 	}
-	problems := o.Library.Validate()
+	problems := append(o.Library.Validate(), o.checkFiles())
 	if serving := o.Library.SecureServing; serving.BindPort == 0 && serving.Listener == nil {
 		problems = append(problems, errors.New("--secure-port is 0, write a port, for example 6443"))
 	}
@@ -80,6 +82,22 @@ func (o *ClusterOptions) Validate() error {
 			authorization.AllowCacheTTL, authorization.DenyCacheTTL))
 	}
 	return errors.Join(problems...)
+}
+
+// checkFiles says which files of the flags cannot be what they are to be.
+func (o *ClusterOptions) checkFiles() error {
+	authentication, certificate := o.Library.Authentication, o.Library.SecureServing.ServerCert.CertKey
+	return errors.Join(
+		files.CheckFlags(files.MaxSettings,
+			files.Flag{Name: "--kubeconfig", Path: o.Kubeconfig},
+			files.Flag{Name: "--authentication-kubeconfig", Path: authentication.RemoteKubeConfigFile},
+			files.Flag{Name: "--authorization-kubeconfig", Path: o.Library.Authorization.RemoteKubeConfigFile}),
+		files.CheckFlags(files.MaxSecret,
+			files.Flag{Name: "--tls-cert-file", Path: certificate.CertFile},
+			files.Flag{Name: "--tls-private-key-file", Path: certificate.KeyFile},
+			files.Flag{Name: "--client-ca-file", Path: authentication.ClientCert.ClientCA},
+			files.Flag{Name: "--requestheader-client-ca-file", Path: authentication.RequestHeader.ClientCAFile}),
+	)
 }
 
 // StandaloneOptions say how to serve without a cluster.

@@ -68,7 +68,7 @@ func (f *ofForecast) fill(ctx context.Context, o *options) error {
 }
 
 func (f *ofForecast) read(ctx context.Context) (*v1alpha1.Forecast, error) {
-	config, _, err := cmdline.Cluster(f.kubeconfig, f.context)
+	config, _, err := cmdline.Cluster(ctx, f.kubeconfig, f.context)
 	if err != nil {
 		return nil, err
 	}

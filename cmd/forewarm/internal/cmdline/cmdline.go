@@ -3,30 +3,11 @@
 package cmdline
 
 import (
-	"fmt"
-
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
-
-// Cluster reads the kubeconfig by kubectl's rules: the file that is named, the environment, the home folder, the pod's own
-// account. The context may be empty for the file's current one; the namespace is the context's, or "default".
-func Cluster(file, context string) (config *rest.Config, namespace string, err error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = file
-	overrides := &clientcmd.ConfigOverrides{CurrentContext: context}
-	loading := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
-	if config, err = loading.ClientConfig(); err != nil {
-		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	if namespace, _, err = loading.Namespace(); err != nil {
-		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
-	}
-	return config, namespace, nil
-}
 
 // Prometheus binds how a Prometheus is spoken to: credentials, certificates, headers and the lookback.
 func Prometheus(flags *pflag.FlagSet, p *prometheus.Config) {
@@ -37,4 +18,13 @@ func Prometheus(flags *pflag.FlagSet, p *prometheus.Config) {
 	flags.StringVar(&p.KeyFile, "prometheus-key-file", p.KeyFile, "key of the client certificate")
 	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback, "how long a sample counts where none follows; "+
 		"two or three scrape intervals show short gaps (0: as the server has it)")
+}
+
+// CheckPrometheus says which of the files that Prometheus' flags name cannot be what they are to be.
+func CheckPrometheus(p *prometheus.Config) error {
+	return files.CheckFlags(files.MaxSecret,
+		files.Flag{Name: "--prometheus-token-file", Path: p.BearerTokenFile},
+		files.Flag{Name: "--prometheus-ca-file", Path: p.CAFile},
+		files.Flag{Name: "--prometheus-cert-file", Path: p.CertFile},
+		files.Flag{Name: "--prometheus-key-file", Path: p.KeyFile})
 }

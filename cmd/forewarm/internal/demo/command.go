@@ -38,11 +38,12 @@ func New() *cobra.Command {
 			if err := errors.Join(options.Validate(), log.Validate()); err != nil {
 				return exit.Usage(err)
 			}
+			options.Stdin = cmd.InOrStdin()
 			return Run(cmd.Context(), options, cmd.OutOrStdout(), log.New(cmd.ErrOrStderr()))
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces")
+	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces; - reads stdin")
 	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed where it has only one")
 	const target = "what one replica sustains, in the trace's unit: then an objective is served (1% later than 30s), " +
 		"else a quantile"

@@ -27,8 +27,10 @@ import (
 
 // Options are what the demo plays and where it serves.
 type Options struct {
-	// Trace is a CSV file of the user's, and Column the one to play; without a trace the project's own are played.
+	// Trace is a CSV file of the user's, or - for what comes on Stdin, and Column the one to play; without a trace the
+	// project's own are played.
 	Trace, Column string
+	Stdin         io.Reader
 	// Target is what one replica sustains, in the trace's unit; 0 where it is not known.
 	Target float64
 	// Program is how the user called forewarm, for the commands to try.
@@ -57,8 +59,11 @@ func (o Options) Validate() error {
 func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err error) {
 	var clock server.Clock
 	tell := &announcer{out: out, clock: clock, begun: clock.Now(), program: o.Program}
-	s, err := o.scene(tell.begun)
-	if err != nil {
+	s, err := o.scene(ctx, tell.begun)
+	switch {
+	case ctx.Err() != nil:
+		return nil // Interrupted while a trace was being waited for: that is no failure.
+	case err != nil:
 		return err
 	}
 	err = probe(ctx, o.Port)
@@ -85,11 +90,11 @@ func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err e
 	return st.play(ctx, o, tell, log)
 }
 
-func (o Options) scene(now time.Time) (*scene, error) {
+func (o Options) scene(ctx context.Context, now time.Time) (*scene, error) {
 	if o.Trace == "" {
 		return ownScene(now)
 	}
-	return userScene(o, now)
+	return userScene(ctx, o, now)
 }
 
 // probe fails where the port is in use, before anything is done that takes time.

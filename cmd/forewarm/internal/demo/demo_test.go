@@ -129,7 +129,7 @@ func smallTrace(t *testing.T) string {
 
 func TestDemoOfATrace(t *testing.T) {
 	address, out := start(t, Options{Trace: smallTrace(t), Program: "forewarm"})
-	for _, want := range []string{"Loaded     load.csv (load): 10 hours", "Backfilled ", "demo        trace", "/page"} {
+	for _, want := range []string{"Loaded     load.csv, column load: 10 hours", "Backfilled ", "demo        trace", "/page"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q was not said:\n%s", want, out)
 		}

@@ -2,12 +2,12 @@ package demo
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strings"
 	"time"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 	"github.com/forewarm/forewarm/testdata/traces"
@@ -69,25 +69,14 @@ func own(file, column string) (series forecast.Series, err error) {
 }
 
 // userScene plays a trace of the user's.
-func userScene(o Options, now time.Time) (*scene, error) {
-	path, column := o.Trace, o.Column
-	if column == "" {
-		columns, err := trace.ColumnsOf(path)
-		if err != nil {
-			return nil, err
-		}
-		if len(columns) > 1 {
-			all := strings.Join(columns, ", ")
-			return nil, fmt.Errorf("%s has several columns, choose one with --column: %s", path, all)
-		}
-		column = columns[0]
-	}
-	series, err := trace.Open(path, column)
+func userScene(ctx context.Context, o Options, now time.Time) (*scene, error) {
+	from := history.Options{Trace: o.Trace, Column: o.Column}
+	read, err := from.Read(ctx, o.Stdin, now, nil)
 	if err != nil {
 		return nil, err
 	}
 	s := &scene{}
-	played, err := s.play(filepath.Base(path)+" ("+column+")", series, now)
+	played, err := s.play(read.Source, read.Series, now)
 	if err != nil {
 		return nil, err
 	}

@@ -55,14 +55,14 @@ func TestOwnSceneHasBothWorkloads(t *testing.T) {
 }
 
 func TestAUsersTrace(t *testing.T) {
-	s, err := userScene(Options{Trace: write(t, rows("t,load", 100, "T,5"))}, noon)
+	s, err := userScene(t.Context(), Options{Trace: write(t, rows("t,load", 100, "T,5"))}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.interval != time.Second || s.backfill != time.Second || noon.Sub(s.from) != 90*time.Second {
 		t.Errorf("the scene goes back to %v every %v and %v, want 90 s every second", s.from, s.backfill, s.interval)
 	}
-	const want = "load.csv (load): 1m40s in steps of 1s, 1m30s of them lie behind now"
+	const want = "load.csv, column load: 1m40s in steps of 1s, 1m30s of them lie behind now"
 	if s.loaded[0] != want {
 		t.Errorf("loaded %q, want %q", s.loaded[0], want)
 	}
@@ -87,6 +87,7 @@ func TestTracesWithProblems(t *testing.T) {
 		{"empty", "", "", "empty"},
 	} {
 		if _, err := userScene(
+			t.Context(),
 			Options{Trace: write(t, c.text), Column: c.column},
 			noon,
 		); err == nil ||
@@ -94,7 +95,7 @@ func TestTracesWithProblems(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
 	}
-	_, err := userScene(Options{Trace: filepath.Join(t.TempDir(), "none.csv")}, noon)
+	_, err := userScene(t.Context(), Options{Trace: filepath.Join(t.TempDir(), "none.csv")}, noon)
 	if err == nil || !strings.Contains(err.Error(), "none.csv") {
 		t.Errorf("a file that is not there: error %v, want one that names it", err)
 	}

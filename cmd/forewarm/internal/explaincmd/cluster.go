@@ -36,7 +36,7 @@ type reader struct {
 
 // fromCluster reads an HPA and all that it is about.
 func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation, error) {
-	config, namespace, err := cmdline.Cluster(o.kubeconfig, o.context)
+	config, namespace, err := cmdline.Cluster(ctx, o.kubeconfig, o.context)
 	if err != nil {
 		return nil, fmt.Errorf("%w; name one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
 	}

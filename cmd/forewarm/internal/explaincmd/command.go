@@ -204,7 +204,7 @@ func (o *options) run(ctx context.Context, of name, in io.Reader, out io.Writer)
 	var situation *explain.Situation
 	var err error
 	if o.file != "" {
-		situation, err = o.fromFile(of, in)
+		situation, err = o.fromFile(ctx, of, in)
 	} else {
 		situation, err = o.fromCluster(ctx, of)
 	}

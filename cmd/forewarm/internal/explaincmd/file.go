@@ -1,11 +1,11 @@
 package explaincmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,19 +13,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
+	"github.com/forewarm/forewarm/pkg/config/strict"
 	"github.com/forewarm/forewarm/pkg/explain"
 	"github.com/forewarm/forewarm/pkg/hpa"
 )
 
-// maxFile bounds what is read of a file.
-const maxFile = 1 << 20
-
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
 // the status's, where the file has one.
-func (o *options) fromFile(of name, in io.Reader) (*explain.Situation, error) {
-	data, err := o.read(in)
+func (o *options) fromFile(ctx context.Context, of name, in io.Reader) (*explain.Situation, error) {
+	data, err := o.read(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -40,23 +39,11 @@ func (o *options) fromFile(of name, in io.Reader) (*explain.Situation, error) {
 	return &s.Situation, nil
 }
 
-func (o *options) read(in io.Reader) ([]byte, error) {
-	if o.file != "-" {
-		file, err := os.Open(o.file)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close() //nolint:errcheck // Read only.
-		in = file
+func (o *options) read(ctx context.Context, in io.Reader) ([]byte, error) {
+	if o.file == "-" {
+		return files.ReadFrom(ctx, in, "stdin", strict.MaxFile)
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", o.file, err)
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("%s is larger than %d MiB: it is no HPA", o.file, maxFile>>20)
-	}
-	return data, nil
+	return files.Read(ctx, o.file, strict.MaxFile)
 }
 
 // scale fills in the replicas.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	"github.com/forewarm/forewarm/forecast"
@@ -97,6 +99,25 @@ func TestStdinThatNeverEndsCanBeInterrupted(t *testing.T) {
 	reader, writer := io.Pipe()
 	t.Cleanup(func() { writer.Close() }) //nolint:errcheck // Of a pipe it never fails.
 	if _, err := read(ctx, reader, "--trace", "-"); err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("%v, want an interruption", err)
+	}
+}
+
+func TestPipeThatNobodyWritesToCanBeInterrupted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		pipe, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pipe.Close() //nolint:errcheck // It let the reader go.
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := read(ctx, nil, "--trace", path); exit.Code(err) != exit.Interrupted {
 		t.Errorf("%v, want an interruption", err)
 	}
 }

@@ -71,7 +71,7 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) validateQuery() error {
-	problems := []error{o.Prometheus.Validate()}
+	problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if strings.TrimSpace(o.Query) == "" {
 		wrong("--prometheus needs to know what to read, add --query 'sum(rate(requests_total[1m]))'")

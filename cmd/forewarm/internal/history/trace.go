@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/pkg/printable"
 	"github.com/forewarm/forewarm/pkg/source/trace"
@@ -53,37 +53,15 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 // content is the whole of the trace.
 func (o *Options) content(ctx context.Context, in io.Reader) (content []byte, err error) {
 	if o.Trace == Stdin {
-		return readAll(ctx, in)
-	}
-	file, err := os.Open(o.Trace)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	return readAll(ctx, file)
-}
-
-// readAll leaves a reader that never ends, a terminal or a pipe, when it is interrupted.
-func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
-	var (
-		content []byte
-		failed  error
-		done    = make(chan struct{})
-	)
-	go func() {
-		defer close(done)
-		content, failed = io.ReadAll(io.LimitReader(in, maxFile+1))
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, fmt.Errorf("interrupted while reading the trace: %w", context.Cause(ctx))
-	case <-done:
+		content, err = files.ReadFrom(ctx, in, "stdin", maxFile)
+	} else {
+		content, err = files.Read(ctx, o.Trace, maxFile)
 	}
 	switch {
-	case failed != nil:
-		return nil, fmt.Errorf("trace: %w", failed)
-	case len(content) > maxFile:
-		return nil, fmt.Errorf("trace: more than %d bytes: keep the column that is wanted, or a coarser step", maxFile)
+	case errors.Is(err, files.ErrTooLarge):
+		return nil, fmt.Errorf("trace: %w, or keep the column that is wanted, or a coarser step", err)
+	case err != nil:
+		return nil, fmt.Errorf("trace: %w", err)
 	}
 	return content, nil
 }

@@ -101,7 +101,7 @@ func (o *options) validateName(arg string) error {
 }
 
 func (o *options) run(ctx context.Context, args []string, out io.Writer) error {
-	client, err := o.Connect("forewarm-inspect")
+	client, err := o.Connect(ctx, "forewarm-inspect")
 	if err != nil {
 		return err
 	}

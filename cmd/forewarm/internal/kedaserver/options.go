@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
 
 // Options say where and to whom to serve.
@@ -98,13 +100,14 @@ func isLoopback(host string) bool {
 // checkFiles reads what is to be served, so that a wrong file is an error of the command line, beside the others.
 func (o *Options) checkFiles() error {
 	var missing []string
-	for _, f := range []struct{ flag, file string }{
-		{"--keda-tls-cert-file", o.CertFile},
-		{"--keda-tls-private-key-file", o.KeyFile},
-		{"--keda-client-ca-file", o.ClientCAFile},
-	} {
-		if f.file == "" {
-			missing = append(missing, f.flag)
+	flags := []files.Flag{
+		{Name: "--keda-tls-cert-file", Path: o.CertFile},
+		{Name: "--keda-tls-private-key-file", Path: o.KeyFile},
+		{Name: "--keda-client-ca-file", Path: o.ClientCAFile},
+	}
+	for _, f := range flags {
+		if f.Path == "" {
+			missing = append(missing, f.Name)
 		}
 	}
 	if len(missing) > 0 {
@@ -112,6 +115,9 @@ func (o *Options) checkFiles() error {
 			"mutual TLS for KEDA's scaler needs a certificate, its key and the authority of its clients: set %s",
 			strings.Join(missing, " and "),
 		)
+	}
+	if err := files.CheckFlags(files.MaxSecret, flags...); err != nil {
+		return err
 	}
 	var problems []error
 	if _, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile); err != nil {

@@ -35,11 +35,11 @@ const maxAnswer = 256 << 20
 
 // Connect prepares a client, which calls itself by the agent's name. A server that is named is asked as it is: no kubeconfig is read and no credential is
 // sent, because it is a standalone forewarm or a kubectl proxy.
-func (c *Connection) Connect(agent string) (*Client, error) {
+func (c *Connection) Connect(ctx context.Context, agent string) (*Client, error) {
 	config, namespace := &rest.Config{Host: c.Server}, metav1.NamespaceDefault
 	if c.Server == "" {
 		var err error
-		if config, namespace, err = cmdline.Cluster(c.Kubeconfig, c.Context); err != nil {
+		if config, namespace, err = cmdline.Cluster(ctx, c.Kubeconfig, c.Context); err != nil {
 			return nil, fmt.Errorf("%w; name the server (--server http://127.0.0.1:8080) or a kubeconfig", err)
 		}
 	}

@@ -29,7 +29,7 @@ func FuzzOutlooks(f *testing.F) {
 	}))
 	f.Cleanup(server.Close)
 	c := outlooks.Connection{Server: server.URL, Timeout: 10 * time.Second}
-	client, err := c.Connect("fuzz")
+	client, err := c.Connect(f.Context(), "fuzz")
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/pkg/config/cluster"
 	"github.com/forewarm/forewarm/pkg/ownership"
@@ -190,7 +191,7 @@ func (o *Options) service() ownership.Service {
 // history checks that there is exactly one place for history to come from.
 func (o *Options) history() error {
 	if o.Prometheus.URL != "" {
-		problems := []error{o.Prometheus.Validate()}
+		problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 		if o.ScrapeConfig != "" {
 			problems = append(problems,
 				errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"))
@@ -208,7 +209,8 @@ func (o *Options) history() error {
 	if o.RetentionSize < leastSize {
 		problems = append(problems, fmt.Errorf("--retention-size %s: write at least %s", o.RetentionSize, leastSize))
 	}
-	problems = append(problems, o.engine().Validate())
+	scrape := files.Flag{Name: "--scrape-config", Path: o.ScrapeConfig}
+	problems = append(problems, files.CheckFlags(files.MaxSettings, scrape), o.engine().Validate())
 	return errors.Join(problems...)
 }
 

@@ -29,8 +29,8 @@ All but hpa and forewarm are given the best target in hindsight. Forewarm knows 
 With --warm-pool the same is played on nodes that take their time to come, without the pool, with it under several
 budgets, and with a fixed number of chunks: what the pool costs while it is idle, and what it saves.
 
-The history is the TOTAL demand in the unit of the autoscaler's target, a week or more of it: a CSV file of --trace, or a
---query to a --prometheus.
+The history is the TOTAL demand in the unit of the autoscaler's target, a week or more of it in steps of a minute (an
+hour at most): a CSV file of --trace, or a --query to a --prometheus.
 
 Exit codes:
   0    everything was played

@@ -43,7 +43,7 @@ func (m *measured) read(ctx context.Context, lead *compare.Lead) error {
 	if m.of == "" {
 		return nil
 	}
-	client, err := m.Connect("forewarm-simulate")
+	client, err := m.Connect(ctx, "forewarm-simulate")
 	if err != nil {
 		return fmt.Errorf("--lead-time-of %s: %w", m.of, err)
 	}

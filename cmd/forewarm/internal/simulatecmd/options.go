@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/workload"
@@ -67,7 +66,8 @@ func (o *options) add(flags *pflag.FlagSet) {
 	o.fleet.Add(flags)
 	o.pool.add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
-	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside itself")
+	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside "+
+		"itself; - prints the page in place of the text")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 
@@ -87,16 +87,14 @@ func (o *options) validate() error {
 	if !(o.price >= 0) || math.IsInf(o.price, 0) {
 		wrong("--gpu-price %v is not 0 or more, write for example 3.06", o.price)
 	}
-	if dir := filepath.Dir(o.html); o.html != "" && !isDir(dir) {
-		wrong("--html %s: there is no folder %s", o.html, dir)
+	if o.html == files.Stdout && o.json {
+		wrong("--html - and --json print two reports to one output, keep one or name a file")
+	}
+	if err := files.Writable(o.html); o.html != "" && err != nil {
+		wrong("--html %s: %w", o.html, err)
 	}
 	_, err := o.fleet.Parse(o.price)
 	return errors.Join(append(problems, err, o.pool.validate(), o.measured.validate(o.lead.Known != assumed))...)
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // config is the comparison that is asked for, but for the history and the autoscaler.

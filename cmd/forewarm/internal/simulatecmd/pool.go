@@ -1,6 +1,7 @@
 package simulatecmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,8 +9,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/config/pool"
+	"github.com/forewarm/forewarm/pkg/config/strict"
 	"github.com/forewarm/forewarm/pkg/figures"
 	"github.com/forewarm/forewarm/pkg/simulate/compare"
 )
@@ -38,7 +41,7 @@ func (w *warmPool) validate() error {
 }
 
 // read puts the nodes and the pool into a comparison, and what is assumed of them. The GPUs of a replica are the pool's.
-func (w *warmPool) read(c *compare.Config) error {
+func (w *warmPool) read(ctx context.Context, c *compare.Config) error {
 	if w.node.Known != "" {
 		node := compare.Lead(w.node)
 		c.Node = &node
@@ -46,9 +49,9 @@ func (w *warmPool) read(c *compare.Config) error {
 	if w.file == "" {
 		return nil
 	}
-	text, err := readFile("the pool", w.file)
+	text, err := files.Read(ctx, w.file, strict.MaxFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("the pool: %w", err)
 	}
 	all, err := pool.Read(w.file, text)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/config/autoscaler"
@@ -32,7 +32,7 @@ type run struct {
 func (r run) run(ctx context.Context) error {
 	c := r.config()
 	// What is quick to find wrong comes before what takes its time.
-	if err := errors.Join(r.readHPA(&c), r.pool.read(&c)); err != nil {
+	if err := errors.Join(r.readHPA(ctx, &c), r.pool.read(ctx, &c)); err != nil {
 		return err
 	}
 	if err := r.measured.read(ctx, &c.Lead); err != nil {
@@ -110,10 +110,10 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 }
 
 // readHPA reads the autoscaler.
-func (r run) readHPA(c *compare.Config) error {
-	text, err := readFile("the autoscaler", r.hpa)
+func (r run) readHPA(ctx context.Context, c *compare.Config) error {
+	text, err := files.Read(ctx, r.hpa, strict.MaxFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("the autoscaler: %w", err)
 	}
 	all, err := autoscaler.Read(r.hpa, text)
 	if err != nil {
@@ -144,20 +144,6 @@ func hinted(err error, choice bool, flag string) error {
 	return fmt.Errorf("%w (choose with %s NAME)", err, flag)
 }
 
-// readFile reads no more than can be a file of what is named.
-func readFile(what, path string) (content []byte, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	content, err = io.ReadAll(io.LimitReader(file, strict.MaxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, err)
-	}
-	return content, nil
-}
-
 // writePage writes the page, where one is asked for.
 func (r run) writePage(c *compare.Comparison) error {
 	if r.html == "" {
@@ -167,8 +153,7 @@ func (r run) writePage(c *compare.Comparison) error {
 	if err := report.HTML(&text, c); err != nil {
 		return err
 	}
-	const shown = 0o644 // A report is made to be shown.
-	if err := os.WriteFile(r.html, text.Bytes(), shown); err != nil {
+	if err := files.Write(r.html, r.out, text.Bytes()); err != nil {
 		return fmt.Errorf("the page: %w", err)
 	}
 	return nil
@@ -178,6 +163,9 @@ func (r run) writePage(c *compare.Comparison) error {
 func (r run) write(c *compare.Comparison) error {
 	// Where the page cannot be written, what was played for minutes is told all the same.
 	failed := r.writePage(c)
+	if r.html == files.Stdout {
+		return failed
+	}
 	if r.json {
 		return errors.Join(report.JSON(r.out, c), failed)
 	}

@@ -1,0 +1,149 @@
+package files_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
+)
+
+func written(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRead(t *testing.T) {
+	got, err := files.Read(t.Context(), written(t, "five!"), 5)
+	if string(got) != "five!" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, c := range map[string]struct {
+		path string
+		most int64
+		want error
+	}{
+		"a byte too many":    {written(t, "five!"), 4, files.ErrTooLarge},
+		"a device":           {"/dev/zero", files.MaxSecret, files.ErrTooLarge},
+		"a file that is not": {filepath.Join(t.TempDir(), "none"), 1, os.ErrNotExist},
+		"a folder":           {t.TempDir(), 1, syscall.EISDIR},
+	} {
+		if _, err := files.Read(t.Context(), c.path, c.most); !errors.Is(err, c.want) ||
+			!strings.Contains(err.Error(), c.path) {
+			t.Errorf("%s: %v, want %v and the path", name, err, c.want)
+		}
+	}
+}
+
+// A pipe whose writer never comes, and a reader that never ends, are left when the context ends.
+func TestReadIsInterrupted(t *testing.T) {
+	path := pipe(t)
+	reader, writer := io.Pipe()
+	t.Cleanup(func() {
+		writer.Close() //nolint:errcheck // Of such a pipe it never fails.
+		other, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other.Close() //nolint:errcheck // It let the reader go.
+	})
+	for name, read := range map[string]func(context.Context) ([]byte, error){
+		"a pipe":   func(ctx context.Context) ([]byte, error) { return files.Read(ctx, path, 1) },
+		"a reader": func(ctx context.Context) ([]byte, error) { return files.ReadFrom(ctx, reader, "stdin", 1) },
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("^C"))
+		_, err := read(ctx)
+		if exit.Code(err) != exit.Interrupted || !strings.Contains(err.Error(), "interrupted while reading ") {
+			t.Errorf("%s: %v, want an interruption", name, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for name, c := range map[string]struct {
+		path string
+		want error
+	}{
+		"as many as allowed": {written(t, "five!"), nil},
+		"a byte too many":    {written(t, "six-by"), files.ErrTooLarge},
+		"a device":           {"/dev/zero", files.ErrNoFile},
+		"a pipe":             {pipe(t), files.ErrNoFile},
+		"a file that is not": {filepath.Join(t.TempDir(), "none"), nil},
+	} {
+		if err := files.Check(c.path, 5); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func TestWritable(t *testing.T) {
+	dir := t.TempDir()
+	fresh := filepath.Join(dir, "fresh")
+	if err := files.Writable(fresh); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(fresh); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file that was tried is there: %v", err)
+	}
+	old := written(t, "as it was")
+	if err := files.Writable(old); err != nil {
+		t.Error(err)
+	}
+	if content, err := os.ReadFile(old); string(content) != "as it was" || err != nil {
+		t.Errorf("the file that was tried holds %q, %v", content, err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "later"), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Writable(link); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(link); err != nil {
+		t.Errorf("the link that was tried is gone: %v", err)
+	}
+	for path, want := range map[string]string{
+		dir:                                dir + " is a folder",
+		filepath.Join(dir, "none", "page"): "there is no folder " + filepath.Join(dir, "none"),
+		filepath.Join(old, "page"):         "not a directory",
+		"/dev/full":                        "",
+		pipe(t):                            "",
+		files.Stdout:                       "",
+	} {
+		err := files.Writable(path)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	path, out := written(t, "what was longer before"), &strings.Builder{}
+	if err := errors.Join(files.Write(path, out, []byte("new")), files.Write("-", out, []byte("page"))); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if string(content) != "new" || out.String() != "page" || err != nil {
+		t.Errorf("%q in the file, %q on the output, %v", content, out, err)
+	}
+}
