@@ -18,12 +18,12 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 )
 
-// csv is a demand of so many steps of a minute.
+// csv is a demand of so many steps of a minute, NaN for a gap.
 func csv(n int, demand func(i int) float64) io.Reader {
 	var out strings.Builder
 	out.WriteString("t,load\n")
 	for i := range n {
-		fmt.Fprintf(&out, "%d,%.6g\n", 1767571200+60*i, demand(i))
+		fmt.Fprintf(&out, "%d,%s\n", 1767571200+60*i, strings.TrimPrefix(fmt.Sprintf("%.6g", demand(i)), "NaN"))
 	}
 	return strings.NewReader(out.String())
 }
@@ -170,11 +170,45 @@ func TestShortHistory(t *testing.T) {
 	}
 }
 
+// What keeps anything from being judged is told: gaps in what is judged, or in what is learnt from.
+func TestNothingJudged(t *testing.T) {
+	for want, known := range map[string]func(i int) bool{
+		"no stretch of 5 minutes, the lead time, is without a gap from 2026-01-05 03:20 to 2026-01-05 06:1": func(i int) bool {
+			return i%2 == 0
+		},
+		"what they learn from, before that, has too many gaps": func(i int) bool { return i > 204 },
+	} {
+		out, err := backtestcmd.Run(t.Context(), nil, csv(400, func(i int) float64 {
+			if !known(i) {
+				return math.NaN()
+			}
+			return wave(i)
+		}), "--trace", "-", "--model", "ses")
+		if exit.Code(err) != exit.Failure || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if !strings.HasPrefix(out, "Nothing could be judged, as ") || !strings.Contains(out, "HORIZON") {
+			t.Errorf("want the verdict and the figures that there are:\n%s", out)
+		}
+	}
+}
+
 // Of five seasons three are enough to know the season by; of four and a half, too; of fewer than four only the half is
 // learnt from.
 func TestSeasonsToLearnFrom(t *testing.T) {
 	for minutes, knows := range map[int]bool{300: true, 250: true, 230: false} {
-		d := backtest(t, csv(minutes, wave), "--model", "holt-winters", "--season", "1h", "--horizon", "2m")
+		d := backtest(
+			t,
+			csv(minutes, wave),
+			"--model",
+			"holt-winters",
+			"--model",
+			"ses",
+			"--season",
+			"1h",
+			"--horizon",
+			"2m",
+		)
 		if got := d.Models[0].Error == ""; got != knows {
 			t.Errorf("%d minutes: holt-winters takes part: %v, want %v: %s", minutes, got, knows, d.Models[0].Error)
 		}

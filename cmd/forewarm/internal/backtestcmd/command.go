@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 )
@@ -31,7 +31,8 @@ of the lead time.
 The history is a CSV file, or a range of a Prometheus. What an autoscaler would make of the forecast, in GPU-hours and
 late requests, is another question.
 
-Interrupted with ^C, it tells what is known by then and exits with code 130.`
+Where no model could be judged it says why and exits with code 1. Interrupted with ^C, it tells what is known by then and
+exits with code 130.`
 
 const examples = `  forewarm backtest --trace load.csv.gz --column requests
   forewarm backtest --trace load.csv --horizon 5m,30m --model holt-winters --model arima --plot backtest.svg
@@ -85,7 +86,8 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.Var(&o.lead, "lead-time", leadTime)
 	flags.Var(&o.season, "season", "the cycle in which demand comes again")
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
-	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside what came to this file, as SVG")
+	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside what came to this file, as SVG; - prints "+
+		"that in place of the figures")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
 	return flags
 }
@@ -109,6 +111,12 @@ func (o *options) validate() error {
 	}
 	if _, err := o.ahead(); err != nil {
 		problems = append(problems, err)
+	}
+	if o.plot == files.Stdout && o.json {
+		problems = append(problems, errors.New("--plot - and --json print to one output, keep one or name a file"))
+	}
+	if err := files.Writable(o.plot); o.plot != "" && err != nil {
+		problems = append(problems, fmt.Errorf("--plot %s: %w", o.plot, err))
 	}
 	for flag, d := range map[string]model.Duration{"lead-time": o.lead, "season": o.season} {
 		if d <= 0 {
@@ -147,20 +155,44 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *pro
 		return interrupted(ctx, errors.New("interrupted before there was anything to tell"))
 	}
 	r := newReport(h, p, played)
-	err = o.draw(r)
-	if err != nil {
+	err = o.tell(r, out)
+	switch why := r.unjudged(); {
+	case err != nil:
 		return err
-	}
-	if o.json {
-		err = r.writeJSON(out)
-	} else {
-		err = r.writeText(out)
-	}
-	if err == nil && r.partial() {
+	case r.partial():
 		partial := fmt.Errorf("interrupted: the figures are of %d of %d stretches", played.complete, played.stretches)
-		err = interrupted(ctx, partial)
+		return interrupted(ctx, partial)
+	case why != "":
+		return errors.New(why)
 	}
-	return err
+	return nil
+}
+
+// draw writes the plot, where one is wanted.
+func (o *options) draw(r report, out io.Writer) error {
+	if o.plot == "" {
+		return nil
+	}
+	svg, err := r.svg()
+	if err == nil {
+		err = files.Write(o.plot, out, svg)
+	}
+	if err != nil {
+		return fmt.Errorf("plot: %w", err)
+	}
+	return nil
+}
+
+// tell writes the plot, where one is wanted, and the figures, where the plot is not in their place.
+func (o *options) tell(r report, out io.Writer) error {
+	failed := o.draw(r, out)
+	switch {
+	case o.plot == files.Stdout:
+		return failed
+	case o.json:
+		return errors.Join(r.writeJSON(out), failed)
+	}
+	return errors.Join(r.writeText(out), failed)
 }
 
 // interrupted gives an error the code of an interruption where there was one.
@@ -169,16 +201,4 @@ func interrupted(ctx context.Context, err error) error {
 		return exit.With(exit.Interrupted, err)
 	}
 	return err
-}
-
-// draw writes the plot, where one is wanted.
-func (o *options) draw(r report) error {
-	if o.plot == "" {
-		return nil
-	}
-	svg, err := r.svg()
-	if err != nil {
-		return fmt.Errorf("plot: %w", err)
-	}
-	return os.WriteFile(o.plot, svg, 0o644) //nolint:gosec // A picture for others to see.
 }

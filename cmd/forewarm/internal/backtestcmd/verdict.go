@@ -13,10 +13,10 @@ import (
 
 // verdict says in a few sentences which model is best, and by how much better or worse than what costs nothing.
 func (r report) verdict() string {
-	model, free := r.best(false), r.best(true)
-	if model < 0 || free < 0 {
-		return "Nothing could be judged: see the notes."
+	if why := r.unjudged(); why != "" {
+		return strings.ToUpper(why[:1]) + why[1:] + "."
 	}
+	model, free := r.best(false), r.best(true)
 	ahead := history.Span(r.plan.span(r.plan.lead))
 	names := r.played.models
 	change, sure := r.change(model, free)
@@ -44,6 +44,35 @@ func (r report) verdict() string {
 	}
 	return strings.Join(out, " ")
 }
+
+// unjudged says why there is no verdict and what to do, empty where there is one.
+func (r report) unjudged() string {
+	if r.best(false) >= 0 && r.best(true) >= 0 {
+		return ""
+	}
+	failed := func(m account) bool { return m.free || m.err != nil }
+	if !slices.ContainsFunc(r.played.models, func(m account) bool { return !failed(m) }) {
+		return "no model could be judged beside the free ones, as none could be fitted (the notes say why): take a longer " +
+			"history, or other models with --model"
+	}
+	const layout = "2006-01-02 15:04"
+	from, to := r.judged()
+	window := history.Span(r.plan.span(r.plan.lead))
+	during := from.UTC().Format(layout) + " to " + to.UTC().Format(layout) + " UTC"
+	if slices.ContainsFunc(tracksOf(r.played.models, r.lead)[0].Highest, isKnown) {
+		return fmt.Sprintf(
+			"nothing could be judged, as not all models could tell the quantiles of any %s, the lead time, "+
+				"without a gap from %s: what they learn from, before that, has too many gaps; take a longer history, or one "+
+				"with fewer gaps",
+			window,
+			during,
+		)
+	}
+	return fmt.Sprintf("nothing could be judged, as no stretch of %s, the lead time, is without a gap from %s: take a "+
+		"history with fewer gaps, one in coarser steps, or a shorter --lead-time", window, during)
+}
+
+func isKnown(v float64) bool { return !math.IsNaN(v) }
 
 // against compares a model's loss with those of the last value, the last season and the best free one, where that is
 // another.

@@ -111,7 +111,8 @@ func envsubst(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
 }
 
-// demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "zero" there is none.
+// demand writes a trace of so many minutes; with "gaps" ten of every ninety are missing, with "every other" half of them, and
+// with "zero" there is none.
 func demand(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -122,6 +123,8 @@ func demand(ts *testscript.TestScript, _ bool, args []string) {
 		value := fmt.Sprintf("%.6g", hourly(at))
 		switch mode := strings.Join(args[2:], " "); {
 		case mode == "gaps" && i%90 >= 80:
+			value = ""
+		case mode == "every other" && i%2 == 0:
 			value = ""
 		case mode == "zero":
 			value = "0"
