@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 
 	"k8s.io/apiserver/pkg/authorization/authorizer"
@@ -17,11 +16,7 @@ import (
 )
 
 // Cluster is the server in a cluster: TLS, with authentication and authorization delegated to the cluster on every path.
-type Cluster struct {
-	server   *genericapiserver.GenericAPIServer
-	listener net.Listener
-	logger   *slog.Logger
-}
+type Cluster struct{ web *web }
 
 // NewCluster opens the port and reads how the cluster authenticates. It fails where the identity may not delegate
 // (system:auth-delegator and extension-apiserver-authentication-reader are needed).
@@ -39,7 +34,12 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 	if err != nil {
 		return nil, errors.Join(err, config.SecureServing.Listener.Close())
 	}
-	return &Cluster{server: server, listener: config.SecureServing.Listener, logger: deps.Logger}, nil
+	serving := config.SecureServing
+	server.SecureServingInfo = nil // It is ours to serve.
+	return &Cluster{&web{
+		generic: server, listener: serving.Listener, logger: deps.Logger, guard: readOnly,
+		secure: (*certificates)(serving), streams: cmp.Or(serving.HTTP2MaxStreamsPerConnection, 100),
+	}}, nil
 }
 
 // clusterConfig applies the library's options to a configuration of the cluster's.
@@ -97,13 +97,7 @@ func trustCheck(config *genericapiserver.Config) Check {
 }
 
 // Addr is where it listens.
-func (c *Cluster) Addr() net.Addr { return c.listener.Addr() }
+func (c *Cluster) Addr() net.Addr { return c.web.listener.Addr() }
 
 // Run serves until the context ends and then lets requests finish.
-func (c *Cluster) Run(ctx context.Context) error {
-	c.logger.InfoContext(ctx, "serving", slog.String("address", "https://"+c.Addr().String()))
-	if err := c.server.PrepareRun().RunWithContext(ctx); err != nil {
-		return fmt.Errorf("serve on %s: %w", c.Addr(), err)
-	}
-	return nil
-}
+func (c *Cluster) Run(ctx context.Context) error { return c.web.run(ctx, "https://"+c.Addr().String()) }

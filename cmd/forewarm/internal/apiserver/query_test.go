@@ -17,9 +17,9 @@ func TestErrorsEchoLittle(t *testing.T) {
 		keys = append(keys, fmt.Sprintf("unknown%d%%3D1", i))
 	}
 	for name, selector := range map[string]string{
-		"a long selector": strings.Repeat("quantile%3D0.9,", 4000), "no selector": strings.Repeat("%21", 900),
+		"a long selector": strings.Repeat("quantile%3D0.9,", 400), "no selector": strings.Repeat("%21", 900),
 		"a long value": "quantile%3D" + strings.Repeat("9", 900), "many keys": strings.Join(keys, ","),
-		"what cannot be unescaped": strings.Repeat("%zz", 20_000), "control characters": strings.Repeat("%07", 900),
+		"what cannot be unescaped": strings.Repeat("%zz", 2000), "control characters": strings.Repeat("%07", 900),
 	} {
 		for _, path := range []string{
 			"/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready?labelSelector=",

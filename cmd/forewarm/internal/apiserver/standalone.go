@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -21,15 +18,8 @@ import (
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
 )
 
-// drain is how long requests may take to finish once the server is asked to stop.
-const drain = 10 * time.Second
-
 // Standalone is the server without a cluster: plain HTTP on 127.0.0.1, open to whoever may use this machine.
-type Standalone struct {
-	server   *genericapiserver.GenericAPIServer
-	listener net.Listener
-	logger   *slog.Logger
-}
+type Standalone struct{ web *web }
 
 // NewStandalone opens the port.
 func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
@@ -45,7 +35,8 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &Standalone{server: server, listener: listener, logger: deps.Logger}, nil
+	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(next)) }
+	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }
 
 // standaloneConfig is one local user who may do everything that there is to do: reading.
@@ -64,44 +55,13 @@ func standaloneConfig(address net.Addr) *genericapiserver.Config {
 }
 
 // Addr is where it listens.
-func (s *Standalone) Addr() net.Addr { return s.listener.Addr() }
+func (s *Standalone) Addr() net.Addr { return s.web.listener.Addr() }
 
 // URL is where a browser or kubectl --server finds it.
 func (s *Standalone) URL() string { return "http://" + s.Addr().String() }
 
 // Run serves until the context ends and then lets requests finish.
-func (s *Standalone) Run(ctx context.Context) error {
-	prepared := s.server.PrepareRun()
-	// The generic server runs its hooks and says that its paths are complete. Having no listener of its own it never
-	// returns, even when the context has ended; it goes with the process.
-	go func() {
-		if err := prepared.RunWithContext(ctx); err != nil {
-			s.logger.ErrorContext(ctx, "generic API server", slog.Any("error", err))
-		}
-	}()
-	var idle unused
-	server := &http.Server{
-		Handler:           localOnly(prepared.Handler),
-		ConnState:         idle.follow,
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-	}
-	server.RegisterOnShutdown(idle.close)
-	stopped := make(chan error, 1)
-	go func() {
-		<-ctx.Done()
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-		defer cancel()
-		stopped <- server.Shutdown(limit)
-	}()
-	s.logger.InfoContext(ctx, "serving", slog.String("address", s.URL()))
-	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve on %s: %w", s.Addr(), err)
-	}
-	return <-stopped
-}
+func (s *Standalone) Run(ctx context.Context) error { return s.web.run(ctx, s.URL()) }
 
 // localOnly keeps other sites out of a server that trusts whoever reaches it. A page of another site can make a browser
 // resolve that site's own name to 127.0.0.1 (DNS rebinding): the Host then gives it away, 421. And it can post here
@@ -126,34 +86,4 @@ func isLocal(host string) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.IsLoopback() && address.Zone() == ""
-}
-
-// unused are the connections on which nothing has been asked yet. Browsers and Go's own client open some in advance, and
-// http.Server.Shutdown waits five seconds for a first request on each.
-type unused struct {
-	mu    sync.Mutex
-	conns map[net.Conn]struct{}
-}
-
-// follow is the server's ConnState.
-func (u *unused) follow(conn net.Conn, state http.ConnState) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if state != http.StateNew {
-		delete(u.conns, conn)
-		return
-	}
-	if u.conns == nil {
-		u.conns = make(map[net.Conn]struct{})
-	}
-	u.conns[conn] = struct{}{}
-}
-
-// close ends them.
-func (u *unused) close() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for conn := range u.conns {
-		_ = conn.Close() //nolint:errcheck // The client may have closed it already.
-	}
 }

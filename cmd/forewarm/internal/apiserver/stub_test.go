@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,6 +32,8 @@ import (
 type reviews struct {
 	mu     sync.Mutex
 	access []authorization.SubjectAccessReviewSpec
+	// hangs is for how many nanoseconds a token's review hangs.
+	hangs atomic.Int64
 }
 
 func (r *reviews) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -41,6 +44,10 @@ func (r *reviews) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
+		}
+		select {
+		case <-time.After(time.Duration(r.hangs.Load())):
+		case <-request.Context().Done():
 		}
 		name, known := strings.CutPrefix(review.Spec.Token, "token-of-")
 		review.Status = authentication.TokenReviewStatus{
@@ -125,8 +132,10 @@ func onFreePort(tb testing.TB, kubeconfig string) apiserver.ClusterOptions {
 	return options
 }
 
-// startCluster serves the board in cluster mode against the reviewing stub.
-func startCluster(tb testing.TB, board *snapshot.Board, groups apiserver.Groups) (string, *reviews) {
+// startCluster serves the board in cluster mode against the reviewing stub, with further options.
+func startCluster(
+	tb testing.TB, board *snapshot.Board, groups apiserver.Groups, further ...func(*apiserver.ClusterOptions),
+) (string, *reviews) {
 	tb.Helper()
 	stub := &reviews{}
 	cluster := httptest.NewServer(stub)
@@ -134,6 +143,9 @@ func startCluster(tb testing.TB, board *snapshot.Board, groups apiserver.Groups)
 	options := onFreePort(tb, testcluster.Kubeconfig(tb, &rest.Config{Host: cluster.URL}))
 	options.Groups = groups
 	options.Library.Authentication.SkipInClusterLookup = true
+	for _, set := range further {
+		set(&options)
+	}
 	server, err := apiserver.NewCluster(options, deps(board))
 	if err != nil {
 		tb.Fatal(err)
