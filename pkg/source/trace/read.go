@@ -64,7 +64,7 @@ func Read(r io.Reader, column string) (forecast.Series, error) {
 	}
 	i := slices.Index(t.columns, column)
 	if i < 0 {
-		return forecast.Series{}, fmt.Errorf("trace: no column %q; the value columns are %s", column,
+		return forecast.Series{}, fmt.Errorf("trace: no column %.64q; the value columns are %.200s", column,
 			printable.Line(strings.Join(t.columns, ", ")))
 	}
 	samples, err := readColumn(t.rows, i+1, column)

@@ -38,7 +38,7 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 	column := o.Column
 	if column == "" {
 		if len(columns) > 1 {
-			return History{}, fmt.Errorf("%s has several value columns, choose one with --column: %s", name,
+			return History{}, fmt.Errorf("%s has several value columns, choose one with --column: %.400s", name,
 				printable.Line(strings.Join(columns, ", ")))
 		}
 		column = columns[0]

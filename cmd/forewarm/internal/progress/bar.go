@@ -117,15 +117,8 @@ func (b *Bar) tell() {
 // draw draws over what was drawn, on one line at most.
 func (b *Bar) draw() {
 	full := b.done * width / b.total
-	line := "▕" + strings.Repeat(
-		"█",
-		full,
-	) + strings.Repeat(
-		"·",
-		width-full,
-	) + "▏ " + b.standing() + "  " + printable.Line(
-		b.what,
-	)
+	done := strings.Repeat("█", full) + strings.Repeat("·", width-full)
+	line := "▕" + done + "▏ " + b.standing() + "  " + printable.Line(b.what)
 	if runes := []rune(line); len(runes) >= b.columns { // The last column would break the line.
 		line = string(runes[:b.columns-1])
 	}
