@@ -116,7 +116,7 @@ prior: ## fit what forewarm knows of a workload before it has seen it to recorde
 	go run ./hack/benchoutcome --priors=pkg $(call given,TRACES,traces)
 
 .PHONY: generate
-generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, the project's own traces
+generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, docs/reference, the project's own traces
 	hack/generate.sh
 	go run ./hack/tracegen
 

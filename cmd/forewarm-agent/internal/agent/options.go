@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -40,6 +41,9 @@ func Defaults() Options {
 		LogLevel: "info",
 	}
 }
+
+// stale is the age beyond which readings are not shown.
+func (o *Options) stale() time.Duration { return 4 * o.Collect.Interval }
 
 func (o *Options) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("forewarm-agent", pflag.ContinueOnError)

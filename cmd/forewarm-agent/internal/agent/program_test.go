@@ -25,6 +25,7 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm-agent/internal/agent"
+	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
@@ -272,7 +273,7 @@ func serving(t *testing.T, d agent.Driver, args ...string) (url string, log *wor
 }
 
 // get asks until the answer has a text.
-func get(t *testing.T, url, text string) {
+func get(t *testing.T, url, text string) string {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	var body []byte
@@ -286,11 +287,12 @@ func get(t *testing.T, url, text string) {
 			t.Fatal(err)
 		}
 		if strings.Contains(string(body), text) {
-			return
+			return string(body)
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("%s has no %s:\n%s", url, text, body)
+	return ""
 }
 
 // A story: an agent runs, is told to end, and another one remembers.
@@ -304,7 +306,14 @@ func TestServe(t *testing.T) {
 		url+"/metrics",
 		`forewarm_gpu_pod_busy_ratio{container="server",gpu_instance="",namespace="inference",pod="llama-0-1",uuid="GPU-0"} 0.4`,
 	)
-	get(t, url+"/metrics", "forewarm_agent_build_info{")
+	page, err := os.ReadFile("../../../../docs/reference/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := get(t, url+"/metrics", "forewarm_agent_build_info{")
+	if unlisted := reference.Unlisted(string(page), served); len(unlisted) > 0 {
+		t.Errorf("served, and not in docs/reference/metrics.md: %q", unlisted)
+	}
 	get(t, url+"/healthz", "ok")
 	get(t, url+"/history", "# EOF")
 	began := time.Now()

@@ -96,15 +96,20 @@ func (p Program) run(
 // page is everything that is served.
 func (p Program) page(o Options, board *collect.Board) http.Handler {
 	registry := prometheus.NewRegistry()
-	stale := 4 * o.Collect.Interval
+	registry.MustRegister(p.Collectors(o, board)...)
+	registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return expose.Handler(board, registry, o.stale(), time.Now)
+}
+
+// Collectors are the agent's own.
+func (p Program) Collectors(o Options, board *collect.Board) []prometheus.Collector {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "forewarm_agent_build_info", Help: "The agent that answers.",
 		ConstLabels: prometheus.Labels{"version": p.version(), "go_version": runtime.Version()},
 	})
 	build.Set(1)
-	registry.MustRegister(expose.New(board, stale, time.Now), build, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return expose.Handler(board, registry, stale, time.Now)
+	return []prometheus.Collector{expose.New(board, o.stale(), time.Now), build}
 }
 
 // remember loads the hour of before; one that cannot be read is begun anew.

@@ -54,24 +54,10 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	// Libraries' own words come to stderr, too; a command that logs says how.
 	log := cmdline.DefaultLog()
 	log.New(stderr)
-	root := &cobra.Command{
-		Use:           "forewarm",
-		Short:         "Scale before the load arrives",
-		Long:          about,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		// Without a command the help is the answer.
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
+	root := p.Command() //nolint:contextcheck // Commands get the context when they run, from cobra.
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(namedOnce(err)) })
-	//nolint:contextcheck // Commands get the context when they run, from cobra.
-	root.AddCommand(
-		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		presetscmd.New(), capacitycmd.New(), version(p.Version),
-	)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)
@@ -83,6 +69,25 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		}
 	}
 	return exit.Code(err)
+}
+
+// Command is forewarm with all of its commands.
+func (p Program) Command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "forewarm",
+		Short:         "Scale before the load arrives",
+		Long:          about,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// Without a command the help is the answer.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(namedOnce(err)) })
+	root.AddCommand(
+		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
+		presetscmd.New(), capacitycmd.New(), version(p.Version),
+	)
+	return root
 }
 
 // namedOnce is the error of a flag without the value in what is said of it: pflag has named it already.

@@ -24,6 +24,9 @@ import (
 // drain is how long requests may take to finish once the server is asked to stop.
 const drain = 10 * time.Second
 
+// MetricsPrefix begins the names of the metrics of requests, which the library names for any gRPC server.
+const MetricsPrefix = "forewarm_keda_"
+
 // Server answers KEDA on a port.
 type Server struct {
 	board        *snapshot.Board
@@ -50,7 +53,7 @@ func Open(
 		board: board, scaler: keda.New(board, now), log: log,
 		registry: prometheus.NewRegistry(), requests: grpcprom.NewServerMetrics(),
 	}
-	if err := prometheus.WrapRegistererWithPrefix("forewarm_keda_", s.registry).Register(s.requests); err != nil {
+	if err := prometheus.WrapRegistererWithPrefix(MetricsPrefix, s.registry).Register(s.requests); err != nil {
 		return nil, fmt.Errorf("metrics of KEDA's scaler: %w", err)
 	}
 	var err error

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/forewarm/forewarm/hack/reference"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
@@ -238,8 +239,16 @@ func TestKEDAIsServedBeside(t *testing.T) {
 		t.Errorf("the metric is %v (%v), want 42", got, err)
 	}
 	const counted = `forewarm_keda_grpc_server_handled_total{grpc_code="OK",grpc_method="GetMetrics"`
-	if _, body := get(t, address+"/metrics"); !strings.Contains(body, counted) {
+	_, body := get(t, address+"/metrics")
+	if !strings.Contains(body, counted) {
 		t.Error("the request is not counted on /metrics")
+	}
+	page, err := os.ReadFile("../../../../docs/reference/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unlisted := reference.Unlisted(string(page), body); len(unlisted) > 0 {
+		t.Errorf("served, and not in docs/reference/metrics.md: %q", unlisted)
 	}
 	stop()
 	for err == nil {

@@ -1,0 +1,115 @@
+// Command reference prints what docs/reference says of forewarm: its commands (cli) or its metrics (metrics).
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	grpcprom "github.com/grpc-ecosystem/go-grpc-middleware/providers/prometheus"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
+	"github.com/forewarm/forewarm/hack/reference"
+	"github.com/forewarm/forewarm/pkg/ownership"
+	"github.com/forewarm/forewarm/pkg/serve/telemetry"
+	"github.com/forewarm/forewarm/pkg/source/embedded"
+	"github.com/forewarm/forewarm/pkg/warmpool/controller"
+)
+
+func main() {
+	var err error
+	switch strings.Join(os.Args[1:], " ") {
+	case "cli":
+		err = commands(os.Stdout)
+	case "metrics":
+		err = metrics(os.Stdout)
+	default:
+		err = errors.New("usage: reference cli|metrics")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reference:", err)
+		os.Exit(1)
+	}
+}
+
+// commands prints the help of each command.
+func commands(out io.Writer) error {
+	program := cli.Program{}
+	names := []string{""}
+	for _, cmd := range program.Command().Commands() {
+		names = append(names, cmd.Name())
+	}
+	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Commands and flags\n\n"+
+		"Each command below is shown with the text that it prints with `--help`.\n")
+	for _, name := range names {
+		words := strings.Fields(name)
+		var help strings.Builder
+		if code := program.Run(context.Background(), append(words, "--help"), &help, os.Stderr); code != 0 {
+			return fmt.Errorf("forewarm %s --help: exit code %d", name, code)
+		}
+		reference.WriteHelp(out, strings.Join(append([]string{"forewarm"}, words...), " "), help.String())
+	}
+	return nil
+}
+
+// metrics prints what the collectors behind /metrics describe.
+func metrics(out io.Writer) error {
+	engine, closeEngine, err := open()
+	if err != nil {
+		return err
+	}
+	defer closeEngine()
+	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Metrics\n\n"+
+		"`forewarm serve` and `forewarm-agent` serve these at `/metrics`. A number that is not known is left out. "+
+		"The metrics of\nlibraries (`go_*`, `process_*`, `apiserver_*`, `rest_client_*` and others) are served, too, "+
+		"and are not listed here.\n")
+	return reference.WriteMetrics(out,
+		reference.Section{
+			Title:      "Forecasts",
+			Text:       "Every Forecast, and the loop that refreshes them. `namespace` and `forecast` name the Forecast.",
+			Collectors: []prometheus.Collector{telemetry.New(nil, nil)},
+		},
+		reference.Section{
+			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
+			Collectors: []prometheus.Collector{new(controller.Controller)},
+		},
+		reference.Section{
+			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(ownership.Watch)},
+		},
+		reference.Section{
+			Title: "Embedded engine", Text: "Only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},
+		},
+		reference.Section{
+			Title: "KEDA's external scaler", Text: "Only with `--keda-address`.",
+			Collectors: []prometheus.Collector{
+				prometheus.WrapCollectorWithPrefix(kedaserver.MetricsPrefix, grpcprom.NewServerMetrics()),
+			},
+		},
+	)
+}
+
+// open is an engine without data, which scrapes nothing.
+func open() (engine *embedded.Engine, closeEngine func(), err error) {
+	dir, err := os.MkdirTemp("", "forewarm-reference-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { os.RemoveAll(dir) } //nolint:errcheck // What is left of it is in the way of nobody.
+	file := filepath.Join(dir, "scrape.yaml")
+	if err = os.WriteFile(file, []byte("scrape_configs: [{job_name: none}]\n"), 0o600); err == nil {
+		engine, err = embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data"), ScrapeFile: file},
+			slog.New(slog.DiscardHandler))
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return engine, func() { engine.Close(); remove() }, nil //nolint:errcheck // It holds no data.
+}
