@@ -22,12 +22,12 @@ func means() map[history.Measure]metric {
 	return map[history.Measure]metric{
 		history.Busy: {
 			"forewarm_gpu_busy_ratio",
-			"Share of the time in which a GPU or MIG instance ran something, of itself, over the window.", ofDevice(),
+			"Share of the window in which a GPU or MIG instance was busy.", ofDevice(),
 		},
 		history.Bandwidth: {
 			"forewarm_gpu_memory_bandwidth_ratio",
-			"Share of the memory bandwidth of a GPU or MIG instance in use, over the window; before Hopper of the time in which " +
-				"memory was used.",
+			"Share of the memory bandwidth of a GPU or MIG instance in use, over the window. Before Hopper: share of the time in " +
+				"which memory was used.",
 			ofDevice(),
 		},
 		history.Tensor: {
@@ -36,13 +36,13 @@ func means() map[history.Measure]metric {
 		},
 		history.PodBusy: {
 			"forewarm_gpu_pod_busy_ratio",
-			"Physical GPUs that a pod's container kept busy on a device, over the window; none where that cannot be told.",
+			"Physical GPUs that a pod's container kept busy on a device, over the window; absent where that is not known.",
 			ofPod(),
 		},
 		history.PodBandwidth: {
 			"forewarm_gpu_pod_memory_bandwidth_ratio",
-			"Physical GPUs' worth of memory bandwidth that a pod's container used on a device, over the window; none where " +
-				"that cannot be told.",
+			"Physical GPUs' worth of memory bandwidth that a pod's container used on a device, over the window; absent where " +
+				"that is not known.",
 			ofPod(),
 		},
 		history.PodAllocated: {
@@ -75,8 +75,10 @@ func describe() *descriptions {
 	d.busy = d.shape("forewarm_gpu_busy", "share of time in which something ran")
 	d.bandwidth = d.shape("forewarm_gpu_memory_bandwidth", "memory bandwidth in use")
 	d.tensor = d.shape("forewarm_gpu_tensor", "activity of the tensor pipes")
-	d.used = d.add("forewarm_gpu_memory_used_bytes",
-		"Memory that processes hold. Servers that allocate ahead hold the same whatever they do.", ofDevice()...)
+	d.used = d.add(
+		"forewarm_gpu_memory_used_bytes",
+		"Memory that processes hold. Servers that allocate memory ahead hold the same amount at any load.",
+		ofDevice()...)
 	d.total = d.add("forewarm_gpu_memory_bytes", "Memory of a GPU or MIG instance.", ofDevice()...)
 	d.share = d.add("forewarm_gpu_share_ratio",
 		"Share of the physical GPU's compute: 1, or a MIG instance's slices over the GPU's.", ofDevice()...)
@@ -85,11 +87,11 @@ func describe() *descriptions {
 	d.fault = d.add("forewarm_gpu_fault", "1 while a GPU cannot be read, with the reason; none while it can.",
 		"uuid", "index", "reason")
 	d.driver = d.add("forewarm_agent_driver_info", "The GPU driver that answers.", "version")
-	d.agentFault = d.add("forewarm_agent_fault", "1 while something that the agent asks, the driver or the kubelet, "+
-		"does not answer or not wholly, with the reason.", "of", "reason")
+	d.agentFault = d.add("forewarm_agent_fault", "1 while the driver or the kubelet does not answer completely, "+
+		"with the reason.", "of", "reason")
 	d.leftOut = d.add("forewarm_agent_devices_left_out",
-		"Devices that containers hold and that could not be told, by the reason.", "reason")
-	d.lastRead = d.add("forewarm_agent_last_reading_timestamp_seconds", "When the GPUs were looked at last.")
+		"Devices that containers hold and that could not be identified, by reason.", "reason")
+	d.lastRead = d.add("forewarm_agent_last_reading_timestamp_seconds", "Time of the last reading of the GPUs.")
 	return d
 }
 

@@ -102,7 +102,7 @@ forewarm_agent_driver_info{version="580.95.05"} 1
 # TYPE forewarm_gpu_fault gauge
 forewarm_gpu_fault{index="3",reason="OffTheBus",uuid="GPU-3"} 1
 forewarm_gpu_fault{index="4",reason="ResetRequired",uuid=""} 1
-# HELP forewarm_agent_last_reading_timestamp_seconds When the GPUs were looked at last.
+# HELP forewarm_agent_last_reading_timestamp_seconds Time of the last reading of the GPUs.
 # TYPE forewarm_agent_last_reading_timestamp_seconds gauge
 forewarm_agent_last_reading_timestamp_seconds 1.795176e+09
 `
@@ -165,7 +165,7 @@ func TestFaultsOfTheAgent(t *testing.T) {
 	n.PodsFault = errors.New("no socket")
 	a := start(t, n, 1)
 	want := `
-# HELP forewarm_agent_fault 1 while something that the agent asks, the driver or the kubelet, does not answer or not wholly, with the reason.
+# HELP forewarm_agent_fault 1 while the driver or the kubelet does not answer completely, with the reason.
 # TYPE forewarm_agent_fault gauge
 forewarm_agent_fault{of="driver",reason="LibraryMissing"} 1
 forewarm_agent_fault{of="kubelet",reason="NoAnswer"} 1

@@ -187,7 +187,7 @@ const (
 	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback holds until there are enough of them. While a
 	// WarmPool stands ready for the Forecast, the pods that found a node are measured alone.
 	LeadTimeAuto LeadTimeMode = "Auto"
-	// LeadTimeFixed takes Duration.
+	// LeadTimeFixed is the lead time that Duration gives.
 	LeadTimeFixed LeadTimeMode = "Fixed"
 )
 

@@ -59,8 +59,8 @@ type ForecastStatus struct {
 	// +optional
 	Window string `json:"window,omitempty"`
 
-	// Skill is how much less the model loses than the last value would, in percent, by the loss that it was chosen by: the cost under
-	// an objective, else the pinball loss.
+	// Skill is by how many percent the model's loss is below the last value's. The loss is the cost under an objective, else
+	// the pinball loss.
 	// +optional
 	Skill string `json:"skill,omitempty"`
 
@@ -68,8 +68,8 @@ type ForecastStatus struct {
 	// +optional
 	Coverage string `json:"coverage,omitempty"`
 
-	// Objective is how the objective fares; absent where none is served by outcome. The condition ObjectiveMet says it in
-	// words.
+	// Objective is whether the objective is met. Absent without an objective that is calibrated. The condition ObjectiveMet
+	// says it in words.
 	// +optional
 	Objective *ObjectiveStatus `json:"objective,omitempty"`
 
@@ -78,7 +78,7 @@ type ForecastStatus struct {
 	SampleTime *metav1.Time `json:"sampleTime,omitempty"`
 }
 
-// ObjectiveStatus is how an objective fares, by what a shadow of the workload's autoscaler made of the demand that came.
+// ObjectiveStatus is whether the objective is met, as a simulated autoscaler measures it on the observed demand.
 type ObjectiveStatus struct {
 	// Asked is the objective in words, for example "1% later than 30s" or "late costs 20× an idle
 	// replica".
@@ -93,13 +93,13 @@ type ObjectiveStatus struct {
 	// Cost is the replica-hours of the last week over those of the demand at full capacity: 1 is perfection.
 	// +optional
 	Cost string `json:"cost,omitempty"`
-	// K is the margin served: the multiple of the candidate's spread above its median.
+	// K is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread.
 	// +optional
 	K string `json:"k,omitempty"`
 	// Candidate whose forecast of the window peak is served.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
-	// Why says why that candidate is.
+	// Why says why that candidate is selected.
 	// +optional
 	Why string `json:"why,omitempty"`
 }

@@ -70,7 +70,7 @@ forewarm_forecasts{state="Pending"} 1
 forewarm_forecasts{state="Ready"} 2
 forewarm_forecasts{state="Stale"} 1
 forewarm_forecasts{state="Warming"} 1
-# HELP forewarm_skill_ratio 1 minus the loss over that of the last value, by the loss that the model was chosen by: the cost under an objective, else the pinball loss. Above 0 is better than reacting.
+# HELP forewarm_skill_ratio 1 minus the model's loss over the last value's loss: the cost under an objective, else the pinball loss. Above 0 is better than reacting.
 # TYPE forewarm_skill_ratio gauge
 forewarm_skill_ratio{forecast="falling-back",namespace="inference"} 0.184
 forewarm_skill_ratio{forecast="outcome",namespace="inference"} 0.184

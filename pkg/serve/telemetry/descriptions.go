@@ -32,8 +32,8 @@ var (
 	leadWindow = perForecast("window_seconds",
 		"How far the served value looks ahead: lead time, HPA sync, one step and metric lag.")
 	skill = perForecast("skill_ratio",
-		"1 minus the loss over that of the last value, by the loss that the model was chosen by: the cost under an "+
-			"objective, else the pinball loss. Above 0 is better than reacting.")
+		"1 minus the model's loss over the last value's loss: the cost under an objective, else the pinball loss. "+
+			"Above 0 is better than reacting.")
 	coverage = perForecast("coverage_ratio",
 		"Share of past windows whose maximum stayed within the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
@@ -41,40 +41,43 @@ var (
 	forecastState = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.", "state")
 	candidateLoss = perForecast("candidate_loss_value", "Trailing mean pinball loss of a model at the served level.",
 		"model")
-	candidateChosen = perForecast("candidate_chosen", "1 for the model that serves, 0 for the others.", "model")
+	candidateChosen = perForecast("candidate_chosen", "1 for the selected model, 0 for the others.", "model")
 
 	objectiveLate = perForecast("objective_late_ratio",
-		"Share of the demand that the objective lets be late; absent where a cost ratio rules.")
+		"Share of the demand that may be late, by the objective; absent with a cost ratio.")
 	objectiveMet = perForecast(
 		"objective_met",
-		"Whether the objective is met (1) or not (0); absent while too little was seen to say, and where a cost ratio rules.",
+		"Whether the objective is met (1) or not (0); absent while there is too little history, and with a cost ratio.",
 	)
 	objectiveMargin = perForecast("objective_margin",
-		"Margin served for the objective, k: the multiple of the candidate's spread above its median.")
+		"Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.")
 	objectiveExpected = perForecast("objective_expected_late_ratio",
-		"Share of the demand that is expected to be late with the margin served.")
+		"Share of the demand that is expected to be late with this headroom.")
 	outcomeLate = perForecast(
 		"outcome_late_ratio",
-		"Share of the demand that was late over the outcome's window, by a shadow of the autoscaler on the value served "+
-			"(or only watched, in Shadow mode) or on the observed demand.",
+		"Share of the demand that was late over the outcome's window, in an autoscaler simulated on the policy's value: "+
+			"served (in Shadow mode what would be served) or observed.",
 		"policy",
 	)
-	outcomeCost = perForecast("outcome_cost_ratio",
-		"Replica time over that of the demand at full capacity over the outcome's window, by policy; 1 is perfection.",
-		"policy")
+	outcomeCost = perForecast(
+		"outcome_cost_ratio",
+		"Relative cost over the outcome's window, by policy: replica time over that of the demand at full capacity; 1 is the "+
+			"least possible.",
+		"policy",
+	)
 	outcomeReplicas = perForecast("outcome_replica_seconds",
-		"Replica time over the outcome's window, by policy; times the GPUs of a replica it is GPU time.", "policy")
+		"Replica time over the outcome's window, by policy. Multiply by the GPUs of a replica for GPU time.", "policy")
 	outcomeWindow = perForecast("outcome_window_seconds",
-		"How long a time the outcome is of: the newest week at most.")
+		"Length of the outcome's window: the newest week at most.")
 
 	forecasts    = describe("forecasts", "Number of Forecasts by state.", "state")
 	pending      = describe("pending_forecasts", "Number of Forecasts whose first query is still under way.")
 	snapshotAge  = describe("snapshot_age_seconds", "Time since the refresh loop last published; grows if it is stuck.")
-	refreshStep  = describe("refresh_step_seconds", "How long the last step of the refresh loop took.")
+	refreshStep  = describe("refresh_step_seconds", "Duration of the last step of the refresh loop.")
 	refreshSteps = describe("refresh_steps_total", "Steps of the refresh loop.")
 	queries      = describe("source_queries_total", "Queries sent to the history source.")
 	queryErrors  = describe("source_query_errors_total", "Queries to the history source that failed.")
-	rebuilds     = describe("model_rebuilds_total", "Models fitted anew.")
+	rebuilds     = describe("model_rebuilds_total", "Times that models were refitted.")
 
 	descriptions = []*prometheus.Desc{
 		forecastDemand, observedDemand, servedDemand, dataAge, leadTime, leadWindow, skill, coverage, fallbacks,

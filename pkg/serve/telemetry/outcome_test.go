@@ -32,30 +32,30 @@ func fares() *snapshot.Board {
 
 func TestOutcome(t *testing.T) {
 	compare(t, registry(t, fares(), snapshottest.Now), `
-# HELP forewarm_objective_expected_late_ratio Share of the demand that is expected to be late with the margin served.
+# HELP forewarm_objective_expected_late_ratio Share of the demand that is expected to be late with this headroom.
 # TYPE forewarm_objective_expected_late_ratio gauge
 forewarm_objective_expected_late_ratio{forecast="lead",namespace="inference"} 0.018
 forewarm_objective_expected_late_ratio{forecast="max",namespace="inference"} 0.024
 forewarm_objective_expected_late_ratio{forecast="met",namespace="inference"} 0.01
-# HELP forewarm_objective_late_ratio Share of the demand that the objective lets be late; absent where a cost ratio rules.
+# HELP forewarm_objective_late_ratio Share of the demand that may be late, by the objective; absent with a cost ratio.
 # TYPE forewarm_objective_late_ratio gauge
 forewarm_objective_late_ratio{forecast="lead",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="learning",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="max",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="met",namespace="inference"} 0.01
 forewarm_objective_late_ratio{forecast="nothing",namespace="inference"} 0.02
-# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the candidate's spread above its median.
+# HELP forewarm_objective_margin Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.
 # TYPE forewarm_objective_margin gauge
 forewarm_objective_margin{forecast="lead",namespace="inference"} 6.5
 forewarm_objective_margin{forecast="learning",namespace="inference"} 1.9
 forewarm_objective_margin{forecast="max",namespace="inference"} 1.3
 forewarm_objective_margin{forecast="met",namespace="inference"} 1.3
-# HELP forewarm_objective_met Whether the objective is met (1) or not (0); absent while too little was seen to say, and where a cost ratio rules.
+# HELP forewarm_objective_met Whether the objective is met (1) or not (0); absent while there is too little history, and with a cost ratio.
 # TYPE forewarm_objective_met gauge
 forewarm_objective_met{forecast="lead",namespace="inference"} 0
 forewarm_objective_met{forecast="max",namespace="inference"} 0
 forewarm_objective_met{forecast="met",namespace="inference"} 1
-# HELP forewarm_outcome_replica_seconds Replica time over the outcome's window, by policy; times the GPUs of a replica it is GPU time.
+# HELP forewarm_outcome_replica_seconds Replica time over the outcome's window, by policy. Multiply by the GPUs of a replica for GPU time.
 # TYPE forewarm_outcome_replica_seconds gauge
 forewarm_outcome_replica_seconds{forecast="lead",namespace="inference",policy="observed"} 1.1916e+06
 forewarm_outcome_replica_seconds{forecast="lead",namespace="inference",policy="served"} 1.0656e+06
@@ -98,7 +98,7 @@ func TestOutcomeOfDemand(t *testing.T) {
 func TestOutcomeAtACostRatio(t *testing.T) {
 	board := snapshottest.Board(snapshottest.Priced(snapshottest.Key("priced")))
 	compare(t, registry(t, board, snapshottest.Now), `
-# HELP forewarm_objective_margin Margin served for the objective, k: the multiple of the candidate's spread above its median.
+# HELP forewarm_objective_margin Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.
 # TYPE forewarm_objective_margin gauge
 forewarm_objective_margin{forecast="priced",namespace="inference"} 1.4
 `, "forewarm_objective_late_ratio", "forewarm_objective_margin", "forewarm_objective_met")

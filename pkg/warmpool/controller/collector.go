@@ -24,11 +24,14 @@ func desc(name, help string) *prometheus.Desc {
 //nolint:gochecknoglobals // Constants.
 var descriptions = [...]*prometheus.Desc{
 	desc("wanted_chunks", "Chunks that the members' forecasts ask for, within the pool's bounds."),
-	desc("held_chunks", "Chunks that the actuator was asked for; 0 in mode Recommend."),
-	desc("ready_chunks", "Chunks held that are there."),
-	desc("borrowed_chunks", "Chunks that members' pods have taken, and that are not there again yet."),
+	desc("held_chunks", "Chunks requested from the actuator; 0 in mode Recommend."),
+	desc("ready_chunks", "Held chunks whose capacity is there."),
+	desc("borrowed_chunks", "Chunks that members' pods have taken and that are not replaced yet."),
 	desc("idle_gpu_seconds", "GPU-seconds that the pool's chunks have stood idle today (UTC)."),
-	desc("falling_back", "Whether the fallback holds: forecasts in doubt or budget spent (1), or not (0)."),
+	desc(
+		"falling_back",
+		"1 while the fallback is held, because forecasts are unreliable or the budget is spent, else 0.",
+	),
 }
 
 //nolint:gochecknoglobals // A constant.

@@ -20,10 +20,10 @@ func TestGauges(t *testing.T) {
 # HELP forewarm_warm_pool_budget_gpu_seconds GPU-seconds that may stand idle in a day (UTC).
 # TYPE forewarm_warm_pool_budget_gpu_seconds gauge
 forewarm_warm_pool_budget_gpu_seconds{namespace="team",pool="h100"} 216000
-# HELP forewarm_warm_pool_held_chunks Chunks that the actuator was asked for; 0 in mode Recommend.
+# HELP forewarm_warm_pool_held_chunks Chunks requested from the actuator; 0 in mode Recommend.
 # TYPE forewarm_warm_pool_held_chunks gauge
 forewarm_warm_pool_held_chunks{namespace="team",pool="h100"} 4
-# HELP forewarm_warm_pool_ready_chunks Chunks held that are there.
+# HELP forewarm_warm_pool_ready_chunks Held chunks whose capacity is there.
 # TYPE forewarm_warm_pool_ready_chunks gauge
 forewarm_warm_pool_ready_chunks{namespace="team",pool="h100"} 3
 # HELP forewarm_warm_pool_wanted_chunks Chunks that the members' forecasts ask for, within the pool's bounds.

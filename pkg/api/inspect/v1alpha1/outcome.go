@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Outcome is how an objective fares: what shadows of the workload's autoscalers, with pods and a queue of their own, made
-// of the demand that came, by the value that forewarm serves and by the observed demand itself. Costs are in
-// replica-hours: times the GPUs of a replica they are GPU-hours.
+// Outcome is whether an objective is met. Simulated autoscalers, with pods and a queue of their own, measure it on the
+// observed demand: once with the value that forewarm serves, once with the observed demand as the value. Costs are in
+// replica-hours; multiply by the GPUs of a replica for GPU-hours.
 type Outcome struct {
 	// Late is the objective: the share of the demand that may wait longer than Wait. Absent where a CostRatio rules.
 	// +optional
@@ -20,16 +20,16 @@ type Outcome struct {
 	Verdict string `json:"verdict"`
 	// Words say in a sentence, with its numbers, whether the objective is met, and why and by how much where it is not.
 	Words string `json:"words"`
-	// Summary says in words what became of the demand by the served value and by the observed one.
+	// Summary compares in words the outcome of the served value with that of the observed demand.
 	Summary string `json:"summary"`
 
 	// Candidate whose forecast of the window peak is served.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
-	// Why says in a sentence why that candidate is.
+	// Why says in a sentence why that candidate is selected.
 	// +optional
 	Why string `json:"why,omitempty"`
-	// K is the margin that is served: the multiple of the candidate's spread above its median. Absent until known.
+	// K is the headroom multiplier that is served, in multiples of the candidate's spread above its median. Absent until known.
 	// +optional
 	K *float64 `json:"k,omitempty"`
 	// Expected is the share of the demand that is expected to be late with that margin. Absent until known.

@@ -102,7 +102,7 @@ type OutlookStatus struct {
 	// +optional
 	Fallbacks int64 `json:"fallbacks,omitempty"`
 
-	// Outcome is how the objective fares. Absent where no objective is served by outcome; the condition Uncalibrated then
+	// Outcome is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated then
 	// says why.
 	// +optional
 	Outcome *Outcome `json:"outcome,omitempty"`
@@ -114,7 +114,7 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Path []PathStep `json:"path,omitempty"`
-	// Past are recent forecasts beside what came, oldest first.
+	// Past are recent forecasts beside the actual maxima, oldest first.
 	// +optional
 	// +listType=atomic
 	Past []PastForecast `json:"past,omitempty"`

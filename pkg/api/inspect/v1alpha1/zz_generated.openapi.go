@@ -386,7 +386,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Outcome is how an objective fares: what shadows of the workload's autoscalers, with pods and a queue of their own, made of the demand that came, by the value that forewarm serves and by the observed demand itself. Costs are in replica-hours: times the GPUs of a replica they are GPU-hours.",
+				Description: "Outcome is whether an objective is met. Simulated autoscalers, with pods and a queue of their own, measure it on the observed demand: once with the value that forewarm serves, once with the observed demand as the value. Costs are in replica-hours; multiply by the GPUs of a replica for GPU-hours.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
@@ -427,7 +427,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"summary": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Summary says in words what became of the demand by the served value and by the observed one.",
+							Description: "Summary compares in words the outcome of the served value with that of the observed demand.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -442,14 +442,14 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"why": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Why says in a sentence why that candidate is.",
+							Description: "Why says in a sentence why that candidate is selected.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"k": {
 						SchemaProps: spec.SchemaProps{
-							Description: "K is the margin that is served: the multiple of the candidate's spread above its median. Absent until known.",
+							Description: "K is the headroom multiplier that is served, in multiples of the candidate's spread above its median. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -803,7 +803,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"outcome": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Outcome is how the objective fares. Absent where no objective is served by outcome; the condition Uncalibrated then says why.",
+							Description: "Outcome is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated then says why.",
 							Ref:         ref(Outcome{}.OpenAPIModelName()),
 						},
 					},
@@ -850,7 +850,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Past are recent forecasts beside what came, oldest first.",
+							Description: "Past are recent forecasts beside the actual maxima, oldest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
