@@ -37,7 +37,7 @@ FAILED := go run -C "$(CURDIR)" ./hack/failed
 test: ## all tests that need only Go (and a C compiler, for the race detector)
 	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector")
 	CGO_ENABLED=$(if $(RACE),1,0) go test -json $(RACE) -shuffle=on ./... | $(FAILED)
-	$(if $(RACE),CGO_ENABLED=0 go test -json ./hack/served ./pkg/simulate/policy ./pkg/source/embedded | $(FAILED))
+	$(if $(RACE),CGO_ENABLED=0 go test -json ./hack/served ./pkg/offline/simulate/policy ./pkg/source/embedded | $(FAILED))
 
 .PHONY: test-served
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
@@ -56,7 +56,7 @@ test-keda: ## the external scaler with KEDA's own operator, built from source fi
 		go test -json -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver | $(FAILED)
 
 # The packages whose tests run against a real etcd and kube-apiserver.
-CLUSTER_PACKAGES := ./pkg/config/... ./deploy/... ./cmd/forewarm/...
+CLUSTER_PACKAGES := ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...
 
 .PHONY: components
 components: ## build what the cluster tests run: Kubernetes, kwok, KEDA (20 minutes and more, once)

@@ -19,14 +19,14 @@ import (
 
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/config/cluster"
-	"github.com/forewarm/forewarm/pkg/config/cluster/workloads"
-	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/workloads"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 const account = "system:serviceaccount:forewarm-system:forewarm"
@@ -77,12 +77,12 @@ func testApply(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes everything.
 type catalogue struct{}
 
-func (catalogue) Render(string, string, v1alpha1.TargetRef) (config.Rendered, error) {
-	return config.Rendered{Expr: "x"}, nil
+func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
+	return manifest.Rendered{Expr: "x"}, nil
 }
 
-func (catalogue) Confine(query, _ string) (config.Rendered, error) {
-	return config.Rendered{Expr: query}, nil
+func (catalogue) Confine(query, _ string) (manifest.Rendered, error) {
+	return manifest.Rendered{Expr: query}, nil
 }
 
 // clock is the machine's.
@@ -106,11 +106,11 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 	as.Impersonate.UserName = account
 	log := slog.New(slog.DiscardHandler)
 	c.MustKubectl(t, workload, "create", "-f", "-")
-	objects, err := cluster.NewObjects(as, config.NewResolver(catalogue{}), log)
+	objects, err := forecasts.NewObjects(as, manifest.NewResolver(catalogue{}), log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leadership, err := cluster.NewLeadership(as, cluster.LeaseConfig{
+	leadership, err := forecasts.NewLeadership(as, forecasts.LeaseConfig{
 		Namespace: "forewarm-system", Name: "forewarm", Identity: "test",
 	}, log)
 	if err != nil {
@@ -126,7 +126,7 @@ func testWork(t *testing.T, c *testcluster.Cluster) {
 		},
 	}
 	board.Publish(snapshot.New(time.Now(), map[snapshot.Key]*snapshot.Entry{entry.Key: entry}, 1, snapshot.LoopStats{}))
-	writer := cluster.NewStatusWriter(objects, board, log)
+	writer := forecasts.NewStatusWriter(objects, board, log)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan error, 2)

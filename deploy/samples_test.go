@@ -16,9 +16,9 @@ import (
 
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/config/pool"
-	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest/pool"
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 

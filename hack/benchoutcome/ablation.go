@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // variation is forewarm's shape learnt from more or less than it is.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/workload"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
 // lead is how long pods take to start: half of them the median at most, nine in ten p90 at most; all of them the median
@@ -46,12 +46,12 @@ func (l lead) planned() time.Duration { return max(l.median, l.p90) }
 const normal90 = 1.2815515655446004
 
 // pods are the lead times that are played: log-normal between the median and p90, as package compare draws them.
-func (l lead) pods() workload.Lead { //nolint:ireturn // What a workload.Spec holds.
+func (l lead) pods() hpasim.Lead { //nolint:ireturn // What a workload.Spec holds.
 	if l.p90 == 0 {
-		return workload.Constant(l.median)
+		return hpasim.Constant(l.median)
 	}
 	sigma := math.Log(l.p90.Seconds()/l.median.Seconds()) / normal90
-	return workload.LogNormal{Mean: time.Duration(float64(l.median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
+	return hpasim.LogNormal{Mean: time.Duration(float64(l.median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
 }
 
 // seeds are those of the draws: the n-th pod that a policy starts takes as long as the n-th of every other.

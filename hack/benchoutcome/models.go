@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // modelNames are the models that the regression may read.

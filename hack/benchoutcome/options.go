@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/pkg/windowpeak"
-	"github.com/forewarm/forewarm/pkg/workload"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // options are those of the command line.
@@ -49,7 +49,7 @@ func parse(args []string, data string) (options, error) {
 		"lead times of a pod, each 5m or 5m,p90=8m: half of the starts "+
 			"within 5m, one in ten over 8m, drawn with three seeds; what is measured once is measured with the first",
 	)
-	flags.DurationVar(&o.step, "step", workload.DefaultSync, "how often a policy is asked: a whole number of syncs")
+	flags.DurationVar(&o.step, "step", hpasim.DefaultSync, "how often a policy is asked: a whole number of syncs")
 	names := flags.StringSlice("policy", rivalNames(), "policies to play")
 	flags.BoolVar(&o.ablation, "ablation", false,
 		"print what each feature and each model is worth to forewarm, instead of the policies")

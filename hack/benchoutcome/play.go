@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
 // line is the outcome of one setting of a policy on a trace.

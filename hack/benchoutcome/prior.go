@@ -3,8 +3,8 @@ package main
 import (
 	"math"
 
-	"github.com/forewarm/forewarm/pkg/simulate"
-	"github.com/forewarm/forewarm/pkg/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // leastLate keeps the logarithm of no lateness finite.

@@ -6,8 +6,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/forecast/arima"
 	"github.com/forewarm/forewarm/forecast/smoothing"
-	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // rival is a policy by the name it has on the command line.

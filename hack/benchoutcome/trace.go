@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/simulate"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/source/trace"
-	"github.com/forewarm/forewarm/pkg/workload"
 )
 
 const (
 	// sync is the HPA's period and the step of the grid.
-	sync = workload.DefaultSync
+	sync = hpasim.DefaultSync
 	// unit is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
 	// would make its rounding felt.
 	unit = 1000

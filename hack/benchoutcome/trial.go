@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/quantreg"
-	"github.com/forewarm/forewarm/pkg/decide/margin"
-	"github.com/forewarm/forewarm/pkg/hpa"
-	"github.com/forewarm/forewarm/pkg/leadtime"
-	"github.com/forewarm/forewarm/pkg/simulate"
-	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
-	"github.com/forewarm/forewarm/pkg/workload"
+	"github.com/forewarm/forewarm/pkg/core/decide/margin"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
 // trial is a trace under a lead time, and what rivals may know of the others.
@@ -77,8 +77,8 @@ func (t *trial) config(target float64, stabilization time.Duration) simulate.Con
 	down.Stabilization = stabilization
 	return simulate.Config{
 		Demand: t.demand, WarmUp: t.warmUp(), Refresh: t.step,
-		Spec: workload.Spec{
-			Capacity: unit, Pod: workload.Constant(t.lead.planned()), Sync: sync,
+		Spec: hpasim.Spec{
+			Capacity: unit, Pod: hpasim.Constant(t.lead.planned()), Sync: sync,
 			HPA: hpa.Spec{
 				Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{

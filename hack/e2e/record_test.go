@@ -22,9 +22,9 @@ type recordedMoment struct {
 }
 
 // TestRecord writes down nine minutes of a workload under the real HPA controller, with its real sync of 15 s, for the
-// test that holds the simulator to it (pkg/simulate/testdata). It is played only where FOREWARM_RECORD names the file:
+// test that holds the simulator to it (pkg/offline/simulate/testdata). It is played only where FOREWARM_RECORD names the file:
 //
-//	FOREWARM_E2E=1 FOREWARM_RECORD=$PWD/../../pkg/simulate/testdata/controlplane.jsonl go test -run TestRecord .
+//	FOREWARM_E2E=1 FOREWARM_RECORD=$PWD/../../pkg/offline/simulate/testdata/controlplane.jsonl go test -run TestRecord .
 //
 // The observed demand is served, so that all of the course is in what the HPA reads: a rise beyond what one sync may add,
 // a dip shorter than the stabilization, a fall, a spike that is over before its pods are ready, and the end.

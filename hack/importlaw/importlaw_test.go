@@ -21,22 +21,22 @@ type layer struct {
 var (
 	outside = []string{"k8s.io/", "sigs.k8s.io/", "github.com/prometheus/", "net/http", "runtime/cgo"}
 	core    = []string{
-		"pkg/atzero",
-		"pkg/capacity",
-		"pkg/credible",
-		"pkg/series",
-		"pkg/forecaster",
-		"pkg/decide",
-		"pkg/explain",
-		"pkg/fleet",
-		"pkg/hpa",
-		"pkg/leadtime",
-		"pkg/repair",
-		"pkg/snapshot",
+		"pkg/core/atzero",
+		"pkg/offline/capacity",
+		"pkg/core/credible",
+		"pkg/core/series",
+		"pkg/core/forecaster",
+		"pkg/core/decide",
+		"pkg/offline/explain",
+		"pkg/offline/fleet",
+		"pkg/core/hpa",
+		"pkg/core/leadtime",
+		"pkg/core/classify",
+		"pkg/core/snapshot",
 		"pkg/chart",
-		"pkg/trailing",
-		"pkg/warmpool",
-		"pkg/windowpeak",
+		"pkg/core/trailing",
+		"pkg/core/warmpool",
+		"pkg/core/windowpeak",
 	}
 )
 
@@ -55,27 +55,27 @@ func layers() map[string]layer {
 			why: "the core is pure",
 		},
 		"loop": {
-			packages:  []string{"pkg/refresh", "pkg/simulate/..."},
-			forbidden: append([]string{module + "pkg/source", module + "pkg/serve", module + "pkg/config"}, outside...),
+			packages:  []string{"pkg/refresh", "pkg/offline/simulate/..."},
+			forbidden: append([]string{module + "pkg/source", module + "pkg/serve", module + "pkg/manifest"}, outside...),
 			why:       "the loop declares the interfaces it needs",
 		},
 		"faces": {
 			packages: []string{"pkg/serve/..."},
 			forbidden: []string{
-				module + "pkg/source", module + "pkg/refresh", module + "pkg/config", module + "pkg/forecaster",
-				module + "pkg/series",
+				module + "pkg/source", module + "pkg/refresh", module + "pkg/manifest", module + "pkg/core/forecaster",
+				module + "pkg/core/series",
 			},
 			why: "faces read the snapshot and nothing behind it",
 		},
 		"sources": {
 			packages:  []string{"pkg/source/..."},
-			forbidden: []string{module + "pkg/serve", module + "pkg/config"},
+			forbidden: []string{module + "pkg/serve", module + "pkg/manifest"},
 			why:       "data flows one way",
 		},
 		"agent": {
 			packages: []string{"pkg/agent/...", "cmd/forewarm-agent/..."},
 			forbidden: []string{
-				module + "pkg/serve", module + "pkg/source", module + "pkg/refresh", module + "pkg/config",
+				module + "pkg/serve", module + "pkg/source", module + "pkg/refresh", module + "pkg/manifest",
 				module + "pkg/signal", module + "forecast", "k8s.io/client-go/", "k8s.io/apimachinery/", "k8s.io/api/",
 			},
 			why: "the node agent is a program of its own, and small",
@@ -105,32 +105,32 @@ func layers() map[string]layer {
 		"kubelet": {
 			packages: []string{"pkg/agent/pods/kubelet"},
 			forbidden: []string{
-				module + "pkg/serve", module + "pkg/source", module + "pkg/config", module + "forecast", "runtime/cgo",
+				module + "pkg/serve", module + "pkg/source", module + "pkg/manifest", module + "forecast", "runtime/cgo",
 			},
 			why: "the agent is a program of its own",
 		},
 		"ownership": {
-			packages: []string{"pkg/ownership"},
+			packages: []string{"pkg/kube/apiservices"},
 			forbidden: []string{
 				module + "pkg/serve",
 				module + "pkg/source",
 				module + "pkg/signal",
-				module + "pkg/config",
+				module + "pkg/manifest",
 				module + "pkg/refresh",
 			},
 			why: "siblings of the outer layer do not meet",
 		},
 		"config": {
-			packages:  []string{"pkg/config/..."},
+			packages:  []string{"pkg/manifest/..."},
 			forbidden: []string{module + "pkg/serve", module + "pkg/source", module + "pkg/signal"},
 			why:       "siblings of the outer layer do not meet",
 		},
-		// It reads its own objects by pkg/config/pool, and asks for what it needs of the Forecasts' watch.
+		// It reads its own objects by pkg/manifest/pool, and asks for what it needs of the Forecasts' watch.
 		"warm pools": {
-			packages: []string{"pkg/warmpool/controller", "pkg/warmpool/actuator"},
+			packages: []string{"pkg/kube/warmpools", "pkg/kube/actuator"},
 			forbidden: []string{
-				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/config/cluster",
-				module + "pkg/config/folder",
+				module + "pkg/serve", module + "pkg/source", module + "pkg/signal", module + "pkg/kube/forecasts",
+				module + "pkg/manifest/folder",
 			},
 			why: "siblings of the outer layer do not meet",
 		},

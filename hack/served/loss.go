@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/forewarm/forewarm/forecast/accuracy"
-	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
 // losses are what the quantile that is served of each recorded workload is worth.

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/hack/scenario"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/simulate"
-	"github.com/forewarm/forewarm/pkg/simulate/policy"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // What a Forecast has where its author says nothing, but for the lead time, which is not measured here.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // Axis is what a drawing spans from its left to its right, or from its bottom to its top.
@@ -101,7 +101,7 @@ func Round(from, to float64) []Tick {
 	}
 	var out []Tick
 	for i := math.Ceil(from / spacing); i*spacing <= to && len(out) < 16; i++ {
-		out = append(out, Tick{Value: i * spacing, Label: figures.Short(i * spacing)})
+		out = append(out, Tick{Value: i * spacing, Label: humanize.Short(i * spacing)})
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func Shares(from, to float64) []Tick {
 		}
 		for _, m := range multiples {
 			if v := m * power; v >= from*(1-slack) && v <= to*(1+slack) {
-				out = append(out, Tick{Value: v, Label: figures.Number(100*v) + "%"})
+				out = append(out, Tick{Value: v, Label: humanize.Number(100*v) + "%"})
 			}
 		}
 	}

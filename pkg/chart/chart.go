@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -62,7 +62,7 @@ func (c *Chart) Line(class string, points ...Point) {
 func (c *Chart) Dots(class string, points ...Point) {
 	var p pen
 	for _, at := range points {
-		if x := c.X.At(at.X); figures.Known(at.Y) && x >= 0 && x <= 1 {
+		if x := c.X.At(at.X); humanize.Known(at.Y) && x >= 0 && x <= 1 {
 			p.line(c, []Point{at})
 			p.WriteString("h0")
 		}

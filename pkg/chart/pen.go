@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // pen writes the path of a mark in the shortest commands.
@@ -63,7 +63,7 @@ func (c *Chart) runs(points, other []Point) []run {
 		end--
 	}
 	known := func(i int) bool {
-		return figures.Known(points[i].Y) && (len(other) == 0 || figures.Known(other[i].Y))
+		return humanize.Known(points[i].Y) && (len(other) == 0 || humanize.Known(other[i].Y))
 	}
 	var out []run
 	from := first

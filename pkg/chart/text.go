@@ -7,7 +7,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // Bars are a character for each value: a dot for none, and an eighth of a block at least for any. A full one is as much as
@@ -17,7 +17,7 @@ func Bars(values []float64, top float64) string {
 	var out strings.Builder
 	for _, v := range values {
 		switch {
-		case !figures.Known(v):
+		case !humanize.Known(v):
 			out.WriteByte(' ')
 		case !(v > 0) || !(top > 0):
 			out.WriteRune('·')
@@ -74,7 +74,7 @@ func Curves(on Canvas, curves ...Curve) string {
 		legend string
 	)
 	for _, c := range curves {
-		if !slices.ContainsFunc(c.Values, figures.Known) {
+		if !slices.ContainsFunc(c.Values, humanize.Known) {
 			continue
 		}
 		set, sign := asciigraph.DefaultCharSet, "─"

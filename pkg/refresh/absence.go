@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // demand is the series of [from, to): the samples, and 0 where there is none because there was no replica to have one. The

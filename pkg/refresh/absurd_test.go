@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/warmpool"
 )
 
 // histories is how many TestNeverAbsurd plays; `make fuzz-values` plays thousands.

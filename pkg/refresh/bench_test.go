@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/forecaster"
-	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates, and an objective.

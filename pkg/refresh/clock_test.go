@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // present is a source with a clock that is right: it has no sample of a time to come, and refuses ranges that are too long.

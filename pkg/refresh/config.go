@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // Config of the loop. The zero value of a field means its default.

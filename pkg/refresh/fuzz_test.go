@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast/modeltest"
-	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 )
 
 // FuzzServed plays any history to the loop: whatever was demanded, and whatever is asked for, no value that is served is more

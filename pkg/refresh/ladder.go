@@ -6,14 +6,14 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/forecaster"
-	"github.com/forewarm/forewarm/pkg/leadtime"
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/series"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // describe is an entry of what the object says alone.
@@ -53,7 +53,7 @@ type view struct {
 	// limitErr of the newest query of the limit signal.
 	limitErr error
 	// doubt is the span that lasts, where the demand is not simply known.
-	doubt   repair.Span
+	doubt   classify.Span
 	doubted bool
 	// suspect is the demand that is held back; nil where none is.
 	suspect *suspect

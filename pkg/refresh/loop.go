@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // Loop keeps the board up to date. Step and Run are not to be called at once.

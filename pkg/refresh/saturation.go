@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/series"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // askLimit asks for what is new of the limit signal. Where it fails the samples count as they are; what comes after all
@@ -62,7 +62,7 @@ func (v *view) saturated() (snapshot.Condition, bool) {
 				v.limitErr,
 			),
 		}, true
-	case v.doubted && v.doubt.Cause.Kind() == repair.LowerBound:
+	case v.doubted && v.doubt.Cause.Kind() == classify.LowerBound:
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
 			True:   true,
@@ -85,10 +85,10 @@ func (v *view) data() (snapshot.Condition, bool) {
 		c.Reason, c.Message = "SamplesDropped", v.dropped.String()
 	case v.suspect != nil:
 		c.Reason, c.Message = snapshot.ReasonSuspect, v.suspect.String()
-	case v.doubted && v.doubt.Cause == repair.Outage:
+	case v.doubted && v.doubt.Cause == classify.Outage:
 		c.Reason = "OutageSuspected"
 		c.Message = fmt.Sprintf("since %s nothing, at once and unusually: the demand before it holds for %s at most",
-			clock(v.doubt.From), repair.Patience)
+			clock(v.doubt.From), classify.Patience)
 	default:
 		return snapshot.Condition{}, false
 	}

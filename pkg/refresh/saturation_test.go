@@ -12,13 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/series"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
 )
 
 // sources answer by expression.
@@ -123,7 +123,8 @@ func TestSaturationIsTold(t *testing.T) {
 		t.Fatal("nothing is marked")
 	}
 	last := e.Repairs[len(e.Repairs)-1]
-	if last.Cause != repair.AtLimit || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 || last.Samples < 60 {
+	if last.Cause != classify.AtLimit || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 ||
+		last.Samples < 60 {
 		t.Errorf("%+v", last)
 	}
 	c := condition(t, e, snapshot.ConditionSaturated)
@@ -206,7 +207,7 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	if c.True || c.Reason != "OutageSuspected" || !strings.Contains(c.Message, down.Format("15:04:05")) {
 		t.Errorf("%+v", c)
 	}
-	if n := len(e.Repairs); n != 1 || e.Repairs[0].Cause != repair.Outage || e.Repairs[0].Samples != 8 {
+	if n := len(e.Repairs); n != 1 || e.Repairs[0].Cause != classify.Outage || e.Repairs[0].Samples != 8 {
 		t.Errorf("%+v", e.Repairs)
 	}
 	e = entry(t, loop.Step(t.Context(), down.Add(20*step)), "llama")

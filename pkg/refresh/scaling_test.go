@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/hpa"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // scaledTo is an HPA of a target of 10 and so many replicas at most.

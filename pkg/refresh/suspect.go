@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // suspend marks the samples that are held back.
@@ -25,8 +25,8 @@ func (w *worker) suspend(e *snapshot.Entry) {
 	for _, h := range held {
 		s.highest = math.Max(s.highest, h.Demand)
 	}
-	e.Repairs = append(e.Repairs, repair.Span{
-		From: s.since, To: w.forecaster.Read(), Cause: repair.Suspect, Samples: len(held),
+	e.Repairs = append(e.Repairs, classify.Span{
+		From: s.since, To: w.forecaster.Read(), Cause: classify.Suspect, Samples: len(held),
 	})
 	w.found.suspect = &s
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // bad is a demand with samples that are a million times too high at some minutes after noon.
@@ -24,8 +24,8 @@ func bad(demand func(time.Time) float64, minutes ...int) *past {
 }
 
 // suspects are the times that an entry marks as such.
-func suspects(e *snapshot.Entry) []repair.Span {
-	return slices.DeleteFunc(slices.Clone(e.Repairs), func(s repair.Span) bool { return s.Cause != repair.Suspect })
+func suspects(e *snapshot.Entry) []classify.Span {
+	return slices.DeleteFunc(slices.Clone(e.Repairs), func(s classify.Span) bool { return s.Cause != classify.Suspect })
 }
 
 func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {

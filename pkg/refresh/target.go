@@ -3,9 +3,9 @@ package refresh
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/atzero"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/atzero"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // tell logs what has changed since the snapshot before: a demand is a suspect; another candidate serves an objective, or it is

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/forecaster"
-	"github.com/forewarm/forewarm/pkg/leadtime"
-	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 // worker keeps one Forecast up to date. A job (advance) owns all of it but shown and fallbacks while it runs; between

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 
-	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 const (

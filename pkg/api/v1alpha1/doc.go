@@ -7,5 +7,5 @@
 // its demand, and says how much of that demand may be late. The same YAML is read from a cluster and from a folder.
 //
 // The schema of the CustomResourceDefinition checks what can be checked alone (durations, ranges, exactly one of two
-// fields); package config checks everything, for both places, and fills in the defaults.
+// fields); package manifest checks everything, for both places, and fills in the defaults.
 package v1alpha1

@@ -6,9 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/figures"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // objective is the page's panel on how an objective fares.
@@ -28,7 +28,7 @@ func objectiveOf(s *v1alpha1.OutlookStatus) *objective {
 
 func outcomeFacts(s *v1alpha1.OutlookStatus) []fact {
 	o := s.Outcome
-	over := "in the last " + figures.Period(o.Over.Duration)
+	over := "in the last " + humanize.Period(o.Over.Duration)
 	switch {
 	case o.Over.Duration <= 0:
 		over = "nothing was played yet"
@@ -53,7 +53,7 @@ func askedFact(o *v1alpha1.Outcome) fact {
 	case o.CostRatio != nil:
 		return fact{"Asked", Ratio(*o.CostRatio), "", "an idle replica's cost, where demand waits longer than " + wait}
 	case o.Late != nil:
-		return fact{"Asked", figures.Asked(*o.Late), "", "at most, waits longer than " + wait}
+		return fact{"Asked", humanize.Asked(*o.Late), "", "at most, waits longer than " + wait}
 	}
 	return fact{"Asked", unknown, "", ""}
 }

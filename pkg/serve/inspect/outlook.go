@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // Outlook is the entry as the API shows it at the time now, which decides whether its data is still good to serve.
@@ -149,7 +149,7 @@ func recent(e *snapshot.Entry) []v1alpha1.Sample {
 	return out
 }
 
-func repaired(span *repair.Span) v1alpha1.Repair {
+func repaired(span *classify.Span) v1alpha1.Repair {
 	return v1alpha1.Repair{
 		From: utc(span.From), To: utc(span.To), Kind: span.Cause.Kind().String(), Why: span.Cause.String(),
 		Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
-	"github.com/forewarm/forewarm/pkg/repair"
+	"github.com/forewarm/forewarm/pkg/core/classify"
 )
 
 // atLeast says that the demand was no less than what is seen; else nothing is known of it.
-func atLeast(r v1alpha1.Repair) bool { return r.Kind == repair.LowerBound.String() }
+func atLeast(r v1alpha1.Repair) bool { return r.Kind == classify.LowerBound.String() }
 
 // shade shades what lies in the panel: with arrows up where the demand was no less than what was read, hatched where
 // nothing is known.

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/repair"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 func TestOutlookOfRepairs(t *testing.T) {
@@ -33,8 +33,8 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	shaded, plain := browse(t, board, "repaired", "plot").Body.String(), browse(t, board, "ready", "plot").Body.String()
 	wellFormed(t, shaded)
 	for _, words := range []string{
-		"at least (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + repair.Outage.String(),
-		"(180 of 200 samples): at least what is seen, " + repair.AtLimit.String(),
+		"at least (saturated)", "masked", "4 Mar 04:00:00 to 04:10:00 UTC: masked, " + classify.Outage.String(),
+		"(180 of 200 samples): at least what is seen, " + classify.AtLimit.String(),
 	} {
 		if !strings.Contains(shaded, words) {
 			t.Errorf("the plot does not say %q", words)
@@ -55,7 +55,7 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 		page,
 		"What was not simply read",
 	) ||
-		!strings.Contains(page, repair.AtCapacity.String()) {
+		!strings.Contains(page, classify.AtCapacity.String()) {
 		t.Error("the page does not list the repairs")
 	}
 }
@@ -65,8 +65,8 @@ func TestRepairsAreClipped(t *testing.T) {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
 	now := snapshottest.Now()
 	for _, from := range []time.Duration{-400 * time.Hour, -48 * time.Hour, time.Hour} {
-		for _, cause := range []repair.Cause{repair.AtLimit, repair.Missing} {
-			entry.Repairs = append(entry.Repairs, repair.Span{
+		for _, cause := range []classify.Cause{classify.AtLimit, classify.Missing} {
+			entry.Repairs = append(entry.Repairs, classify.Span{
 				From: now.Add(from), To: now.Add(from + 100*time.Hour), Cause: cause, Samples: 1,
 			})
 		}

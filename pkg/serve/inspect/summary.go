@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/figures"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // summary says what became of the demand by the served value and by the observed one, and what that saves or costs.
@@ -16,14 +16,14 @@ func summary(o *v1alpha1.Outcome, shadow bool) string {
 	case o.Over.Duration <= 0:
 		return "No demand was played yet."
 	case o.Served.Late == nil || o.Observed.Late == nil:
-		return "No demand came in the last " + figures.Period(o.Over.Duration) + ": there is nothing to account for."
+		return "No demand came in the last " + humanize.Period(o.Over.Duration) + ": there is nothing to account for."
 	}
 	by := "the autoscaler"
 	if len(o.Scalings) > 0 {
 		by = o.Scalings[0].By
 	}
 	text := fmt.Sprintf("A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
-		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, figures.Period(o.Over.Duration),
+		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, humanize.Period(o.Over.Duration),
 		lateShare(o.Served.Late), times(o.Served.Cost), lateShare(o.Observed.Late), times(o.Observed.Cost))
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
@@ -90,9 +90,9 @@ func lateSaved(o *v1alpha1.Outcome, spares, makes, leaves string) string {
 	case size < smallLate:
 		return leaves + " as much of the demand late"
 	case spared < 0:
-		return fmt.Sprintf("%s %s more of the demand late", makes, figures.Late(size))
+		return fmt.Sprintf("%s %s more of the demand late", makes, humanize.Late(size))
 	}
-	return fmt.Sprintf("%s %s of the demand from being late", spares, figures.Late(size))
+	return fmt.Sprintf("%s %s of the demand from being late", spares, humanize.Late(size))
 }
 
 // marginWords say what is expected of a margin, and of its neighbours on the curve that it was read from.
@@ -102,7 +102,7 @@ func marginWords(s outcome.Scaled) string {
 	}
 	own := s.Curve.At(s.K)
 	return fmt.Sprintf("k = %s is expected to leave %s late at %s the demand's own replica-hours%s%s.",
-		multiple(&s.K), figures.Late(s.Expected), times(finite(&own.Cost)), neighbour(s, -1), neighbour(s, 1))
+		multiple(&s.K), humanize.Late(s.Expected), times(finite(&own.Cost)), neighbour(s, -1), neighbour(s, 1))
 }
 
 // neighbour is what the point of the curve would do that is next to the margin in a direction, −1 or 1, by a digit that is
@@ -113,7 +113,7 @@ func neighbour(s outcome.Scaled, direction float64) string {
 	for _, p := range s.Curve.Points {
 		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
-			late, cost := figures.Late(p.Late), times(finite(&p.Cost))
+			late, cost := humanize.Late(p.Late), times(finite(&p.Cost))
 			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), late, cost)
 		}
 	}

@@ -8,27 +8,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // unknown stands for a number that is not known.
-const unknown = figures.Unknown
+const unknown = humanize.Unknown
 
-func number(v *float64) string { return figures.Maybe(v, figures.Number) }
+func number(v *float64) string { return humanize.Maybe(v, humanize.Number) }
 
-func percent(v *float64) string { return figures.Maybe(v, figures.Percent) }
+func percent(v *float64) string { return humanize.Maybe(v, humanize.Percent) }
 
-func lateShare(v *float64) string { return figures.Maybe(v, figures.Late) }
+func lateShare(v *float64) string { return humanize.Maybe(v, humanize.Late) }
 
 // multiple is k with as many digits as matter: 1.27.
 func multiple(v *float64) string {
-	return figures.Maybe(v, func(v float64) string { return figures.Digits(v, 3) })
+	return humanize.Maybe(v, func(v float64) string { return humanize.Digits(v, 3) })
 }
 
 // times is a multiple of the demand: 1.7 ×.
 func times(v *float64) string {
-	return figures.Maybe(v, func(v float64) string { return figures.Digits(v, 3) + " ×" })
+	return humanize.Maybe(v, func(v float64) string { return humanize.Digits(v, 3) + " ×" })
 }
 
 // span is a duration without its zeros: 5m, 6m15s, 1h; none is known where it is 0.
@@ -36,14 +36,14 @@ func span(d time.Duration) string {
 	if d == 0 {
 		return unknown
 	}
-	return figures.Span(d)
+	return humanize.Span(d)
 }
 
 // level is what the served value keeps to: a quantile, how much may be late, or what late demand costs.
 func level(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
-		return figures.Asked(*s.Late) + " late"
+		return humanize.Asked(*s.Late) + " late"
 	case s.CostRatio != nil:
 		return Ratio(*s.CostRatio)
 	case s.Quantile != nil:

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // The keys of a trigger's metadata, beside those of a selection.

@@ -12,9 +12,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 func formatted(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 // Whatever a selector says, the answer is one finite item or an error of the API that blames nobody else.

@@ -18,9 +18,9 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 func everyState() *metricsapi.Provider {

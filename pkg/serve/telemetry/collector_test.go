@@ -9,10 +9,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 func registry(tb testing.TB, board *snapshot.Board, now func() time.Time) *prometheus.Registry {

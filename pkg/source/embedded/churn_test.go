@@ -42,7 +42,16 @@ func TestDiskOfChurn(t *testing.T) {
 			}
 			var err error
 			v := math.Sin(float64(at.Unix() + int64(i)))
-			if refs[i], err = a.Append(refs[i], names[i], 0, at.UnixMilli(), v, nil, nil, storage.AOptions{}); err != nil {
+			if refs[i], err = a.Append(
+				refs[i],
+				names[i],
+				0,
+				at.UnixMilli(),
+				v,
+				nil,
+				nil,
+				storage.AOptions{},
+			); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -61,8 +70,16 @@ func TestDiskOfChurn(t *testing.T) {
 			early = peak
 		}
 	}
-	t.Logf("%d hours, %d series: MaxBytes %d MiB, peak %d MiB in the first half, %d MiB in all, now %d MiB in %d blocks",
-		hours, alive*hours*int(time.Hour/life), most/mib, early/mib, peak/mib, used(t, e.Dir())/mib, e.Health().Blocks)
+	t.Logf(
+		"%d hours, %d series: MaxBytes %d MiB, peak %d MiB in the first half, %d MiB in all, now %d MiB in %d blocks",
+		hours,
+		alive*hours*int(time.Hour/life),
+		most/mib,
+		early/mib,
+		peak/mib,
+		used(t, e.Dir())/mib,
+		e.Health().Blocks,
+	)
 	if bound := int64(most + 64*mib); peak > bound {
 		t.Errorf("peak of %d MiB, want at most %d", peak/mib, bound/mib)
 	}

@@ -21,8 +21,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/prometheus/promql"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
 )
 
 var _ refresh.Source = (*Engine)(nil)

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/printable"
-	"github.com/forewarm/forewarm/pkg/series"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 // cpu is the time that the process spent on the CPU.

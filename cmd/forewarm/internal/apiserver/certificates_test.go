@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 // ownCertificate writes a certificate and its key to FILE.crt and FILE.key. It is its own authority, and good for both ends.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 // waitReady asks until the server has all its paths.

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 	"github.com/forewarm/forewarm/pkg/serve/metricsapi"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // name of the API server in its own documents and logs.

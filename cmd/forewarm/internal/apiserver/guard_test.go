@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 // What is never done here is refused before the cluster is asked who wants it.

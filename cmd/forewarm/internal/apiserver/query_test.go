@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 // An error is short, whatever is asked: it stands in logs, and in the conditions of HPAs.

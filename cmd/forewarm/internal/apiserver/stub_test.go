@@ -23,9 +23,9 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 // reviews is a cluster that only reviews: tokens name their user, and users named "allowed…" may do everything.

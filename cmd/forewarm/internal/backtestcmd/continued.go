@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
 )
 
 // continued leads a model on from one stretch of origins to the next, as the server does: what it learnt stays.

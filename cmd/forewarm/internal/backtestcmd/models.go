@@ -6,8 +6,8 @@ import (
 
 	"github.com/forewarm/forewarm/forecast/decompose"
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
-	"github.com/forewarm/forewarm/pkg/forecaster"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // The models beside those of the server's catalogue.

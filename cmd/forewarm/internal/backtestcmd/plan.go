@@ -9,8 +9,8 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/forecaster"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 const (

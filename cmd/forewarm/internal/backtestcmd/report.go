@@ -10,7 +10,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/forecast/backtest"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // report is what is told of a backtest.

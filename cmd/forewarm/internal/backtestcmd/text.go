@@ -10,11 +10,11 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 // unknown stands for a figure that cannot be told.
-const unknown = figures.Unknown
+const unknown = humanize.Unknown
 
 // writeText tells it to people: the verdict, what was judged, the figures, a chart, and what else is to be known.
 func (r report) writeText(out io.Writer) error {
@@ -67,9 +67,9 @@ func (r report) writeTable(out io.Writer) error {
 			}
 			mae, loss := r.ofLast(model, h)
 			lost := figure(s.loss[verdictLevel])
-			cells := []string{figure(s.mae), figures.Percent(mae), figure(s.mase), lost, figures.Percent(loss)}
+			cells := []string{figure(s.mae), humanize.Percent(mae), figure(s.mase), lost, humanize.Percent(loss)}
 			for _, coverage := range s.coverage[median:] {
-				cells = append(cells, figures.Percent(coverage))
+				cells = append(cells, humanize.Percent(coverage))
 			}
 			line(horizon, name, cells...)
 			horizon = ""

@@ -8,7 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
-	"github.com/forewarm/forewarm/pkg/windowpeak"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 // verdict says in a few sentences which model is best, and by how much better or worse than what costs nothing.

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
-	"github.com/forewarm/forewarm/pkg/capacity"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
 const about = `Capacity tells what one replica of a service sustains, in the unit of its demand: the averageValue of an HPA's target, for

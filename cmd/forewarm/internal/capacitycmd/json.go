@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
-	"github.com/forewarm/forewarm/pkg/capacity"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
 // The JSON of an estimate. Loads are in the demand's unit; null is what cannot be told.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
-	"github.com/forewarm/forewarm/pkg/capacity"
-	"github.com/forewarm/forewarm/pkg/series"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
 // report is what was read and what it comes to.

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
-	"github.com/forewarm/forewarm/pkg/capacity"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
 // page is the width of what people read, in characters.
@@ -62,9 +62,9 @@ func (r *report) writeBands(out io.Writer) error {
 // span is a band's range of load.
 func span(b *capacity.Band) string {
 	if math.IsInf(b.To, 1) {
-		return figures.Digits(b.From, 3) + " and more"
+		return humanize.Digits(b.From, 3) + " and more"
 	}
-	return figures.Digits(b.From, 3) + " to " + figures.Digits(b.To, 3)
+	return humanize.Digits(b.From, 3) + " to " + humanize.Digits(b.To, 3)
 }
 
 // quantity is a target as Kubernetes writes it: rounded down to two digits, for an interval bears no more, in thousandths where it is no whole number.

@@ -20,8 +20,8 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 // evil drives terminals by ESC, CR, BEL, DEL and C1, and turns the direction of what follows. It is marked so that it can be

@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // announcer tells the user what has become true.

@@ -18,10 +18,10 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
-	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/config/folder"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
@@ -183,10 +183,10 @@ func (s *scene) forecasts(dir string, log *slog.Logger) (*folder.Folder, error) 
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err
 	}
-	for name, manifest := range s.manifests {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(manifest), 0o600); err != nil {
+	for name, text := range s.manifests {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, err
 		}
 	}
-	return folder.Open(dir, config.NewResolver(server.Catalogue{Label: "namespace"}), log)
+	return folder.Open(dir, manifest.NewResolver(server.Catalogue{Label: "namespace"}), log)
 }

@@ -8,19 +8,19 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
-	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/config/folder"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// resolve reads a manifest as the server does.
-func resolve(t *testing.T, manifest string) refresh.Target {
+// resolve reads an object as the server does.
+func resolve(t *testing.T, text string) refresh.Target {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(manifest), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	resolver := config.NewResolver(server.Catalogue{Label: "namespace"})
+	resolver := manifest.NewResolver(server.Catalogue{Label: "namespace"})
 	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

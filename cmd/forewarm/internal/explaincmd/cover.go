@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/explain"
-	"github.com/forewarm/forewarm/pkg/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // warmPools is forewarm's own resource.

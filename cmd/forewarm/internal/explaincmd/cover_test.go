@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/dynamic/fake"
 	clients "k8s.io/client-go/kubernetes/fake"
 
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }

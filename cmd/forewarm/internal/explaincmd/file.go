@@ -15,10 +15,10 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/config/strict"
-	"github.com/forewarm/forewarm/pkg/explain"
-	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is

@@ -13,13 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/decide"
-	"github.com/forewarm/forewarm/pkg/decide/outcome"
-	"github.com/forewarm/forewarm/pkg/explain"
-	"github.com/forewarm/forewarm/pkg/repair"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/trailing"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // forecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
@@ -76,7 +76,7 @@ func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 // plateau is the newest time within the day at which the demand was no less than what was seen; empty where there was none.
 func plateau(repairs []inspect.Repair) string {
 	for _, r := range slices.Backward(repairs) {
-		if r.Kind == repair.LowerBound.String() {
+		if r.Kind == classify.LowerBound.String() {
 			const clock = "15:04"
 			return fmt.Sprintf("from %s to %s UTC: %s", r.From.UTC().Format(clock), r.To.UTC().Format(clock),
 				strings.TrimSuffix(r.Why, "."))

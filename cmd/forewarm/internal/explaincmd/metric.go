@@ -15,9 +15,9 @@ import (
 	custom "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2"
 	external "k8s.io/metrics/pkg/apis/external_metrics/v1beta1"
 
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/explain"
-	"github.com/forewarm/forewarm/pkg/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // metric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.

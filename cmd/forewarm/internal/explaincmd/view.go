@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/forewarm/forewarm/pkg/explain"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 

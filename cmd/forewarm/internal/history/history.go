@@ -9,7 +9,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -66,9 +66,9 @@ func (h History) About() string {
 func Span(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
-		return figures.Digits(d.Hours()/24, 3) + " days"
+		return humanize.Digits(d.Hours()/24, 3) + " days"
 	case d >= 2*time.Hour:
-		return figures.Digits(d.Hours(), 3) + " hours"
+		return humanize.Digits(d.Hours(), 3) + " hours"
 	case d >= 2*time.Minute:
 		return fmt.Sprintf("%.3g minutes", d.Minutes())
 	case d == time.Minute:

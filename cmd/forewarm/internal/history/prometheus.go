@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
+	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/series"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 

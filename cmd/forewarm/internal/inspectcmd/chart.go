@@ -6,7 +6,7 @@ import (
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
 const (
@@ -26,7 +26,7 @@ func (v *view) chart(s *inspect.OutlookStatus, now time.Time) string {
 	}
 	points := axis.path(s.Path, func(p *inspect.PathStep) *float64 { return p.Point })
 	on := chart.Canvas{
-		Height: chartHeight, Color: v.color, Level: figures.Number,
+		Height: chartHeight, Color: v.color, Level: humanize.Number,
 		Width: axis.to.Sub(axis.from).Seconds(), Label: axis.clock,
 	}
 	return chart.Curves(on,

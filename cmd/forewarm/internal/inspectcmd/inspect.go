@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // The exit codes beside 0 and exit.Failure.

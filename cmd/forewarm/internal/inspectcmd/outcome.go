@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
@@ -42,7 +42,7 @@ func objective(o *inspect.Outcome) string {
 		cost := words.Ratio(*o.CostRatio)
 		return fmt.Sprintf("demand that waits longer than %s costs %s an idle replica", o.Wait.Duration, cost)
 	case o.Late != nil:
-		return fmt.Sprintf("at most %s waits longer than %s", figures.Asked(*o.Late), o.Wait.Duration)
+		return fmt.Sprintf("at most %s waits longer than %s", humanize.Asked(*o.Late), o.Wait.Duration)
 	}
 	return unknown
 }
@@ -65,4 +65,4 @@ func costNote(o *inspect.Outcome, c *inspect.CandidateCost) string {
 	return note
 }
 
-func lateShare(v *float64) string { return figures.Maybe(v, figures.Late) }
+func lateShare(v *float64) string { return humanize.Maybe(v, humanize.Late) }

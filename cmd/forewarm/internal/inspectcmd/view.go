@@ -11,13 +11,13 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/figures"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
 // unknown stands for a number that the server does not know.
-const unknown = figures.Unknown
+const unknown = humanize.Unknown
 
 // Table writes one line for each outlook, for people; now is the time by which the age of data is told.
 func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
@@ -149,7 +149,7 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 func asked(s *inspect.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
-		return "late " + figures.Asked(*s.Late)
+		return "late " + humanize.Asked(*s.Late)
 	case s.CostRatio != nil:
 		return "late costs " + words.Ratio(*s.CostRatio)
 	case s.Quantile != nil:
@@ -172,6 +172,6 @@ func signed(v *float64) string {
 	return fmt.Sprintf("%+.1f%%", *v*100)
 }
 
-func number(v *float64) string { return figures.Maybe(v, figures.Number) }
+func number(v *float64) string { return humanize.Maybe(v, humanize.Number) }
 
-func percent(v *float64) string { return figures.Maybe(v, figures.Percent) }
+func percent(v *float64) string { return humanize.Maybe(v, humanize.Percent) }

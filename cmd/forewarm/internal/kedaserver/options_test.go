@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
 func parse(t *testing.T, args ...string) kedaserver.Options {

@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
 // operator names the folder of KEDA's own operator.

@@ -16,9 +16,9 @@ import (
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/serve/keda"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 )
 
 // drain is how long requests may take to finish once the server is asked to stop.

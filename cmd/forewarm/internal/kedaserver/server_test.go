@@ -19,10 +19,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
-	"github.com/forewarm/forewarm/pkg/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 // running is a server under way.

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
-	"github.com/forewarm/forewarm/pkg/snapshot/snapshottest"
 )
 
 // secured is a server with files of its own, whose clients are checked against the given authority.

@@ -17,10 +17,10 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/hack/reference"
-	"github.com/forewarm/forewarm/pkg/ownership"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
-	"github.com/forewarm/forewarm/pkg/warmpool/controller"
 )
 
 func main() {
@@ -78,10 +78,10 @@ func metrics(out io.Writer) error {
 		},
 		reference.Section{
 			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
-			Collectors: []prometheus.Collector{new(controller.Controller)},
+			Collectors: []prometheus.Collector{new(warmpools.Controller)},
 		},
 		reference.Section{
-			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(ownership.Watch)},
+			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(apiservices.Watch)},
 		},
 		reference.Section{
 			Title: "Embedded engine", Text: "Only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},

@@ -19,18 +19,18 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
-	"github.com/forewarm/forewarm/pkg/config"
-	"github.com/forewarm/forewarm/pkg/config/cluster"
-	"github.com/forewarm/forewarm/pkg/config/folder"
-	"github.com/forewarm/forewarm/pkg/ownership"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/actuator"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
-	"github.com/forewarm/forewarm/pkg/snapshot"
-	"github.com/forewarm/forewarm/pkg/warmpool/actuator"
-	"github.com/forewarm/forewarm/pkg/warmpool/controller"
 )
 
-// forecasts are where the objects come from, and what has to run for them.
-type forecasts struct {
+// objectSource is where the objects come from, and what has to run for them.
+type objectSource struct {
 	targets refresh.Targets
 
 	parts []server.Part
@@ -41,8 +41,8 @@ type forecasts struct {
 }
 
 // openForecasts reads the folder, or prepares to watch the cluster and to write statuses back.
-func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecasts, error) {
-	resolver := config.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
+func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*objectSource, error) {
+	resolver := manifest.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
 	if o.ConfigDir == "" {
 		return watchForecasts(o, resolver, board, log)
 	}
@@ -50,7 +50,7 @@ func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecas
 	if err != nil {
 		return nil, err
 	}
-	return &forecasts{
+	return &objectSource{
 		targets: files,
 		parts: []server.Part{{
 			Name: "folder of Forecasts",
@@ -61,17 +61,17 @@ func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecas
 }
 
 func watchForecasts(
-	o Options, resolver *config.Resolver, board *snapshot.Board, log *slog.Logger,
-) (*forecasts, error) {
+	o Options, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
+) (*objectSource, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to read Forecasts from, set --kubeconfig or --config-dir: %w", err)
 	}
-	objects, err := cluster.NewObjects(client, resolver, log)
+	objects, err := forecasts.NewObjects(client, resolver, log)
 	if err != nil {
 		return nil, err
 	}
-	leadership, err := cluster.NewLeadership(client, o.Lease, log)
+	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	statuses := cluster.NewStatusWriter(objects, board, log)
-	groups, err := ownership.New(client, o.service(), log)
+	statuses := forecasts.NewStatusWriter(objects, board, log)
+	groups, err := apiservices.New(client, o.service(), log)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func watchForecasts(
 	if err := errors.Join(registry.Register(groups), registry.Register(pools.controller)); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	return &forecasts{
+	return &objectSource{
 		targets: objects,
 		parts: []server.Part{
 			{Name: "watch of WarmPools", Run: pools.watch.Run},
@@ -127,16 +127,16 @@ func record(ctx context.Context, clients kubernetes.Interface) (recorder events.
 
 // pools are the warm pools: every replica watches them, for the Forecasts that they cover; the leader keeps them.
 type pools struct {
-	watch      *controller.Watch
-	controller *controller.Controller
+	watch      *warmpools.Watch
+	controller *warmpools.Controller
 }
 
 // watchPools lets Forecasts look ahead less far where a pool stands ready, and pools hold what Forecasts ask for. A cluster
 // that does not know WarmPools is none the worse: the watch says so once.
 func watchPools(
-	o Options, client *rest.Config, objects *cluster.Objects, board *snapshot.Board, log *slog.Logger,
+	o Options, client *rest.Config, objects *forecasts.Objects, board *snapshot.Board, log *slog.Logger,
 ) (*pools, error) {
-	watch, err := controller.NewWatch(client, log)
+	watch, err := warmpools.NewWatch(client, log)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func watchPools(
 	if err != nil {
 		return nil, err
 	}
-	keeper := controller.New(o.WarmPools, controller.Surroundings{
+	keeper := warmpools.New(o.WarmPools, warmpools.Surroundings{
 		Pools: watch, Board: board, Workloads: objects, Actuator: held,
 	}, log)
 	return &pools{watch: watch, controller: keeper}, nil

@@ -17,12 +17,12 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
-	"github.com/forewarm/forewarm/pkg/config/cluster"
-	"github.com/forewarm/forewarm/pkg/ownership"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
-	"github.com/forewarm/forewarm/pkg/warmpool/controller"
 )
 
 // Options are what the command line says. Flags binds them, Validate checks them all.
@@ -34,7 +34,7 @@ type Options struct {
 	// KEDA says whether and how to serve KEDA's external scaler, in either mode.
 	KEDA kedaserver.Options
 	// Lease is what replicas elect the writer of statuses by.
-	Lease cluster.LeaseConfig
+	Lease forecasts.LeaseConfig
 	// Service is forewarm's own, NAMESPACE/NAME, which the APIServices should lead to; empty means forewarm in the lease's
 	// namespace.
 	Service string
@@ -51,7 +51,7 @@ type Options struct {
 
 	Refresh refresh.Config
 	// WarmPools is the pace of the warm pools' controller.
-	WarmPools controller.Config
+	WarmPools warmpools.Config
 	// TenantLabel and ClusterQueryNamespaces say what a namespace's own queries may read.
 	TenantLabel            string
 	ClusterQueryNamespaces []string
@@ -69,15 +69,15 @@ func Defaults() Options {
 		Retention:     model.Duration(16 * 24 * time.Hour),
 		RetentionSize: embedded.DefaultMaxBytes,
 		Refresh:       refresh.Config{}.WithDefaults(),
-		WarmPools:     controller.Config{Step: 15 * time.Second},
+		WarmPools:     warmpools.Config{Step: 15 * time.Second},
 		TenantLabel:   "namespace",
 		Log:           cmdline.DefaultLog(),
 	}
 }
 
 // ownLease is in the namespace of the pod that this runs in, and carries the pod's name, which is its host's.
-func ownLease() cluster.LeaseConfig {
-	lease := cluster.LeaseConfig{Namespace: "forewarm-system", Name: "forewarm"}
+func ownLease() forecasts.LeaseConfig {
+	lease := forecasts.LeaseConfig{Namespace: "forewarm-system", Name: "forewarm"}
 	if own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
 		lease.Namespace = strings.TrimSpace(string(own))
 	}
@@ -97,11 +97,11 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	o.Local.AddFlags(serving)
 	o.Log.AddFlags(serving)
 
-	forecasts := sections.FlagSet("Forecasts")
-	forecasts.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
+	objects := sections.FlagSet("Forecasts")
+	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
 		"folder of Forecasts as YAML files, instead of the cluster's objects")
-	forecasts.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted anew")
-	forecasts.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
+	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted anew")
+	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
 		"the cycle in which demand comes again, over which models are judged")
 
 	fromServer := sections.FlagSet("History from a Prometheus")
@@ -181,11 +181,11 @@ func (o *Options) Validate() error {
 }
 
 // service is forewarm's own.
-func (o *Options) service() ownership.Service {
+func (o *Options) service() apiservices.Service {
 	if o.Service == "" {
-		return ownership.Service(o.Lease.Namespace + "/forewarm")
+		return apiservices.Service(o.Lease.Namespace + "/forewarm")
 	}
-	return ownership.Service(o.Service)
+	return apiservices.Service(o.Service)
 }
 
 // history checks that there is exactly one place for history to come from.

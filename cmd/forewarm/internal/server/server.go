@@ -15,10 +15,10 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/signal"
-	"github.com/forewarm/forewarm/pkg/snapshot"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
@@ -111,7 +111,7 @@ func Storing(engine *embedded.Engine) apiserver.Check {
 	return apiserver.Check{Name: "storage", Run: engine.Storing}
 }
 
-// Catalogue is package signal, with all presets, as package config wants it. A namespace's own queries are held to what it
+// Catalogue is package signal, with all presets, as package manifest wants it. A namespace's own queries are held to what it
 // may read.
 type Catalogue struct {
 	// Label that every selector of a query must carry with the namespace's name.
@@ -120,23 +120,23 @@ type Catalogue struct {
 	Free []string
 }
 
-var _ config.Catalogue = Catalogue{}
+var _ manifest.Catalogue = Catalogue{}
 
 // Render implements config.Catalogue.
-func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (config.Rendered, error) {
+func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
 	p, err := signal.Lookup(preset)
 	if err != nil {
-		return config.Rendered{}, err
+		return manifest.Rendered{}, err
 	}
 	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name})
 	if err != nil {
-		return config.Rendered{}, err
+		return manifest.Rendered{}, err
 	}
-	return config.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
+	return manifest.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
 }
 
 // Confine implements config.Catalogue.
-func (c Catalogue) Confine(query, namespace string) (config.Rendered, error) {
+func (c Catalogue) Confine(query, namespace string) (manifest.Rendered, error) {
 	var err error
 	if slices.Contains(c.Free, namespace) {
 		err = signal.Check(query)
@@ -144,7 +144,7 @@ func (c Catalogue) Confine(query, namespace string) (config.Rendered, error) {
 		query, err = signal.Confine(query, c.Label, namespace)
 	}
 	if err != nil {
-		return config.Rendered{}, err
+		return manifest.Rendered{}, err
 	}
-	return config.Rendered{Expr: query, Rate: signal.IsRate(query), Lookback: signal.Lookback(query)}, nil
+	return manifest.Rendered{Expr: query, Rate: signal.IsRate(query), Lookback: signal.Lookback(query)}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
-	"github.com/forewarm/forewarm/pkg/fleet"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 // FleetFlags are those that ask about the fleet.

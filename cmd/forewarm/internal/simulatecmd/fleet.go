@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/forewarm/forewarm/pkg/fleet"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 // fleetFlags ask which shape of GPU is the cheapest, how fractions of GPUs share whole ones, and what spot would save.

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/simulatecmd"
-	"github.com/forewarm/forewarm/pkg/fleet"
-	"github.com/forewarm/forewarm/pkg/simulate"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/fleet"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 func typed(t *testing.T, args ...string) *simulatecmd.FleetFlags {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 // measured is a lead time as a forewarm that runs knows it.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/workload"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 // options are the flags.
@@ -35,7 +35,7 @@ type options struct {
 func defaults() *options {
 	return &options{
 		history: history.Defaults(), lead: lead{Median: 5 * time.Minute, Known: assumed},
-		objective: 0.01, wait: workload.DefaultWait, gpus: defaultGPUs,
+		objective: 0.01, wait: hpasim.DefaultWait, gpus: defaultGPUs,
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/config/pool"
-	"github.com/forewarm/forewarm/pkg/config/strict"
-	"github.com/forewarm/forewarm/pkg/figures"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/manifest/pool"
+	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
 // warmPool is the pool to judge, and how long nodes take.
@@ -119,7 +119,7 @@ func nodeOf(p *pool.Written, c *compare.Config) *compare.Lead {
 	if p.Measured {
 		node.Known = "the pool's fallback"
 		c.Remarks = append(c.Remarks, fmt.Sprintf("How long a node takes was not given: %s is assumed, the pool's "+
-			"fallback until it is measured. Give your own with --node-lead-time.", figures.Span(p.Pool.Node)))
+			"fallback until it is measured. Give your own with --node-lead-time.", humanize.Span(p.Pool.Node)))
 	}
 	return node
 }

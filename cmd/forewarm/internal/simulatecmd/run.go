@@ -13,10 +13,10 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
-	"github.com/forewarm/forewarm/pkg/config/autoscaler"
-	"github.com/forewarm/forewarm/pkg/config/strict"
-	"github.com/forewarm/forewarm/pkg/simulate/compare"
-	"github.com/forewarm/forewarm/pkg/simulate/report"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
 
 // run is one run of the command. The report goes to out, words about the work to words.

@@ -1,6 +1,6 @@
 package hpacases
 
-// Case is one HPA and what its controller did, sync after sync. It is a line of the recording; pkg/hpa's tests read the
+// Case is one HPA and what its controller did, sync after sync. It is a line of the recording; pkg/core/hpa's tests read the
 // same shape.
 type Case struct {
 	Spec  Spec   `json:"spec"`

@@ -17,7 +17,7 @@ import (
 const (
 	cases       = 400
 	syncsOfEach = 30
-	path        = "../../../../pkg/hpa/testdata/controller.jsonl.gz"
+	path        = "../../../../pkg/core/hpa/testdata/controller.jsonl.gz"
 )
 
 var write = flag.Bool("write", false, "write "+path)

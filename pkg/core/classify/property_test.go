@@ -1,0 +1,165 @@
+package classify_test
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/classify"
+)
+
+// wild is a demand with everything in it: a day's course, bursts, gaps, outages, plateaus at 180, a limit signal.
+func wild(seed uint64, n int) []classify.Reading {
+	rng := rand.New(rand.NewPCG(seed, 9))
+	out := make([]classify.Reading, n)
+	for i := range out {
+		v := 120 + 80*math.Sin(2*math.Pi*float64(i)/day) + 5*rng.NormFloat64()
+		if i%1500 < 4 {
+			v *= 40
+		}
+		if i%3700 < 10 {
+			v = 0
+		}
+		if i%5000 < 60 {
+			v = 180 + rng.Float64()
+		}
+		if rng.IntN(200) == 0 {
+			v = math.NaN()
+		}
+		out[i] = classify.Reading{Demand: v, Saturated: i%900 < 20}
+	}
+	return out
+}
+
+func same(a, b classify.Sample) bool {
+	return a.Cause == b.Cause && math.Float64bits(a.Value) == math.Float64bits(b.Value)
+}
+
+// What is said of a sample does not depend on what comes after it.
+func TestTheFutureIsNotSeen(t *testing.T) {
+	c := classify.Config{Step: step, Capacity: 180}
+	readings := wild(1, 5*day)
+	whole := screened(c, readings)
+	for _, at := range []int{1, 1000, 2*day + 1, 7401, 3*day + 17} {
+		other := slices.Concat(readings[:at], wild(2, 500))
+		for i, s := range screened(c, other)[:at] {
+			if !same(s, whole[i]) {
+				t.Fatalf("with another future from step %d on, step %d is %+v, not %+v", at, i, s, whole[i])
+			}
+		}
+	}
+}
+
+// The demand has no unit: twice as large in twice the capacity, it is worth the same. Powers of two are exact.
+func TestAnyUnitWillDo(t *testing.T) {
+	readings := wild(3, 6*day)
+	want := screened(classify.Config{Step: step, Capacity: 180}, readings)
+	causes := map[classify.Cause]int{}
+	for _, s := range want {
+		causes[s.Cause]++
+	}
+	if len(causes) != 5 {
+		t.Fatalf("the demand shows no more than %v", causes)
+	}
+	for _, unit := range []float64{1. / 1024, 2, 1 << 30} {
+		scaled := slices.Clone(readings)
+		for i := range scaled {
+			scaled[i].Demand *= unit
+		}
+		for i, s := range screened(classify.Config{Step: step, Capacity: 180 * unit}, scaled) {
+			s.Value /= unit
+			if !same(s, want[i]) {
+				t.Fatalf("times %v: step %d is %+v, not %+v", unit, i, s, want[i])
+			}
+		}
+	}
+}
+
+// No value is changed, and what is at least as high as the last known demand is never masked.
+func TestASpikeStays(t *testing.T) {
+	readings := wild(4, 6*day)
+	last := 0.0
+	for i, s := range screened(classify.Config{Step: step, Capacity: 180}, readings) {
+		v := readings[i].Demand
+		if math.IsNaN(v) {
+			continue
+		}
+		if s.Kind() == classify.Masked && v >= last {
+			t.Fatalf("step %d: %v after %v is masked", i, v, last)
+		}
+		if s.Kind() != classify.Masked {
+			if s.Value != v {
+				t.Fatalf("step %d: %v has become %v", i, v, s.Value)
+			}
+			last = v
+		}
+	}
+}
+
+// Where falls are rare, what is left after the masks has nothing to be masked in it: also where one lasted.
+func TestScreenedOnceIsScreened(t *testing.T) {
+	demand := level(9*day, 100)
+	for _, outage := range []struct{ from, steps int }{{3 * day, 6}, {5 * day, 15}, {7 * day, 200}} {
+		for i := range outage.steps {
+			demand[outage.from+i] = 0
+		}
+	}
+	c := classify.Config{Step: step}
+	once := screened(c, plain(demand))
+	again := make([]classify.Reading, len(once))
+	for i, s := range once {
+		again[i].Demand = s.Value
+	}
+	masked := 0
+	for i, s := range screened(c, again) {
+		if s.Kind() != once[i].Kind() {
+			t.Fatalf("step %d: %s, then %s", i, once[i].Kind(), s.Kind())
+		}
+		if s.Kind() == classify.Masked {
+			masked++
+		}
+	}
+	if masked != 6+15+20 {
+		t.Errorf("%d samples masked, want 41", masked)
+	}
+}
+
+// Whatever comes, a mask has no value, a known value and a bound are finite, not negative and what was read; and what was
+// never steady is never in doubt.
+func FuzzScreen(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1}, 0.0)
+	f.Add(binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.Inf(1))), math.Inf(1))
+	f.Add(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1e308)), 1e308)
+	f.Fuzz(func(t *testing.T, data []byte, capacity float64) {
+		screen := classify.NewScreen(classify.Config{Step: 5 * time.Minute, Capacity: capacity})
+		for range 300 { // A day of it, so that outages can be seen.
+			for rest := data; len(rest) >= 9; rest = rest[9:] {
+				r := classify.Reading{
+					Demand:    math.Float64frombits(binary.LittleEndian.Uint64(rest)),
+					Saturated: rest[8]&1 != 0, Asleep: rest[8]&2 != 0,
+				}
+				check(t, r, screen.Step(r))
+			}
+		}
+	})
+}
+
+func check(t *testing.T, r classify.Reading, s classify.Sample) {
+	t.Helper()
+	isDemand := r.Demand >= 0 && !math.IsInf(r.Demand, 1)
+	switch {
+	case s.Kind() == classify.Masked && !math.IsNaN(s.Value):
+		t.Fatalf("%+v is masked and has the value %v", r, s.Value)
+	case s.Kind() != classify.Masked && s.Value != r.Demand:
+		t.Fatalf("%+v has become %+v", r, s)
+	case isDemand == (s.Cause == classify.Missing):
+		t.Fatalf("%+v is %+v", r, s)
+	case isDemand && r.Saturated && s.Kind() == classify.Known:
+		t.Fatalf("%+v is known", r)
+	case r.Asleep && s.Cause == classify.Outage:
+		t.Fatalf("%+v is an outage", r)
+	}
+}

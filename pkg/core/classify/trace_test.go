@@ -1,0 +1,125 @@
+package classify_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/source/trace"
+)
+
+// traces are all columns of the recorded demands, by name.
+func traces(t *testing.T) map[string]forecast.Series {
+	t.Helper()
+	data := os.Getenv("FOREWARM_DATA")
+	if data == "" {
+		t.Skip("FOREWARM_DATA is unset: it names the folder with traces and outcome/series_15s")
+	}
+	out := map[string]forecast.Series{}
+	for _, folder := range []string{"traces", "outcome/series_15s"} {
+		files, err := filepath.Glob(filepath.Join(data, folder, "*.csv.gz"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no traces in %s: %v", filepath.Join(data, folder), err)
+		}
+		for _, file := range files {
+			columns, err := trace.ColumnsOf(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, column := range columns {
+				if out[filepath.Base(file)+" "+column], err = trace.Open(file, column); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Recorded demand that no capacity bounds is known, but for what an outage of the recorded service may have been.
+func TestRecordedDemandIsKnown(t *testing.T) {
+	for name, s := range traces(t) {
+		peak := slices.MaxFunc(s.Values, compare)
+		n := map[classify.Cause]int{}
+		for _, cause := range causes(classify.Config{Step: s.Step, Capacity: 1.5 * peak}, s.Values...) {
+			n[cause]++
+		}
+		tight := count(
+			causes(classify.Config{Step: s.Step, Capacity: percentile(s.Values, 0.9)}, s.Values...),
+			classify.AtCapacity,
+		)
+		share := func(k int) float64 { return 100 * float64(k) / float64(len(s.Values)) }
+		t.Logf(
+			"%-75s %7d of %4s: missing %.3f %%, outage %.3f %%, at 1.5 x peak %.3f %%; at its 0.9 quantile %.2f %%",
+			name,
+			len(s.Values),
+			s.Step,
+			share(n[classify.Missing]),
+			share(n[classify.Outage]),
+			share(n[classify.AtCapacity]),
+			share(tight),
+		)
+		// ServeGen's small model was down twelve times in these two weeks, for ten to seventy minutes.
+		most := 0.1
+		if strings.HasPrefix(name, "servegen_m-small") || strings.HasPrefix(name, "sg_small") {
+			most = 0.6
+		}
+		if n[classify.AtCapacity] > 0 || share(n[classify.Outage]) > most {
+			t.Errorf("%s: %v", name, n)
+		}
+	}
+}
+
+func compare(a, b float64) int {
+	switch {
+	case a < b || math.IsNaN(a):
+		return -1
+	case a > b || math.IsNaN(b):
+		return 1
+	}
+	return 0
+}
+
+func percentile(values []float64, p float64) float64 {
+	sorted := slices.Clone(values)
+	slices.SortFunc(sorted, compare)
+	return sorted[int(p*float64(len(sorted)-1))]
+}
+
+// An outage of four minutes at any time of a recorded demand is seen wherever the demand is not at nothing by itself.
+func TestOutagesOfRecordedDemandAreSeen(t *testing.T) {
+	for name, s := range traces(t) {
+		steps := 240 / int(s.Step.Seconds())
+		first := int(36*3600/s.Step.Seconds()) + 1
+		if steps < 1 || first+steps >= len(s.Values) {
+			continue // Steps too long to tell, or less than a day and a half.
+		}
+		seen, all := 0, 0
+		for i := range 20 {
+			from := first + i*(len(s.Values)-first-steps)/20
+			demand := slices.Clone(s.Values[:from+steps])
+			for j := from; j < from+steps; j++ {
+				demand[j] = 0
+			}
+			seen += count(causes(classify.Config{Step: s.Step}, demand...)[from:], classify.Outage)
+			all += steps
+		}
+		t.Logf("%-75s %3d %% of 20 outages of 4 min masked", name, 100*seen/all)
+	}
+}
+
+// BenchmarkScreen steps through two weeks of 30 s.
+func BenchmarkScreen(b *testing.B) {
+	readings := wild(1, 14*day)
+	b.ReportAllocs()
+	i, screen := 0, classify.NewScreen(classify.Config{Step: step, Capacity: 180})
+	for b.Loop() {
+		screen.Step(readings[i])
+		i = (i + 1) % len(readings)
+	}
+}

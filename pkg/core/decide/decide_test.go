@@ -1,0 +1,278 @@
+package decide_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// window is a distribution with the given median and 95 % quantile, linear in the levels.
+func window(median, q95 float64) windowpeak.Quantiles {
+	var q windowpeak.Quantiles
+	for i, level := range windowpeak.Levels() {
+		q[i] = median + (level-0.5)/0.45*(q95-median)
+	}
+	return q
+}
+
+func input(observed, median, q95 float64) decide.Input {
+	return decide.Input{
+		Observed: observed, Window: window(median, q95), Peak: windowpeak.Peak{Median: median, Spread: q95 - median},
+	}
+}
+
+func TestDecide(t *testing.T) {
+	quantile := decide.Policy{Quantile: 0.95}
+	objective := decide.Policy{Late: 0.01, Target: 4, Lead: 5 * time.Minute}
+	bounded := objective
+	bounded.Usable = 110
+	with := func(p decide.Policy, mode decide.Mode) decide.Policy {
+		p.Mode = mode
+		return p
+	}
+	tests := map[string]struct {
+		policy  decide.Policy
+		inputs  []decide.Input
+		want    float64
+		floored bool
+	}{
+		"a quantile serves that quantile": {quantile, []decide.Input{input(80, 100, 120)}, 120, false},
+		"the observed demand is a floor":  {quantile, []decide.Input{input(150, 100, 120)}, 150, true},
+		"without the floor it is not": {
+			with(quantile, decide.Forecast),
+			[]decide.Input{input(150, 100, 120)},
+			120,
+			false,
+		},
+		"a shadow serves the observed": {
+			with(quantile, decide.Shadow),
+			[]decide.Input{input(80, 100, 120)},
+			80,
+			false,
+		},
+		"a quantile looks at the newest input only": {
+			quantile,
+			[]decide.Input{input(80, 900, 990), input(80, 100, 120)},
+			120,
+			false,
+		},
+		"an objective adds k spreads to the median": {
+			objective,
+			[]decide.Input{input(80, 100, 120)},
+			100 + 1.3*20,
+			false,
+		},
+		"an objective holds for half the lead time": {
+			objective,
+			[]decide.Input{input(80, 200, 220), input(80, 100, 120)},
+			200 + 1.3*20,
+			false,
+		},
+		"an objective without a target is the default quantile": {
+			decide.Policy{Late: 0.01, Lead: 5 * time.Minute}, []decide.Input{input(80, 100, 120)}, 120, false,
+		},
+		"without the floor an objective may fall below the observed": {
+			with(objective, decide.Forecast), []decide.Input{input(500, 100, 120)}, 126, false,
+		},
+		"no more than all replicas sustain":       {bounded, []decide.Input{input(80, 100, 120)}, 110, false},
+		"but for what is observed, as it is free": {bounded, []decide.Input{input(130, 100, 120)}, 130, true},
+		"never negative": {
+			with(quantile, decide.Forecast),
+			[]decide.Input{input(0, -9, -5)},
+			0,
+			false,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := decide.Decide(tt.policy, 1.3, tt.inputs)
+			if math.Abs(got.Value-tt.want) > 1e-9 || got.Floored != tt.floored {
+				t.Errorf(
+					"serves %v (floored %v), want %v (%v): %s",
+					got.Value,
+					got.Floored,
+					tt.want,
+					tt.floored,
+					got.Reason(),
+				)
+			}
+			if got.Reason() == "" {
+				t.Error("no reason")
+			}
+		})
+	}
+}
+
+// With the floor, whatever the models say, forewarm never serves less than what was observed.
+func TestFloorHolds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		policy := decide.Policy{
+			Late:   0.001 + 0.1*rng.Float64(),
+			Target: float64(rng.IntN(2)),
+			Lead:   time.Duration(rng.IntN(1200)) * time.Second,
+		}
+		if rng.IntN(2) == 0 {
+			policy.Quantile = windowpeak.Lowest + rng.Float64()*(windowpeak.Highest-windowpeak.Lowest)
+		}
+		inputs := make([]decide.Input, 1+rng.IntN(10))
+		for i := range inputs {
+			inputs[i] = input(200*rng.Float64(), 200*rng.Float64(), 400*rng.Float64())
+		}
+		got := decide.Decide(policy, 5*rng.Float64(), inputs)
+		if newest := inputs[len(inputs)-1]; !(got.Value >= newest.Observed) {
+			t.Fatalf("%+v serves %v below the observed %v", policy, got.Value, newest.Observed)
+		}
+	}
+}
+
+func TestRecall(t *testing.T) {
+	for name, tt := range map[string]struct {
+		lead, step time.Duration
+		want       int
+	}{
+		"half of 5 minutes at 30 s": {5 * time.Minute, 30 * time.Second, 6},
+		"a lead below the step":     {10 * time.Second, time.Minute, 1},
+	} {
+		if got := decide.Recall(tt.lead, tt.step); got != tt.want {
+			t.Errorf("%s: %d inputs, want %d", name, got, tt.want)
+		}
+	}
+}
+
+func TestQuantilesAt(t *testing.T) {
+	q := window(100, 145) // one unit for each 1 %
+	for level, want := range map[float64]float64{0: 55, 0.05: 55, 0.5: 100, 0.6: 110, 0.95: 145, 0.96: 146, 0.9999: 149.5} {
+		if got := q.At(level); math.Abs(got-want) > 1e-9 {
+			t.Errorf("at %v: %v, want %v", level, got, want)
+		}
+	}
+	if !slices.IsSorted(windowpeak.Levels()) || windowpeak.Levels()[0] != windowpeak.Lowest ||
+		windowpeak.Levels()[len(windowpeak.Levels())-1] != windowpeak.Highest {
+		t.Errorf("levels %v must ascend from %v to %v", windowpeak.Levels(), windowpeak.Lowest, windowpeak.Highest)
+	}
+}
+
+func TestAtHorizon(t *testing.T) {
+	windows := []windowpeak.Window{
+		{Horizon: time.Minute, Quantiles: window(10, 20)},
+		{Horizon: 4 * time.Minute, Quantiles: window(20, 40)},
+	}
+	for name, tt := range map[string]struct {
+		horizon time.Duration
+		want    float64 // the median
+		ok      bool
+	}{
+		"tabulated":                        {4 * time.Minute, 20, true},
+		"half way in the square root":      {135 * time.Second, 15, true},
+		"shorter than any is out of reach": {time.Second, 0, false},
+		"longer than any is out of reach":  {time.Hour, 0, false},
+	} {
+		q, ok := windowpeak.AtHorizon(windows, tt.horizon)
+		if ok != tt.ok || math.Abs(q.At(0.5)-tt.want) > 1e-9 {
+			t.Errorf("%s: median %v, %v; want %v, %v", name, q.At(0.5), ok, tt.want, tt.ok)
+		}
+	}
+}
+
+func TestParseSelection(t *testing.T) {
+	got, err := decide.ParseSelection(map[string]string{
+		"horizon": "1h30m", "quantile": "0.9", "model": "arima", "serve": "forecast",
+	})
+	want := decide.Selection{Horizon: 90 * time.Minute, Quantile: 0.9, Model: "arima", Mode: decide.Forecast}
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestParseSelectionRefuses(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pairs map[string]string
+		want  []string // in the message
+	}{
+		"an unknown key":         {map[string]string{"horizn": "5m"}, []string{`"horizn"`, "horizon, late, model, quantile, serve"}},
+		"a percent sign":         {map[string]string{"late": "1%"}, []string{`late="1%"`, "0.01"}},
+		"a horizon without unit": {map[string]string{"horizon": "300"}, []string{"5m"}},
+		"a horizon of zero":      {map[string]string{"horizon": "0s"}, []string{"not a duration"}},
+		"a quantile of one":      {map[string]string{"quantile": "1"}, []string{"0.05 to 0.995"}},
+		"not a number":           {map[string]string{"quantile": "NaN"}, []string{"quantile"}},
+		"an unknown mode":        {map[string]string{"serve": "floo"}, []string{"floor, forecast, shadow"}},
+		"an empty model":         {map[string]string{"model": ""}, []string{"model is empty"}},
+		"two knobs":              {map[string]string{"quantile": "0.9", "late": "0.01"}, []string{"exclude each other"}},
+		"every problem at once":  {map[string]string{"a": "", "quantile": "x", "late": "y"}, []string{`"a"`, "quantile=", "late="}},
+		"a long value is cut":    {map[string]string{"late": strings.Repeat("x", 5000)}, []string{"late="}},
+	} {
+		_, err := decide.ParseSelection(tt.pairs)
+		if !errors.Is(err, decide.ErrSelection) {
+			t.Errorf("%s: %v, want ErrSelection", name, err)
+			continue
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q lacks %q", name, err, want)
+			}
+		}
+		if len(err.Error()) > 1000 {
+			t.Errorf("%s: the message has %d bytes", name, len(err.Error()))
+		}
+	}
+}
+
+func TestSelectionApply(t *testing.T) {
+	own := decide.Policy{Quantile: 0.95, Target: 4}
+	for name, tt := range map[string]struct {
+		selection decide.Selection
+		want      decide.Policy
+	}{
+		"nothing keeps the policy":           {decide.Selection{}, own},
+		"a quantile replaces the quantile":   {decide.Selection{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
+		"an objective replaces the quantile": {decide.Selection{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
+		"a mode is set beside what there is": {decide.Selection{Mode: decide.Shadow}, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
+	} {
+		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// What a request asks for is asked in place of the Forecast's cost ratio.
+func TestSelectionOverridesACostRatio(t *testing.T) {
+	own := decide.Policy{CostRatio: 20, Target: 4}
+	for name, tt := range map[string]struct {
+		selection decide.Selection
+		want      decide.Policy
+	}{
+		"nothing keeps it": {decide.Selection{Mode: decide.Shadow}, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
+		"a quantile":       {decide.Selection{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
+		"an objective":     {decide.Selection{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
+	} {
+		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func FuzzParseSelection(f *testing.F) {
+	f.Add("horizon", "5m")
+	f.Add("quantile", "0.95")
+	f.Add("late", "1e-400")
+	f.Fuzz(func(t *testing.T, key, value string) {
+		s, err := decide.ParseSelection(map[string]string{key: value})
+		if err != nil {
+			return
+		}
+		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.Highest || math.IsNaN(s.Late) ||
+			s.Late >= 1 {
+			t.Errorf("%q=%q gives %+v", key, value, s)
+		}
+	})
+}

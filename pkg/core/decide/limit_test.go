@@ -1,0 +1,72 @@
+package decide_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// A forecast is cut to what history justifies, and the reason says so; what is observed is served above it.
+func TestAForecastIsCutToItsLimit(t *testing.T) {
+	objective := decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute}
+	limit := credible.Limit{Known: true, Forecast: 150, Observed: 160, Base: 100}
+	for name, c := range map[string]struct {
+		policy  decide.Policy
+		in      decide.Input
+		want    float64
+		bounded bool
+		reason  string
+	}{
+		"below the limit": {
+			objective,
+			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
+			120, false, "median 100",
+		},
+		"above it": {
+			objective,
+			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
+			150, true, "150 is all that its history justifies (the highest credible demand is 100): median 100",
+		},
+		"without a limit": {
+			objective, decide.Input{Observed: 100, Peak: windowpeak.Peak{Median: 100, Spread: 100}}, 300, false, "median 100",
+		},
+		"a suspect": {
+			objective,
+			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
+			160, true, "more is observed than its history justifies (the highest credible demand is 100): the observed 160",
+		},
+		"a suspect, where the forecast is asked for as it is": {
+			decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute, Mode: decide.Forecast},
+			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
+			120, false, "median 100",
+		},
+		"a demand above the limit that is no suspect": {
+			objective,
+			decide.Input{Observed: 155, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
+			155, false, "the observed 155 is served, above the forecast",
+		},
+		"a quantile": {
+			decide.Policy{Quantile: 0.95},
+			decide.Input{Observed: 100, Limit: limit, Window: window(150, 150)},
+			150, true, "150 is all that its history justifies (the highest credible demand is 100): the 0.95 quantile",
+		},
+	} {
+		d := decide.Decide(c.policy, 2, []decide.Input{c.in})
+		if d.Value != c.want || d.Bounded != c.bounded || !strings.HasPrefix(d.Reason(), c.reason) {
+			t.Errorf(
+				"%s: %v, bounded %v, %q; want %v, %v, %q",
+				name,
+				d.Value,
+				d.Bounded,
+				d.Reason(),
+				c.want,
+				c.bounded,
+				c.reason,
+			)
+		}
+	}
+}

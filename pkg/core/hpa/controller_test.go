@@ -1,0 +1,332 @@
+package hpa_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
+
+// noon is when every story begins.
+func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
+
+// spec is an HPA of 1 to 50 replicas on one external total, 4,000 tokens a second to a replica.
+func spec() hpa.Spec {
+	return hpa.Spec{
+		Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
+		Metrics: []hpa.Metric{{Name: "llama", Source: hpa.External, Type: hpa.AverageValue, Target: 4_000_000}},
+	}
+}
+
+func start(t *testing.T, s hpa.Spec) *hpa.Controller {
+	t.Helper()
+	c, err := hpa.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// at is what the controller sees with a number of replicas, all there and ready, and single-valued metrics.
+func at(replicas int32, totals ...int64) hpa.Observed {
+	o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: replicas}
+	for _, total := range totals {
+		o.Readings = append(o.Readings, hpa.Reading{Values: []int64{total}})
+	}
+	return o
+}
+
+func TestProposal(t *testing.T) {
+	average, value := spec(), spec()
+	value.Metrics[0].Type = hpa.Value
+	for _, test := range []struct {
+		name string
+		spec hpa.Spec
+		see  hpa.Observed
+		want int32
+	}{
+		{"a partial replica rounds up", average, at(3, 17_000_000), 5},
+		{"the tolerance swallows the eleventh replica", average, at(10, 41_000_000), 10},
+		{"and lets it come beyond a tenth", average, at(10, 44_000_001), 12},
+		{"a tenth less changes nothing either", average, at(10, 36_000_000), 10},
+		{"a total does not care what is ready", average, hpa.Observed{
+			Replicas: 2, Existing: 2, Pods: 2, Readings: []hpa.Reading{{Values: []int64{20_000_000}}},
+		}, 5},
+		{"items are summed", average, hpa.Observed{
+			Replicas: 1, Existing: 1, Readings: []hpa.Reading{{Values: []int64{6_000_000, 6_000_000}}},
+		}, 3},
+		{"a negative item counts as an overflow", average, at(1, -1), math.MaxInt32},
+		{"a Value multiplies what is ready", value, at(3, 8_000_000), 6},
+		{"so a total with a Value compounds: with the same demand it doubles again", value, at(6, 8_000_000), 12},
+		{"a Value of nothing ready asks for nothing", value, hpa.Observed{
+			Replicas: 3, Existing: 3, Pods: 3, Readings: []hpa.Reading{{Values: []int64{8_000_000}}},
+		}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := test.spec.Propose(&test.spec.Metrics[0], &test.see, test.see.Readings[0])
+			if got.Err != nil || got.Replicas != test.want {
+				t.Errorf("%d replicas, %v; want %d", got.Replicas, got.Err, test.want)
+			}
+		})
+	}
+}
+
+// What is recalled is as good as what was seen: 2 became 6 by four pods, so that within those 15 s there is no seventh.
+func TestRecall(t *testing.T) {
+	s := spec()
+	s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+	seen := start(t, s)
+	if out := seen.Sync(noon(), at(2, 28_000_000)); out.Replicas != 6 {
+		t.Fatalf("%d replicas, want 6", out.Replicas)
+	}
+	told := start(t, s)
+	told.Recall(noon(), 2, 6)
+	for _, later := range []struct {
+		after time.Duration
+		want  int32
+	}{{10 * time.Second, 6}, {15 * time.Second, 7}} {
+		for name, c := range map[string]*hpa.Controller{"seen": seen, "told": told} {
+			if out := c.Sync(noon().Add(later.after), at(6, 28_000_000)); out.Replicas != later.want {
+				t.Errorf("%s, after %s: %d replicas, want %d", name, later.after, out.Replicas, later.want)
+			}
+		}
+	}
+	asleep := spec()
+	asleep.Min, asleep.Cluster.ScaleToZero = 0, true
+	c := start(t, asleep)
+	c.Recall(noon(), 1, 0)
+	if out := c.Sync(noon().Add(time.Minute), at(0, 4_000_000)); out.Replicas != 1 {
+		t.Errorf("who went to zero wakes to %d replicas, want 1", out.Replicas)
+	}
+}
+
+func TestProposalOfNothing(t *testing.T) {
+	s := spec()
+	s.Metrics[0].Type = hpa.Value
+	see := hpa.Observed{Replicas: 1}
+	if p := s.Propose(&s.Metrics[0], &see, hpa.Reading{Values: []int64{1}}); !errors.Is(p.Err, hpa.ErrNoPods) {
+		t.Errorf("no pods: %v", p.Err)
+	}
+	s.Metrics[0].Source = hpa.Object
+	if p := s.Propose(&s.Metrics[0], &see, hpa.Reading{}); p.Err == nil {
+		t.Error("an Object metric without a value is no error")
+	}
+}
+
+// TestScaleDownWaits shows the default: what was asked for within five minutes holds.
+func TestScaleDownWaits(t *testing.T) {
+	c := start(t, spec())
+	if got := c.Sync(noon(), at(2, 20_000_000)); got.Replicas != 4 || got.Limited != hpa.ScaleUpLimit {
+		t.Errorf("%d replicas, %s; want a doubling", got.Replicas, got.Limited)
+	}
+	got := c.Sync(noon().Add(299*time.Second), at(5, 4_000_000))
+	if got.Replicas != 5 || got.Able != hpa.ScaleDownStabilized || got.Proposed != 1 {
+		t.Errorf("%d replicas, %s, proposed %d; want 5 held", got.Replicas, got.Able, got.Proposed)
+	}
+	if got := c.Sync(noon().Add(301*time.Second), at(5, 4_000_000)); got.Replicas != 1 {
+		t.Errorf("%d replicas after the window, want 1", got.Replicas)
+	}
+}
+
+// TestSomeMetricsFail shows that the others may scale up, not down.
+func TestSomeMetricsFail(t *testing.T) {
+	s := spec()
+	s.Metrics = append(s.Metrics, hpa.Metric{Name: "queue", Source: hpa.Object, Type: hpa.AverageValue, Target: 1000})
+	down := errors.New("503")
+	see := at(5, 40_000_000)
+	see.Readings = append(see.Readings, hpa.Reading{Err: down})
+	got := start(t, s).Sync(noon(), see)
+	if got.Replicas != 10 || got.Metric != 0 || !errors.Is(got.Err, down) ||
+		!strings.Contains(got.Err.Error(), "queue") {
+		t.Errorf("up: %d replicas by metric %d, %v", got.Replicas, got.Metric, got.Err)
+	}
+	see.Readings[0].Values[0] = 4_000_000
+	got = start(t, s).Sync(noon(), see)
+	if got.Replicas != 5 || got.Active != hpa.FailedGetMetric || got.Metric != -1 {
+		t.Errorf("down: %d replicas, %s; want 5 kept", got.Replicas, got.Active)
+	}
+	got = start(t, s).Sync(noon(), at(5))
+	if got.Replicas != 5 || got.Err == nil {
+		t.Errorf("no reading at all: %d replicas, %v", got.Replicas, got.Err)
+	}
+}
+
+// TestFromZero shows that only who scaled to zero wakes.
+func TestFromZero(t *testing.T) {
+	s := spec()
+	s.Min, s.Cluster.ScaleToZero, s.Cluster.DownscaleStabilization = 0, true, 0
+	c := start(t, s)
+	if got := c.Sync(noon(), at(0, 8_000_000)); got.Replicas != 0 || got.Active != hpa.ScalingDisabled {
+		t.Errorf("switched off by hand: %d replicas, %s", got.Replicas, got.Active)
+	}
+	if got := c.Sync(noon().Add(time.Minute), at(2, 0)); got.Replicas != 0 {
+		t.Errorf("no demand: %d replicas", got.Replicas)
+	}
+	if got := c.Sync(noon().Add(2*time.Minute), at(0, 8_000_000)); got.Replicas != 2 {
+		t.Errorf("demand again: %d replicas, want 2", got.Replicas)
+	}
+}
+
+func TestValidateSaysEverything(t *testing.T) {
+	bad := -0.1
+	s := hpa.Spec{
+		Min: 0, Max: -1,
+		Metrics: []hpa.Metric{{Name: "m", Source: "Pods", Type: "Utilization"}},
+		Behavior: &hpa.Behavior{
+			Up: hpa.Rules{Stabilization: -1, Select: "Some", Tolerance: &bad},
+			Down: hpa.Rules{
+				Stabilization: 2 * time.Hour, Select: hpa.SelectMax,
+				Policies: []hpa.Policy{{Type: "Nodes", Value: 1, Period: time.Hour}},
+			},
+		},
+		Cluster: hpa.Cluster{Tolerance: math.NaN(), DownscaleStabilization: -1},
+	}
+	_, err := hpa.New(s)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	got := strings.Split(strings.TrimPrefix(err.Error(), "hpa: "), "\n")
+	want := []string{
+		"minReplicas 0: want at least 1 (0 needs the feature gate HPAScaleToZero)",
+		"maxReplicas -1: want at least 1 and at least minReplicas 0",
+		`metric 0 (m): source "Pods": want External or Object`,
+		`metric 0 (m): target type "Utilization": want AverageValue or Value`,
+		"metric 0 (m): target 0m: want more than 0",
+		"the cluster's tolerance NaN: want 0 or more",
+		"the cluster's scale-down stabilization -1ns: want 0 or more",
+		"scaleUp: tolerance -0.1: want 0 or more",
+		`scaleUp: selectPolicy "Some": want Max, Min or Disabled`,
+		"scaleUp: no policy: want at least one",
+		"scaleDown: stabilization 2h0m0s: want at most 1h0m0s",
+		`scaleDown: policy type "Nodes": want Pods or Percent`,
+		"scaleDown: policy of 1 in 1h0m0s: want more than 0 in at most 30m0s",
+		"scaleUp: stabilization -1ns: want 0 or more",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if empty := (&hpa.Spec{Min: 1, Max: 1}).Validate(); empty == nil || !strings.Contains(empty.Error(), "no metric") {
+		t.Errorf("without a metric: %v", empty)
+	}
+}
+
+// BenchmarkSync is one sync of an HPA with the default behavior, in a steady state.
+func BenchmarkSync(b *testing.B) {
+	s := spec()
+	s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+	c, err := hpa.New(s)
+	if err != nil {
+		b.Fatal(err)
+	}
+	see, now := at(5, 20_000_000), noon()
+	b.ReportAllocs()
+	for b.Loop() {
+		now = now.Add(15 * time.Second)
+		see.Readings[0].Values[0] ^= 16_000_000
+		out := c.Sync(now, see)
+		see.Replicas, see.Existing = out.Replicas, out.Replicas
+	}
+}
+
+// A sync that repeats may be left out where the controller says so: whatever came before and comes after, the replicas are
+// the same.
+func TestAgain(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	skipped, held := 0, 0
+	for range 300 {
+		spec := hpa.Spec{
+			Min: 1, Max: 1 + rng.Int32N(30), Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{Name: "m", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
+		}
+		if rng.IntN(2) == 0 {
+			spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+			spec.Behavior.Down.Stabilization = time.Duration(rng.IntN(3)) * time.Minute
+			spec.Behavior.Up.Stabilization = time.Duration(rng.IntN(2)) * time.Minute
+		}
+		plain, quick := controller(t, spec), controller(t, spec)
+		replicas, value, at := int32(1), int64(1000), time.Unix(1e9, 0)
+		for range 200 {
+			at = at.Add(15 * time.Second)
+			same := rng.IntN(3) > 0
+			if !same {
+				value = rng.Int64N(20_000)
+			}
+			o := hpa.Observed{
+				Replicas: replicas, Existing: replicas, Pods: replicas, Ready: replicas,
+				Readings: []hpa.Reading{{Values: []int64{value}}},
+			}
+			want, got := plain.Sync(at, o), replicas
+			if same && quick.Again(at) {
+				skipped++
+				if want.Proposed != want.Stabilized {
+					held++
+				}
+			} else {
+				got = quick.Sync(at, o).Replicas
+			}
+			if got != want.Replicas {
+				t.Fatalf("%d replicas, want %d", got, want.Replicas)
+			}
+			replicas = got
+		}
+	}
+	if skipped < 1000 || held < 1000 {
+		t.Errorf("%d syncs were left out, %d of them of a held scale: want this test to be about some", skipped, held)
+	}
+}
+
+// A sync of one value asks for the replicas that a Sync with it asks for, whatever came before.
+func TestSyncValue(t *testing.T) {
+	rng := rand.New(rand.NewPCG(13, 14))
+	for range 300 {
+		spec := hpa.Spec{
+			Min: rng.Int32N(2), Max: 1 + rng.Int32N(30), Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{
+				Name: "m", Target: 1000,
+				Source: []hpa.Source{hpa.External, hpa.Object}[rng.IntN(2)],
+				Type:   []hpa.TargetType{hpa.AverageValue, hpa.Value}[rng.IntN(2)],
+			}},
+		}
+		spec.Cluster.ScaleToZero = true
+		if rng.IntN(2) == 0 {
+			spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+			spec.Behavior.Up.Stabilization = time.Duration(rng.IntN(2)) * time.Minute
+		}
+		plain, quick := controller(t, spec), controller(t, spec).Restarted()
+		replicas, at := rng.Int32N(40), time.Unix(1e9, 0)
+		for range 200 {
+			at = at.Add(15 * time.Second)
+			o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: rng.Int32N(replicas + 1)}
+			value := rng.Int64N(20_000) - 1000
+			switch rng.IntN(4) {
+			case 0:
+				value = 0
+			case 1:
+				value = int64(replicas) * (950 + rng.Int64N(100)) // Within the tolerance.
+			}
+			got := quick.SyncValue(at, o, value)
+			o.Readings = []hpa.Reading{{Values: []int64{value}}}
+			if want := plain.Sync(at, o).Replicas; got != want {
+				t.Fatalf("%d replicas, want %d: %+v", got, want, spec)
+			}
+			if replicas = got; rng.IntN(50) == 0 {
+				replicas = rng.Int32N(40) // Somebody scales by hand.
+			}
+		}
+	}
+}
+
+func controller(t *testing.T, spec hpa.Spec) *hpa.Controller {
+	t.Helper()
+	c, err := hpa.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}

@@ -1,0 +1,59 @@
+package series_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
+)
+
+// In whatever pieces the values come, the flags are those of a plain list.
+func TestFlags(t *testing.T) {
+	const size = 128
+	rng := rand.New(rand.NewPCG(7, 8))
+	flags := series.NewFlags(step, size)
+	want := map[int]bool{}
+	end := 0
+	for range 300 {
+		from := max(0, end+rng.IntN(12)-4)
+		if rng.IntN(50) == 0 {
+			from += 3 * size // A hole longer than what is kept.
+		}
+		values := make([]float64, rng.IntN(9))
+		for i := range values {
+			values[i] = []float64{0, 3, gap, -1, 1e-300}[rng.IntN(5)]
+			if from+i >= end {
+				want[from+i] = values[i] > 0
+			}
+		}
+		if err := flags.Append(block(from, values...)); err != nil {
+			t.Fatal(err)
+		}
+		end = max(end, from+len(values), from)
+		if !flags.End().Equal(at(end)) {
+			t.Fatalf("the end is %s, want %s", flags.End(), at(end))
+		}
+		for i := end - size; i < end+5; i++ {
+			if i >= 0 && flags.At(at(i)) != want[i] {
+				t.Fatalf("step %d of %d: %v", i, end, !want[i])
+			}
+		}
+		if flags.At(at(end - size - 1)) {
+			t.Fatal("what is not held is above 0")
+		}
+	}
+}
+
+func TestFlagsBeforeTheFirst(t *testing.T) {
+	flags := series.NewFlags(step, 10)
+	if !flags.End().IsZero() || flags.At(origin) || flags.At(time.Unix(0, 0)) {
+		t.Errorf("empty flags end at %s", flags.End())
+	}
+	err := flags.Append(forecast.Series{Start: origin.Add(1), Step: step, Values: []float64{1}})
+	if !errors.Is(err, forecast.ErrParameter) {
+		t.Errorf("%v, want ErrParameter", err)
+	}
+}

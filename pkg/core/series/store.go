@@ -1,0 +1,138 @@
+package series
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+)
+
+// Limit bounds the magnitude of a sample. What lies beyond is no demand of anything, and would not fit the milli-units in
+// which Kubernetes carries metrics.
+const Limit = 1e15
+
+// Store holds the newest samples of one workload's demand on the grid of its step, bounded. Single precision halves the
+// memory; a sample of demand carries no more digits than that.
+type Store struct {
+	step time.Duration
+	ring trailing.Ring[float32]
+	end  time.Time
+}
+
+// NewStore keeps the newest size steps, size ≥ 1. Memory grows with what is held.
+func NewStore(step time.Duration, size int) *Store {
+	return &Store{step: step, ring: trailing.NewGrowing[float32](size)}
+}
+
+// Len is the number of steps held, gaps included.
+func (s *Store) Len() int { return s.ring.Len() }
+
+// End is the step after the newest one: where the next sample belongs. Zero while the store is empty.
+func (s *Store) End() time.Time { return s.end }
+
+// Start is the time of the oldest step held.
+func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.ring.Len()) * s.step) }
+
+// Dropped says how many samples of a block could not be demand and became gaps.
+type Dropped struct {
+	Negative, Infinite, Huge int
+}
+
+// Any says whether a sample was dropped.
+func (d Dropped) Any() bool { return d != (Dropped{}) }
+
+// Clean is a sample as demand: NaN, and counted, where it cannot be any.
+func Clean(v float64, d *Dropped) float64 {
+	switch {
+	case math.IsInf(v, 0):
+		d.Infinite++
+	case v < 0:
+		d.Negative++
+	case v > Limit:
+		d.Huge++
+	default:
+		return v
+	}
+	return math.NaN()
+}
+
+// String is a sentence about the samples dropped.
+func (d Dropped) String() string {
+	return fmt.Sprintf("%d negative, %d infinite and %d samples beyond %.0e are treated as gaps",
+		d.Negative, d.Infinite, d.Huge, Limit)
+}
+
+// Append takes the samples that follow. What the store holds already stays as it is (an overlap is skipped), a hole
+// before the block becomes a gap, and a sample that cannot be demand becomes NaN and is counted. A block on another grid
+// is refused with forecast.ErrParameter.
+func (s *Store) Append(block forecast.Series) (Dropped, error) {
+	var dropped Dropped
+	if block.Step != s.step || block.Start.UnixNano()%int64(s.step) != 0 {
+		return dropped, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
+			block.Start, block.Step, s.step, forecast.ErrParameter)
+	}
+	if s.end.IsZero() {
+		s.end = block.Start
+	}
+	s.skipTo(block.Start)
+	s.ring.Grow(len(block.Values))
+	for i, v := range block.Values {
+		if block.TimeAt(i).Before(s.end) {
+			continue
+		}
+		s.push(float32(Clean(v, &dropped)))
+	}
+	return dropped, nil
+}
+
+// skipTo fills with gaps up to t; a hole longer than the store empties it.
+func (s *Store) skipTo(t time.Time) {
+	if t.Sub(s.end) > time.Duration(s.ring.Cap())*s.step {
+		s.ring.Clear()
+		s.end = t
+		return
+	}
+	for s.end.Before(t) {
+		s.push(float32(math.NaN()))
+	}
+}
+
+func (s *Store) push(v float32) {
+	s.ring.Push(v)
+	s.end = s.end.Add(s.step)
+}
+
+// Range copies the samples of [from, to) that are held.
+func (s *Store) Range(from, to time.Time) forecast.Series {
+	start := s.Start()
+	i := min(max(steps(from.Sub(start), s.step), 0), s.ring.Len())
+	j := min(max(steps(to.Sub(start), s.step), i), s.ring.Len())
+	out := forecast.Series{
+		Start: start.Add(time.Duration(i) * s.step), Step: s.step, Values: make([]float64, j-i),
+	}
+	for k := range out.Values {
+		out.Values[k] = float64(s.ring.Ago(s.ring.Len() - 1 - i - k))
+	}
+	return out
+}
+
+// steps is d in steps, rounded up, so that a time between two steps begins with the later one.
+func steps(d, step time.Duration) int {
+	n := int(d / step)
+	if d%step > 0 {
+		n++
+	}
+	return n
+}
+
+// NewestSample is the time of the newest step that is not a gap; ok is false where all are gaps.
+func (s *Store) NewestSample() (at time.Time, ok bool) {
+	for back := range s.ring.Len() {
+		if v := s.ring.Ago(back); !math.IsNaN(float64(v)) {
+			return s.end.Add(-time.Duration(back+1) * s.step), true
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,149 @@
+package series_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/series"
+)
+
+const step = 30 * time.Second
+
+var (
+	origin = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+	gap    = math.NaN()
+)
+
+func at(i int) time.Time { return origin.Add(time.Duration(i) * step) }
+
+func block(start int, values ...float64) forecast.Series {
+	return forecast.Series{Start: at(start), Step: step, Values: values}
+}
+
+func TestStoreAppend(t *testing.T) {
+	tests := map[string]struct {
+		size   int
+		blocks []forecast.Series
+		want   forecast.Series
+	}{
+		"blocks that follow each other": {10, []forecast.Series{block(0, 1, 2), block(2, 3)}, block(0, 1, 2, 3)},
+		"a hole is a gap, not a zero":   {10, []forecast.Series{block(0, 1), block(3, 4)}, block(0, 1, gap, gap, 4)},
+		"what is known stays":           {10, []forecast.Series{block(0, 1, 2), block(1, 9, 3)}, block(0, 1, 2, 3)},
+		"an old block changes nothing":  {10, []forecast.Series{block(5, 1), block(0, 9, 9)}, block(5, 1)},
+		"the oldest leave":              {3, []forecast.Series{block(0, 1, 2, 3, 4, 5)}, block(2, 3, 4, 5)},
+		"a hole longer than the store":  {3, []forecast.Series{block(0, 1, 2, 3), block(100, 4)}, block(100, 4)},
+		"no demand becomes a gap": {
+			10,
+			[]forecast.Series{block(0, 1, -1, math.Inf(1), 1e16, gap, 2)},
+			block(0, 1, gap, gap, gap, gap, 2),
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			store := series.NewStore(step, tt.size)
+			for _, b := range tt.blocks {
+				if _, err := store.Append(b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := store.Range(store.Start(), store.End())
+			if diff := cmp.Diff(tt.want, got, cmpopts.EquateNaNs()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStoreCountsWhatItDrops(t *testing.T) {
+	dropped, err := series.NewStore(step, 9).Append(block(0, -1, -2, math.Inf(-1), 1e300, 5))
+	if want := (series.Dropped{Negative: 2, Infinite: 1, Huge: 1}); err != nil || dropped != want {
+		t.Errorf("dropped %+v, %v; want %+v", dropped, err, want)
+	}
+}
+
+func TestStoreRefusesAnotherGrid(t *testing.T) {
+	store := series.NewStore(step, 9)
+	for name, b := range map[string]forecast.Series{
+		"another step": {Start: origin, Step: time.Minute, Values: []float64{1}},
+		"off the grid": {Start: origin.Add(time.Second), Step: step, Values: []float64{1}},
+	} {
+		if _, err := store.Append(b); !errors.Is(err, forecast.ErrParameter) {
+			t.Errorf("%s: %v, want ErrParameter", name, err)
+		}
+	}
+}
+
+func TestStoreRange(t *testing.T) {
+	store := series.NewStore(step, 4)
+	if _, err := store.Append(block(0, 0, 1, 2, 3, 4, 5)); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		from, to time.Time
+		want     forecast.Series
+	}{
+		"inside":                   {at(3), at(5), block(3, 3, 4)},
+		"beyond both ends":         {at(-9), at(99), block(2, 2, 3, 4, 5)},
+		"between two steps":        {at(3).Add(time.Second), at(5), block(4, 4)},
+		"nothing":                  {at(4), at(4), block(4)},
+		"before all":               {at(-9), at(-3), block(2)},
+		"the end before the start": {at(5), at(3), block(5)},
+	} {
+		got := store.Range(tt.from, tt.to)
+		if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+func TestStoreNewestSample(t *testing.T) {
+	store := series.NewStore(step, 4)
+	if _, ok := store.NewestSample(); ok {
+		t.Error("an empty store has a newest sample")
+	}
+	if _, err := store.Append(block(0, 1, 2, gap, gap)); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := store.NewestSample(); !ok || !got.Equal(at(1)) {
+		t.Errorf("newest sample at %v, %v; want %v", got, ok, at(1))
+	}
+	if _, err := store.Append(block(4, gap, gap)); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := store.NewestSample(); ok {
+		t.Errorf("newest sample at %v of gaps alone", got)
+	}
+}
+
+// In whatever pieces the samples come, the store holds the same.
+func TestStoreDoesNotDependOnPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, 500)
+	for i := range values {
+		values[i] = float64(rng.IntN(1000))
+	}
+	whole := series.NewStore(step, 200)
+	if _, err := whole.Append(block(0, values...)); err != nil {
+		t.Fatal(err)
+	}
+	pieces := series.NewStore(step, 200)
+	for from := 0; from < len(values); {
+		start := max(0, from-rng.IntN(5)) // overlaps
+		to := min(len(values), from+1+rng.IntN(50))
+		if _, err := pieces.Append(block(start, values[start:to]...)); err != nil {
+			t.Fatal(err)
+		}
+		from = to
+	}
+	want, got := whole.Range(whole.Start(), whole.End()), pieces.Range(pieces.Start(), pieces.End())
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-whole +pieces)\n%s", diff)
+	}
+}

@@ -1,0 +1,207 @@
+package snapshot_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+func TestAnswer(t *testing.T) {
+	e := snapshottest.Ready(snapshottest.Key("llama"))
+	own := e.Decision.Value
+	of := func(s decide.Selection) float64 {
+		t.Helper()
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !answer.Time.Equal(e.SampleTime) {
+			t.Errorf("time %s, want that of the sample, %s", answer.Time, e.SampleTime)
+		}
+		return answer.Value
+	}
+	if got := of(decide.Selection{}); got != own {
+		t.Errorf("without a selector %v, want the Forecast's own %v", got, own)
+	}
+	if got := of(decide.Selection{Quantile: e.Policy.Quantile}); got != own {
+		t.Errorf("its own quantile %v, want %v", got, own)
+	}
+	if got := of(decide.Selection{Horizon: e.Window}); got != own {
+		t.Errorf("its own horizon %v, want %v", got, own)
+	}
+	if got := of(decide.Selection{Model: e.Model}); got != own {
+		t.Errorf("its own model %v, want %v", got, own)
+	}
+	if got := of(decide.Selection{Mode: decide.Shadow}); got != e.Observed {
+		t.Errorf("a shadow %v, want the observed %v", got, e.Observed)
+	}
+	if low, high := of(
+		decide.Selection{Quantile: 0.8},
+	), of(
+		decide.Selection{Quantile: 0.99},
+	); !(low < own && own < high) {
+		t.Errorf("quantiles 0.8, 0.95, 0.99 serve %v, %v, %v", low, own, high)
+	}
+	longest := e.Candidates[0].Windows[len(e.Candidates[0].Windows)-1].Horizon
+	if far := of(decide.Selection{Horizon: longest}); far <= own {
+		t.Errorf("over %s %v, over the lead window %v: the longer maximum is no lower", longest, far, own)
+	}
+	if a, b := of(
+		decide.Selection{Model: "LAST-VALUE"},
+	), of(
+		decide.Selection{Model: "last-value"},
+	); a != b ||
+		a == own {
+		t.Errorf("the last value in capitals %v, in lower case %v, the Forecast's own %v", a, b, own)
+	}
+}
+
+// Whatever is selected, the value is finite, not negative, and with the floor not below the observed.
+func TestAnswerIsAlwaysAQuantity(t *testing.T) {
+	for _, e := range snapshottest.EveryState() {
+		for _, model := range []string{"", "arima", "last-value", "holt-winters"} {
+			for _, horizon := range []time.Duration{0, time.Minute, 7 * time.Minute, time.Hour} {
+				for _, quantile := range []float64{0, windowpeak.Lowest, 0.5, windowpeak.Highest} {
+					s := decide.Selection{Model: model, Horizon: horizon, Quantile: quantile}
+					answer, err := e.Answer(s, snapshottest.Now())
+					if err != nil {
+						continue
+					}
+					if v := answer.Value; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v < e.Decision.Observed {
+						t.Errorf("%s with %+v: %v on %v observed", e.Key, s, v, e.Decision.Observed)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestAnswerRefuses(t *testing.T) {
+	ready := snapshottest.Ready(snapshottest.Key("llama"))
+	now := snapshottest.Now()
+	for name, tt := range map[string]struct {
+		entry     *snapshot.Entry
+		selection decide.Selection
+		now       time.Time
+		err       error
+		want      string
+	}{
+		"an unknown model":       {ready, decide.Selection{Model: "prophet"}, now, decide.ErrSelection, "arima"},
+		"a horizon out of reach": {ready, decide.Selection{Horizon: 99 * time.Hour}, now, decide.ErrSelection, "valid are"},
+		"a state without data":   {snapshottest.Pending(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
+		"an invalid object":      {snapshottest.Invalid(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
+		"a stale one":            {snapshottest.Stale(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
+		// The loop may be stuck: then nobody marks the entry as stale, and the clock of the request must tell.
+		"a snapshot nobody renews": {ready, decide.Selection{}, ready.StaleAt, snapshot.ErrNotServing, "old"},
+	} {
+		_, err := tt.entry.Answer(tt.selection, tt.now)
+		if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %v with %q", name, err, tt.err, tt.want)
+		}
+	}
+}
+
+// At a cost ratio the margin is the cheapest, unless a request asks for a share or a quantile.
+func TestAnswerAtACostRatio(t *testing.T) {
+	e := snapshottest.Priced(snapshottest.Key("llama"))
+	of := func(s decide.Selection) float64 {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Value
+	}
+	own := of(decide.Selection{})
+	if got := of(decide.Selection{Mode: decide.Floor}); got != own {
+		t.Errorf("its own mode serves %v, want %v", got, own)
+	}
+	if strict, lax := of(decide.Selection{Late: 0.001}), of(decide.Selection{Late: 0.1}); !(strict > own && own > lax) {
+		t.Errorf("0.1 %%, the cheapest and 10 %% late serve %v, %v, %v", strict, own, lax)
+	}
+	share := *e
+	share.Policy.CostRatio, share.Policy.Late = 0, 0.02
+	answer, err := share.Answer(decide.Selection{Mode: decide.Floor}, snapshottest.Now())
+	if got := of(decide.Selection{Late: 0.02}); err != nil || got != answer.Value {
+		t.Errorf("late=0.02 serves %v, a Forecast that asks for it %v (%v)", got, answer.Value, err)
+	}
+	if got, want := of(decide.Selection{Quantile: 0.95}), e.Inputs[len(e.Inputs)-1].Window.At(0.95); got != want {
+		t.Errorf("a quantile serves %v, want %v", got, want)
+	}
+}
+
+// While the fallback serves it serves everybody: it knows no models and no quantiles.
+func TestFallbackAnswersEverySelection(t *testing.T) {
+	e := snapshottest.FallingBack(snapshottest.Key("llama"))
+	for _, s := range []decide.Selection{{}, {Model: "arima"}, {Quantile: 0.5}, {Horizon: time.Minute}} {
+		answer, err := e.Answer(s, snapshottest.Now())
+		if err != nil || answer.Value != e.Decision.Value {
+			t.Errorf("%+v: %+v, %v; want %v", s, answer, err, e.Decision.Value)
+		}
+	}
+}
+
+// A series that has just begun has candidates that are not fitted yet: their errors are no answer to a selection.
+func TestABeginningAnswersEverySelection(t *testing.T) {
+	e := snapshottest.FallingBack(snapshottest.Key("llama"))
+	e.State = snapshot.Warming
+	for i := range e.Candidates {
+		e.Candidates[i].Error, e.Candidates[i].Windows = "0 observations, want 1", nil
+	}
+	for selection, want := range map[decide.Selection]float64{
+		{}: e.Decision.Value, {Quantile: 0.5}: e.Decision.Value, {Horizon: time.Minute}: e.Decision.Value,
+		{Mode: decide.Shadow}: e.Observed,
+	} {
+		answer, err := e.Answer(selection, snapshottest.Now())
+		if err != nil || answer.Value != want {
+			t.Errorf("%+v: %+v, %v; want %v", selection, answer, err, want)
+		}
+	}
+}
+
+// Later this horizon will be calibrated; until then the longest that is serves, under its own length.
+func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
+	e := snapshottest.Ready(snapshottest.Key("llama"))
+	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == e.Model })
+	windows := e.Candidates[i].Windows
+	longest := windows[len(windows)-1].Horizon
+	e.Reach = 2 * longest
+	want, err := e.Answer(decide.Selection{Horizon: longest}, snapshottest.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Answer(decide.Selection{Horizon: e.Reach}, snapshottest.Now()); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := e.Answer(
+		decide.Selection{Horizon: e.Reach + 1},
+		snapshottest.Now(),
+	); !errors.Is(
+		err,
+		decide.ErrSelection,
+	) {
+		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelection)
+	}
+}
+
+func TestSnapshotKeepsOrder(t *testing.T) {
+	entries := map[snapshot.Key]*snapshot.Entry{}
+	for _, k := range []snapshot.Key{{Namespace: "b", Name: "a"}, {Namespace: "a", Name: "z"}, {Namespace: "a", Name: "b"}} {
+		entries[k] = &snapshot.Entry{Key: k}
+	}
+	s := snapshot.New(snapshottest.Now(), entries, 0, snapshot.LoopStats{})
+	var got []string
+	for _, e := range s.All("") {
+		got = append(got, e.Key.String())
+	}
+	if strings.Join(got, " ") != "a/b a/z b/a" || len(s.All("a")) != 2 || len(s.All("c")) != 0 {
+		t.Errorf("all are %v, of a %d, of c %d", got, len(s.All("a")), len(s.All("c")))
+	}
+}

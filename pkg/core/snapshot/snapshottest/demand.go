@@ -1,0 +1,129 @@
+package snapshottest
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// demandAt is requests per second: a day cycle with its peak at 15:00 UTC, two slower waves and a ripple in place of
+// noise, so that it needs no state.
+func demandAt(at time.Time) float64 {
+	hours := float64(at.Unix()) / 3600
+	day := math.Cos(2 * math.Pi * (hours - 15) / 24)
+	ripple := 3.1*math.Sin(hours*17.3) + 2.3*math.Sin(hours*41.7+1) + 1.9*math.Sin(hours*97.1+2)
+	burst := 14 * math.Exp(-math.Pow(math.Mod(hours, 6)-2, 2)/0.1)
+	return math.Max(0, 72+44*day+ripple+burst)
+}
+
+// peak is the largest demand over (at, at + window].
+func peak(at time.Time) float64 {
+	highest := 0.0
+	for ahead := step; ahead <= window; ahead += step {
+		highest = math.Max(highest, demandAt(at.Add(ahead)))
+	}
+	return highest
+}
+
+// horizons are those of the path and the windows, up to an hour.
+func horizons() []time.Duration {
+	return []time.Duration{
+		step, time.Minute, 2 * time.Minute, window, 10 * time.Minute, 20 * time.Minute, 40 * time.Minute, time.Hour,
+	}
+}
+
+// spread is the standard deviation of the demand a time ahead, as that of a random walk.
+func spread(ahead time.Duration) float64 { return 2 + 2.4*math.Sqrt(ahead.Minutes()) }
+
+// scores are standard normal quantiles at windowpeak.Levels().
+var scores = windowpeak.Quantiles{ //nolint:gochecknoglobals // A constant table.
+	-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758,
+}
+
+// windows are the distributions of a model that sees the demand rise by the hour.
+func windows(observed, rise float64) []windowpeak.Window {
+	out := make([]windowpeak.Window, 0, len(horizons()))
+	for _, h := range horizons() {
+		w := windowpeak.Window{Horizon: h}
+		for i, z := range scores {
+			w.Quantiles[i] = math.Max(0, observed+rise*h.Hours()+spread(h)*(0.6+z))
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func candidates(observed float64) []snapshot.Candidate {
+	return []snapshot.Candidate{
+		{
+			Name:     "arima",
+			Title:    "ARIMA(1,1,1)",
+			Windows:  windows(observed, 9),
+			Loss:     0.71,
+			Skill:    0.184,
+			Coverage: 0.953,
+		},
+		{
+			Name: "holt-winters", Title: "HoltWinters(m=2880)", Windows: windows(observed, 12),
+			Loss: 0.78, Skill: 0.103, Coverage: 0.961,
+		},
+		{
+			Name: "last-value", Title: "last value", Free: true, Windows: windows(observed, 0),
+			Loss: 0.87, Skill: 0, Coverage: 0.948,
+		},
+		{
+			Name:     "same-time-last-week",
+			Title:    "SeasonalNaive(m=20160)",
+			Free:     true,
+			Loss:     math.NaN(),
+			Skill:    math.NaN(),
+			Coverage: math.NaN(),
+			Error:    "8640 observations, want 20161: too short",
+		},
+	}
+}
+
+// inputs are those of the chosen model over the last half lead time.
+func inputs(chosen []windowpeak.Window, now time.Time) []decide.Input {
+	own, _ := windowpeak.AtHorizon(chosen, window)
+	out := make([]decide.Input, decide.Recall(lead, step))
+	for i := range out {
+		at := now.Add(-time.Duration(len(out)-i) * step)
+		out[i] = decide.Input{
+			Observed: demandAt(at), Window: own,
+			Peak: windowpeak.Peak{Median: own.At(0.5), Spread: own.At(0.95) - own.At(0.5)},
+		}
+	}
+	return out
+}
+
+// path is an hour of steps ahead.
+func path(now time.Time) []snapshot.PathStep {
+	out := make([]snapshot.PathStep, time.Hour/step)
+	from := demandAt(now.Add(-step))
+	for i := range out {
+		ahead := time.Duration(i+1) * step
+		point := from + 9*ahead.Hours()
+		sd := spread(ahead)
+		out[i] = snapshot.PathStep{
+			Time: now.Add(ahead - step), Point: point,
+			Quantiles: [3]float64{point, point + 0.8416*sd, point + 1.6449*sd},
+		}
+	}
+	return out
+}
+
+// past is a day of forecasts every quarter of an hour beside what came; the newest is open.
+func past(now time.Time) []snapshot.Past {
+	const every = 15 * time.Minute
+	out := make([]snapshot.Past, 24*time.Hour/every)
+	for i := range out {
+		at := now.Add(-24 * time.Hour).Add(time.Duration(i+1) * every)
+		out[i] = snapshot.Past{Time: at, Forecast: demandAt(at) + 1.6*spread(window), Observed: peak(at)}
+	}
+	out[len(out)-1].Observed = math.NaN()
+	return out
+}

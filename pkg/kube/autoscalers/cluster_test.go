@@ -1,0 +1,140 @@
+package autoscalers_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
+)
+
+func TestCluster(t *testing.T) {
+	c := testcluster.Start(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *testcluster.Cluster)
+	}{
+		{"RightsThatCome", testRights},
+		{"KEDAThatComesAndGoes", testKEDA},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
+	}
+}
+
+// follow runs a watch for as long as the test, in a hurry.
+func follow(t *testing.T, access *rest.Config) *autoscalers.Watch {
+	t.Helper()
+	watch, err := autoscalers.New(access, hurry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, watch)
+	return watch
+}
+
+func expectProblem(t *testing.T, watch *autoscalers.Watch, want string) {
+	t.Helper()
+	eventually(t, func() string {
+		if got := watch.Problem(); got != want {
+			return got + ", want " + want
+		}
+		return ""
+	})
+}
+
+const hpaText = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llama, namespace: default}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}
+  maxReplicas: 20
+  metrics: [{type: External, external: {metric: {name: inflight}, target: {type: AverageValue, averageValue: 64}}}]
+`
+
+func testRights(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, hpaText, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
+	watch := follow(t, c.User(t, "newcomer"))
+	if !watch.Settle(t.Context(), 10*time.Second) {
+		t.Fatal("a refusal does not settle the watch")
+	}
+	// The API server says so too of a kind that it does not know.
+	expectProblem(t, watch, "HorizontalPodAutoscalers cannot be read: apply deploy/rbac; "+
+		"ScaledObjects cannot be read: apply deploy/rbac")
+	expect(t, watch, "")
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"clusterrole",
+		"scalers",
+		"--verb=list,watch",
+		"--resource=horizontalpodautoscalers.autoscaling",
+	)
+	c.MustKubectl(t, "", "create", "clusterrolebinding", "scalers", "--clusterrole=scalers", "--user=newcomer")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "scalers") })
+	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
+	expectProblem(t, watch, "ScaledObjects cannot be read: apply deploy/rbac")
+}
+
+// scaledObjectKind is KEDA's kind without its schema.
+const scaledObjectKind = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: scaledobjects.keda.sh}
+spec:
+  group: keda.sh
+  scope: Namespaced
+  names: {kind: ScaledObject, plural: scaledobjects}
+  versions:
+    - name: v1alpha1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+      subresources: {status: {}}
+`
+
+// testKEDA installs KEDA's kind while the watch runs, and takes it away again.
+func testKEDA(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, hpaText, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
+	watch := follow(t, c.Config)
+	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
+	expectProblem(t, watch, "")
+
+	c.MustKubectl(t, scaledObjectKind, "create", "-f", "-")
+	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/scaledobjects.keda.sh")
+	text, err := scaled().MarshalJSON()
+	must(t, err)
+	c.MustKubectl(t, string(text), "create", "-f", "-")
+	expect(t, watch, "HorizontalPodAutoscaler/llama=64 ScaledObject/b=16")
+	before := watch.To(inflight)
+
+	c.MustKubectl(
+		t,
+		"",
+		"patch",
+		"scaledobject",
+		"b",
+		"--subresource=status",
+		"--type=merge",
+		"-p",
+		`{"status": {"hpaName": "x"}}`,
+	)
+	c.MustKubectl(t, "", "annotate", "hpa", "llama", "note=1")
+	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
+	time.Sleep(500 * time.Millisecond)
+	if after := watch.To(inflight); &after[0] != &before[0] {
+		t.Errorf("a status made the list anew: %s", say(after))
+	}
+	c.MustKubectl(t, "", "delete", "crd", "scaledobjects.keda.sh")
+	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
+	expectProblem(t, watch, "")
+}

@@ -1,0 +1,158 @@
+// Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a cluster, and
+// keeps which metrics of them name which Forecast.
+//
+// Of an object nothing is kept but these references; most have none. So the watches go straight to package autoscaler,
+// without informers and their copies, and a HorizontalPodAutoscaler whose status changes every 15 s leaves everything as it
+// is.
+package autoscalers
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// Config is the pace of a Watch. The zero value of a field means its default.
+type Config struct {
+	// Retry is the pause after a kind could not be read, or its watch was lost; default 30 s, and up to half as much again.
+	Retry time.Duration
+}
+
+// Watch follows the autoscalers of all namespaces. It is safe for concurrent use.
+type Watch struct {
+	config Config
+	log    *slog.Logger
+	kinds  []*kind
+
+	mu    sync.Mutex
+	index index
+}
+
+// New prepares to follow a cluster's autoscalers. Nothing is asked before Run.
+func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) {
+	own := rest.CopyConfig(cluster)
+	objects, err := dynamic.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for ScaledObjects: %w", err)
+	}
+	own.ContentType = "application/vnd.kubernetes.protobuf"
+	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	clients, err := kubernetes.NewForConfig(own)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for HorizontalPodAutoscalers: %w", err)
+	}
+	return FromClients(clients, objects, config, log), nil
+}
+
+// FromClients is New with clients of one's own.
+func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config Config, log *slog.Logger) *Watch {
+	config.Retry = cmp.Or(config.Retry, 30*time.Second)
+	w := &Watch{config: config, log: log, index: newIndex()}
+	w.kinds = []*kind{w.horizontalPodAutoscalers(clients), w.scaledObjects(objects)}
+	return w
+}
+
+func (w *Watch) horizontalPodAutoscalers(clients kubernetes.Interface) *kind {
+	client := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
+	return &kind{
+		watch: w, name: "HorizontalPodAutoscaler", example: &autoscalingv2.HorizontalPodAutoscaler{},
+		source: sourceOf(client.List, client.Watch, clients),
+		read: func(item any) []autoscaler.Reference {
+			if object, ok := item.(*autoscalingv2.HorizontalPodAutoscaler); ok {
+				return autoscaler.FromHPA(object)
+			}
+			return nil
+		},
+	}
+}
+
+func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
+	version := schema.GroupVersion{Group: "keda.sh", Version: "v1alpha1"}
+	client := objects.Resource(version.WithResource("scaledobjects"))
+	example := &unstructured.Unstructured{}
+	example.SetGroupVersionKind(version.WithKind("ScaledObject"))
+	return &kind{
+		watch: w, name: "ScaledObject", example: example,
+		source: sourceOf(client.List, client.Watch, objects),
+		read: func(item any) []autoscaler.Reference {
+			if object, ok := item.(*unstructured.Unstructured); ok {
+				return autoscaler.FromScaledObject(object)
+			}
+			return nil
+		},
+	}
+}
+
+// sourceOf lists and watches by the methods of a client.
+func sourceOf[L runtime.Object](
+	list func(context.Context, metav1.ListOptions) (L, error),
+	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
+	client any,
+) cache.ListerWatcher {
+	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return list(ctx, options)
+		},
+		WatchFuncWithContext: follow,
+	}, client)
+}
+
+// Run follows the autoscalers until the context ends.
+func (w *Watch) Run(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, k := range w.kinds {
+		running.Go(func() { k.run(ctx) })
+	}
+}
+
+// Settle waits until each kind has been asked for once, for some time at most, and says whether that is so.
+func (w *Watch) Settle(ctx context.Context, patience time.Duration) bool {
+	const glance = 20 * time.Millisecond
+	return wait.PollUntilContextTimeout(ctx, glance, patience, true, func(context.Context) (bool, error) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return !slices.ContainsFunc(w.kinds, func(k *kind) bool { return !k.asked }), nil
+	}) == nil
+}
+
+// To are the references to a Forecast, in the order of the autoscalers' kinds and names. The slice is read only; it is the
+// same one while nothing has changed.
+func (w *Watch) To(forecast snapshot.Key) []autoscaler.Reference {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.index.found[forecast]
+}
+
+// Problem says in words why not all autoscalers are known; empty where they are.
+func (w *Watch) Problem() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var words []string
+	for _, k := range w.kinds {
+		if k.fault != nil {
+			words = append(words, k.fault.words)
+		}
+	}
+	return strings.Join(words, "; ")
+}

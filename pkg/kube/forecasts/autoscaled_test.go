@@ -1,0 +1,130 @@
+package forecasts_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+const horizontal = `
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llama, namespace: default}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}
+  maxReplicas: 20
+  metrics: [{type: External, external: {metric: {name: a}, target: {type: AverageValue, averageValue: 64}}}]
+  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}
+`
+
+// scaledAs waits until the only Forecast is calibrated for what is wanted, and says it.
+func scaledAs(t *testing.T, objects *forecasts.Objects, want string) decide.Scaling {
+	t.Helper()
+	eventually(t, func() string {
+		targets := objects.Targets(noon())
+		if len(targets) != 1 || len(targets[0].Scalings) != 1 {
+			return "no scaling"
+		}
+		return cmp.Diff(want, targets[0].ScalingSource)
+	})
+	target := objects.Targets(noon())[0]
+	if target.Policy.Target != target.Scalings[0].Target() || target.Uncalibrated != "" {
+		t.Errorf("target %g of %+v, %q", target.Policy.Target, target.Scalings, target.Uncalibrated)
+	}
+	return target.Scalings[0]
+}
+
+// testAutoscaled has an HPA come, change and go: what is learnt follows its settings, and spec.scaling while there is none.
+func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
+	objects := watch(t, c.Config)
+	const needs = "late 1% needs to know what one replica sustains"
+	eventually(t, func() string {
+		targets := objects.Targets(noon())
+		if len(targets) != 1 || !strings.HasPrefix(targets[0].Uncalibrated, needs) || targets[0].Scalings != nil {
+			return "it is not said that " + needs
+		}
+		return ""
+	})
+	c.MustKubectl(t, "", "patch", "forecast", "a", "--type=merge", "-p", `{"spec": {"scaling": {"target": "50"}}}`)
+	scaledAs(t, objects, "spec.scaling: 50 a replica, 1 to 1000000 replicas")
+
+	c.MustKubectl(t, horizontal, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama", "--ignore-not-found") })
+	const by64 = "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used beside them"
+	got := scaledAs(t, objects, by64)
+	// What the API server filled in is what is filled in here.
+	var written autoscalingv2.HorizontalPodAutoscaler
+	if err := yaml.Unmarshal([]byte(horizontal), &written); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(autoscaler.FromHPA(&written)[0].Spec, got.HPA); diff != "" {
+		t.Error(diff)
+	}
+
+	before := objects.Targets(noon())
+	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
+	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=merge", "-p",
+		`{"spec": {"behavior": {"scaleUp": {"selectPolicy": "Min"}}, "maxReplicas": 30}}`)
+	got = scaledAs(t, objects, strings.Replace(by64, "20", "30", 1))
+	if got.HPA.Behavior.Up.Select != hpa.SelectMin || before[0].Scalings[0].HPA.Max != 20 {
+		t.Errorf("%+v after %+v", got.HPA, before[0].Scalings[0].HPA)
+	}
+	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=json", "-p",
+		`[{"op": "replace", "path": "/spec/metrics/0/external/target", "value": {"type": "Value", "value": "64"}}]`)
+	scaledAs(
+		t,
+		objects,
+		"spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its "+
+			"target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
+	)
+	c.MustKubectl(t, "", "delete", "hpa", "llama")
+	scaledAs(t, objects, "spec.scaling: 50 a replica, 1 to 1000000 replicas")
+}
+
+// testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.
+func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(
+		t,
+		horizontal+"---"+fmt.Sprintf(good, "a", "signal: {query: x}\n  leadTime: {mode: Fixed, duration: 4m}"),
+		"create",
+		"-f",
+		"-",
+	)
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
+	objects := watch(t, c.Config)
+	scaledAs(t, objects, "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas")
+	before := objects.Targets(noon())
+	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
+	c.MustKubectl(
+		t,
+		strings.Replace(strings.Replace(horizontal, "name: llama, n", "name: other, n", 1), "name: a}", "name: b}", 1),
+		"create",
+		"-f",
+		"-",
+	)
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "other") })
+	eventually(t, func() string {
+		if len(forecasts.Referring(objects, "b")) == 0 {
+			return "the HPA that came after the status is not seen"
+		}
+		return ""
+	})
+	if after := objects.Targets(noon()); &after[0] != &before[0] {
+		t.Errorf("the targets were made anew: %s", cmp.Diff(before, after))
+	}
+}

@@ -1,0 +1,129 @@
+package forecasts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// LeaseConfig says which lease makes a leader.
+type LeaseConfig struct {
+	// Namespace and Name of the Lease object; the namespace is forewarm's own.
+	Namespace, Name string
+	// Identity of this replica, different from that of every other: its pod's name.
+	Identity string
+	// Duration after which a leader that is not heard of is replaced; default 15 s. It is renewed every sixth of that, and
+	// given up two thirds after its last renewal at the latest, so that a third is left for a leader that stalls.
+	Duration time.Duration
+}
+
+// Leadership lets one of several replicas do a piece of work.
+type Leadership struct {
+	config LeaseConfig
+	lock   resourcelock.Interface
+	log    *slog.Logger
+}
+
+// NewLeadership prepares to campaign for a lease.
+func NewLeadership(cluster *rest.Config, config LeaseConfig, log *slog.Logger) (*Leadership, error) {
+	if config.Duration == 0 {
+		config.Duration = 15 * time.Second
+	}
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the lease: %w", err)
+	}
+	lock := &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: config.Namespace, Name: config.Name},
+		Client:     client.CoordinationV1(),
+		LockConfig: resourcelock.ResourceLockConfig{Identity: config.Identity},
+	}
+	return &Leadership{config: config, lock: lock, log: log}, nil
+}
+
+func (c LeaseConfig) validate() error {
+	var problems []error
+	for name, value := range map[string]string{"namespace": c.Namespace, "name": c.Name, "identity": c.Identity} {
+		if value == "" {
+			problems = append(problems, fmt.Errorf("lease: no %s", name))
+		}
+	}
+	if c.Duration < time.Second {
+		problems = append(problems, fmt.Errorf("lease: duration %s, want at least 1s", c.Duration))
+	}
+	return errors.Join(problems...)
+}
+
+// Run campaigns until the context ends, and runs the work whenever this replica leads. The work's context ends with the
+// term; the work has returned before another term begins and before the lease is given back. A lease is no fence: two
+// replicas may work at once where one stalls for longer than a third of the lease's duration, so the work must bear that
+// (a status is written against the resource version it was read at).
+func (l *Leadership) Run(ctx context.Context, work func(context.Context)) error {
+	for ctx.Err() == nil {
+		if err := l.term(ctx, work); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// term campaigns, and works for one term.
+func (l *Leadership) term(ctx context.Context, work func(context.Context)) error {
+	// The campaign outlives ctx for as long as the work takes to end: the lease is given back after that.
+	campaign, resign := context.WithCancel(
+		logr.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.log.Handler())))
+	defer resign()
+	elected := make(chan context.Context, 1)
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:            l.lock,
+		Name:            l.config.Name,
+		LeaseDuration:   l.config.Duration,
+		RenewDeadline:   l.config.Duration / 2, // It starts to run with the first renewal that is due.
+		RetryPeriod:     l.config.Duration / 6,
+		ReleaseOnCancel: true,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(term context.Context) { elected <- term },
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("campaign for the lease %s/%s: %w", l.config.Namespace, l.config.Name, err)
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		elector.Run(campaign)
+	}()
+	select {
+	case term := <-elected:
+		l.lead(ctx, term, work)
+	case <-over:
+	case <-ctx.Done():
+	}
+	resign()
+	<-over
+	return nil
+}
+
+// lead works until the term or ctx ends.
+func (l *Leadership) lead(ctx, term context.Context, work func(context.Context)) {
+	l.log.InfoContext(ctx, "leading: this replica writes", "lease", l.config.Name, "identity", l.config.Identity)
+	working, stop := context.WithCancel(term)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)()
+	work(working)
+	l.log.InfoContext(ctx, "no longer leading: this replica goes on serving", "lease", l.config.Name,
+		"identity", l.config.Identity)
+}

@@ -1,0 +1,187 @@
+package forecasts_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	core "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/record"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
+)
+
+// reported is an entry whose objective fares as the report says.
+func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
+	e := entry("a", at)
+	e.Outcome = r
+	e.Conditions[1] = snapshot.Condition{
+		Type:    snapshot.ConditionObjective,
+		True:    r.Verdict == outcome.Met,
+		Reason:  string(r.Verdict),
+		Message: r.Words(),
+	}
+	return e
+}
+
+func TestObjectiveIsForPeople(t *testing.T) {
+	want := &v1alpha1.ObjectiveStatus{
+		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Candidate: "regression",
+		Why: "regression took over at a cost of 1.7: that of last-season was 1.81, and higher for 24 hours on end",
+	}
+	met := forecasts.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
+	if diff := cmp.Diff(want, met.Objective); diff != "" {
+		t.Error(diff)
+	}
+
+	priced := snapshottest.Priced(snapshottest.Key("a")).Outcome
+	want.Asked, want.K = "late costs 20× an idle replica", "1.4"
+	if diff := cmp.Diff(
+		want,
+		forecasts.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
+	); diff != "" {
+		t.Errorf("at a cost ratio: %s", diff)
+	}
+
+	nothing := &outcome.Report{Late: 0.005, Wait: time.Minute, Verdict: outcome.Learning, Scalings: []outcome.Scaled{{
+		K: math.NaN(), Expected: math.NaN(),
+	}}}
+	young := forecasts.StatusOf(reported(noon(), nothing), &v1alpha1.ForecastStatus{}, noon())
+	if diff := cmp.Diff(
+		&v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m", Verdict: "Learning"}, young.Objective,
+	); diff != "" {
+		t.Error(diff)
+	}
+
+	// A replica that starts has read no history: what was known stays known, for as long as the spec is the same.
+	starting := &snapshot.Entry{State: snapshot.Pending, Generation: 1, Skill: math.NaN(), Coverage: math.NaN()}
+	if got := forecasts.StatusOf(starting, &met, noon()); got.Objective != met.Objective {
+		t.Errorf("starting, the objective is %+v", got.Objective)
+	}
+	starting.Generation = 2
+	if got := forecasts.StatusOf(starting, &met, noon()); got.Objective != nil {
+		t.Errorf("of another spec, the objective is %+v", got.Objective)
+	}
+	if got := forecasts.StatusOf(entry("a", noon()), &met, noon()); got.Objective != nil {
+		t.Errorf("without an objective it is %+v", got.Objective)
+	}
+}
+
+func TestNewsOfAnObjective(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*outcome.Report)
+		want   string
+	}{
+		{"nothing", func(*outcome.Report) {}, "silent"},
+		{"twice as much is late", func(r *outcome.Report) { r.Served.Late *= 2 }, "ordinary"},
+		{"no demand any more", func(r *outcome.Report) { r.Served = outcome.Account{} }, "ordinary"},
+		{"another margin", func(r *outcome.Report) { r.Scalings[0].K = 1.6 }, "ordinary"},
+		{"another reason", func(r *outcome.Report) { r.Choice.Why = decide.First }, "ordinary"},
+		{"what is not shown", func(r *outcome.Report) { r.Observed.Late, r.Candidates = 17, nil }, "silent"},
+		{"another candidate", func(r *outcome.Report) { r.Choice.Name = "last-season" }, "urgent"},
+		{"another verdict", func(r *outcome.Report) { r.Verdict = outcome.FasterThanLead }, "urgent"},
+	} {
+		met := reported(noon(), snapshottest.Report(outcome.Met))
+		before := forecasts.StatusOf(met, &v1alpha1.ForecastStatus{}, noon())
+		report := snapshottest.Report(outcome.Met)
+		c.change(report)
+		after := forecasts.StatusOf(reported(noon(), report), &before, noon())
+		if got := forecasts.Noticed(&before, &after); got != c.want {
+			t.Errorf("%s is %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// testObjective tells a story of an objective: learning, met by another candidate, missed. Each is an event once, whoever
+// leads, and digits are none.
+func testObjective(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broadcaster := record.NewBroadcaster(record.WithContext(t.Context()))
+	defer broadcaster.Shutdown()
+	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
+	events := broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"})
+
+	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), board: &snapshot.Board{}}
+	lead := func() {
+		s.writer = forecasts.NewStatusWriter(s.objects, s.board, quiet())
+		s.writer.Tell(events)
+	}
+	lead()
+	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
+	expectTargets(t, s.objects, "a=x")
+
+	now := noon()
+	next := func(r *outcome.Report) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		s.step(now, reported(now, r), 1)
+	}
+	learning := snapshottest.Report(outcome.Learning)
+	learning.Choice.Name = "last-value"
+	next(learning)
+	next(snapshottest.Report(outcome.Met))
+	more := snapshottest.Report(outcome.Met)
+	more.Served.Late *= 1.05
+	next(more)
+
+	// Another replica leads. It has read no history yet.
+	lead()
+	now = now.Add(time.Minute)
+	pending := entry("a", now)
+	pending.State = snapshot.Pending
+	s.step(now, pending, 1)
+	next(snapshottest.Report(outcome.Met))
+	next(snapshottest.Report(outcome.AtMaxReplicas))
+
+	// A suspect is told once, too.
+	for range 2 {
+		now = now.Add(time.Minute)
+		suspect := reported(now, snapshottest.Report(outcome.AtMaxReplicas))
+		suspect.Conditions = append(suspect.Conditions, snapshot.Condition{
+			Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect, Message: "the demand is a million",
+		})
+		s.step(now, suspect, 1)
+	}
+
+	status, _ := stored(t, s.client, "a")
+	if status.Objective == nil || status.Objective.Late != "2.4%" || status.Conditions[1].Reason != "AtMaxReplicas" ||
+		status.Conditions[1].Status != "False" {
+		t.Errorf("objective %+v, conditions %+v", status.Objective, status.Conditions)
+	}
+	table := c.MustKubectl(t, "", "get", "fc", "a")
+	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
+		t.Errorf("kubectl get fc:\n%s", table)
+	}
+	const want = "Normal CandidateChanged Forecast/a regression serves in place of last-value: regression took over at a " +
+		"cost of 1.7: that of last-season was 1.81, and higher for 24 hours on end\n" +
+		"Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% may wait longer than 30s; 1% is " +
+		"expected to, with k = 1.3\n" +
+		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% may wait longer than 30s, but 2.4% is " +
+		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n" +
+		"Warning SuspectSample Forecast/a the demand is a million\n"
+	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
+		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`
+	eventually(t, func() string {
+		text := c.MustKubectl(t, "", "get", "events", "-o", "jsonpath="+template)
+		lines := strings.SplitAfter(text, "\n")
+		slices.Sort(lines)
+		return cmp.Diff(want, strings.Join(lines, ""))
+	})
+}

@@ -1,0 +1,380 @@
+package warmpools_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/actuator"
+	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+)
+
+// TestCluster runs on one control plane, with the real watch and the real actuators. There are no controllers but ours: what
+// is asked for stays as it is asked for.
+func TestCluster(t *testing.T) {
+	c := testcluster.Start(t)
+	c.MustKubectl(t, "", "create", "namespace", "forewarm-system")
+	c.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/rbac")
+	c.MustKubectl(t, "", "apply", "--server-side", "-f", "deploy/warm-pools/priorityclass.yaml")
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *scene)
+	}{
+		{"WithoutTheRightsOfEnforce", testRights},
+		{"HeldAndGivenBack", testHeld},
+		{"ANewLeaderDoublesNothing", testLeaders},
+		{"TwoPoolsOnOneMember", testTwoPools},
+		{"NoBuffersInTheCluster", testNoBuffers},
+		{"EveryReplicaKnowsWhatIsCovered", testCovered},
+		{"WithoutTheCRD", testMissingCRD},
+		{"AForeignSchema", testForeignSchema},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := &scene{T: t, Cluster: c, loads: loads{
+				"llama": {demand: 60, target: 10, placed: 2}, "qwen": {demand: 30, target: 10, placed: 1},
+			}}
+			s.publish()
+			t.Cleanup(func() {
+				s.MustKubectl(t, "", "delete", "warmpools", "--all", "--wait=false", "--ignore-not-found")
+				s.MustKubectl(t, "", "delete", "deployments", "--all")
+			})
+			test.run(t, s)
+		})
+	}
+}
+
+// scene is a test's own replicas of forewarm, which see the same Forecasts.
+type scene struct {
+	*testing.T
+	*testcluster.Cluster
+	loads loads
+	board snapshot.Board
+}
+
+// pace of the controllers: a life a hundred times as fast.
+const pace = 150 * time.Millisecond
+
+type wallClock struct{}
+
+func (wallClock) Now() time.Time { return time.Now() }
+
+func (wallClock) WaitUntil(ctx context.Context, t time.Time) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Until(t)):
+		return nil
+	}
+}
+
+func (s *scene) publish() {
+	entries := map[snapshot.Key]*snapshot.Entry{}
+	for name, l := range s.loads {
+		e := entryOf("default", name, l, time.Now(), false)
+		entries[e.Key] = e
+	}
+	s.board.Publish(snapshot.New(time.Now(), entries, 0, snapshot.LoopStats{}))
+}
+
+// watch is that of a replica, for as long as the test.
+func (s *scene) watch(as *rest.Config, log *slog.Logger) *warmpools.Watch {
+	s.Helper()
+	w, err := warmpools.NewWatch(as, log)
+	if err != nil {
+		s.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(s.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.Run(ctx); err != nil {
+			s.Error(err)
+		}
+	})
+	s.Cleanup(func() {
+		cancel()
+		running.Wait()
+	})
+	w.Settle(s.Context(), 10*time.Second)
+	return w
+}
+
+// lead has a replica lead until the returned function is called.
+func (s *scene) lead(as *rest.Config, w *warmpools.Watch) (resign func()) {
+	s.Helper()
+	held, err := actuator.New(as, time.Now)
+	if err != nil {
+		s.Fatal(err)
+	}
+	keeper := warmpools.New(warmpools.Config{Step: pace}, warmpools.Surroundings{
+		Pools: w, Board: &s.board, Workloads: s.loads, Actuator: held,
+	}, quiet())
+	ctx, cancel := context.WithCancel(s.Context())
+	var running sync.WaitGroup
+	running.Go(func() { keeper.Run(ctx, wallClock{}) })
+	resign = func() {
+		cancel()
+		running.Wait()
+	}
+	s.Cleanup(resign)
+	return resign
+}
+
+// begin is a replica that leads.
+func (s *scene) begin() (w *warmpools.Watch, resign func()) {
+	s.Helper()
+	w = s.watch(s.Config, quiet())
+	return w, s.lead(s.Config, w)
+}
+
+// pool creates one, or changes it; further lines are of its spec.
+func (s *scene) pool(name, lines string) {
+	s.Helper()
+	s.MustKubectl(s.T, "apiVersion: forewarm.dev/v1alpha1\nkind: WarmPool\nmetadata: {name: "+name+
+		"}\nspec:\n  max: 8\n  chunk: {podTemplate: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n"+
+		lines, "apply", "-f", "-")
+}
+
+const (
+	ofLlama = "  members: [{forecast: llama}]\n"
+	enforce = "  mode: Enforce\n"
+)
+
+// shows waits until a field of an object is as it should be.
+func (s *scene) shows(object, path, want string) {
+	s.Helper()
+	testcluster.Eventually(s.T, 20*time.Second, func() string {
+		got, err := s.Kubectl(s.T, "", "get", object, "--ignore-not-found", "-o", "jsonpath={"+path+"}")
+		if err != nil || strings.TrimSpace(got) != want {
+			return fmt.Sprintf("%s of %s is %q (%v), want %q", path, object, got, err, want)
+		}
+		return ""
+	})
+}
+
+// says waits until a condition has a reason, and a message with a text.
+func (s *scene) says(pool, condition, reason, text string) {
+	s.Helper()
+	at := `.status.conditions[?(@.type=="` + condition + `")]`
+	s.shows("warmpool/"+pool, at+".reason", reason)
+	message := s.MustKubectl(s.T, "", "get", "warmpool", pool, "-o", "jsonpath={"+at+".message}")
+	if !strings.Contains(message, text) {
+		s.Errorf("%s says %q, want %q", condition, message, text)
+	}
+}
+
+// deployments are the names and replicas of what is held, and what was written to it: "h100=4@1".
+func (s *scene) deployments() string {
+	s.Helper()
+	return strings.TrimSpace(s.MustKubectl(s.T, "", "get", "deployments", "-o",
+		"jsonpath={range .items[*]}{.metadata.name}={.spec.replicas}@{.metadata.generation} {end}"))
+}
+
+func testHeld(t *testing.T, s *scene) {
+	t.Helper()
+	s.begin()
+	s.pool("h100", ofLlama)
+	s.shows("warmpool/h100", ".status.state", "Recommending")
+	if held := s.deployments(); held != "" {
+		t.Fatalf("mode Recommend holds %s", held)
+	}
+	s.pool("h100", ofLlama+enforce+"  budget: {idleGPUHoursPerDay: 48}\n")
+	s.shows("warmpool/h100", ".status.held", "4")
+	s.shows("warmpool/h100", ".metadata.finalizers[0]", warmpools.Finalizer)
+	s.says("h100", "Actuated", "Held", "4 chunks")
+	s.shows("warmpool/h100", ".status.state", "Filling")
+	if held := s.deployments(); !strings.Contains(held, "=4@") || strings.Contains(held, " ") {
+		t.Errorf("held is %s", held)
+	}
+	t.Logf("kubectl get warmpools:\n%s", s.MustKubectl(t, "", "get", "warmpools", "-o", "wide"))
+	s.MustKubectl(t, "", "delete", "warmpool", "h100", "--timeout=20s")
+	if held := s.deployments(); held != "" {
+		t.Errorf("%s is left", held)
+	}
+}
+
+// testLeaders: a second replica takes over, and for a while both believe that they lead.
+func testLeaders(t *testing.T, s *scene) {
+	t.Helper()
+	first, resign := s.begin()
+	s.pool("h100", ofLlama+enforce)
+	s.shows("warmpool/h100", ".status.held", "4")
+	held := s.deployments()
+	second := s.watch(s.Config, quiet())
+	s.lead(s.Config, second)
+	time.Sleep(20 * pace)
+	resign()
+	// The demand is gone, and what is held is kept for a while: by the new leader, who knows that from the status.
+	s.loads["llama"].demand = 10
+	s.publish()
+	time.Sleep(20 * pace)
+	if now := s.deployments(); now != held {
+		t.Errorf("held was %s, is %s", held, now)
+	}
+	s.shows("warmpool/h100", ".status.held", "4")
+	if n := len(first.List()); n != 1 {
+		t.Errorf("the old leader sees %d pools", n)
+	}
+}
+
+func testTwoPools(t *testing.T, s *scene) {
+	t.Helper()
+	s.begin()
+	s.pool("older", ofLlama+enforce)
+	s.shows("warmpool/older", ".status.held", "4")
+	time.Sleep(time.Second) // Their age is told in seconds.
+	s.pool("a-younger", "  members: [{forecast: llama}, {forecast: qwen}]\n"+enforce)
+	s.says("a-younger", "MembersResolved", "MemberOfAnOlderPool", "the older pool older")
+	s.shows("warmpool/a-younger", ".status.held", "2")
+	testcluster.Eventually(t, 20*time.Second, func() string {
+		message := s.MustKubectl(t, "", "get", "warmpool", "older", "-o",
+			`jsonpath={.status.conditions[?(@.type=="MembersResolved")].message}`)
+		if !strings.Contains(message, "the younger pool a-younger") {
+			return message
+		}
+		return ""
+	})
+}
+
+func testNoBuffers(t *testing.T, s *scene) {
+	t.Helper()
+	s.begin()
+	s.pool("l4", ofLlama+enforce+"  actuator: {capacityBuffer: {}}\n")
+	testcluster.Eventually(t, 20*time.Second, func() string {
+		text := s.MustKubectl(t, "", "get", "warmpool", "l4", "-o", "jsonpath={.status}")
+		if !strings.Contains(text, `"status":"False","type":"Actuated"`) || !strings.Contains(text, "apacityBuffer") {
+			return text
+		}
+		return ""
+	})
+	s.MustKubectl(t, "", "delete", "warmpool", "l4", "--timeout=20s")
+}
+
+// testRights: forewarm with deploy/rbac alone recommends, and says what Enforce takes.
+func testRights(t *testing.T, s *scene) {
+	t.Helper()
+	as := rest.CopyConfig(s.Config)
+	as.Impersonate.UserName = "system:serviceaccount:forewarm-system:forewarm"
+	s.lead(as, s.watch(as, quiet()))
+	s.pool("h100", ofLlama)
+	s.shows("warmpool/h100", ".status.wanted", "4")
+	s.pool("h100", ofLlama+enforce)
+	s.says("h100", "Actuated", "Forbidden", "apply deploy/warm-pools")
+	if held := s.deployments(); held != "" {
+		t.Errorf("held is %s", held)
+	}
+	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/warm-pools")
+	s.shows("warmpool/h100", ".status.held", "4")
+	s.says("h100", "Actuated", "Held", "4 chunks")
+	s.MustKubectl(t, "", "delete", "warmpool", "h100", "--timeout=20s")
+}
+
+func testCovered(t *testing.T, s *scene) {
+	t.Helper()
+	s.pool("h100", ofLlama)
+	s.pool("other", "  members: [{forecast: qwen}]\n")
+	w := s.watch(s.Config, quiet())
+	if _, _, ok := w.Covered("default", "llama"); ok {
+		t.Error("covered before anybody said so")
+	}
+	s.MustKubectl(
+		t,
+		"",
+		"patch",
+		"warmpool",
+		"h100",
+		"--subresource=status",
+		"--type=merge",
+		"-p",
+		`{"status": {"wanted": 1, "held": 1, "ready": 1, "borrowed": 0, "covered": [{"forecast": "llama", "since": "2026-10-01T12:00:00Z"}]}}`,
+	)
+	testcluster.Eventually(t, 10*time.Second, func() string {
+		pool, since, ok := w.Covered("default", "llama")
+		if !ok || pool != "h100" || !since.Equal(noon()) {
+			return fmt.Sprint(pool, since, ok)
+		}
+		return ""
+	})
+	if _, _, ok := w.Covered("team", "llama"); ok {
+		t.Error("another namespace's Forecast is covered")
+	}
+	s.MustKubectl(t, "", "delete", "warmpool", "h100")
+	testcluster.Eventually(t, 10*time.Second, func() string {
+		if _, _, ok := w.Covered("default", "llama"); ok {
+			return "covered by a pool that is gone"
+		}
+		return ""
+	})
+}
+
+// lines are what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) count(part string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), part)
+}
+
+// testMissingCRD: a cluster without WarmPools is told once how to get them, and has them when it does.
+func testMissingCRD(t *testing.T, s *scene) {
+	t.Helper()
+	s.MustKubectl(t, "", "delete", "-f", "deploy/crds/forewarm.dev_warmpools.yaml", "--wait")
+	var log lines
+	w := s.watch(s.Config, slog.New(slog.NewTextHandler(&log, nil)))
+	s.lead(s.Config, w)
+	testcluster.Eventually(t, 10*time.Second, func() string {
+		if err := w.Check(); err == nil || !strings.Contains(err.Error(), "apply deploy/crds to have warm pools") {
+			return fmt.Sprint(err)
+		}
+		return ""
+	})
+	time.Sleep(3 * time.Second)
+	if n := log.count("warm pools are off"); n != 1 || log.count("level=WARN") > 0 {
+		t.Errorf("said %d times: %s", n, log.text.String())
+	}
+	s.MustKubectl(t, "", "create", "-f", "deploy/crds/forewarm.dev_warmpools.yaml")
+	s.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/warmpools.forewarm.dev")
+	s.pool("h100", ofLlama)
+	s.shows("warmpool/h100", ".status.state", "Recommending")
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// testForeignSchema stores what the schema would refuse: it costs that pool and not the others.
+func testForeignSchema(t *testing.T, s *scene) {
+	t.Helper()
+	s.MustKubectl(t, "", "patch", "crd", "warmpools.forewarm.dev", "--type=json", "-p", `[{"op": "replace",
+		"path": "/spec/versions/0/schema/openAPIV3Schema",
+		"value": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}]`)
+	s.pool("fine", ofLlama)
+	testcluster.Eventually(t, 20*time.Second, func() string { // The API server takes a moment to forget the schema.
+		output, err := s.Kubectl(t, `{"apiVersion": "forewarm.dev/v1alpha1", "kind": "WarmPool",
+			"metadata": {"name": "poison"}, "spec": {"max": "many", "members": {"a": 1}}, "status": []}`,
+			"create", "--validate=false", "-f", "-")
+		if err != nil {
+			return output
+		}
+		return ""
+	})
+	s.begin()
+	s.shows("warmpool/fine", ".status.wanted", "4")
+	s.says("poison", "Ready", "Invalid", "spec.members")
+}

@@ -1,0 +1,356 @@
+package workloads_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/kube/workloads"
+)
+
+func TestCluster(t *testing.T) {
+	c := testcluster.Start(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *testcluster.Cluster)
+	}{
+		{"WhateverScales", testKinds},
+		{"ASelectorThatChanges", testSelector},
+		{"RightsThatCome", testRights},
+		{"ZeroReplicas", testZero},
+		{"PlacesOfReplicas", testPlaces},
+		{"NoMoreThanAThousand", testBound},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
+	}
+}
+
+// wanted are the workloads of a test; it may want others later.
+type wanted struct {
+	atomic.Pointer[[]leadtime.Workload]
+}
+
+func (w *wanted) list() []leadtime.Workload { return append([]leadtime.Workload{}, *w.Load()...) }
+
+// follow runs a watch for as long as the test, in a hurry.
+func follow(t *testing.T, access *rest.Config, all ...leadtime.Workload) (*workloads.Watch, *wanted) {
+	t.Helper()
+	want := &wanted{}
+	want.Store(&all)
+	hurry := workloads.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond}
+	watch, err := workloads.New(access, hurry, want.list, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		watch.Run(ctx)
+	}()
+	t.Cleanup(func() { cancel(); <-over })
+	return watch, want
+}
+
+// eventually waits until a check is empty, which says what is still missing.
+func eventually(t *testing.T, check func() string) {
+	t.Helper()
+	testcluster.Eventually(t, 20*time.Second, check)
+}
+
+// expect waits until the problem of a workload is the one that is wanted.
+func expect(t *testing.T, watch *workloads.Watch, workload leadtime.Workload, want string) {
+	t.Helper()
+	eventually(t, func() string {
+		if got := watch.Problem(workload); got != want {
+			return fmt.Sprintf("%s: %q, want %q", workload.Ref(), got, want)
+		}
+		return ""
+	})
+}
+
+// expectStarts waits until a number of starts has been seen of a workload, and for a while, that it stays so.
+func expectStarts(t *testing.T, watch *workloads.Watch, workload leadtime.Workload, want int) {
+	t.Helper()
+	eventually(t, func() string {
+		if got := len(watch.Starts(workload)); got != want {
+			return fmt.Sprintf("%d starts of %s, want %d", got, workload.Ref(), want)
+		}
+		return ""
+	})
+	time.Sleep(200 * time.Millisecond)
+	if got := len(watch.Starts(workload)); got != want {
+		t.Errorf("%d starts of %s, want no more than %d", got, workload.Ref(), want)
+	}
+}
+
+var (
+	group = leadtime.Workload{
+		Namespace:  "default",
+		APIVersion: "leaderworkerset.x-k8s.io/v1",
+		Kind:       "LeaderWorkerSet",
+		Name:       "g",
+	}
+	database = leadtime.Workload{Namespace: "default", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"}
+)
+
+// groups is a kind whose scale selects the leaders of its groups, as LeaderWorkerSet's does.
+const groups = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: leaderworkersets.leaderworkerset.x-k8s.io, annotations: {api-approved.kubernetes.io: unapproved}}
+spec:
+  group: leaderworkerset.x-k8s.io
+  scope: Namespaced
+  names: {kind: LeaderWorkerSet, plural: leaderworkersets}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+      subresources:
+        status: {}
+        scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas, labelSelectorPath: .status.hpaPodSelector}
+`
+
+const statefulSet = `
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, image: i}]}
+`
+
+func createGroup(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, groups, "apply", "-f", "-")
+	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/leaderworkersets.leaderworkerset.x-k8s.io")
+	c.MustKubectl(
+		t,
+		`{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, metadata: {name: g}, spec: {replicas: 1}}`,
+		"create",
+		"-f",
+		"-",
+	)
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "leaderworkerset", "g") })
+}
+
+func selects(t *testing.T, c *testcluster.Cluster, selector string) {
+	t.Helper()
+	c.MustKubectl(t, "", "patch", "leaderworkerset", "g", "--subresource=status", "--type=merge", "-p",
+		`{"status": {"hpaPodSelector": "`+selector+`"}}`)
+}
+
+// testKinds follows workloads that come after the watch, one of a kind that the cluster learns only then.
+func testKinds(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	k := c.Kubelet(t)
+	watch, want := follow(t, c.Config, group, database, group)
+	expect(t, watch, group, "the cluster knows no kind LeaderWorkerSet of leaderworkerset.x-k8s.io/v1")
+	expect(t, watch, database, "StatefulSet.apps/db is not there, or cannot be scaled")
+	createGroup(t, c)
+	expect(t, watch, group, "the scale of LeaderWorkerSet.leaderworkerset.x-k8s.io/g selects no pods")
+	selects(t, c, "set=g,worker=0")
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	expect(t, watch, group, "")
+	expect(t, watch, database, "")
+
+	// A replica is a group, and is ready when its leader is.
+	leader := k.Create("g-0", map[string]string{"set": "g", "worker": "0"}, "StatefulSet", "g")
+	k.Ready(k.Create("g-0-1", map[string]string{"set": "g", "worker": "1"}, "StatefulSet", "g-0"), time.Minute)
+	ready := k.Ready(leader, 5*time.Minute)
+	k.Ready(k.Create("db-0", map[string]string{"app": "db"}, "StatefulSet", "db"), time.Minute)
+	k.Ready(k.Create("db-copy-0", map[string]string{"app": "db"}, "StatefulSet", "db-copy"), time.Minute)
+	expectStarts(t, watch, group, 1)
+	expectStarts(t, watch, database, 1)
+	if s := watch.Starts(group)[0]; s.Took() != 5*time.Minute || !s.Ready.Equal(ready) || s.Waited() ||
+		s.Check() != nil {
+		t.Errorf("start %+v: %v", s, s.Check())
+	}
+
+	none := []leadtime.Workload{database}
+	want.Store(&none)
+	watch.Changed()
+	expect(t, watch, group, workloads.Listing)
+	expectStarts(t, watch, group, 0)
+	expectStarts(t, watch, database, 1)
+}
+
+func testSelector(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	k := c.Kubelet(t)
+	createGroup(t, c)
+	selects(t, c, "set=a")
+	watch, _ := follow(t, c.Config, group)
+	expect(t, watch, group, "")
+	other := k.Create("b", map[string]string{"set": "b"}, "StatefulSet", "g")
+	k.Ready(k.Create("a", map[string]string{"set": "a"}, "StatefulSet", "g"), time.Minute)
+	expectStarts(t, watch, group, 1)
+	selects(t, c, "set=b")
+	attempts := 0
+	eventually(t, func() string {
+		attempts++
+		k.Ready(
+			k.Create(fmt.Sprintf("b-%d", attempts), map[string]string{"set": "b"}, "StatefulSet", "g"),
+			time.Minute,
+		)
+		if len(watch.Starts(group)) < 2 {
+			return "the new selector is not watched"
+		}
+		return ""
+	})
+	// It was met when it was not ready yet, whichever selector was watched then.
+	k.Ready(other, 2*time.Minute)
+	eventually(t, func() string {
+		for _, s := range watch.Starts(group) {
+			if s.Took() == 2*time.Minute {
+				return ""
+			}
+		}
+		return "the pod that was there before the new selector is not measured"
+	})
+}
+
+func testRights(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	watch, _ := follow(t, c.User(t, "newcomer"), database)
+	expect(t, watch, database, "cannot read the scale of StatefulSet.apps/db: apply deploy/rbac")
+	grant := func(name, verbs, resources string) {
+		t.Helper()
+		c.MustKubectl(t, "", "create", "role", name, "--verb="+verbs, "--resource="+resources)
+		c.MustKubectl(t, "", "create", "rolebinding", name, "--role="+name, "--user=newcomer")
+		t.Cleanup(func() { c.MustKubectl(t, "", "delete", "role,rolebinding", name) })
+	}
+	grant("scales", "get", "statefulsets.apps/scale")
+	expect(t, watch, database, "cannot list pods in default: apply deploy/rbac")
+	grant("pods", "list,watch", "pods")
+	expect(t, watch, database, "")
+}
+
+// testZero: a workload stands at zero where neither its scale nor a pod says otherwise.
+func testZero(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	scale := func(replicas string) { c.MustKubectl(t, "", "scale", "statefulset", "db", "--replicas="+replicas) }
+	k := c.Kubelet(t)
+	watch, _ := follow(t, c.Config, database)
+	stands := func(zero bool, words string) {
+		t.Helper()
+		eventually(t, func() string {
+			if got, known := watch.AtZero(database); !known || got != zero {
+				return fmt.Sprintf("%s: at zero %v, known %v; want %v", words, got, known, zero)
+			}
+			return ""
+		})
+	}
+	stands(false, "one replica is asked for, and nobody makes its pod")
+	pod := k.Create("db-0", map[string]string{"app": "db"}, "StatefulSet", "db")
+	scale("0")
+	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")
+	time.Sleep(300 * time.Millisecond)
+	stands(false, "a pod still lives")
+	k.Delete(pod)
+	stands(true, "the last pod has gone")
+	scale("1")
+	pod = k.Create("db-0", map[string]string{"app": "db"}, "StatefulSet", "db")
+	stands(false, "a pod has come")
+	k.Delete(pod)
+	time.Sleep(300 * time.Millisecond)
+	stands(false, "the pod went, another is asked for")
+}
+
+// testPlaces: a replica waits until it has a node, and counts until it ends; a group counts by its leader.
+func testPlaces(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	createGroup(t, c)
+	selects(t, c, "set=g,worker=0")
+	k := c.Kubelet(t)
+	owned := func(name string) *corev1.Pod {
+		return k.Create(name, map[string]string{"app": "db"}, "StatefulSet", "db")
+	}
+	before := owned("db-0")
+	k.Bind(before, "n1")
+	if _, _, known := (&workloads.Watch{}).Places(database); known {
+		t.Error("places of a workload that is not followed")
+	}
+	watch, want := follow(t, c.Config, database, group)
+	stand := func(words string, of leadtime.Workload, placed, waiting int) {
+		t.Helper()
+		eventually(t, func() string {
+			p, w, known := watch.Places(of)
+			if p != placed || w != waiting || !known {
+				return fmt.Sprintf(
+					"%s: %d placed, %d wait, known %v; want %d and %d",
+					words,
+					p,
+					w,
+					known,
+					placed,
+					waiting,
+				)
+			}
+			return ""
+		})
+	}
+	stand("one was there, of which the list tells", database, 1, 0)
+	one, two := owned("db-1"), owned("db-2")
+	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")
+	stand("two have come, and one of somebody else", database, 1, 2)
+	k.Bind(one, "n1")
+	stand("one of them has a node", database, 2, 1)
+	k.End(one)
+	stand("it is told to end", database, 1, 1)
+	k.Delete(two)
+	stand("one that waited is deleted", database, 1, 0)
+	k.Delete(before)
+	stand("the last goes", database, 0, 0)
+
+	leader := k.Create("g-0", map[string]string{"set": "g", "worker": "0"}, "StatefulSet", "g")
+	k.Create("g-0-1", map[string]string{"set": "g", "worker": "1"}, "StatefulSet", "g-0")
+	stand("a group waits", group, 0, 1)
+	k.Bind(leader, "n2")
+	stand("its leader has a node, its worker none", group, 1, 0)
+
+	none := []leadtime.Workload{database}
+	want.Store(&none)
+	watch.Changed()
+	eventually(t, func() string {
+		if _, _, known := watch.Places(group); known {
+			return "the group is not followed any more, and its places are known"
+		}
+		return ""
+	})
+}
+
+// testBound wants one workload too many. (None of them is there.)
+func testBound(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	many := make([]leadtime.Workload, workloads.MaxWorkloads+1)
+	for i := range many {
+		many[i] = database
+		many[i].Name = fmt.Sprintf("db-%04d", i)
+	}
+	watch, _ := follow(t, c.Config, many...)
+	expect(t, watch, many[workloads.MaxWorkloads], "no more than 1000 workloads are watched")
+	if got := watch.Problem(many[0]); strings.Contains(got, "no more") {
+		t.Errorf("the first says %q", got)
+	}
+}

@@ -1,0 +1,204 @@
+package workloads //nolint:testpackage // What is kept of a pod is nobody else's.
+
+import (
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+)
+
+// at is a time of the stories, in seconds.
+func at(seconds int) metav1.Time {
+	return metav1.NewTime(time.Date(2026, 11, 20, 12, 0, seconds, 0, time.UTC))
+}
+
+func running(seconds int) corev1.ContainerState {
+	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at(seconds)}}
+}
+
+func waiting(reason string) corev1.ContainerState {
+	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}
+}
+
+func ended(code int32) corev1.ContainerState {
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}
+}
+
+func containers(states ...corev1.ContainerState) []corev1.ContainerStatus {
+	out := make([]corev1.ContainerStatus, len(states))
+	for i, s := range states {
+		out[i].State = s
+	}
+	return out
+}
+
+func TestWhatIsSeenOfAPod(t *testing.T) {
+	taken, deleted := at(2), at(90)
+	conditions := func(ready corev1.ConditionStatus, changed int) []corev1.PodCondition {
+		return []corev1.PodCondition{
+			{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: at(1)},
+			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: at(77)},
+			{Type: corev1.PodReady, Status: ready, LastTransitionTime: at(changed)},
+		}
+	}
+	crashed := containers(running(9))
+	crashed[0].RestartCount = 1
+	for _, c := range []struct {
+		name string
+		full corev1.Pod
+		want leadtime.Pod
+	}{
+		{"just created", corev1.Pod{}, leadtime.Pod{}},
+		{
+			"no node has room",
+			corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
+				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, LastTransitionTime: at(1)},
+			}}},
+			leadtime.Pod{},
+		},
+		{
+			"loading",
+			corev1.Pod{Status: corev1.PodStatus{
+				StartTime: &taken, Conditions: conditions(corev1.ConditionFalse, 2),
+				ContainerStatuses: containers(waiting("ContainerCreating"), running(40), running(30)),
+			}},
+			leadtime.Pod{Scheduled: at(1).Time, Taken: at(2).Time, Changed: at(2).Time, Started: at(30).Time},
+		},
+		{
+			"ready",
+			corev1.Pod{Status: corev1.PodStatus{Conditions: conditions(corev1.ConditionTrue, 80)}},
+			leadtime.Pod{Scheduled: at(1).Time, Ready: true, Changed: at(80).Time},
+		},
+		{
+			"its image cannot be pulled",
+			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(waiting("ImagePullBackOff"))}},
+			leadtime.Pod{Failing: true},
+		},
+		{
+			"the weights cannot be fetched",
+			corev1.Pod{Status: corev1.PodStatus{InitContainerStatuses: containers(ended(1))}},
+			leadtime.Pod{Restarted: true},
+		},
+		{
+			"the weights are there",
+			corev1.Pod{Status: corev1.PodStatus{
+				InitContainerStatuses: containers(ended(0)), ContainerStatuses: containers(waiting("PodInitializing")),
+			}},
+			leadtime.Pod{},
+		},
+		{
+			"a container was restarted",
+			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: crashed}},
+			leadtime.Pod{Restarted: true, Started: at(9).Time},
+		},
+		{
+			"a container has ended",
+			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(ended(0))}},
+			leadtime.Pod{Restarted: true},
+		},
+		{"evicted", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, leadtime.Pod{Over: true}},
+		{"told to end", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}}, leadtime.Pod{Over: true}},
+	} {
+		c.full.UID, c.full.CreationTimestamp = "u", at(0)
+		c.want.UID, c.want.Created = "u", at(0).Time
+		if diff := cmp.Diff(c.want, see(&c.full)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+func TestWhoseAPodIs(t *testing.T) {
+	yes := true
+	by := func(kind, name string) []metav1.OwnerReference {
+		return []metav1.OwnerReference{{Kind: kind, Name: name, Controller: &yes}}
+	}
+	for _, c := range []struct {
+		name    string
+		version string
+		kind    string
+		owners  []metav1.OwnerReference
+		want    bool
+	}{
+		{"a Deployment's", "apps/v1", "Deployment", by("ReplicaSet", "llama-5d4f"), true},
+		{"another Deployment's with the same labels", "apps/v1", "Deployment", by("ReplicaSet", "llama-canary-5d4f"), false},
+		{"a Job's with the same labels", "apps/v1", "Deployment", by("Job", "llama-5d4f"), false},
+		{"nobody's", "apps/v1", "Deployment", nil, false},
+		{
+			"that of an owner that is no controller", "apps/v1", "Deployment",
+			[]metav1.OwnerReference{{Kind: "ReplicaSet", Name: "llama-5d4f"}},
+			false,
+		},
+		{"a StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama"), true},
+		{"another StatefulSet's", "apps/v1", "StatefulSet", by("StatefulSet", "llama-2"), false},
+		{"a group's leader", "leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", by("StatefulSet", "llama"), true},
+		{"a kind's of its own", "example.com/v1", "Deployment", by("Worker", "any"), true},
+		{"nobody's of that kind", "example.com/v1", "Deployment", nil, false},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.owners,
+		}}
+		workload := leadtime.Workload{APIVersion: c.version, Kind: c.kind, Name: "llama"}
+		if got := owns(workload, p); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// A watch that breaks lists the pods again: those that are gone take no room, those that became ready meanwhile are found.
+func TestAListAfterABreak(t *testing.T) {
+	yes := true
+	f := &follower{
+		workload: leadtime.Workload{Namespace: "n", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"},
+		firsts:   leadtime.Firsts{},
+	}
+	named := func(uid string, ready bool) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			UID: types.UID(uid), CreationTimestamp: at(0),
+			OwnerReferences: []metav1.OwnerReference{{Kind: "StatefulSet", Name: "db", Controller: &yes}},
+		}}
+		if ready {
+			p.Status.Conditions = []corev1.PodCondition{
+				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(80)},
+			}
+		}
+		return p
+	}
+	if got := f.problem(); got != Listing {
+		t.Errorf("before the first list: %q", got)
+	}
+	replace := func(pods ...any) {
+		t.Helper()
+		if err := f.Replace(pods, "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replace(named("a", false), named("b", false), named("old", true))
+	replace(named("a", true), named("old", true), named("new", true))
+	if got := f.starts(); len(got) != 1 || !got[0].Ready.Equal(at(80).Time) {
+		t.Errorf("starts %+v, want that of a", got)
+	}
+	if len(f.firsts) != 3 || f.problem() != "" {
+		t.Errorf("%d pods are followed, want 3; %q", len(f.firsts), f.problem())
+	}
+	gone := &fault{kind: answer, words: "cannot list", cause: io.EOF}
+	f.fail(t.Context(), gone)
+	if got := f.problem(); got != Listing {
+		t.Errorf("a watch that broke once says %q", got)
+	}
+	f.watch = &Watch{log: slog.New(slog.DiscardHandler), said: map[string]bool{}}
+	f.fail(t.Context(), gone)
+	if got := f.problem(); got != "cannot list" {
+		t.Errorf("a list that failed after it says %q", got)
+	}
+	replace(named("a", true))
+	if err := f.Delete(named("a", true)); err != nil || len(f.firsts) != 0 || len(f.starts()) != 1 {
+		t.Errorf("%d pods are followed after all went, %d starts are known, %v", len(f.firsts), len(f.starts()), err)
+	}
+}

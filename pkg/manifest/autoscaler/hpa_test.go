@@ -1,0 +1,279 @@
+package autoscaler_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+const hpaHeader = `
+metadata: {name: llama, namespace: inference}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}
+  maxReplicas: 20
+`
+
+// external is an HPA with one External metric on llama-inflight, and further fields of its spec.
+func external(target string, further ...string) string {
+	return hpaHeader + strings.Join(further, "") +
+		"  metrics: [{type: External, external: {metric: {name: llama-inflight}, target: " + target + "}}]\n"
+}
+
+const of64 = `{type: AverageValue, averageValue: "64"}`
+
+func readHPA(t *testing.T, text string) *autoscalingv2.HorizontalPodAutoscaler {
+	t.Helper()
+	object := &autoscalingv2.HorizontalPodAutoscaler{}
+	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+var (
+	inflight = snapshot.Key{Namespace: "inference", Name: "llama-inflight"}
+	llama    = leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"}
+)
+
+// plain is what the HPA of external(of64) does: nothing but defaults.
+func plain() hpa.Spec {
+	return hpa.Spec{
+		Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
+		Metrics: []hpa.Metric{{Name: "llama-inflight", Source: hpa.External, Type: hpa.AverageValue, Target: 64_000}},
+	}
+}
+
+// changed is plain with a change.
+func changed(change func(*hpa.Spec)) hpa.Spec {
+	s := plain()
+	change(&s)
+	return s
+}
+
+func TestFromHPA(t *testing.T) {
+	half := 0.5
+	for _, c := range []struct {
+		name, text string
+		want       hpa.Spec
+	}{
+		{"defaults", external(of64), plain()},
+		{
+			"a least of zero is of a controller that scales to zero", external(of64, "  minReplicas: 0\n"),
+			changed(func(s *hpa.Spec) { s.Min, s.Cluster.ScaleToZero = 0, true }),
+		},
+		{
+			"a target between thousandths rounds up, as the controller does",
+			external(`{type: AverageValue, averageValue: 1500u}`),
+			changed(func(s *hpa.Spec) { s.Metrics[0].Target = 2 }),
+		},
+		{
+			"any behavior fills all of it", external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n"),
+			changed(func(s *hpa.Spec) {
+				s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+				s.Behavior.Down.Stabilization = 0
+			}),
+		},
+		{
+			"an empty behavior is one", external(of64, "  behavior: {}\n"),
+			changed(func(s *hpa.Spec) {
+				s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+			}),
+		},
+		{
+			"every field of a behavior", external(of64, `  behavior:
+    scaleUp: {stabilizationWindowSeconds: 30, selectPolicy: Min, tolerance: 500m}
+    scaleDown:
+      selectPolicy: Disabled
+      tolerance: "0"
+      policies: [{type: Pods, value: 3, periodSeconds: 60}]
+`),
+			changed(func(s *hpa.Spec) {
+				s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.Rules{
+					Stabilization: -1, Select: hpa.SelectDisabled, Tolerance: new(float64),
+					Policies: []hpa.Policy{{Type: hpa.Pods, Value: 3, Period: time.Minute}},
+				}}
+				s.Behavior.Up.Stabilization, s.Behavior.Up.Select = 30*time.Second, hpa.SelectMin
+				s.Behavior.Up.Tolerance = &half
+			}),
+		},
+		{
+			"an Object metric of a Forecast, in any version of its API", hpaHeader + `  metrics:
+    - type: Object
+      object:
+        describedObject: {apiVersion: forewarm.dev/v2, kind: Forecast, name: llama-inflight}
+        metric: {name: demand}
+        target: {type: AverageValue, averageValue: 64}
+`, changed(func(s *hpa.Spec) { s.Metrics[0].Source = hpa.Object }),
+		},
+		{
+			"another objective or mode is of the same workload",
+			selecting(`{matchLabels: {late: "0.05", serve: shadow}}`), plain(),
+		},
+	} {
+		got := autoscaler.FromHPA(readHPA(t, c.text))
+		want := []autoscaler.Reference{
+			{Forecast: inflight, By: "HorizontalPodAutoscaler/llama", Scales: llama, Spec: c.want},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+		if err := c.want.Validate(); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// One that asks for a model is calibrated for that model.
+func TestModelsThatAutoscalersAskFor(t *testing.T) {
+	hpas := autoscaler.FromHPA(readHPA(t, selecting("{matchLabels: {model: HoltWinters}}")))
+	if len(hpas) != 1 || hpas[0].Candidate != "holt-winters" || hpas[0].Refused != "" {
+		t.Fatalf("%+v", hpas)
+	}
+	choice := autoscaler.Choose(append(hpas, autoscaler.FromHPA(readHPA(t, external(of64)))...), llama, 0)
+	var got []string
+	for _, s := range choice.Scalings {
+		got = append(got, s.Candidate)
+	}
+	if diff := cmp.Diff([]string{"holt-winters"}, got); diff != "" {
+		t.Errorf("of two metrics of one HPA (-want +got):\n%s", diff)
+	}
+	other := autoscaler.FromHPA(readHPA(t, external(of64)))
+	other[0].By = "HorizontalPodAutoscaler/other"
+	choice = autoscaler.Choose(append(hpas, other...), llama, 0)
+	want := []string{
+		"HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas, by model holt-winters",
+		"HorizontalPodAutoscaler/other: 64 a replica, 1 to 20 replicas",
+	}
+	if diff := cmp.Diff(want, choice.Used); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// selecting is an HPA whose External metric has a selector.
+func selecting(selector string) string {
+	return strings.Replace(
+		external(of64),
+		"{name: llama-inflight}",
+		"{name: llama-inflight, selector: "+selector+"}",
+		1,
+	)
+}
+
+func TestRefusedHPAs(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{
+			"a total that compounds", external("{type: Value, value: 64}"),
+			"its target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
+		},
+		{"a percentage", external("{type: Utilization, averageUtilization: 80}"), `is of type "Utilization"`},
+		{"no type", external("{averageValue: 64}"), `is of type ""`},
+		{"no target", external("{type: AverageValue}"), "its averageValue is not above 0"},
+		{"a target of nothing", external("{type: AverageValue, averageValue: 0}"), "its averageValue is not above 0"},
+		{"a negative target", external(`{type: AverageValue, averageValue: "-4k"}`), "its averageValue is not above 0"},
+		{"a huge target", external("{type: AverageValue, averageValue: 1e99}"), "state the demand in a larger unit"},
+		{"an unknown model", selecting("{matchLabels: {model: prophet}}"), "it asks for model=prophet, and there are regression, "},
+		{"a quantile", selecting(`{matchLabels: {quantile: "0.99"}}`), "it asks for quantile=0.99"},
+		{"another horizon", selecting("{matchExpressions: [{key: horizon, operator: In, values: [10m]}]}"), "horizon=10m0s"},
+		{"an unknown key", selecting("{matchLabels: {horizont: 10m}}"), `unknown key "horizont"`},
+		{"no single value", selecting("{matchExpressions: [{key: late, operator: Exists}]}"), `"late" picks no single value`},
+		{
+			"two values", selecting(`{matchLabels: {late: "0.1"}, matchExpressions: [{key: late, operator: In, values: ["0.2"]}]}`),
+			`"late" is asked for twice`,
+		},
+		{
+			"a negative window", external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: -1}}\n"),
+			"scaleDown: stabilizationWindowSeconds -1: want 0 or more",
+		},
+		{"another metric of a Forecast", hpaHeader + `  metrics:
+    - type: Object
+      object:
+        describedObject: {apiVersion: forewarm.dev/v1alpha1, kind: Forecast, name: llama-inflight}
+        metric: {name: load}
+        target: {type: AverageValue, averageValue: 64}
+`, `a Forecast has no metric "load": write name: demand`},
+	} {
+		got := autoscaler.FromHPA(readHPA(t, c.text))
+		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.want) {
+			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestMetricsThatNameNoForecast(t *testing.T) {
+	for name, text := range map[string]string{
+		"none": hpaHeader,
+		"KEDA's own": strings.Replace(external(of64), "namespace: inference",
+			"namespace: inference, ownerReferences: [{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: llama, uid: u}]", 1),
+		"those of others": hpaHeader + `  metrics:
+    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
+    - {type: External}
+    - {type: Object}
+    - type: Object
+      object:
+        describedObject: {apiVersion: example.com/v1, kind: Forecast, name: llama-inflight}
+        metric: {name: demand}
+        target: {type: AverageValue, averageValue: 64}
+`,
+	} {
+		if got := autoscaler.FromHPA(readHPA(t, text)); len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestQuantitiesOfAnySize: an int64 of thousandths must hold what is not refused.
+func TestQuantitiesOfAnySize(t *testing.T) {
+	for _, text := range []string{
+		"1n", "1u", "999m", "9223372036854775", "9223372036854775807", "92233720368547758080", "9E", "-9E", "1e-9", "1e18",
+	} {
+		object := readHPA(t, external(of64))
+		quantity := resource.MustParse(text)
+		object.Spec.Metrics[0].External.Target.AverageValue = &quantity
+		got := autoscaler.FromHPA(object)[0]
+		if got.Refused == "" && (got.Spec.Validate() != nil || got.Spec.Metrics[0].Target < 1) {
+			t.Errorf("%s: %+v", text, got.Spec)
+		}
+	}
+}
+
+// TestReferencesHoldNothing: a status that changes must leave the references as they were.
+func TestReferencesHoldNothing(t *testing.T) {
+	object := readHPA(
+		t,
+		external(
+			of64,
+			"  behavior: {scaleUp: {tolerance: 500m, policies: [{type: Pods, value: 3, periodSeconds: 60}]}}\n",
+		),
+	)
+	before, again := autoscaler.FromHPA(object), autoscaler.FromHPA(object)
+	object.Status.DesiredReplicas, object.ResourceVersion = 7, "8"
+	*object.Spec.Behavior.ScaleUp.Tolerance = resource.MustParse("1")
+	object.Spec.Behavior.ScaleUp.Policies[0].Value = 1
+	if diff := cmp.Diff(again, before); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func BenchmarkFromHPA(b *testing.B) {
+	object := &autoscalingv2.HorizontalPodAutoscaler{}
+	if err := yaml.Unmarshal(
+		[]byte(external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}\n")),
+		object,
+	); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		autoscaler.FromHPA(object)
+	}
+}

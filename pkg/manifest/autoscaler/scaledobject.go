@@ -1,0 +1,211 @@
+package autoscaler
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "sigs.k8s.io/json"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// kedaMost is KEDA's maxReplicaCount where a ScaledObject leaves it out.
+const kedaMost = 100
+
+// scaledObject is the spec of a ScaledObject of keda.sh/v1alpha1. What is any is known and of no matter here.
+type scaledObject struct {
+	ScaleTargetRef        scaleTarget `json:"scaleTargetRef"`
+	MinReplicaCount       *int32      `json:"minReplicaCount"`
+	MaxReplicaCount       *int32      `json:"maxReplicaCount"`
+	IdleReplicaCount      *int32      `json:"idleReplicaCount"`
+	PollingInterval       any         `json:"pollingInterval"`
+	CooldownPeriod        any         `json:"cooldownPeriod"`
+	InitialCooldownPeriod any         `json:"initialCooldownPeriod"`
+	Fallback              any         `json:"fallback"`
+	Advanced              advanced    `json:"advanced"`
+	Triggers              []trigger   `json:"triggers"`
+}
+
+type scaleTarget struct {
+	APIVersion             string `json:"apiVersion"`
+	Kind                   string `json:"kind"`
+	Name                   string `json:"name"`
+	EnvSourceContainerName any    `json:"envSourceContainerName"`
+}
+
+type advanced struct {
+	HPA       hpaConfig `json:"horizontalPodAutoscalerConfig"`
+	Modifiers modifiers `json:"scalingModifiers"`
+	Restore   any       `json:"restoreToOriginalReplicaCount"`
+}
+
+type hpaConfig struct {
+	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior"`
+	Name     any                                            `json:"name"`
+}
+
+type modifiers struct {
+	Formula    string `json:"formula"`
+	Target     any    `json:"target"`
+	Activation any    `json:"activationTarget"`
+	MetricType any    `json:"metricType"`
+}
+
+type trigger struct {
+	Type             string                         `json:"type"`
+	Name             string                         `json:"name"`
+	MetricType       autoscalingv2.MetricTargetType `json:"metricType"`
+	Metadata         map[string]string              `json:"metadata"`
+	UseCachedMetrics any                            `json:"useCachedMetrics"`
+	Authentication   any                            `json:"authenticationRef"`
+}
+
+// FromScaledObject are the triggers of a KEDA ScaledObject that name a Forecast. One that does not fit its type names
+// none: KEDA cannot read it either.
+func FromScaledObject(object *unstructured.Unstructured) []Reference {
+	read, ok := decode(object)
+	if !ok {
+		return nil
+	}
+	var out []Reference
+	for i := range read.Triggers {
+		t := &read.Triggers[i]
+		name := t.forecast()
+		if name == "" {
+			continue
+		}
+		ref := Reference{
+			Forecast: snapshot.Key{Namespace: object.GetNamespace(), Name: name},
+			By:       "ScaledObject/" + object.GetName(),
+			Scales:   read.scales(object.GetNamespace()),
+		}
+		ref.scaleByKEDA(&read, t)
+		out = append(out, ref)
+	}
+	return out
+}
+
+// forecast is the one that a trigger names; empty where it names none.
+func (t *trigger) forecast() string {
+	if t.Type == "external" || t.Type == "external-push" {
+		return t.Metadata["forecast"]
+	}
+	return ""
+}
+
+// decode reads a spec, as JSON: the converter of unstructured objects would cut a number to fit. A tolerance is looked at
+// before it is parsed, see v1alpha1.BoundedQuantity.
+func decode(object *unstructured.Unstructured) (read scaledObject, ok bool) {
+	spec, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec")
+	content, isMap := spec.(map[string]any)
+	if err != nil || !found || !isMap {
+		return scaledObject{}, false
+	}
+	for _, direction := range []string{"scaleUp", "scaleDown"} {
+		text, there, wrong := unstructured.NestedString(content,
+			"advanced", "horizontalPodAutoscalerConfig", "behavior", direction, "tolerance")
+		if wrong == nil && there && !v1alpha1.BoundedQuantity(text) {
+			return scaledObject{}, false
+		}
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return scaledObject{}, false
+	}
+	err = utiljson.UnmarshalCaseSensitivePreserveInts(text, &read)
+	return read, err == nil
+}
+
+// scales is the workload, with KEDA's defaults.
+func (s *scaledObject) scales(namespace string) leadtime.Workload {
+	ref := s.ScaleTargetRef
+	return leadtime.Workload{
+		Namespace: namespace, Name: ref.Name,
+		APIVersion: cmp.Or(ref.APIVersion, "apps/v1"), Kind: cmp.Or(ref.Kind, "Deployment"),
+	}
+}
+
+// scaleByKEDA says how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why that cannot count.
+func (r *Reference) scaleByKEDA(s *scaledObject, t *trigger) {
+	if r.Refused = s.judge(t); r.Refused != "" {
+		return
+	}
+	if r.Candidate, r.Refused = judge(t.asked()); r.Refused != "" {
+		return
+	}
+	target, refused := t.target()
+	if r.Refused = refused; refused == "" {
+		r.Spec, r.Refused = s.averageOf(t.Metadata["forecast"], target)
+	}
+}
+
+// judge says why no total is compared with what a replica sustains.
+func (s *scaledObject) judge(t *trigger) (refused string) {
+	if s.Advanced.Modifiers.Formula != "" {
+		return "its scalingModifiers make another number of its triggers"
+	}
+	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
+		return wrongType(t.MetricType)
+	}
+	return ""
+}
+
+// averageOf is how KEDA's HorizontalPodAutoscaler scales on a total with a target in milli-units.
+func (s *scaledObject) averageOf(name string, target int64) (spec hpa.Spec, refused string) {
+	if spec, refused = total(name, hpa.External, target, s.Advanced.HPA.Behavior); refused != "" {
+		return spec, refused
+	}
+	spec.Max = kedaMost
+	least := int32(0) // By KEDA's own check, which takes one left out for 0 and one that is written for the HPA's.
+	if s.MinReplicaCount != nil {
+		spec.Min = max(1, *s.MinReplicaCount)
+		least = spec.Min
+	}
+	if idle := s.IdleReplicaCount; idle != nil && *idle >= least {
+		return spec, fmt.Sprintf("KEDA refuses it: IdleReplicaCount=%d must be less than MinReplicaCount=%d: raise "+
+			"minReplicaCount, or leave out idleReplicaCount", *idle, least)
+	}
+	if s.MaxReplicaCount != nil {
+		spec.Max = *s.MaxReplicaCount
+	}
+	return spec, ""
+}
+
+// asked is the view of the Forecast that a trigger asks for: what is left without the keys that say something else.
+func (t *trigger) asked() map[string]string {
+	asked := maps.Clone(t.Metadata)
+	for _, key := range []string{"forecast", "target", "activation", "scalerAddress", "enableTLS", "unsafeSsl"} {
+		delete(asked, key)
+	}
+	return asked
+}
+
+// target is what one replica sustains, in milli-units, rounded as forewarm's scaler does; 0 where the trigger does not say.
+func (t *trigger) target() (milli int64, refused string) {
+	text, stated := t.Metadata["target"]
+	if !stated {
+		return 0, ""
+	}
+	const example = "write for example 64, 0.5 or 4k"
+	if !v1alpha1.BoundedQuantity(text) {
+		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
+	}
+	quantity, err := resource.ParseQuantity(text)
+	if err != nil {
+		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
+	}
+	value := quantity.AsApproximateFloat64()
+	if !(value >= 0.0005 && value < most) {
+		return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(most), example)
+	}
+	return int64(math.Round(value * 1000)), ""
+}

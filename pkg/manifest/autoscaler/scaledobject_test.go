@@ -1,0 +1,150 @@
+package autoscaler_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+func readScaledObject(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// triggered is a ScaledObject with one trigger and further fields of its spec.
+func triggered(trigger string, further ...string) string {
+	return "metadata: {name: llama, namespace: inference}\nspec:\n  scaleTargetRef: {name: llama}\n" +
+		strings.Join(further, "") + "  triggers: [" + trigger + "]\n"
+}
+
+const push64 = `{type: external-push, metadata: {scalerAddress: "x:9", forecast: llama-inflight, target: "64"}}`
+
+// asking is a trigger with another metadata.
+func asking(more string) string {
+	return `{type: external, metadata: {scalerAddress: "x:9", forecast: llama-inflight, ` + more + `}}`
+}
+
+func TestFromScaledObject(t *testing.T) {
+	defaults := changed(func(s *hpa.Spec) { s.Max = 100 })
+	for _, c := range []struct {
+		name, text string
+		want       hpa.Spec
+	}{
+		{"defaults", triggered(push64), defaults},
+		{
+			"from zero: the HPA that KEDA makes begins at one",
+			triggered(push64, "  minReplicaCount: 0\n  idleReplicaCount: 0\n  maxReplicaCount: 20\n"), plain(),
+		},
+		{
+			"a least of three, none while idle",
+			triggered(push64, "  minReplicaCount: 3\n  idleReplicaCount: 0\n  maxReplicaCount: 20\n"),
+			changed(func(s *hpa.Spec) { s.Min = 3 }),
+		},
+		{
+			"its behavior is that of the HPA that KEDA makes", triggered(push64, `  advanced:
+    horizontalPodAutoscalerConfig:
+      behavior: {scaleDown: {stabilizationWindowSeconds: 0, tolerance: "0.05"}}
+`),
+			changed(func(s *hpa.Spec) {
+				s.Max = 100
+				tolerance := 0.05
+				s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+				s.Behavior.Down.Stabilization, s.Behavior.Down.Tolerance = 0, &tolerance
+			}),
+		},
+		{
+			"no target: the Forecast's", triggered(asking(`late: "0.02", activation: "1"`)),
+			changed(func(s *hpa.Spec) { s.Max, s.Metrics[0].Target = 100, 0 }),
+		},
+		{
+			"a target rounds to thousandths, as the scaler does", triggered(asking(`target: "0.0015"`)),
+			changed(func(s *hpa.Spec) { s.Max, s.Metrics[0].Target = 100, 2 }),
+		},
+	} {
+		got := autoscaler.FromScaledObject(readScaledObject(t, c.text))
+		want := []autoscaler.Reference{
+			{Forecast: inflight, By: "ScaledObject/llama", Scales: llama, Spec: c.want},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
+func TestRefusedScaledObjects(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a total that compounds", triggered("{type: external, metricType: Value, metadata: {forecast: llama-inflight}}"), "type Value multiplies"},
+		{"a target of nothing", triggered(asking(`target: "0"`)), `its target "0" is not from 0.001 to 9.22e+15`},
+		{"a negative target", triggered(asking(`target: "-1"`)), "is not from 0.001"},
+		{"no target at all", triggered(asking(`target: ""`)), "is not a quantity"},
+		{"a target of millions of digits", triggered(asking(`target: "1e-30000000"`)), `"1e-30000000" is not a quantity`},
+		{"a huge target", triggered(asking(`target: "1e99"`)), "is not from 0.001"},
+		{"a quantile", triggered(asking(`quantile: "0.9"`)), "it asks for quantile=0.9"},
+		{"an unknown key", triggered(asking(`targetValue: "64"`)), `unknown key "targetValue"`},
+		{
+			"a formula", triggered(push64, "  advanced: {scalingModifiers: {formula: a + b, target: \"2\"}}\n"),
+			"its scalingModifiers make another number",
+		},
+		{
+			"idle replicas where none are said to be the least", triggered(push64, "  idleReplicaCount: 0\n"),
+			"IdleReplicaCount=0 must be less than MinReplicaCount=0",
+		},
+		{
+			"as many idle replicas as at least", triggered(push64, "  idleReplicaCount: 2\n  minReplicaCount: 2\n"),
+			"IdleReplicaCount=2 must be less than MinReplicaCount=2",
+		},
+		{
+			"an idle replica and none at least", triggered(push64, "  idleReplicaCount: 1\n  minReplicaCount: 0\n"),
+			"IdleReplicaCount=1 must be less than MinReplicaCount=1",
+		},
+		{
+			"a negative window",
+			triggered(push64, "  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {stabilizationWindowSeconds: -1}}}}\n"),
+			"scaleUp: stabilizationWindowSeconds -1",
+		},
+	} {
+		got := autoscaler.FromScaledObject(readScaledObject(t, c.text))
+		if len(got) != 1 || got[0].Forecast != inflight || !strings.Contains(got[0].Refused, c.want) {
+			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestScaledObjectsThatNameNoForecast: those of other scalers, and what KEDA itself could not read.
+func TestScaledObjectsThatNameNoForecast(t *testing.T) {
+	for name, text := range map[string]string{
+		"an empty one":           "{}",
+		"a spec that is a list":  "spec: [1]",
+		"no trigger":             triggered(""),
+		"another scaler":         triggered("{type: prometheus, metadata: {query: up, forecast: llama-inflight}}"),
+		"another external one":   triggered("{type: external, metadata: {scalerAddress: 'y:9'}}"),
+		"no metadata":            triggered("{type: external}"),
+		"a number for a name":    triggered("{type: external, metadata: {forecast: 7}}"),
+		"triggers that are none": "spec: {triggers: {type: external}}",
+		"replicas of words":      triggered(push64, "  maxReplicaCount: many\n"),
+		"replicas beyond 32 bit": triggered(push64, "  maxReplicaCount: 4294967301\n"),
+		"half a replica":         triggered(push64, "  minReplicaCount: 1.5\n"),
+		"idle replicas of words": triggered(push64, "  idleReplicaCount: none\n"),
+		"a tolerance of millions of digits": triggered(push64,
+			"  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: {tolerance: \"1e-30000000\"}}}}\n"),
+	} {
+		begun := time.Now()
+		if got := autoscaler.FromScaledObject(readScaledObject(t, text)); len(got) > 0 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("%s took %s", name, took)
+		}
+	}
+}

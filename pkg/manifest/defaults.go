@@ -1,0 +1,84 @@
+package manifest
+
+import (
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// The defaults of a Forecast, as its author would write them. StaleAfter has none here: it follows from the lead window.
+const (
+	DefaultAPIVersion = "apps/v1"
+	DefaultHistory    = v1alpha1.Duration("14d")
+	DefaultStep       = v1alpha1.Duration("30s")
+	DefaultFallback   = v1alpha1.Duration("5m")
+	DefaultLate       = "1%"
+	DefaultWait       = v1alpha1.Duration("30s")
+	DefaultServe      = v1alpha1.ServeFloor
+)
+
+// DefaultNamespace is that of an object in a folder that names none.
+const DefaultNamespace = "default"
+
+// The limits of a Forecast. They keep one object from costing more than its share of memory, queries or time.
+const (
+	// MinStep is the shortest step; steps are whole seconds.
+	MinStep = time.Second
+	// MaxPoints bounds history ÷ step: 14 days at 15 s are 80,640.
+	MaxPoints = 120_000
+	// MinPoints is the shortest history in steps that says anything.
+	MinPoints = 10
+	// MaxHistory bounds how far back a query may ask.
+	MaxHistory = 400 * 24 * time.Hour
+	// MaxLead is the longest lead time.
+	MaxLead = 2 * time.Hour
+	// MaxWindowSteps bounds the lead window ÷ step: models forecast every step of it at every refresh.
+	MaxWindowSteps = 1_000
+	// MaxStaleAfter is the longest that a value may be served without a new sample.
+	MaxStaleAfter = 24 * time.Hour
+	// MaxWait is the longest wait of an objective.
+	MaxWait = time.Hour
+	// MaxCostRatio is the largest cost ratio.
+	MaxCostRatio = 1_000_000
+	// MaxSeasons bounds the list of seasons.
+	MaxSeasons = 2
+	// MaxModels bounds the list of models.
+	MaxModels = 16
+	// MaxQuery bounds a query, in bytes.
+	MaxQuery = 8192
+)
+
+// minStaleAfter is the least age beyond which a Forecast without staleAfter stops: missed scrapes are common.
+const minStaleAfter = 10 * time.Minute
+
+// defaulted is a copy of a spec with its defaults filled in. What contradicts itself stays so, for the validation to
+// find: a quantile and a cost ratio get no objective beside them, a duration without a mode stays without.
+func defaulted(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
+	s := spec.DeepCopy()
+	fill(&s.TargetRef.APIVersion, DefaultAPIVersion)
+	fill(&s.History, DefaultHistory)
+	fill(&s.Step, DefaultStep)
+	fill(&s.Serve, DefaultServe)
+	if s.Quantile == "" && s.CostRatio == "" && s.Objective == nil {
+		s.Objective = &v1alpha1.Objective{}
+	}
+	if s.Objective != nil {
+		fill(&s.Objective.Late, DefaultLate)
+		fill(&s.Objective.Wait, DefaultWait)
+	}
+	if s.LeadTime == nil {
+		s.LeadTime = &v1alpha1.LeadTime{}
+	}
+	fill(&s.LeadTime.Mode, v1alpha1.LeadTimeAuto)
+	if s.LeadTime.Mode == v1alpha1.LeadTimeAuto {
+		fill(&s.LeadTime.Fallback, DefaultFallback)
+	}
+	return s
+}
+
+// fill sets what is empty.
+func fill[T ~string](value *T, fallback T) {
+	if *value == "" {
+		*value = fallback
+	}
+}

@@ -1,0 +1,117 @@
+package folder
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// publish makes targets of all files, in the order of names, and logs the problems that are new.
+func (f *Folder) publish(names []string) {
+	next := &state{}
+	places := map[snapshot.Key][]*manifest.Document{}
+	for _, name := range names {
+		next.problems = append(next.problems, f.files[name].problems...)
+		for i := range f.files[name].documents {
+			d := &f.files[name].documents[i]
+			places[d.Key] = append(places[d.Key], d)
+		}
+	}
+	for key, documents := range places {
+		target, problems := f.resolve(key, documents)
+		next.targets = append(next.targets, target)
+		next.problems = append(next.problems, problems...)
+	}
+	slices.SortFunc(next.targets, func(a, b refresh.Target) int {
+		return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
+	})
+	slices.SortStableFunc(next.problems, func(a, b manifest.Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
+	})
+	before := f.state.Swap(next)
+	f.report(before, next)
+}
+
+// resolve is the target of the documents of one name; several documents are a problem of each.
+func (f *Folder) resolve(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
+	if len(documents) > 1 {
+		return twice(key, documents)
+	}
+	d := documents[0]
+	if d.Object == nil {
+		problems := slices.Concat(d.Problems, f.further(d))
+		return refresh.Target{Key: key, Invalid: join(problems)}, problems
+	}
+	object := d.Object.DeepCopy()
+	object.Generation = generation(object)
+	target, problems := f.resolver.Resolve(object)
+	located := d.Locate(problems)
+	if len(located) > 0 {
+		target.Invalid = join(located)
+	}
+	return target, located
+}
+
+// further looks for problems in what can be read of an object that has some, so that all are told at once.
+func (f *Folder) further(d *manifest.Document) []manifest.Problem {
+	if d.Rest == nil {
+		return nil
+	}
+	_, problems := f.resolver.Resolve(d.Rest)
+	return d.Further(problems)
+}
+
+// twice refuses a name that stands in several places.
+func twice(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
+	at := make([]string, len(documents))
+	for i, d := range documents {
+		at[i] = fmt.Sprintf("%s:%d", d.File, d.Line)
+	}
+	text := fmt.Sprintf("Forecast %s stands in %s: keep one", key, strings.Join(at, " and "))
+	var problems []manifest.Problem
+	for _, d := range documents {
+		problems = append(problems, manifest.Problem{File: d.File, Line: d.Line, Text: text})
+		problems = append(problems, d.Problems...)
+	}
+	return refresh.Target{Key: key, Invalid: text}, problems
+}
+
+func join(problems []manifest.Problem) string {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// generation stands in for the number that the Kubernetes API counts up: it changes with the spec, and is the same after
+// a restart.
+func generation(object *v1alpha1.Forecast) int64 {
+	data, err := json.Marshal(object.Spec)
+	if err != nil {
+		// A spec that came from JSON can be written as JSON.
+		panic(fmt.Sprintf("write the spec of %s as JSON: %v", object.Name, err))
+	}
+	hash := fnv.New64a()
+	hash.Write(data)
+	return int64(hash.Sum64() >> 1)
+}
+
+// report logs what changed: each problem once, when it appears.
+func (f *Folder) report(before, after *state) {
+	for _, p := range after.problems {
+		if !slices.Contains(before.problems, p) {
+			f.log.Warn("a Forecast's file has a problem", "file", p.File, "line", p.Line, "problem", p.Text)
+		}
+	}
+	f.log.Info("read the folder of Forecasts",
+		"folder", f.dir, "forecasts", len(after.targets), "problems", len(after.problems))
+}

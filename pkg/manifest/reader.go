@@ -1,0 +1,273 @@
+package manifest
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// reader reads the fields of a Forecast.
+type reader struct{ Fields }
+
+// signal reads where the demand comes from.
+func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, target *refresh.Target) {
+	path := field.NewPath("spec", "signal")
+	preset, query := spec.Signal.Preset, spec.Signal.Query
+	switch {
+	case preset == "" && query == "":
+		r.Add(field.Required(path, "set preset (forewarm presets lists them) or query"))
+	case preset != "" && query != "":
+		r.Add(field.Forbidden(path, "preset and query exclude each other, keep one"))
+	}
+	var rendered Rendered
+	if query != "" {
+		rendered = r.query(path.Child("query"), catalogue, namespace, query)
+	}
+	if preset != "" {
+		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec)
+	}
+	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
+	target.Lookback = rendered.Lookback
+	if saturated := spec.Signal.Saturated; saturated != "" {
+		target.Saturated = r.query(path.Child("saturated"), catalogue, namespace, saturated).Expr
+	}
+}
+
+func (r *reader) query(path *field.Path, catalogue Catalogue, namespace, query string) Rendered {
+	if len(query) > MaxQuery {
+		r.Add(field.TooLong(path, query, MaxQuery))
+		return Rendered{}
+	}
+	rendered, err := catalogue.Confine(query, namespace)
+	if err != nil {
+		r.Add(field.Invalid(path, query, err.Error()))
+	}
+	return rendered
+}
+
+func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec) Rendered {
+	preset := spec.Signal.Preset
+	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef)
+	if err != nil {
+		var named any = preset
+		if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.
+			named = field.OmitValueType{}
+		}
+		r.Add(field.Invalid(path, named, err.Error()))
+	}
+	return rendered
+}
+
+// duration reads a Prometheus duration from low to high.
+func (r *reader) duration(path *field.Path, text v1alpha1.Duration, low, high time.Duration) time.Duration {
+	d, err := model.ParseDuration(string(text))
+	if err != nil {
+		r.Invalid(path, text, "is not a duration, write for example 30s, 5m, 1h30m or 14d")
+		return 0
+	}
+	if got := time.Duration(d); got >= low && got <= high {
+		return got
+	}
+	r.Invalid(path, text, "write a duration from %s to %s", say(low), say(high))
+	return 0
+}
+
+// say writes a duration as the objects do.
+func say(d time.Duration) string { return model.Duration(d).String() }
+
+// step reads the step; whole seconds keep the grid free of rounding.
+func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
+	step := r.duration(path, text, MinStep, MaxLead)
+	if step%time.Second != 0 {
+		r.Invalid(path, text, "write a whole number of seconds")
+		return 0
+	}
+	return step
+}
+
+// leadTime reads the lead time that the object names and says so; what was measured comes after (see Measured). A window
+// over it must be a number of steps that can be forecast; a step of 0 has a problem of its own.
+func (r *reader) leadTime(
+	path *field.Path, lead *v1alpha1.LeadTime, step time.Duration,
+) (length time.Duration, source string) {
+	at, text := r.LeadTime(path, lead, "the lead time")
+	if at == nil {
+		return 0, ""
+	}
+	length = r.duration(at, text, time.Second, MaxLead)
+	if length == 0 || step == 0 {
+		return 0, ""
+	}
+	window := leadtime.Window(length)
+	switch {
+	case step > window:
+		r.Invalid(at, text, "the lead window %s is shorter than the step %s: write a shorter step", say(window),
+			say(step))
+	case window > MaxWindowSteps*step:
+		r.Invalid(at, text, "the lead window %s is %d steps of %s, more than %d: write a longer step",
+			say(window), window/step, say(step), MaxWindowSteps)
+	}
+	if lead.Mode == v1alpha1.LeadTimeAuto {
+		return length, "fallback " + say(length)
+	}
+	return length, "fixed " + say(length)
+}
+
+// history reads how far back to look; its step and lead time may have problems of their own.
+func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
+	history := r.duration(path, text, MinPoints*MinStep, MaxHistory)
+	if history == 0 || target.Step == 0 || target.Lead == 0 {
+		return history
+	}
+	points := int64(history / target.Step)
+	least := max(MinPoints*target.Step, 2*leadtime.Window(target.Lead))
+	switch {
+	case points > MaxPoints:
+		r.Invalid(path, text, "is %d steps of %s, more than %d: write at most %s, or a longer step",
+			points, say(target.Step), MaxPoints, say(MaxPoints*target.Step))
+	case history < least:
+		r.Invalid(path, text, "write at least %s: %d steps and two lead windows", say(least), MinPoints)
+	}
+	return history
+}
+
+// seasons reads the cycles of the demand, which must be such that a model can learn them; the step and the history may
+// have problems of their own.
+func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Target) []time.Duration {
+	if len(texts) > MaxSeasons {
+		r.Add(field.TooMany(path, len(texts), MaxSeasons))
+		return nil
+	}
+	var out []time.Duration
+	for i, text := range texts {
+		at := path.Index(i)
+		season := r.duration(at, text, 2*MinStep, MaxHistory)
+		if season == 0 || target.Step == 0 || target.History == 0 {
+			continue
+		}
+		switch {
+		case season%target.Step != 0 || season < 2*target.Step:
+			r.Invalid(at, text, "write a whole number of steps of %s, at least two", say(target.Step))
+		case season > target.History/2:
+			r.Invalid(at, text, "the history %s must hold a season twice: write at most %s",
+				say(target.History), say(target.History/2))
+		case len(out) > 0 && season <= out[len(out)-1]:
+			r.Invalid(at, text, "write the shorter season first, each once")
+		default:
+			out = append(out, season)
+		}
+	}
+	return out
+}
+
+// staleAfter reads the age beyond which nothing is served.
+func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
+	if text == "" {
+		return max(minStaleAfter, leadtime.Window(target.Lead), 2*target.Step)
+	}
+	return r.duration(path, text, max(2*target.Step, time.Second), MaxStaleAfter)
+}
+
+func (r *reader) mode(path *field.Path, mode v1alpha1.ServeMode) decide.Mode {
+	switch mode {
+	case v1alpha1.ServeFloor:
+		return decide.Floor
+	case v1alpha1.ServeForecast:
+		return decide.Forecast
+	case v1alpha1.ServeShadow:
+		return decide.Shadow
+	}
+	known := []v1alpha1.ServeMode{v1alpha1.ServeFloor, v1alpha1.ServeForecast, v1alpha1.ServeShadow}
+	r.Add(field.NotSupported(path, mode, known))
+	return ""
+}
+
+// models reads the names of the models, in the spelling that a selector uses.
+func (r *reader) models(path *field.Path, names []string) []string {
+	if len(names) > MaxModels {
+		r.Add(field.TooMany(path, len(names), MaxModels))
+		return nil
+	}
+	var out []string
+	for i, name := range names {
+		canonical, ok := windowpeak.Canonical(name)
+		switch {
+		case !ok:
+			r.Add(field.NotSupported(path.Index(i), name, windowpeak.Names()))
+		case slices.Contains(out, canonical):
+			r.Add(field.Duplicate(path.Index(i), name))
+		default:
+			out = append(out, canonical)
+		}
+	}
+	return out
+}
+
+// policy reads what is asked of the served value: a quantile, a cost ratio or an objective, of which a defaulted spec has
+// one at least.
+func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec) decide.Policy {
+	out := decide.Policy{
+		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
+		CostRatio: r.costRatio(path.Child("costRatio"), spec.CostRatio),
+		Mode:      r.mode(path.Child("serve"), spec.Serve),
+	}
+	const one = "objective, quantile and costRatio exclude each other, keep one"
+	if spec.Quantile != "" && spec.CostRatio != "" {
+		r.Add(field.Forbidden(path.Child("costRatio"), one))
+	}
+	if spec.Objective == nil {
+		return out
+	}
+	out.Late, out.Wait = r.objective(path.Child("objective"), spec.Objective)
+	if spec.Quantile != "" || spec.CostRatio != "" {
+		r.Add(field.Forbidden(path.Child("objective"), one))
+	}
+	return out
+}
+
+func (r *reader) quantile(path *field.Path, text string) float64 {
+	if text == "" {
+		return 0
+	}
+	q, ok := Decimal(text)
+	if !ok || !(q >= windowpeak.Lowest && q <= windowpeak.Highest) {
+		r.Invalid(path, text, "write a number from %v to %v, for example \"0.95\"", windowpeak.Lowest,
+			windowpeak.Highest)
+		return 0
+	}
+	return q
+}
+
+func (r *reader) costRatio(path *field.Path, text string) float64 {
+	if text == "" {
+		return 0
+	}
+	ratio, ok := Decimal(text)
+	if !ok || !(ratio > 0 && ratio <= MaxCostRatio) {
+		r.Invalid(path, text, "write a number above 0, at most %d, for example \"20\"", MaxCostRatio)
+		return 0
+	}
+	return ratio
+}
+
+// objective reads the share of demand that may be late and the wait beyond which it is.
+func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float64, wait time.Duration) {
+	wait = r.duration(path.Child("wait"), o.Wait, time.Second, MaxWait)
+	number, isPercentage := strings.CutSuffix(o.Late, "%")
+	percent, ok := Decimal(number)
+	if !isPercentage || !ok || !(percent > 0 && percent < 100) {
+		r.Invalid(path.Child("late"), o.Late, "write a percentage above 0%% and below 100%%, for example \"1%%\"")
+		return 0, wait
+	}
+	return percent / 100, wait
+}

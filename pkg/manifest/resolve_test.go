@@ -1,0 +1,389 @@
+package manifest_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// catalogue knows two presets and refuses queries that hold a closing brace too many.
+type catalogue struct{}
+
+func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
+	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
+		return manifest.Rendered{}, fmt.Errorf("unknown preset %q: did you mean vllm/inflight?", preset)
+	}
+	if target.Kind == "CronJob" {
+		return manifest.Rendered{}, errors.New("a CronJob has no pods that stay")
+	}
+	expr := fmt.Sprintf("%s{namespace=%q,%s=%q}", preset, namespace, target.Kind, target.Name)
+	return manifest.Rendered{Expr: expr, Unit: "requests", Rate: preset == "vllm/arrivals"}, nil
+}
+
+func (catalogue) Confine(query, namespace string) (manifest.Rendered, error) {
+	if strings.Contains(query, "}}") {
+		return manifest.Rendered{}, errors.New("1:9: unexpected right brace")
+	}
+	return manifest.Rendered{Expr: fmt.Sprintf("%s@%s", query, namespace)}, nil
+}
+
+const header = "apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: llama, namespace: inference}\n"
+
+// object parses one document that must have the right shape.
+func object(t *testing.T, yaml string) *v1alpha1.Forecast {
+	t.Helper()
+	documents := manifest.Parse("test.yaml", []byte(yaml))
+	if len(documents) != 1 || documents[0].Object == nil {
+		t.Fatalf("parse: %+v", documents)
+	}
+	return documents[0].Object
+}
+
+func TestDefaults(t *testing.T) {
+	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: llama}, signal: {preset: vllm/arrivals}}")
+	o.Generation = 7
+	before := o.DeepCopy()
+	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := refresh.Target{
+		Key:           snapshot.Key{Namespace: "inference", Name: "llama"},
+		Generation:    7,
+		Workload:      "Deployment/llama",
+		Expr:          `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		Unit:          "requests",
+		Rate:          true,
+		Step:          30 * time.Second,
+		History:       14 * 24 * time.Hour,
+		Lead:          5 * time.Minute,
+		LeadSource:    "fallback 5m: no pods are watched for a Forecast in a folder",
+		StaleAfter:    10 * time.Minute,
+		Policy:        decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
+		ScalingSource: "no autoscaler, and no spec.scaling; no autoscalers are looked for in a folder",
+		Uncalibrated: "late 1% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
+			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window's maximum is " +
+			"served; no autoscalers are looked for in a folder",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(before, o); diff != "" {
+		t.Errorf("Resolve changed the object: %s", diff)
+	}
+}
+
+func TestEverythingSet(t *testing.T) {
+	o := object(t, header+`spec:
+  targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: llama}
+  signal: {query: 'sum(rate(x[1m]))', saturated: 'max(queue)'}
+  objective: {late: "0.5%", wait: 1m}
+  history: 7d
+  step: 15s
+  seasons: [1d, 60h]
+  leadTime: {mode: Fixed, duration: 12m}
+  serve: Shadow
+  models: [HoltWinters, arima]
+  scaling: {target: 4k, minReplicas: 0, maxReplicas: 50}
+`)
+	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := refresh.Target{
+		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
+		Workload:   "StatefulSet/llama",
+		Expr:       "sum(rate(x[1m]))@inference",
+		Saturated:  "max(queue)@inference",
+		Step:       15 * time.Second,
+		History:    7 * 24 * time.Hour,
+		Lead:       12 * time.Minute,
+		LeadSource: "fixed 12m",
+		StaleAfter: 12*time.Minute + 75*time.Second,
+		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
+		Models:     []string{"holt-winters", "arima"},
+		Policy: decide.Policy{
+			Late:   0.005,
+			Wait:   time.Minute,
+			Lead:   12 * time.Minute,
+			Mode:   decide.Shadow,
+			Target: 4000,
+		},
+		Scalings:      []decide.Scaling{advised(4000_000, 1, 50)},
+		ScalingSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; no autoscalers are looked for in a folder",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// advised is spec.scaling as the README advises an HPA to be.
+func advised(target int64, least, most int32) decide.Scaling {
+	down := hpa.DefaultScaleDown()
+	down.Stabilization = 0
+	return decide.Scaling{By: "spec.scaling", HPA: hpa.Spec{
+		Min: least, Max: most, Cluster: hpa.DefaultCluster(),
+		Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: target}},
+		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+	}}
+}
+
+func TestTheSampleIsRight(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/samples/forecast.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, string(text)))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
+	if diff := cmp.Diff(want, got.Policy); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQuantileNeedsNoCalibration(t *testing.T) {
+	o := object(t, header+"spec: {targetRef: {kind: Deployment, name: a}, signal: {query: x}, quantile: \"0.9\"}")
+	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if got.Policy.Quantile != 0.9 || got.Policy.Late != 0 || got.Uncalibrated != "" {
+		t.Errorf("policy %+v, uncalibrated %q", got.Policy, got.Uncalibrated)
+	}
+}
+
+// A cost ratio has no share that may be late, and is calibrated by what reads the value.
+func TestCostRatio(t *testing.T) {
+	for fields, want := range map[string]decide.Policy{
+		`{costRatio: "20", scaling: {target: 4}}`: {CostRatio: 20, Target: 4},
+		`{costRatio: ".5", scaling: {target: 4}}`: {CostRatio: 0.5, Target: 4},
+		`costRatio: "1000000"`:                    {CostRatio: 1e6},
+	} {
+		want.Lead, want.Mode = 5*time.Minute, decide.Floor
+		got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec(fields)))
+		if diff := cmp.Diff(want, got.Policy); diff != "" || len(problems) > 0 {
+			t.Errorf("%s: %v %s", fields, problems, diff)
+		}
+		if calibrated := want.Target > 0; calibrated != (got.Uncalibrated == "") ||
+			calibrated != got.Policy.ByOutcome() {
+			t.Errorf("%s: uncalibrated %q", fields, got.Uncalibrated)
+		}
+	}
+}
+
+// faults are specs, each with one thing wrong, and what must be said about it.
+func faults() []struct{ name, change, want string } {
+	return []struct{ name, change, want string }{
+		{"no kind", "targetRef: {name: a}", "spec.targetRef.kind: Required value"},
+		{"no workload's name", "targetRef: {kind: Deployment}", "spec.targetRef.name: Required value"},
+		{"a kind of two words", "targetRef: {kind: My Kind, name: a}", "spec.targetRef.kind: Invalid value"},
+		{"no signal", "signal: {}", "set preset (forewarm presets lists them) or query"},
+		{"two signals", "signal: {preset: vllm/inflight, query: x}", "keep one"},
+		{
+			"an unknown preset",
+			"signal: {preset: vllm/in-flight}",
+			`preset: Invalid value: unknown preset "vllm/in-flight": did you mean vllm/inflight?`,
+		},
+		{"a preset that does not fit", "targetRef: {kind: CronJob, name: a}", "a CronJob has no pods that stay"},
+		{"a query that does not parse", "signal: {query: 'sum(x}})'}", "1:9: unexpected right brace"},
+		{
+			"a limit signal that does not parse", "signal: {query: x, saturated: 'max(x}})'}",
+			"spec.signal.saturated: Invalid value",
+		},
+		{"a step that is a number", `step: "30"`, "write for example 30s, 5m"},
+		{"a step of half a second", "step: 500ms", "write a duration from 1s to 2h"},
+		{"a step between seconds", "step: 1500ms", "write a whole number of seconds"},
+		{"a step beyond the window", "step: 7m", "the lead window 6m15s is shorter than the step 7m"},
+		{"a history of two minutes", "history: 2m", "write at least 12m30s"},
+		{"too many points", "step: 1s", "is 1209600 steps of 1s, more than 120000: write at most 1d9h20m"},
+		{"seasons too many", "seasons: [1h, 1d, 2d]", "spec.seasons: Too many: 3: must have at most 2 items"},
+		{
+			"seasons in the wrong order",
+			"seasons: [1d, 1h]",
+			"spec.seasons[1]: Invalid value: \"1h\": write the shorter season first, each once",
+		},
+		{
+			"a season that is no whole number of steps",
+			"seasons: [100s]",
+			"spec.seasons[0]: Invalid value: \"100s\": write a whole number of steps of 30s, at least two",
+		},
+		{
+			"a season of one step",
+			"seasons: [30s]",
+			"spec.seasons[0]: Invalid value: \"30s\": write a whole number of steps of 30s, at least two",
+		},
+		{
+			"a season that the history does not hold twice",
+			"seasons: [8d]",
+			"spec.seasons[0]: Invalid value: \"8d\": the history 2w must hold a season twice: write at most 1w",
+		},
+		{"a history that overflows", "history: 300y", "spec.history: Invalid value"},
+		{"a mode that does not exist", "leadTime: {mode: Guess}", `spec.leadTime.mode: Unsupported value: "Guess"`},
+		{"fixed without a duration", "leadTime: {mode: Fixed}", "spec.leadTime.duration: Required value"},
+		{
+			"fixed with a fallback",
+			"leadTime: {mode: Fixed, duration: 4m, fallback: 3m}",
+			"spec.leadTime.fallback: Forbidden",
+		},
+		{"a duration without a mode", "leadTime: {duration: 4m}", "add mode: Fixed"},
+		{"a lead time of a day", "leadTime: {fallback: 1d}", "write a duration from 1s to 2h"},
+		{
+			"a window of too many steps",
+			"{leadTime: {fallback: 1h}, step: 2s, history: 1d}",
+			"is 1837 steps of 2s, more than 1000",
+		},
+		{"a way to serve that does not exist", "serve: floor", `supported values: "Floor", "Forecast", "Shadow"`},
+		{
+			"an unknown model",
+			"models: [ARIMA, Prophet]",
+			"spec.models[1]: Unsupported value: \"Prophet\": supported values: \"regression\"",
+		},
+		{"a model twice", "models: [arima, ARIMA]", "spec.models[1]: Duplicate value"},
+		{"a quantile of 1", `quantile: "1"`, "write a number from 0.05 to 0.995"},
+		{"a quantile that is no number", `quantile: NaN`, "write a number from 0.05 to 0.995"},
+		{"a quantile in percent", `quantile: "95%"`, "write a number from 0.05 to 0.995"},
+		{"a hexadecimal quantile", `quantile: "0x1p-1"`, "write a number from 0.05 to 0.995"},
+		{"a quantile beside an objective", `{quantile: "0.9", objective: {late: 1%}}`, "keep one"},
+		{"a cost ratio beside an objective", `{costRatio: "20", objective: {wait: 1m}}`, "keep one"},
+		{"a cost ratio beside a quantile", `{costRatio: "20", quantile: "0.9"}`, "spec.costRatio: Forbidden"},
+		{"a cost ratio of nothing", `costRatio: "0"`, "write a number above 0, at most 1000000"},
+		{"a cost ratio beyond all", `costRatio: "1000000.1"`, "write a number above 0, at most 1000000"},
+		{"a cost ratio that is no number", `costRatio: NaN`, "write a number above 0, at most 1000000"},
+		{"a negative cost ratio", `costRatio: "-1"`, "write a number above 0, at most 1000000"},
+		{"everything late", `objective: {late: "100%"}`, "above 0% and below 100%"},
+		{"nothing late", `objective: {late: "0.0%"}`, "above 0% and below 100%"},
+		{"late without its sign", `objective: {late: "1"}`, "above 0% and below 100%"},
+		{"a wait of nothing", `objective: {wait: 0s}`, "write a duration from 1s to 1h"},
+		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
+		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
+		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},
+		{"a target beyond what an HPA holds", `scaling: {target: 10P}`, "state the demand in another unit"},
+		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
+		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 to 1000000"},
+		{"more replicas than the schema knows", "scaling: {target: 1, maxReplicas: 1000001}", "at most 1000000"},
+		{"stale before the next sample", "staleAfter: 40s", "write a duration from 1m to 1d"},
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			o := object(t, header+spec(f.change))
+			got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+			if len(problems) != 1 {
+				t.Errorf("%d problems, want 1: %v", len(problems), problems)
+			}
+			if !strings.Contains(got.Invalid, f.want) {
+				t.Errorf("%q does not say %q", got.Invalid, f.want)
+			}
+			if got.Key.Name != "llama" || got.Expr != "" || got.Step != 0 {
+				t.Errorf("an invalid target carries more than its name: %+v", got)
+			}
+		})
+	}
+}
+
+// spec is a good spec with fields replaced.
+func spec(change string) string {
+	fields := map[string]string{
+		"targetRef": "{kind: Deployment, name: llama}",
+		"signal":    "{preset: vllm/inflight}",
+	}
+	changed := strings.TrimSuffix(strings.TrimPrefix(change, "{"), "}")
+	if !strings.HasPrefix(change, "{") {
+		changed = change
+	}
+	name, _, _ := strings.Cut(changed, ":")
+	delete(fields, name)
+	out := []string{changed}
+	for name, value := range fields {
+		out = append(out, name+": "+value)
+	}
+	return "spec: {" + strings.Join(out, ", ") + "}\n"
+}
+
+func TestEveryProblemAtOnce(t *testing.T) {
+	o := object(t, `
+apiVersion: forewarm.dev/v1alpha1
+kind: Forecast
+metadata: {name: Llama_1, namespace: a.b}
+spec:
+  targetRef: {kind: Deployment}
+  signal: {preset: none}
+  quantile: "2"
+  step: tomorrow
+  serve: Never
+  models: [Oracle]
+  scaling: {target: -1}
+`)
+	_, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+	var paths []string
+	for _, p := range problems {
+		paths = append(paths, p.Field)
+	}
+	want := []string{
+		"metadata.name", "metadata.namespace", "spec.targetRef.name", "spec.step", "spec.models[0]", "spec.quantile",
+		"spec.serve", "spec.scaling.target", "spec.signal.preset",
+	}
+	if diff := cmp.Diff(want, paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMeasuredLeadTimes(t *testing.T) {
+	const auto = "  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n"
+	measured := func(lead time.Duration) manifest.Measured {
+		return manifest.Measured{Lead: lead, Words: "p90 of 12 starts"}
+	}
+	for _, c := range []struct {
+		name, fields string
+		measured     manifest.Measured
+		lead         time.Duration
+		source       string
+	}{
+		{"nothing yet", "", manifest.Measured{Words: "3 of 10 starts"}, 5 * time.Minute, "fallback 5m: 3 of 10 starts"},
+		{"measured", "", measured(4 * time.Minute), 4 * time.Minute, "p90 of 12 starts"},
+		{
+			"fixed", "leadTime: {mode: Fixed, duration: 12m}", measured(4 * time.Minute), 12 * time.Minute, "fixed 12m",
+		},
+		{
+			"a window of more steps than can be forecast", "step: 1s\n  history: 1d", measured(20 * time.Minute),
+			1000*time.Second - 75*time.Second,
+			"p90 of 12 starts; it is 20m, held to what a step of 1s and a history of 1d allow",
+		},
+		{
+			"two windows longer than the history", "history: 20m", measured(20 * time.Minute),
+			10*time.Minute - 75*time.Second,
+			"p90 of 12 starts; it is 20m, held to what a step of 30s and a history of 20m allow",
+		},
+		{
+			"a window shorter than the step", "step: 5m", measured(time.Minute), 225 * time.Second,
+			"p90 of 12 starts; it is 1m, held to what a step of 5m and a history of 2w allow",
+		},
+	} {
+		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")
+		got, problems := manifest.NewResolver(catalogue{}).ResolveIn(o, manifest.Surroundings{Starts: c.measured})
+		if len(problems) > 0 || got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
+			t.Errorf("%s: %s (policy %s), %q, %v; want %s, %q",
+				c.name, got.Lead, got.Policy.Lead, got.LeadSource, problems, c.lead, c.source)
+		}
+		if got.StaleAfter < leadtime.Window(got.Lead) {
+			t.Errorf("%s: stale after %s, within the window", c.name, got.StaleAfter)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package manifest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// MaxReplicas is the maxReplicas of a spec.scaling without one: no bound, so far as the schema knows one.
+const MaxReplicas = 1_000_000
+
+// maxTarget is the first target whose thousandths an HPA cannot hold.
+const maxTarget = math.MaxInt64 / 1000
+
+// scale says which autoscalers read the value: those of the cluster that refer to the object and scale its workload, or
+// else spec.scaling.
+func (r *reader) scale(
+	spec *v1alpha1.ForecastSpec,
+	workload leadtime.Workload,
+	s Surroundings,
+	target *refresh.Target,
+) {
+	own, stated := r.scaling(field.NewPath("spec", "scaling"), spec.Scaling)
+	milli := int64(0)
+	if stated {
+		milli = own.HPA.Metrics[0].Target
+	}
+	choice := autoscaler.Choose(s.Autoscalers, workload, milli)
+	words := choice.Used
+	switch {
+	case len(choice.Scalings) == 0 && stated:
+		choice.Scalings = []decide.Scaling{own}
+		words = []string{autoscaler.Describe(own)}
+	case len(choice.Scalings) == 0:
+		words = []string{"no autoscaler, and no spec.scaling"}
+	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Scaling) bool { return c.Target() == own.Target() }):
+		words = append(words,
+			fmt.Sprintf("spec.scaling.target %s is not used beside them", spec.Scaling.Target.String()))
+	}
+	doubts := doubts(choice.Passed, s.Unread)
+	target.Scalings, target.ScalingSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
+	if len(choice.Scalings) > 0 {
+		target.Policy.Target = choice.Scalings[0].Target()
+		return
+	}
+	target.Uncalibrated = uncalibrated(target.Policy, doubts)
+}
+
+// doubts are the first few reasons why autoscalers are not used, and why there may be more of them.
+func doubts(passed []string, unread string) []string {
+	const shown = 4
+	out := slices.Clone(passed[:min(shown, len(passed))])
+	if more := len(passed) - shown; more > 0 {
+		out = append(out, fmt.Sprintf("%d more are not used", more))
+	}
+	if unread != "" {
+		out = append(out, unread)
+	}
+	return out
+}
+
+// uncalibrated says how an objective or a cost ratio is served while it cannot be calibrated by the workload's outcome;
+// nothing without either.
+func uncalibrated(policy decide.Policy, doubts []string) string {
+	var asked string
+	switch {
+	case policy.CostRatio > 0:
+		asked = fmt.Sprintf("costRatio %.6g", policy.CostRatio)
+	case policy.Late > 0:
+		asked = fmt.Sprintf("late %.4g%%", policy.Late*100)
+	default:
+		return ""
+	}
+	text := fmt.Sprintf("%s needs to know what one replica sustains: let a HorizontalPodAutoscaler or a "+
+		"ScaledObject refer to this Forecast, or set spec.scaling.target; until then the %v quantile of the window's "+
+		"maximum is served", asked, policy.Level())
+	return strings.Join(append([]string{text}, doubts...), "; ")
+}
+
+// scaling reads spec.scaling as the autoscaler that the README advises: its scale-down is not held, because the value
+// already looks ahead, and the rest is as the API server and the controller-manager have it.
+func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.Scaling, stated bool) {
+	if s == nil {
+		return decide.Scaling{}, false
+	}
+	down := hpa.DefaultScaleDown()
+	down.Stabilization = 0
+	spec := hpa.Spec{
+		Min: 1, Max: MaxReplicas,
+		Metrics: []hpa.Metric{{
+			Name: "demand", Source: hpa.External, Type: hpa.AverageValue,
+			Target: r.scalingTarget(path.Child("target"), s),
+		}},
+		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+		Cluster:  hpa.DefaultCluster(),
+	}
+	if s.MinReplicas != nil {
+		spec.Min = *s.MinReplicas
+	}
+	if s.MaxReplicas != nil {
+		spec.Max = *s.MaxReplicas
+	}
+	if spec.Min < 0 || spec.Min > MaxReplicas {
+		r.Invalid(path.Child("minReplicas"), spec.Min, "write 0 to %d", MaxReplicas)
+	}
+	if least := max(spec.Min, 1); spec.Max < least || spec.Max > MaxReplicas {
+		r.Invalid(path.Child("maxReplicas"), spec.Max, "write at least %d: minReplicas, and 1; and at most %d",
+			least, MaxReplicas)
+	}
+	// One that may sleep keeps a replica here, see package autoscaler.
+	spec.Min = max(spec.Min, 1)
+	return decide.Scaling{By: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
+}
+
+// scalingTarget reads what one replica sustains, in milli-units; 0 where it is no target of a metric.
+func (r *reader) scalingTarget(path *field.Path, s *v1alpha1.Scaling) int64 {
+	target := s.Target.AsApproximateFloat64()
+	switch {
+	case !(target > 0):
+		r.Invalid(path, s.Target.String(),
+			"write the demand that one replica sustains, a quantity above 0, for example \"4000\"")
+		return 0
+	case target < 0.001 || target >= maxTarget:
+		r.Invalid(path, s.Target.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
+			float64(maxTarget))
+		return 0
+	}
+	return s.Target.MilliValue()
+}
+
+// CheckQuantities refuses an object whose quantities must not be parsed (see v1alpha1.BoundedQuantity). It is to be asked
+// before the object is decoded.
+func CheckQuantities(object map[string]any) error {
+	text, found, err := unstructured.NestedString(object, "spec", "scaling", "target")
+	if err != nil || !found || v1alpha1.BoundedQuantity(text) {
+		return nil //nolint:nilerr // A target of another kind is the decoder's to refuse.
+	}
+	return fmt.Errorf("spec.scaling.target: %.64q is not a quantity, write for example 64, 0.5 or 4k", text)
+}

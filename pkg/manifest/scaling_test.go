@@ -1,0 +1,192 @@
+package manifest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+)
+
+// referring is an autoscaler of 1 to 20 replicas that refers to the Forecast of header; target 0 leaves it to the Forecast.
+func referring(by string, target int64) autoscaler.Reference {
+	return autoscaler.Reference{
+		Forecast: snapshot.Key{Namespace: "inference", Name: "llama"}, By: by,
+		Scales: leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"},
+		Spec: hpa.Spec{
+			Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
+			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: target * 1000}},
+		},
+	}
+}
+
+// refused is one that cannot count.
+func refused(by, reason string) autoscaler.Reference {
+	r := referring(by, 1)
+	r.Spec, r.Refused = hpa.Spec{}, reason
+	return r
+}
+
+func TestWhereTheSettingsComeFrom(t *testing.T) {
+	const (
+		h     = "HorizontalPodAutoscaler/"
+		needs = "late 1% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
+			"this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window's maximum is served"
+	)
+	many := make([]autoscaler.Reference, 9)
+	for i := range many {
+		many[i] = refused(fmt.Sprint(h, i), "no")
+	}
+	for _, c := range []struct {
+		name, fields        string
+		references          []autoscaler.Reference
+		unread              string
+		by                  []string
+		target              float64
+		words, uncalibrated string
+	}{
+		{"nothing", "", nil, "", nil, 0, "no autoscaler, and no spec.scaling", needs},
+		{
+			"an HPA is enough", "",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64,
+			h + "a: 64 a replica, 1 to 20 replicas", "",
+		},
+		{
+			"nothing but spec.scaling", "scaling: {target: 50}", nil, "",
+			[]string{"spec.scaling"},
+			50,
+			"spec.scaling: 50 a replica, 1 to 1000000 replicas", "",
+		},
+		{
+			"an HPA beside spec.scaling", "scaling: {target: 64, maxReplicas: 5}",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64, h + "a: 64 a replica, 1 to 20 replicas", "",
+		},
+		{
+			"an HPA that contradicts spec.scaling", "scaling: {target: 50}",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64,
+			h + "a: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used beside them", "",
+		},
+		{
+			"a trigger that leaves the target to the Forecast", "scaling: {target: 50}",
+			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
+			"",
+			[]string{"ScaledObject/a"},
+			50,
+			"ScaledObject/a: 50 a replica, 1 to 20 replicas", "",
+		},
+		{
+			"a trigger and a Forecast that both leave it to the other", "",
+			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
+			"", nil, 0,
+			"no autoscaler, and no spec.scaling; ScaledObject/a is not used: nothing says what one replica sustains: set " +
+				"target in its trigger's metadata, or spec.scaling.target",
+			needs + "; ScaledObject/a is not used: nothing says what one replica sustains: set target in its trigger's " +
+				"metadata, or spec.scaling.target",
+		},
+		{
+			"the refused fall back to spec.scaling", "scaling: {target: 50}",
+			[]autoscaler.Reference{refused(h+"a", "its target is of type Value")},
+			"",
+			[]string{"spec.scaling"},
+			50,
+			"spec.scaling: 50 a replica, 1 to 1000000 replicas; " + h + "a is not used: its target is of type Value", "",
+		},
+		{
+			"rights that are missing", "",
+			[]autoscaler.Reference{referring("ScaledObject/a", 64)},
+			"HPAs cannot be read",
+			[]string{"ScaledObject/a"},
+			64, "ScaledObject/a: 64 a replica, 1 to 20 replicas; HPAs cannot be read", "",
+		},
+		{
+			"a quantile needs no target, and may have one", `quantile: "0.9"`,
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64, h + "a: 64 a replica, 1 to 20 replicas", "",
+		},
+		{"a quantile alone", `quantile: "0.9"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling", ""},
+		{
+			"a cost ratio needs one, too", `costRatio: "20"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling",
+			strings.Replace(needs, "late 1%", "costRatio 20", 1),
+		},
+		{
+			"no more than a reader reads", "scaling: {target: 50}", many, "",
+			[]string{"spec.scaling"},
+			50,
+			"spec.scaling: 50 a replica, 1 to 1000000 replicas; " + strings.Join([]string{
+				h + "0 is not used: no", h + "1 is not used: no", h + "2 is not used: no", h + "3 is not used: no",
+			}, "; ") + "; 5 more are not used", "",
+		},
+	} {
+		o := object(
+			t,
+			header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n",
+		)
+		got, problems := manifest.NewResolver(catalogue{}).
+			ResolveIn(o, manifest.Surroundings{Autoscalers: c.references, Unread: c.unread})
+		var by []string
+		for _, s := range got.Scalings {
+			by = append(by, s.By)
+			if err := s.HPA.Validate(); err != nil {
+				t.Errorf("%s: %s: %v", c.name, s.By, err)
+			}
+		}
+		if diff := cmp.Diff(c.by, by); diff != "" || len(problems) > 0 || got.Policy.Target != c.target {
+			t.Errorf("%s: target %g, %v, %s", c.name, got.Policy.Target, problems, diff)
+		}
+		if got.ScalingSource != c.words || got.Uncalibrated != c.uncalibrated {
+			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.ScalingSource, got.Uncalibrated, c.words, c.uncalibrated)
+		}
+		if (got.Uncalibrated == "") != (got.Policy.ByOutcome() || got.Policy.Quantile > 0) {
+			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByOutcome(), got.Uncalibrated)
+		}
+	}
+}
+
+// TestUsableIsBounded: what is served is bounded by what the replicas that there may be can use.
+func TestUsableIsBounded(t *testing.T) {
+	o := object(t, header+spec("scaling: {target: 4k, maxReplicas: 50}"))
+	got, _ := manifest.NewResolver(catalogue{}).Resolve(o)
+	if len(got.Scalings) != 1 || got.Scalings[0].Usable() != 200_000 {
+		t.Errorf("scalings %+v", got.Scalings)
+	}
+}
+
+func TestSameSurroundings(t *testing.T) {
+	list := []autoscaler.Reference{referring("a", 1)}
+	one := manifest.Surroundings{Autoscalers: list}
+	for _, c := range []struct {
+		name  string
+		other manifest.Surroundings
+		want  bool
+	}{
+		{"the very list", manifest.Surroundings{Autoscalers: list}, true},
+		{"another list", manifest.Surroundings{Autoscalers: []autoscaler.Reference{referring("a", 1)}}, false},
+		{"none", manifest.Surroundings{}, false},
+		{"other words", manifest.Surroundings{Autoscalers: list, Unread: "no"}, false},
+		{"other starts", manifest.Surroundings{Autoscalers: list, Starts: manifest.Measured{Words: "1 of 10"}}, false},
+	} {
+		if got := one.Same(c.other); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	if !(manifest.Surroundings{}).Same(manifest.Surroundings{}) {
+		t.Error("nothing is not the same as nothing")
+	}
+}

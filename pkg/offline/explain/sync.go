@@ -1,0 +1,81 @@
+package explain
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+)
+
+const (
+	// period is the controller-manager's --horizontal-pod-autoscaler-sync-period where it has no flags.
+	period = 15 * time.Second
+	// furthest is how long is looked ahead for an end. A policy of one pod in half an hour takes that for twelve.
+	furthest = 6 * time.Hour
+	// unbounded stands for a demand that any number of replicas is too few for.
+	unbounded = math.MaxInt64
+)
+
+// controller is the HPA's as far as it is known from outside: the present replicas are what it recommended last, and what
+// its status tells of the last change it remembers.
+func (s *Situation) controller() (*hpa.Controller, error) {
+	c, err := hpa.New(s.Spec)
+	if err != nil {
+		return nil, err
+	}
+	from, known := s.before()
+	if known {
+		c.Recall(s.Live.LastScale, from, s.Scale.Replicas)
+	}
+	return c, nil
+}
+
+// settle goes on after a first sync until the readings, if they stay, change nothing any more.
+func (s *Situation) settle(c *hpa.Controller, first int32) Settling {
+	o := s.observed()
+	last := Settling{Replicas: first}
+	for elapsed := period; elapsed <= furthest; elapsed += period {
+		o.Replicas, o.Existing, o.Pods, o.Ready = last.Replicas, last.Replicas, last.Replicas, last.Replicas
+		next := c.Sync(s.Now.Add(elapsed), o).Replicas
+		if next != last.Replicas {
+			last = Settling{Replicas: next, Seconds: elapsed.Seconds()}
+		}
+		if elapsed.Seconds()-last.Seconds > s.memory().Seconds()+period.Seconds() {
+			return last
+		}
+	}
+	last.Open = last.Seconds > 0 && furthest.Seconds()-last.Seconds <= s.memory().Seconds()
+	return last
+}
+
+// memory is how far back the controller looks at most.
+func (s *Situation) memory() time.Duration {
+	back := s.Spec.DownStabilization()
+	if b := s.Spec.Behavior; b != nil {
+		back = max(back, b.Up.Stabilization, b.Up.LongestPeriod(), b.Down.LongestPeriod())
+	}
+	return back
+}
+
+// reach is how many replicas can be asked for, from a number of them, after a time in which the demand is without bound:
+// what the scale-up window and policies leave of it.
+func (s *Situation) reach(from int32, after time.Duration) int32 {
+	spec := s.Spec
+	spec.Cluster.Tolerance = 0
+	spec.Metrics = []hpa.Metric{{Name: "demand", Source: hpa.Object, Type: hpa.AverageValue, Target: 1}}
+	if spec.Behavior != nil {
+		behavior := *spec.Behavior
+		behavior.Up.Tolerance = nil
+		spec.Behavior = &behavior
+	}
+	c, err := hpa.New(spec)
+	if err != nil { // Not of a spec that is valid with its own metrics.
+		return math.MaxInt32
+	}
+	at := max(from, 1)
+	for elapsed := time.Duration(0); elapsed <= after && at < spec.Max; elapsed += period {
+		o := hpa.Observed{Replicas: at, Existing: at, Readings: []hpa.Reading{{Values: []int64{unbounded}}}}
+		at = c.Sync(s.Now.Add(elapsed), o).Replicas
+	}
+	return at
+}

@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+)
+
+// Config is a history, and the workload and the autoscaler that are to meet it.
+type Config struct {
+	// Demand is the total as it was recorded, on any step, NaN for a gap. Source says in words where it is from, and Remarks
+	// what its reader has to say of it.
+	Demand  forecast.Series
+	Source  string
+	Remarks []string
+	// HPA is the autoscaler, with one metric of an AverageValue target; Autoscaler names it in words.
+	HPA        hpa.Spec
+	Autoscaler string
+	// Lead is how long a replica takes from being asked for until it is ready; with Node, from having a place on a node.
+	Lead Lead
+	// Node, if not nil, is how long a node takes that a replica must wait for where it finds none. Nil says that Lead has
+	// that in it.
+	Node *Lead
+	// Pool, if not nil, is a warm pool that is to be judged beside the policies. It wants a Node.
+	Pool *Pool
+	// Capacity is what a replica sustains, in the metric's unit; 0 takes the autoscaler's target for it.
+	Capacity float64
+	// Objective is the share of the demand, above 0 and below 1, that may wait longer than Wait; 0 for workload.DefaultWait.
+	Objective float64
+	Wait      time.Duration
+	// GPUs of a replica; 0 for 1. GPUPrice of one for an hour in dollars, 0 for none.
+	GPUs, GPUPrice float64
+	// Only names the policies to play, in no order; nil is all of them, with what forewarm would cost for other objectives.
+	Only []string
+	// Workers is how much is played at once; 0 for as many as the machine runs.
+	Workers int
+}
+
+// filled has the defaults in place of zeros. A replica is kept at least: nothing here wakes a workload.
+func (c *Config) filled() Config {
+	out := *c
+	if out.Capacity == 0 && len(out.HPA.Metrics) == 1 {
+		out.Capacity = float64(out.HPA.Metrics[0].Target) / 1000
+	}
+	out.Wait = cmp.Or(out.Wait, hpasim.DefaultWait)
+	out.GPUs = cmp.Or(out.GPUs, 1)
+	out.Workers = cmp.Or(out.Workers, runtime.GOMAXPROCS(0))
+	out.HPA.Min = max(out.HPA.Min, 1)
+	out.HPA.Cluster.ScaleToZero = false
+	return out
+}
+
+// Validate returns every problem.
+func (c *Config) Validate() error {
+	filled := c.filled()
+	return filled.judge()
+}
+
+func (c *Config) judge() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(c.HPA.Metrics) != 1 || c.HPA.Metrics[0].Type != hpa.AverageValue {
+		wrong("an autoscaler of %d metrics, want one with an AverageValue target", len(c.HPA.Metrics))
+	}
+	if !(c.Objective > 0 && c.Objective < 1) {
+		wrong("an objective of %v, want a share above 0 and below 1, such as 0.01", c.Objective)
+	}
+	if !(c.GPUs > 0) || math.IsInf(c.GPUs, 0) {
+		wrong("%v GPUs a replica, want more than 0", c.GPUs)
+	}
+	if !(c.GPUPrice >= 0) || math.IsInf(c.GPUPrice, 0) {
+		wrong("a price of %v for a GPU-hour, want 0 or more", c.GPUPrice)
+	}
+	for _, name := range c.Only {
+		if !slices.Contains(names(), name) {
+			wrong("a policy %.64q, want of %s", name, strings.Join(names(), ", "))
+		}
+	}
+	if c.Workers < 0 {
+		wrong("%d workers, want 1 or more", c.Workers)
+	}
+	spec := c.spec(c.target())
+	problems = append(problems, c.Lead.validate(), spec.Validate(sync), c.judgePool())
+	return errors.Join(problems...)
+}
+
+// names are those of all policies, in their order.
+func names() []string {
+	return []string{HPA, BestTarget, Max15m, Offset, HoltWinters, ARIMA, Forewarm, Oracle}
+}
+
+const (
+	// sync is the period of the HPA's controller and the step of everything that is played.
+	sync = hpasim.DefaultSync
+	day  = 24 * time.Hour
+)
+
+// spec is the workload with a target in milli-units.
+func (c *Config) spec(target int64) hpasim.Spec {
+	h := c.HPA
+	if len(h.Metrics) == 1 {
+		h.Metrics = []hpa.Metric{h.Metrics[0]}
+		h.Metrics[0].Target = target
+	}
+	return hpasim.Spec{Capacity: c.Capacity, HPA: h, Pod: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
+}
+
+// keep is how long a node stays that nothing is on: the default of Cluster Autoscaler.
+const keep = 10 * time.Minute
+
+// nodes are what a replica needs to have a place; nil where it always has one.
+func (c *Config) nodes() *hpasim.Nodes {
+	if c.Node == nil {
+		return nil
+	}
+	return &hpasim.Nodes{Lead: c.Node.pods(), Places: c.Pool.placesOfNode(), Keep: keep}
+}
+
+// target is the autoscaler's as it is written, in milli-units.
+func (c *Config) target() int64 {
+	if len(c.HPA.Metrics) != 1 {
+		return 0
+	}
+	return c.HPA.Metrics[0].Target
+}
+
+// full is the target of a replica's whole capacity, in milli-units.
+func (c *Config) full() int64 { return c.share(1) }
+
+// share is the target of a share of a replica's capacity, in milli-units.
+func (c *Config) share(of float64) int64 {
+	return max(int64(math.Round(of*c.Capacity*1000)), 1)
+}
+
+// leadTime is that of a replica in words, and of a node where replicas wait for one.
+func (c *Config) leadTime() string {
+	if c.Node == nil {
+		return c.Lead.String()
+	}
+	return c.Lead.String() + "; of a node before that " + c.Node.String()
+}
+
+// planned is the lead time that those reckon with who look ahead: that of a node that may have to come, too.
+func (c *Config) planned() time.Duration {
+	if c.Node == nil {
+		return c.Lead.planned()
+	}
+	return c.Lead.planned() + c.Node.planned()
+}
+
+// window is the time ahead that a decision now concerns.
+func (c *Config) window() time.Duration { return leadtime.Window(c.planned()) }

@@ -1,0 +1,147 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+)
+
+// history is a demand on the grid of the HPA's controller, and what was known of it before.
+type history struct {
+	demand   forecast.Series
+	recorded forecast.Series
+	// missing is the share of the recorded steps that are gaps, and gap the longest of them.
+	missing float64
+	gap     time.Duration
+	warmUp  time.Duration
+	// peak is the most that came in a step of the grid.
+	peak float64
+	// done is closed when nobody waits for what is played any more.
+	done <-chan struct{}
+}
+
+const (
+	// warmUp is played and not counted; of a history shorter than shortHistory a part.
+	warmUp, shortHistory, warmUpPart = 2 * day, 4 * day, 10
+	// leastHistory is what can be judged at all, and leastWindows of the time that is looked ahead.
+	leastHistory, leastWindows = time.Hour, 10
+	// coarsest is the longest step that is played, where the time that is planned ahead is not longer: of what comes within
+	// a step nothing is known, and lines through it would make any policy look good.
+	coarsest = time.Hour
+	// mostHistory bounds the work, of which a step of the grid is as much as any other.
+	mostHistory = 366 * day
+)
+
+// read lays the history on the grid and refuses what cannot be judged.
+func (c *Config) read() (history, error) {
+	h := history{recorded: c.Demand}
+	if err := checkRecorded(c.Demand); err != nil {
+		return h, err
+	}
+	if err := h.playable(c.planned()); err != nil {
+		return h, err
+	}
+	demand, err := onGrid(c.Demand)
+	if err != nil {
+		return h, err
+	}
+	h.demand = demand
+	h.missing, h.gap = gaps(c.Demand)
+	for _, v := range demand.Values {
+		h.peak = math.Max(h.peak, v)
+	}
+	if h.peak == 0 {
+		return h, fmt.Errorf("a history of 0 throughout: is %s the demand?", c.Source)
+	}
+	long := h.span()
+	if least := max(leastHistory, leastWindows*c.window()); long < least {
+		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two "+
+			"weeks to see what days and weeks are like", long, c.planned(), forecast.ErrTooShort, least)
+	}
+	h.warmUp = warmUp
+	if long < shortHistory {
+		h.warmUp = (long / warmUpPart).Truncate(sync)
+	}
+	return h, nil
+}
+
+// playable refuses what would take very long and tell nothing.
+func (h *history) playable(planned time.Duration) error {
+	step := h.recorded.Step
+	if most := max(coarsest, planned); step > most {
+		return fmt.Errorf("a history in steps of %s is too coarse to judge a lead time of %s: what came within a step "+
+			"is not in it, want steps of %s at most, and rather of a minute", humanize.Span(step), humanize.Span(planned), humanize.Span(most))
+	}
+	if h.recorded.Len() > int(mostHistory/step) {
+		return fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which two "+
+			"show what days and weeks are like", days(h.span()), days(mostHistory))
+	}
+	return nil
+}
+
+// checkRecorded says which value is no demand, and when.
+func checkRecorded(s forecast.Series) error {
+	if err := s.Check(2); err != nil {
+		return fmt.Errorf("the history: %w", err)
+	}
+	for i, v := range s.Values {
+		if v < 0 {
+			return fmt.Errorf("the history is %v at %s: a demand is 0 or more; of a counter take the rate",
+				v, s.TimeAt(i).UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// onGrid lays a series on the grid: by means where it is finer, by lines from one observation to the next where it is
+// coarser. Gaps are passed over by lines.
+func onGrid(s forecast.Series) (forecast.Series, error) {
+	if s.Step >= sync {
+		return simulate.Resample(s, sync)
+	}
+	fine, err := simulate.Resample(s, s.Step)
+	if err != nil {
+		return fine, err
+	}
+	out := forecast.Series{Start: fine.Start, Step: sync}
+	for from := time.Duration(0); from+sync <= time.Duration(fine.Len())*fine.Step; from += sync {
+		out.Values = append(out.Values, mean(fine, from, from+sync))
+	}
+	return out, nil
+}
+
+// mean of a series from one time after its start to another, every value holding for its step.
+func mean(s forecast.Series, from, to time.Duration) float64 {
+	sum := 0.0
+	for i := int(from / s.Step); time.Duration(i)*s.Step < to; i++ {
+		begin, end := time.Duration(i)*s.Step, time.Duration(i+1)*s.Step
+		sum += s.Values[i] * float64(min(end, to)-max(begin, from))
+	}
+	return sum / float64(to-from)
+}
+
+// gaps are the share of the steps that are missing, and the longest run of them.
+func gaps(s forecast.Series) (share float64, longest time.Duration) {
+	run := time.Duration(0)
+	for _, v := range s.Values {
+		if !math.IsNaN(v) {
+			run = 0
+			continue
+		}
+		run += s.Step
+		longest = max(longest, run)
+	}
+	return 1 - float64(s.Observed())/float64(s.Len()), longest
+}
+
+// span of what was recorded.
+func (h *history) span() time.Duration { return time.Duration(h.recorded.Len()) * h.recorded.Step }
+
+// config plays the history under a target in milli-units.
+func (h *history) config(c *Config, target int64) simulate.Config {
+	return simulate.Config{Demand: h.demand, Spec: c.spec(target), WarmUp: h.warmUp}
+}

@@ -1,0 +1,56 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+)
+
+// Lead is the lead time of a replica.
+type Lead struct {
+	// Median is what half of the starts take at most.
+	Median time.Duration
+	// P90 is what nine in ten take at most; 0 says that all take the same.
+	P90 time.Duration
+	// Known says how it is known: "given", or "measured on 40 starts".
+	Known string
+}
+
+// normal90 is the quantile of nine in ten of a standard Gaussian.
+const normal90 = 1.2815515655446004
+
+func (l Lead) validate() error {
+	if l.Median < 0 || l.Median == 0 && l.P90 > 0 {
+		return fmt.Errorf("a lead time of %s, want 0 or more, and more than 0 beside a p90", l.Median)
+	}
+	if l.P90 != 0 && l.P90 < l.Median {
+		return fmt.Errorf("a lead time of %s and a p90 of %s, want the p90 no shorter", l.Median, l.P90)
+	}
+	return nil
+}
+
+// pods are the lead times that are played: log-normal between the two, as start-up times are skewed to the right.
+func (l Lead) pods() hpasim.Lead { //nolint:ireturn // What a workload.Spec holds.
+	if l.P90 <= l.Median {
+		return hpasim.Constant(l.Median)
+	}
+	sigma := math.Log(l.P90.Seconds()/l.Median.Seconds()) / normal90
+	return hpasim.LogNormal{Mean: time.Duration(float64(l.Median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
+}
+
+// planned is the lead time that those reckon with who look ahead: nine in ten starts take no longer.
+func (l Lead) planned() time.Duration { return max(l.Median, l.P90) }
+
+// String is "5m0s, given", or "5m0s, one in ten over 8m0s, given".
+func (l Lead) String() string {
+	text := l.Median.String()
+	if l.P90 > l.Median {
+		text += ", one in ten over " + l.P90.String()
+	}
+	if l.Known != "" {
+		text += ", " + l.Known
+	}
+	return text
+}

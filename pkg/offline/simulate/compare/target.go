@@ -1,0 +1,120 @@
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+)
+
+// tried is what came of a target in milli-units.
+type tried struct {
+	target int64
+	report simulate.Report
+}
+
+// sweep is what a rival's values came to under every target.
+type sweep struct {
+	all  []tried
+	best *Policy
+}
+
+// targets are the shares of a replica's capacity from 20 % to 110 %, in milli-units, and the one that is written.
+func (p *plan) targets() []int64 {
+	out := []int64{p.target()}
+	for mille := 200; mille <= 1100; mille += 25 {
+		out = append(out, p.share(float64(mille)/1000))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// sweep plays values under every target, and the best of them again, in full.
+func (p *plan) sweep(values []float64, spent func()) (*sweep, error) {
+	s := &sweep{}
+	for _, target := range p.targets() {
+		if err := p.interrupted(); err != nil {
+			return nil, err
+		}
+		report, err := simulate.Run(p.config(&p.Config, target), simulate.NewTape(values))
+		if err != nil {
+			return nil, err
+		}
+		s.all = append(s.all, tried{target, report})
+		spent()
+	}
+	var err error
+	s.best, err = p.play("", values, cheapest(s.all, p.Objective).target)
+	return s, err
+}
+
+// cheapest is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
+// larger one.
+func cheapest(all []tried, objective float64) tried {
+	best := all[0]
+	for _, t := range all[1:] {
+		if better(&t, &best, objective) {
+			best = t
+		}
+	}
+	return best
+}
+
+func better(a, b *tried, objective float64) bool {
+	meets, met := a.report.LateShare() <= objective, b.report.LateShare() <= objective
+	switch {
+	case meets != met:
+		return meets
+	case meets:
+		return a.report.Replicas <= b.report.Replicas
+	case a.report.LateShare() != b.report.LateShare():
+		return a.report.LateShare() < b.report.LateShare()
+	}
+	return a.report.Replicas <= b.report.Replicas
+}
+
+// policy is the rival with its best target, and what the others would have cost.
+func (s *sweep) policy(name string) *Policy {
+	out := *s.best
+	out.Name, out.Hindsight = name, true
+	var points []Point
+	for _, t := range s.all {
+		points = append(points, pointOf(inUnits(t.target), &t.report))
+	}
+	out.Frontier = front(points)
+	return &out
+}
+
+func pointOf(setting float64, r *simulate.Report) Point {
+	return Point{Setting: setting, Late: r.LateShare(), Cost: r.Cost()}
+}
+
+// front are the points of which none is both later and dearer than another, from the least late to the cheapest.
+func front(points []Point) []Point {
+	slices.SortFunc(points, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(a.Late, b.Late), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Setting, b.Setting))
+	})
+	var out []Point
+	for _, p := range points {
+		if len(out) == 0 || p.Cost < out[len(out)-1].Cost {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// otherObjectives are those that forewarm's frontier is drawn with, beside the one that was asked for: where all policies are
+// played.
+func (p *plan) otherObjectives() []float64 {
+	const most = 0.5
+	var out []float64
+	if p.Only != nil {
+		return nil
+	}
+	for _, times := range []float64{0.1, 0.25, 0.5, 2, 4} {
+		if objective := p.Objective * times; objective <= most {
+			out = append(out, objective)
+		}
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package policy_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/margin"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
+)
+
+// objective for a demand, without what was learnt on other workloads.
+func objective(t *testing.T, s forecast.Series, late float64) forecaster.Config {
+	t.Helper()
+	margins, err := margin.Shipped(5 * time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scaling := decide.Scaling{By: "test", HPA: played(s).HPA}
+	c := windowpeak.Config{Step: s.Step, Window: 7 * time.Minute, Reads: []string{}}
+	return forecaster.Config{
+		Step: s.Step, Window: c.Window, Rate: true, Models: []string{windowpeak.SES},
+		Policy:   decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
+		Scalings: []decide.Scaling{scaling},
+		Learnt: &forecaster.Learnt{
+			Prior: windowpeak.Naive(windowpeak.NewFeatures(c).Names()), Reads: c.Reads, Margins: margins,
+		},
+	}
+}
+
+func forewarm(t *testing.T, c forecaster.Config) *policy.Forewarm {
+	t.Helper()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return policy.NewForewarm(c)
+}
+
+// The floor: whatever is forecast, never less than what is observed.
+func TestForewarmNeverServesLessThanIsObserved(t *testing.T) {
+	s := daily(3, 5)
+	observed := values(t, s, policy.NewObserved())
+	for i, got := range values(t, s, forewarm(t, objective(t, s, 0.01))) {
+		if got < observed[i] {
+			t.Fatalf("minute %d: serves %v of %v", i, got, observed[i])
+		}
+	}
+}
+
+// A larger multiple serves no less.
+func TestForewarmIsMonotoneInK(t *testing.T) {
+	s := daily(2, 6)
+	var before []float64
+	for _, k := range []float64{0.1, 1, 3, 10} {
+		c := objective(t, s, 0.01)
+		c.Learnt.Multiple = []float64{k}
+		got := values(t, s, forewarm(t, c))
+		for i := range before {
+			if got[i] < before[i] {
+				t.Fatalf("minute %d: k = %v serves %v, a smaller one %v", i, k, got[i], before[i])
+			}
+		}
+		before = got
+	}
+}
+
+// A workload is as late as it was asked to be, within what a week can tell, and the stricter objective costs more.
+func TestForewarmMeetsItsObjective(t *testing.T) {
+	s := daily(8, 7)
+	var costs []float64
+	for _, late := range []float64{0.003, 0.03} {
+		c := played(s)
+		c.WarmUp = 2 * day
+		report, err := simulate.Run(c, forewarm(t, objective(t, s, late)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.LateShare(); got > 3*late {
+			t.Errorf("asked for %v late, %v were", late, got)
+		}
+		costs = append(costs, report.Cost())
+	}
+	if !(costs[0] > costs[1]) {
+		t.Errorf("costs %v, want the stricter objective to cost more", costs)
+	}
+}
+
+func TestForewarmIsChecked(t *testing.T) {
+	for _, late := range []float64{0, 1, -1, math.NaN()} {
+		if err := objective(t, daily(1, 8), late).Validate(); err == nil {
+			t.Errorf("an objective of %v is no error", late)
+		}
+	}
+}
+
+// timetable is five times the demand from 9 to 17 o'clock, every day.
+func timetable(days int) forecast.Series {
+	s := daily(days, 9)
+	random := rand.New(rand.NewPCG(9, 9))
+	for i := range s.Values {
+		level := 6.0
+		if hour := i / 60 % 24; hour >= 9 && hour < 17 {
+			level = 30
+		}
+		s.Values[i] = level * math.Max(0, 1+0.1*random.NormFloat64())
+	}
+	return s
+}
+
+// Where the clock rules the demand, yesterday's query with offset is hard to beat and free: forewarm is no dearer by more
+// than what it takes to find that out, at the offset's best target for the same lateness.
+func TestForewarmOnATimetable(t *testing.T) {
+	const late = 0.02
+	s := timetable(14)
+	play := func(target int64, p simulate.Policy) simulate.Report {
+		c := played(s)
+		c.WarmUp, c.HPA.Metrics[0].Target = 3*day, target
+		report, err := simulate.Run(c, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	free := math.Inf(1)
+	for target := int64(600); target <= 1000; target += 25 {
+		if r := play(target, policy.NewOffset(6*time.Minute, s.Step, day)); r.LateShare() <= late {
+			free = math.Min(free, r.Cost())
+		}
+	}
+	p := forewarm(t, objective(t, s, late))
+	r := play(1000, p)
+	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.Cost(), 100*r.LateShare(), free)
+	if report := p.Forecaster().Objective().Report(); report.Choice.Name != windowpeak.LastSeason {
+		t.Errorf("%s serves: %+v", report.Choice.Name, report.Candidates)
+	}
+	if !(r.Cost() <= 1.05*free) || !(r.LateShare() <= late) {
+		t.Errorf("costs %v with %v late, the offset %v", r.Cost(), r.LateShare(), free)
+	}
+}
+
+// A rise so smooth and slow that no step of it leaves the autoscaler's tolerance is not followed for long: capacity must
+// not stand just below the demand meanwhile.
+func TestForewarmOnASmoothDemand(t *testing.T) {
+	const late = 0.01
+	s := daily(8, 9)
+	for i := range s.Values {
+		s.Values[i] = 20 + 8*math.Sin(2*math.Pi*float64(i)/(24*60))
+	}
+	c := played(s)
+	c.WarmUp = 2 * day
+	r, err := simulate.Run(c, forewarm(t, objective(t, s, late)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%.3f at %.2f %% late", r.Cost(), 100*r.LateShare())
+	if !(r.LateShare() <= late) || !(r.Cost() < 1.25) {
+		t.Errorf("%v late at a cost of %v", r.LateShare(), r.Cost())
+	}
+}

@@ -1,0 +1,66 @@
+package policy
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+)
+
+// Observed serves the demand as it is observed, and over a gap what was observed last: what an HPA on a rate does, be it
+// with its stabilization.
+type Observed struct {
+	last float64
+}
+
+// NewObserved has observed nothing yet.
+func NewObserved() *Observed { return &Observed{last: math.NaN()} }
+
+// Serve is the observed demand.
+func (p *Observed) Serve(o simulate.Observation) float64 {
+	if !math.IsNaN(o.Demand) {
+		p.last = o.Demand
+	}
+	return p.last
+}
+
+// Max serves the maximum that was observed in the recent past: max_over_time(…[15m]).
+type Max struct {
+	recent *trailing.Max
+}
+
+// NewMax looks back over a window of at least one refresh.
+func NewMax(window, refresh time.Duration) *Max {
+	return &Max{trailing.NewMax(max(int(window/refresh), 1))}
+}
+
+// Serve is the maximum over the window, the newest observation included.
+func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.Push(o.Demand) }
+
+// Offset serves the larger of what is observed and what was observed a day ago and a week ago, within a lead time after
+// that hour: the trick with offset in PromQL. It needs no model and pays for every peak of yesterday's.
+type Offset struct {
+	observed *Observed
+	ahead    *trailing.Max
+	before   []trailing.Delay
+}
+
+// NewOffset looks ahead of the same time of each period before (a day, a week) by a lead time shorter than the periods.
+func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
+	window := int(lead / refresh)
+	p := &Offset{observed: NewObserved(), ahead: trailing.NewMax(window + 1)}
+	for _, period := range periods {
+		p.before = append(p.before, trailing.NewDelay(max(int(period/refresh)-window, 1)))
+	}
+	return p
+}
+
+// Serve is the maximum over now and the days before.
+func (p *Offset) Serve(o simulate.Observation) float64 {
+	value, ahead := p.observed.Serve(o), p.ahead.Push(o.Demand)
+	for i := range p.before {
+		value = trailing.Most(value, p.before[i].Push(ahead))
+	}
+	return value
+}

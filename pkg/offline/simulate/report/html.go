@@ -1,0 +1,108 @@
+package report
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/forewarm/forewarm/pkg/chart"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+//go:embed page
+var pages embed.FS
+
+//nolint:gochecknoglobals // Parsed once.
+var templates = template.Must(template.ParseFS(pages, "page/*.html"))
+
+// page is what the templates show.
+type page struct {
+	ChartStyle                template.CSS
+	Verdict, Capacity, Period string
+	Interrupted               string
+	Tiles                     []tile
+	// Courses are drawn at once, Others when they are asked for.
+	Courses, Others []course
+	Closeup         *closeup
+	Frontier        *frontier
+	Columns         []column
+	Rows            []row
+	Asked           string
+	Sections        []section
+	Facts           []fact
+	Notes           []string
+}
+
+// tile is a number that matters most, beside that of the autoscaler with its best target.
+type tile struct{ Name, Value, Note string }
+
+// HTML writes a comparison as one page that needs nothing beside itself, neither scripts nor the network, in light and in
+// dark, on paper and on a telephone. It returns the error of the writer.
+func HTML(w io.Writer, c *compare.Comparison) error {
+	a := &c.Assumptions
+	table := columns(a)
+	shown := page{
+		ChartStyle: chart.Style(), Verdict: c.Verdict, Capacity: capacity(a), Period: period(a),
+		Tiles: tiles(c), Closeup: newCloseup(c), Frontier: newFrontier(c), Columns: table, Rows: rows(c, table),
+		Asked: humanize.Asked(a.Objective), Sections: sections(c), Facts: facts(a), Notes: c.Notes,
+	}
+	if c.Partial {
+		shown.Interrupted = interrupted
+	}
+	for _, drawn := range courses(c.Policies, "course") {
+		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
+			shown.Courses = append(shown.Courses, drawn)
+		} else {
+			shown.Others = append(shown.Others, drawn)
+		}
+	}
+	var out bytes.Buffer
+	if err := templates.ExecuteTemplate(&out, "page.html", shown); err != nil {
+		return fmt.Errorf("report: page: %w", err)
+	}
+	if _, err := io.WriteString(w, printable.Text(out.String())); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// tiles are forewarm's numbers; none where one of the two was not played.
+func tiles(c *compare.Comparison) []tile {
+	a, ours, best := &c.Assumptions, policy(c, compare.Forewarm), policy(c, compare.BestTarget)
+	if ours == nil || best == nil {
+		return nil
+	}
+	const beside = " with the best target"
+	hours, late := gpuHours(a, ours), humanize.Share(ours.Report.LateShare())
+	out := []tile{{"GPU-hours", humanize.Amount(hours), than(hours, gpuHours(a, best), humanize.Amount)}}
+	if a.GPUPrice > 0 {
+		priced := func(v float64) string { return "$" + humanize.Amount(v) }
+		out = append(out, tile{"Cost", priced(dollars(a, ours)), than(dollars(a, ours), dollars(a, best), priced)})
+	}
+	return append(out,
+		tile{"Late, of at most " + humanize.Asked(a.Objective), late, humanize.Share(best.Report.LateShare()) + beside},
+		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(best.Report.ColdStarts) + beside},
+	)
+}
+
+// than compares a number with that of the best target, in words.
+func than(ours, best float64, told func(float64) string) string {
+	if !(best > 0) || !humanize.Known(ours) {
+		return told(best) + " with the best target"
+	}
+	by := ours/best - 1
+	size := strconv.FormatFloat(100*math.Abs(by), 'f', 1, 64) + "%"
+	switch {
+	case math.Abs(by) < 0.0005:
+		return "as with the best target"
+	case by < 0:
+		return size + " less than the " + told(best) + " with the best target"
+	}
+	return size + " more than the " + told(best) + " with the best target"
+}

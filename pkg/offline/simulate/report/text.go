@@ -1,0 +1,180 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/forewarm/forewarm/pkg/chart"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+// leastWidth is what the table takes at least; narrower terminals wrap it.
+const leastWidth = 60
+
+// Text tells a comparison in a terminal of so many columns: what is assumed of the capacity, the verdict, the table, the
+// charts, and then all that the figures rest on. It returns the error of the writer.
+func Text(w io.Writer, c *compare.Comparison, width int) error {
+	width = max(width, leastWidth)
+	var out bytes.Buffer
+	paragraph(&out, capacity(&c.Assumptions), width)
+	out.WriteByte('\n')
+	paragraph(&out, c.Verdict, width)
+	if c.Partial {
+		out.WriteByte('\n')
+		paragraph(&out, interrupted, width)
+	}
+	writeTable(&out, c, width)
+	writeCourses(&out, c, width)
+	writeFrontier(&out, c, width)
+	writeSections(&out, c, width)
+	writeFacts(&out, c, width)
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// interrupted is what a reader must know of a comparison that was not finished.
+const interrupted = "Interrupted: what is here is right, but policies or settings are missing from it."
+
+// writeTable is a line for each policy, with its columns as far apart as the width allows.
+func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
+	shown := columns(&c.Assumptions)
+	late := slices.IndexFunc(shown, func(c column) bool { return c.Below == "late" && c.Above == "" })
+	table := [][]string{{""}, {"policy"}}
+	for _, column := range shown {
+		table[0], table[1] = append(table[0], column.Above), append(table[1], column.Below)
+	}
+	var hindsight, missed string
+	for _, r := range rows(c, shown) {
+		line := append([]string{r.Policy}, r.Numbers...)
+		if r.Hindsight {
+			line[0] += "¹"
+			hindsight = "¹ with the target that was the best in hindsight"
+		}
+		sign := " "
+		if r.Misses {
+			sign = "!"
+			missed = "! more was late than the objective of " + humanize.Asked(c.Assumptions.Objective)
+		}
+		line[late+1] += sign
+		table = append(table, line)
+	}
+	out.WriteByte('\n')
+	align(out, table, width)
+	for _, note := range []string{hindsight, missed} {
+		if note != "" {
+			paragraph(out, note, width)
+		}
+	}
+}
+
+// align writes lines of cells, the first to the left and the numbers to the right.
+func align(out *bytes.Buffer, lines [][]string, width int) {
+	for _, line := range lines {
+		for i := range line {
+			line[i] = printable.Line(line[i])
+		}
+	}
+	widths := make([]int, len(lines[0]))
+	total := 0
+	for i := range widths {
+		for _, line := range lines {
+			widths[i] = max(widths[i], utf8.RuneCountInString(line[i]))
+		}
+		total += widths[i]
+	}
+	gap := 1
+	if total+2*(len(widths)-1) <= width {
+		gap = 2
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, cell := range line {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				text.WriteString(cell + pad)
+				continue
+			}
+			text.WriteString(strings.Repeat(" ", gap) + pad + cell)
+		}
+		out.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+	}
+}
+
+// writeCourses draws the demand over time, and under it what was late of it by policy, a bar for each stretch.
+func writeCourses(out *bytes.Buffer, c *compare.Comparison, width int) {
+	// The names stand to the left of the bars, which take so many columns whatever the terminal.
+	const named, mostColumns = 17, 120
+	const moment = "Mon 2 Jan 15:04"
+	across := min(width, mostColumns) - named
+	var first []compare.Slot // One that can stand for the time of all.
+	worst := 0.0
+	for i := range c.Policies {
+		if p := &c.Policies[i]; len(p.Course) > 0 {
+			worst = max(worst, highest(of(slots(p.Course, across), late)))
+			if len(p.Course) > len(first) {
+				first = p.Course
+			}
+		}
+	}
+	if first == nil {
+		return
+	}
+	fmt.Fprintf(out, "\nOver time, from %s to %s UTC\n",
+		first[0].Start.UTC().Format(moment), ending(first).UTC().Format(moment))
+	bars := func(name string, values []float64, top float64) {
+		fmt.Fprintf(out, "%-*s%s\n", named, name, chart.Bars(values, top))
+	}
+	came := of(slots(first, across), demand)
+	bars("demand", came, highest(came))
+	for i := range c.Policies {
+		if p := &c.Policies[i]; len(p.Course) > 0 {
+			bars(p.Name, of(slots(p.Course, across), late), worst)
+		}
+	}
+	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; of a policy, %s of a stretch's demand late.",
+		humanize.Amount(highest(came)), humanize.Share(worst)), width)
+}
+
+// writeFacts are the assumptions and the notes.
+func writeFacts(out *bytes.Buffer, c *compare.Comparison, width int) {
+	out.WriteString("\nWhat this rests on\n")
+	for _, f := range facts(&c.Assumptions) {
+		hanging(out, fmt.Sprintf("  %-27s", f.Name), f.Value, width)
+	}
+	if len(c.Notes) == 0 {
+		return
+	}
+	out.WriteString("\nWhat to know before you trust it\n")
+	for _, n := range c.Notes {
+		hanging(out, "  - ", n, width)
+	}
+}
+
+// paragraph breaks words into lines.
+func paragraph(out *bytes.Buffer, text string, width int) { hanging(out, "", text, width) }
+
+// hanging breaks words into lines behind a head, under which the further lines are indented.
+func hanging(out *bytes.Buffer, head, text string, width int) {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(head))
+	line, empty := head, true
+	for word := range strings.FieldsSeq(text) {
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			out.WriteString(line + "\n")
+			line, empty = indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	out.WriteString(strings.TrimRight(line, " ") + "\n")
+}

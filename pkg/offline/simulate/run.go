@@ -1,0 +1,126 @@
+package simulate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+)
+
+// Run plays the whole demand to a policy and its workload. It returns what Config.Validate finds.
+func Run(c Config, p Policy) (Report, error) {
+	all, err := Together(c, []Part{{Demand: c.Demand, Policy: p, Record: c.Record}})
+	if err != nil {
+		return Report{}, err
+	}
+	return all[0], nil
+}
+
+// Part is one of several demands, with the policy that serves it and what sees its steps.
+type Part struct {
+	// Demand is on the grid of the others and as long.
+	Demand forecast.Series
+	Policy Policy
+	Record func(hpasim.Moment)
+}
+
+// Together plays several demands at once, each to a policy and a workload of its own, which are of one kind and share nodes
+// and what the Config's Pool holds. The free places are in the last Report. Of the Config its own demand and Record play
+// no part. It returns what Config.Validate finds.
+func Together(c Config, parts []Part) ([]Report, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("simulate: no demand to play")
+	}
+	c.Demand = parts[0].Demand
+	for _, p := range parts {
+		of := c
+		of.Demand = p.Demand
+		if err := of.Validate(); err != nil {
+			return nil, fmt.Errorf("simulate: %w", err)
+		}
+		if p.Demand.Len() != c.Demand.Len() || p.Demand.Step != c.Demand.Step || !p.Demand.Start.Equal(c.Demand.Start) {
+			return nil, errors.New("simulate: demands on different grids")
+		}
+	}
+	r, err := newRunning(c.filled(), parts)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Demand.Values {
+		r.step(i)
+	}
+	return r.reports, nil
+}
+
+// running is a run under way.
+type running struct {
+	Config
+	parts     []Part
+	workloads []*hpasim.Workload
+	standings []hpasim.Standing
+	observed  []meter
+	values    []float64
+	reports   []Report
+	// warm are the steps that are not counted, and refresh those from one value to the next.
+	warm, refresh int
+}
+
+func newRunning(c Config, parts []Part) (*running, error) {
+	first := make([]float64, len(parts))
+	for i, p := range parts {
+		first[i] = math.NaN()
+		if p.Demand.Len() > 0 {
+			first[i] = p.Demand.Values[0]
+		}
+	}
+	workloads, err := hpasim.Together(c.Spec, c.Demand.Start, c.Demand.Step, first)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{
+		Config: c, parts: parts, workloads: workloads, reports: make([]Report, len(parts)),
+		standings: make([]hpasim.Standing, len(parts)), values: make([]float64, len(parts)),
+		warm:    int((c.WarmUp + c.Demand.Step - 1) / c.Demand.Step),
+		refresh: int(c.Refresh / c.Demand.Step),
+	}
+	for range parts {
+		r.observed = append(r.observed, newMeter(c.Demand.Step, r.refresh))
+	}
+	return r, nil
+}
+
+func (r *running) step(i int) {
+	if i%r.refresh == 0 {
+		r.ask(i)
+	}
+	for j := range r.parts {
+		p := &r.parts[j]
+		demand := p.Demand.Values[i]
+		r.observed[j].add(demand)
+		m := r.workloads[j].Step(r.values[j], demand)
+		if p.Record != nil {
+			p.Record(m)
+		}
+		if i < r.warm {
+			r.reports[j].Carried, r.reports[j].Backlog = m.Backlog, m.Backlog
+		} else {
+			r.reports[j].count(&m, r.Demand.Step)
+		}
+	}
+}
+
+// ask asks the pool and the policies.
+func (r *running) ask(i int) {
+	at := r.Demand.TimeAt(i)
+	if r.Pool != nil {
+		for j, w := range r.workloads {
+			r.standings[j] = w.Standing()
+		}
+		r.workloads[0].Hold(r.Pool.Hold(at, r.standings))
+	}
+	for j := range r.parts {
+		r.values[j] = r.parts[j].Policy.Serve(r.observed[j].observation(at))
+	}
+}

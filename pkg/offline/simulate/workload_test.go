@@ -1,0 +1,243 @@
+package simulate_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
+)
+
+const step = 15 * time.Second
+
+// demand begins at noon and has steps of 15 s.
+func demand(values ...float64) forecast.Series {
+	return forecast.Series{Start: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC), Step: step, Values: values}
+}
+
+// config is a workload of 1 to 100 replicas that serve 1 each, without stabilization and tolerance, with a lead of 45 s.
+func config(s forecast.Series) simulate.Config {
+	c := simulate.Config{
+		Demand: s, Spec: hpasim.Spec{Capacity: 1, HPA: stock(1.0/unit, 0), Pod: hpasim.Constant(3 * step)},
+	}
+	c.HPA.Max, c.HPA.Cluster.Tolerance = 100, 0
+	return c
+}
+
+// moments runs a policy and keeps every step.
+func moments(t *testing.T, c simulate.Config, p simulate.Policy) ([]hpasim.Moment, simulate.Report) {
+	t.Helper()
+	var out []hpasim.Moment
+	c.Record = func(m hpasim.Moment) { out = append(out, m) }
+	report, err := simulate.Run(c, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, report
+}
+
+// column is one number of every moment.
+func column[T any](all []hpasim.Moment, of func(hpasim.Moment) T) []T {
+	var out []T
+	for _, m := range all {
+		out = append(out, of(m))
+	}
+	return out
+}
+
+func replicas(m hpasim.Moment) int { return m.Replicas }
+func ready(m hpasim.Moment) int    { return m.Ready }
+
+// Ten replicas get 23⅓ for a step, then 30, then nothing: 200 replica-seconds are left over, then 500, a wait of 50 s. Of
+// the second step's 450 two thirds met a wait over 30 s.
+func TestQueue(t *testing.T) {
+	c := config(demand(10+40.0/3, 30, 0, 0, 0, 0))
+	c.HPA.Min, c.HPA.Max = 10, 10
+	all, report := moments(t, c, policy.NewObserved())
+	inSeconds := func(of func(hpasim.Moment) float64) []float64 {
+		return column(all, func(m hpasim.Moment) float64 { return 3600 * of(m) })
+	}
+	for name, columns := range map[string][2][]float64{
+		"arrived": {{350, 450, 0, 0, 0, 0}, inSeconds(func(m hpasim.Moment) float64 { return m.Arrived })},
+		"backlog": {{200, 500, 350, 200, 50, 0}, inSeconds(func(m hpasim.Moment) float64 { return m.Backlog })},
+		"late":    {{0, 300, 0, 0, 0, 0}, inSeconds(func(m hpasim.Moment) float64 { return m.Late })},
+		"served":  {{150, 150, 150, 150, 150, 50}, inSeconds(func(m hpasim.Moment) float64 { return m.Served })},
+	} {
+		if diff := cmp.Diff(columns[0], columns[1], cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+	if got := report.LateShare(); !(math.Abs(got-300.0/800) <= 1e-12) {
+		t.Errorf("%v late, want 300 of 800", got)
+	}
+	if got, want := report.Cost(), 10*6*15.0/800; !(math.Abs(got-want) <= 1e-12) {
+		t.Errorf("cost %v, want %v", got, want)
+	}
+}
+
+// What would wait for more than two minutes leaves: one replica keeps 120 replica-seconds of 300 that are left over.
+func TestQueuePatience(t *testing.T) {
+	c := config(demand(21, 0))
+	c.HPA.Max = 1
+	all, report := moments(t, c, policy.NewObserved())
+	if got := 3600 * report.Unserved; !(math.Abs(got-180) <= 1e-9) {
+		t.Errorf("%v replica-seconds left unserved, want 180", got)
+	}
+	if got := 3600 * all[1].Backlog; !(math.Abs(got-105) <= 1e-9) {
+		t.Errorf("a backlog of %v a step later, want 105", got)
+	}
+	if got := report.UnservedShare(); !(math.Abs(got-180.0/315) <= 1e-12) {
+		t.Errorf("%v unserved", got)
+	}
+}
+
+// The demand goes from 2 to 5 in the second step. The mean of the minute so far is 3.5 after it, 4 after the next, so the
+// HPA asks for 4; a pod takes three steps.
+func TestLead(t *testing.T) {
+	all, report := moments(t, config(demand(2, 5, 5, 5, 5, 5, 5, 5, 5)), policy.NewObserved())
+	if diff := cmp.Diff([]int{2, 2, 4, 4, 5, 5, 5, 5, 5}, column(all, replicas)); diff != "" {
+		t.Errorf("replicas (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{2, 2, 2, 2, 2, 4, 4, 5, 5}, column(all, ready)); diff != "" {
+		t.Errorf("ready (-want +got)\n%s", diff)
+	}
+	if report.Started != 3 || report.Stopped != 0 || report.Peak != 5 {
+		t.Errorf("%d started, %d stopped, a peak of %d; want 3, 0, 5", report.Started, report.Stopped, report.Peak)
+	}
+}
+
+// Pods that are not ready yet are the first to go, and those that were asked for last before the others.
+func TestStop(t *testing.T) {
+	c := config(demand(2, 2, 2, 2, 2, 2, 2))
+	all, _ := moments(t, c, simulate.NewTape([]float64{2, 4, 6, 3, 3, 3, 1}))
+	if diff := cmp.Diff([]int{2, 4, 6, 3, 3, 3, 1}, column(all, replicas)); diff != "" {
+		t.Errorf("replicas (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{2, 2, 2, 2, 3, 3, 1}, column(all, ready)); diff != "" {
+		t.Errorf("ready (-want +got)\n%s", diff)
+	}
+}
+
+// Nodes of two places take four steps to come and a pod then three. The three pods that are asked for at the second step
+// send for two nodes, of which one place stays free. When two pods stop there are three, and after two steps a node's
+// worth of them goes.
+func TestNodes(t *testing.T) {
+	c := config(demand(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
+	c.Nodes = &hpasim.Nodes{Lead: hpasim.Constant(4 * step), Places: 2, Keep: 2 * step}
+	all, _ := moments(t, c, simulate.NewTape([]float64{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}))
+	if diff := cmp.Diff([]int{1, 4, 4, 4, 4, 4, 4, 4, 4, 2, 2, 2}, column(all, replicas)); diff != "" {
+		t.Errorf("replicas (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 1, 1, 1, 4, 2, 2, 2}, column(all, ready)); diff != "" {
+		t.Errorf("ready (-want +got)\n%s", diff)
+	}
+	// A node that is under way costs nothing.
+	held := column(all, func(m hpasim.Moment) int { return m.Held })
+	if diff := cmp.Diff([]int{1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 3}, held); diff != "" {
+		t.Errorf("held (-want +got)\n%s", diff)
+	}
+}
+
+// From zero, what comes before the first pod is ready is late, and wakes the workload once.
+func TestColdStart(t *testing.T) {
+	c := config(demand(0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1))
+	c.HPA.Min, c.HPA.Cluster.ScaleToZero, c.HPA.Behavior = 0, true, nil
+	c.HPA.Cluster.DownscaleStabilization = 0
+	values := []float64{0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1}
+	all, report := moments(t, c, simulate.NewTape(values))
+	// A workload that begins at zero was switched off by hand: an HPA leaves it there.
+	if got := column(all, replicas); got[13] != 0 || report.ColdStarts != 1 {
+		t.Errorf("replicas %v, %d cold starts", got, report.ColdStarts)
+	}
+	c.Demand = demand(1, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1)
+	all, report = moments(t, c, simulate.NewTape([]float64{1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1}))
+	if diff := cmp.Diff([]int{1, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1}, column(all, replicas)); diff != "" {
+		t.Errorf("replicas (-want +got)\n%s", diff)
+	}
+	if report.ColdStarts != 2 {
+		t.Errorf("%d cold starts, want 2", report.ColdStarts)
+	}
+	if late := 3600 * all[3].Late; !(math.Abs(late-15) <= 1e-9) {
+		t.Errorf("%v replica-seconds late while nobody was there, want 15", late)
+	}
+}
+
+// A value that is not served is a reading that fails: the HPA keeps what there is.
+func TestNoValue(t *testing.T) {
+	all, _ := moments(t, config(demand(3, 3, 3, 3, 3)), simulate.NewTape([]float64{3, math.NaN(), -1, 1e300}))
+	if diff := cmp.Diff([]int{3, 3, 3, 3, 3}, column(all, replicas)); diff != "" {
+		t.Errorf("replicas (-want +got)\n%s", diff)
+	}
+}
+
+// A policy is asked once a refresh, the HPA reads its last value at every sync.
+func TestRefresh(t *testing.T) {
+	c := config(demand(2, 2, 2, 2, 2, 2, 2, 2))
+	c.Demand.Step, c.Pod, c.Refresh = 5*time.Second, hpasim.Constant(0), 30*time.Second
+	all, _ := moments(t, c, simulate.NewTape([]float64{3, 4}))
+	if diff := cmp.Diff([]int{3, 3, 3, 3, 3, 3, 4, 4}, column(all, ready)); diff != "" {
+		t.Errorf("ready (-want +got)\n%s", diff)
+	}
+}
+
+func TestObservation(t *testing.T) {
+	gap := math.NaN()
+	var seen []simulate.Observation
+	s := demand(1, 2, 3, 4, 5, gap, 7)
+	if _, err := simulate.Values(s, step, record{&seen}); err != nil {
+		t.Fatal(err)
+	}
+	var means, arrived []float64
+	for i, o := range seen {
+		if want := s.TimeAt(i); !o.At.Equal(want) {
+			t.Errorf("observation %d at %s, want %s", i, o.At, want)
+		}
+		means, arrived = append(means, o.Demand), append(arrived, o.Arrived)
+	}
+	if diff := cmp.Diff([]float64{gap, 1, 1.5, 2, 2.5, 3.5, gap}, means, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("means of a minute (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]float64{gap, 1, 2, 3, 4, 5, gap}, arrived, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("arrived (-want +got)\n%s", diff)
+	}
+}
+
+// record is a policy that keeps what it is told.
+type record struct{ seen *[]simulate.Observation }
+
+func (r record) Serve(o simulate.Observation) float64 {
+	*r.seen = append(*r.seen, o)
+	return 0
+}
+
+func TestValidateSaysEverything(t *testing.T) {
+	c := simulate.Config{
+		Demand: demand(1, -1), Refresh: 30 * time.Second, WarmUp: -1,
+		Spec: hpasim.Spec{
+			Sync: 20 * time.Second, Wait: time.Minute, Patience: time.Second, Pod: hpasim.Empirical{},
+			Nodes: &hpasim.Nodes{Lead: hpasim.LogNormal{Mean: time.Hour, Sigma: -1}},
+			HPA:   hpa.Spec{Min: 1, Max: 1},
+		},
+	}
+	_, err := simulate.Run(c, policy.NewObserved())
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"no metric", "value 1 is -1", "an HPA of 0 metrics", "a capacity of 0", "a sync every 20s and a step of 15s",
+		"a period of 30s and a step of 20s", "a patience of 1s", "a warm-up of -1ns", "no lead times of a pod to draw from",
+		"lead time of a node: a sigma of -1", "nodes of 0 places",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("nothing of %q in %v", want, err)
+		}
+	}
+}
