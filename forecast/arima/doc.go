@@ -8,7 +8,7 @@
 //
 // with φ(B) = 1 − φ₁B − … − φₚBᵖ, θ(B) = 1 + θ₁B + … + θ_qB^q, Φ and Θ alike, B the step back and ε independent Gaussian
 // of variance σ². μ, the constant, is the mean of the series without differences and its drift per step with one. It is 0
-// unless asked for. The regressors come from package regress: functions of the calendar, so that a forecast needs no
+// unless asked for. The regressors come from package [regress]: functions of the calendar, so that a forecast needs no
 // future input.
 //
 // # Estimation

@@ -1,5 +1,5 @@
 // Package modeltest tests what every forecast.Model owes to its callers, on series that break careless ones: a finite
-// forecast or an error that wraps one of package forecast's sentinels, never a panic; quantiles that do not cross, nor move
+// forecast or an error that wraps one of package [forecast]'s sentinels, never a panic; quantiles that do not cross, nor move
 // once they were given; the same from the same; and no allocation on the way from one observation to the next.
 //
 //	func TestModel(t *testing.T) { modeltest.Test(t, Mine{}) }

@@ -10,7 +10,7 @@
 //	cpu_seconds_per_series  the process's own CPU time, user and system and garbage collection included, from before each
 //	               fit until after its forecast with the four quantiles; the series go one after the other
 //
-// Traces: every value column of every CSV file in a folder (the shape is package trace's), by rolling origin. The first
+// Traces: every value column of every CSV file in a folder (the shape is package [trace]'s), by rolling origin. The first
 // origin is a day after the start, or a quarter of the trace where that is earlier; a model is fitted there to at most
 // the last 14 days, gets each value by Update, and is fitted anew every 6 hours. At horizons of 1, 5, 10 and 15 steps,
 // the ones it is told that it serves:

@@ -1,7 +1,7 @@
 // Command benchoutcome measures what policies make of recorded demand, for `make bench-outcome`: the GPU-hours that are
-// paid for and the demand that comes late, under a stock HPA and pods that take their time to start (package simulate).
+// paid for and the demand that comes late, under a stock HPA and pods that take their time to start (package [simulate]).
 //
-// Every value column of every CSV file in some folders is a trace (the shape is package trace's). It is laid on a grid of
+// Every value column of every CSV file in some folders is a trace (the shape is package [trace]'s). It is laid on a grid of
 // 15 s by straight lines, without noise, and scaled to a mean of 12 replicas. The first 48 hours are not counted; of a trace
 // shorter than four days, the first tenth. The first 24 h are counted once more, by themselves: a cold start.
 //

@@ -44,7 +44,7 @@ type history struct {
 	rate bool
 }
 
-// madeScenarios are the histories of package scenario.
+// madeScenarios are the histories of package [scenario].
 func madeScenarios() []history {
 	var out []history
 	for _, s := range scenario.All() {

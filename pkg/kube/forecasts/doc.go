@@ -8,7 +8,7 @@
 // What an object's objective is calibrated for are the settings of the autoscalers that refer to it, which sub-package
 // autoscalers finds.
 //
-// The lead time of an object in mode Auto follows from the starts of its workload's pods, which sub-package workloads finds,
+// The lead time of an object in mode Auto follows from the starts of its workload's pods, which sub-package [workloads] finds,
 // as it does whether the workload stands at zero replicas. What every replica has seen, the leader writes into the status;
 // what is in the status, every replica uses. So all use the same, and a restart goes on from there. While a warm pool
 // stands ready for an object, its lead time is that of starts on nodes that were there: which pools do is asked of Covers,

@@ -1,8 +1,8 @@
 // Package warmpools keeps the WarmPools of a cluster.
 //
 // A Watch sees the pools, on every replica: whom they cover decides how far a Forecast looks ahead. A Controller runs on the
-// leader only. At each step it asks of every pool what its members' forecasts want together (package warmpool), has that
-// held in mode Enforce (package actuator), and writes what became of it into the status: the numbers with a sentence,
+// leader only. At each step it asks of every pool what its members' forecasts want together (package [warmpool]), has that
+// held in mode Enforce (package [actuator]), and writes what became of it into the status: the numbers with a sentence,
 // conditions with advice, and what must be remembered, so that whoever leads next goes on from there.
 //
 // # Conditions

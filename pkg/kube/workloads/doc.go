@@ -14,5 +14,5 @@
 // A replica that lives has a place on a node, or waits for one: Places counts both, for whoever holds places ahead of them.
 //
 // Of a pod nothing is kept but whether it was ready before, whether it lives and whether it has a node, about 100 bytes, and
-// as many for each start of the last hour: the watch goes straight to package leadtime, without an informer and its copies.
+// as many for each start of the last hour: the watch goes straight to package [leadtime], without an informer and its copies.
 package workloads

@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// Situated is an autoscaler as package explain takes it: what its object says. Readings, scale and Forecasts are for the
+// Situated is an autoscaler as package [explain] takes it: what its object says. Readings, scale and Forecasts are for the
 // caller to add.
 type Situated struct {
 	explain.Situation

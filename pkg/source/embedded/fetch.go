@@ -18,7 +18,7 @@ import (
 var _ refresh.Source = (*Engine)(nil)
 
 // Fetch evaluates the query at every time of its grid. The answer is one series over the whole range, values as they
-// are (NaN for a gap, infinite or negative ones too); errors wrap the sentinels of package series.
+// are (NaN for a gap, infinite or negative ones too); errors wrap the sentinels of package [series].
 func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	if err := e.check(q); err != nil {
 		return forecast.Series{}, err

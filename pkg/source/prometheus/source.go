@@ -57,7 +57,7 @@ func New(cfg Config) (*Source, error) {
 func (s *Source) Close() { s.close() }
 
 // Fetch evaluates the query on its grid. The answer is one series over the whole range, values as they came (NaN for a
-// gap, infinite or negative ones too); errors wrap the sentinels of package series.
+// gap, infinite or negative ones too); errors wrap the sentinels of package [series].
 func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	return s.FetchInPieces(ctx, q, maxPiece, func(int) {})
 }

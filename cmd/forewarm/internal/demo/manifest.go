@@ -52,7 +52,7 @@ spec:
 	traceQuantile  = `quantile: "0.95"`
 )
 
-// The bounds of what a user's trace is asked for, within those of any Forecast (see package manifest).
+// The bounds of what a user's trace is asked for, within those of any Forecast (see package [manifest]).
 const (
 	minStep, maxStep       = time.Second, 5 * time.Minute
 	minHistory, maxHistory = 30 * time.Minute, 14 * day

@@ -111,7 +111,7 @@ func Storing(engine *embedded.Engine) apiserver.Check {
 	return apiserver.Check{Name: "storage", Run: engine.Storing}
 }
 
-// Catalogue is package signal, with all presets, as package manifest wants it. A namespace's own queries are held to what it
+// Catalogue is package [signal], with all presets, as package [manifest] wants it. A namespace's own queries are held to what it
 // may read.
 type Catalogue struct {
 	// Label that every selector of a query must carry with the namespace's name.

@@ -1,4 +1,4 @@
-// Package policy holds what people serve to an HPA, for package simulate: the demand as it is observed, the maximum of
+// Package policy holds what people serve to an HPA, for package [simulate]: the demand as it is observed, the maximum of
 // the recent past, the same time of other days, the forecast of one model, and a reactive rule that tunes itself. They
 // are what forewarm's own decision is measured against.
 //

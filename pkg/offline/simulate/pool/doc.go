@@ -1,4 +1,4 @@
-// Package pool puts a warm pool into a simulation: at every refresh package warmpool plans, by what forewarm's own
+// Package pool puts a warm pool into a simulation: at every refresh package [warmpool] plans, by what forewarm's own
 // forecaster knew at that time, how many places wait for replicas, and forewarm looks no further ahead than a pod takes
 // while they cover what may be wanted.
 //
