@@ -79,15 +79,15 @@ func (c Config) validateURL() error {
 	return nil
 }
 
-// Redacted is a URL as it may be shown: without a password, and without the query, in which tokens stand.
+// Redacted is a URL as it may be shown: without user and password, and without the query, in which tokens stand.
 func Redacted(rawURL string) string {
 	u, err := url.Parse(rawURL)
 	// Without a host, and where a slash stands in it, a password is read as something else.
 	if err != nil || u.Host == "" || strings.Contains(u.Path, "@") {
 		return "a Prometheus"
 	}
-	u.RawQuery, u.Fragment = "", ""
-	return u.Redacted()
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
 
 // cause is an error without the URL that it is about, as that may hold secrets.

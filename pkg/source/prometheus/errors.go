@@ -33,19 +33,24 @@ func (s *Source) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%s: the answer has more than %d bytes: %w: aggregate the query to one series with sum()",
 			s.name, large.Limit, series.ErrTooLarge)
 	case errors.As(err, &redirect):
-		return s.unavailable("%s: set the URL to where the API is; if that is a login, use a bearer token", redirect)
+		return s.unavailable("%s: set the URL to where the API is; if that is a login, use a bearer token",
+			s.cfg.hide(redirect.Error()))
 	case errors.Is(err, errPage):
 		return s.unavailable("%w: a login page or another service? want the URL before /api/v1", errPage)
 	case errors.As(err, &refused):
 		return s.explainAnswer(refused)
 	default:
-		return s.unavailable("%w", cause(err))
+		err = cause(err)
+		return s.unavailable("%w", hiddenError{err, s.cfg.hide(err.Error())})
 	}
 }
 
 // explainAnswer takes the answers that are errors: of the query (it will not get better), or of the server.
 func (s *Source) explainAnswer(e *v1.Error) error {
-	message := clip(e.Msg)
+	message := s.clip(e.Msg)
+	if e.Type == v1.ErrBadResponse { // The parser shows pieces of the answer, in which pieces of secrets may stand.
+		message, _, _ = strings.Cut(message, ", error found in")
+	}
 	switch {
 	case strings.Contains(e.Msg, "too many samples") || strings.Contains(e.Msg, "exceeded maximum resolution"):
 		return fmt.Errorf("%s: %s: %w: use a recording rule, a longer step or less history", s.name, message,
@@ -56,11 +61,11 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 		return s.unavailable("not an answer of the Prometheus API (%s): want the URL before /api/v1", message)
 	case strings.HasSuffix(e.Msg, " 401") || strings.HasSuffix(e.Msg, " 403"):
 		return s.unavailable("%s: the server wants a token, a client certificate or a tenant header%s", message,
-			tail(e))
+			s.tail(e))
 	case strings.HasSuffix(e.Msg, " 404"):
-		return s.unavailable("%s: want the URL before /api/v1 (Mimir's ends in /prometheus)%s", message, tail(e))
+		return s.unavailable("%s: want the URL before /api/v1 (Mimir's ends in /prometheus)%s", message, s.tail(e))
 	default:
-		return s.unavailable("%s%s", message, tail(e))
+		return s.unavailable("%s%s", message, s.tail(e))
 	}
 }
 
@@ -69,11 +74,11 @@ func (s *Source) unavailable(format string, args ...any) error {
 }
 
 // tail is the beginning of what the server said, if it said anything.
-func tail(e *v1.Error) string {
+func (s *Source) tail(e *v1.Error) string {
 	if e.Detail == "" {
 		return ""
 	}
-	return ": " + clip(e.Detail)
+	return ": " + s.clip(e.Detail)
 }
 
 // several says which series came, up to three of them.
@@ -81,7 +86,7 @@ func (s *Source) several(matrix model.Matrix) error {
 	const show = 3
 	names := make([]string, 0, show)
 	for _, stream := range matrix[:min(show, len(matrix))] {
-		names = append(names, clip(stream.Metric.String()))
+		names = append(names, s.clip(stream.Metric.String()))
 	}
 	more := ""
 	if len(matrix) > show {
@@ -91,9 +96,10 @@ func (s *Source) several(matrix model.Matrix) error {
 		s.name, strings.Join(names, ", "), more, series.ErrMany)
 }
 
-// clip makes what a server said fit into a line.
-func clip(text string) string {
+// clip makes what a server said fit into a line, without secrets.
+func (s *Source) clip(text string) string {
 	const limit = 160
+	text = s.cfg.hide(text)
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	if len(text) <= limit {
 		return text

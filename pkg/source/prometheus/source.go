@@ -147,7 +147,7 @@ func (s *Source) complete(matrix model.Matrix, warnings v1.Warnings) error {
 	}
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
-			return s.unavailable("the answer may be incomplete (%s)", clip(w))
+			return s.unavailable("the answer may be incomplete (%s)", s.clip(w))
 		}
 	}
 	return nil

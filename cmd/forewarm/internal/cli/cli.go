@@ -96,6 +96,9 @@ func namedOnce(err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
+	if invalid.GetFlag().Value.Type() == "stringToString" { // Headers, whose values are secret.
+		return fmt.Errorf("--%s: one of its arguments is not NAME=VALUE", invalid.GetFlag().Name)
+	}
 	cause := invalid.Unwrap()
 	if parse := (*strconv.NumError)(nil); errors.As(cause, &parse) {
 		cause = parse.Err
