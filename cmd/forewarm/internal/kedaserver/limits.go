@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
@@ -12,11 +13,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 )
 
 const (
 	// KEDA has one connection for all triggers with the same address and certificates, and an external-push trigger holds
-	// two streams on it: enough for 4,000 of them, and some requests.
+	// two streams on it: enough for 4,000 of them, and some requests. More are refused, on all connections together.
 	streams = 8192 + 512
 	// A request is a trigger's metadata, some hundred bytes.
 	message = 64 << 10
@@ -37,6 +39,7 @@ func (s *Server) options(ctx context.Context) []grpc.ServerOption {
 		grpc.ChainStreamInterceptor(
 			s.requests.StreamServerInterceptor(), recovery.StreamServerInterceptor(caught), endWith(ctx)),
 		grpc.MaxConcurrentStreams(streams),
+		grpc.InTapHandle(fewStreams()),
 		grpc.MaxRecvMsgSize(message),
 		grpc.MaxHeaderListSize(headers),
 		grpc.ConnectionTimeout(handshake),
@@ -47,6 +50,20 @@ func (s *Server) options(ctx context.Context) []grpc.ServerOption {
 		options = append(options, grpc.Creds(s.certificates.credentials()))
 	}
 	return options
+}
+
+// fewStreams counts the streams of all connections, each until it ends. A stream may be silent for as long as its connection
+// lives, and costs memory.
+func fewStreams() tap.ServerInHandle {
+	var open atomic.Int64
+	return func(ctx context.Context, _ *tap.Info) (context.Context, error) {
+		if open.Add(1) > streams {
+			open.Add(-1)
+			return nil, status.Error(codes.ResourceExhausted, "too many streams are open, forewarm takes 8704")
+		}
+		context.AfterFunc(ctx, func() { open.Add(-1) })
+		return ctx, nil
+	}
 }
 
 // caught is the answer to a request whose handler panicked: it fails, and the process goes on.
