@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -22,6 +23,13 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
+
+// The libraries' own logs, too, are limited; klog takes its logger before anything runs.
+func TestMain(m *testing.M) {
+	log := cmdline.DefaultLog()
+	log.New(io.Discard)
+	os.Exit(m.Run())
+}
 
 const (
 	metric = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready"
@@ -185,8 +193,6 @@ func (zero) Read(p []byte) (int, error) {
 
 // Whoever reaches the port can neither fill the memory nor keep others out, while the cluster takes seconds for a review.
 func TestAttacksOnTheOpenPort(t *testing.T) {
-	log := cmdline.DefaultLog()
-	log.New(io.Discard) // The libraries' own logs, too.
 	file := filepath.Join(t.TempDir(), "allowed")
 	certificate := ownCertificate(t, file, "allowed")
 	base, stub := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.AllGroups(),
