@@ -11,10 +11,10 @@ import (
 
 // Config of the loop. The zero value of a field means its default.
 type Config struct {
-	// Refit is how often models are fitted anew; default 6 h. Shorter follows a change of pattern sooner and costs more
+	// Refit is how often models are fitted again; default 6 h. Shorter follows a change of pattern sooner and costs more
 	// CPU: about 0.2 s for each Forecast of 14 days of minutes, twice that with an objective.
 	Refit time.Duration
-	// Season is the cycle in which demand comes again, over which models are judged; default 24 h.
+	// Season is the cycle in which demand repeats, over which models are judged; default 24 h.
 	Season time.Duration
 	// Concurrency is how many queries may be under way at once; default 16. PerNamespace bounds those of one namespace,
 	// so that one tenant's slow queries leave room for the others; default half of Concurrency.

@@ -11,7 +11,7 @@ import (
 type kind struct {
 	start  time.Time
 	length time.Duration // of a step
-	// seconds are the length, wait is what may be waited without being late, patience when a client gives up.
+	// seconds are the length, wait is how long demand may wait without being late, patience when a client gives up.
 	seconds, wait, patience float64
 	capacity                float64
 	every                   int // steps from one sync to the next

@@ -14,7 +14,7 @@ import (
 const (
 	// DefaultSync is the period of the HPA controller.
 	DefaultSync = 15 * time.Second
-	// DefaultWait is what may be waited without being late.
+	// DefaultWait is how long demand may wait without being late.
 	DefaultWait = 30 * time.Second
 	// DefaultPatience is when a client gives up.
 	DefaultPatience = 2 * time.Minute

@@ -19,20 +19,24 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 )
 
-const about = `Backtest plays the history of a demand to forewarm's models as it would have come, and tells how well they forecast
-it: beside the last value, the same time last season and the highest value of late, which cost nothing. A model that
-does not beat those is not worth its CPU.
+const about = `Backtest replays the history of a demand to Forewarm's models and reports how well they forecast it. Each model knows
+only what was known at that time. The baselines cost nothing: the last value, the same time last season, the running
+maximum. A model that does not beat them is not worth its CPU.
 
-Two things are told of each model and horizon. Point by point: how far its forecast was from the value that came so
-much later. And of the window until then: whether its quantiles of the highest value held, which is what replicas must
-be ready for and what forewarm serves; the free ones are calibrated in the same way. The verdict is about the window
-of the lead time.
+Each model is judged at each horizon in two ways:
+  point by point  how far the forecast was from the value at that horizon
+  window          whether its quantiles of the window's maximum held; replicas must be ready for that maximum, and
+                  Forewarm serves it. Baselines are calibrated in the same way.
 
-The history is a CSV file, or a range of a Prometheus. What an autoscaler would make of the forecast, in GPU-hours and
-late requests, is another question.
+The verdict is about the window of the lead time.
 
-Where no model could be judged it says why and exits with code 1. Interrupted with ^C, it tells what is known by then and
-exits with code 130.`
+The history is a CSV file, or a range of a Prometheus. "forewarm simulate" answers another question: what an autoscaler
+would do with the forecast, in GPU-hours and late requests.
+
+Exit codes:
+  0    at least one model was judged
+  1    wrong usage, or no model could be judged; the message has the reason
+  130  interrupted by ^C; the output has the results until then`
 
 const examples = `  forewarm backtest --trace load.csv.gz --column requests
   forewarm backtest --trace load.csv --horizon 5m,30m --model holt-winters --model arima --plot backtest.svg
@@ -56,7 +60,7 @@ func New() *cobra.Command {
 	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "backtest (--trace FILE | --prometheus URL --query PROMQL)",
-		Short:   "Tell how well a demand's own history could have been forecast",
+		Short:   "Report how well the history of a demand could have been forecast",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.NoArgs),
@@ -81,14 +85,14 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.StringSliceVar(&o.models, "model", nil,
 		"models to judge, of "+strings.Join(fitted(), ", ")+" (default "+strings.Join(usual(), ", ")+")")
 	const horizons = "how far ahead to judge (default 2m,5m,10m,30m as the step allows)"
-	const leadTime = "how long a replica takes to be ready: the verdict is about the highest demand until then"
+	const leadTime = "time from \"more replicas\" to \"ready\": the verdict is about the highest demand of this window"
 	flags.StringSliceVar(&o.horizons, "horizon", nil, horizons)
 	flags.Var(&o.lead, "lead-time", leadTime)
-	flags.Var(&o.season, "season", "the cycle in which demand comes again")
+	flags.Var(&o.season, "season", "the cycle in which demand repeats")
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
-	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside what came to this file, as SVG; - prints "+
-		"that in place of the figures")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
+	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside the actual demand to this file, as SVG; - prints "+
+		"it instead of the figures")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	return flags
 }
 

@@ -16,19 +16,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
-const about = `Capacity tells what one replica of a service sustains, in the unit of its demand: the averageValue of an HPA's target, for
-which forewarm wants the full capacity of a replica, as the headroom is in the value that it serves.
+const about = `Capacity estimates what one replica of a service sustains, in the unit of its demand. That is the averageValue of an
+HPA's target: the value that Forewarm serves contains the headroom, so the target is the full capacity of a replica.
 
-It reads three histories: the demand, the ready replicas, and something that is above 0 while the service is at its
-limit, best the length of its queue. The load of a replica at which the queue begins to grow is what it sustains. It
-comes with an interval and what it rests on; where the service came to its limit too seldom, or for other reasons, that
-is said instead. The history of a service that was never overloaded knows no limit: load one replica until its queue
-grows, and look again.
+It reads three histories: the demand, the ready replicas, and a signal that is above 0 while the service is at its
+limit, ideally the length of its queue. A replica sustains the load at which the queue starts to grow. The estimate has
+an interval, and the output says what it is based on. If the service reached its limit too rarely, there is no estimate
+and the output gives the reason: then load one replica until its queue grows, and run the command again.
 
-With --preset and --target all three queries are known, and so they are with --forecast, of one that is there. A query
-of your own must yield one series, the total.
+--preset with --target, or --forecast, defines all three queries. Your own query must yield one series, the total.
 
-It advises and changes nothing.`
+This command changes nothing.`
 
 const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --preset vllm --target deployment/llama -n inference
   forewarm capacity --prometheus http://127.0.0.1:9090 --forecast inference/llama-inflight
@@ -55,7 +53,7 @@ func New() *cobra.Command {
 	o := &options{history: history.Defaults()}
 	cmd := &cobra.Command{
 		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
-		Short:   "Tell what one replica sustains, from how the service came to its limit before",
+		Short:   "Estimate what one replica sustains, from past overloads of the service",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.NoArgs),
@@ -100,7 +98,7 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
 	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "tell no progress")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 	return flags
 }
 

@@ -13,11 +13,21 @@ import (
 func Prometheus(flags *pflag.FlagSet, p *prometheus.Config) {
 	flags.StringVar(&p.BearerTokenFile, "prometheus-token-file", p.BearerTokenFile, "file with the bearer token for it")
 	flags.StringToStringVar(&p.Headers, "prometheus-header", p.Headers, "header to send to it, NAME=VALUE, repeatable")
-	flags.StringVar(&p.CAFile, "prometheus-ca-file", p.CAFile, "certificates that its own is checked against")
+	flags.StringVar(
+		&p.CAFile,
+		"prometheus-ca-file",
+		p.CAFile,
+		"certificate authorities that its certificate is checked against",
+	)
 	flags.StringVar(&p.CertFile, "prometheus-cert-file", p.CertFile, "client certificate for it")
 	flags.StringVar(&p.KeyFile, "prometheus-key-file", p.KeyFile, "key of the client certificate")
-	flags.DurationVar(&p.Lookback, "prometheus-lookback", p.Lookback, "how long a sample counts where none follows; "+
-		"two or three scrape intervals show short gaps (0: as the server has it)")
+	flags.DurationVar(
+		&p.Lookback,
+		"prometheus-lookback",
+		p.Lookback,
+		"how long a sample is valid if no newer one follows; "+
+			"two or three scrape intervals show short gaps (0: as the server has it)",
+	)
 }
 
 // CheckPrometheus says which of the files that Prometheus' flags name cannot be what they are to be.

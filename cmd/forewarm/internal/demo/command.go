@@ -11,17 +11,18 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 )
 
-const about = `Demo runs forewarm on this machine, without a cluster and without any set-up, against a workload that it plays
-itself: two weeks of recorded load, of which nine tenths lie behind now and the rest goes on live, and after its
-end again from the same time of day.
+const about = `Demo runs Forewarm on this machine, without a cluster and without any setup. It plays a workload itself: two weeks of
+recorded load. Nine tenths of it are in the past, and the rest runs live. After its end the load repeats from the same
+time of day.
 
-The past is backfilled into the embedded engine, which scrapes the workload from then on. Two Forecasts in the
-namespace demo are served: the request rate of a service, and the busy GPUs of a model server. With --trace it
-plays a series of yours instead, as the Forecast demo/trace: a CSV file, plain or gzipped, whose first row names
-the columns and whose first column is the time (seconds, or RFC 3339). With --target it tells what forewarm would
-save or cost on it.
+The past is backfilled into the embedded engine, which then scrapes the workload. Two Forecasts are served in the
+namespace demo: the request rate of a service, and the busy GPUs of a model server.
 
-Its data lies in a temporary folder that is removed at the end.`
+--trace plays a series of yours instead, as the Forecast demo/trace. The file is a CSV, plain or gzipped. Its first row
+names the columns, and its first column is the time (seconds, or RFC 3339). With --target, the page shows what Forewarm
+would save or cost on it.
+
+The data lies in a temporary folder, which is removed at the end.`
 
 // New is the command "demo".
 func New() *cobra.Command {
@@ -29,7 +30,7 @@ func New() *cobra.Command {
 	log := cmdline.Log{Level: "error", Format: "text"}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See forewarm work on this machine, without a cluster",
+		Short: "Run Forewarm on this machine, without a cluster",
 		Long:  about,
 		Example: `  forewarm demo
   forewarm demo --trace load.csv.gz --column requests --target 40 --port 8090`,
@@ -44,7 +45,7 @@ func New() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&options.Trace, "trace", "", "CSV file to play instead of the demo's own traces; - reads stdin")
-	flags.StringVar(&options.Column, "column", "", "column of the trace; not needed where it has only one")
+	flags.StringVar(&options.Column, "column", "", "column of the trace; optional if it has only one")
 	const target = "what one replica sustains, in the trace's unit: then an objective is served (1% later than 30s), " +
 		"else a quantile"
 	flags.Float64Var(&options.Target, "target", 0, target)

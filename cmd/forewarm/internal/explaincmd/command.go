@@ -19,19 +19,19 @@ import (
 // codeNotFound is the exit code for an HPA that is not there.
 const codeNotFound = 2
 
-const about = `Explain says what a HorizontalPodAutoscaler computes at its next sync, and why, in sentences with their
-numbers: the value of each metric and what it asks for, rounding and tolerance, which metric wins, what earlier
-recommendations hold, what policies, minReplicas and maxReplicas leave, and what the Forecast behind a metric says.
-Then it warns of what does harm, with advice, and sets the HPA's own status beside its figure.
+const about = `Explain shows what a HorizontalPodAutoscaler computes at its next sync, and why, with all numbers: the value of each
+metric and the replicas that it asks for, rounding and tolerance, which metric wins, what earlier recommendations,
+policies, minReplicas and maxReplicas change, and what the Forecast behind a metric reports. Warnings about harmful
+settings follow, with advice. The HPA's own status is shown beside the result.
 
-In a cluster it reads the HPA, its target's scale, the metrics and the Forecasts, with your own rights; what you may
-not read is said, and the HPA's own status stands in. Of a KEDA ScaledObject it explains the HPA that KEDA makes of it.
+In a cluster it reads the HPA, its target's scale, the metrics and the Forecasts with your own rights. What you may not
+read is named, and the HPA's own status is used instead. For a KEDA ScaledObject it explains the HPA that KEDA creates.
 
-From a file (--file, - for standard input) it needs no cluster: say what each metric is and how many replicas there
-are, or give it what "kubectl get hpa NAME -o yaml" prints, whose status says both.
+With --file (- for standard input) it needs no cluster. State the value of each metric and the number of replicas, or
+pipe in the output of "kubectl get hpa NAME -o yaml", whose status has both.
 
 Exit codes:
-  0  explained, with warnings or without
+  0  explained, with or without warnings
   1  wrong usage, or something that is needed cannot be read
   2  there is no such HPA`
 
@@ -63,7 +63,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "explain [NAMESPACE/][KIND/]NAME",
-		Short:   "Say why an HPA does what it does",
+		Short:   "Explain what an HPA does, and why",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.MaximumNArgs(1)),
@@ -83,9 +83,9 @@ func New() *cobra.Command {
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer")
 	flags.StringVarP(&o.file, "file", "f", "", "explain an HPA or a ScaledObject of this file, without a cluster")
 	flags.StringArrayVar(&o.values, "value", nil,
-		"with --file: what the metric is (180, 4.5k), or NAME=VALUE for one of several")
-	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: replicas that there are (default: the status's)")
-	flags.Int32Var(&o.ready, "ready", unset, "with --file: those of them that are ready (default: all)")
+		"with --file: value of the metric (180, 4.5k), or NAME=VALUE for one of several")
+	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: number of replicas (default: the status's)")
+	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
 	flags.StringVar(&o.leadTime, "lead-time", "",
 		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m")
 	for _, n := range []string{"replicas", "ready"} {

@@ -42,7 +42,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.flags = flags
 	flags.StringVar(&o.Trace, "trace", o.Trace, "CSV file of the demand, plain or gzipped: a header, then a time "+
 		"(seconds or RFC 3339) and values; - reads stdin")
-	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; not needed where it has only one")
+	flags.StringVar(&o.Column, "column", o.Column, "column of the trace; optional if it has only one")
 	flags.StringVar(&o.Prometheus.URL, "prometheus", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read the demand from")
 	flags.StringVar(&o.Query, "query", o.Query, "PromQL that yields one series: the demand")

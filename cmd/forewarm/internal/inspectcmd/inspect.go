@@ -22,18 +22,18 @@ const (
 	codeNotServing = 3
 )
 
-const about = `Inspect shows what forewarm sees and says: a table of all Forecasts, or one of them in full with a chart of the
-recent demand, what is served and the forecast ahead.
+const about = `Inspect shows what Forewarm observes, forecasts and serves: a table of all Forecasts, or one of them in full with a
+chart of the recent demand, the served value and the forecast ahead.
 
-It asks the server that --server names (a standalone forewarm, or a kubectl proxy; no credentials are sent), or
-else the cluster of the kubeconfig, as kubectl does. Without --namespace it shows all namespaces of a server that
-is named, and of a cluster the kubeconfig's own.
+It asks the server of --server (a standalone Forewarm or a kubectl proxy; no credentials are sent), or the cluster of
+the kubeconfig, as kubectl does. Without --namespace it shows all namespaces of such a server, or the kubeconfig's
+namespace of a cluster.
 
 Exit codes:
-  0  everything that was shown is serving
+  0  all that is shown is serving
   1  wrong usage, or the server cannot be reached or refuses
   2  there is no such Forecast, or none at all
-  3  something is not serving: it is Stale, Pending or Invalid`
+  3  at least one is not serving: it is Stale, Pending or Invalid`
 
 const examples = `  forewarm inspect --server http://127.0.0.1:8080
   forewarm inspect --server http://127.0.0.1:8080 demo/requests

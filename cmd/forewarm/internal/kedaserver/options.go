@@ -29,7 +29,7 @@ type Options struct {
 // AddFlags binds the options to flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Address, "keda-address", o.Address,
-		"address of KEDA's external scaler (gRPC), for example :9090; without one it is off")
+		"address of KEDA's external scaler (gRPC), for example :9090; without it the scaler is off")
 	flags.StringVar(&o.CertFile, "keda-tls-cert-file", o.CertFile,
 		"its certificate; read again when it changes, as its key and the authorities are")
 	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of its certificate")

@@ -20,19 +20,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-const about = `Presets lists the demand signals that forewarm knows by name, for spec.signal.preset of a Forecast.
+const about = `Presets lists the demand signals that Forewarm knows by name, for spec.signal.preset of a Forecast.
 
 Without an argument it prints all of them in a table. With a server (vllm), a signal (inflight) or a preset
-(vllm/inflight) it explains what the value is, when not to use it, and what AverageValue target to set; what a
-server does not report is named with the reason.
+(vllm/inflight) it explains what the value means, when not to use it, and which AverageValue target to set. It names
+what a server does not report, with the reason.
 
-With --render it prints the PromQL of a preset for a workload: to look at the series in Prometheus before a
-Forecast relies on them, or to start a query of your own from (spec.signal.query). It yields one series, the total
-over the workload's pods, found by their owners; no series means that none of them reported.
+--render prints the PromQL of a preset for a workload. Use it to look at the series in Prometheus before a Forecast
+depends on them, or as a start for your own query (spec.signal.query). The query yields one series: the total over the
+workload's pods, which are found by their owners. No series means that none of the pods reported.
 
-What one replica sustains, and so the target, forewarm capacity tells from the workload's own history.
+"forewarm capacity" estimates what one replica sustains, and so the target.
 
-It asks no server and reads no kubeconfig.`
+This command asks no server and reads no kubeconfig.`
 
 const examples = `  forewarm presets
   forewarm presets vllm
@@ -53,7 +53,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
-		Short:   "List and explain the demand signals that are known by name",
+		Short:   "List and explain the demand signals that Forewarm knows by name",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.MaximumNArgs(1)),

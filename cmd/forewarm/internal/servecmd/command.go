@@ -19,13 +19,13 @@ const about = `Serve reads the history of each Forecast's demand, forecasts it, 
   inspect.forewarm.dev     outlooks, for kubectl, 'forewarm inspect' and the browser
   externalscaler (gRPC)    for KEDA's triggers external and external-push, with --keda-address
   /metrics                 for Prometheus
-  /livez, /readyz          which say what fails, and how far the start is
+  /livez, /readyz          name what fails, and show the progress of the start
 
-In a cluster it serves TLS, and every request is authenticated and authorized by the cluster. With --standalone it
-serves plain HTTP on 127.0.0.1 and reads Forecasts from --config-dir.
+In a cluster it serves TLS, and the cluster authenticates and authorizes every request. With --standalone it serves
+plain HTTP on 127.0.0.1 and reads Forecasts from --config-dir.
 
-History comes from a Prometheus (--prometheus-url), or from the embedded engine, which is Prometheus' own and
-scrapes what --scrape-config names.`
+The history comes from a Prometheus (--prometheus-url), or from the embedded engine: Prometheus' own storage and
+scraper, which scrapes the targets of --scrape-config.`
 
 const examples = `  forewarm serve --standalone --config-dir forecasts --prometheus-url http://127.0.0.1:9090
   forewarm serve --standalone --config-dir forecasts --scrape-config scrape.yaml --data-dir data

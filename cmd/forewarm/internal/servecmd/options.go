@@ -100,9 +100,9 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	objects := sections.FlagSet("Forecasts")
 	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,
 		"folder of Forecasts as YAML files, instead of the cluster's objects")
-	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted anew")
+	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted again")
 	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
-		"the cycle in which demand comes again, over which models are judged")
+		"the cycle in which demand repeats, over which models are judged")
 
 	fromServer := sections.FlagSet("History from a Prometheus")
 	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,
@@ -112,9 +112,9 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	engine := sections.FlagSet("History from the embedded engine")
 	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
 	engine.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
-	engine.Var(&o.Retention, "retention", "how long it keeps samples, for example 16d")
+	engine.Var(&o.Retention, "retention", "how long samples are kept, for example 16d")
 	engine.TextVar(&o.RetentionSize, "retention-size", o.RetentionSize,
-		"`size` of its data on disk beyond which the oldest goes, for example 2GB; at most 80 % of the disk")
+		"`size` of its data on disk above which the oldest is deleted, for example 2GB; at most 80 % of the disk")
 
 	o.queryFlags(sections.FlagSet("Queries"))
 	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
@@ -148,7 +148,7 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
 		"how many of them may run for one namespace")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
-		"label that carries the namespace; a namespace's own queries are confined by it")
+		"label that has the namespace; a namespace's own queries are confined by it")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
 		"namespaces whose queries may read all namespaces")
 }

@@ -10,32 +10,31 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 )
 
-const about = `Simulate says what Forewarm would have done to your GPU-hours and late requests, before you switch it on: it plays
-the demand that you recorded to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take their time to
-start.
+const about = `Simulate shows what Forewarm would have done to your GPU-hours and late requests, before you switch it on. It replays
+your recorded demand to your own HorizontalPodAutoscaler or ScaledObject, with replicas that take time to start.
 
-What is compared:
-  hpa              the autoscaler as it is written
-  hpa-best-target  the same with the target that would have been cheapest; the verdict is stated against this one
-  max15m           the maximum of the last 15 minutes in its place
-  offset           the larger of now and of this hour a day and a week ago: PromQL's offset
-  holt-winters     what this model forecasts for the lead time ahead, or now where that is more
-  arima            the same with this one
-  forewarm         what forewarm serves for the objective
-  oracle           the demand to come: what nobody can know
+Compared policies:
+  hpa              the autoscaler as written
+  hpa-best-target  the same with the cheapest target in hindsight; the verdict compares with this one
+  max15m           the maximum of the last 15 minutes
+  offset           the largest of now and of this hour a day and a week ago: PromQL's offset
+  holt-winters     the forecast of this model one lead time ahead, or the demand now if that is higher
+  arima            the same with this model
+  forewarm         what Forewarm serves for the objective
+  oracle           the future demand, which nobody can know
 
-All but hpa and forewarm are given the best target in hindsight. Forewarm knows at no time what comes later.
+All but hpa and forewarm use the best target in hindsight. Forewarm never knows what comes later.
 
-With --warm-pool the same is played on nodes that take their time to come, without the pool, with it under several
-budgets, and with a fixed number of chunks: what the pool costs while it is idle, and what it saves.
+--warm-pool plays the same on nodes that take time to arrive: without the pool, with the pool under several budgets, and
+with a fixed number of chunks. It shows what the idle pool costs and what it saves.
 
-The history is the TOTAL demand in the unit of the autoscaler's target, a week or more of it in steps of a minute (an
-hour at most): a CSV file of --trace, or a --query to a --prometheus.
+The history is the TOTAL demand in the unit of the autoscaler's target: a week or more, in steps of a minute (at most an
+hour). It is a CSV file (--trace), or a query of a Prometheus (--prometheus and --query).
 
 Exit codes:
   0    everything was played
   1    wrong usage, or something cannot be read or played
-  130  interrupted: what was played until then is shown`
+  130  interrupted; the output has what was played until then`
 
 const examples = `  forewarm simulate --trace load.csv --column requests --hpa hpa.yaml --lead-time 5m
   forewarm simulate --prometheus http://localhost:9090 --query 'sum(vllm:num_requests_running + vllm:num_requests_waiting)' \
@@ -47,7 +46,7 @@ func New() *cobra.Command {
 	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "simulate",
-		Short:   "Play your own history to your autoscaler and to forewarm",
+		Short:   "Replay your own history to your autoscaler, with and without Forewarm",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.NoArgs),

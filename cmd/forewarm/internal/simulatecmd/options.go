@@ -52,7 +52,7 @@ func (o *options) add(flags *pflag.FlagSet) {
 		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
 	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, where the file holds several")
 	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
-	flags.Var(&o.lead, "lead-time", "how long a replica takes from being asked for until it is ready, for example 5m; "+
+	flags.Var(&o.lead, "lead-time", "time from \"more replicas\" to \"ready\", for example 5m; "+
 		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
 	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a Forecast that runs already: "+
 		"the lead time that forewarm measures on its workload's pods, in place of --lead-time")
@@ -60,14 +60,14 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.Var(&o.capacity, "replica-capacity",
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
-	flags.DurationVar(&o.wait, "wait", o.wait, "what may be waited without being late")
+	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
-	flags.Float64Var(&o.price, "gpu-price", 0, "dollars that a GPU costs an hour; without it no dollars are shown")
+	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour; without it no dollars are shown")
 	o.fleet.Add(flags)
 	o.pool.add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
-	flags.StringVar(&o.html, "html", "", "file to write the report to as a page that needs nothing beside "+
-		"itself; - prints the page in place of the text")
+	flags.StringVar(&o.html, "html", "", "file for the report as one self-contained page; "+
+		"- prints the page instead of the text")
 	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
 }
 

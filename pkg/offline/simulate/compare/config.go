@@ -26,7 +26,7 @@ type Config struct {
 	// HPA is the autoscaler, with one metric of an AverageValue target; Autoscaler names it in words.
 	HPA        hpa.Spec
 	Autoscaler string
-	// Lead is how long a replica takes from being asked for until it is ready; with Node, from having a place on a node.
+	// Lead is the time from "more replicas" to "ready"; with Node, from having a place on a node.
 	Lead Lead
 	// Node, if not nil, is how long a node takes that a replica must wait for where it finds none. Nil says that Lead has
 	// that in it.
