@@ -11,6 +11,10 @@ import (
 )
 
 func TestSignals(t *testing.T) {
+	// The tests themselves may run under nohup.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
 	for _, want := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !slices.Contains(ending.Signals(), want) {
 			t.Errorf("%v, want %v among them", ending.Signals(), want)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -176,17 +177,26 @@ func ran(t *testing.T, args []string) (out, words string) {
 		stderr.serving = `"msg":"serving"`
 	}
 	cli.Program{Version: "v0"}.Run(ctx, args, &stdout, stderr)
-	return stdout.String(), stderr.text.String()
+	return stdout.String(), stderr.String()
 }
 
-// until calls stop when it was written what says that a server serves.
+// until calls stop when it was written what says that a server serves. Libraries may log once a server has ended.
 type until struct {
+	mu      sync.Mutex
 	text    bytes.Buffer
 	serving string
 	stop    func()
 }
 
+func (u *until) String() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.text.String()
+}
+
 func (u *until) Write(text []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if bytes.Contains(text, []byte(u.serving)) {
 		u.stop()
 	}

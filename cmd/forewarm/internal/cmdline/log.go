@@ -1,11 +1,15 @@
 package cmdline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	stdlog "log"
 	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
@@ -55,8 +59,57 @@ func (l *Log) New(out io.Writer) *slog.Logger {
 		handler = slog.NewJSONHandler(out, options)
 	}
 	log := slog.New(limit(handler))
-	klog.SetSlogLogger(log.With("component", "kubernetes"))
-	stdlog.SetFlags(0)
-	stdlog.SetOutput(slog.NewLogLogger(log.With("component", "go").Handler(), slog.LevelInfo).Writer())
+	newest := log.Handler()
+	librariesHandler.Store(&newest)
+	librariesTold.Do(func() {
+		libraries := slog.New(toNewest{})
+		klog.SetSlogLogger(libraries.With("component", "kubernetes"))
+		stdlog.SetFlags(0)
+		stdlog.SetOutput(slog.NewLogLogger(libraries.With("component", "go").Handler(), slog.LevelInfo).Writer())
+	})
 	return log
+}
+
+// Klog takes no other logger once anything runs, and a command line has a first logger before its flags are read.
+//
+//nolint:gochecknoglobals // The libraries' loggers are global.
+var (
+	librariesTold    sync.Once
+	librariesHandler atomic.Pointer[slog.Handler]
+)
+
+// toNewest hands records to the handler of the logger that was made last.
+type toNewest struct {
+	// with are the attributes and groups that came since, in their order.
+	with []func(slog.Handler) slog.Handler
+}
+
+func (n toNewest) handler() slog.Handler {
+	h := *librariesHandler.Load()
+	for _, add := range n.with {
+		h = add(h)
+	}
+	return h
+}
+
+func (n toNewest) and(add func(slog.Handler) slog.Handler) slog.Handler {
+	return toNewest{append(slices.Clip(n.with), add)}
+}
+
+// Enabled implements slog.Handler.
+func (n toNewest) Enabled(ctx context.Context, level slog.Level) bool {
+	return n.handler().Enabled(ctx, level)
+}
+
+// Handle implements slog.Handler.
+func (n toNewest) Handle(ctx context.Context, r slog.Record) error { return n.handler().Handle(ctx, r) }
+
+// WithAttrs implements slog.Handler.
+func (n toNewest) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return n.and(func(h slog.Handler) slog.Handler { return h.WithAttrs(attrs) })
+}
+
+// WithGroup implements slog.Handler.
+func (n toNewest) WithGroup(name string) slog.Handler {
+	return n.and(func(h slog.Handler) slog.Handler { return h.WithGroup(name) })
 }
