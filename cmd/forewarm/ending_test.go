@@ -1,28 +1,35 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // command runs this test's program as forewarm, with a folder of its own for what is temporary.
 func command(t *testing.T, temp string, args ...string) *exec.Cmd {
 	t.Helper()
-	c := exec.Command(os.Args[0], args...)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, os.Args[0], args...)
 	c.Env = append(os.Environ(), asForewarm+"=1", "TMPDIR="+temp)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Process.Kill() }) //nolint:errcheck // It has ended, if all went well.
 	return c
 }
 
 // A terminal that is closed ends the demo as ^C does, and nothing of it stays.
 func TestHangupEndsTheDemo(t *testing.T) {
 	temp := t.TempDir()
+	heard := make(chan os.Signal, 1) // Under nohup the demo would ignore it, too.
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
 	c := command(t, temp, "demo", "--port=0")
 	made := func() []string {
 		found, err := filepath.Glob(filepath.Join(temp, "forewarm-demo-*"))

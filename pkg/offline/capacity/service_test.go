@@ -115,7 +115,7 @@ func (s service) demand(random *rand.Rand) []float64 {
 // recorded is the demand of the project's trace, 50 requests a second in the mean.
 func recorded(tb testing.TB) []float64 {
 	tb.Helper()
-	series, err := trace.Open("../../testdata/traces/requests_14d.csv.gz", "requests")
+	series, err := trace.Open("../../../testdata/traces/requests_14d.csv.gz", "requests")
 	if err != nil {
 		tb.Fatal(err)
 	}
