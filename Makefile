@@ -56,7 +56,7 @@ test-keda: ## the external scaler with KEDA's own operator, built from source fi
 		go test -json -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver | $(FAILED)
 
 # The packages whose tests run against a real etcd and kube-apiserver.
-CLUSTER_PACKAGES := ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...
+CLUSTER_PACKAGES := ./pkg/kube/... ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...
 
 .PHONY: components
 components: ## build what the cluster tests run: Kubernetes, kwok, KEDA (20 minutes and more, once)

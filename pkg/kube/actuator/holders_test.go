@@ -40,7 +40,7 @@ func testNoBuffers(t *testing.T, s *scene) {
 // buffers installs the CRD for a test.
 func (s *scene) buffers() {
 	s.Helper()
-	file := filepath.Join("pkg", "warmpool", "actuator", "testdata", "capacitybuffers.yaml")
+	file := filepath.Join("pkg", "kube", "actuator", "testdata", "capacitybuffers.yaml")
 	s.MustKubectl(s.T, "", "apply", "-f", file)
 	s.MustKubectl(s.T, "", "wait", "--for=condition=Established", "crd/capacitybuffers.autoscaling.x-k8s.io")
 	s.Cleanup(func() { s.MustKubectl(s.T, "", "delete", "-f", file, "--wait") })
