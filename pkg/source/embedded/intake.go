@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,19 +61,24 @@ func (in *intake) AppenderV2(ctx context.Context) storage.AppenderV2 { //nolint:
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.forget()
-	a, ok := in.targets[target]
-	if !ok {
-		a = &account{}
-		in.targets[target] = a
-	}
+	a := in.account(target)
 	a.seen = true
 	return &scraped{AppenderV2: in.store.AppenderV2(ctx), intake: in, target: target, made: a.made}
+}
+
+// account is what is known of a target.
+func (in *intake) account(target *scrape.Target) *account {
+	if in.targets[target] == nil {
+		in.targets[target] = &account{}
+	}
+	return in.targets[target]
 }
 
 // forget starts all accounts anew where the storage has let go of old series, and ends those of targets that are gone.
 func (in *intake) forget() {
 	_, oldest := in.store.held()
-	if oldest == in.oldest {
+	if oldest <= in.oldest ||
+		oldest == math.MaxInt64 { // It falls while the first scrapes come; an empty head has none.
 		return
 	}
 	in.oldest = oldest
@@ -177,7 +183,7 @@ func (in *intake) settle(target *scrape.Target, made int) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	a := in.targets[target]
+	a := in.account(target)
 	a.made += made
 	err := target.LastError()
 	if err != nil {
