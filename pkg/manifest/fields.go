@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // Fields reads the fields of one object and collects what is wrong with them. Each of its methods reads one field, and
@@ -22,7 +23,7 @@ type Fields struct {
 func (f *Fields) Add(problem *field.Error) {
 	const longest = 200
 	if text := reflect.ValueOf(problem.BadValue); text.Kind() == reflect.String && text.Len() > longest {
-		problem.BadValue = strings.ToValidUTF8(text.String()[:longest], "") + "…"
+		problem.BadValue = printable.Clip(text.String(), longest)
 	}
 	f.Problems = append(f.Problems, problem)
 }

@@ -29,6 +29,14 @@ func Line(text string) string { return mapped(text, seen) }
 // seen says that a character can be seen, or is a space of some width.
 func seen(r rune) bool { return unicode.IsGraphic(r) }
 
+// Clip keeps the beginning of a text that is longer than so many bytes, whole characters of it, and marks that it is cut.
+func Clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
 func mapped(text string, keep func(rune) bool) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !keep(r) }) {
 		return text

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/prometheus/prometheus/promql/parser"
+
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // maxName is the longest name that Kubernetes gives to an object (RFC 1123 subdomain), in bytes.
@@ -90,8 +92,5 @@ func checkName(what, name string) error {
 // clip shortens what a user wrote to what an error message may repeat.
 func clip(s string) string {
 	const limit = 80
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
+	return printable.Clip(s, limit)
 }

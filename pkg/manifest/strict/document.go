@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	utiljson "sigs.k8s.io/json"
+
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // The limits of a file.
@@ -133,10 +135,7 @@ func syntaxError(err error) (line int, text string) {
 // clip keeps the beginning of what may repeat a long name of the file's.
 func clip(text string) string {
 	const longest = 200
-	if len(text) <= longest {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longest], "") + "…"
+	return printable.Clip(text, longest)
 }
 
 // Decode makes an object of a document, once Check has looked at it: quantities that must not be parsed are then out.

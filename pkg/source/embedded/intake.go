@@ -77,8 +77,8 @@ func (in *intake) account(target *scrape.Target) *account {
 // forget starts all accounts anew where the storage has let go of old series, and ends those of targets that are gone.
 func (in *intake) forget() {
 	_, oldest := in.store.held()
-	if oldest <= in.oldest ||
-		oldest == math.MaxInt64 { // It falls while the first scrapes come; an empty head has none.
+	// It falls while the first scrapes come, and an empty storage has none.
+	if oldest <= in.oldest || oldest == math.MaxInt64 {
 		return
 	}
 	in.oldest = oldest
@@ -129,11 +129,12 @@ func (s *scraped) Append(
 		//nolint:wrapcheck // The scraper tells kinds of errors apart.
 		return s.AppenderV2.Append(ref, l, start, at, v, integers, floats, o)
 	}
-	made := s.made + len(s.waiting) + 1
-	have, _ := s.intake.store.held()
-	if have += uint64(len(s.waiting)); made > share && have >= s.intake.most {
-		return 0, fmt.Errorf("%d new series within hours, and the storage holds %d of at most %d: "+
-			"drop labels that change, scrape less, or run a Prometheus", made, have, s.intake.most)
+	if made := s.made + len(s.waiting) + 1; made > share {
+		have, _ := s.intake.store.held()
+		if have += uint64(len(s.waiting)); have >= s.intake.most {
+			return 0, fmt.Errorf("%d new series within hours, and the storage holds %d of at most %d: "+
+				"drop labels that change, scrape less, or run a Prometheus", made, have, s.intake.most)
+		}
 	}
 	s.waiting = append(s.waiting, sample{l, start, at, v, integers, floats})
 	return 0, nil
@@ -143,16 +144,8 @@ func (s *scraped) Append(
 func (s *scraped) Commit() error {
 	made := 0
 	for _, w := range s.waiting {
-		ref, err := s.AppenderV2.Append(
-			0,
-			w.labels,
-			w.start,
-			w.time,
-			w.value,
-			w.integers,
-			w.floats,
-			storage.AppendV2Options{},
-		)
+		none := storage.AppendV2Options{}
+		ref, err := s.AppenderV2.Append(0, w.labels, w.start, w.time, w.value, w.integers, w.floats, none)
 		if err != nil && !dropped(err) {
 			return errors.Join(fmt.Errorf("embedded engine: %w", err), s.Rollback())
 		}
@@ -189,22 +182,16 @@ func (in *intake) settle(target *scrape.Target, made int) {
 	if err != nil {
 		in.failed.WithLabelValues(names(target)...).Inc()
 	}
-	if failing := err != nil; failing != a.failing {
-		a.failing = failing
-		if failing {
-			in.logger.Warn(
-				"a scrape target fails",
-				"job",
-				target.GetValue("job"),
-				"instance",
-				target.GetValue("instance"),
-				"err",
-				fmt.Sprintf("%.*s", tellErr, err),
-			)
-		} else {
-			in.logger.Info("a scrape target answers again", "job", target.GetValue("job"), "instance",
-				target.GetValue("instance"))
-		}
+	failing := err != nil
+	if failing == a.failing {
+		return
+	}
+	a.failing = failing
+	log := in.logger.With("job", target.GetValue("job"), "instance", target.GetValue("instance"))
+	if failing {
+		log.Warn("a scrape target fails", "err", fmt.Sprintf("%.*s", tellErr, err))
+	} else {
+		log.Info("a scrape target answers again")
 	}
 }
 

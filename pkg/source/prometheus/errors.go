@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/printable"
 )
 
 // ErrSlow is wrapped, beside series.ErrUnavailable, where a request took longer than its timeout.
@@ -100,9 +101,5 @@ func (s *Source) several(matrix model.Matrix) error {
 func (s *Source) clip(text string) string {
 	const limit = 160
 	text = s.cfg.hide(text)
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
+	return printable.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " "), limit)
 }

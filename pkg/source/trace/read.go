@@ -279,8 +279,5 @@ func median(samples []sample) int64 {
 
 func clip(s string) string {
 	const limit = 40
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
+	return printable.Clip(s, limit)
 }
