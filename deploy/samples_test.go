@@ -40,7 +40,7 @@ func bySignal() []string {
 // pools are the samples of warm pools: one for each way to hold capacity, and for what a chunk may be.
 func pools() []string {
 	return []string{
-		"warm-pool-balloon.yaml",
+		"warm-pool-placeholder-pods.yaml",
 		"warm-pool-capacity-buffer.yaml",
 		"warm-pool-scale.yaml",
 		"warm-pool-mig.yaml",
@@ -115,8 +115,8 @@ func TestTheSamplesFit(t *testing.T) {
 			if want := (leadtime.Workload{
 				Namespace: forecast.Namespace, APIVersion: spec.TargetRef.APIVersion, Kind: spec.TargetRef.Kind,
 				Name: spec.TargetRef.Name,
-			}); references[0].Scales != want {
-				t.Errorf("it scales %v, want %v", references[0].Scales, want)
+			}); references[0].Workload != want {
+				t.Errorf("it scales %v, want %v", references[0].Workload, want)
 			}
 		})
 	}

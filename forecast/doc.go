@@ -1,46 +1,44 @@
-// Package forecast turns an evenly spaced series of demand into what comes next: point forecasts and their
-// uncertainty, step by step.
+// Package forecast forecasts an evenly spaced series of demand: point forecasts and their uncertainty, step by step.
 //
-// A Model is unfitted: parameters and structure, no data. Fit gives a Fitted, which holds the state after the last
-// observation; it forecasts, and takes new observations one at a time in constant time. Two types, so that
-// forecasting before fitting cannot be written.
+// A Model is unfitted: parameters and structure, no data. Fit returns a Fitted, which holds the state after the last
+// observation; it forecasts, and takes new observations one at a time in constant time. They are two types, so that
+// code that forecasts before fitting does not compile.
 //
 //	model := smoothing.HoltWinters{Period: 24}
 //	fitted, err := model.Fit(series)
 //	if err != nil { … }
 //	next := fitted.Forecast(12)            // 12 steps ahead, with standard errors
 //	upper := next.Quantile(0.95)           // the 95 % quantile of each step
-//	fitted.Update(y)                       // one more observation; NaN says it is missing
+//	fitted.Update(y)                       // one more observation; NaN means missing
 //
-// The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. Values carry their
-// own time grid. A missing observation is NaN, never 0.
+// The package and everything below it is pure: no clock, no I/O, no logging, no goroutine, no lock. A series carries
+// its own time grid. A missing observation is NaN, never 0.
 //
 // # Where to begin
 //
-// Who wants a forecast takes ensemble.Auto: it fits the models that suit the series, weighs them by how they turned out and
-// says by how much they may be wrong. Who wants to know what it does reads on in this order:
+// Start with ensemble.Auto: it fits the models that suit the series, weights them by their past errors, and calibrates
+// quantiles. To learn how it works, read the packages in this order:
 //
 //  1. Package forecast, this one: Series, Model, Fitted, Forecast.
-//  2. Package naive: what every model must beat. With it accuracy, which scores a forecast, and backtest, which scores a
-//     model as if it had been in use all along.
-//  3. Package smoothing: a level, a trend and a season that learn from every surprise; and smoothing/ets, the same with a
-//     likelihood, which chooses among its family.
-//  4. Package arima: recent values and recent surprises, weighed; regress has what a series depends on beside its past.
-//     Package autoregress is the plain and quick part of it; package direct has a regression for each horizon, of the kind
-//     that package quantreg is for.
-//  5. Package decompose: a series as trend, seasons and a remainder, and models that take seasons off for other models.
-//     Package transform: models on the scale of logarithms and powers. Package diagnose: what a series is like.
-//  6. Package interval: what errors say about the next ones. And ensemble, which puts all of it together.
+//  2. Package naive: the baselines that every model must beat. Package accuracy scores a forecast, and package backtest
+//     scores a model by rolling origin.
+//  3. Package smoothing: exponential smoothing of a level, a trend and a season; smoothing/ets is the same with a
+//     likelihood, by which it selects a model.
+//  4. Package arima: weighted sums of recent values and recent errors; package regress has regressors. Package autoregress
+//     is a simpler and faster autoregression; package direct has a regression for each horizon, by package quantreg.
+//  5. Package decompose: a series as trend, seasons and a remainder, and models that remove seasons for other models.
+//     Package transform: models of logarithms and powers. Package diagnose: tests and statistics of a series.
+//  6. Package interval: calibration of quantiles by past errors. Package ensemble combines all of these.
 //
-// # Which for what
+// # Which model for which series
 //
-//	no history to speak of            naive.Last, ensemble.Auto
-//	load by the minute                ensemble.Auto, with the day for a season
+//	little history                    naive.Last, ensemble.Auto
+//	load by the minute                ensemble.Auto, with a day as season
 //	hours of days and weeks           ensemble.Auto; one model: smoothing.DoubleSeasonal, decompose.Seasonal
 //	months, quarters                  ensemble.Auto; one model: ets.Auto, arima.Auto with a Period
 //	known events, holidays, batches   arima.Auto with regress.Event
-//	a bound not to be passed          ensemble.Fitted.MaxQuantile
-//	gaps to fill, seasons to see      decompose.Interpolate, decompose.MSTL
+//	the peak of the coming steps      ensemble.Fitted.MaxQuantile
+//	fill gaps, show seasons           decompose.Interpolate, decompose.MSTL
 //
-// A model of one's own is held to the promises above by package modeltest.
+// Package modeltest tests these promises for your own models.
 package forecast

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Forecast says what the steps after an origin will be: Point[i] is the mean of the step at Start + i·Step, StdErr[i]
-// the standard error of its forecast error (innovations summed, parameter uncertainty left out, as is usual).
+// Forecast is the forecast of the steps after an origin: Point[i] is the mean of the step at Start + i·Step, StdErr[i]
+// the standard error of its forecast error (innovations summed; parameter uncertainty is left out, as is usual).
 type Forecast struct {
 	Start  time.Time
 	Step   time.Duration
@@ -18,7 +18,7 @@ type Forecast struct {
 	Marginals Marginals
 }
 
-// Marginals are the distributions of the steps of a forecast, each for itself.
+// Marginals are the marginal distributions of a forecast's steps.
 type Marginals interface {
 	// Quantile is the p-quantile of step i (of the index in Point), 0 < p < 1. It does not decrease in p.
 	Quantile(i int, p float64) float64
@@ -27,8 +27,8 @@ type Marginals interface {
 // TimeAt is the time of step i.
 func (f Forecast) TimeAt(i int) time.Time { return f.Start.Add(time.Duration(i) * f.Step) }
 
-// Quantile is the p-quantile of every step, 0 < p < 1: that of the Marginals, or else under Gaussian errors. For
-// quantiles that hold on the series at hand, whatever its errors look like, calibrate with package interval.
+// Quantile is the p-quantile of every step, 0 < p < 1: that of the Marginals, or else of Gaussian errors. For quantiles
+// with the right coverage under any errors, calibrate with package interval.
 func (f Forecast) Quantile(p float64) []float64 {
 	out := make([]float64, len(f.Point))
 	if f.Marginals != nil {

@@ -10,7 +10,7 @@ type Model interface {
 
 // Fitted is a model that has seen a series up to its origin (the last observation). It is not safe for concurrent use.
 type Fitted interface {
-	// Update moves the origin one step on with its observation; NaN says that it is missing. Constant time, no
+	// Update moves the origin one step forward with its observation; NaN means that it is missing. Constant time, no
 	// allocation; parameters stay as they were fitted.
 	Update(y float64)
 	// PointsTo writes the point forecasts of steps 1 … len(dst) after the origin to dst. No allocation.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes what is generated from the inspection API's types: deep copies and OpenAPI definitions (kubectl explain).
+# Generates deep copies and OpenAPI definitions (kubectl explain) from the inspection API's types.
 # Usage: hack/generate-inspect.sh [ROOT]   ROOT receives the files; default is the repository itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."

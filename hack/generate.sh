@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes all that is generated: from the API types deep copies, the CustomResourceDefinitions and OpenAPI definitions;
-# from the wire contract with KEDA its messages and service; docs/reference from all of that and the programs themselves.
+# Writes all generated files: deep copies, CustomResourceDefinitions and OpenAPI definitions from the API types; messages
+# and service from KEDA's wire contract; docs/reference from all of these and the programs themselves.
 # Usage: hack/generate.sh [ROOT]   ROOT receives the files; default is the repository itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,3 +27,4 @@ for page in cli metrics; do
         go run ./cmd/forewarm-agent/internal/reference "$page"
     } >"$reference/$page.md"
 done
+go run ./hack/reference/conditions >"$reference/conditions.md"

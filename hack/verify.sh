@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails, showing the difference, where a generated file is not what hack/generate.sh would write.
+# Fails with a diff where a generated file differs from what hack/generate.sh writes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fresh=$(mktemp -d)

@@ -1,6 +1,6 @@
 //go:build cgo
 
-// Command forewarm-agent reads the GPUs of the node that it runs on, and shows what each of them and each pod on them does.
+// Command forewarm-agent reads the GPUs of its node, and serves how busy each GPU and each pod on it is.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	gonvml "github.com/NVIDIA/go-nvml/pkg/nvml"
 
 	"github.com/forewarm/forewarm/cmd/forewarm-agent/internal/agent"
-	"github.com/forewarm/forewarm/cmd/internal/ending"
+	"github.com/forewarm/forewarm/cmd/internal/shutdown"
 	"github.com/forewarm/forewarm/pkg/agent/nvml"
 )
 
@@ -21,7 +21,7 @@ var version string
 func main() { os.Exit(run()) }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), ending.Signals()...)
+	ctx, stop := signal.NotifyContext(context.Background(), shutdown.Signals()...)
 	defer stop()
 	program := agent.Program{Version: version, Driver: nvml.New(gonvml.New())}
 	return program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)

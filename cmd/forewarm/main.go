@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
-	"github.com/forewarm/forewarm/cmd/internal/ending"
+	"github.com/forewarm/forewarm/cmd/internal/shutdown"
 )
 
 // version is set by the linker: -X main.version=v1.2.3.
@@ -17,23 +17,23 @@ var version string
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(gcPercent)
 	}
 	os.Exit(run())
 }
 
-// garbage is how much may pile up between two collections, in percent of what is alive. What is alive is samples and
-// scores, without pointers and so cheap to pass over: collecting often costs little, and a fleet's server stays small.
-const garbage = 25
+// gcPercent is the default of GOGC in percent. The live heap is samples and scores without pointers, so frequent
+// collections cost little CPU and save memory.
+const gcPercent = 25
 
-// patience is how long a second signal is taken for the first: timeout(1), for one, sends it to the process and to its
-// group at once.
-const patience = time.Second
+// secondSignalDelay is how long a second signal counts as the first one: timeout(1), for example, signals the process and its
+// group.
+const secondSignalDelay = time.Second
 
-// run lets the first signal end the command in good order, and a later one at once.
+// run stops the command gracefully at the first signal, and at once at a later one.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), ending.Signals()...)
+	ctx, stop := signal.NotifyContext(context.Background(), shutdown.Signals()...)
 	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(patience, stop) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(secondSignalDelay, stop) })()
 	return cli.Program{Version: version}.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 }

@@ -1,14 +1,14 @@
-// Package accuracy measures how well forecasts met what came: points by their errors, quantiles and intervals by proper
-// scores and by their coverage.
+// Package accuracy scores forecasts: points by their errors, quantiles and intervals by proper scores and by their
+// coverage.
 //
 //	MAE, RMSE, ME             errors in the units of the series
-//	MASE, RMSSE, TheilU, OWA  relative to a method that is free: these compare series with each other
-//	MAPE, MPE, SMAPE          in percent, for series that keep away from 0
+//	MASE, RMSSE, TheilU, OWA  relative to a naive method: these compare different series
+//	MAPE, MPE, SMAPE          in percent, for series that stay away from 0
 //	Pinball                   a quantile
-//	Winkler, MSIS, Coverage   an interval: how narrow, at what price in misses, and how many these were
+//	Winkler, MSIS, Coverage   an interval: its width and misses, and the share of hits
 //
 // Every measure compares step by step and skips the steps where the observation or the forecast is missing (NaN).
 // Slices of different length are an error (forecast.ErrParameter), and so is a comparison of which nothing is left
-// (forecast.ErrTooShort): a score of nothing is not 0. Smaller is better for all but Coverage, and for ME and MPE, which
-// are best at 0.
+// (forecast.ErrTooShort): a score of nothing is not 0. Smaller is better for all but Coverage, and for ME and MPE,
+// which are best at 0.
 package accuracy

@@ -14,7 +14,7 @@ type Bounds struct {
 }
 
 // MSIS is the mean scaled interval score: Winkler over the MAE of the seasonal naive method one step ahead on the
-// training series (Makridakis, Spiliotis & Assimakopoulos 2020, who had Alpha 0.05).
+// training series (Makridakis, Spiliotis & Assimakopoulos 2020, with Alpha 0.05).
 func MSIS(actual []float64, of Bounds, train []float64, period int) (float64, error) {
 	scale, err := naiveError("MSIS", MAE, train, period)
 	if err != nil {

@@ -17,8 +17,8 @@ type ARIMA struct {
 	// Seasonal are those that act a season apart; the zero value is none.
 	Seasonal Seasonal
 	// Constant gives the differenced series a mean: a level to which the series returns where nothing is differenced, a
-	// drift with one difference of either kind. Demand that never falls to a mean of 0 by itself wants it where nothing is
-	// differenced.
+	// drift with one difference of either kind. Demand that never falls to a mean of 0 by itself wants it where nothing
+	// is differenced.
 	Constant bool
 	// Regressors are what the series depends on beside its past: the ARIMA is that of what they leave.
 	Regressors regress.Design
@@ -29,7 +29,7 @@ type ARIMA struct {
 // Name is the model with its order: "ARIMA(1,1,1)(0,1,1)[24]".
 func (a ARIMA) Name() string { return name(a.order(), a.Regressors) }
 
-// name is the order, with what the field says of a regression.
+// name is the order, and "regression with … errors" where there are regressors.
 func name(order Order, design regress.Design) string {
 	if design.Width() == 0 {
 		return order.String()
@@ -84,8 +84,8 @@ const (
 	// screenDecrease and screenIterations end a search that is to rank a model or to find a start.
 	screenDecrease   = 1e-5
 	screenIterations = 12
-	// exactDecrease ends the search for the likelihood, which a thousand observations then know to 5e-7; contestDecrease
-	// does while orders are compared, to 5e-4.
+	// exactDecrease ends the search for the likelihood, which a thousand observations then know to 5e-7;
+	// contestDecrease does while orders are compared, to 5e-4.
 	exactDecrease   = 1e-9
 	contestDecrease = 1e-6
 	exactIterations = 60

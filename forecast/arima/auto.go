@@ -21,8 +21,8 @@ const (
 	// screened is how many of the newest values orders are screened on, and for a long season how many seasons of them:
 	// enough to tell them apart.
 	screened, screenedSeasons = 4000, 6
-	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008), those of its
-	// seasonal part on their own scale of whole seasons.
+	// margin is how far from the unit circle the roots of a chosen model must lie (Hyndman & Khandakar 2008), those of
+	// its seasonal part on their own scale of whole seasons.
 	margin = 1.01
 )
 
@@ -32,7 +32,8 @@ type Auto struct {
 	MaxP, MaxQ int
 	// MaxD bounds the differences, at most 2. 0 means 2; fewer than 0 means none.
 	MaxD int
-	// Period is the season's length in steps; 0 means none. A series of fewer than two seasons and a half is fitted without.
+	// Period is the season's length in steps; 0 means none. A series of fewer than two seasons and a half is fitted
+	// without.
 	Period int
 	// MaxSeasonalP and MaxSeasonalQ bound the seasonal terms. 0 means 2.
 	MaxSeasonalP, MaxSeasonalQ int
@@ -40,7 +41,7 @@ type Auto struct {
 	Regressors regress.Design
 }
 
-// Name says that the order is not chosen yet; that of a Fitted is.
+// Name has no order: Fit selects it.
 func (a Auto) Name() string {
 	if a.Period > 0 {
 		return fmt.Sprintf("Auto-SARIMA(m=%d)", a.Period)
@@ -128,8 +129,8 @@ func (a Auto) differences(s forecast.Series) (d, seasonal int) {
 	return diagnose.Differences(values, a.MaxD), seasonal
 }
 
-// choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that fails.
-// Orders with a root on the circle stand behind all others, as the screening ranked them.
+// choose compares the best of the screened orders by exact likelihood and fits the winner, or the next where that
+// fails. Orders with a root on the circle stand behind all others, as the screening ranked them.
 func (a Auto) choose(s forecast.Series, ranked []candidate) (*Fitted, error) {
 	failure := fmt.Errorf("%d observations: %w", s.Observed(), forecast.ErrTooShort)
 	var inside, others []*finalist
@@ -201,7 +202,7 @@ func (f *finalist) fit(s forecast.Series) (*Fitted, error) {
 	return f.evaluator.fit(s, f.x)
 }
 
-// inside says whether all roots of the four polynomials lie outside the circle of the radius.
+// inside reports whether all roots of the four polynomials lie outside the circle of the radius.
 func (p *process) inside(radius float64) bool {
 	c := p.factors
 	for _, ar := range [][]float64{c.AR, c.SAR} {

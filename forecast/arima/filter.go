@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// most is how many unknowns a filter keeps apart, where its state has more elements than that; fewest is how many it
-	// does where a search makes many passes.
+	// most is how many unknowns a filter keeps apart, where its state has more elements than that; fewest is how many
+	// it does where a search makes many passes.
 	most, fewest = 48, 4
-	// forgotten is the effect on the state, in deviations of an innovation, below which an unknown is dropped. Its square is what a
-	// variance would have shown of it.
+	// forgotten is the effect on the state, in deviations of an innovation, below which an unknown is dropped. Its
+	// square is what a variance would have shown of it.
 	forgotten = 1e-9
-	// wide is the deviation, in those of an innovation, of a value with which the differences start and of which nothing
-	// is known; diffuse is the variance from which on an observation does nothing but make such a value known.
+	// wide is the deviation, in those of an innovation, of a value with which the differences start and of which
+	// nothing is known; diffuse is the variance from which on an observation does nothing but make such a value known.
 	wide    = 1e7
 	diffuse = 1e11
 )
@@ -22,9 +22,9 @@ const (
 // filter is the Kalman filter of a process (Harvey 1989, ch. 3) on a series with gaps, one step at a time.
 //
 // Its covariance is that of a series without gaps, of which the gain takes care, plus what is unknown: for each missing
-// value a column with the effect of that value's innovation on the state. A gap adds a column, an observation shrinks all
-// of them, and where none is left the filter is that of a series without gaps. So a gap costs a multiple of the state's
-// size and not of its square, and nothing is subtracted that could turn a variance negative.
+// value a column with the effect of that value's innovation on the state. A gap adds a column, an observation shrinks
+// all of them, and where none is left the filter is that of a series without gaps. So a gap costs a multiple of the
+// state's size and not of its square, and nothing is subtracted that could turn a variance negative.
 type filter struct {
 	gain
 	// means are the states of the series that are filtered side by side, each at the coming step.
@@ -36,8 +36,8 @@ type filter struct {
 	responses, moved []float64
 }
 
-// newFilter makes a filter for a number of series that keeps a number of unknowns apart; no more are of use than the state
-// has elements.
+// newFilter makes a filter for a number of series that keeps a number of unknowns apart; no more are of use than the
+// state has elements.
 func newFilter(p *process, series, unknowns int) *filter {
 	capacity := min(p.size, unknowns) + 1
 	f := &filter{
@@ -53,8 +53,8 @@ func newFilter(p *process, series, unknowns int) *filter {
 	return f
 }
 
-// start puts the filter behind the values with which the differences start; those of starts are the series'. missing says
-// which of them are unknown.
+// start puts the filter behind the values with which the differences start; those of starts are the series'. missing
+// reports which of them are unknown.
 func (f *filter) start(starts [][]float64, missing func(t int) bool) {
 	f.gain.begin()
 	f.active = 0

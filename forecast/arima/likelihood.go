@@ -44,7 +44,7 @@ type outcome struct {
 // variance is the estimate of the innovations' variance, in scaled units.
 func (o outcome) variance() float64 { return math.Max(o.squares/float64(o.n), leastVariance) }
 
-// objective is minus the log-likelihood of an observation, but for constants. NaN says that the digits were lost; the
+// objective is minus the log-likelihood of an observation, but for constants. NaN means that the digits were lost; the
 // search takes that for outside the domain.
 func (o outcome) objective() float64 { return 0.5 * (math.Log(o.variance()) + o.logs/float64(o.n)) }
 
@@ -84,7 +84,7 @@ func (e *evaluator) widen() {
 // unknownCost is that of an unknown in a pass.
 func (e *evaluator) unknownCost() int { return 3 * len(e.filled) * e.size }
 
-// searchable says that the exact likelihood can be searched in the time that a fit may take. Else the coefficients are
+// searchable means that the exact likelihood can be searched in the time that a fit may take. Else the coefficients are
 // those of conditional least squares, as good on the thousands of values that this takes.
 func (e *evaluator) searchable() bool {
 	if e.gaps {
@@ -153,7 +153,7 @@ func (e *evaluator) regress(o outcome) outcome {
 	return o
 }
 
-// at sets the process to the partial autocorrelations tanh(x). False says that it cannot be computed with.
+// at sets the process to the partial autocorrelations tanh(x). False means that it cannot be computed with.
 func (e *evaluator) at(x []float64) bool {
 	for i, v := range x {
 		e.partials[i] = math.Tanh(math.Max(-farthest, math.Min(v, farthest)))
@@ -175,8 +175,8 @@ func (e *evaluator) exactAt(x []float64) outcome {
 	return e.exact()
 }
 
-// residuals writes the innovations at a point, with the determinant spread over them, so that the point of their least sum
-// of squares is that of the greatest likelihood.
+// residuals writes the innovations at a point, with the determinant spread over them, so that the point of their least
+// sum of squares is that of the greatest likelihood.
 func (e *evaluator) residuals(likelihood func() outcome) func(x, dst []float64) bool {
 	return func(x, dst []float64) bool {
 		if !e.at(x) {

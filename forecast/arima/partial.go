@@ -15,7 +15,7 @@ func fromPartial(partial, coefficients, work []float64) {
 	}
 }
 
-// toPartial is the inverse of fromPartial. False says that the autoregression is not stationary. work is room for two
+// toPartial is the inverse of fromPartial. False means that the autoregression is not stationary. work is room for two
 // autoregressions.
 func toPartial(coefficients, partial, work []float64) bool {
 	n := len(coefficients)
@@ -39,7 +39,7 @@ func toPartial(coefficients, partial, work []float64) bool {
 	return true
 }
 
-// stationary says whether all roots of 1 − sign·(c₁z + … + cₙzⁿ) lie outside the circle of the radius.
+// stationary reports whether all roots of 1 − sign·(c₁z + … + cₙzⁿ) lie outside the circle of the radius.
 func stationary(coefficients []float64, sign, radius float64) bool {
 	scaled := make([]float64, len(coefficients))
 	power := sign

@@ -14,26 +14,27 @@ import (
 // rounding.
 const negligible = 1e-13
 
-// problem is a series made ready for estimation: shifted and scaled so that its differences have unit deviation once the
-// regression is taken out, and cut to what lies between the first observation and the last.
+// problem is a series made ready for estimation: shifted and scaled so that its differences have unit deviation once
+// the regression is taken out, and cut to what lies between the first observation and the last.
 type problem struct {
 	order  Order
 	design regress.Design
 	// A value y of the series is (y − location)/scale here.
 	location, scale float64
-	// levels are the series and then the columns of the regression, with a column of its own for the constant in front of
-	// the others. The series is NaN where it is missing.
+	// levels are the series and then the columns of the regression, with a column of its own for the constant in front
+	// of the others. The series is NaN where it is missing.
 	levels [][]float64
-	// filled is the series with its gaps interpolated, differenced are the differences of that and of the other levels. They
-	// serve where a rough picture will do: for first guesses, and for values of the start of which nothing is known.
+	// filled is the series with its gaps interpolated, differenced are the differences of that and of the other levels.
+	// They serve where a rough picture will do: for first guesses, and for values of the start of which nothing is
+	// known.
 	filled      []float64
 	differenced [][]float64
 	basis       basis
-	// gaps says that values are missing.
+	// gaps means that values are missing.
 	gaps bool
 	// used counts the observations after those with which the differences start.
 	used int
-	// flat says that the differenced series is constant, so that there is nothing to estimate.
+	// flat means that the differenced series is constant, so that there is nothing to estimate.
 	flat bool
 }
 

@@ -41,7 +41,8 @@ func newProcess(order Order) *process {
 }
 
 // setPartial sets the process to the partial autocorrelations of its four factors, one after the other: φ, Φ, θ and Θ,
-// the latter two as those of the inverted polynomials. False says that it is too near to a unit root to be computed with.
+// the latter two as those of the inverted polynomials. False means that it is too near to a unit root to be computed
+// with.
 func (p *process) setPartial(partials []float64) bool {
 	c := p.factors
 	for i, factor := range [][]float64{c.AR, c.SAR, c.MA, c.SMA} {
@@ -58,8 +59,8 @@ func (p *process) setPartial(partials []float64) bool {
 	return p.expand()
 }
 
-// setCoefficients sets the process to the coefficients. False says that the autoregression is not stationary, or too near
-// to a unit root to be computed with.
+// setCoefficients sets the process to the coefficients. False means that the autoregression is not stationary, or too
+// near to a unit root to be computed with.
 func (p *process) setCoefficients(c Coefficients) bool {
 	copy(p.factors.AR, c.AR)
 	copy(p.factors.SAR, c.SAR)

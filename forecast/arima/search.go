@@ -19,8 +19,8 @@ type candidate struct {
 	criterion float64
 }
 
-// better is the order in which candidates are ranked: ties go to fewer parameters, then to fewer autoregressive and fewer
-// seasonal terms, so that the ranking depends on nothing but the series.
+// better is the order in which candidates are ranked: ties go to fewer parameters, then to fewer autoregressive and
+// fewer seasonal terms, so that the ranking depends on nothing but the series.
 func better(x, y candidate) int {
 	return cmp.Or(
 		cmp.Compare(x.criterion, y.criterion),
@@ -40,7 +40,7 @@ type search struct {
 	seeds    map[bool]*seed
 	seen     map[Order]bool
 	ranked   []candidate
-	// exact says that orders are screened by exact likelihood, and not by conditional least squares.
+	// exact means that orders are screened by exact likelihood, and not by conditional least squares.
 	exact bool
 }
 

@@ -97,7 +97,7 @@ func (s *seed) regress(p, q int) ([]float64, bool) {
 	return right, solve(normal, right)
 }
 
-// solve solves a symmetric positive system given by its lower triangle, in place, by Cholesky. False says that it is
+// solve solves a symmetric positive system given by its lower triangle, in place, by Cholesky. False means that it is
 // not positive.
 func solve(a [][]float64, b []float64) bool {
 	if !factor(a) {

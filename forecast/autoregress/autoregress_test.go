@@ -66,13 +66,14 @@ func TestWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The deviation of a weight is √((1−φ₂²)/n) = 0.007 under least squares; near the least absolute errors a quarter more.
+	// The deviation of a weight is √((1−φ₂²)/n) = 0.007 under least squares; near the least absolute errors a quarter
+	// more.
 	if diff := cmp.Diff([]float64{0.5, 0.3}, fitted.Weights(), cmpopts.EquateApprox(0, 0.03)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-// One outage does not rule the weights, though it is looked back upon as well.
+// One outage does not rule the weights, though it is used as well.
 func TestOutage(t *testing.T) {
 	values := process(2000)
 	for i := 1000; i < 1010; i++ {

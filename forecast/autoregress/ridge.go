@@ -37,7 +37,8 @@ func SeasonalLags(seasons ...int) []int {
 	return slices.DeleteFunc(slices.Compact(lags), func(lag int) bool { return lag < 1 })
 }
 
-// Name is the model with its number of lags, the longest of them and its profile: "Ridge AR(9 lags to 169, profile 24)".
+// Name is the model with its number of lags, the longest of them and its profile: "Ridge AR(9 lags to 169, profile
+// 24)".
 func (m Ridge) Name() string {
 	longest := 0
 	if len(m.Lags) > 0 {
@@ -50,7 +51,7 @@ func (m Ridge) Name() string {
 }
 
 // Fit wants, beyond the longest lag, twice as many observations as there are lags, and two whole periods of a profile.
-// Gaps are bridged where they are looked back upon and never regressed on. Errors: forecast.ErrParameter,
+// Gaps are bridged where they are used and never regressed on. Errors: forecast.ErrParameter,
 // forecast.ErrTooShort, forecast.ErrNotFinite.
 func (m Ridge) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := m.Estimate(s)

@@ -65,7 +65,7 @@ func TestScoresOnALine(t *testing.T) {
 		Quantiles: []backtest.QuantileScore{
 			{Level: 0.9, Pinball: 0.9 * (3 - z)}, {Level: 0.1, Pinball: 0.1 * (3 + z)}, {Level: 0.5, Pinball: 1.5},
 		},
-		Highest: []backtest.QuantileScore{
+		Peaks: []backtest.QuantileScore{
 			{Level: 0.9, Pinball: 0.9 * (3 - z)},
 			{Level: 0.1, Pinball: 0.1 * (3 + z/math.Sqrt(3))},
 			{Level: 0.5, Pinball: 1.5},
@@ -174,18 +174,18 @@ func TestGaps(t *testing.T) {
 	result := run(t, hourly(1, 2, 3, 5, nan, 4, 4), o, naive.Last{})
 	want := []backtest.Track{
 		{
-			Horizon: 1, Actual: []float64{5, nan, 4}, Highest: []float64{5, nan, 4}, Point: []float64{3, 5, 5},
-			Quantile: [][]float64{{3, 5, 5}}, HighestQuantile: [][]float64{{3, 5, 5}},
+			Horizon: 1, Actual: []float64{5, nan, 4}, Peak: []float64{5, nan, 4}, Point: []float64{3, 5, 5},
+			Quantile: [][]float64{{3, 5, 5}}, PeakQuantile: [][]float64{{3, 5, 5}},
 		},
 		{
-			Horizon: 2, Actual: []float64{nan, 4, 4}, Highest: []float64{nan, nan, 4}, Point: []float64{3, 5, 5},
-			Quantile: [][]float64{{3, 5, 5}}, HighestQuantile: [][]float64{{3, 5, 5}},
+			Horizon: 2, Actual: []float64{nan, 4, 4}, Peak: []float64{nan, nan, 4}, Point: []float64{3, 5, 5},
+			Quantile: [][]float64{{3, 5, 5}}, PeakQuantile: [][]float64{{3, 5, 5}},
 		},
 	}
 	if diff := cmp.Diff(want, result.Tracks, cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := result.Score(1); got.Count != 2 || got.MAE != 1 || got.Highest[0].Coverage != 1 {
+	if got := result.Score(1); got.Count != 2 || got.MAE != 1 || got.Peaks[0].Coverage != 1 {
 		t.Errorf("horizon 2: %+v", got)
 	}
 }
@@ -216,7 +216,7 @@ func (peak) MaxQuantile(h int, p float64) float64 { return 100*float64(h) + p }
 func TestModelThatKnowsTheMaximum(t *testing.T) {
 	o := backtest.Options{Horizons: []int{2}, Quantiles: []float64{0.5}, First: 3}
 	track := run(t, ramp(6), o, peak{}).Tracks[0]
-	if diff := cmp.Diff([][]float64{{200.5, 200.5}}, track.HighestQuantile); diff != "" {
+	if diff := cmp.Diff([][]float64{{200.5, 200.5}}, track.PeakQuantile); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

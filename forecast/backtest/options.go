@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Options say where the origins lie and what is asked of a model at each.
+// Options configure a backtest: the origins, and what is scored at each.
 type Options struct {
 	// Horizons are the steps ahead that are scored, 1 or more each.
 	Horizons []int
@@ -19,15 +19,15 @@ type Options struct {
 	First int
 	// Stride is the distance from origin to origin in steps; 0 means 1.
 	Stride int
-	// Refit is the distance from fit to fit in steps, rounded down to whole strides; 0 means that the first fit serves
+	// Refit is the distance from fit to fit in steps, rounded down to whole strides; 0 means that the first fit is used
 	// to the end, with Updates only.
 	Refit int
 	// Window is the most values that a fit sees, the newest ones; 0 means all.
 	Window int
 	// Period is the season that scales MASE and that Compare's seasonal naive method repeats; 0 or 1 means none.
 	Period int
-	// Each calls fold(0) … fold(n−1), in any order and at the same time if it likes, and returns when all are done. Nil
-	// means one after the other. Models must then bear Fit from several goroutines; those of this library do.
+	// Each calls fold(0) … fold(n−1), in any order and possibly at once, and returns when all are done. Nil means one
+	// after the other. Concurrent folds need models whose Fit is safe for concurrent use; those of this library are.
 	Each func(n int, fold func(i int))
 }
 

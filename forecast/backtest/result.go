@@ -29,16 +29,16 @@ type Track struct {
 	Actual, Point []float64
 	// Quantile has a row for each of Options.Quantiles: forecasts of that quantile of Actual.
 	Quantile [][]float64
-	// Highest is the highest of the values from the step after the origin to the horizon, NaN where one of them is
+	// Peak is the highest of the values from the step after the origin to the horizon, NaN where one of them is
 	// missing: what an autoscaler that cannot start a replica in time must have had room for.
-	Highest []float64
-	// HighestQuantile are forecasts of Highest's quantiles: those of a Fitted with the method
+	Peak []float64
+	// PeakQuantile are forecasts of Highest's quantiles: those of a Fitted with the method
 	// MaxQuantile(h int, p float64) float64; for others the highest of the steps' own quantiles stands in, which is
 	// exceeded more often the less the steps' errors hang together.
-	HighestQuantile [][]float64
+	PeakQuantile [][]float64
 }
 
-// Score sums up a track, or all of them. What cannot be told is NaN: every measure where nothing was observed, MASE
+// Score sums up a track, or all of them. Undefined measures are NaN: all of them where nothing was observed, MASE
 // where the training series repeats itself exactly.
 type Score struct {
 	// Horizon is the track's, or 0 for all of them together.
@@ -49,13 +49,13 @@ type Score struct {
 	// the first origin, SMAPE from 0 to 200.
 	MAE, RMSE, MASE, SMAPE float64
 	// Quantiles and Highest are in the order of Options.Quantiles; Highest is about the window's maximum.
-	Quantiles, Highest []QuantileScore
+	Quantiles, Peaks []QuantileScore
 	// Intervals are those between the levels p and 1−p of Options.Quantiles, widest first.
 	Intervals []IntervalScore
 }
 
-// QuantileScore is how good forecasts of the quantile Level were: Pinball in the units of the series, Coverage the share
-// of values at or below them, which should be Level.
+// QuantileScore is how good forecasts of the quantile Level were: Pinball in the units of the series, Coverage the
+// share of values at or below them, which should be Level.
 type QuantileScore struct {
 	Level, Pinball, Coverage float64
 }
@@ -71,16 +71,16 @@ func (r Result) Score(track int) Score { return r.score(r.Tracks[track]) }
 // Overall is the score of all horizons together, each value at each horizon counting once.
 func (r Result) Overall() Score {
 	all := Track{
-		Quantile:        make([][]float64, len(r.options.Quantiles)),
-		HighestQuantile: make([][]float64, len(r.options.Quantiles)),
+		Quantile:     make([][]float64, len(r.options.Quantiles)),
+		PeakQuantile: make([][]float64, len(r.options.Quantiles)),
 	}
 	for _, track := range r.Tracks {
 		all.Actual = append(all.Actual, track.Actual...)
 		all.Point = append(all.Point, track.Point...)
-		all.Highest = append(all.Highest, track.Highest...)
+		all.Peak = append(all.Peak, track.Peak...)
 		for q := range r.options.Quantiles {
 			all.Quantile[q] = append(all.Quantile[q], track.Quantile[q]...)
-			all.HighestQuantile[q] = append(all.HighestQuantile[q], track.HighestQuantile[q]...)
+			all.PeakQuantile[q] = append(all.PeakQuantile[q], track.PeakQuantile[q]...)
 		}
 	}
 	return r.score(all)
@@ -89,10 +89,10 @@ func (r Result) Overall() Score {
 func (r Result) score(t Track) Score {
 	out := Score{
 		Horizon: t.Horizon,
-		MAE:     told(accuracy.MAE(t.Actual, t.Point)),
-		RMSE:    told(accuracy.RMSE(t.Actual, t.Point)),
-		MASE:    told(accuracy.MASE(t.Actual, t.Point, r.train, max(r.options.Period, 1))),
-		SMAPE:   told(accuracy.SMAPE(t.Actual, t.Point)),
+		MAE:     orNaN(accuracy.MAE(t.Actual, t.Point)),
+		RMSE:    orNaN(accuracy.RMSE(t.Actual, t.Point)),
+		MASE:    orNaN(accuracy.MASE(t.Actual, t.Point, r.train, max(r.options.Period, 1))),
+		SMAPE:   orNaN(accuracy.SMAPE(t.Actual, t.Point)),
 	}
 	for _, y := range t.Actual {
 		if !math.IsNaN(y) {
@@ -101,7 +101,7 @@ func (r Result) score(t Track) Score {
 	}
 	for q, p := range r.options.Quantiles {
 		out.Quantiles = append(out.Quantiles, quantileScore(t.Actual, t.Quantile[q], p))
-		out.Highest = append(out.Highest, quantileScore(t.Highest, t.HighestQuantile[q], p))
+		out.Peaks = append(out.Peaks, quantileScore(t.Peak, t.PeakQuantile[q], p))
 		if other := complement(r.options.Quantiles, p); other >= 0 && p < 0.5 {
 			out.Intervals = append(out.Intervals, intervalScore(t.Actual, t.Quantile[q], t.Quantile[other], 2*p))
 		}
@@ -117,16 +117,16 @@ func quantileScore(actual, quantile []float64, p float64) QuantileScore {
 	}
 	return QuantileScore{
 		Level:    p,
-		Pinball:  told(accuracy.Pinball(actual, quantile, p)),
-		Coverage: told(accuracy.Coverage(actual, below, quantile)),
+		Pinball:  orNaN(accuracy.Pinball(actual, quantile, p)),
+		Coverage: orNaN(accuracy.Coverage(actual, below, quantile)),
 	}
 }
 
 func intervalScore(actual, lower, upper []float64, alpha float64) IntervalScore {
 	return IntervalScore{
 		Level:    1 - alpha,
-		Winkler:  told(accuracy.Winkler(actual, lower, upper, alpha)),
-		Coverage: told(accuracy.Coverage(actual, lower, upper)),
+		Winkler:  orNaN(accuracy.Winkler(actual, lower, upper, alpha)),
+		Coverage: orNaN(accuracy.Coverage(actual, lower, upper)),
 	}
 }
 
@@ -135,9 +135,9 @@ func complement(levels []float64, p float64) int {
 	return slices.IndexFunc(levels, func(q float64) bool { return math.Abs(p+q-1) < 1e-9 })
 }
 
-// told is the value, or NaN where there is an error: the parameters are valid, so that nothing was observed, or nothing
+// orNaN is the value, or NaN where there is an error. The parameters are valid, so nothing was observed, or nothing
 // to scale by.
-func told(value float64, err error) float64 {
+func orNaN(value float64, err error) float64 {
 	if err != nil {
 		return math.NaN()
 	}

@@ -74,7 +74,7 @@ func (r run) observe() {
 		for i := range track.Actual {
 			origin := r.grid.origin(i)
 			track.Actual[i] = r.series.Values[origin+track.Horizon-1]
-			track.Highest[i] = highest(r.series.Values[origin : origin+track.Horizon])
+			track.Peak[i] = highest(r.series.Values[origin : origin+track.Horizon])
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (r run) fold(number int) error {
 		for ; seen < r.grid.origin(i); seen++ {
 			fitted.Update(r.series.Values[seen])
 		}
-		r.ask(fitted, i)
+		r.recordForecasts(fitted, i)
 	}
 	return nil
 }

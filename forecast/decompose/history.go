@@ -73,8 +73,8 @@ func (h history) level(d, classes int) float64 {
 // it said, and of what it said squared. Least squares would weigh it with their ratio.
 type proof struct{ product, square float64 }
 
-// prove lets profiles forecast each day's changes from the days before it. Day d's proof is at d; days that could not be
-// forecast have none.
+// prove lets profiles forecast each day's changes from the days before it. Day d's proof is at d; days that could not
+// be forecast have none.
 func (h history) prove(w week) []proof {
 	out := make([]proof, h.days())
 	l := newLearner(h.day, w.classes(), h.days())
@@ -119,7 +119,7 @@ func (h history) proveDay(d int, before, today []float64) proof {
 		} else {
 			said -= before[slot-h.horizon+h.day]
 		}
-		limit := h.limit + math.Abs(said) // a jump that was foretold is none out of the way
+		limit := h.limit + math.Abs(said) // A predicted jump is no outlier.
 		p.product += min(max(change, -limit), limit) * said
 		p.square += said * said
 	}

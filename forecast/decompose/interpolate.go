@@ -9,10 +9,10 @@ import (
 )
 
 // Interpolate is a copy of the values with the gaps (NaN) filled. Without periods a gap is bridged by a straight line,
-// and at either end by the nearest observation. With periods the line bridges the seasonally adjusted series of a robust
-// MSTL, and the seasons are put on top; a period of which there are not more than two seasons observed is left aside.
-// Where that would lead more than half the observed range beyond it, the plain line serves. Values without a single
-// observation are ErrTooShort.
+// and at either end by the nearest observation. With periods the line bridges the seasonally adjusted series of a
+// robust MSTL, and the seasons are put on top; a period of which there are not more than two seasons observed is left
+// aside. Where that would lead more than half the observed range beyond it, the plain line serves. Values without a
+// single observation are ErrTooShort.
 func Interpolate(values []float64, periods ...int) ([]float64, error) {
 	out := slices.Clone(values)
 	observed := 0
@@ -81,7 +81,7 @@ func bridge(values []float64) {
 	}
 }
 
-// believable says whether filled lies within the range of the observed values, or at most half its width beyond.
+// believable reports whether filled lies within the range of the observed values, or at most half its width beyond.
 func believable(filled, values []float64) bool {
 	low, high := extremes(values)
 	margin := high/2 - low/2

@@ -10,9 +10,9 @@ import (
 )
 
 // Profile gives the shape of a day to a model that knows none, where a day has hundreds of noisy steps: too many for a
-// seasonal model of that period. The profile is the median over the days, slot by slot, smoothed over half an hour. From
-// two weeks on the days of a weekend, wherever in the week they lie, may have a profile of their own; from four weeks on
-// every day of the week.
+// seasonal model of that period. The profile is the median over the days, slot by slot, smoothed over half an hour.
+// From two weeks on the days of a weekend, wherever in the week they lie, may have a profile of their own; from four
+// weeks on every day of the week.
 //
 // Yesterday is a poor guide to load that wanders by itself, so a profile has to prove itself: each day's changes over
 // the horizon are forecast by the profile of the days before it, and its weight is what least squares give it there,
@@ -161,6 +161,6 @@ func (f *FittedProfile) without(values []float64) []float64 {
 // Weight is how far the profile is believed, from 0 to 1.
 func (f *FittedProfile) Weight() float64 { return f.weight }
 
-// Week is the class of each of the seven days from that of the origin's next step on; a single 0 says that all days are
-// alike. The slice is the caller's.
+// Week is the class of each of the seven days from that of the origin's next step on; a single 0 means that all days
+// are alike. The slice is the caller's.
 func (f *FittedProfile) Week() []int { return append([]int(nil), f.week...) }

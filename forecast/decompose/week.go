@@ -2,7 +2,7 @@ package decompose
 
 import "math"
 
-// week says of what class each of seven days is, counted from the first whole day of a history; one day says that all
+// week is the class of each of seven days, counted from the first whole day of a history; one day says that all
 // are alike.
 type week []int
 
@@ -19,8 +19,8 @@ func (w week) classes() int {
 const (
 	// fewestDays are needed to learn a profile from one and to prove it on two.
 	fewestDays = 3
-	// fewestForWeekend and fewestForWeek are the days from which a weekend is looked for, and from which every day of the
-	// week may be of its own class.
+	// fewestForWeekend and fewestForWeek are the days from which a weekend is looked for, and from which every day of
+	// the week may be of its own class.
 	fewestForWeekend = 14
 	fewestForWeek    = 28
 )

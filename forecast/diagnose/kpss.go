@@ -27,8 +27,8 @@ const (
 const negligible = 1e-13
 
 // KPSS is the statistic of Kwiatkowski, Phillips, Schmidt & Shin (1992) for stationarity around a level or a line, and
-// the critical value beyond which it is rejected at 5 %: the partial sums of what is left around it, squared, over their
-// long-run variance with Bartlett weights up to lag 3√n/13. It is 0 for a series that does not move at all.
+// the critical value beyond which it is rejected at 5 %: the partial sums of what is left around it, squared, over
+// their long-run variance with Bartlett weights up to lag 3√n/13. It is 0 for a series that does not move at all.
 func KPSS(values []float64, around Around) (statistic, critical float64) {
 	rest := observed(values)
 	critical = levelCritical
@@ -68,7 +68,7 @@ func observed(values []float64) []float64 {
 	return out
 }
 
-// standardise gives the values a mean of 0 and a variance of 1; false says that they do not vary.
+// standardise gives the values a mean of 0 and a variance of 1; false means that they do not vary.
 func standardise(values []float64) bool {
 	mean, variance := stat.PopMeanVariance(values, nil)
 	deviation := math.Sqrt(variance)
@@ -81,7 +81,7 @@ func standardise(values []float64) bool {
 	return true
 }
 
-// detrend subtracts the straight line of least squares; false says that nothing else was there.
+// detrend subtracts the straight line of least squares; false means that nothing else was there.
 func detrend(values []float64) bool {
 	steps := make([]float64, len(values))
 	for i := range steps {

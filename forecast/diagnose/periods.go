@@ -19,18 +19,18 @@ type Period struct {
 	Strength float64
 }
 
-// fewestCycles is how often a season must have been seen: once for the trend's sake, which needs half a season at either
-// end, and twice to be compared.
+// fewestCycles is how often a season must have been seen: once for the trend's sake, which needs half a season at
+// either end, and twice to be compared.
 const fewestCycles = 3
 
-// Periods are the seasons of a series, the shortest first; nil where it has none. A step says which lengths make sense:
-// a minute, an hour, a day, a week; 0 says nothing, and the peaks of the autocorrelation are tried.
+// Periods are the seasons of a series, the shortest first; nil where it has none. A step determines the lengths to try:
+// a minute, an hour, a day, a week. With a step of 0 the peaks of the autocorrelation are tried.
 //
 // A length is a season when, without the trend (a moving average of that length) and the shorter seasons, the values a
 // season apart correlate more than chance would have it. On a random walk they do not correlate at all, as the moving
-// average leaves each value to steps of the walk within half a season of it. What chance would have is Bartlett's (1946)
-// variance by the autocorrelation of what the season does not explain. About one random series in a hundred has a season
-// all the same.
+// average leaves each value to steps of the walk within half a season of it. What chance would have is Bartlett's
+// (1946) variance by the autocorrelation of what the season does not explain. About one random series in a hundred has
+// a season all the same.
 func Periods(values []float64, step time.Duration) []Period {
 	filled, ok := ready(values)
 	if !ok {

@@ -17,13 +17,14 @@ import (
 //
 // The zero Direct is usable.
 type Direct struct {
-	// Horizon is the last step that has a regression of its own, 0 means 15. Those before it that have one are 1, 5, 10, 15,
-	// 30, 60 and so on; forecasts of the steps between are interpolated, those beyond are that of the last.
+	// Horizon is the last step that has a regression of its own, 0 means 15. Those before it that have one are 1, 5,
+	// 10, 15, 30, 60 and so on; forecasts of the steps between are interpolated, those beyond are that of the last.
 	Horizon int
-	// HalfLife is after how many steps an observation counts for half as much in the estimate, 0 means 1440. No more than
-	// four of them are looked back upon.
+	// HalfLife is after how many steps an observation counts for half as much in the estimate, 0 means 1440. No more
+	// than four of them are used.
 	HalfLife float64
-	// Penalty is the ridge, as a share of each regressor's moment; 0 means 0.05. It draws the forecast to the last value.
+	// Penalty is the ridge, as a share of each regressor's moment; 0 means 0.05. It draws the forecast to the last
+	// value.
 	Penalty float64
 }
 
@@ -38,7 +39,8 @@ const (
 	mostRows = 3000
 	// fewestRows are four for each regressor.
 	fewestRows = 4 * width
-	// passes are enough for a point forecast; epsilon is the change, as a share of the mean one, below which the loss is bent.
+	// passes are enough for a point forecast; epsilon is the change, as a share of the mean one, below which the loss
+	// is bent.
 	passes  = 6
 	epsilon = 0.02
 )
@@ -53,8 +55,8 @@ func (m Direct) Name() string {
 	return fmt.Sprintf("Direct(half-life %g)", m.HalfLife)
 }
 
-// Fit wants 16 pairs of observations that lie the last horizon apart. Errors: forecast.ErrParameter, forecast.ErrTooShort,
-// forecast.ErrNotFinite.
+// Fit wants 16 pairs of observations that lie the last horizon apart. Errors: forecast.ErrParameter,
+// forecast.ErrTooShort, forecast.ErrNotFinite.
 func (m Direct) Fit(s forecast.Series) (forecast.Fitted, error) {
 	fitted, err := m.estimate(s)
 	if err != nil {
@@ -79,7 +81,7 @@ func (m Direct) estimate(s forecast.Series) (*Fitted, error) {
 		horizons: anchors(o.Horizon), scale: units.Scale(s.Values), next: s.End(), step: s.Step,
 		smallest: math.Inf(1), largest: math.Inf(-1),
 	}
-	p := f.look(s.Values, o.reach(s.Len()))
+	p := f.observeAll(s.Values, o.reach(s.Len()))
 	for _, h := range f.horizons {
 		one, err := o.regress(p, h)
 		if err != nil {
@@ -118,8 +120,8 @@ type past struct {
 	values, rows []float64
 }
 
-// look takes the observations of a series and keeps its newest steps.
-func (f *Fitted) look(values []float64, newest int) past {
+// observeAll takes the observations of a series and keeps its newest steps.
+func (f *Fitted) observeAll(values []float64, newest int) past {
 	p := past{values: make([]float64, newest), rows: make([]float64, newest*width)}
 	from := len(values) - newest
 	for i, y := range values {

@@ -1,5 +1,5 @@
-// Package direct forecasts each horizon by a regression of its own, on what a short memory of the series holds: how far
-// the newest value lies from the one before it and from means that forget quickly and slowly. Where a recursive model's
-// forecasts stand on each other, and are best one step ahead, these are best at the horizon that is asked for (Marcellino,
-// Stock & Watson 2006 compare the two), and in absolute error, since the regression is one of the median.
+// Package direct forecasts each horizon by a regression of its own. Its regressors are the distances of the newest
+// value from the one before it and from exponential means with short and long memory. A recursive model is fitted to
+// one step ahead; these regressions are fitted to the horizon itself (Marcellino, Stock & Watson 2006 compare the two),
+// in absolute error, because they are regressions of the median.
 package direct

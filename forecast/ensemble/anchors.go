@@ -17,7 +17,7 @@ func anchors(asked []int, horizon int) []int {
 	return out
 }
 
-// anchorOf says for each step up to the horizon (from 0) which anchor it goes with.
+// anchorOf gives for each step up to the horizon (from 0) which anchor it goes with.
 func anchorOf(anchors []int) []int {
 	out := make([]int, anchors[len(anchors)-1])
 	at := 0

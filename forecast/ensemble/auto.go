@@ -15,22 +15,22 @@ import (
 
 // Auto forecasts any series by an ensemble of models that suit its length and its seasons. The zero Auto is usable.
 type Auto struct {
-	// Seasons are the lengths of the cycles in which the series may come again, in steps, ascending: {24, 168} for hours
-	// of days and weeks. Those that the series does not hold twice are left alone. None means no season.
+	// Seasons are the lengths of the cycles in which the series may come again, in steps, ascending: {24, 168} for
+	// hours of days and weeks. Those that the series does not hold twice are left alone. None means no season.
 	Seasons []int
 	// Horizon is how many steps ahead the ensemble is scored and calibrated, 0 means the last of the
 	// Horizons, or 12. Steps beyond it can be forecast,
 	// but rest on the weights and errors of the last one that was scored.
 	Horizon int
-	// Horizons are the steps ahead that are scored and calibrated, ascending, at most the Horizon; a step between two of
-	// them goes with the later one. None means all (beyond 48, some). An Update costs in proportion: name those that are
-	// served, {1, 5, 10, 15}, where series are many and values come every few seconds.
+	// Horizons are the steps ahead that are scored and calibrated, ascending, at most the Horizon; a step between two
+	// of them goes with the later one. None means all (beyond 48, some). An Update costs in proportion: name those that
+	// are served, {1, 5, 10, 15}, where series are many and values come every few seconds.
 	Horizons []int
-	// Quantiles are the levels whose loss decides how the errors are scaled; the highest is also kept at its coverage by
-	// adapting. Each between 0 and 1; none means 0.05, 0.5 and 0.95. Any other level can be asked for.
+	// Quantiles are the levels whose loss decides how the errors are scaled; the highest is also kept at its coverage
+	// by adapting. Each between 0 and 1; none means 0.05, 0.5 and 0.95. Any other level can be asked for.
 	Quantiles []float64
-	// Budget is the CPU time that Fit may take, by an estimate that is the same on every machine: candidates are left out
-	// until it is kept. 0 means 150 ms.
+	// Budget is the CPU time that Fit may take, by an estimate that is the same on every machine: candidates are left
+	// out until it is kept. 0 means 150 ms.
 	Budget time.Duration
 }
 
@@ -68,7 +68,7 @@ func (m Auto) Fit(s forecast.Series) (forecast.Fitted, error) {
 // Estimate is Fit with the concrete type, which gives quantiles, maxima and reasons.
 //
 // The candidates are fitted on the first part of the series, and the rest is fed to them as if it came live: errors,
-// weights and calibration are out of sample from the beginning. Then they are fitted anew, on the whole.
+// weights and calibration are out of sample from the beginning. Then they are refitted, on the whole.
 func (m Auto) Estimate(s forecast.Series) (*Fitted, error) {
 	options, s, err := m.begin(s)
 	if err != nil {
@@ -150,7 +150,7 @@ func (m Auto) check() error {
 	}
 }
 
-// ascending says whether the numbers rise strictly, from least on and to most at most.
+// ascending reports whether the numbers rise strictly, from least on and to most at most.
 func ascending(numbers []int, least, most int) bool {
 	for _, n := range numbers {
 		if n < least || n > most {
@@ -161,8 +161,8 @@ func ascending(numbers []int, least, most int) bool {
 	return true
 }
 
-// holdOut is how many steps at the end of n are replayed: enough for a season of scores at the last horizon, but no more
-// than a third of a series, nor than mostHeld (and the horizon), which make calibration enough.
+// holdOut is how many steps at the end of n are replayed: enough for a season of scores at the last horizon, but no
+// more than a third of a series, nor than mostHeld (and the horizon), which make calibration enough.
 func (m Auto) holdOut(n int) int {
 	if n < 12 {
 		return 0

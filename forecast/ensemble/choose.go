@@ -7,27 +7,27 @@ import (
 
 // fewestMembers and mostScored say how many members live on after the hold-out: those that are nearly alike gain little
 // from each other, and each costs time at every update and memory between them, for every horizon that is scored. At 48
-// horizons that is six: with four the mean absolute scaled error on M4 Hourly is 0.5 % higher, with all of them 0.2 % lower,
-// and a fit takes half as long again. At the four horizons of an autoscaler all of them are affordable, and the mean
-// absolute errors ten and fifteen steps ahead are half a hundredth lower than with six.
+// horizons that is six: with four the mean absolute scaled error on M4 Hourly is 0.5 % higher, with all of them 0.2 %
+// lower, and a fit takes half as long again. At the four horizons of an autoscaler all of them are affordable, and the
+// mean absolute errors ten and fifteen steps ahead are half a hundredth lower than with six.
 const (
 	fewestMembers = 6
 	mostScored    = 48 * fewestMembers
 )
 
-// choose keeps the members that weighed most in the replay, over all anchors, and the last value; the others are told
+// choose keeps the members that weighed most in the replay, over all anchors, and the last value; the others are listed
 // as outdone. Their turn comes again at the next fit.
 func (c *Combination) choose() {
 	ranks := make([]int, len(c.members))
 	for k := range ranks {
 		ranks[k] = k
 	}
-	slices.SortStableFunc(ranks[1:], func(a, b int) int { return cmp.Compare(c.say(b), c.say(a)) })
+	slices.SortStableFunc(ranks[1:], func(a, b int) int { return cmp.Compare(c.totalWeight(b), c.totalWeight(a)) })
 	keep := ranks[:min(max(fewestMembers, mostScored/len(c.anchors)), len(ranks))]
 	slices.Sort(keep)
 	for k, m := range c.members {
 		if !slices.Contains(keep, k) {
-			c.outdone = append(c.outdone, c.told(k, m))
+			c.outdone = append(c.outdone, c.candidateReason(k, m))
 		}
 	}
 	c.members = chosen(c.members, keep)
@@ -41,8 +41,8 @@ func (c *Combination) choose() {
 	c.weigh()
 }
 
-// say is the weight of member k over all anchors.
-func (c *Combination) say(k int) float64 {
+// totalWeight is the weight of member k over all anchors.
+func (c *Combination) totalWeight(k int) float64 {
 	sum := 0.0
 	for j := range c.anchors {
 		sum += c.weights[j][k]

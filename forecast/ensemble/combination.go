@@ -16,7 +16,8 @@ type Combination struct {
 	outdone []Candidate // those that the hold-out left behind
 	dropped []string    // names of those that the budget left out
 	horizon int
-	// anchors are the horizons that are scored; anchor says for each step up to the horizon which of them it goes with.
+	// anchors are the horizons that are scored; anchor gives for each step up to the horizon which of them it goes
+	// with.
 	anchors, anchor []int
 
 	// losses, weights and pending are of every anchor; pending holds the members' points of the open origins.
@@ -33,7 +34,7 @@ type Combination struct {
 	at   int       // where the coming one goes
 	// last is the newest that was no gap, NaN before the first; largest the largest magnitude seen.
 	last, largest float64
-	// signed says that the series has been below 0; where it has not, no forecast goes there.
+	// signed means that the series has been below 0; where it has not, no forecast goes there.
 	signed bool
 
 	path []float64 // as it stands, up to the horizon
@@ -82,21 +83,21 @@ func newCombination(m Auto, s forecast.Series, taken, dropped []candidate) *Comb
 func (c *Combination) fit(s forecast.Series) {
 	for _, m := range c.members {
 		m.fit(s)
-		m.look()
+		m.updatePath()
 	}
-	c.look()
+	c.updatePath()
 }
 
 // Update moves the origin one step on: forecasts that are due are scored and weighed, the members take the observation,
-// and look ahead anew. A value that is not finite, or beyond 1e150, counts as missing.
+// and forecast again. A value that is not finite, or beyond 1e150, counts as missing.
 func (c *Combination) Update(y float64) {
 	c.observe(y)
 	c.resolve()
 	for _, m := range c.members {
 		m.advance(y)
-		m.look()
+		m.updatePath()
 	}
-	c.look()
+	c.updatePath()
 	c.file()
 }
 

@@ -29,7 +29,7 @@ func (m Auto) Updated(s forecast.Series, split int) (*Fitted, error) {
 		f.points.seed(k, member.rehearse(s.Values[split:]), s.Values[split:])
 	}
 	f.points.weigh()
-	f.points.look()
+	f.points.updatePath()
 	f.points.file()
 	f.aim()
 	f.file()

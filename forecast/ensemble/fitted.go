@@ -40,7 +40,7 @@ func (f *Fitted) fit(s forecast.Series) {
 }
 
 // Update moves the origin one step on: forecasts that are due are scored, the members take the observation, and the
-// ensemble looks ahead anew. A value that is not finite, or beyond 1e150, counts as missing.
+// ensemble forecasts again. A value that is not finite, or beyond 1e150, counts as missing.
 func (f *Fitted) Update(y float64) {
 	f.points.Update(y)
 	f.scales.observe(f.points.ago(0))

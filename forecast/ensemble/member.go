@@ -31,8 +31,8 @@ func (m *member) advance(y float64) {
 	}
 }
 
-// look forecasts anew. A member without a model forecasts NaN, which is never scored.
-func (m *member) look() {
+// updatePath updates the member's forecast. Without a model it is NaN, which is never scored.
+func (m *member) updatePath() {
 	if m.fitted == nil {
 		for i := range m.path {
 			m.path[i] = math.NaN()

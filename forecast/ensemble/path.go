@@ -9,8 +9,8 @@ import (
 // maxReach is how many of the newest values the recent maximum is taken over.
 const maxReach = 15
 
-// look brings the members' paths together.
-func (c *Combination) look() {
+// updatePath combines the members' paths.
+func (c *Combination) updatePath() {
 	for i := range c.path {
 		c.path[i] = c.combined(i)
 	}
@@ -43,8 +43,8 @@ func (c *Combination) blended(i int) float64 {
 	return floor(sum/total, c.signed)
 }
 
-// farthest is how many times the largest magnitude that was seen a member may forecast: beyond it lies the extrapolation
-// of an exponential.
+// farthest is how many times the largest magnitude that was seen a member may forecast: beyond it lies the
+// extrapolation of an exponential.
 const farthest = 3
 
 // reach holds a member's forecast within what could be.

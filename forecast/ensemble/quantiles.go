@@ -27,9 +27,9 @@ func (f *Fitted) QuantileTo(dst []float64, p float64) {
 	}
 }
 
-// MaxQuantile is the p-quantile of the highest value of the coming h steps, 0 < p < 1: what capacity must be there for
-// until then. It is calibrated by the maxima that came, not put together from the quantiles of the steps. A window beyond
-// the horizon is taken for one of the horizon.
+// MaxQuantile is the p-quantile of the highest value of the coming h steps, 0 < p < 1: what capacity must exist for
+// until then. It is calibrated by the maxima that came, not put together from the quantiles of the steps. A window
+// beyond the horizon is taken for one of the horizon.
 func (f *Fitted) MaxQuantile(h int, p float64) float64 {
 	c := f.points
 	j := c.anchor[min(max(h, 1), c.horizon)-1]
@@ -51,8 +51,8 @@ func (t *target) spread(centre, deviation, p float64) float64 {
 const oneSigma = 0.8413447460685429
 
 // Forecast is the forecast of the coming h steps, with marginals as they are calibrated; standard errors are half the
-// distance of the quantiles at one standard deviation. Beyond the horizon both widen as the members' own standard errors
-// do.
+// distance of the quantiles at one standard deviation. Beyond the horizon both widen as the members' own standard
+// errors do.
 func (f *Fitted) Forecast(h int) forecast.Forecast {
 	h = max(h, 0)
 	out := forecast.Forecast{
@@ -73,7 +73,7 @@ func (f *Fitted) Forecast(h int) forecast.Forecast {
 // marginals are the distributions of a forecast's steps, apart from the ensemble they came from.
 type marginals struct {
 	points []float64
-	// anchor says for each step up to the horizon which of the spreads is its own.
+	// anchor gives for each step up to the horizon which of the spreads is its own.
 	anchor  []int
 	spreads []spread
 	// growth is how much wider than at the horizon a step beyond it is.

@@ -2,14 +2,14 @@ package ensemble
 
 import "slices"
 
-// Reasons say why an ensemble forecasts as it does.
+// Reasons explain an ensemble's forecast.
 type Reasons struct {
 	// Horizons are the steps ahead that are scored, ascending; what is given by horizon is in their order.
 	Horizons []int
 	// Candidates are the models that were considered, those that take part first.
 	Candidates []Candidate
-	// Coverage is, by horizon, the trailing share of observations within the quantile at the highest level; NaN before it
-	// was calibrated. MaxCoverage is the same of the maximum up to the horizon.
+	// Coverage is, by horizon, the trailing share of observations within the quantile at the highest level; NaN before
+	// it was calibrated. MaxCoverage is the same of the maximum up to the horizon.
 	Coverage, MaxCoverage []float64
 	// Errors is how many errors the quantiles rest on, by horizon; with fewer than 40 they are the members' own.
 	Errors []int
@@ -18,11 +18,11 @@ type Reasons struct {
 // Candidate is a model that was considered.
 type Candidate struct {
 	Name string
-	// Loss is the trailing mean absolute error by horizon, NaN where it is not known; Weight is the share that the model
-	// has in the ensemble's forecast.
+	// Loss is the trailing mean absolute error by horizon, NaN where it is not known; Weight is the share that the
+	// model has in the ensemble's forecast.
 	Loss, Weight []float64
-	// Err says why the model could not be fitted; TooCostly that the budget left it out; Outdone that others did better at
-	// the end of the series, which was held out: its losses are of that time.
+	// Err is why the model could not be fitted; TooCostly means that the budget left it out; Outdone that others did
+	// better at the end of the series, which was held out: its losses are of that time.
 	Err                error
 	TooCostly, Outdone bool
 }
@@ -42,7 +42,7 @@ func (f *Fitted) Reasons() Reasons {
 func (c *Combination) Reasons() Reasons {
 	r := Reasons{Horizons: slices.Clone(c.anchors)}
 	for k, m := range c.members {
-		r.Candidates = append(r.Candidates, c.told(k, m))
+		r.Candidates = append(r.Candidates, c.candidateReason(k, m))
 	}
 	for _, o := range c.outdone {
 		o.Loss, o.Weight, o.Outdone = slices.Clone(o.Loss), make([]float64, len(c.anchors)), true
@@ -54,8 +54,8 @@ func (c *Combination) Reasons() Reasons {
 	return r
 }
 
-// told is member k as reasons tell it.
-func (c *Combination) told(k int, m *member) Candidate {
+// candidateReason is member k in the form of Reasons.
+func (c *Combination) candidateReason(k int, m *member) Candidate {
 	out := Candidate{Name: m.name(), Err: m.err}
 	for j := range c.anchors {
 		out.Loss = append(out.Loss, c.losses[j][k].mean())
@@ -64,7 +64,7 @@ func (c *Combination) told(k int, m *member) Candidate {
 	return out
 }
 
-// name is that of the fitted model where it tells one: automatic models know their structure once fitted.
+// name is that of the fitted model where it has one: automatic models select their structure in Fit.
 func (m *member) name() string {
 	if named, ok := m.fitted.(interface{ Name() string }); ok && m.err == nil {
 		return named.Name()

@@ -49,11 +49,11 @@ func (f *Fitted) replay(values []float64) {
 // rehearse forecasts from every origin of the replay in turn and gives the paths, one after the other.
 func (m *member) rehearse(values []float64) []float64 {
 	script := make([]float64, 0, (len(values)+1)*len(m.path))
-	m.look()
+	m.updatePath()
 	script = append(script, m.path...)
 	for _, y := range values {
 		m.advance(y)
-		m.look()
+		m.updatePath()
 		script = append(script, m.path...)
 	}
 	return script
@@ -81,5 +81,5 @@ func (c *Combination) recite(scripts [][]float64, origin int) {
 	for k, m := range c.members {
 		copy(m.path, scripts[k][origin*c.horizon:])
 	}
-	c.look()
+	c.updatePath()
 }

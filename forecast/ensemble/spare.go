@@ -28,8 +28,8 @@ const shortSeries = 3 * enough
 // spare candidates take part where the budget has room for them. The dear ones are for short series: of these there are
 // never losses enough to tell the best member, so it is well to have many that differ. On long ones they were no gain.
 //
-// By rolling origin over twelve classic series of months, quarters and half-hours, twelve steps ahead and fitted anew every
-// six (48 and 48), the mean absolute error is 0.52 of the seasonal naive's with them and 0.53 without.
+// By rolling origin over twelve classic series of months, quarters and half-hours, twelve steps ahead and fitted anew
+// every six (48 and 48), the mean absolute error is 0.52 of the seasonal naive's with them and 0.53 without.
 func spare(n int, seasons []int, horizon int) []candidate {
 	if len(seasons) == 0 || seasons[0] > longestSearched {
 		return nil
@@ -84,7 +84,7 @@ func winters(day, horizon int) smoothing.HoltWinters {
 	}
 }
 
-// nested says whether the second season is made of whole first ones, as a week is of days.
+// nested reports whether the second season is made of whole first ones, as a week is of days.
 func nested(seasons []int) bool { return len(seasons) > 1 && seasons[1]%seasons[0] == 0 }
 
 // double is a model of two seasons, one within the other.
@@ -92,8 +92,9 @@ func double(seasons []int) smoothing.DoubleSeasonal {
 	return smoothing.DoubleSeasonal{Periods: [2]int(seasons[:2]), Damped: true}
 }
 
-// withoutGaps is a model that is fitted only where hardly a step is missing. The exact likelihood of a SARIMA takes each
-// missing value for an unknown of its own: on 120 steps a third of which are missing its search takes half a second.
+// withoutGaps is a model that is fitted only where hardly a step is missing. The exact likelihood of a SARIMA takes
+// each missing value for an unknown of its own: on 120 steps a third of which are missing its search takes half a
+// second.
 type withoutGaps struct{ forecast.Model }
 
 // fewGaps is one in how many steps may be missing.

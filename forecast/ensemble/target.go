@@ -30,7 +30,7 @@ type target struct {
 // gauge is the errors around a centre, in a unit.
 type gauge struct {
 	unit unit
-	// recentMax says that the centre is the maximum of the newest values, not the forecast: hard to beat on bursts.
+	// recentMax means that the centre is the maximum of the newest values, not the forecast: hard to beat on bursts.
 	recentMax    bool
 	centre, size float64
 	scores       *interval.Scores
@@ -41,8 +41,8 @@ const (
 	fewest = 40
 	// adaptRate is the step of the adaptive level.
 	adaptRate = 0.01
-	// optimism is how much wider quantiles must be for every horizon that the errors reach over: these are few independent
-	// ones where the horizon is long, and the weights have seen them.
+	// optimism is how much wider quantiles must be for every horizon that the errors reach over: these are few
+	// independent ones where the horizon is long, and the weights have seen them.
 	optimism = 3
 )
 

@@ -21,7 +21,7 @@ func NewScores(size int) *Scores {
 // Len is the number of scores held.
 func (s *Scores) Len() int { return len(s.ring) }
 
-// Add takes the newest score and drops the oldest when full. A score that is not finite tells nothing and is left out.
+// Add takes the newest score and drops the oldest when full. A score that is not finite is ignored.
 func (s *Scores) Add(score float64) {
 	v := float32(score)
 	if math.IsNaN(score) || math.IsInf(float64(v), 0) {
@@ -37,7 +37,7 @@ func (s *Scores) Add(score float64) {
 	s.oldest = (s.oldest + 1) % len(s.ring)
 }
 
-// Clone is a copy that goes its own way.
+// Clone is an independent copy.
 func (s *Scores) Clone() *Scores {
 	c := NewScores(cap(s.ring))
 	c.ring, c.sorted, c.oldest = append(c.ring, s.ring...), append(c.sorted, s.sorted...), s.oldest
@@ -61,8 +61,8 @@ func (s *Scores) replace(old, v float32) {
 	s.sorted[to] = v
 }
 
-// rank is how many scores are below v. Written out, because there is no NaN among them to look out for: twice as fast as
-// slices.BinarySearch.
+// rank is how many scores are below v. Written out, because there is no NaN among them to look out for: twice as fast
+// as slices.BinarySearch.
 func (s *Scores) rank(v float32) int {
 	low, high := 0, len(s.sorted)
 	for low < high {

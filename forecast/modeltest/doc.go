@@ -1,6 +1,6 @@
-// Package modeltest tests what every forecast.Model owes to its callers, on series that break careless ones: a finite
-// forecast or an error that wraps one of package [forecast]'s sentinels, never a panic; quantiles that do not cross, nor move
-// once they were given; the same from the same; and no allocation on the way from one observation to the next.
+// Package modeltest tests what every forecast.Model must do, on hostile series: return a finite forecast or an error
+// that wraps one of package [forecast]'s sentinels, and never panic; return quantiles that do not cross, and do not
+// change afterwards; be deterministic; and take observations without allocation.
 //
 //	func TestModel(t *testing.T) { modeltest.Test(t, Mine{}) }
 //

@@ -22,7 +22,8 @@ func Test(t *testing.T, model forecast.Model) {
 	t.Run(model.Name()+" twice", func(t *testing.T) { repeats(t, model) })
 }
 
-// Check fits a model to values a day apart and feeds it on; it fails on anything but a finite forecast or a known error.
+// Check fits a model to values a day apart and feeds it on; it fails on anything but a finite forecast or a known
+// error.
 func Check(t *testing.T, model forecast.Model, values []float64) {
 	t.Helper()
 	given := slices.Clone(values)
@@ -87,8 +88,8 @@ func checkError(t *testing.T, model forecast.Model, err error) {
 // ahead is how far forecasts are looked at.
 const ahead = 30
 
-// sound is the forecast of the coming steps. It fails on one with a point or a standard error that is not finite, on points
-// that disagree with PointsTo, and on quantiles that do not go with them.
+// sound is the forecast of the coming steps. It fails on one with a point or a standard error that is not finite, on
+// points that disagree with PointsTo, and on quantiles that do not go with them.
 func sound(t *testing.T, what string, fitted forecast.Fitted) forecast.Forecast {
 	t.Helper()
 	f := fitted.Forecast(ahead)
@@ -128,8 +129,8 @@ func ordered(t *testing.T, what string, f forecast.Forecast) {
 }
 
 // central fails where the median and the point speak of different values. The mean of a distribution lies within one
-// standard deviation of its median. Only on a plain series: on a hostile one a calibrated median may be right to leave a
-// point that was wrong before.
+// standard deviation of its median. Only on a plain series: on a hostile one a calibrated median may be right to leave
+// a point that was wrong before.
 func central(t *testing.T, what string, f forecast.Forecast) {
 	t.Helper()
 	for i, median := range f.Quantile(0.5) {
@@ -161,7 +162,7 @@ func repeats(t *testing.T, model forecast.Model) {
 	}
 }
 
-// same says whether two values are, where missing ones are alike.
+// same reports whether two values are, where missing ones are alike.
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 func allocates(t *testing.T, model forecast.Model) {

@@ -98,7 +98,7 @@ func movingAverage(values []float64, i, period int) float64 {
 	return sum
 }
 
-// positive says whether every observation is above 0.
+// positive reports whether every observation is above 0.
 func positive(values []float64) bool {
 	for _, v := range values {
 		if v <= 0 {
@@ -108,7 +108,7 @@ func positive(values []float64) bool {
 	return true
 }
 
-// usable says whether every index is there and of moderate size.
+// usable reports whether every index is there and of moderate size.
 func usable(indices []float64) bool {
 	for _, index := range indices {
 		if !(index > leastIndex && index < mostIndex) {

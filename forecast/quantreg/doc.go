@@ -6,9 +6,9 @@
 //	…
 //	q := c.At(row)
 //
-// The loss is minimised by least squares with weights that turn it into absolute errors, p/|r| for a residual r above the
-// plane and (1−p)/|r| below it, estimated again a few times (Schlossmacher 1973 for the median; Schnabel & Eilers 2013 for
-// any quantile). Against the exact linear programme this bends the loss below an epsilon. In return each pass is one sum of
-// outer products, whatever the number of rows; weights of rows, a ridge and a Gaussian prior from other data join in
-// without another line of mathematics; and few passes from a good start are enough.
+// The loss is minimised by iteratively reweighted least squares, with weights p/|r| for a residual r above the plane
+// and (1−p)/|r| below it (Schlossmacher 1973 for the median; Schnabel & Eilers 2013 for any quantile). Unlike the exact
+// linear programme it rounds off the loss below an epsilon. In return each pass is one sum of outer products; weights
+// of rows, a ridge and a Gaussian prior from other data fit into the same equations; and few passes from a good start
+// are enough.
 package quantreg

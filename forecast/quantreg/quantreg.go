@@ -13,12 +13,13 @@ import (
 type Regression struct {
 	// Level is the share p of the targets that is to lie below the plane, 0 < p < 1.
 	Level float64
-	// Penalty is a ridge: the share of its own moment by which every coefficient is drawn to the mean of the Prior, or to 0.
+	// Penalty is a ridge: the share of its own moment by which every coefficient is drawn to the mean of the Prior, or
+	// to 0.
 	Penalty float64
-	// Epsilon is the residual below which the loss is bent into a parabola, in the unit of the targets. 0 means a thousandth
-	// of their mean magnitude. Too small a one makes tails jump, where few rows carry them.
+	// Epsilon is the residual below which the loss is bent into a parabola, in the unit of the targets. 0 means a
+	// thousandth of their mean magnitude. Too small a one makes tails jump, where few rows carry them.
 	Epsilon float64
-	// Passes is how often the weights are estimated anew at most; 0 means 100. It ends sooner once nothing moves.
+	// Passes is how often the weights are estimated again at most; 0 means 100. It ends sooner once nothing moves.
 	Passes int
 	// Start are the coefficients to begin with, those of a former fit, say; nil means the mean of the Prior or, without
 	// one, least squares.
@@ -59,8 +60,8 @@ func (r Regression) Fit(rows Rows) (Coefficients, error) {
 	return c, nil
 }
 
-// fit takes one pass after the other, and of all the coefficients on the way those of the least loss: a pass can overshoot
-// where rows change sides.
+// fit takes one pass after the other, and of all the coefficients on the way those of the least loss: a pass can
+// overshoot where rows change sides.
 func (r Regression) fit(rows Rows) (Coefficients, error) {
 	width := rows.Width()
 	epsilon := r.epsilon(rows)
@@ -138,8 +139,8 @@ func (r Regression) gather(e *equations, rows Rows, c Coefficients, epsilon floa
 	return loss
 }
 
-// Precision is the curvature of the loss at coefficients, per unit of weight: what a Prior from these rows is to have for
-// each row that it is to count for.
+// Precision is the curvature of the loss at coefficients, per unit of weight: what a Prior from these rows is to have
+// for each row that it is to count for.
 func (r Regression) Precision(rows Rows, c Coefficients) ([]float64, error) {
 	if err := r.check(rows); err != nil {
 		return nil, fmt.Errorf("quantile regression: %w", err)

@@ -19,7 +19,7 @@ type Term interface {
 
 // Validator is a Term with parameters of its own, which can be wrong.
 type Validator interface {
-	// Validate says what is wrong, wrapping forecast.ErrParameter.
+	// Validate returns an error that wraps forecast.ErrParameter.
 	Validate() error
 }
 
@@ -77,9 +77,9 @@ func (Drift) Width() int { return 1 }
 // Row is the number of the step.
 func (Drift) Row(dst []float64, step int, _ time.Time) { dst[0] = float64(step) }
 
-// Fourier is a season of any period, whole or not, as its first harmonics: sin(2πkt/m), cos(2πkt/m) for k = 1 … Harmonics
-// and step t. Two periods in one model are two terms. A harmonic of half the period (2k = m) has no sine, as it is 0 at
-// every step.
+// Fourier is a season of any period, whole or not, as its first harmonics: sin(2πkt/m), cos(2πkt/m) for k = 1 …
+// Harmonics and step t. Two periods in one model are two terms. A harmonic of half the period (2k = m) has no sine, as
+// it is 0 at every step.
 type Fourier struct {
 	// Period is the season's length m in steps, at least 2.
 	Period float64
@@ -104,8 +104,8 @@ func (f Fourier) Width() int {
 	return 2 * f.Harmonics
 }
 
-// Row is sine and cosine of each harmonic in turn. The phase is reduced to one period first, which keeps the digits of a
-// step far from the first.
+// Row is sine and cosine of each harmonic in turn. The phase is reduced to one period first, which keeps the digits of
+// a step far from the first.
 func (f Fourier) Row(dst []float64, step int, _ time.Time) {
 	phase := math.Mod(float64(step), f.Period) / f.Period
 	for k := 1; k <= f.Harmonics; k++ {

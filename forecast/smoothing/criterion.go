@@ -10,9 +10,9 @@ import (
 
 // Criterion is what a fit minimises. The zero value is the sum of the squared one-step errors, the convention.
 //
-// On demand that is close to a random walk the next step alone asks for α ≈ 1: the last value, with all its noise. Who
-// acts on the coming quarter of an hour should fit for it: Criterion{Horizon: 15}. With squared errors over several steps
-// the standard errors, too, are those of these steps: their mean square is that of the errors met.
+// On demand that is close to a random walk, the criterion of one step leads to α ≈ 1: the last value, with all its
+// noise. To act on the coming quarter of an hour, fit for it: Criterion{Horizon: 15}. With squared errors over several
+// steps the standard errors are those of these steps too: their mean square is that of the observed errors.
 type Criterion struct {
 	// Horizon is how many steps ahead count, each like the next; 0 and 1 mean the next step alone.
 	Horizon int
@@ -34,11 +34,11 @@ func (c Criterion) check(name string) error {
 	return nil
 }
 
-// plain says that the criterion is the convention.
+// plain means that the criterion is the convention.
 func (c Criterion) plain() bool { return c.Horizon <= 1 && c.Quantile == 0 }
 
-// mostErrors bounds the errors ahead that a criterion takes, as those of neighbouring origins say much the same: of many,
-// only every second, third … origin counts.
+// mostErrors bounds the errors ahead that a criterion takes, as those of neighbouring origins say much the same: of
+// many, only every second, third … origin counts.
 const mostErrors = 8000
 
 // outlook gathers the errors of the steps ahead.

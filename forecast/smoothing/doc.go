@@ -13,12 +13,13 @@
 // parameters is 0 ≤ α, β, γ ≤ 1.
 //
 // HoltWinters with Multiplicative multiplies the season instead, and DoubleSeasonal has two of them, the day within the
-// week, and an autoregression (Taylor 2003). Package ets, below, has the models with a likelihood, and chooses among them.
+// week, and an autoregression (Taylor 2003). Package ets, below, has the models with a likelihood, and chooses among
+// them.
 //
-// The parameters minimise the sum of squared one-step errors, or what a Criterion says: who acts on the steps ahead should
-// fit for these. The search is by the downhill simplex from several starts, as the sum has several minima. The states
-// start by the usual conventions, which those of R's HoltWinters follow, and are not searched; the first errors therefore
-// weigh on short series. Any parameter can be fixed:
+// The parameters minimise the sum of squared one-step errors, or a Criterion: fit for the steps ahead where you act on
+// them. The search is by the downhill simplex from several starts, because the sum has several minima. The states start
+// by the usual conventions, like those of R's HoltWinters, and are not searched; the first errors therefore matter on
+// short series. Any parameter can be fixed:
 //
 //	smoothing.HoltWinters{Period: 24, Alpha: new(0.3)}
 //

@@ -14,22 +14,22 @@ import (
 //	e = y − (l + φb + d[t−m₁] + w[t−m₂] + ρn)
 //	l ← l + φb + α·e,  b ← φb + β·e,  d[t] ← d[t−m₁] + δ·e,  w[t] ← w[t−m₂] + ω·e,  n ← ρn + e
 //
-// so the seasons are added and the remainder n fades by ρ per step. Taylor lets the states take the whole remainder; here
-// they take the new part of it, which makes the forecast the conditional mean at every horizon. Where the seasons grow
-// with the level, forecast the logarithm.
+// so the seasons are added and the remainder n fades by ρ per step. Taylor lets the states take the whole remainder;
+// here they take the new part of it, which makes the forecast the conditional mean at every horizon. Where the seasons
+// grow with the level, forecast the logarithm.
 type DoubleSeasonal struct {
 	// Periods are the lengths of the two seasons in steps, the second a multiple of the first: 24 and 168 for hours.
 	Periods [2]int
 	// Damped gives the model the damped trend b; without it there is none.
 	Damped bool
-	// Alpha, Delta and Omega fix the smoothing of level, short and long season, each 0 to 1, and Rho the autoregression,
-	// −1 to 1 exclusive; with Damped, Beta fixes that of the trend, 0 to 1, and Phi the damping, above 0 and at most 1.
-	// nil estimates them.
+	// Alpha, Delta and Omega fix the smoothing of level, short and long season, each 0 to 1, and Rho the
+	// autoregression, −1 to 1 exclusive; with Damped, Beta fixes that of the trend, 0 to 1, and Phi the damping, above
+	// 0 and at most 1. nil estimates them.
 	Alpha, Beta, Delta, Omega, Rho, Phi *float64
 	// Criterion is what the parameters minimise. A Horizon of 0 means one short season ahead, 24 steps at most, and not
 	// the next step, for which level and remainder alone are good enough: over 48 hours of the M4 competition's hourly
-	// series (the 207 even ones) the mean MASE is 0.98 so and 1.32 with Horizon 1; with Damped it is 0.91, and 0.89 with
-	// Horizon 48.
+	// series (the 207 even ones) the mean MASE is 0.98 so and 1.32 with Horizon 1; with Damped it is 0.91, and 0.89
+	// with Horizon 48.
 	Criterion Criterion
 }
 
@@ -95,10 +95,10 @@ func (m DoubleSeasonal) check() error {
 		value *float64
 		ok    func(v float64) bool
 	}{
-		{"alpha", m.Alpha, share},
-		{"beta", m.Beta, share},
-		{"delta", m.Delta, share},
-		{"omega", m.Omega, share},
+		{"alpha", m.Alpha, isShare},
+		{"beta", m.Beta, isShare},
+		{"delta", m.Delta, isShare},
+		{"omega", m.Omega, isShare},
 		{"rho", m.Rho, func(v float64) bool { return math.Abs(v) < 1 }},
 		{"phi", m.Phi, func(v float64) bool { return v > 0 && v <= 1 }},
 	} {
@@ -109,11 +109,11 @@ func (m DoubleSeasonal) check() error {
 	return m.Criterion.check(m.Name())
 }
 
-// share says whether v is between 0 and 1.
-func share(v float64) bool { return v >= 0 && v <= 1 }
+// isShare reports whether v is between 0 and 1.
+func isShare(v float64) bool { return v >= 0 && v <= 1 }
 
-// DoubleParameters are the smoothing parameters of a DoubleSeasonal, each a share of the surprise, its autoregression and
-// its damping. Beta is 0 and Phi 1 where there is no trend.
+// DoubleParameters are the smoothing parameters of a DoubleSeasonal, each a share of the surprise, its autoregression
+// and its damping. Beta is 0 and Phi 1 where there is no trend.
 type DoubleParameters struct {
 	Alpha, Beta, Delta, Omega, Rho, Phi float64
 }

@@ -17,7 +17,7 @@ type structure struct {
 	trend Trend
 	// period is 0 where there is no season; seasons is how many of them the start takes.
 	period, seasons int
-	// multiplies says that the season is a factor of the level.
+	// multiplies means that the season is a factor of the level.
 	multiplies bool
 	fixed      fixed
 	criterion  Criterion
@@ -35,7 +35,7 @@ func (s structure) least() int {
 	}
 }
 
-// observations is how many of them must be there.
+// observations is how many of them must exist.
 func (s structure) observations() int {
 	if s.trend != NoTrend && s.period == 0 {
 		return 3
@@ -108,7 +108,7 @@ func (s structure) finish(search *search, scale, lowest float64) (*Fitted, error
 		multiplies: s.multiplies, floor: math.Max(floorShare*lowest/scale, math.SmallestNonzeroFloat64),
 		sse: sum * scale * scale, deviation: scale * math.Sqrt(sum/float64(freedom)),
 	}
-	f.gap = response.Of(f.gains, f.period)
+	f.gap = response.New(f.gains, f.period)
 	if search.outlook != nil && !math.IsInf(search.ahead(p), 1) {
 		responses := f.gap
 		f.deviation = scale * search.outlook.calibrated(f.deviation/scale, responses.Next)

@@ -15,7 +15,7 @@ type Fitted struct {
 	gains      response.Gains
 	state      state
 	period     int
-	// multiplies says that the season is a factor of the level, which is then kept above floor.
+	// multiplies means that the season is a factor of the level, which is then kept above floor.
 	multiplies bool
 	floor, sse float64
 	// deviation is the standard deviation of the one-step errors, or what stands for it under a Criterion.
@@ -50,7 +50,7 @@ func (f *Fitted) observe(y float64) {
 	rest := 1 - f.gains.Level
 	f.faded = rest * rest * (f.faded + f.missed)
 	f.missed, f.missing = 0, 0
-	f.gap = response.Of(f.gains, f.period)
+	f.gap = response.New(f.gains, f.period)
 }
 
 // move takes the state one step on, NaN where the observation is missing.

@@ -18,7 +18,7 @@ type goldenHoltWinters struct {
 	Mean               []float64
 	HI95               []float64
 	Series             string
-	// Times says that the season multiplies.
+	// Times means that the season multiplies.
 	Times bool `json:"-"`
 }
 
@@ -69,8 +69,8 @@ func agree(t *testing.T, fitted *smoothing.Fitted, r goldenHoltWinters) {
 		within(t, "point", next.Point[i], mean, 1e-8*spread)
 	}
 	if r.Times {
-		// R's intervals of a season that multiplies jump by factors up to 200 at the last step of a season; ours are held
-		// against simulated paths.
+		// R's intervals of a season that multiplies jump by factors up to 200 at the last step of a season; ours are
+		// held against simulated paths.
 		return
 	}
 	// R's intervals take the variance of the errors about their mean where ours take it about 0 and count the

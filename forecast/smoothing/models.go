@@ -70,18 +70,18 @@ const (
 	NoTrend
 )
 
-// HoltWinters is exponential smoothing with a season, and a trend unless it is told to have none.
+// HoltWinters is exponential smoothing with a season, and with a trend unless Trend is NoTrend.
 type HoltWinters struct {
 	// Period is the length of the season in steps, 2 or more: 24 for a day of hours.
 	Period int
 	// Trend is LinearTrend, DampedTrend or NoTrend. A linear trend that is fitted to the next step may chase every turn
 	// and run away over the steps after it: over 48 hours of the M4 competition's hourly series (the 207 even ones) the
-	// mean MASE is 3.27 with LinearTrend, 1.63 with DampedTrend and 1.33 with NoTrend. With Criterion{Horizon: 24} it is
-	// 0.93, 0.89 and 1.01: prefer that criterion, and DampedTrend with it.
+	// mean MASE is 3.27 with LinearTrend, 1.63 with DampedTrend and 1.33 with NoTrend. With Criterion{Horizon: 24} it
+	// is 0.93, 0.89 and 1.01: prefer that criterion, and DampedTrend with it.
 	Trend Trend
-	// Multiplicative makes the season a factor of the level: it grows and falls with it. Every observation must be above
-	// 0 (forecast.ErrNotPositive). Its standard errors are those of Chatfield & Yar (1991), close to right where the
-	// season is not extreme; package ets has models of it with exact ones.
+	// Multiplicative makes the season a factor of the level: it grows and falls with it. Every observation must be
+	// above 0 (forecast.ErrNotPositive). Its standard errors are those of Chatfield & Yar (1991), close to right where
+	// the season is not extreme; package ets has models of it with exact ones.
 	Multiplicative bool
 	// StartSeasons is how many whole seasons the starting states are averaged from, 2 or more; 0 means 2.
 	StartSeasons int

@@ -92,7 +92,7 @@ func (f *Fitted) errorsTimes(dst []float64) {
 	missing := f.missing
 	n := missing + len(dst)
 	season, squares := make([]float64, n), make([]float64, n)
-	responses := response.Of(f.gains, f.period)
+	responses := response.New(f.gains, f.period)
 	for i := range n {
 		season[i] = f.state.season[((f.state.at+i-missing)%f.period+f.period)%f.period]
 		c := responses.Next()

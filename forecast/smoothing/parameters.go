@@ -56,7 +56,7 @@ const (
 	freePhi
 )
 
-// newVariables says which parameters of a structure are free.
+// newVariables finds which parameters of a structure are free.
 func newVariables(s structure) variables {
 	v := variables{base: Parameters{Phi: 1}}
 	add := func(p freeParameter, wanted bool, given, at *float64) {

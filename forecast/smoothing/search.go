@@ -89,7 +89,7 @@ func (s *search) ahead(p Parameters) float64 {
 	return o.loss()
 }
 
-// objective is what the criterion says, rising outside the unit cube so that the search comes back.
+// objective is the criterion, rising outside the unit cube so that the search returns to it.
 func (s *search) objective(x []float64) float64 {
 	p, outside := s.at(x)
 	if s.outlook != nil {

@@ -45,7 +45,7 @@ func Guerrero(values []float64, period int) (float64, error) {
 		return deviation / mean
 	}
 	tolerance := math.Sqrt(math.Sqrt(math.Nextafter(1, 2) - 1))
-	return optimise.Golden(variation, leastLambda, mostLambda, tolerance), nil
+	return optimise.Brent(variation, leastLambda, mostLambda, tolerance), nil
 }
 
 // seasons are the mean and the deviation of each whole season, counted from the end, in units of the scale of all.

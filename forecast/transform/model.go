@@ -16,10 +16,10 @@ type Model struct {
 	Transform Transform
 	// Model forecasts the transformed series.
 	Model forecast.Model
-	// Means makes the points means rather than medians, by the second-order bias adjustment z ↦ g(z) + ½σ²g″(z), with the
-	// standard errors σ that the model had when it was fitted: step by step for this many steps, that of the last for
-	// those after it. 0 leaves medians, which are what a decision on the absolute error wants, and which no wide error
-	// carries away.
+	// Means makes the points means rather than medians, by the second-order bias adjustment z ↦ g(z) + ½σ²g″(z), with
+	// the standard errors σ that the model had when it was fitted: step by step for this many steps, that of the last
+	// for those after it. 0 leaves medians, which are what a decision on the absolute error wants, and which no wide
+	// error carries away.
 	Means int
 }
 
@@ -146,7 +146,7 @@ type Power struct {
 	Means int
 }
 
-// Name says that the power is not chosen yet.
+// Name has no power: Fit selects it.
 func (m Power) Name() string {
 	if m.Model == nil {
 		return "Box-Cox(Guerrero) without a model"

@@ -9,7 +9,7 @@ import (
 type Transform interface {
 	// Name is the map in the field's words: "log1p".
 	Name() string
-	// Forward maps a value; NaN says that it lies outside the domain.
+	// Forward maps a value; NaN means that it lies outside the domain.
 	Forward(y float64) float64
 	// Inverse maps back, whatever the model came up with: beyond the range of Forward to the nearest end of the domain.
 	// It does not decrease, and is never NaN but of NaN.

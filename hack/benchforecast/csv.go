@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// competitor is a series of the competition.
+// competitor is a series of the M4 competition.
 type competitor struct {
 	id            string
 	train, actual []float64
@@ -44,7 +44,7 @@ func competitors(trainPath, testPath string) ([]competitor, error) {
 		out[i] = competitor{id: row.id, train: row.values, actual: after}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no series", trainPath)
+		return nil, fmt.Errorf("%s has no series", trainPath)
 	}
 	return out, nil
 }
@@ -54,8 +54,8 @@ type row struct {
 	values []float64
 }
 
-// readRows reads a file with a header, and in each row a name and values; rows end where their values do, or are filled
-// up with blanks or NA.
+// readRows reads a file with a header, and in each row a name and values; short rows end early or are padded with
+// blanks or NA.
 func readRows(path string) (rows []row, err error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
@@ -88,7 +88,7 @@ func readRows(path string) (rows []row, err error) {
 	return rows, nil
 }
 
-// parseValues reads numbers; a blank or NA is a gap, and at the end of the row nothing at all.
+// parseValues reads numbers; a blank or NA is a gap, and padding at the end of the row.
 func parseValues(cells []string) ([]float64, error) {
 	values := make([]float64, 0, len(cells))
 	known := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/naive"
 )
 
-// The hourly series of the competition have a day and a week; its measures know the day alone.
+// The hourly series of the competition have a season of a day and one of a week; its measures use the day only.
 const (
 	day  = 24
 	week = 168
@@ -31,7 +31,7 @@ type m4Row struct {
 	CPUSecondsPerSeries float64 `json:"cpu_seconds_per_series"`
 }
 
-// scoreM4 scores every model on the competition's files, and R's beside them in a table.
+// scoreM4 scores every model on the competition's files and, in a table, R's models too.
 func scoreM4(o options, rows printer, words io.Writer) error {
 	if o.train == "" {
 		return nil
@@ -65,9 +65,9 @@ func scoreM4(o options, rows printer, words io.Writer) error {
 	return nil
 }
 
-// scoreSeries scores a model on every series; all of it but the OWA.
+// scoreSeries scores a model on every series, without the OWA.
 func scoreSeries(all []competitor, model entry, each bool, words io.Writer) (m4Row, error) {
-	total := m4Row{Set: "m4", Model: shown(model.name), Series: len(all)}
+	total := m4Row{Set: "m4", Model: rowModel(model.name), Series: len(all)}
 	for i, c := range all {
 		one, err := c.score(model)
 		if err != nil {
@@ -122,8 +122,8 @@ func (c competitor) score(model entry) (m4Row, error) {
 	return out, errors.Join(problems[:]...)
 }
 
-// shown is the name that a row carries.
-func shown(name string) string {
+// rowModel is the model's name in a row, empty for the default model.
+func rowModel(name string) string {
 	if name == defaultModel {
 		return ""
 	}

@@ -16,7 +16,7 @@ func main() {
 	}
 }
 
-// run scores what the command line asks for. Rows go to out as they are ready, progress to words.
+// run runs one command line. Rows go to out as they are ready, progress to words.
 func run(args []string, out, words io.Writer) error {
 	o, err := parse(args, os.Getenv("FOREWARM_DATA"))
 	if errors.Is(err, pflag.ErrHelp) {

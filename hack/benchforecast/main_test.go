@@ -238,8 +238,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{"no folder", nil, "FOREWARM_DATA is unset"},
 		{"no folder for the traces", []string{"--m4-train=", "--m4-test="}, "FOREWARM_DATA is unset"},
-		{"half a pair", []string{"--m4-train=", "--m4-test", test, "--traces="}, "in pairs"},
-		{"unknown model", []string{"--m4-train=", "--m4-test=", "--traces=", "--model=best"}, `model "best", want one of`},
+		{"half a pair", []string{"--m4-train=", "--m4-test", test, "--traces="}, "belong together"},
+		{"unknown model", []string{"--m4-train=", "--m4-test=", "--traces=", "--model=best"}, `unknown model "best": write one of`},
 		{"an argument too many", []string{"x"}, `unexpected argument "x"`},
 		{"another series", []string{"--m4-train", train, "--m4-test", odd, "--traces="}, "series A"},
 		{"a word", []string{"--m4-train", word, "--m4-test", test, "--traces="}, `row 2: value 1 is "many"`},

@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
 )
 
-// task is what a model is to be good at: a series with these seasons, at most so many steps ahead; where only some of
-// them are asked for, served are these.
+// task is what a model is configured for: the seasons of the series, the furthest step ahead, and the steps that are
+// served; none means all.
 type task struct {
 	seasons []int
 	horizon int
@@ -25,7 +25,7 @@ type task struct {
 // season is the shortest one.
 func (t task) season() int { return t.seasons[0] }
 
-// entry is a model by the name it has on the command line.
+// entry is a model with its name on the command line.
 type entry struct {
 	name string
 	make func(task) forecast.Model
@@ -67,7 +67,7 @@ func entries() []entry {
 	}
 }
 
-// withBudget is the default model with a budget of its own.
+// withBudget is the default model with another budget.
 func withBudget(budget time.Duration) entry {
 	return entry{defaultModel + ", budget " + budget.String(), func(t task) forecast.Model {
 		return ensemble.Auto{Seasons: t.seasons, Horizon: t.horizon, Horizons: t.served, Budget: budget}
@@ -88,5 +88,5 @@ func modelNamed(name string) (entry, error) {
 			return e, nil
 		}
 	}
-	return entry{}, fmt.Errorf("model %q, want one of %s", name, strings.Join(modelNames(), ", "))
+	return entry{}, fmt.Errorf("unknown model %q: write one of %s", name, strings.Join(modelNames(), ", "))
 }

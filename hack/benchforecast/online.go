@@ -11,15 +11,15 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// quantilesTo is what a Fitted may have beside Forecast: the p-quantiles of steps 1 … len(dst), without allocation.
+// quantilesTo is an optional method of a Fitted: the p-quantiles of steps 1 … len(dst), without allocation.
 type quantilesTo interface {
 	QuantileTo(dst []float64, p float64)
 }
 
-// scoreOnline times every model that three days of minutes are enough for.
+// scoreOnline times every model that can be fitted to three days of minutes.
 func scoreOnline(models []entry, rows printer, words io.Writer) error {
 	for _, model := range models {
-		row, err := online(model, simulated(3*length))
+		row, err := measureOnline(model, simulatedSeries(3*length))
 		if errors.Is(err, forecast.ErrTooShort) {
 			fmt.Fprintln(words, "not timed online:", err)
 			continue
@@ -34,10 +34,11 @@ func scoreOnline(models []entry, rows printer, words io.Writer) error {
 	return nil
 }
 
-// online times an update, a path of 15 steps and three quantiles of it, and weighs the fitted model.
-func online(model entry, s forecast.Series) (speedRow, error) {
+// measureOnline measures the time of an update, a path of 15 steps and three quantiles of it, and the memory of the fitted
+// model.
+func measureOnline(model entry, s forecast.Series) (speedRow, error) {
 	made := model.make(task{seasons: []int{length, 7 * length}, horizon: 15, served: served()})
-	fitted, bytes, err := weigh(made, s)
+	fitted, bytes, err := measureMemory(made, s)
 	if err != nil {
 		return speedRow{}, fmt.Errorf("%s: %w", model.name, err)
 	}
@@ -80,8 +81,8 @@ func online(model entry, s forecast.Series) (speedRow, error) {
 	}, nil
 }
 
-// weigh fits a model a few times and takes the mean growth of the heap.
-func weigh(model forecast.Model, s forecast.Series) (forecast.Fitted, int, error) {
+// measureMemory fits a model a few times and returns the mean growth of the heap.
+func measureMemory(model forecast.Model, s forecast.Series) (forecast.Fitted, int, error) {
 	const copies = 8
 	held := make([]forecast.Fitted, copies)
 	before := heap()
@@ -98,7 +99,7 @@ func weigh(model forecast.Model, s forecast.Series) (forecast.Fitted, int, error
 
 func heap() int {
 	runtime.GC()
-	runtime.GC() // The second one frees what the first one's finalisers let go.
+	runtime.GC() // The second collection frees what the first one's finalisers released.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc) //nolint:gosec // No heap is that large.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// options are those of the command line.
+// options are the command line's flags.
 type options struct {
 	train, test, traces string
 	models              []entry
@@ -31,7 +31,7 @@ func parse(args []string, data string) (options, error) {
 		"",
 		"training series of the M4 competition, one a row, .csv or .csv.gz; empty: none",
 	)
-	flags.StringVar(&o.test, "m4-test", "", "what came next, of the same series")
+	flags.StringVar(&o.test, "m4-test", "", "the values after them, of the same series")
 	flags.StringVar(&o.traces, "traces", "", "folder of traces, .csv or .csv.gz; empty: none")
 	names := flags.StringSlice("model",
 		[]string{defaultModel},
@@ -39,10 +39,10 @@ func parse(args []string, data string) (options, error) {
 	)
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object a line instead of the table")
 	flags.DurationVar(&o.budget, "budget", 0, "score "+defaultModel+" a second time, with this budget for a fit")
-	flags.BoolVar(&o.each, "each", false, "print the score of each M4 series among the progress")
+	flags.BoolVar(&o.each, "each", false, "print the score of each M4 series with the progress")
 	flags.BoolVar(&o.speed, "speed", true, "measure the speed of fits and updates too (table only)")
 	flags.BoolVar(&o.r, "r", true, "score R's package forecast too, where Rscript has it (table only)")
-	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "folds of a trace to play at once")
+	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "folds of a trace to compute at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -61,8 +61,8 @@ func parse(args []string, data string) (options, error) {
 			continue
 		}
 		if data == "" {
-			return o, fmt.Errorf("FOREWARM_DATA is unset: it names the folder with %s; or say where that is "+
-				"(make bench-forecast M4_TRAIN=f M4_TEST=f TRACES=dir), empty for none", d.file)
+			return o, fmt.Errorf("FOREWARM_DATA is unset: set it to the folder with %s, or name the files "+
+				"(make bench-forecast M4_TRAIN=f M4_TEST=f TRACES=dir; empty for none)", d.file)
 		}
 		*d.value = filepath.Join(data, filepath.FromSlash(d.file))
 	}
@@ -74,10 +74,10 @@ func parse(args []string, data string) (options, error) {
 func (o *options) complete(names []string) error {
 	var problems []error
 	if (o.train == "") != (o.test == "") {
-		problems = append(problems, errors.New("the M4 files come in pairs: give both, or both empty"))
+		problems = append(problems, errors.New("M4_TRAIN and M4_TEST belong together: set both, or both empty"))
 	}
 	if o.jobs < 1 {
-		problems = append(problems, fmt.Errorf("jobs %d, want 1 or more", o.jobs))
+		problems = append(problems, fmt.Errorf("--jobs %d: write 1 or more", o.jobs))
 	}
 	for _, name := range names {
 		model, err := modelNamed(name)

@@ -15,10 +15,10 @@ type printer interface {
 	speed(row speedRow) error
 }
 
-// figure is a number that may not exist, as a ratio to 0 does not: null then, in JSON.
+// figure is a number that may be undefined, such as a ratio to 0; it is null in JSON then.
 type figure float64
 
-// MarshalJSON writes null for what is not finite.
+// MarshalJSON writes null for a number that is not finite.
 func (f figure) MarshalJSON() ([]byte, error) {
 	if v := float64(f); math.IsNaN(v) || math.IsInf(v, 0) {
 		return []byte("null"), nil
@@ -26,7 +26,7 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// lines prints a JSON object a line, for programs. Speed is for people.
+// lines prints one JSON object on each line, for programs. It leaves out the speed.
 type lines struct {
 	out io.Writer
 }

@@ -18,13 +18,13 @@ import (
 //go:embed score.R
 var scoreScript string
 
-// scoreR scores R's methods on the competition's files. Where R or its package forecast is missing it says so.
+// scoreR scores R's methods on the competition's files. Where R or its package forecast is missing it reports that.
 func scoreR(o options, naive2 accuracy.Score, rows printer, words io.Writer) error {
 	if why := withoutR(); why != "" {
 		fmt.Fprintln(words, "R is left out:", why)
 		return nil
 	}
-	fmt.Fprintln(words, "m4 R: minutes")
+	fmt.Fprintln(words, "m4 R: this takes minutes")
 	records, err := runR(scoreScript, o.train, o.test)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func scoreR(o options, naive2 accuracy.Score, rows printer, words io.Writer) err
 	return nil
 }
 
-// withoutR is the reason why R cannot be asked, empty where it can.
+// withoutR is why R cannot be used; empty where it can.
 func withoutR() string {
 	path, err := exec.LookPath("Rscript")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/smoothing/ets"
 )
 
-// speedRow is the CPU time of a fit, or of a step online.
+// speedRow is the CPU time of a fit or of an online step.
 type speedRow struct {
 	what       string
 	cpu, goal  time.Duration
@@ -24,7 +24,7 @@ type speedRow struct {
 	bytes      int
 }
 
-// timed is a fit that has a goal; r is its key in speed.R, empty where that has none.
+// timed is a fit with a goal; r is its key in speed.R, empty where R has none.
 type timed struct {
 	what, r string
 	goal    time.Duration
@@ -44,8 +44,8 @@ const (
 // scoreSpeed times fits and online steps: those of a season of 24 on some of the competition's series, the others on a
 // day of simulated minutes.
 func scoreSpeed(o options, rows printer, words io.Writer) error {
-	plain := simulated(length)
-	seasonal, err := sample(o)
+	plain := simulatedSeries(length)
+	seasonal, err := sampleSeries(o)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func scoreSpeed(o options, rows printer, words io.Writer) error {
 	return scoreOnline(o.models, rows, words)
 }
 
-// fits are those with a goal, but for those whose series are not there.
+// fits are the fits to time; those without series are left out.
 func fits(seasonal []forecast.Series, plain forecast.Series) []timed {
 	one := []forecast.Series{plain}
 	auto := ensemble.Auto{Seasons: []int{day, week}, Horizon: 48}
@@ -103,8 +103,8 @@ func (t timed) measure() (time.Duration, error) {
 	return total / time.Duration(len(t.series)), nil
 }
 
-// sample is some of the competition's series, evenly spread; none where there are no files.
-func sample(o options) ([]forecast.Series, error) {
+// sampleSeries is an evenly spread sample of the competition's series; none without files.
+func sampleSeries(o options) ([]forecast.Series, error) {
 	if o.train == "" {
 		return nil, nil
 	}
@@ -119,8 +119,8 @@ func sample(o options) ([]forecast.Series, error) {
 	return out, nil
 }
 
-// simulated is an ARMA(2,1) around 100, n minutes of it.
-func simulated(n int) forecast.Series {
+// simulatedSeries is n minutes of an ARMA(2,1) around 100.
+func simulatedSeries(n int) forecast.Series {
 	random := rand.New(rand.NewPCG(1, 2))
 	s := forecast.Series{Start: time.Unix(0, 0).UTC(), Step: time.Minute, Values: make([]float64, n)}
 	var y1, y2, e1 float64

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// tables prints for people; a heading comes before the first row of its kind, and what is aimed at last.
+// tables prints for people: a heading before the first row of its kind, and the aims last.
 type tables struct {
 	out     io.Writer
 	heading string
@@ -25,9 +25,21 @@ func (t *tables) m4(row m4Row) error {
 	t.head(fmt.Sprintf("%-40s %6s %6s %6s %6s  %9s %7s %13s\n%-40s %6s %6.3f %6.2f %6.3f  %9s %7.2f %13.4f",
 		"M4 hourly", "series", "MASE", "sMAPE", "OWA", "cov 80/95", "MSIS95", "CPU s/series",
 		"aim", "", 0.85, 11.5, 0.48, "±3/±2", 7.3, 0.15))
-	_, err := fmt.Fprintf(t.out, "%-40s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n",
-		named(row.Model), row.Series, row.MASE, row.SMAPE, row.OWA, 100*row.Coverage80, 100*row.Coverage95, row.MSIS95,
-		row.CPUSecondsPerSeries)
+	_, err := fmt.Fprintf(
+		t.out,
+		"%-40s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n",
+		modelLabel(
+			row.Model,
+		),
+		row.Series,
+		row.MASE,
+		row.SMAPE,
+		row.OWA,
+		100*row.Coverage80,
+		100*row.Coverage95,
+		row.MSIS95,
+		row.CPUSecondsPerSeries,
+	)
 	return err
 }
 
@@ -35,17 +47,17 @@ func (t *tables) speed(row speedRow) error {
 	t.head(fmt.Sprintf("%-50s %10s %10s %10s", "speed, mean CPU", "CPU", "aim", "R"))
 	r, more := "", ""
 	if row.r > 0 {
-		r = short(row.r)
+		r = roundDuration(row.r)
 	}
 	if row.online {
 		more = fmt.Sprintf("  %.0f allocations a step, %.1f KB of state", row.allocation, float64(row.bytes)/1024)
 	}
-	_, err := fmt.Fprintf(t.out, "%-50s %10s %10v %10s%s\n", row.what, short(row.cpu), row.goal, r, more)
+	_, err := fmt.Fprintf(t.out, "%-50s %10s %10v %10s%s\n", row.what, roundDuration(row.cpu), row.goal, r, more)
 	return err
 }
 
-// short is a duration with three digits or so.
-func short(d time.Duration) string {
+// roundDuration rounds a duration to about three digits.
+func roundDuration(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10
@@ -55,15 +67,15 @@ func short(d time.Duration) string {
 
 func (t *tables) trace(row traceRow) error {
 	t.head(fmt.Sprintf("%-51s %3s %9s  %24s  %24s\n%-51s %3s %9s  %7s %7s %8s  %7s %7s %8s",
-		"", "", "MAE over", "P95 of the value", "P95 of the window's max",
-		"traces, "+named(row.Model), "h", "last's", "/max5", "/max15", "coverage", "/max5", "/max15", "coverage"))
+		"", "", "MAE over", "P95 of the value", "P95 of the window peak",
+		"traces, "+modelLabel(row.Model), "h", "last's", "/max5", "/max15", "coverage", "/max5", "/max15", "coverage"))
 	if row.step == time.Minute {
 		t.minutes = append(t.minutes, row)
 	}
 	return t.line(row.Name, row.Horizon, row.figures())
 }
 
-// figures are those of a row in the order of the table.
+// figures are a row's in the order of the table.
 func (r traceRow) figures() [7]float64 {
 	return [7]float64{
 		float64(r.MAERatioLast), float64(r.P95RatioMax5), float64(r.P95RatioMax15), float64(r.P95Coverage),
@@ -77,7 +89,7 @@ func (t *tables) line(name string, horizon int, f [7]float64) error {
 	return err
 }
 
-// tracesEnd prints the geometric means over the one-minute traces, which are what is aimed at.
+// tracesEnd prints the geometric means over the one-minute traces, and the aims for them.
 func (t *tables) tracesEnd(string) error {
 	sums, counts := map[int][7]float64{}, map[int]float64{}
 	var horizons []int
@@ -108,15 +120,15 @@ func (t *tables) tracesEnd(string) error {
 	return nil
 }
 
-// aims are those of the one-minute traces, per horizon and, for coverage and the worst error, per trace.
+// aims are the aims for the one-minute traces at each horizon; coverage and the worst error count for each trace.
 const aims = `aim                                                   1 0.91, no trace above 1.03   coverage .94-.965
                                                       5      0.88    0.70    0.85
                                                      10      0.88    0.63    0.80
                                                      15      0.86    0.67    0.82
 `
 
-// named is the model of a row in words.
-func named(model string) string {
+// modelLabel is the name of a row's model.
+func modelLabel(model string) string {
 	if model == "" {
 		return defaultModel
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
-// How the traces are played.
+// The parameters of the backtests on traces.
 const (
 	refit   = 6 * time.Hour
 	history = 14 * 24 * time.Hour
 	level   = 0.95
 )
 
-// served are the horizons that are asked for, in steps.
+// served are the horizons that are scored, in steps.
 func served() []int { return []int{1, 5, 10, 15} }
 
-// traceRow is a model on a trace at a horizon. The window's figures are about the highest value up to the horizon.
+// traceRow is a model's score on a trace at a horizon. window is the score of the window peak.
 type traceRow struct {
 	Set           string `json:"set"`
 	Model         string `json:"model,omitempty"`
@@ -40,7 +40,7 @@ type traceRow struct {
 	step   time.Duration
 }
 
-// windowRow is what a traceRow says of the value, said of the window's maximum.
+// windowRow has a traceRow's figures for the window peak, the maximum of the values up to the horizon.
 type windowRow struct {
 	ratioMax5, ratioMax15, coverage float64
 }
@@ -88,8 +88,8 @@ func (r recorded) report(model entry, jobs int, rows printer) error {
 	return nil
 }
 
-// readTraces reads every value column of every CSV file in a folder, in the order of their names. A file of one column
-// gives its name to the trace; otherwise the column's name comes after it.
+// readTraces reads every value column of every CSV file in a folder, in the order of their names. A trace is named
+// after its file, with the column's name where there are several.
 func readTraces(dir string) ([]recorded, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
@@ -102,12 +102,12 @@ func readTraces(dir string) ([]recorded, error) {
 			continue
 		}
 		path := filepath.Join(dir, file.Name())
-		columns, err := trace.ColumnsOf(path)
+		columns, err := trace.FileColumns(path)
 		if err != nil {
 			return nil, err
 		}
 		for _, column := range columns {
-			s, err := trace.Open(path, column)
+			s, err := trace.ReadFile(path, column)
 			if err != nil {
 				return nil, err
 			}
@@ -119,22 +119,25 @@ func readTraces(dir string) ([]recorded, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no .csv or .csv.gz file", dir)
+		return nil, fmt.Errorf("%s has no .csv or .csv.gz file", dir)
 	}
 	return out, nil
 }
 
-// score plays the trace to a model and to what it is compared with.
+// score backtests a model and the baselines on the trace.
 func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
 	steps := func(d time.Duration) int { return max(int(d/r.series.Step), 1) }
 	aDay := steps(24 * time.Hour)
 	o := backtest.Options{
 		Horizons: served(), Quantiles: []float64{level},
-		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history), Each: atOnce(jobs),
+		First: min(aDay, r.series.Len()/4), Refit: steps(refit), Window: steps(history), Each: inParallel(jobs),
 	}
 	made := model.make(task{seasons: []int{aDay, steps(7 * 24 * time.Hour)}, horizon: 15, served: o.Horizons})
 	var results [4]backtest.Result
-	for i, m := range []forecast.Model{made, naive.Last{}, sure{naive.Max{Window: 5}}, sure{naive.Max{Window: 15}}} {
+	models := []forecast.Model{
+		made, naive.Last{}, pointModel{naive.Max{Window: 5}}, pointModel{naive.Max{Window: 15}},
+	}
+	for i, m := range models {
 		var err error
 		if results[i], err = backtest.Run(r.series, o, m); err != nil {
 			return nil, err
@@ -144,24 +147,24 @@ func (r recorded) score(model entry, jobs int) ([]traceRow, error) {
 	for i, h := range o.Horizons {
 		own, last, max5, max15 := results[0].Score(i), results[1].Score(i), results[2].Score(i), results[3].Score(i)
 		rows[i] = traceRow{
-			Set: "trace", Model: shown(model.name), Name: r.name, Horizon: h,
+			Set: "trace", Model: rowModel(model.name), Name: r.name, Horizon: h,
 			MAERatioLast:  figure(own.MAE / last.MAE),
 			P95RatioMax5:  figure(own.Quantiles[0].Pinball / max5.Quantiles[0].Pinball),
 			P95RatioMax15: figure(own.Quantiles[0].Pinball / max15.Quantiles[0].Pinball),
 			P95Coverage:   figure(own.Quantiles[0].Coverage),
 			step:          r.series.Step,
 			window: windowRow{
-				ratioMax5:  own.Highest[0].Pinball / max5.Highest[0].Pinball,
-				ratioMax15: own.Highest[0].Pinball / max15.Highest[0].Pinball,
-				coverage:   own.Highest[0].Coverage,
+				ratioMax5:  own.Peaks[0].Pinball / max5.Peaks[0].Pinball,
+				ratioMax15: own.Peaks[0].Pinball / max15.Peaks[0].Pinball,
+				coverage:   own.Peaks[0].Coverage,
 			},
 		}
 	}
 	return rows, nil
 }
 
-// atOnce works on so many folds at a time.
-func atOnce(jobs int) func(n int, fold func(i int)) {
+// inParallel computes folds in so many goroutines.
+func inParallel(jobs int) func(n int, fold func(i int)) {
 	return func(n int, fold func(i int)) {
 		var all sync.WaitGroup
 		next := make(chan int)

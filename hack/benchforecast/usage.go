@@ -16,7 +16,7 @@ func cpu() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// progress says how far a row is: at every twentieth part, and at the end.
+// progress prints the progress of a row at each 5 %.
 func progress(words io.Writer, what string, done, all int) {
 	if done == all || done*20/all != (done-1)*20/all {
 		fmt.Fprintf(words, "%s: %d of %d\n", what, done, all)

@@ -8,44 +8,44 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// variation is forewarm's shape learnt from more or less than it is.
+// variation is the regression with other inputs.
 type variation struct {
 	name            string
 	models, without []string
 }
 
-// variations are the shape as it is, with each model and with all, and without each feature.
+// variations are the default, with each model and with all, and without each feature.
 func variations() []variation {
-	out := []variation{{name: "as it is"}}
+	out := []variation{{name: "default"}}
 	for _, name := range modelNames() {
 		out = append(out, variation{name: "with " + name, models: []string{name}})
 	}
 	out = append(out, variation{name: "with all models", models: modelNames()})
-	for _, name := range windowpeak.Columns() {
+	for _, name := range windowpeak.BaseFeatureNames() {
 		out = append(out, variation{name: "without " + name, without: []string{name}})
 	}
 	return out
 }
 
-// ablate prints what each feature and each model is worth: the cost of one multiple for all traces at a mean lateness, and
-// how much more it is than with the shape as it is.
-func ablate(trials []*trial, o options, out, words io.Writer) error {
-	r, err := rivalNamed("forewarm-k")
+// ablate prints what each feature and each model is worth: the cost of one headroom for all traces at a mean lateness, and its
+// difference to the default.
+func ablate(trials []*trial, o options, out, progress io.Writer) error {
+	r, err := policyNamed("forewarm-k")
 	if err != nil {
 		return err
 	}
-	o.rivals = []rival{r}
+	o.policies = []benchPolicy{r}
 	var text strings.Builder
 	fmt.Fprintf(
 		&text,
-		"\n**What the shape is learnt from**, forewarm-k, L = %s: cost of one multiple for all traces at a mean "+
-			"lateness, and over that of the shape as it is\n\n%s",
+		"\n**Inputs of the regression**, forewarm-k, L = %s: cost of one headroom for all traces at a mean "+
+			"lateness, and the difference to the default\n\n%s",
 		o.lead, costsHeading("features"),
 	)
 	var base costs
 	for i, v := range variations() {
-		fmt.Fprintf(words, "ablation: %s\n", v.name)
-		results, problem := playAll(varied(trials, v), o, words, func(*trial, line) error { return nil })
+		fmt.Fprintf(progress, "ablation: %s\n", v.name)
+		results, problem := playAll(variedTrials(trials, v), o, progress, func(*trial, line) error { return nil })
 		if problem != nil {
 			return problem
 		}
@@ -60,8 +60,8 @@ func ablate(trials []*trial, o options, out, words io.Writer) error {
 	return err
 }
 
-// varied are the trials under a variation.
-func varied(trials []*trial, v variation) []*trial {
+// variedTrials are the trials with a variation.
+func variedTrials(trials []*trial, v variation) []*trial {
 	var traces []recorded
 	for _, t := range trials {
 		traces = append(traces, t.recorded)

@@ -12,7 +12,7 @@ import (
 // record are the lines of a run, as --json prints them.
 type record []line
 
-// readRecord reads what a run printed; its tables are passed over.
+// readRecord reads the lines that a run printed, and skips its tables.
 func readRecord(path string) (record, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func readRecord(path string) (record, error) {
 		out = append(out, l)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no line of JSON, want those that --json prints", path)
+		return nil, fmt.Errorf("%s: no line of JSON: name the output of a run with --json", path)
 	}
 	return out, nil
 }
@@ -44,7 +44,7 @@ type setup struct {
 
 func (l line) setup() setup { return setup{l.Lead, l.Step, l.FirstDay} }
 
-// String is L = 5m0s, with what is not as usual.
+// String is L = 5m0s, with what differs from the default.
 func (s setup) String() string {
 	text := "L = " + s.lead
 	if step := time.Duration(s.step * float64(time.Second)); step != sync {
@@ -56,7 +56,7 @@ func (s setup) String() string {
 	return text
 }
 
-// setups are those of the lines that count, in their order.
+// setups of the lines that count, in their order.
 func (r record) setups() []setup {
 	var out []setup
 	for _, l := range r {
@@ -93,7 +93,7 @@ func (r record) traces() []string {
 	return out
 }
 
-// curve is what a policy costs on a trace by how late it is there.
+// curve is the cost over lateness on a trace.
 func (r record) curve(trace string) []point {
 	var out []point
 	for _, l := range r {
@@ -104,7 +104,7 @@ func (r record) curve(trace string) []point {
 	return out
 }
 
-// front is what one setting for all traces costs by how late it is in the mean, families counting alike.
+// front is the cost over mean lateness of one setting for all traces; families have equal weights.
 func (r record) front() []point {
 	var settings []float64
 	for _, l := range r {
@@ -115,29 +115,31 @@ func (r record) front() []point {
 	var out []point
 	for _, setting := range settings {
 		lines := r.where(func(l line) bool { return l.Setting == setting })
-		o := together(setting, lines, lines.weights())
+		o := totalsOf(setting, lines, lines.weights())
 		out = append(out, point{o.mean, o.cost})
 	}
 	return out
 }
 
-// weights count families alike.
+// weights give families equal weights.
 func (r record) weights() []float64 {
 	var families []string
 	for _, l := range r {
 		families = append(families, l.Family)
 	}
-	return evenly(families)
+	return familyWeights(families)
 }
 
-// baseline are the figures that a later change is held to: the cost at a mean lateness, and what forewarm does on each trace
-// where it is asked for an objective.
+// baseline writes the figures to compare a later change with: the cost at a mean lateness, and Forewarm's results on each trace
+// under an objective.
 func (r record) baseline(text *strings.Builder) {
 	if len(r.setups()) == 0 {
 		return
 	}
-	text.WriteString("\n**Baseline**: cost of one setting for all traces at a mean lateness, families alike\n\n" +
-		"| | policy | .5 % | 1 % | 2 % |\n|---|---|--:|--:|--:|\n")
+	text.WriteString(
+		"\n**Baseline**: cost of one setting for all traces at a mean lateness, equal weights of families\n\n" +
+			"| | policy | .5 % | 1 % | 2 % |\n|---|---|--:|--:|--:|\n",
+	)
 	for _, s := range r.setups() {
 		for _, policy := range []string{"stock300", "reactive-tuned", "forewarm", "oracle"} {
 			front := r.of(s, policy).front()
@@ -145,32 +147,32 @@ func (r record) baseline(text *strings.Builder) {
 				continue
 			}
 			fmt.Fprintf(text, "| %s | %s |", s, policy)
-			for _, late := range matched() {
-				fmt.Fprintf(text, " %s |", ratio(costAt(front, late)))
+			for _, late := range matchedLateness() {
+				fmt.Fprintf(text, " %s |", formatRatio(costAt(front, late)))
 			}
 			text.WriteString("\n")
 		}
 	}
-	r.askedBaseline(text)
+	r.objectiveBaseline(text)
 }
 
-// askedBaseline has a row for each trace, of the setups at the usual step.
-func (r record) askedBaseline(text *strings.Builder) {
+// objectiveBaseline has a row for each trace, of the setups at the default step.
+func (r record) objectiveBaseline(text *strings.Builder) {
 	ours := r.where(func(l line) bool { return l.Policy == "forewarm" && l.Step == sync.Seconds() })
 	if len(ours.setups()) == 0 {
 		return
 	}
 	text.WriteString(
-		"\n**Baseline**: late got, in percent, and cost where forewarm is asked for .5, 1 and 2 %\n\n| trace |",
+		"\n**Baseline**: lateness in percent, and cost, of forewarm with an objective of .5, 1 and 2 %\n\n| trace |",
 	)
 	for _, s := range ours.setups() {
 		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% |", s)
 	}
-	text.WriteString("\n|---|" + strings.Repeat("--:|", len(asked())*len(ours.setups())) + "\n")
+	text.WriteString("\n|---|" + strings.Repeat("--:|", len(reportedObjectives())*len(ours.setups())) + "\n")
 	for _, trace := range ours.traces() {
 		fmt.Fprintf(text, "| %s |", trace)
 		for _, s := range ours.setups() {
-			for _, objective := range asked() {
+			for _, objective := range reportedObjectives() {
 				text.WriteString(" " + ours.got(s, trace, objective) + " |")
 			}
 		}
@@ -178,7 +180,7 @@ func (r record) askedBaseline(text *strings.Builder) {
 	}
 }
 
-// got is what one setting led to on a trace.
+// got is lateness and cost of one setting on a trace.
 func (r record) got(s setup, trace string, setting float64) string {
 	i := slices.IndexFunc(r, func(l line) bool { return l.setup() == s && l.Trace == trace && l.Setting == setting })
 	if i < 0 {

@@ -15,15 +15,16 @@ const mostMean, mostTrace = 1.01, 1.03
 type comparison struct {
 	setup setup
 	late  float64
-	// over is the cost on each trace over that before; NaN where one of the runs was always later, or never so late.
+	// over is the ratio of the costs on each trace; NaN if one of the runs did not reach the lateness from both sides.
 	over map[string]float64
-	// mean is the geometric mean of those that are known, families alike; one is that of one setting for all traces.
+	// mean is the geometric mean of the known ratios, with equal weights of families; one is the ratio of one setting for all
+	// traces.
 	mean, one float64
-	// outside says of each trace that is not known why, and what is known next to it.
+	// outside lists the traces without a ratio, with the nearest that is known.
 	outside []string
 }
 
-// comparisons are at .5 and 1 % late, of every setup that both runs have but the first day.
+// comparisons are at .5 and 1 % late, of every setup that both runs have, without the first day.
 func comparisons(before, now record) []comparison {
 	var out []comparison
 	for _, s := range now.setups() {
@@ -31,15 +32,15 @@ func comparisons(before, now record) []comparison {
 		if s.firstDay || len(a) == 0 || len(b) == 0 {
 			continue
 		}
-		for _, late := range matched()[:2] {
-			out = append(out, compared(s, late, a, b))
+		for _, late := range matchedLateness()[:2] {
+			out = append(out, compareAt(s, late, a, b))
 		}
 	}
 	return out
 }
 
-// compared compares the traces that both runs have.
-func compared(s setup, late float64, before, now record) comparison {
+// compareAt compares the traces that both runs have.
+func compareAt(s setup, late float64, before, now record) comparison {
 	c := comparison{setup: s, late: late, over: map[string]float64{}}
 	var known record
 	var over []float64
@@ -48,7 +49,7 @@ func compared(s setup, late float64, before, now record) comparison {
 		if len(a) == 0 {
 			continue
 		}
-		v := within(b, late) / within(a, late)
+		v := costWithin(b, late) / costWithin(a, late)
 		c.over[trace] = v
 		if math.IsNaN(v) {
 			c.outside = append(c.outside, fmt.Sprintf("%s, %s, %g %%: %s", trace, s, 100*late, nearby(a, b, late)))
@@ -59,30 +60,29 @@ func compared(s setup, late float64, before, now record) comparison {
 	}
 	c.mean = geometric(over, known.weights())
 	both := func(l line) bool { _, ok := c.over[l.Trace]; return ok }
-	c.one = within(now.where(both).front(), late) / within(before.where(both).front(), late)
+	c.one = costWithin(now.where(both).front(), late) / costWithin(before.where(both).front(), late)
 	return c
 }
 
-// within is the cost at a lateness; NaN where it is out of the range that was swept, on either side.
-func within(points []point, late float64) float64 {
+// costWithin is the cost at a lateness; NaN outside the range that was swept.
+func costWithin(points []point, late float64) float64 {
 	if !slices.ContainsFunc(points, func(p point) bool { return p.late >= late }) {
 		return math.NaN()
 	}
 	return costAt(points, late)
 }
 
-// nearby says what was swept in two runs, and the cost of the later over that of the earlier at the lateness next to one
-// that both were.
+// nearby is the range that each run swept, and the ratio of the costs at the nearest lateness that both reached.
 func nearby(before, now []point, late float64) string {
-	least, most := reach(before)
-	from, to := reach(now)
+	least, most := latenessRange(before)
+	from, to := latenessRange(now)
 	next := min(max(late, least, from), most, to)
 	return fmt.Sprintf("late %.2f to %.2f %% before, %.2f to %.2f %% now; at %.2f %% %s",
-		100*least, 100*most, 100*from, 100*to, 100*next, ratio(within(now, next)/within(before, next)))
+		100*least, 100*most, 100*from, 100*to, 100*next, formatRatio(costWithin(now, next)/costWithin(before, next)))
 }
 
-// reach is the range of lateness that was swept.
-func reach(points []point) (least, most float64) {
+// latenessRange is the range of lateness that was swept.
+func latenessRange(points []point) (least, most float64) {
 	least = math.Inf(1)
 	for _, p := range points {
 		least, most = min(least, p.late), max(most, p.late)
@@ -90,11 +90,11 @@ func reach(points []point) (least, most float64) {
 	return least, most
 }
 
-// compare puts forewarm's cost at equal lateness beside that of an earlier run, and says whether it rose by too much.
+// compare writes Forewarm's cost at equal lateness over that of an earlier run, and whether it rose by too much.
 func (r record) compare(before record, text *strings.Builder) {
 	all := comparisons(before, r)
 	if len(all) == 0 {
-		text.WriteString("\nThe earlier run has nothing of forewarm to compare with.\n")
+		text.WriteString("\nThe earlier run has no lines of forewarm: there is nothing to compare.\n")
 		return
 	}
 	text.WriteString("\n**Forewarm's cost over that of the earlier run**, at equal lateness, each trace with its own " +
@@ -106,19 +106,19 @@ func (r record) compare(before record, text *strings.Builder) {
 	row := func(name string, most float64, of func(comparison) float64) {
 		fmt.Fprintf(text, "| %s |", name)
 		for _, c := range all {
-			text.WriteString(" " + marked(of(c), most) + " |")
+			text.WriteString(" " + formatBounded(of(c), most) + " |")
 		}
 		text.WriteString("\n")
 	}
 	for _, trace := range r.traces() {
 		row(trace, mostTrace, func(c comparison) float64 { return c.on(trace) })
 	}
-	row("geometric mean, families alike", mostMean, func(c comparison) float64 { return c.mean })
+	row("geometric mean, equal weights of families", mostMean, func(c comparison) float64 { return c.mean })
 	row("one setting for all traces", math.Inf(1), func(c comparison) float64 { return c.one })
-	verdict(all, text)
+	writeVerdict(all, text)
 }
 
-// on is the figure of a trace; NaN where there is none.
+// on is the ratio of a trace; NaN if there is none.
 func (c comparison) on(trace string) float64 {
 	if v, ok := c.over[trace]; ok {
 		return v
@@ -126,16 +126,16 @@ func (c comparison) on(trace string) float64 {
 	return math.NaN()
 }
 
-// marked is a ratio, set off where it is over a bound.
-func marked(v, most float64) string {
+// formatBounded is a ratio, in bold if it is over a bound.
+func formatBounded(v, most float64) string {
 	if v > most {
-		return "**" + ratio(v) + "**"
+		return "**" + formatRatio(v) + "**"
 	}
-	return ratio(v)
+	return formatRatio(v)
 }
 
-// verdict says where the cost rose by too much, and what could not be compared.
-func verdict(all []comparison, text *strings.Builder) {
+// writeVerdict writes whether the cost rose by too much, and what could not be compared.
+func writeVerdict(all []comparison, text *strings.Builder) {
 	held, outside := true, []string(nil)
 	for _, c := range all {
 		held = held && !(c.mean > mostMean)
@@ -152,7 +152,7 @@ func verdict(all []comparison, text *strings.Builder) {
 		100*(mostMean-1), 100*(mostTrace-1), word)
 	if len(outside) > 0 {
 		text.WriteString(
-			"\nOut of the swept range, in no mean and held to nothing:\n\n- " + strings.Join(outside, "\n- ") + "\n",
+			"\nOutside the swept range, not compared:\n\n- " + strings.Join(outside, "\n- ") + "\n",
 		)
 	}
 }

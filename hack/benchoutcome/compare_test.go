@@ -12,7 +12,7 @@ import (
 // curved are lines of forewarm on a trace at L = 5m.
 func curved(trace, family string, late, cost [3]float64) record {
 	var out record
-	for i, setting := range asked() {
+	for i, setting := range reportedObjectives() {
 		out = append(out, line{
 			Lead: "5m0s", Step: 15, Trace: trace, Family: family, Policy: "forewarm", Setting: setting,
 			Late: late[i], Cost: cost[i],
@@ -42,7 +42,7 @@ func TestCompare(t *testing.T) {
 		"| llm | 0.900 | 0.833 |",
 		"| web_a | 1.000 | **1.040** |",
 		"| web_b | – | 1.000 |",
-		"| geometric mean, families alike | 0.949 | 0.922 |", // √.9 at .5 %; √(.833 · √1.04) at 1 %.
+		"| geometric mean, equal weights of families | 0.949 | 0.922 |", // √.9 at .5 %; √(.833 · √1.04) at 1 %.
 		"at most 1 % in the mean and 3 % on any trace: **missed**.",
 		"- web_b, L = 5m0s, 0.5 %: late 0.50 to 2.00 % before, 0.70 to 2.00 % now; at 0.70 % 0.944\n",
 	} {
@@ -57,7 +57,7 @@ func TestCompare(t *testing.T) {
 	}
 	text.Reset()
 	now.of(setup{lead: "5m0s", step: 15}, "forewarm").compare(record{short}, &text)
-	if !strings.Contains(text.String(), "nothing of forewarm") {
+	if !strings.Contains(text.String(), "no lines of forewarm") {
 		t.Error(text.String())
 	}
 }
@@ -103,7 +103,7 @@ func TestLines(t *testing.T) {
 // What is asked for goes before what is short.
 func TestShort(t *testing.T) {
 	o, err := parse([]string{"--short", "--lead=2m 5m,p90=8m"}, "data")
-	if err != nil || len(o.leads) != 2 || len(o.rivals) != 3 || o.cpu || o.scheduled || !o.cold {
+	if err != nil || len(o.leads) != 2 || len(o.policies) != 3 || o.cpu || o.scheduled || !o.firstDay {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

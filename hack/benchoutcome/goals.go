@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// goal is a figure that the outcome study wants of a policy: no more than most.
+// goal is a figure of the study that a policy should not exceed.
 type goal struct {
 	what      string
 	most, got float64
 	// format of both figures, with their unit.
 	format string
-	// unplayed says that what the figure is made of was not played.
+	// unplayed: the runs of the figure were not played.
 	unplayed bool
 }
 
@@ -25,13 +25,13 @@ const (
 	asSeconds = "%.2f s"
 )
 
-// figure is what was got, or why there is none.
+// figure is the result, or why there is none.
 func (g goal) figure() string {
 	switch {
 	case g.unplayed:
 		return "not played"
 	case math.IsNaN(g.got):
-		return "out of reach" // No setting is late so seldom.
+		return "out of reach" // Every setting is later.
 	default:
 		return fmt.Sprintf(g.format, g.got)
 	}
@@ -48,27 +48,27 @@ func (g goal) verdict() string {
 	}
 }
 
-// studied says that a trace counts and is of the first folder, which the goals are stated for.
+// studied reports whether a trace counts and is of the first folder, which the goals are stated for.
 func (s summary) studied(t *trial) bool {
-	return t.counts() && t.set == s.trials((*trial).counts)[0].set
+	return t.counts() && t.folder == s.trials((*trial).counts)[0].folder
 }
 
-// goals are all that the study states for the lead time.
+// goals are all of the study for the lead time.
 func (s summary) goals() []goal {
 	out := s.costGoals()
-	out = append(out, s.askedGoals()...)
+	out = append(out, s.objectiveGoals()...)
 	out = append(out, s.matchedGoals()...)
 	out = append(out, s.scheduledGoals()...)
 	out = append(out, s.slowerGoals()...)
-	return append(out, s.effortGoals()...)
+	return append(out, s.cpuGoals()...)
 }
 
-// goalsTable puts each goal beside what was got.
+// goalsTable has each goal with its result.
 func (s summary) goalsTable(text *strings.Builder) {
 	fmt.Fprintf(
 		text,
-		"\n**Goals of the outcome study**, stated for its shared traces and a refresh every 15 s; L = %s, "+
-			"refresh every %s, %s\n\n| goal | at most | got | |\n|---|--:|--:|---|\n",
+		"\n**Goals of the study**, stated for the traces of the first folder and a refresh every 15 s; L = %s, "+
+			"refresh every %s, %s\n\n| goal | at most | result | |\n|---|--:|--:|---|\n",
 		s.options.lead,
 		s.options.step,
 		cmp.Or(strings.Join(names(s.trials(s.studied)), ", "), "no trace"),
@@ -78,9 +78,8 @@ func (s summary) goalsTable(text *strings.Builder) {
 	}
 }
 
-// bound is a goal of forewarm with one objective: the figure is made of the traces that are picked, and unplayed where
-// either is missing.
-func (s summary) bound(g goal, pick func(*trial) bool, figure func(r rival, trials []*trial) float64) goal {
+// bound is a goal of Forewarm with one objective: a figure of the picked traces, unplayed if either is missing.
+func (s summary) bound(g goal, pick func(*trial) bool, figure func(r benchPolicy, trials []*trial) float64) goal {
 	trials := s.trials(pick)
 	r, played := s.forewarm()
 	if !played || len(trials) == 0 {
@@ -115,7 +114,7 @@ func (s summary) costGoals() []goal {
 			most:   c.most,
 			format: asCost,
 		}
-		out = append(out, s.bound(g, s.studied, func(r rival, trials []*trial) float64 {
+		out = append(out, s.bound(g, s.studied, func(r benchPolicy, trials []*trial) float64 {
 			byMean, byWorst := s.fronts(r, trials)
 			if c.worst {
 				return costAt(byWorst, c.late)

@@ -71,12 +71,12 @@ func TestFirstDay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := options{lead: lead{median: 5 * time.Minute}, step: sync, cold: true}
+	o := options{lead: lead{median: 5 * time.Minute}, step: sync, firstDay: true}
 	whole := newTrials(traces, o)[1]
 	short := *whole
 	short.demand = whole.firstDay()
 	for _, name := range []string{"stock300", "forewarm-k"} {
-		r, err := rivalNamed(name)
+		r, err := policyNamed(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ func main() {
 	}
 }
 
-// run plays what the command line asks for. Lines and tables go to out, progress to words.
-func run(args []string, out, words io.Writer) error {
+// run runs the command line. Lines and tables go to out, progress to progress.
+func run(args []string, out, progress io.Writer) error {
 	o, err := parse(args, os.Getenv("FOREWARM_DATA"))
 	if errors.Is(err, pflag.ErrHelp) {
 		return nil
@@ -35,7 +35,7 @@ func run(args []string, out, words io.Writer) error {
 	if o.lines != "" {
 		now, err = readRecord(o.lines)
 	} else {
-		now, err = playLeads(o, out, words)
+		now, err = playLeads(o, out, progress)
 	}
 	if err != nil {
 		return err
@@ -49,17 +49,17 @@ func run(args []string, out, words io.Writer) error {
 	return err
 }
 
-// playLeads plays the traces under one lead time after the other.
-func playLeads(o options, out, words io.Writer) (record, error) {
+// playLeads plays the traces with each lead time.
+func playLeads(o options, out, progress io.Writer) (record, error) {
 	traces, err := readTraces(o.traces...)
 	if err != nil {
 		return nil, err
 	}
 	if o.priors != "" {
-		return nil, writePriors(traces, o, words)
+		return nil, writePriors(traces, o, progress)
 	}
 	if o.scheduled && !o.ablation {
-		made, problem := scheduled()
+		made, problem := scheduledLoads()
 		if problem != nil {
 			return nil, problem
 		}
@@ -68,7 +68,7 @@ func playLeads(o options, out, words io.Writer) (record, error) {
 	var lines record
 	for i, l := range o.leads {
 		o.lead, o.cpu = l, o.cpu && i == 0
-		some, err := playLead(traces, o, out, words)
+		some, err := playLead(traces, o, out, progress)
 		if err != nil {
 			return nil, err
 		}
@@ -77,15 +77,15 @@ func playLeads(o options, out, words io.Writer) (record, error) {
 	return lines, nil
 }
 
-// playLead plays the traces under one lead time and prints what came of it.
-func playLead(traces []recorded, o options, out, words io.Writer) (record, error) {
+// playLead plays the traces with one lead time and prints the results.
+func playLead(traces []recorded, o options, out, progress io.Writer) (record, error) {
 	trials := newTrials(traces, o)
 	if o.ablation {
-		return nil, ablate(trials, o, out, words)
+		return nil, ablate(trials, o, out, progress)
 	}
 	var lines record
-	s, err := played(traces, trials, o, words, func(t *trial, l line) error {
-		if t.made() {
+	s, err := played(traces, trials, o, progress, func(t *trial, l line) error {
+		if t.synthetic() {
 			return nil
 		}
 		lines = append(lines, l)
@@ -100,18 +100,18 @@ func playLead(traces []recorded, o options, out, words io.Writer) (record, error
 	return lines, err
 }
 
-// played is the summary of all that is played under one lead time, with its lines on the way.
+// played is the summary of one lead time; each is called with every line.
 func played(
-	traces []recorded, trials []*trial, o options, words io.Writer, each func(*trial, line) error,
+	traces []recorded, trials []*trial, o options, progress io.Writer, each func(*trial, line) error,
 ) (summary, error) {
-	s := summary{rivals: o.rivals, options: o}
+	s := summary{policies: o.policies, options: o}
 	var err error
-	s.results, err = playAll(trials, o, words, each)
+	s.results, err = playAll(trials, o, progress, each)
 	if err == nil {
-		s.slower, err = playSlower(traces, o, words, each)
+		s.slower, err = playSlower(traces, o, progress, each)
 	}
 	if err == nil && o.cpu {
-		s.efforts, err = measure(trials, o.rivals, words)
+		s.cpuTimes, err = measureCPU(trials, o.policies, progress)
 	}
 	return s, err
 }

@@ -49,7 +49,7 @@ func folder(t *testing.T) string {
 func output(t *testing.T, args ...string) (lines []line, text string) {
 	t.Helper()
 	var out bytes.Buffer
-	args = append([]string{"--json", "--scheduled=false", "--cpu=false", "--cold=false", "--lead=5m"}, args...)
+	args = append([]string{"--json", "--scheduled=false", "--cpu=false", "--first-day=false", "--lead=5m"}, args...)
 	if err := run(args, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +145,12 @@ func TestStep(t *testing.T) {
 
 // What the offset policy costs on the made loads is what it does in the study.
 func TestScheduled(t *testing.T) {
-	loads, err := scheduled()
+	loads, err := scheduledLoads()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]float64{"scheduled_9_to_17": 1.28, "scheduled_hourly_batch": 1.49}
-	offset, err := rivalNamed("offset")
+	offset, err := policyNamed("offset")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,9 +160,9 @@ func TestScheduled(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The targets around the one that is wanted: all of them take long under the race detector.
-		played := result{trial: trial, rival: offset}
+		played := result{trial: trial, policy: offset}
 		for _, p := range plays[24:] {
-			l, err := trial.outcome(offset, p, trial.demand, trial.warmUp())
+			l, err := trial.playSetting(offset, p, trial.demand, trial.warmUp())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,13 +179,16 @@ func TestScheduled(t *testing.T) {
 
 // Made loads have tables of their own.
 func TestSummaryOfScheduled(t *testing.T) {
-	policy := rival{name: "offset"}
+	policy := benchPolicy{name: "offset"}
 	made := &trial{recorded: recorded{name: "scheduled_a", family: scheduledFamily, demand: forecast.Series{
 		Step: sync, Values: make([]float64, 2*24*240),
 	}}}
 	var text strings.Builder
 	err := summary{
-		results: []result{{made, policy, []line{{Setting: 1, Cost: 1.25, Late: 0.004}}, nil}}, rivals: []rival{policy},
+		results: []result{
+			{made, policy, []line{{Setting: 1, Cost: 1.25, Late: 0.004}}, nil},
+		},
+		policies: []benchPolicy{policy},
 	}.print(&text)
 	if err != nil || !strings.Contains(text.String(), "| policy | scheduled_a | over hindsight |") ||
 		!strings.Contains(text.String(), "| offset | 1.25 | – |") || strings.Contains(text.String(), "weigh equally") {
@@ -222,7 +225,7 @@ func TestPriorLeavesTheFamilyOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		trials := newTrials(traces, options{lead: lead{median: 5 * time.Minute}, step: sync})
-		scores, err := trials[1].prior()
+		scores, err := trials[1].reactivePrior()
 		if err != nil || trials[1].name != "web_a" {
 			t.Fatal(trials[1].name, err)
 		}
@@ -257,7 +260,7 @@ func TestTogether(t *testing.T) {
 	trials := []*trial{
 		{recorded: recorded{family: "a"}}, {recorded: recorded{family: "b"}}, {recorded: recorded{family: "b"}},
 	}
-	got := together(0.5, []line{
+	got := totalsOf(0.5, []line{
 		{
 			Cost:         4,
 			Late:         0.02,
@@ -265,10 +268,10 @@ func TestTogether(t *testing.T) {
 		},
 		{Cost: 1, Late: 0, ChurnPerHour: 4},
 		{Cost: 1, Late: 0.01, ChurnPerHour: 0},
-	}, weightsOf(trials))
+	}, trialWeights(trials))
 	// The logarithms are −1.697 with weight ½, and −4 and −1.996 with ¼ each: a mean of −2.347 and a deviation of 0.962.
-	want := one{setting: 0.5, mean: 0.0125, median: 0.01, worst: 0.02, spread: 0.962, cost: 2, churn: 5}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(one{}), cmpopts.EquateApprox(1e-4, 0)); diff != "" {
+	want := settingTotals{setting: 0.5, mean: 0.0125, median: 0.01, worst: 0.02, spread: 0.962, cost: 2, churn: 5}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(settingTotals{}), cmpopts.EquateApprox(1e-4, 0)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

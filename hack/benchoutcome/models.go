@@ -11,7 +11,7 @@ func modelNames() []string {
 	return []string{windowpeak.ARIMA, windowpeak.HoltWinters, windowpeak.Auto}
 }
 
-// inOrder are those of the models that are named, in the order of modelNames.
+// inOrder are the named models, in the order of modelNames.
 func inOrder(names []string) []string {
 	return slices.DeleteFunc(modelNames(), func(name string) bool { return !slices.Contains(names, name) })
 }

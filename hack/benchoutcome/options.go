@@ -22,11 +22,11 @@ type options struct {
 	leads     []lead
 	lead      lead
 	step      time.Duration
-	rivals    []rival
+	policies  []benchPolicy
 	asJSON    bool
 	scheduled bool
 	cpu       bool
-	cold      bool
+	firstDay  bool
 	ablation  bool
 	priors    string
 	// slower are longer steps at which forewarm is played too.
@@ -34,7 +34,7 @@ type options struct {
 	jobs   int
 	// lines is the file of an earlier run to read instead of playing, compare that of one to compare with.
 	lines, compare string
-	// models are forecasters whose maxima are features of forewarm's shape, without those of its features that are left out.
+	// models are those that the regression reads, without are the features that it leaves out.
 	models, without []string
 }
 
@@ -46,23 +46,23 @@ func parse(args []string, data string) (options, error) {
 	leads := flags.String(
 		"lead",
 		"5m 2m 10m 5m,p90=8m",
-		"lead times of a pod, each 5m or 5m,p90=8m: half of the starts "+
-			"within 5m, one in ten over 8m, drawn with three seeds; what is measured once is measured with the first",
+		"lead times of a pod, each 5m or 5m,p90=8m (median 5m, one in ten starts over 8m, drawn with three "+
+			"seeds); CPU time is measured with the first",
 	)
-	flags.DurationVar(&o.step, "step", hpasim.DefaultSync, "how often a policy is asked: a whole number of syncs")
-	names := flags.StringSlice("policy", rivalNames(), "policies to play")
+	flags.DurationVar(&o.step, "step", hpasim.DefaultSync, "time between refreshes: a whole number of syncs")
+	names := flags.StringSlice("policy", policyNames(), "policies to play")
 	flags.BoolVar(&o.ablation, "ablation", false,
-		"print what each feature and each model is worth to forewarm, instead of the policies")
+		"print what each feature and each model is worth, instead of playing the policies")
 	flags.StringSliceVar(&o.models, "models", []string{"arima"},
-		"models whose forecasts are features of forewarm's: "+strings.Join(modelNames(), ", "))
+		"models that the regression reads: "+strings.Join(modelNames(), ", "))
 	flags.StringSliceVar(&o.without, "without", nil,
-		"features that forewarm does without: "+strings.Join(windowpeak.Columns(), ", "))
-	flags.BoolVar(&o.scheduled, "scheduled", true, "play made loads with a timetable too, in tables of their own")
+		"features to leave out of the regression: "+strings.Join(windowpeak.BaseFeatureNames(), ", "))
+	flags.BoolVar(&o.scheduled, "scheduled", true, "also play synthetic loads with a timetable")
 	flags.DurationSliceVar(&o.slower, "slower", []time.Duration{2 * sync, 4 * sync},
-		"longer steps at which forewarm is played too; those up to the step are passed over")
-	flags.BoolVar(&o.cold, "cold", true, "count the first 24 h of each trace too, in a table of their own")
-	flags.BoolVar(&o.cpu, "cpu", true, "measure the CPU time of one setting of every policy, one at a time")
-	short := flags.Bool("short", false, "play stock300, reactive-tuned and forewarm at 5m, and nothing else unasked")
+		"longer times between refreshes to play forewarm with; those up to the step are skipped")
+	flags.BoolVar(&o.firstDay, "first-day", true, "also count the first 24 h of each trace by themselves")
+	flags.BoolVar(&o.cpu, "cpu", true, "measure the CPU time of one setting of every policy")
+	short := flags.Bool("short", false, "play only stock300, reactive-tuned and forewarm with a lead time of 5m")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "policies to play at once")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -78,7 +78,7 @@ func parse(args []string, data string) (options, error) {
 	if len(o.traces) == 0 && o.lines == "" {
 		if data == "" {
 			return o, errors.New(
-				"no traces: say where they are (make bench-outcome TRACES=dir,dir), or set FOREWARM_DATA",
+				"no traces: name their folders (make bench-outcome TRACES=dir,dir), or set FOREWARM_DATA",
 			)
 		}
 		for _, set := range []string{"series_15s", "workloads"} {
@@ -89,20 +89,20 @@ func parse(args []string, data string) (options, error) {
 	return o, err
 }
 
-// files are the flags that say what is read and what is written.
+// files adds the flags of files.
 func (o *options) files(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&o.traces, "traces", nil, "folders of traces, .csv or .csv.gz (default: "+
 		"FOREWARM_DATA/outcome/series_15s and FOREWARM_DATA/outcome/workloads)")
 	flags.StringVar(&o.priors, "priors", "",
-		"fit what forewarm ships to the traces and write it to this folder, instead of playing")
+		"fit the built-in priors to the traces and write them to this folder, instead of playing")
 	flags.BoolVar(&o.asJSON, "json", false, "print a JSON object for every run, before the summary")
 	flags.StringVar(&o.compare, "compare", "",
-		"put forewarm's cost beside that of an earlier run, whose output with --json is in this file")
+		"compare forewarm's cost with an earlier run, whose output with --json is in this file")
 	flags.StringVar(&o.lines, "lines", "",
 		"read the output of an earlier run with --json from this file, instead of playing")
 }
 
-// shorten sets what was not asked for to what takes minutes.
+// shorten sets the flags that are not set so that a run takes minutes.
 func shorten(flags *pflag.FlagSet) error {
 	for name, value := range map[string]string{
 		"policy": "stock300,reactive-tuned,forewarm", "lead": "5m", "slower": "15s", "scheduled": "false", "cpu": "false",
@@ -125,10 +125,10 @@ func (o *options) complete(names, leads []string) error {
 		o.leads, problems = append(o.leads, l), append(problems, err)
 	}
 	if len(leads) == 0 {
-		problems = append(problems, errors.New("no lead time, want one at least"))
+		problems = append(problems, errors.New("no lead time, want at least one"))
 	}
 	if o.step < sync || o.step%sync != 0 {
-		problems = append(problems, fmt.Errorf("a step of %s, want a whole number of %s", o.step, sync))
+		problems = append(problems, fmt.Errorf("step of %s, want a whole number of %s", o.step, sync))
 	}
 	for _, step := range o.slower {
 		if step < sync || step%sync != 0 {
@@ -140,21 +140,21 @@ func (o *options) complete(names, leads []string) error {
 	}
 	problems = append(
 		problems,
-		known("model", o.models, modelNames()),
-		known("feature", o.without, windowpeak.Columns()),
+		checkNames("model", o.models, modelNames()),
+		checkNames("feature", o.without, windowpeak.BaseFeatureNames()),
 	)
 	for _, name := range names {
-		found, err := rivalNamed(name)
+		found, err := policyNamed(name)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		o.rivals = append(o.rivals, found)
+		o.policies = append(o.policies, found)
 	}
 	return errors.Join(problems...)
 }
 
-func known(what string, names, valid []string) error {
+func checkNames(what string, names, valid []string) error {
 	for _, name := range names {
 		if !slices.Contains(valid, name) {
 			return fmt.Errorf("%s %q, want one of %s", what, name, strings.Join(valid, ", "))
@@ -163,18 +163,18 @@ func known(what string, names, valid []string) error {
 	return nil
 }
 
-func rivalNamed(name string) (rival, error) {
-	for _, r := range rivals() {
+func policyNamed(name string) (benchPolicy, error) {
+	for _, r := range benchPolicies() {
 		if r.name == name {
 			return r, nil
 		}
 	}
-	return rival{}, fmt.Errorf("policy %q, want one of %s", name, strings.Join(rivalNames(), ", "))
+	return benchPolicy{}, fmt.Errorf("policy %q, want one of %s", name, strings.Join(policyNames(), ", "))
 }
 
-func rivalNames() []string {
+func policyNames() []string {
 	var names []string
-	for _, r := range rivals() {
+	for _, r := range benchPolicies() {
 		names = append(names, r.name)
 	}
 	return names

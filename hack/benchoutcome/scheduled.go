@@ -39,8 +39,8 @@ func timetables() []timetable {
 	}
 }
 
-// scheduled are the timetables over two weeks.
-func scheduled() ([]recorded, error) {
+// scheduledLoads are the timetables over two weeks.
+func scheduledLoads() ([]recorded, error) {
 	var out []recorded
 	for _, load := range timetables() {
 		demand, err := onGrid(load.fortnight())
@@ -78,7 +78,7 @@ func (s summary) scheduledGoals() []goal {
 	for _, load := range timetables() {
 		g := goal{what: "forewarm on " + load.name + ": cost at late .5 %", most: load.most, format: asCost}
 		named := func(t *trial) bool { return t.name == load.name }
-		out = append(out, s.bound(g, named, func(r rival, trials []*trial) float64 {
+		out = append(out, s.bound(g, named, func(r benchPolicy, trials []*trial) float64 {
 			return s.of(r, trials[0]).costAt(0.005)
 		}))
 	}

@@ -15,16 +15,16 @@ type slower struct {
 	results []result
 }
 
-// playSlower plays forewarm on the recorded traces, refreshed less often, where every start takes the same. What it knows of
-// other traces is learnt at the same step.
+// playSlower plays forewarm on the recorded traces, refreshed less often, with constant lead times. Priors are fitted with the
+// same step.
 func playSlower(
-	traces []recorded, o options, words io.Writer, each func(*trial, line) error,
+	traces []recorded, o options, progress io.Writer, each func(*trial, line) error,
 ) ([]slower, error) {
-	r, played := summary{rivals: o.rivals}.forewarm()
+	r, played := summary{policies: o.policies}.forewarm()
 	if !played || o.lead.p90 > 0 {
 		return nil, nil
 	}
-	o.rivals, o.cold = []rival{r}, false
+	o.policies, o.firstDay = []benchPolicy{r}, false
 	var counted []recorded
 	for _, t := range traces {
 		if t.counts() {
@@ -38,8 +38,8 @@ func playSlower(
 		}
 		o := o
 		o.step = step
-		fmt.Fprintf(words, "refreshed every %s\n", o.step)
-		results, err := playAll(newTrials(counted, o), o, words, each)
+		fmt.Fprintf(progress, "refreshed every %s\n", o.step)
+		results, err := playAll(newTrials(counted, o), o, progress, each)
 		if err != nil {
 			return nil, err
 		}
@@ -54,10 +54,10 @@ type costs struct {
 	worst  float64
 }
 
-func (s summary) costs(r rival, trials []*trial) costs {
+func (s summary) costs(r benchPolicy, trials []*trial) costs {
 	byMean, byWorst := s.fronts(r, trials)
 	c := costs{worst: costAt(byWorst, 0.02)}
-	for _, late := range matched() {
+	for _, late := range matchedLateness() {
 		c.byMean = append(c.byMean, costAt(byMean, late))
 	}
 	return c
@@ -84,7 +84,7 @@ func costsHeading(what string) string {
 func (c costs) row(name string, base costs) string {
 	cells := []string{name}
 	for _, cost := range append(slices.Clone(c.byMean), c.worst) {
-		cells = append(cells, shown(cost))
+		cells = append(cells, formatCost(cost))
 	}
 	more := "–"
 	if v := c.more(base); !math.IsNaN(v) {
@@ -123,7 +123,7 @@ func (s summary) slowerGoals() []goal {
 		if slow.step != time.Minute || s.options.step != sync {
 			continue
 		}
-		g = s.bound(g, s.studied, func(r rival, trials []*trial) float64 {
+		g = s.bound(g, s.studied, func(r benchPolicy, trials []*trial) float64 {
 			at := summary{results: slow.results}
 			return at.costs(r, at.trials(at.studied)).more(s.costs(r, trials))
 		})

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// summary is what is made of all lines.
+// summary makes the tables of all results.
 type summary struct {
-	results []result
-	rivals  []rival
-	options options
-	slower  []slower
-	efforts []effort
+	results  []result
+	policies []benchPolicy
+	options  options
+	slower   []slower
+	cpuTimes []cpuTime
 }
 
-// matched are the lateness at which costs are compared.
-func matched() []float64 { return []float64{0.005, 0.01, 0.02} }
+// matchedLateness is the lateness at which costs are compared.
+func matchedLateness() []float64 { return []float64{0.005, 0.01, 0.02} }
 
 // print writes the tables: one setting for all traces, each trace with its own, the loads that were made, and the goals
 // beside what was got.
@@ -28,18 +28,18 @@ func (s summary) print(out io.Writer) error {
 	if trials := s.trials((*trial).counts); len(trials) > 0 {
 		s.heading(&text, trials)
 		s.oneSetting(&text, trials)
-		s.setsTable(&text, trials)
-		s.askedTable(&text, trials)
+		s.foldersTable(&text, trials)
+		s.objectivesTable(&text, trials)
 		s.perTrace(&text, trials)
-		s.coldTable(&text)
+		s.firstDayTable(&text)
 		s.slowerTable(&text)
-		s.effortTable(&text)
+		s.cpuTable(&text)
 	} else {
 		text.WriteString("\nNo trace is as long as a day: there is no summary of one setting for all.\n")
 	}
-	if made := s.trials((*trial).made); len(made) > 0 {
-		fmt.Fprintf(&text, "\n**Loads that were made, with a timetable**: %s\n", strings.Join(names(made), ", "))
-		s.askedTable(&text, made)
+	if made := s.trials((*trial).synthetic); len(made) > 0 {
+		fmt.Fprintf(&text, "\n**Synthetic loads with a timetable**: %s\n", strings.Join(names(made), ", "))
+		s.objectivesTable(&text, made)
 		s.perTrace(&text, made)
 	}
 	s.goalsTable(&text)
@@ -58,7 +58,7 @@ func (s summary) trials(of func(*trial) bool) []*trial {
 	return out
 }
 
-// heading says what was played, and what was learnt from which traces beforehand.
+// heading names what was played, and which traces the priors are fitted to.
 func (s summary) heading(text *strings.Builder, trials []*trial) {
 	starting := ""
 	if s.options.lead.p90 > 0 {
@@ -75,8 +75,8 @@ func (s summary) heading(text *strings.Builder, trials []*trial) {
 		strings.Join(familiesOf(trials), ", "),
 	)
 	var learn []string
-	for _, r := range s.rivals {
-		if len(r.learns) > 0 {
+	for _, r := range s.policies {
+		if len(r.stages) > 0 {
 			learn = append(learn, r.name)
 		}
 	}
@@ -90,14 +90,14 @@ func (s summary) heading(text *strings.Builder, trials []*trial) {
 		strings.Join(learn, ", "),
 	)
 	for _, family := range familiesOf(trials) {
-		own, others := divided(trials, family)
+		own, others := splitByFamily(trials, family)
 		fmt.Fprintf(text, "- %s: without %s, from %s\n",
 			strings.Join(names(own), ", "), family, cmp.Or(strings.Join(names(others), ", "), "nothing"))
 	}
 }
 
-// divided are the trials of a family, and those of the others.
-func divided(trials []*trial, family string) (own, others []*trial) {
+// splitByFamily are the trials of a family, and those of the others.
+func splitByFamily(trials []*trial, family string) (own, others []*trial) {
 	for _, t := range trials {
 		if t.family == family {
 			own = append(own, t)
@@ -134,18 +134,18 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial) {
 			"| policy | at mean late .5 % | 1 % | 2 % | worst trace ≤ 2 % | ≤ 3 % | nearest to 1 %: setting: " +
 			"mean, median, worst late, sd log10; churn/h, cost |\n|---|--:|--:|--:|--:|--:|---|\n",
 	)
-	for _, r := range s.rivals {
+	for _, r := range s.policies {
 		if r.hindsight {
 			continue
 		}
 		ones := s.ones(r, trials)
 		byMean, byWorst := s.fronts(r, trials)
 		fmt.Fprintf(text, "| %s |", r.name)
-		for _, late := range matched() {
-			fmt.Fprintf(text, " %s |", shown(costAt(byMean, late)))
+		for _, late := range matchedLateness() {
+			fmt.Fprintf(text, " %s |", formatCost(costAt(byMean, late)))
 		}
 		for _, late := range []float64{0.02, 0.03} {
-			fmt.Fprintf(text, " %s |", shown(costAt(byWorst, late)))
+			fmt.Fprintf(text, " %s |", formatCost(costAt(byWorst, late)))
 		}
 		n := nearest(ones, 0.01)
 		fmt.Fprintf(text, " %g: %.2f %%, %.2f, %.1f, %.2f; %.0f, %.2f |\n",
@@ -153,12 +153,12 @@ func (s summary) oneSetting(text *strings.Builder, trials []*trial) {
 	}
 }
 
-// setsTable is the table of costs of one setting for the traces of each folder by themselves.
-func (s summary) setsTable(text *strings.Builder, trials []*trial) {
+// foldersTable is the table of costs of one setting for the traces of each folder by themselves.
+func (s summary) foldersTable(text *strings.Builder, trials []*trial) {
 	var sets []string
 	for _, t := range trials {
-		if !slices.Contains(sets, t.set) {
-			sets = append(sets, t.set)
+		if !slices.Contains(sets, t.folder) {
+			sets = append(sets, t.folder)
 		}
 	}
 	if len(sets) < 2 {
@@ -171,31 +171,31 @@ func (s summary) setsTable(text *strings.Builder, trials []*trial) {
 	for _, set := range sets {
 		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% | traces alike |", set)
 	}
-	text.WriteString("\n|---|" + strings.Repeat("--:|", (len(matched())+1)*len(sets)) + "\n")
-	for _, r := range s.rivals {
+	text.WriteString("\n|---|" + strings.Repeat("--:|", (len(matchedLateness())+1)*len(sets)) + "\n")
+	for _, r := range s.policies {
 		if r.hindsight {
 			continue
 		}
 		fmt.Fprintf(text, "| %s |", r.name)
 		for _, set := range sets {
-			own := s.trials(func(t *trial) bool { return t.counts() && t.set == set })
+			own := s.trials(func(t *trial) bool { return t.counts() && t.folder == set })
 			byMean, _ := s.fronts(r, own)
-			for _, late := range matched() {
-				fmt.Fprintf(text, " %s |", shown(costAt(byMean, late)))
+			for _, late := range matchedLateness() {
+				fmt.Fprintf(text, " %s |", formatCost(costAt(byMean, late)))
 			}
-			byMean, _ = frontsOf(s.weighted(r, own, alike(len(own))))
-			fmt.Fprintf(text, " %s |", shown(costAt(byMean, 0.01)))
+			byMean, _ = frontsOf(s.weighted(r, own, equalWeights(len(own))))
+			fmt.Fprintf(text, " %s |", formatCost(costAt(byMean, 0.01)))
 		}
 		text.WriteString("\n")
 	}
 }
 
 // fronts are a policy's costs by the mean lateness, and by that of the worst trace.
-func (s summary) fronts(r rival, trials []*trial) (byMean, byWorst []point) {
+func (s summary) fronts(r benchPolicy, trials []*trial) (byMean, byWorst []point) {
 	return frontsOf(s.ones(r, trials))
 }
 
-func frontsOf(ones []one) (byMean, byWorst []point) {
+func frontsOf(ones []settingTotals) (byMean, byWorst []point) {
 	for _, o := range ones {
 		byMean = append(byMean, point{o.mean, o.cost})
 		byWorst = append(byWorst, point{o.worst, o.cost})
@@ -204,44 +204,44 @@ func frontsOf(ones []one) (byMean, byWorst []point) {
 }
 
 // ones are a policy's settings over the traces, in the order in which they were swept, families counting alike.
-func (s summary) ones(r rival, trials []*trial) []one {
-	return s.weighted(r, trials, weightsOf(trials))
+func (s summary) ones(r benchPolicy, trials []*trial) []settingTotals {
+	return s.weighted(r, trials, trialWeights(trials))
 }
 
 // weighted are the same under weights of the traces that sum to 1.
-func (s summary) weighted(r rival, trials []*trial, weights []float64) []one {
+func (s summary) weighted(r benchPolicy, trials []*trial, weights []float64) []settingTotals {
 	var of []result
 	for _, t := range trials {
 		of = append(of, s.of(r, t))
 	}
-	var out []one
+	var out []settingTotals
 	for i, first := range of[0].lines {
 		var lines []line
 		for _, result := range of {
 			lines = append(lines, result.lines[i])
 		}
-		out = append(out, together(first.Setting, lines, weights))
+		out = append(out, totalsOf(first.Setting, lines, weights))
 	}
 	return out
 }
 
-// rival is the policy of a name; not ok where it was not played.
-func (s summary) forewarm() (r rival, ok bool) {
-	i := slices.IndexFunc(s.rivals, func(r rival) bool { return r.name == "forewarm" })
+// forewarm is the policy with an objective; ok is false if it was not played.
+func (s summary) forewarm() (r benchPolicy, ok bool) {
+	i := slices.IndexFunc(s.policies, func(r benchPolicy) bool { return r.name == "forewarm" })
 	if i < 0 {
 		return r, false
 	}
-	return s.rivals[i], true
+	return s.policies[i], true
 }
 
-func (s summary) of(r rival, t *trial) result {
-	i := slices.IndexFunc(s.results, func(x result) bool { return x.rival.name == r.name && x.trial == t })
+func (s summary) of(r benchPolicy, t *trial) result {
+	i := slices.IndexFunc(s.results, func(x result) bool { return x.policy.name == r.name && x.trial == t })
 	return s.results[i]
 }
 
-// nearest is the setting whose mean lateness is nearest to one, as a ratio.
-func nearest(ones []one, late float64) one {
-	best, least := one{}, math.Inf(1)
+// nearest is the setting of the nearest mean lateness, as a ratio.
+func nearest(ones []settingTotals, late float64) settingTotals {
+	best, least := settingTotals{}, math.Inf(1)
 	for _, o := range ones {
 		if d := math.Abs(math.Log((o.mean + 1e-6) / late)); d < least {
 			best, least = o, d
@@ -250,8 +250,8 @@ func nearest(ones []one, late float64) one {
 	return best
 }
 
-// shown is a cost, or a dash where a lateness is out of reach.
-func shown(cost float64) string {
+// formatCost is a cost, or a dash if the lateness is out of reach.
+func formatCost(cost float64) string {
 	if math.IsNaN(cost) {
 		return "–"
 	}

@@ -16,9 +16,9 @@ import (
 const (
 	// sync is the HPA's period and the step of the grid.
 	sync = hpasim.DefaultSync
-	// unit is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
+	// replicaCapacity is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
 	// would make its rounding felt.
-	unit = 1000
+	replicaCapacity = 1000
 	// meanReplicas is what the mean of every trace is scaled to.
 	meanReplicas = 12
 
@@ -32,8 +32,8 @@ const (
 // recorded is a column of a trace file on the grid.
 type recorded struct {
 	name, family string
-	// set is the folder that the trace was read from.
-	set    string
+	// folder is the folder that the trace was read from.
+	folder string
 	demand forecast.Series
 }
 
@@ -42,10 +42,10 @@ func (r recorded) duration() time.Duration { return time.Duration(r.demand.Len()
 
 // counts says that the trace counts in the summary, and that something may be learnt from it: it is recorded, and long
 // enough.
-func (r recorded) counts() bool { return r.duration() >= nearlyDay && !r.made() }
+func (r recorded) counts() bool { return r.duration() >= nearlyDay && !r.synthetic() }
 
-// made says that the trace is no recorded one, but made here.
-func (r recorded) made() bool { return r.family == scheduledFamily }
+// synthetic says that the trace is no recorded one, but made here.
+func (r recorded) synthetic() bool { return r.family == scheduledFamily }
 
 func (r recorded) warmUp() time.Duration {
 	if d := r.duration(); d < shortTrace {
@@ -85,7 +85,7 @@ func readFolder(dir string) ([]recorded, error) {
 			return nil, err
 		}
 		for _, c := range columns {
-			c.set = filepath.Base(dir)
+			c.folder = filepath.Base(dir)
 			out = append(out, c)
 		}
 	}
@@ -96,13 +96,13 @@ func readFolder(dir string) ([]recorded, error) {
 }
 
 func readColumns(path, name string) ([]recorded, error) {
-	columns, err := trace.ColumnsOf(path)
+	columns, err := trace.FileColumns(path)
 	if err != nil {
 		return nil, err
 	}
 	var out []recorded
 	for _, column := range columns {
-		s, err := trace.Open(path, column)
+		s, err := trace.ReadFile(path, column)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +132,7 @@ func onGrid(s forecast.Series) (forecast.Series, error) {
 	if sum <= 0 {
 		return out, fmt.Errorf("a mean of %v, want more than 0", sum/float64(out.Len()))
 	}
-	by := meanReplicas * unit * float64(out.Len()) / sum
+	by := meanReplicas * replicaCapacity * float64(out.Len()) / sum
 	for i := range out.Values {
 		out.Values[i] *= by
 	}

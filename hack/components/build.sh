@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds what the tests on a real control plane run, from source and once.
+# Builds the binaries for tests on a real control plane, from source and once.
 #
 #   build.sh COMPONENT [BINARY …]
 #
 # A component is a folder beside this script: a Go module of its own (Kubernetes and KEDA pin versions that the product
-# must not inherit), a file `binaries` with a name and a package to a line, and possibly a file `ldflags`. The binaries
-# (all, or those named) lie in a cache folder that is named by the module and the Go version; its path is the last line
-# of output. It may run several times at once.
+# must not inherit), a file `binaries` with a name and a package on each line, and optionally a file `ldflags`. The
+# binaries (all, or those named) are in a cache folder for the module and the Go version; its path is the last line of
+# output. Several runs at once are safe.
 set -euo pipefail
 component=${1:?which component? one of: $(cd "$(dirname "$0")" && echo */ | tr -d /)}
 shift

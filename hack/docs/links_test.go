@@ -1,4 +1,3 @@
-// Package docs holds the test of the links in the project's Markdown: each leads to a file and a heading that exist.
 package docs_test
 
 import (
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/forewarm/forewarm/hack/docs"
 )
 
 const root = "../.."
@@ -59,7 +60,7 @@ func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 	}
 }
 
-// broken says why a link of a page leads nowhere; nothing where it does not.
+// broken returns why a link of a page leads nowhere. It is empty for a link that leads to a file and a heading.
 func broken(t *testing.T, page, target string) string {
 	t.Helper()
 	to, err := url.Parse(target)
@@ -85,7 +86,7 @@ func broken(t *testing.T, page, target string) string {
 	return ""
 }
 
-// markdown are all pages of the project, by their paths from its root.
+// markdown returns the paths of all pages of the project, from its root.
 func markdown(t *testing.T) []string {
 	t.Helper()
 	var pages []string
@@ -119,10 +120,11 @@ func read(t *testing.T, page string) string {
 	return string(text)
 }
 
-// links are the targets of a page's links, those in code left out.
+// links returns the targets of a page's links. Links in code do not count.
 func links(text string) []string {
 	var out []string
-	for _, line := range prose(text) {
+	_, prose := docs.Split(text)
+	for _, line := range prose {
 		for _, found := range link.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {
 			out = append(out, found[1])
 		}
@@ -130,11 +132,12 @@ func links(text string) []string {
 	return out
 }
 
-// anchors are those of a page's headings; of headings alike the second is -1, and so on.
+// anchors returns those of a page's headings. The second of two equal headings ends with -1, and so on.
 func anchors(text string) []string {
 	var out []string
 	seen := map[string]int{}
-	for _, line := range prose(text) {
+	_, prose := docs.Split(text)
+	for _, line := range prose {
 		found := heading.FindStringSubmatch(line)
 		if found == nil {
 			continue
@@ -149,7 +152,7 @@ func anchors(text string) []string {
 	return out
 }
 
-// anchor of a heading, as GitHub makes it: its text in lower case, spaces as hyphens, without punctuation.
+// anchor returns the anchor of a heading, as GitHub makes it: its text in lower case, spaces as hyphens, without punctuation.
 func anchor(text string) string {
 	text = link.ReplaceAllStringFunc(
 		text,
@@ -164,21 +167,4 @@ func anchor(text string) string {
 		}
 		return -1
 	}, text)
-}
-
-// prose are the lines of a page outside of its fenced code.
-func prose(text string) []string {
-	var out []string
-	fenced := false
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-			continue
-		}
-		if !fenced {
-			out = append(out, line)
-		}
-	}
-	return out
 }

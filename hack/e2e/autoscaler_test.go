@@ -15,23 +15,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// gpu is what an autoscaler makes nodes for.
+// gpu is the resource for which the autoscaler adds nodes.
 const gpu corev1.ResourceName = "nvidia.com/gpu"
 
-// shape is the label of nodes that says who they are for; a pod asks for one by its node selector.
+// shape is the label of a node group; a pod selects one by its node selector.
 const shape = "shape.e2e"
 
-// expendable is Cluster Autoscaler's: no node is made for a pod of lower priority, or kept for it.
+// expendable is Cluster Autoscaler's cutoff: it neither adds nor keeps nodes for pods of lower priority.
 const expendable = -10
 
-// autoscaler stands in for a cluster's autoscaler and the cloud behind it, and for a controller of CapacityBuffers. Where
-// pods that ask for GPUs find no node, it makes nodes of one GPU, which come after a while; a node that nobody uses goes
-// after another. It keeps a CapacityBuffer's replicas free on top of that, and says in its status how far it is, in
-// Karpenter's words.
+// autoscaler simulates a cluster's autoscaler with its cloud, and a controller of CapacityBuffers. For unschedulable
+// pods that request GPUs it adds nodes of one GPU after a delay, and it removes unused nodes after another. It keeps
+// capacity for CapacityBuffers and writes their statuses, like Karpenter.
 type autoscaler struct {
 	client  kubernetes.Interface
 	objects dynamic.Interface
-	// provision is how long a node takes, idle how long one stays that nobody uses.
+	// provision is the start time of a node, idle is how long an unused one stays.
 	provision, idle time.Duration
 
 	mu     sync.Mutex
@@ -41,15 +40,15 @@ type autoscaler struct {
 // nodeGroup are the nodes of one shape.
 type nodeGroup struct {
 	coming []time.Time
-	// unused is since when nobody uses a node.
+	// unused is since when a node is unused.
 	unused map[string]time.Time
 	made   int
-	// most is how many there were at most, with those that were coming; seconds are those of all nodes together.
+	// most is the maximum number of nodes, with those that are starting; seconds is the sum over all nodes.
 	most    int
 	seconds float64
 }
 
-// groupNeed is what is asked of a group at a moment, in GPUs, which are nodes.
+// groupNeed is what is requested of a group, in GPUs, which are nodes.
 type groupNeed struct {
 	nodes   []string
 	used    map[string]bool
@@ -57,7 +56,7 @@ type groupNeed struct {
 	buffer  int
 }
 
-// autoscale runs an autoscaler for as long as the test.
+// autoscale runs an autoscaler until the test ends.
 func (s *stage) autoscale(t *testing.T, provision, idle time.Duration) *autoscaler {
 	t.Helper()
 	a := &autoscaler{provision: provision, idle: idle, shapes: map[string]*nodeGroup{}}
@@ -84,9 +83,9 @@ func (s *stage) autoscale(t *testing.T, provision, idle time.Duration) *autoscal
 	return a
 }
 
-// step makes and removes what is due. passed is the time since the last one.
+// step adds and removes nodes. passed is the time since the last step.
 func (a *autoscaler) step(ctx context.Context, now time.Time, passed time.Duration) error {
-	needs, err := a.look(ctx)
+	needs, err := a.needs(ctx)
 	if err != nil {
 		return err
 	}
@@ -99,15 +98,15 @@ func (a *autoscaler) step(ctx context.Context, now time.Time, passed time.Durati
 			a.shapes[name] = g
 		}
 		g.seconds += passed.Seconds() * float64(len(need.nodes))
-		if err := a.settle(ctx, now, name, g, need); err != nil {
+		if err := a.reconcile(ctx, now, name, g, need); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle makes the nodes whose time has come, orders those that are missing, and removes those that nobody uses.
-func (a *autoscaler) settle(ctx context.Context, now time.Time, name string, g *nodeGroup, need *groupNeed) error {
+// reconcile creates nodes that are due, requests missing ones, and removes unused ones.
+func (a *autoscaler) reconcile(ctx context.Context, now time.Time, name string, g *nodeGroup, need *groupNeed) error {
 	for len(g.coming) > 0 && !g.coming[0].After(now) {
 		g.coming = g.coming[1:]
 		g.made++
@@ -155,8 +154,8 @@ func (a *autoscaler) make(ctx context.Context, name, kind string) error {
 	return err
 }
 
-// look finds out what is asked of each group.
-func (a *autoscaler) look(ctx context.Context) (map[string]*groupNeed, error) {
+// needs returns what is requested of each group.
+func (a *autoscaler) needs(ctx context.Context) (map[string]*groupNeed, error) {
 	nodes, err := a.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -190,7 +189,7 @@ func (a *autoscaler) look(ctx context.Context) (map[string]*groupNeed, error) {
 	return needs, a.buffers(ctx, of)
 }
 
-// unschedulable says whether a pod waits for a node that is not there. One that has put another out waits for that to go.
+// unschedulable reports whether a pod needs a new node. A pod that preempts another waits for its end instead.
 func unschedulable(p *corev1.Pod) bool {
 	if p.Status.NominatedNodeName != "" || p.Spec.Priority != nil && *p.Spec.Priority < expendable {
 		return false
@@ -203,7 +202,7 @@ func unschedulable(p *corev1.Pod) bool {
 	return false
 }
 
-// buffers adds what CapacityBuffers ask for, and writes their statuses.
+// buffers adds what CapacityBuffers request, and writes their statuses.
 func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) error {
 	all, err := a.objects.Resource(capacityBuffers()).List(ctx, metav1.ListOptions{})
 	if apierrors.IsNotFound(err) {
@@ -213,7 +212,7 @@ func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) er
 		return err
 	}
 	for i := range all.Items {
-		if err := a.fulfil(
+		if err := a.updateBuffer(
 			ctx,
 			&all.Items[i],
 			of,
@@ -225,8 +224,8 @@ func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) er
 	return nil
 }
 
-// most is how many nodes a group had at most, with those that were coming.
-func (a *autoscaler) most(kind string) int {
+// maxNodes returns the maximum number of nodes of a group, with those that were starting.
+func (a *autoscaler) maxNodes(kind string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if g := a.shapes[kind]; g != nil {
@@ -235,8 +234,8 @@ func (a *autoscaler) most(kind string) int {
 	return 0
 }
 
-// bought is how many nodes a group was given.
-func (a *autoscaler) bought(kind string) int {
+// nodesMade returns how many nodes were added to a group.
+func (a *autoscaler) nodesMade(kind string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if g := a.shapes[kind]; g != nil {
@@ -245,7 +244,7 @@ func (a *autoscaler) bought(kind string) int {
 	return 0
 }
 
-// hours are the hours of all nodes of a group together, in the time that the scenarios stand for.
+// hours returns the node-hours of a group, in simulated time.
 func (a *autoscaler) hours(kind string) float64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -17,7 +17,7 @@ func capacityBuffers() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "autoscaling.x-k8s.io", Version: "v1beta1", Resource: "capacitybuffers"}
 }
 
-// installBuffers brings the CRD of CapacityBuffers, in the shape of the real one.
+// installBuffers installs a CRD of CapacityBuffers with the schema of the real one.
 func (s *stage) installBuffers(t *testing.T) {
 	t.Helper()
 	file := filepath.Join(s.Components.Root, "pkg", "kube", "actuator", "testdata", "capacitybuffers.yaml")
@@ -32,8 +32,12 @@ func (s *stage) installBuffers(t *testing.T) {
 	}
 }
 
-// fulfil adds to a group what a CapacityBuffer asks for, and writes into its status what of that is there.
-func (a *autoscaler) fulfil(ctx context.Context, buffer *unstructured.Unstructured, of func(string) *groupNeed) error {
+// updateBuffer adds to a group what a CapacityBuffer requests, and writes its status.
+func (a *autoscaler) updateBuffer(
+	ctx context.Context,
+	buffer *unstructured.Unstructured,
+	of func(string) *groupNeed,
+) error {
 	name, _, err := unstructured.NestedString(buffer.Object, "spec", "podTemplateRef", "name")
 	if err != nil {
 		return err
@@ -85,7 +89,7 @@ func (a *autoscaler) fulfil(ctx context.Context, buffer *unstructured.Unstructur
 	return err
 }
 
-// conditionOf is that of a kind in a status; empty where there is none.
+// conditionOf returns a condition in a status; empty where there is none.
 func conditionOf(status map[string]any, kind string) map[string]any {
 	all, _, err := unstructured.NestedSlice(status, "conditions")
 	if err != nil {

@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-// demand is what workloads are asked for, by namespace and name: the gauge inflight of an exporter.
+// demand is the demand of workloads, by namespace and name: the gauge inflight of an exporter.
 type demand struct {
 	address string
 
 	mu     sync.Mutex
 	values map[workloadKey]func() float64
+	// series are further ones, in Prometheus' text format.
+	series string
 }
 
 type workloadKey struct{ namespace, name string }
@@ -50,16 +52,24 @@ func (d *demand) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, "inflight{namespace=%q,app=%q} %g\n", key.namespace, key.name, v)
 		}
 	}
+	fmt.Fprint(w, d.series)
 }
 
-// set makes the demand for a workload an even one.
+// set makes the demand of a workload constant.
 func (d *demand) set(namespace, name string, value float64) {
 	d.follow(namespace, name, func() float64 { return value })
 }
 
-// follow makes it what a function says at each scrape, which may be NaN for no series.
+// follow makes the demand what a function returns at each scrape; NaN for no series.
 func (d *demand) follow(namespace, name string, value func() float64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.values[workloadKey{namespace, name}] = value
+}
+
+// expose adds series in Prometheus' text format to each scrape.
+func (d *demand) expose(series string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.series += series
 }

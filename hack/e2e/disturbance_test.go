@@ -9,9 +9,9 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// TestDisturbance is the shortest way through everything, from the scrape to ready pods, and then takes away, one after
-// the other, the history source, the leader and both replicas. The HPA goes on with what it has: it never scales on a
-// wrong value and never loses capacity.
+// TestDisturbance tests the whole path from the scrape to ready pods, and then stops the history source, the leader
+// and both replicas, one after the other. The HPA keeps its replicas: it never scales on a wrong value and never
+// loses capacity.
 func TestDisturbance(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
@@ -19,13 +19,13 @@ func TestDisturbance(t *testing.T) {
 	s.observe(t)
 	s.forewarm(t, "deploy/default", 2)
 	s.apply(t, namespace("calm"), workload("calm", "llama", "1s", 1),
-		// Data is too old after 15 s here and after ten minutes in life: the source is away for so much shorter.
+		// Data is stale after 15 s instead of ten minutes, so that the outage can be short.
 		forecastOf("calm", "llama", "staleAfter: 15s"), hpa("calm", "llama", "llama", external("llama", "")))
 	s.scaled(t, "calm", "llama", 3)
 	s.demand.set("calm", "llama", 45)
 	s.scaled(t, "calm", "llama", 5)
 
-	// From here on the demand is even, so that every change of the scale would be a wrong one.
+	// From here on the demand is constant, so that every change of the scale is an error.
 	stop := s.guard(t, "calm", "llama", "5")
 	defer stop()
 	s.replicasAgree(t)
@@ -34,7 +34,7 @@ func TestDisturbance(t *testing.T) {
 	s.allKilled(t)
 }
 
-// guard watches that a scale stays as it is.
+// guard fails the test if a scale changes.
 func (s *stage) guard(t *testing.T, namespace, name, want string) (stop func()) {
 	t.Helper()
 	quit, over := make(chan struct{}), make(chan struct{})
@@ -57,7 +57,8 @@ func (s *stage) guard(t *testing.T, namespace, name, want string) (stop func()) 
 	return func() { close(quit); <-over }
 }
 
-// sourceAway: the last value falls back, then nothing is served, which the HPA shows and sits out; and all is well again.
+// sourceAway: the Forecast falls back, then nothing is served. The HPA shows that and keeps its replicas. Then
+// everything recovers.
 func (s *stage) sourceAway(t *testing.T) {
 	t.Helper()
 	before := s.state(t, "calm", "llama")
@@ -66,9 +67,9 @@ func (s *stage) sourceAway(t *testing.T) {
 	state := func(t *testing.T) string { t.Helper(); return s.state(t, "calm", "llama") }
 	expect(t, "state", state, "Stale")
 	if message := s.condition(t, "calm", "llama", "message"); !strings.Contains(message, "Stale") {
-		t.Errorf("the HPA does not say why: %s", message)
+		t.Errorf("the HPA's message has no reason: %s", message)
 	}
-	time.Sleep(20 * time.Second) // Longer than anything that may still be remembered.
+	time.Sleep(20 * time.Second) // Longer than any cache.
 	if err := s.prometheus.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func (s *stage) sourceAway(t *testing.T) {
 	expect(t, "state", state, before)
 }
 
-// leaderKilled: the other serves on without a gap and takes the statuses over.
+// leaderKilled: the other replica continues to serve and writes the statuses.
 func (s *stage) leaderKilled(t *testing.T) {
 	t.Helper()
 	s.killLeader(t)
@@ -106,7 +107,7 @@ func (s *stage) killLeader(t *testing.T) {
 	}
 }
 
-// allKilled: nothing answers, the HPA holds still; the replicas come back and know everything again.
+// allKilled: nothing answers and the HPA keeps its replicas. The replicas restart and restore their state.
 func (s *stage) allKilled(t *testing.T) {
 	t.Helper()
 	for _, r := range s.replicas {
@@ -122,14 +123,14 @@ func (s *stage) allKilled(t *testing.T) {
 	s.replicasAgree(t)
 }
 
-// replicasAgree asks both for the same and compares the answers to the last digit.
+// replicasAgree compares the answers of both replicas to the last digit.
 func (s *stage) replicasAgree(t *testing.T) {
 	t.Helper()
 	path := metric("calm", "llama", "quantile=0.987")
 	eventually(t, func() string {
 		one, other := s.ask(t, 0, path), s.ask(t, 1, path)
 		if one != other || milliOf(strings.ReplaceAll(one, " ", "")) <= 0 {
-			return fmt.Sprintf("the replicas say %s and %s", one, other)
+			return fmt.Sprintf("the replicas return %s and %s", one, other)
 		}
 		return ""
 	})

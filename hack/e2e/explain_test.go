@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// explanation is what the test reads of "forewarm explain --json".
+// explanation has the fields of "forewarm explain --json" that the test reads.
 type explanation struct {
 	Replicas int32  `json:"replicas"`
 	Desired  *int32 `json:"desiredReplicas"`
@@ -46,22 +46,22 @@ func (e *explanation) reasons() []string {
 	return out
 }
 
-// explained is an HPA of the scenario, and what is to be said of it.
-type explained struct {
+// explainCase is an HPA of the scenario, and its expected explanation.
+type explainCase struct {
 	name string
-	// demand of the Forecast of the same name; replicas that the Deployment begins with.
+	// demand of the Forecast of the same name; replicas of the Deployment at first.
 	demand   float64
 	replicas int
 	// further lines of the HPA's spec.
 	further string
 	metrics []string
-	// want is the figure at rest; reason a warning that must be there.
+	// want is the number at rest; reason is that of an expected warning.
 	want   int32
 	reason string
 }
 
-// atRestCases are HPAs that come to rest, with the figure that is to be explained then.
-func atRestCases() []explained {
+// atRestCases returns HPAs that come to rest, with their expected explanation.
+func atRestCases() []explainCase {
 	const (
 		long   = "behavior: {scaleDown: {stabilizationWindowSeconds: 600}}"
 		exact  = `behavior: {scaleUp: {tolerance: "0"}}`
@@ -70,7 +70,7 @@ func atRestCases() []explained {
 			"scaleDown: {stabilizationWindowSeconds: 0, policies: [{type: Percent, value: 20, periodSeconds: 10}]}}"
 	)
 	byValue := strings.Replace(external("value", ""), `AverageValue, averageValue: "10"`, `Value, value: "8"`, 1)
-	return []explained{
+	return []explainCase{
 		{name: "plain", demand: 35, replicas: 1, want: 4},
 		{name: "object", demand: 25, replicas: 1, metrics: []string{object("object", "")}, want: 3},
 		{name: "deadband", demand: 105, replicas: 10, want: 10, reason: "ToleranceDeadBand"},
@@ -89,15 +89,15 @@ func atRestCases() []explained {
 	}
 }
 
-// applyExplained makes the demand, the workload, the Forecast and the HPA of a case.
-func (s *stage) applyExplained(t *testing.T, c *explained) {
+// applyExplained creates the demand, the workload, the Forecast and the HPA of a case.
+func (s *stage) applyExplained(t *testing.T, c *explainCase) {
 	t.Helper()
 	s.demand.set("explained", c.name, c.demand)
 	metrics := c.metrics
 	if metrics == nil {
 		metrics = []string{external(c.name, "")}
 	}
-	// No GPU: there are not as many.
+	// Without GPUs: the cluster does not have as many.
 	deployment := strings.Replace(
 		workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
 	scaler := strings.Replace(
@@ -105,7 +105,7 @@ func (s *stage) applyExplained(t *testing.T, c *explained) {
 	s.apply(t, deployment, forecastOf("explained", c.name), scaler)
 }
 
-// TestExplain holds the figure of "forewarm explain" to what the real HPA controller asks for at rest.
+// TestExplain compares "forewarm explain" with what the real HPA controller requests at rest.
 func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on each other.
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: 5 * time.Minute})
@@ -123,7 +123,7 @@ func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on e
 	t.Run("rivals", func(t *testing.T) {
 		s.apply(t, hpa("explained", "second", "plain", external("plain", "")))
 		if e := s.explain(t, s.Kubeconfig, "explained/plain"); !slices.Contains(e.reasons(), "SeveralAutoscalers") {
-			t.Errorf("two HPAs of one Deployment are not warned of: %v", e.reasons())
+			t.Errorf("no warning of two HPAs of one Deployment: %v", e.reasons())
 		}
 	})
 	t.Run("in words", func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on e
 	t.Run("with few rights", s.fewRights)
 }
 
-// atRest waits until the HPA has read what is explained, and compares.
-func (s *stage) atRest(t *testing.T, c *explained) {
+// atRest waits until the HPA has read the same values, and compares.
+func (s *stage) atRest(t *testing.T, c *explainCase) {
 	t.Helper()
 	var e explanation
 	eventually(t, func() string {
@@ -152,11 +152,11 @@ func (s *stage) atRest(t *testing.T, c *explained) {
 		return ""
 	})
 	if c.reason == missing {
-		// Without a metric the controller changes nothing, and its status's desiredReplicas is no figure.
+		// Without a metric the controller changes nothing, and desiredReplicas in its status does not count.
 		e.Live.Desired, e.Live.Agrees = c.want, true
 	}
 	if *e.Desired != e.Live.Desired || !e.Live.Agrees || *e.Desired != c.want {
-		t.Errorf("%d explained, the HPA's status says %d, want %d: %v\n%s",
+		t.Errorf("%d explained, the HPA's status has %d, want %d: %v\n%s",
 			*e.Desired, e.Live.Desired, c.want, e.Live.Why, strings.Join(e.Sentences, "\n"))
 	}
 	if c.reason != "" && !slices.Contains(e.reasons(), c.reason) {
@@ -167,8 +167,9 @@ func (s *stage) atRest(t *testing.T, c *explained) {
 	}
 }
 
-// moving: while the demand goes up and down, the figure is the status's whenever the HPA has read what is explained, or
-// it is at its next sync. So it is with a scale-down that waits, with one that does not, and with policies of small steps.
+// moving: while the demand rises and falls, the explanation equals the status whenever the HPA has read the same
+// values, or the status after its next sync. This holds with and without scale-down stabilization, and with policies
+// of small steps.
 func (s *stage) moving(t *testing.T) {
 	steps := []float64{20, 45, 70, 33, 88, 12}
 	const step = 12 * time.Second
@@ -191,20 +192,24 @@ func (s *stage) moving(t *testing.T) {
 			}
 			ahead++
 			if after, same := s.afterSync(t, name, &e); same && after != *e.Desired {
-				t.Errorf("%s: %d explained, the HPA's status said %d and says %d: %v\n%s",
+				t.Errorf("%s: %d explained, the HPA's status had %d and has %d: %v\n%s",
 					name, *e.Desired, e.Live.Desired, after, e.Live.Why, strings.Join(e.Sentences, "\n"))
 			}
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	t.Logf("%d moments compared, of %d figures; %d were of the sync that came", compared, len(figures), ahead)
+	t.Logf("%d moments compared, %d different numbers; %d match the next sync", compared, len(figures), ahead)
 	if compared < 20 || len(figures) < 4 || ahead > compared/4 {
-		t.Errorf("%d moments of %d figures were compared, %d of the sync that came: want more, and fewer that differ",
-			compared, len(figures), ahead)
+		t.Errorf(
+			"%d moments with %d different numbers compared, %d match only the next sync: want more moments, and fewer of these",
+			compared,
+			len(figures),
+			ahead,
+		)
 	}
 }
 
-// afterSync is what an HPA asks for after its next sync, and whether its metric stayed for so long.
+// afterSync returns what an HPA requests after its next sync, and whether its metric was constant until then.
 func (s *stage) afterSync(t *testing.T, name string, before *explanation) (desired int32, same bool) {
 	t.Helper()
 	time.Sleep(5 * time.Second) // Two syncs.
@@ -212,7 +217,7 @@ func (s *stage) afterSync(t *testing.T, name string, before *explanation) (desir
 	return now.Live.Desired, *now.Metrics[0].Value == *before.Metrics[0].Value
 }
 
-// fewRights: who may read HPAs and nothing else is told what that leaves out, and has the figure all the same.
+// fewRights: a user who may only read HPAs gets the number, and a list of what could not be read.
 func (s *stage) fewRights(t *testing.T) {
 	s.apply(t, `
 apiVersion: rbac.authorization.k8s.io/v1
@@ -243,22 +248,22 @@ current-context: e2e
 	}
 	e := s.explain(t, config, "explained/object")
 	if e.Desired == nil || *e.Desired != 3 {
-		t.Errorf("the figure is %v, want 3 by the status", e.Desired)
+		t.Errorf("%v explained, want 3 by the status", e.Desired)
 	}
 	unknown := strings.Join(e.Unknown, "\n")
 	for _, what := range []string{"the scale of Deployment/object", "metric demand", "the outlook of Forecast object", "other HPAs"} {
 		if !strings.Contains(unknown, what) {
-			t.Errorf("%q is not said: %s", what, unknown)
+			t.Errorf("%q is missing: %s", what, unknown)
 		}
 	}
 	if strings.Contains(unknown, "unknown") || strings.Count(unknown, "forbidden") != 4 {
-		t.Errorf("not every refusal is told in the server's words: %s", unknown)
+		t.Errorf("not every rejection has the server's message: %s", unknown)
 	}
 	t.Log("\n" + unknown)
 }
 
-// explainTriggered: of a ScaledObject the HPA that KEDA made is explained, with the value by KEDA and the outlook of the
-// Forecast that its trigger names.
+// explainTriggered: a ScaledObject is explained by the HPA that KEDA created, with KEDA's value and the outlook of
+// the Forecast that its trigger names.
 func (s *stage) explainTriggered(t *testing.T, name string) {
 	t.Helper()
 	var e explanation
@@ -272,7 +277,7 @@ func (s *stage) explainTriggered(t *testing.T, name string) {
 		t.Errorf("%+v, want 5 by Forecast %s", e, name)
 	}
 	if !slices.Contains(e.reasons(), "OwnedByKEDA") {
-		t.Errorf("whose the HPA is, is not said: %v", e.reasons())
+		t.Errorf("the owner of the HPA is missing: %v", e.reasons())
 	}
 }
 

@@ -1,4 +1,4 @@
-// The tests on a whole control plane, a module of its own: what they need stays out of the product's.
+// The tests on a complete control plane are a module of their own, to keep their dependencies out of the product.
 module github.com/forewarm/forewarm/hack/e2e
 
 go 1.26.0

@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// TestBesideKEDA is forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's own by its
-// two external triggers, and workloads that sleep.
+// TestBesideKEDA tests Forewarm where KEDA owns external.metrics.k8s.io: stock HPAs by an Object metric, KEDA's HPAs
+// by its two external triggers, and workloads that scale to zero.
 func TestBesideKEDA(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second, KEDA: true})
@@ -36,7 +36,7 @@ func TestBesideKEDA(t *testing.T) {
 	}
 }
 
-// objectMetric: the same Forecast by custom.metrics.k8s.io, and KEDA keeps what is KEDA's.
+// objectMetric: the same Forecast by custom.metrics.k8s.io, while KEDA keeps its API group.
 func (s *stage) objectMetric(t *testing.T) {
 	t.Helper()
 	s.demand.set("objectively", "llama", 25)
@@ -51,13 +51,13 @@ func (s *stage) objectMetric(t *testing.T) {
 		text := s.get(t, "forecast", "llama", "-n", "objectively", "-o",
 			`jsonpath={.status.conditions[?(@.type=="Reachable")].message}`)
 		if !strings.Contains(text, "keda/keda-metrics-apiserver") || !strings.Contains(text, "Object metric") {
-			return "the status does not say who holds external.metrics.k8s.io: " + text
+			return "the status does not name the owner of external.metrics.k8s.io: " + text
 		}
 		return ""
 	})
 }
 
-// triggers: KEDA's own HPA on both kinds of external trigger.
+// triggers: KEDA's HPA with both kinds of external trigger.
 func (s *stage) triggers(t *testing.T, scaler string) {
 	t.Helper()
 	s.apply(t, namespace("triggered"))
@@ -72,7 +72,7 @@ func (s *stage) triggers(t *testing.T, scaler string) {
 	}
 }
 
-// scaledObject scales a Deployment by a trigger of ten a replica, which sleeps up to a demand of five.
+// scaledObject returns a ScaledObject with a target of 10, active above a demand of 5.
 func scaledObject(namespace, name, kind, scaler string, least int) string {
 	return fmt.Sprintf(`
 apiVersion: keda.sh/v1alpha1
@@ -91,22 +91,21 @@ spec:
 `, namespace, name, kind, scaler, least)
 }
 
-// A demand that comes and goes on schedule, as a gateway sees it. The lead window looks 86 s ahead, so that leaves about
-// three quarters of a minute for sleeping.
+// A demand with pulses on schedule. The lead window is 86 s, so the workload is at zero for about 45 s of each cycle.
 const (
 	cycle = 150 * time.Second
 	pulse = 20 * time.Second
-	// early is when a workload may still be asleep before a pulse: on a slow machine the scenario may begin late in the cycle,
-	// and a workload that is made seconds before a pulse cannot be awake for it.
+	// early is when a workload may still be at zero before a pulse: on a slow machine the scenario may begin late in
+	// the cycle, and a workload that is created seconds before a pulse cannot be ready for it.
 	early = time.Minute
 )
 
-// schedule is when the pulses come: one in every cycle, before and after a beginning. That is shortly before the stage is
-// set: the newest pulse of the past is over and recorded when the workloads are made (one that nobody saw would rightly
-// count as no demand), and the next comes as soon as the scenario is ready for it.
+// schedule is the times of the pulses: one in every cycle, before and after a beginning. The beginning is shortly
+// before the setup, so that the newest pulse of the history is over when the workloads are created (an unrecorded one
+// would count as no demand), and the next follows soon.
 type schedule struct{ beginning time.Time }
 
-// demand is that of the seconds from a time on.
+// demand returns n seconds of demand from a time on.
 func (s schedule) demand(from time.Time, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -117,7 +116,7 @@ func (s schedule) demand(from time.Time, n int) []float64 {
 	return out
 }
 
-// until is how long it is to the next pulse, 0 within one.
+// until returns the time to the next pulse, 0 within one.
 func (s schedule) until(at time.Time) time.Duration {
 	since := (at.Sub(s.beginning)%cycle + cycle) % cycle
 	if since < pulse {
@@ -126,31 +125,31 @@ func (s schedule) until(at time.Time) time.Duration {
 	return cycle - since
 }
 
-// The workloads that sleep: one's demand is seen by a gateway, which stays; the other's by its replicas alone, so that it
+// The workloads that scale to zero. A gateway exports the demand of one; replicas export the other's, so its series
 // is absent while there are none.
 const (
 	behindGateway = "behind-gateway"
 	onItsOwn      = "on-its-own"
 )
 
-// sleeper is what is seen of a workload that sleeps.
-type sleeper struct {
-	// replicas are how many it should have; ready is whether one is.
+// zeroScaleState is an observation of a workload that scales to zero.
+type zeroScaleState struct {
+	// replicas that it should have; ready: one is ready.
 	replicas string
 	ready    bool
-	// absent: its demand counts as 0 because there is no replica.
+	// absent: a missing sample counts as demand 0 because there is no replica.
 	absent bool
 }
 
-func (s *stage) sleeper(t *testing.T, name string) sleeper {
+func (s *stage) zeroScaleState(t *testing.T, name string) zeroScaleState {
 	t.Helper()
 	scale := strings.Fields(s.scale(t, "asleep", name))
 	condition := s.get(t, "forecast", name, "-n", "asleep", "-o",
-		`jsonpath={.status.observed} {.status.conditions[?(@.type=="AtZero")].status}`)
-	return sleeper{replicas: scale[0], ready: len(scale) == 2, absent: condition == "0 True"}
+		`jsonpath={.status.observed} {.status.conditions[?(@.type=="ScaledToZero")].status}`)
+	return zeroScaleState{replicas: scale[0], ready: len(scale) == 2, absent: condition == "0 True"}
 }
 
-// fromZero: a workload sleeps, is awake before its first request, and sleeps again.
+// fromZero: a workload scales to zero, is ready before the first request, and scales to zero again.
 func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 	t.Helper()
 	var replicas atomic.Bool
@@ -165,25 +164,25 @@ func (s *stage) fromZero(t *testing.T, name, scaler string, times schedule) {
 		scaledObject("asleep", name, "external-push", scaler, 0))
 	asleep, absent, ready := false, false, time.Duration(0)
 	for deadline := time.Now().Add(3*cycle + time.Minute); time.Now().Before(deadline); time.Sleep(time.Second) {
-		now, until := s.sleeper(t, name), times.until(time.Now())
+		now, until := s.zeroScaleState(t, name), times.until(time.Now())
 		replicas.Store(now.ready)
 		absent = absent || now.absent
 		switch {
 		case now.replicas == "0" && until > early:
 			asleep = true
 			if ready > 0 && absent == (name == onItsOwn) {
-				t.Logf("asleep, awake %.0f s before the first request, and asleep again", ready.Seconds())
+				t.Logf("at zero, ready %.0f s before the first request, and at zero again", ready.Seconds())
 				return
 			}
 		case asleep && ready == 0 && now.ready && until > 0:
 			ready = until
 		case asleep && ready == 0 && until == 0:
-			t.Fatalf("the first request finds nobody: %+v\n%s", now,
+			t.Fatalf("no replica is ready at the first request: %+v\n%s", now,
 				s.get(t, "outlooks,forecasts", "-n", "asleep", "-o", "wide"))
 		}
 	}
 	t.Fatalf(
-		"asleep: %v, its signal's absence counts as 0: %v, ready %s before the first request, and not asleep again\n%s",
+		"at zero: %v, missing samples count as 0: %v, ready %s before the first request, and not at zero again\n%s",
 		asleep,
 		absent,
 		ready,

@@ -9,7 +9,7 @@ func namespace(name string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}", name)
 }
 
-// workload is a Deployment of one GPU a replica that becomes ready after a delay.
+// workload returns a Deployment with one GPU per replica; its pods become ready after a delay.
 func workload(namespace, name, delay string, replicas int) string {
 	return fmt.Sprintf(`
 apiVersion: apps/v1
@@ -26,8 +26,8 @@ spec:
         - {name: server, image: model, resources: {limits: {nvidia.com/gpu: "1"}}}`, namespace, name, delay, replicas)
 }
 
-// forecastOf is one of a workload's demand by the second, with a lead time of five; lines replace fields of
-// its spec, add some, or take one away by an empty value.
+// forecastOf returns a Forecast with a step of 1 s and a lead time of 5 s. Lines replace or add fields of its spec,
+// or remove one by an empty value.
 func forecastOf(namespace, name string, lines ...string) string {
 	spec := map[string]string{
 		"targetRef": "{kind: Deployment, name: " + name + "}",
@@ -49,13 +49,13 @@ func forecastOf(namespace, name string, lines ...string) string {
 	return out.String()
 }
 
-// external is an HPA's metric of a Forecast, by a selector that may be empty, of ten a replica.
+// external returns an External metric of a Forecast, with a selector that may be empty and a target of 10.
 func external(forecast, selector string) string {
 	return fmt.Sprintf(`{type: External, external: {metric: {name: %s, selector: {matchLabels: {%s}}},
       target: {type: AverageValue, averageValue: "10"}}}`, forecast, selector)
 }
 
-// object is the same metric by the other way.
+// object returns the same as an Object metric.
 func object(forecast, selector string) string {
 	return fmt.Sprintf(`{type: Object, object: {
       describedObject: {apiVersion: forewarm.dev/v1alpha1, kind: Forecast, name: %s},
@@ -63,7 +63,7 @@ func object(forecast, selector string) string {
 		forecast, selector)
 }
 
-// hpa scales a Deployment from 1 to 20 replicas by metrics.
+// hpa returns an HPA of a Deployment, from 1 to 20 replicas.
 func hpa(namespace, name, deployment string, metrics ...string) string {
 	return fmt.Sprintf(`
 apiVersion: autoscaling/v2

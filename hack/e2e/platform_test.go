@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// TestPlatform is what a platform team's tenants do beside each other on one forewarm.
-func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios take turns: two cores carry no more at once.
+// TestPlatform tests what several tenants do on one Forewarm.
+func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios run one by one: two cores are too few for more.
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	s.writePast(t, workloadKey{"views", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
@@ -23,13 +23,18 @@ func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios take turns
 		name string
 		run  func(*testing.T, *stage)
 	}{
-		{"Selectors", selectors}, {"Objects", objects}, {"Tenants", tenants}, {"Rotation", rotation}, {"Fleet", fleet},
+		{"Selectors", selectors},
+		{"Objects", objects},
+		{"Tenants", tenants},
+		{"Quickstart", quickstart},
+		{"Rotation", rotation},
+		{"Fleet", fleet},
 	} {
 		t.Run(scenario.name, func(t *testing.T) { scenario.run(t, s) })
 	}
 }
 
-// waves are 50 ± 30 in a minute or so, by the second.
+// waves are 50 ± 30 with a period of about a minute, in steps of a second.
 func waves(from time.Time, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -38,7 +43,8 @@ func waves(from time.Time, n int) []float64 {
 	return out
 }
 
-// selectors: two HPAs see one Forecast by different horizons and quantiles; a third one's mistake is in its condition.
+// selectors: two HPAs read one Forecast with different horizons and quantiles; a third has an invalid selector, which
+// its condition shows.
 func selectors(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.follow("views", "llama", func() float64 { return waves(time.Now(), 1)[0] })
@@ -58,7 +64,7 @@ func selectors(t *testing.T, s *stage) {
 		near := current("near") * int64(s.wanted(t, "near"))
 		far := current("far") * int64(s.wanted(t, "far"))
 		if far <= near {
-			return fmt.Sprintf("in total the far view has %dm, the near one %dm", far, near)
+			return fmt.Sprintf("the long horizon has %dm in total, the short one %dm", far, near)
 		}
 		return ""
 	})
@@ -70,7 +76,7 @@ func selectors(t *testing.T, s *stage) {
 	}
 }
 
-// wanted is how many replicas the HPA counted on when it last looked.
+// wanted returns the HPA's current replicas at its last sync.
 func (s *stage) wanted(t *testing.T, hpa string) (n int) {
 	t.Helper()
 	if _, err := fmt.Sscan(
@@ -82,7 +88,8 @@ func (s *stage) wanted(t *testing.T, hpa string) (n int) {
 	return n
 }
 
-// objects: what cannot be is refused or says so in its status, what changes takes effect, what goes is gone.
+// objects: invalid objects are rejected or have it in their status, changes take effect, deleted objects are not
+// served.
 func objects(t *testing.T, s *stage) {
 	t.Helper()
 	s.apply(t, namespace("objects"))
@@ -93,9 +100,9 @@ func objects(t *testing.T, s *stage) {
 		{"serve: Sometimes", "serve"},
 		{"signal: {query: up, preset: vllm/inflight}", "exactly one"},
 	} {
-		refusal := s.refused(t, forecastOf("objects", "llama", c.line), "apply", "--server-side", "-f", "-")
+		refusal := s.expectRejected(t, forecastOf("objects", "llama", c.line), "apply", "--server-side", "-f", "-")
 		if !strings.Contains(refusal, c.word) {
-			t.Errorf("%s: the refusal does not say %q: %s", c.line, c.word, refusal)
+			t.Errorf("%s: the error does not contain %q: %s", c.line, c.word, refusal)
 		}
 	}
 	s.apply(t, workload("objects", "llama", "1s", 1), forecastOf("objects", "llama", "signal: {preset: nobody/knows}"),
@@ -106,7 +113,7 @@ func objects(t *testing.T, s *stage) {
 	s.active(t, "objects", "llama", found)
 	s.scaled(t, "objects", "llama", 4)
 	if v := s.value(t, "objects", "llama", ""); v != 35_000 {
-		t.Errorf("in the shadow %dm is served, want the observed 35", v)
+		t.Errorf("in mode Shadow %dm is served, want the observed 35", v)
 	}
 	s.apply(t, forecastOf("objects", "llama", "serve: Shadow", "signal: {query: '2 * sum(inflight{app=\"llama\"})'}"))
 	changed := time.Now()
@@ -122,7 +129,7 @@ func objects(t *testing.T, s *stage) {
 		t.Fatal(err)
 	}
 	s.active(t, "objects", "llama", missing)
-	if refusal := s.refused(
+	if refusal := s.expectRejected(
 		t,
 		"",
 		"get",
@@ -137,7 +144,7 @@ func objects(t *testing.T, s *stage) {
 	s.scaled(t, "objects", "llama", 7)
 }
 
-// tenants see their own and nothing else, neither by asking nor by a query.
+// tenants can read only their own data, by the APIs and by queries.
 func tenants(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.set("mine", "llama", 11)
@@ -152,14 +159,14 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
 subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 `)
 	if v := s.value(t, "mine", "llama", ""); v != 11_000 {
-		t.Errorf("a query of a tenant's has %dm, want its own 11: another namespace's are in it", v)
+		t.Errorf("a tenant's query returns %dm, want its own 11: it has data of another namespace", v)
 	}
 	conditions := func() string {
 		return s.get(t, "forecast", "greedy", "-n", "mine", "-o", "jsonpath={.status.conditions}")
 	}
 	eventually(t, func() string {
 		if text := conditions(); !strings.Contains(text, "--cluster-query-namespaces") {
-			return "a query of another namespace is not refused: " + text
+			return "a query of another namespace is not rejected: " + text
 		}
 		return ""
 	})
@@ -180,23 +187,23 @@ subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 		"/apis/inspect.forewarm.dev/v1alpha1/outlooks",
 		"/apis/custom.metrics.k8s.io/v1beta2/namespaces/theirs/forecasts.forewarm.dev/llama/demand",
 	} {
-		if refusal := s.refused(t, "", "get", "--raw", path, tenant); !strings.Contains(refusal, "Forbidden") {
-			t.Errorf("%s as another's tenant: %s", path, refusal)
+		if refusal := s.expectRejected(t, "", "get", "--raw", path, tenant); !strings.Contains(refusal, "Forbidden") {
+			t.Errorf("%s as a tenant of another namespace: %s", path, refusal)
 		}
 		if code := s.anonymous(t, s.Config.Host+path); code != http.StatusUnauthorized && code != http.StatusForbidden {
-			t.Errorf("%s as nobody, by the kube-apiserver: %d", path, code)
+			t.Errorf("%s without credentials, by the kube-apiserver: %d", path, code)
 		}
 		if code := s.anonymous(
 			t,
 			s.replicas[0].URL+path,
 		); code != http.StatusUnauthorized &&
 			code != http.StatusForbidden {
-			t.Errorf("%s as nobody, past it: %d", path, code)
+			t.Errorf("%s without credentials, directly: %d", path, code)
 		}
 	}
 }
 
-// anonymous asks without saying who asks.
+// anonymous sends a request without credentials.
 func (s *stage) anonymous(t *testing.T, url string) int {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: s.Trust()}}
@@ -257,7 +264,7 @@ func rotation(t *testing.T, s *stage) {
 	}
 }
 
-// serial is that of the certificate that a replica serves.
+// serial returns the serial number of a replica's certificate.
 func (s *stage) serial(t *testing.T) string {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
@@ -271,7 +278,7 @@ func (s *stage) serial(t *testing.T) string {
 	return response.TLS.PeerCertificates[0].SerialNumber.String()
 }
 
-// fleet is 500 Forecasts and HPAs at once.
+// fleet tests 500 Forecasts and HPAs at once.
 func fleet(t *testing.T, s *stage) {
 	t.Helper()
 	const n = 500
@@ -280,7 +287,7 @@ func fleet(t *testing.T, s *stage) {
 	for i := range n {
 		name := fmt.Sprintf("model-%d", i)
 		s.demand.set("fleet", name, float64(5+10*(i%2)))
-		// No GPU: a fleet has more than the eight nodes.
+		// Without GPUs: the cluster does not have as many.
 		deployment := strings.Replace(workload("fleet", name, "1s", 1), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
 		for kind, manifest := range []string{
 			deployment, forecastOf("fleet", name, "step: 15s"), hpa("fleet", name, name, external(name, "")),

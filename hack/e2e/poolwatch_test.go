@@ -20,41 +20,41 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// byPool is the label of what a pool has made.
-const byPool = "forewarm.dev/warm-pool"
+// poolLabel is the label of a pool's objects.
+const poolLabel = "forewarm.dev/warm-pool"
 
-// moment is what was seen of a namespace's pool at a time.
+// moment is an observation of a namespace's pool.
 type moment struct {
 	at     time.Time
 	status v1alpha1.WarmPoolStatus
-	// deployments are how many Deployments the pool has, asked how many placeholders they ask for together, alive how many
-	// there were a little before.
+	// deployments of the pool, asked: the placeholder pods that they request together, alive: those that existed a
+	// little before.
 	deployments, asked, alive int
-	// buffer is what the CapacityBuffers ask for together; -1 where there is none.
+	// buffer is what the CapacityBuffers request together; -1 where there is none.
 	buffer int
-	// replicas are the real pods that there were.
+	// replicas are the real pods.
 	replicas int
 }
 
-// replicaLife is a real pod, by when it was made, and became ready, as the pod itself says, to the second.
+// replicaLife is the creation time and the ready time of a real pod, in seconds, and its node.
 type replicaLife struct {
 	created, ready time.Time
 	node           string
 }
 
-// poolWatch looks at all pools and pods twice a second, for as long as the test.
+// poolWatch observes all pools and pods twice a second until the test ends.
 type poolWatch struct {
 	client  kubernetes.Interface
 	objects dynamic.Interface
 
 	mu      sync.Mutex
 	moments map[string][]moment
-	// made are the Deployments and CapacityBuffers that there were ever of each namespace's pool.
+	// made are all Deployments and CapacityBuffers that each namespace's pool ever had.
 	made map[string]map[types.UID]bool
-	// replicas are the real pods of each namespace; held are the nodes on which there was ever a placeholder of it.
+	// replicas are the real pods of each namespace; held are the nodes that ever had one of its placeholder pods.
 	replicas map[string]map[types.UID]*replicaLife
 	held     map[string]map[string]bool
-	// nodes are when each node was made.
+	// nodes are the creation times of the nodes.
 	nodes map[string]time.Time
 }
 
@@ -79,7 +79,7 @@ func (s *stage) watchPools(t *testing.T) *poolWatch {
 	go func() {
 		defer close(over)
 		for ; ctx.Err() == nil; time.Sleep(500 * time.Millisecond) {
-			if err := w.look(ctx); err != nil && ctx.Err() == nil {
+			if err := w.observe(ctx); err != nil && ctx.Err() == nil {
 				t.Errorf("watch the pools: %v", err)
 				return
 			}
@@ -89,8 +89,8 @@ func (s *stage) watchPools(t *testing.T) *poolWatch {
 	return w
 }
 
-func (w *poolWatch) look(ctx context.Context) error {
-	// The pods come first, so that there are no more than were asked for by then.
+func (w *poolWatch) observe(ctx context.Context) error {
+	// Pods are listed first, so that they cannot exceed what is requested later.
 	pods, errPods := w.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	nodes, errNodes := w.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	pools, errPools := w.objects.Resource(v1alpha1.GroupVersion().WithResource("warmpools")).
@@ -98,7 +98,7 @@ func (w *poolWatch) look(ctx context.Context) error {
 	buffers, errBuffers := w.objects.Resource(capacityBuffers()).List(ctx, metav1.ListOptions{})
 	deployments, errDeployments := w.client.AppsV1().
 		Deployments("").
-		List(ctx, metav1.ListOptions{LabelSelector: byPool})
+		List(ctx, metav1.ListOptions{LabelSelector: poolLabel})
 	if err := errors.Join(errPods, errNodes, errPools, errBuffers, errDeployments); err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func momentOf(
 	return m, nil
 }
 
-// noteMade takes down an object by which a pool holds its chunks.
+// noteMade records an object by which a pool holds its chunks.
 func (w *poolWatch) noteMade(object metav1.Object) {
 	if w.made[object.GetNamespace()] == nil {
 		w.made[object.GetNamespace()] = map[types.UID]bool{}
@@ -162,7 +162,7 @@ func (w *poolWatch) noteMade(object metav1.Object) {
 	w.made[object.GetNamespace()][object.GetUID()] = true
 }
 
-// notePods takes down what is new of a namespace's pods, and counts those that are not on their way out.
+// notePods records the pods of a namespace, and counts those that are not terminating.
 func (w *poolWatch) notePods(namespace string, pods []corev1.Pod) (placeholders, replicas int) {
 	if w.replicas[namespace] == nil {
 		w.replicas[namespace], w.held[namespace] = map[types.UID]*replicaLife{}, map[string]bool{}
@@ -172,7 +172,7 @@ func (w *poolWatch) notePods(namespace string, pods []corev1.Pod) (placeholders,
 		switch {
 		case p.Namespace != namespace || p.DeletionTimestamp != nil,
 			p.Status.Phase == corev1.PodFailed, p.Status.Phase == corev1.PodSucceeded:
-		case p.Labels[byPool] != "":
+		case p.Labels[poolLabel] != "":
 			placeholders++
 			if p.Spec.NodeName != "" {
 				w.held[namespace][p.Spec.NodeName] = true
@@ -193,7 +193,7 @@ func (w *poolWatch) notePods(namespace string, pods []corev1.Pod) (placeholders,
 	return placeholders, replicas
 }
 
-// readySince is when a pod became ready; the zero time while it is not.
+// readySince returns when a pod became ready; the zero time while it is not.
 func readySince(p *corev1.Pod) time.Time {
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
@@ -203,7 +203,7 @@ func readySince(p *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// last is the newest moment of a namespace's pool.
+// last returns the newest observation of a namespace's pool.
 func (w *poolWatch) last(namespace string) moment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -213,7 +213,7 @@ func (w *poolWatch) last(namespace string) moment {
 	return moment{buffer: -1}
 }
 
-// since are the moments of a namespace's pool from a time on.
+// since returns the observations of a namespace's pool from a time on.
 func (w *poolWatch) since(namespace string, from time.Time) []moment {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -226,14 +226,15 @@ func (w *poolWatch) since(namespace string, from time.Time) []moment {
 	return out
 }
 
-// replicaStart is that of a real pod: how long it took, whether its node was made after it, so that it waited for that, and
-// whether there had been a placeholder on it.
+// replicaStart is the start of a real pod: how long it took, whether it waited for its node (which was created after
+// it), and whether that node had a placeholder pod before.
 type replicaStart struct {
 	took         time.Duration
 	waited, held bool
 }
 
-// starts are those of the real pods of a namespace that were made from a time on. It waits for all of those that there are.
+// starts returns the starts of a namespace's real pods that were created from a time on, and whether all of them are
+// ready.
 func (w *poolWatch) starts(namespace string, from time.Time) (starts []replicaStart, all bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -254,11 +255,11 @@ func (w *poolWatch) starts(namespace string, from time.Time) (starts []replicaSt
 	return starts, all
 }
 
-// twice says what of a pool there is or was more than once, whatever its plans were: empty where nothing is. Each pool
-// has one object by which it holds its chunks, the same all the time; that asks for no more than was ever planned; there
-// are no more placeholders than it asked for; and the nodes, of which there were so many at most, are no more than its
-// plans and its member's replicas need.
-func (w *poolWatch) twice(namespace string, nodes int) string {
+// duplicates returns what a pool has or had more than once; empty where there is nothing. Each pool has one object by
+// which it holds its chunks, always the same. It requests no more than was ever planned. There are no more
+// placeholder pods than requested. The nodes, at most so many, are no more than the plans and the member's replicas
+// need.
+func (w *poolWatch) duplicates(namespace string, nodes int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if made := len(w.made[namespace]); made != 1 {
@@ -281,7 +282,7 @@ func (w *poolWatch) twice(namespace string, nodes int) string {
 	return ""
 }
 
-// idle are the GPU-hours that the placeholders of a namespace have stood ready, in the time that the scenario stands for.
+// idle returns the GPU-hours for which the placeholder pods of a namespace were ready, in simulated time.
 func (w *poolWatch) idle(namespace string) float64 {
 	all, seconds := w.since(namespace, time.Time{}), 0.0
 	for i := 1; i < len(all); i++ {
@@ -290,8 +291,9 @@ func (w *poolWatch) idle(namespace string) float64 {
 	return seconds * speed / time.Hour.Seconds()
 }
 
-// course tells how a namespace's pool went, in seconds before and after a moment: wanted, held, ready and borrowed.
-func (w *poolWatch) course(namespace string, zero time.Time) string {
+// timeline returns wanted/held/ready/borrowed of a namespace's pool whenever they changed, in seconds relative to a
+// time.
+func (w *poolWatch) timeline(namespace string, zero time.Time) string {
 	var out strings.Builder
 	last := ""
 	for _, m := range w.since(namespace, time.Time{}) {
@@ -304,14 +306,14 @@ func (w *poolWatch) course(namespace string, zero time.Time) string {
 	return out.String()
 }
 
-// plans tells what was planned for a namespace's pool and why, whenever that was another number, in seconds before and
-// after a moment.
+// plans returns the plan of a namespace's pool and its reason whenever the number changed, in seconds relative to a
+// time.
 func (w *poolWatch) plans(namespace string, zero time.Time) string {
 	var out strings.Builder
 	last := int32(-1)
 	for _, m := range w.since(namespace, time.Time{}) {
-		if s := &m.status; s.Wanted != last && s.Why != "" {
-			fmt.Fprintf(&out, "\n%+.0fs %d: %s", m.at.Sub(zero).Seconds(), s.Wanted, s.Why)
+		if s := &m.status; s.Wanted != last && s.Message != "" {
+			fmt.Fprintf(&out, "\n%+.0fs %d: %s", m.at.Sub(zero).Seconds(), s.Wanted, s.Message)
 			last = s.Wanted
 		}
 	}

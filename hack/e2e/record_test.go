@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// recordedMoment is a line of a recording: what an HPA could read at a time, what it had asked for, and what was ready.
+// recordedMoment is a line of a recording: the metric at a time, the wanted replicas, and the ready ones.
 type recordedMoment struct {
 	Seconds  float64 `json:"seconds"`
 	Milli    int64   `json:"milli"`
@@ -21,13 +21,14 @@ type recordedMoment struct {
 	Ready    int32   `json:"ready"`
 }
 
-// TestRecord writes down nine minutes of a workload under the real HPA controller, with its real sync of 15 s, for the
-// test that holds the simulator to it (pkg/offline/simulate/testdata). It is played only where FOREWARM_RECORD names the file:
+// TestRecord records nine minutes of a workload under the real HPA controller, with its real sync period of 15 s. A
+// test compares the simulator with the recording (pkg/offline/simulate/testdata). It runs only where FOREWARM_RECORD
+// names the file:
 //
 //	FOREWARM_E2E=1 FOREWARM_RECORD=$PWD/../../pkg/offline/simulate/testdata/controlplane.jsonl go test -run TestRecord .
 //
-// The observed demand is served, so that all of the course is in what the HPA reads: a rise beyond what one sync may add,
-// a dip shorter than the stabilization, a fall, a spike that is over before its pods are ready, and the end.
+// The observed demand is served, so that the HPA reads the course unchanged: a rise above what one sync may add, a
+// dip shorter than the stabilization, a fall, a spike that ends before its pods are ready, and the end.
 func TestRecord(t *testing.T) {
 	file := os.Getenv("FOREWARM_RECORD")
 	if file == "" {
@@ -66,7 +67,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// course is the demand of the recording, of ten a replica.
+// course returns the demand of the recording; a replica sustains 10.
 func course(elapsed time.Duration) float64 {
 	for _, part := range []struct {
 		until  time.Duration

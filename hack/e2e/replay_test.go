@@ -17,20 +17,20 @@ import (
 // recording is a trace that the scenarios replay.
 type recording struct{ forecast.Series }
 
-// openRecording reads a real trace where it is at hand, else the project's own. Of the real ones it is that whose largest
-// rise is a rise: in others it is the end of an outage, which nothing foresees.
+// openRecording reads a real trace if FOREWARM_DATA is set, else the project's own. In this real trace the largest
+// rise is not the end of an outage, which no model can forecast.
 func openRecording(t *testing.T) recording {
 	t.Helper()
 	path := filepath.Join("..", "..", "testdata", "traces", "requests_14d.csv.gz")
 	if data := os.Getenv("FOREWARM_DATA"); data != "" {
 		path = filepath.Join(data, "traces", "worldcup98_requests_per_minute_first_60000.csv.gz")
 	}
-	columns, err := trace.ColumnsOf(path)
+	columns, err := trace.FileColumns(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	column := columns[0]
-	series, err := trace.Open(path, column)
+	series, err := trace.ReadFile(path, column)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func openRecording(t *testing.T) recording {
 	return recording{series}
 }
 
-// largestRise is where, in the last day, the mean of five minutes rises most within ten: the index at which it begins.
+// largestRise returns the index at which, in the last day, the mean over five minutes rises most within ten.
 func (r recording) largestRise() int {
 	minutes := func(n int) int { return int(time.Duration(n) * time.Minute / r.Step) }
 	mean := func(from int) float64 {
@@ -57,15 +57,14 @@ func (r recording) largestRise() int {
 	return at
 }
 
-// at is the demand at a position in steps, between two of them on the line.
+// at returns the demand at a position in steps, interpolated.
 func (r recording) at(position float64) float64 {
 	i := min(max(int(position), 0), len(r.Values)-2)
 	share := min(position-float64(i), 1)
 	return r.Values[i]*(1-share) + r.Values[i+1]*share
 }
 
-// writePast puts the newest steps of a series of the demand, the last of which is now, into the data of a Prometheus that
-// does not run yet.
+// writePast writes a history of the demand, which ends now, into the data of a Prometheus that is not started yet.
 func (s *stage) writePast(t *testing.T, key workloadKey, step time.Duration, values []float64) {
 	t.Helper()
 	text := bytes.NewBufferString("# TYPE inflight gauge\n")
@@ -95,7 +94,7 @@ func (s *stage) writePast(t *testing.T, key workloadKey, step time.Duration, val
 	}
 }
 
-// replay moves the demand along a course until it is over, and tells every tick of it.
+// replay sets the demand along a course, and calls tick at every step.
 func (s *stage) replay(t *testing.T, course func(time.Duration) float64, length time.Duration,
 	tick func(elapsed time.Duration, demand float64),
 ) {

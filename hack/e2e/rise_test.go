@@ -13,17 +13,17 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// speed is how much faster than life a trace is replayed: a start of 20 s stands for one of nearly seven minutes.
+// speed is how much faster a trace is replayed: a start of 20 s represents nearly seven minutes.
 const speed = 20
 
-// start is how long a model server takes, in the replay's time.
+// start is how long a model server takes to start, in replay time.
 const start = 20 * time.Second
 
-// length is how much of the trace is replayed: from three minutes before the rise.
+// length of the replay, from three minutes before the rise.
 const length = 23 * time.Minute / speed
 
-// TestRise replays the largest ten-minute rise of a trace's last day against two equal workloads: one HPA scales on the
-// forecast, the other, of the same words, on the observed value. Then it bursts, which nothing could have foreseen.
+// TestRise replays the largest ten-minute rise of a trace's last day for two equal workloads: one HPA scales on the
+// forecast, the other, with the same spec, on the observed value. Then follows a burst, which cannot be forecast.
 func TestRise(t *testing.T) {
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: time.Second, Stabilization: 15 * time.Second})
@@ -36,7 +36,7 @@ func TestRise(t *testing.T) {
 		r.Values[max(0, begin-14*24*60*minute):begin])
 	s.demand.set("rise", "demand", r.Values[begin])
 	s.observe(t)
-	// A day is as much shorter as the replay is faster.
+	// A day is shorter by the speed of the replay.
 	s.forewarm(t, "deploy/default", 1, "--season="+(24*time.Hour/speed).String())
 	s.apply(t, riseManifests(r, target, int(math.Ceil(r.Values[begin]/target))))
 
@@ -54,7 +54,7 @@ func TestRise(t *testing.T) {
 			w.note(elapsed, demand, int(d.Status.ReadyReplicas))
 		}
 	}
-	s.settle(t, client)
+	s.waitSettled(t, client)
 	t.Logf("settled after %.1f s", time.Since(s.begin).Seconds())
 	trace := func(elapsed time.Duration) float64 {
 		return r.at(float64(begin) + float64(elapsed)*speed/float64(r.Step))
@@ -74,12 +74,12 @@ func TestRise(t *testing.T) {
 	t.Logf("burst: minutes gained: %.1f (unserved %.1f %% against %.1f %%)",
 		gained(ahead, behind)*speed, 100*ahead.unserved(), 100*behind.unserved())
 	if ahead.unserved() > behind.unserved()+0.02 {
-		t.Error("in a burst the forecast is worse than the observed value: the floor does not hold")
+		t.Error("in a burst the forecast is worse than the observed value")
 	}
 }
 
-// settle waits until both workloads have what they asked for.
-func (s *stage) settle(t *testing.T, client kubernetes.Interface) {
+// waitSettled waits until both workloads have all their replicas.
+func (s *stage) waitSettled(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	for _, name := range []string{"ahead", "behind"} {
 		s.active(t, "rise", name, found)
@@ -108,7 +108,7 @@ func riseManifests(r recording, target float64, replicas int) string {
 	out := []string{namespace("rise"), forecastOf("rise", "demand", "targetRef: {kind: Deployment, name: ahead}",
 		"step: "+time.Duration(float64(r.Step)/speed).String(), "history: 36h",
 		fmt.Sprintf("leadTime: {mode: Fixed, duration: %s}", start),
-		// By quantile: the objective's margins are those of a real lead time, not of one ten times faster.
+		// By quantile: the headroom of an objective is learned for real lead times, not for much shorter ones.
 		`quantile: "0.95"`)}
 	for name, selector := range map[string]string{"ahead": "", "behind": "serve: shadow"} {
 		scaler := hpa(
@@ -128,7 +128,7 @@ func riseManifests(r recording, target float64, replicas int) string {
 	return strings.Join(out, "\n---\n")
 }
 
-// served is what a workload did with its demand.
+// served is how a workload served its demand.
 type served struct {
 	target          float64
 	last            time.Duration
@@ -137,7 +137,7 @@ type served struct {
 	needed, ready   []time.Duration
 }
 
-// note takes a tick down: what was asked for, and how many replicas were ready.
+// note records a tick: the demand, and how many replicas were ready.
 func (s *served) note(elapsed time.Duration, demand float64, ready int) {
 	dt := (elapsed - s.last).Seconds()
 	s.last = elapsed
@@ -148,7 +148,7 @@ func (s *served) note(elapsed time.Duration, demand float64, ready int) {
 	s.ready = reach(s.ready, ready, elapsed)
 }
 
-// reach notes when each number of replicas was reached for the first time.
+// reach records when each number of replicas was reached for the first time.
 func reach(times []time.Duration, n int, now time.Duration) []time.Duration {
 	for len(times) <= n {
 		times = append(times, now)
@@ -159,8 +159,8 @@ func reach(times []time.Duration, n int, now time.Duration) []time.Duration {
 func (s *served) unserved() float64       { return s.missing / s.demand }
 func (s *served) replicaMinutes() float64 { return s.replicas }
 
-// gained is by how many minutes, in the mean over every further replica that the demand needed, the one was there before
-// the other. What was never reached counts as reached at the end.
+// gained returns by how many minutes the replicas of one were ready before those of the other: the mean over every
+// additional replica that the demand needed. Replicas that were never ready count as ready at the end.
 func gained(ahead, behind *served) float64 {
 	sum, n := 0.0, 0
 	for k := range ahead.needed {

@@ -17,7 +17,7 @@ import (
 
 var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")
 
-// stage is a cluster with a Prometheus, and a demand that it scrapes.
+// stage is a cluster with a Prometheus and the demand that it scrapes.
 type stage struct {
 	*cluster.Cluster
 	begin      time.Time
@@ -35,7 +35,7 @@ var components = sync.OnceValues(func() (cluster.Components, error) {
 	return cluster.Build(context.Background(), root)
 })
 
-// setUp brings a stage up that ends with its test. Where the test fails, the ends of all logs are printed.
+// setUp starts a stage that ends with its test. If the test fails, the ends of all logs are printed.
 func setUp(t *testing.T, o cluster.Options) *stage {
 	t.Helper()
 	if os.Getenv("FOREWARM_E2E") == "" {
@@ -50,7 +50,7 @@ func setUp(t *testing.T, o cluster.Options) *stage {
 	if o.Dir, err = os.MkdirTemp("", "forewarm-e2e-"); err != nil { //nolint:usetesting // -keep keeps it.
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { clearUp(t, o.Dir) })
+	t.Cleanup(func() { cleanUp(t, o.Dir) })
 	c, err := cluster.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func setUp(t *testing.T, o cluster.Options) *stage {
 	return &stage{Cluster: c, begin: begin, demand: newDemand(t)}
 }
 
-// clearUp removes a stage's folder, or says where it is kept.
-func clearUp(t *testing.T, dir string) {
+// cleanUp removes a stage's folder, or logs where it is kept.
+func cleanUp(t *testing.T, dir string) {
 	t.Helper()
 	if *keep {
 		t.Logf("kept: %s", dir)
@@ -96,7 +96,7 @@ func tail(file string) string {
 	return string(text[max(0, len(text)-4000):])
 }
 
-// observe runs a Prometheus that scrapes the demand.
+// observe starts a Prometheus that scrapes the demand.
 func (s *stage) observe(t *testing.T) {
 	t.Helper()
 	var err error
@@ -112,7 +112,7 @@ scrape_configs:
 	}
 }
 
-// forewarm installs it from a folder of deploy and runs replicas until the aggregator has found them.
+// forewarm installs Forewarm from a folder of deploy, starts replicas, and waits until the aggregator serves them.
 func (s *stage) forewarm(t *testing.T, folder string, replicas int, args ...string) {
 	t.Helper()
 	if err := s.Install(t.Context(), folder); err != nil {
@@ -126,13 +126,13 @@ func (s *stage) forewarm(t *testing.T, folder string, replicas int, args ...stri
 		}
 		s.replicas = append(s.replicas, r)
 	}
-	if err := s.Available(t.Context()); err != nil {
+	if err := s.WaitAvailable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("forewarm after %.1f s", time.Since(s.begin).Seconds())
 }
 
-// apply applies manifests, which must be right.
+// apply applies manifests, which must succeed.
 func (s *stage) apply(t *testing.T, manifests ...string) {
 	t.Helper()
 	if err := s.Apply(t.Context(), strings.Join(manifests, "\n---\n")); err != nil {
@@ -140,7 +140,7 @@ func (s *stage) apply(t *testing.T, manifests ...string) {
 	}
 }
 
-// get reads something by kubectl, which must work.
+// get runs kubectl get, which must succeed.
 func (s *stage) get(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := s.Kubectl(t.Context(), "", append([]string{"get"}, args...)...)
@@ -150,8 +150,8 @@ func (s *stage) get(t *testing.T, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-// refused is what kubectl says of something that must not work.
-func (s *stage) refused(t *testing.T, input string, args ...string) string {
+// expectRejected returns the error of a kubectl command that must fail.
+func (s *stage) expectRejected(t *testing.T, input string, args ...string) string {
 	t.Helper()
 	out, err := s.Kubectl(t.Context(), input, args...)
 	if err == nil {
@@ -161,13 +161,13 @@ func (s *stage) refused(t *testing.T, input string, args ...string) string {
 	return err.Error()
 }
 
-// patience is how long a thing may take that takes seconds, on a machine that has other things to do.
-const patience = 3 * time.Minute
+// checkTimeout bounds what takes seconds, on a busy machine.
+const checkTimeout = 3 * time.Minute
 
-// eventually waits until a check is empty, which says what is still missing.
+// eventually waits until a check returns an empty text. The text is what is missing.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	err := cluster.Eventually(t.Context(), patience, func(context.Context) error {
+	err := cluster.Eventually(t.Context(), checkTimeout, func(context.Context) error {
 		if missing := check(); missing != "" {
 			return errors.New(missing)
 		}
@@ -178,7 +178,7 @@ func eventually(t *testing.T, check func() string) {
 	}
 }
 
-// expect waits until something is read as it is wanted.
+// expect waits until a value is as wanted.
 func expect(t *testing.T, what string, read func(*testing.T) string, want string) {
 	t.Helper()
 	eventually(t, func() string {

@@ -1,6 +1,6 @@
-// Command failed reads the events of go test and prints what go test prints, and then, as the last thing, once more
-// what failed: of each failed test the messages but for those that are only logged, and how many tests passed, failed
-// and were skipped. Its exit code is 1 where anything failed. It is run from the root of the repository:
+// Command failed reads the events of go test and prints what go test prints. At the end it repeats the failures: the
+// messages of each failed test, without those that are only logged, and how many tests passed, failed and were skipped.
+// Its exit code is 1 where anything failed. Run it from the root of the repository:
 //
 //	go test -json ./... | go run ./hack/failed [-v]
 package main
@@ -17,7 +17,7 @@ import (
 func main() {
 	verbose := flag.Bool("v", false, "print what go test -v prints")
 	flag.Parse()
-	// Whoever interrupts the tests wants to know what had failed until then: the end of the events ends this, too.
+	// After an interrupt it still reports the failures so far: it ends with the events.
 	signal.Ignore(os.Interrupt)
 	r := newReport(os.Stdout, ".", *verbose)
 	lines := bufio.NewScanner(os.Stdin)
@@ -25,7 +25,7 @@ func main() {
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			fmt.Println(lines.Text()) // What is no event is what go itself has to say.
+			fmt.Println(lines.Text()) // A line that is no event is a message of the go command.
 			continue
 		}
 		r.record(e)

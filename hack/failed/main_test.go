@@ -133,7 +133,7 @@ panic: at the disco
 # github.com/forewarm/forewarm/unbuilt [github.com/forewarm/forewarm/unbuilt.test]
 unbuilt/unbuilt_test.go:5:34: undefined: nothing
 `
-	before, again, _ := strings.Cut(out, "What failed, once more:\n")
+	before, again, _ := strings.Cut(out, "Failures:\n")
 	for failure := range strings.SplitSeq(want, "\n\n") {
 		if !strings.Contains(again, strings.TrimSpace(failure)) {
 			t.Errorf("at the end there is no\n%s\nin\n%s", failure, again)
@@ -225,7 +225,7 @@ func TestAPackageThatWasInterruptedHasFailed(t *testing.T) {
 		r.record(e)
 	}
 	failed := r.close()
-	const want = "a warning\n\nWhat failed, once more:\n\n--- FAIL: TestSlow of p\n\n0 passed, 1 failed, 0 skipped\n"
+	const want = "a warning\n\nFailures:\n\n--- FAIL: TestSlow of p\n\n0 passed, 1 failed, 0 skipped\n"
 	if failed != 1 || out.String() != want {
 		t.Errorf("%d failed, want 1, and\n%s\nto be\n%s", failed, out.String(), want)
 	}
@@ -242,7 +242,7 @@ func TestOfALongFailureTheMiddleIsLeftOut(t *testing.T) {
 	r.record(event{Action: "output", Package: "p", Test: "TestLong", Output: "last\n"})
 	r.record(event{Action: "fail", Package: "p", Test: "TestLong"})
 	r.close()
-	_, again, _ := strings.Cut(out.String(), "once more:\n")
+	_, again, _ := strings.Cut(out.String(), "Failures:\n")
 	want := "\n\n--- FAIL: TestLong of p\nfirst\n" + strings.Repeat("on\n", 19) + "    … 60 lines, above …\n" +
 		strings.Repeat("on\n", 19) + "last\n\n0 passed, 1 failed, 0 skipped\n"
 	if "\n"+again != want {

@@ -13,21 +13,21 @@ import (
 	"strings"
 )
 
-// event is one of go test -json (go doc test2json, go help buildjson).
+// event is an event of go test -json (go doc test2json, go help buildjson).
 type event struct {
 	Action, Package, Test, Output, ImportPath, FailedBuild string
 }
 
-// report is what is known of a run of tests.
+// report is the state of a run of tests.
 type report struct {
 	out     io.Writer
 	root    string
 	verbose bool
-	// output is what the unfinished tests, packages (without a test) and builds have written.
+	// output is the output of the unfinished tests, packages (without a test) and builds.
 	output map[source]*strings.Builder
-	// printed is whose output was printed last.
+	// printed is the source of the last printed output.
 	printed source
-	// failures are the blocks that are repeated; failed are the tests in them, and their parents.
+	// failures are the blocks to repeat; failed are their tests and those tests' parents.
 	failures []string
 	failed   map[source]bool
 
@@ -83,7 +83,7 @@ func (r *report) write(from source, text string) {
 	r.output[from].WriteString(text)
 }
 
-// text is what an unfinished source has written.
+// text is the output of an unfinished source.
 func (r *report) text(from source) string {
 	if text := r.output[from]; text != nil {
 		return text.String()
@@ -91,7 +91,7 @@ func (r *report) text(from source) string {
 	return ""
 }
 
-// print prints what a source has written. Where several write at once, it says whose it is, as go test -v does.
+// print prints output of a source. Where several write at once, it names the source, as go test -v does.
 func (r *report) print(from source, text string) {
 	if from != r.printed && from.test != "" && r.verbose && !framing(text) {
 		fmt.Fprintf(r.out, "=== NAME  %s\n", from.test)
@@ -117,7 +117,7 @@ func (r *report) pass(from source, how string) {
 	delete(r.output, from)
 }
 
-// failPackage ends a package that failed, and the tests that it did not end itself: it panicked or took too long.
+// failPackage ends a package that failed, and its unfinished tests: it panicked or took too long.
 func (r *report) failPackage(from source, unbuilt bool) {
 	for _, unfinished := range slices.SortedFunc(maps.Keys(r.output), compare) {
 		if unfinished.where == from.where && unfinished.test != "" {
@@ -138,11 +138,11 @@ func compare(a, b source) int {
 	return cmp.Or(cmp.Compare(a.where, b.where), -cmp.Compare(a.test, b.test))
 }
 
-// longest is how many lines of a failure are repeated: as many of its beginning, where a panic says what it is about, as
-// of its end, where a test says why it gave up.
+// longest is how many lines of a failure are repeated: half from its start, where a panic has its message, and half
+// from its end, where a test has its last error.
 const longest = 40
 
-// fail keeps a failure, to be repeated. A test that failed only because one of its subtests did is none of its own.
+// fail keeps a failure, to repeat it. A test that failed only because one of its subtests did is not repeated.
 func (r *report) fail(from source, what string) {
 	r.fails++
 	lines := r.messages(from)
@@ -159,10 +159,10 @@ func (r *report) fail(from source, what string) {
 	delete(r.output, from)
 }
 
-// message is the first line of one, as the package testing prints it.
+// message matches the first line of a message, as the package testing prints it.
 var message = regexp.MustCompile(`^ +(\S+\.go):(\d+): `)
 
-// messages are the lines of a source that may say why it failed: all but the frame and what was logged.
+// messages are the lines of a source that may be the reason of its failure: all but the frame and the log.
 func (r *report) messages(from source) []string {
 	var out []string
 	logged := false
@@ -174,7 +174,7 @@ func (r *report) messages(from source) []string {
 		case head != nil:
 			logged = r.logs(from.where, head[1], head[2])
 		case !strings.HasPrefix(line, strings.Repeat(" ", 8)):
-			logged = false // Not of a message: the race detector's, for example.
+			logged = false // Not part of a message: for example the race detector's.
 		}
 		if !logged {
 			out = append(out, line)
@@ -183,7 +183,7 @@ func (r *report) messages(from source) []string {
 	return out
 }
 
-// module is where the packages' names begin, which then are folders.
+// module is the prefix of the packages' names; the rest of a name is its folder.
 const module = "github.com/forewarm/forewarm"
 
 // The calls that print a message and are no failure, and those that are.
@@ -192,8 +192,8 @@ var (
 	failure = regexp.MustCompile(`\.(Error|Fatal)f?\(`)
 )
 
-// logs says whether a line of a package's source logs: go test does not say which messages are failures. Where the line
-// cannot be read, the message is taken for one.
+// logs reports whether a line of a package's source logs, because go test does not mark failures. A message whose line
+// cannot be read counts as a failure.
 func (r *report) logs(where, file, line string) bool {
 	text, err := os.ReadFile(filepath.Join(r.root, strings.TrimPrefix(where, module), file))
 	if err != nil {
@@ -207,13 +207,13 @@ func (r *report) logs(where, file, line string) bool {
 	return log.MatchString(lines[n-1]) && !failure.MatchString(lines[n-1])
 }
 
-// framing says whether a line is of the frame around tests' output.
+// framing reports whether a line belongs to the frame around tests' output.
 func framing(line string) bool {
 	line = strings.TrimLeft(line, " ")
 	return strings.HasPrefix(line, "=== ") || strings.HasPrefix(line, "--- ")
 }
 
-// unframed is a test's output without what only go test -v prints.
+// unframed is a test's output without the lines that only go test -v prints.
 func unframed(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
@@ -224,8 +224,8 @@ func unframed(text string) string {
 	return out.String()
 }
 
-// close prints what failed, and how many tests did what. It returns how many failed. A package that has not ended was
-// interrupted, and is a failure as well.
+// close prints the failures and the numbers of tests. It returns how many failed. A package that has not ended was
+// interrupted, which is a failure too.
 func (r *report) close() int {
 	for _, unfinished := range slices.SortedFunc(maps.Keys(r.output), compare) {
 		if unfinished.test == "" && !unfinished.build {
@@ -233,7 +233,7 @@ func (r *report) close() int {
 		}
 	}
 	if len(r.failures) > 0 {
-		fmt.Fprintf(r.out, "\nWhat failed, once more:\n\n%s\n", strings.Join(r.failures, "\n"))
+		fmt.Fprintf(r.out, "\nFailures:\n\n%s\n", strings.Join(r.failures, "\n"))
 	}
 	fmt.Fprintf(r.out, "%d passed, %d failed, %d skipped\n", r.passes, r.fails, r.skips)
 	return r.fails

@@ -1,6 +1,6 @@
-// Command fuzz runs every fuzz target of the packages (./... without any) for a while, one after the other, and prints a
-// table of what each has done. Its exit code is 1 where one has failed; then it says where the failing input lies. It is
-// run from the root of the repository:
+// Command fuzz runs every fuzz target of the packages (default: ./...) for a while, one after the other, and prints a
+// table of the results. Where one fails, it prints the path of the failing input and exits with code 1. Run it from the
+// root of the repository:
 //
 //	go run ./hack/fuzz [-time 1m] [-target REGEXP] [-parallel N] [PACKAGE...]
 package main
@@ -21,9 +21,9 @@ import (
 
 func main() {
 	var c config
-	flag.DurationVar(&c.time, "time", time.Minute, "for how long each target is run")
-	flag.StringVar(&c.target, "target", "^Fuzz", "regular expression of the targets that are run")
-	flag.IntVar(&c.parallel, "parallel", 0, "how many processes run a target; 0 is one for each core")
+	flag.DurationVar(&c.time, "time", time.Minute, "how long each target runs")
+	flag.StringVar(&c.target, "target", "^Fuzz", "regular expression of the targets to run")
+	flag.IntVar(&c.parallel, "parallel", 0, "how many processes run a target; 0 means one for each core")
 	flag.Parse()
 	if c.packages = flag.Args(); len(c.packages) == 0 {
 		c.packages = []string{"./..."}
@@ -37,7 +37,7 @@ func main() {
 	}
 }
 
-// config is what is asked for.
+// config is the command line's.
 type config struct {
 	dir      string
 	packages []string
@@ -46,7 +46,7 @@ type config struct {
 	parallel int
 }
 
-// run runs the targets. An interrupt ends the one that runs, and the table is of those until then.
+// run runs the targets. An interrupt ends the running one; the table has the targets so far.
 func (c *config) run(ctx context.Context, out io.Writer) error {
 	targets, err := c.list(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *config) run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// fuzz runs one target and hands on what go test prints.
+// fuzz runs one target and passes on what go test prints.
 func (c *config) fuzz(ctx context.Context, t target, out io.Writer) result {
 	arguments := []string{
 		"test", "-vet=off", "-run", "^$", "-fuzz", "^" + regexp.QuoteMeta(t.name) + "$", "-fuzztime", c.time.String(),
@@ -95,7 +95,7 @@ func (c *config) fuzz(ctx context.Context, t target, out io.Writer) result {
 	return r
 }
 
-// command is a go command that an interrupt ends as go itself would.
+// command is a go command that is interrupted, not killed, when the context ends.
 func (c *config) command(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = c.dir

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// module is where the packages' names begin, which then are folders.
+// module is the prefix of the packages' names; the rest of a name is its folder.
 const module = "github.com/forewarm/forewarm"
 
 // target is one fuzz target.
@@ -23,28 +23,28 @@ type target struct {
 	pkg, name string
 }
 
-// list asks every package for its targets.
+// list lists the targets of every package.
 func (c *config) list(ctx context.Context) ([]target, error) {
 	command := c.command(ctx, append([]string{"test", "-vet=off", "-json", "-list", c.target}, c.packages...)...)
 	events, err := command.Output()
 	var out []target
-	var said strings.Builder
+	var output strings.Builder
 	for line := range bytes.Lines(events) {
-		// As of go test -json (go doc test2json, go help buildjson).
+		// An event of go test -json (go doc test2json, go help buildjson).
 		var e struct{ Package, Output string }
 		if json.Unmarshal(line, &e) != nil {
 			continue
 		}
-		said.WriteString(e.Output)
+		output.WriteString(e.Output)
 		if name := strings.TrimSpace(e.Output); targetName.MatchString(name) {
 			out = append(out, target{pkg: e.Package, name: name})
 		}
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("list the targets: %w\n%s", err, said.String())
+		return nil, fmt.Errorf("list the targets: %w\n%s", err, output.String())
 	case len(out) == 0:
-		return nil, errors.New("no target has such a name in these packages")
+		return nil, errors.New("no target matches -target in these packages")
 	}
 	slices.SortFunc(out, func(a, b target) int {
 		return strings.Compare(a.pkg+" "+a.name, b.pkg+" "+b.name)
@@ -54,12 +54,12 @@ func (c *config) list(ctx context.Context) ([]target, error) {
 
 var targetName = regexp.MustCompile(`^Fuzz\w*$`)
 
-// result is what a target has done.
+// result is the result of a target.
 type result struct {
 	target
 
-	// executions, found and corpus are as go test prints them: inputs that were tried, those of them that reach new code
-	// in this run, and all that it keeps.
+	// executions, found and corpus are as go test prints them: the inputs tried, those of them that reached new code in
+	// this run, and the size of the corpus.
 	executions, found, corpus string
 	took                      time.Duration
 	failed                    bool
@@ -73,7 +73,7 @@ var (
 	seeded   = regexp.MustCompile(`failure while testing seed corpus entry: (\S+)`)
 )
 
-// read takes what is in a line of go test.
+// read reads a line of go test.
 func (r *result) read(line string) {
 	if m := progress.FindStringSubmatch(line); m != nil {
 		r.executions, r.found, r.corpus = m[1], m[2], m[3]
@@ -89,7 +89,7 @@ func (r *result) read(line string) {
 // folder is that of the package.
 func (t target) folder() string { return "." + strings.TrimPrefix(t.pkg, module) }
 
-// writeTable writes the table and then, as the last thing, the failures.
+// writeTable writes the table, and the failures last.
 func writeTable(out io.Writer, results []result) {
 	fmt.Fprintln(out)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

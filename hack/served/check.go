@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// outcome of a play: what was served, and what it took.
-type outcome struct {
+// playResult of a play: what was served, and what it took.
+type playResult struct {
 	entry
-	// none is at how many of the steps nothing was served.
-	none, steps int
-	spent       time.Duration
-	err         error
+	// unserved is at how many of the steps nothing was served.
+	unserved, steps int
+	spent           time.Duration
+	err             error
 }
 
 // run plays a history's first part, or all of it where the length is 0.
-func (p play) run(ctx context.Context, length time.Duration) outcome {
-	var out outcome
+func (p play) run(ctx context.Context, length time.Duration) playResult {
+	var out playResult
 	var h hours
 	begun := time.Now()
 	out.err = p.steps(ctx, length, func(s step) bool {
 		out.steps++
 		if math.IsNaN(s.served) {
-			out.none++
+			out.unserved++
 		}
 		h.add(s.at, s.served)
 		return true
@@ -41,8 +41,8 @@ func (p play) run(ctx context.Context, length time.Duration) outcome {
 }
 
 // runAll plays some at a time; the outcomes go to each as they come.
-func runAll(ctx context.Context, plays []play, o options, each func(outcome)) {
-	outcomes := make(chan outcome)
+func runAll(ctx context.Context, plays []play, o options, each func(playResult)) {
+	outcomes := make(chan playResult)
 	var begun atomic.Int64
 	for range o.jobs {
 		go func() {
@@ -57,17 +57,17 @@ func runAll(ctx context.Context, plays []play, o options, each func(outcome)) {
 }
 
 // check plays what was chosen and compares it with the record, or writes the record anew.
-func check(ctx context.Context, o options, out, words io.Writer) error {
-	if fused() {
+func check(ctx context.Context, o options, out, progress io.Writer) error {
+	if fusesMultiplyAdd() {
 		return errors.New("the records are of amd64: this processor rounds in another way, see hack/served/doc.go")
 	}
-	all, chosen, err := plays(o, words)
+	all, chosen, err := plays(o, progress)
 	if err != nil {
 		return err
 	}
 	c := checker{
 		options: o, found: map[kind]record{}, played: map[kind]record{}, kinds: map[string]kind{},
-		of: len(chosen), out: out, words: words,
+		of: len(chosen), out: out, progress: progress,
 	}
 	for _, k := range []kind{workloads, scenarios} {
 		if c.found[k], err = readRecord(o.records, k); err != nil {
@@ -77,7 +77,7 @@ func check(ctx context.Context, o options, out, words io.Writer) error {
 	for _, p := range chosen {
 		c.kinds[p.String()], c.played[p.kind] = p.kind, record{}
 	}
-	runAll(ctx, chosen, o, c.take)
+	runAll(ctx, chosen, o, c.record)
 	switch {
 	case len(c.problems) > 0:
 		return errors.Join(c.problems...)
@@ -103,13 +103,13 @@ type checker struct {
 	found, played map[kind]record
 	kinds         map[string]kind
 	// differ are the names of those that are not as recorded.
-	done, of   int
-	differ     []string
-	problems   []error
-	out, words io.Writer
+	done, of      int
+	differ        []string
+	problems      []error
+	out, progress io.Writer
 }
 
-func (c *checker) take(o outcome) {
+func (c *checker) record(o playResult) {
 	c.done++
 	if o.err != nil {
 		c.problems = append(c.problems, o.err)
@@ -122,8 +122,8 @@ func (c *checker) take(o outcome) {
 		fmt.Fprintf(c.out, "%s: %s\n", o.name, verdict)
 	}
 	c.played[k][o.name] = o.entry
-	fmt.Fprintf(c.words, "%d of %d: %s: %d hours in %s, nothing served at %d of %d steps\n",
-		c.done, c.of, o.name, len(o.hours), o.spent.Round(10*time.Millisecond), o.none, o.steps)
+	fmt.Fprintf(c.progress, "%d of %d: %s: %d hours in %s, nothing served at %d of %d steps\n",
+		c.done, c.of, o.name, len(o.hours), o.spent.Round(10*time.Millisecond), o.unserved, o.steps)
 }
 
 // write puts what was played into the records as they are by now: another check may have written meanwhile. Names that are

@@ -16,15 +16,15 @@ import (
 	"text/tabwriter"
 )
 
-// around is how many steps are shown before and after the first difference.
-const around = 4
+// contextSteps is how many steps are shown before and after the first difference.
+const contextSteps = 4
 
 // diff shows where this revision and another one begin to serve different values.
-func diff(ctx context.Context, o options, out, words io.Writer) (err error) {
+func diff(ctx context.Context, o options, out, progress io.Writer) (err error) {
 	if o.against == "" {
 		return errors.New("diff: want a revision to compare with: diff --against REV [NAME]")
 	}
-	_, chosen, err := plays(o, words)
+	_, chosen, err := plays(o, progress)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func diff(ctx context.Context, o options, out, words io.Writer) (err error) {
 	}
 	differ := 0
 	for i, p := range chosen {
-		fmt.Fprintf(words, "%d of %d: %s\n", i+1, len(chosen), p)
+		fmt.Fprintf(progress, "%d of %d: %s\n", i+1, len(chosen), p)
 		differs, err := p.diff(ctx, command, o, out)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
@@ -56,7 +56,7 @@ func diff(ctx context.Context, o options, out, words io.Writer) (err error) {
 // buildAt builds the command of another revision in a worktree of it.
 func buildAt(ctx context.Context, folder, revision string) (string, error) {
 	tree := filepath.Join(folder, "tree")
-	if err := quietly(exec.CommandContext(ctx, "git", "worktree", "add", "--detach", tree, revision)); err != nil {
+	if err := runQuietly(exec.CommandContext(ctx, "git", "worktree", "add", "--detach", tree, revision)); err != nil {
 		return "", err
 	}
 	if _, err := os.Stat(filepath.Join(tree, "hack", "served", "main.go")); err != nil {
@@ -66,19 +66,21 @@ func buildAt(ctx context.Context, folder, revision string) (string, error) {
 	command := filepath.Join(folder, "served")
 	build := exec.CommandContext(ctx, "go", "build", "-o", command, "./hack/served")
 	build.Dir, build.Env = tree, append(os.Environ(), "CGO_ENABLED=0")
-	return command, quietly(build)
+	return command, runQuietly(build)
 }
 
 func removeWorktree(ctx context.Context, folder string) error {
-	remove := quietly(exec.CommandContext(ctx, "git", "worktree", "remove", "--force", filepath.Join(folder, "tree")))
+	remove := runQuietly(
+		exec.CommandContext(ctx, "git", "worktree", "remove", "--force", filepath.Join(folder, "tree")),
+	)
 	if _, err := os.Stat(filepath.Join(folder, "tree")); err != nil {
 		remove = nil // It was never made.
 	}
 	return errors.Join(remove, os.RemoveAll(folder))
 }
 
-// quietly runs a command whose output is of interest where it fails.
-func quietly(c *exec.Cmd) error {
+// runQuietly runs a command whose output is of interest where it fails.
+func runQuietly(c *exec.Cmd) error {
 	if text, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(c.Args, " "), err, bytes.TrimSpace(text))
 	}
@@ -137,7 +139,7 @@ type pair struct{ before, now step }
 
 // differs says that the records would differ: in time, or in nine digits of a value.
 func (p pair) differs() bool {
-	return !p.before.at.Equal(p.now.at) || nine(p.before.served) != nine(p.now.served)
+	return !p.before.at.Equal(p.now.at) || nineDigits(p.before.served) != nineDigits(p.now.served)
 }
 
 // firstDifference is the first pair that differs, with some before and after it; nil where there is none.
@@ -160,8 +162,8 @@ func firstDifference(before, now iter.Seq[step]) []pair {
 		case left > 0:
 			left--
 		case p.differs():
-			left = around
-		case len(shown) == around:
+			left = contextSteps
+		case len(shown) == contextSteps:
 			shown = shown[1:]
 		}
 		shown = append(shown, p)
@@ -188,12 +190,20 @@ func show(out io.Writer, name, against string, pairs []pair) error {
 		} else if !p.before.at.Equal(at) {
 			mark = "the other revision has not this step"
 		}
-		observed := nine(p.now.observed)
-		if was := nine(p.before.observed); was != observed {
+		observed := nineDigits(p.now.observed)
+		if was := nineDigits(p.before.observed); was != observed {
 			observed = was + " → " + observed
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t\n",
-			at.UTC().Format("2006-01-02 15:04:05"), observed, nine(p.before.served), nine(p.now.served), mark)
+		fmt.Fprintf(
+			table,
+			"%s\t%s\t%s\t%s\t%s\t\n",
+			at.UTC().
+				Format("2006-01-02 15:04:05"),
+			observed,
+			nineDigits(p.before.served),
+			nineDigits(p.now.served),
+			mark,
+		)
 	}
 	return table.Flush()
 }

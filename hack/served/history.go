@@ -82,14 +82,14 @@ func recordedWorkloads(data string) ([]history, error) {
 
 // readDemand reads the one column of a trace, lays it on the grid and scales it.
 func readDemand(path string) (forecast.Series, error) {
-	columns, err := trace.ColumnsOf(path)
+	columns, err := trace.FileColumns(path)
 	if err != nil {
 		return forecast.Series{}, err
 	}
 	if len(columns) != 1 {
 		return forecast.Series{}, fmt.Errorf("%s: %d value columns, want one", path, len(columns))
 	}
-	s, err := trace.Open(path, columns[0])
+	s, err := trace.ReadFile(path, columns[0])
 	if err != nil {
 		return s, err
 	}

@@ -12,8 +12,8 @@ import (
 // digits are those of a value that count.
 const digits = 9
 
-// nine is a value to nine digits.
-func nine(v float64) string {
+// nineDigits is a value to nine digits.
+func nineDigits(v float64) string {
 	if math.IsNaN(v) {
 		return "NaN"
 	}
@@ -40,7 +40,7 @@ func (h *hours) add(at time.Time, value float64) {
 		h.close()
 		h.at, h.hash = begins, sha256.New()
 	}
-	h.hash.Write([]byte(nine(value) + "\n")) // A hash never fails.
+	h.hash.Write([]byte(nineDigits(value) + "\n")) // A hash never fails.
 }
 
 // close ends the hour that is under way, and returns all.
@@ -58,7 +58,7 @@ func sum(h hash.Hash) uint32 { return binary.BigEndian.Uint32(h.Sum(nil)) }
 func sumOf(values []float64) uint32 {
 	h := sha256.New()
 	for _, v := range values {
-		h.Write([]byte(nine(v) + "\n")) // A hash never fails.
+		h.Write([]byte(nineDigits(v) + "\n")) // A hash never fails.
 	}
 	return sum(h)
 }
@@ -68,8 +68,8 @@ func sumOf(values []float64) uint32 {
 //go:noinline
 func fuses(x, y, z float64) bool { return x*y+z != float64(x*y)+z }
 
-// fused is fuses on a product whose rounding matters.
-func fused() bool {
+// fusesMultiplyAdd is fuses on a product whose rounding matters.
+func fusesMultiplyAdd() bool {
 	const x = 1 + 1.0/(1<<30)
 	return fuses(x, x, -(1 + 2.0/(1<<30)))
 }

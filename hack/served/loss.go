@@ -15,21 +15,21 @@ import (
 )
 
 // losses are what the quantile that is served of each recorded workload is worth.
-func losses(ctx context.Context, o options, out, words io.Writer) error {
-	_, chosen, err := plays(o, words)
+func losses(ctx context.Context, o options, out, progress io.Writer) error {
+	_, chosen, err := plays(o, progress)
 	if err != nil {
 		return err
 	}
 	chosen = slices.DeleteFunc(chosen, func(p play) bool { return p.kind != workloads || p.request != quantile })
-	results, errs := make([]worth, len(chosen)), make([]error, len(chosen))
+	results, errs := make([]lossResult, len(chosen)), make([]error, len(chosen))
 	var working sync.WaitGroup
 	free := make(chan struct{}, o.jobs)
 	for i, p := range chosen {
 		working.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			results[i], errs[i] = p.worth(ctx, o)
-			fmt.Fprintf(words, "%s: %.4f\n", p.name, results[i].loss)
+			results[i], errs[i] = p.loss(ctx, o)
+			fmt.Fprintf(progress, "%s: %.4f\n", p.name, results[i].loss)
 		})
 	}
 	working.Wait()
@@ -48,14 +48,14 @@ func losses(ctx context.Context, o options, out, words io.Writer) error {
 	return table.Flush()
 }
 
-// worth is the mean pinball loss of what was served, as a share of the mean demand, beside that of the demand of now, and
+// lossResult is the mean pinball loss of what was served, as a share of the mean demand, beside that of the demand of now, and
 // the share of window peaks within what was served. The first tenth of a history, a day at most, does not count.
-type worth struct{ loss, coverage, last float64 }
+type lossResult struct{ loss, coverage, last float64 }
 
-func (p play) worth(ctx context.Context, o options) (worth, error) {
+func (p play) loss(ctx context.Context, o options) (lossResult, error) {
 	var steps []step
 	if err := p.steps(ctx, o.length(), func(s step) bool { steps = append(steps, s); return true }); err != nil {
-		return worth{}, err
+		return lossResult{}, err
 	}
 	const level = 0.95
 	window := int(math.Ceil(leadtime.Window(lead).Seconds() / loopStep.Seconds()))
@@ -80,5 +80,5 @@ func (p play) worth(ctx context.Context, o options) (worth, error) {
 	n := float64(len(peaks))
 	loss, err := accuracy.Pinball(peaks, values, level)
 	last, errLast := accuracy.Pinball(peaks, nows, level)
-	return worth{loss * n / mean, covered / n, last * n / mean}, errors.Join(err, errLast)
+	return lossResult{loss * n / mean, covered / n, last * n / mean}, errors.Join(err, errLast)
 }

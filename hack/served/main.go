@@ -41,8 +41,8 @@ func (o options) length() time.Duration { return time.Duration(o.days) * 24 * ti
 
 const usage = "want check, print NAME/REQUEST, loss or diff --against REV, and then flags and names; see hack/served/doc.go"
 
-// run does what the command line asks for. What is found goes to out, progress to words.
-func run(ctx context.Context, args []string, out, words io.Writer) error {
+// run does what the command line asks for. What is found goes to out, progress to progress.
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
@@ -55,13 +55,13 @@ func run(ctx context.Context, args []string, out, words io.Writer) error {
 	}
 	switch args[0] {
 	case "check":
-		return check(ctx, o, out, words)
+		return check(ctx, o, out, progress)
 	case "print":
 		return printSteps(ctx, o, out)
 	case "diff":
-		return diff(ctx, o, out, words)
+		return diff(ctx, o, out, progress)
 	case "loss":
-		return losses(ctx, o, out, words)
+		return losses(ctx, o, out, progress)
 	}
 	return fmt.Errorf("%q: %s", args[0], usage)
 }
@@ -89,9 +89,9 @@ func parse(args []string) (options, error) {
 }
 
 // allPlays are the recorded workloads, where their folder is known, and the scenarios.
-func allPlays(data string, words io.Writer) ([]play, error) {
+func allPlays(data string, progress io.Writer) ([]play, error) {
 	if data == "" {
-		fmt.Fprintln(words, "FOREWARM_DATA is unset: the recorded workloads are not played")
+		fmt.Fprintln(progress, "FOREWARM_DATA is unset: the recorded workloads are not played")
 		return playsOf(madeScenarios()), nil
 	}
 	recorded, err := recordedWorkloads(data)
@@ -102,8 +102,8 @@ func allPlays(data string, words io.Writer) ([]play, error) {
 }
 
 // plays are all, and those that were chosen of them.
-func plays(o options, words io.Writer) (all, chosen []play, err error) {
-	if all, err = allPlays(o.data, words); err != nil {
+func plays(o options, progress io.Writer) (all, chosen []play, err error) {
+	if all, err = allPlays(o.data, progress); err != nil {
 		return nil, nil, err
 	}
 	chosen, err = choose(all, o.names)

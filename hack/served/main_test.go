@@ -21,7 +21,7 @@ import (
 // takes twelve times as long: under it the first hours of a few have to do. The whole is `make test-served`.
 func TestServedAsRecorded(t *testing.T) {
 	t.Parallel()
-	if fused() {
+	if fusesMultiplyAdd() {
 		t.Skip("the records are of amd64: this processor rounds in another way")
 	}
 	for _, p := range chosenPlays(t) {
@@ -36,9 +36,9 @@ func TestServedAsRecorded(t *testing.T) {
 			if got.err != nil {
 				t.Fatal(got.err)
 			}
-			if words := r[p.String()].difference(got.entry, length == 0); words != "" {
+			if verdict := r[p.String()].difference(got.entry, length == 0); verdict != "" {
 				t.Errorf("%s. Where that is meant: make test-served UPDATE=1. To see the values: "+
-					"go run ./hack/served diff --against REV '%s'", words, p)
+					"go run ./hack/served diff --against REV '%s'", verdict, p)
 			}
 		})
 	}
@@ -218,11 +218,11 @@ func TestNineDigits(t *testing.T) {
 		1500.000001:          "1500",
 		1500.00001:           "1500.00001",
 	} {
-		if got := nine(v); got != want {
+		if got := nineDigits(v); got != want {
 			t.Errorf("%v: %s, want %s", v, got, want)
 		}
 	}
-	if got := nine(-math.NaN()); got != "NaN" {
+	if got := nineDigits(-math.NaN()); got != "NaN" {
 		t.Errorf("%s, want NaN", got)
 	}
 }
@@ -303,16 +303,16 @@ func TestDiffShowsBothValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := nine(s.served)
+	now := nineDigits(s.served)
 	s.served = 4242.5
 	lines[500] = s.String() + "\n"
 	differs, shown := diffFrom(strings.Join(lines, ""))
 	rows := strings.Split(strings.TrimSpace(shown), "\n")
-	if !differs || len(rows) != 2+2*around+1 {
-		t.Fatalf("%d rows, want the step and %d on each side: %s", len(rows), around, shown)
+	if !differs || len(rows) != 2+2*contextSteps+1 {
+		t.Fatalf("%d rows, want the step and %d on each side: %s", len(rows), contextSteps, shown)
 	}
-	fields := strings.Fields(rows[2+around])
-	want := []string{"2026-11-02", "04:10:00", nine(s.observed), "4242.5", now, "differs"}
+	fields := strings.Fields(rows[2+contextSteps])
+	want := []string{"2026-11-02", "04:10:00", nineDigits(s.observed), "4242.5", now, "differs"}
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Error(diff)
 	}

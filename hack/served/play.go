@@ -60,13 +60,13 @@ func (p play) policy() decide.Policy {
 }
 
 // scalings are the autoscaler that the README advises, which an objective is calibrated for; a quantile needs none.
-func (p play) scalings() []decide.Scaling {
+func (p play) scalings() []decide.Autoscaler {
 	if p.request == quantile {
 		return nil
 	}
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
-	return []decide.Scaling{{By: "spec.scaling", HPA: hpa.Spec{
+	return []decide.Autoscaler{{Name: "spec.scaling", HPA: hpa.Spec{
 		Min: 1, Max: maxReplicas, Cluster: hpa.DefaultCluster(),
 		Metrics: []hpa.Metric{{
 			Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 1000 * p.target,
@@ -79,7 +79,7 @@ func (p play) loopTarget() refresh.Target {
 	t := refresh.Target{
 		Key: snapshot.Key{Namespace: "served", Name: p.name}, Generation: 1, Expr: "demand", Rate: p.rate,
 		Step: loopStep, History: loopHistory, Lead: lead, StaleAfter: staleAfter,
-		Policy: p.policy(), Scalings: p.scalings(),
+		Policy: p.policy(), Autoscalers: p.scalings(),
 	}
 	if p.rate {
 		t.Lookback = time.Minute
@@ -105,22 +105,22 @@ func (p play) steps(ctx context.Context, length time.Duration, each func(step) b
 		end := demand.Start.Add(length).Truncate(time.Hour)
 		demand.Values = demand.Values[:min(demand.Len(), int(end.Sub(demand.Start)/demand.Step))]
 	}
-	seen := &watched{loop: loop, each: func(s step) bool { return ctx.Err() == nil && each(s) }}
-	if _, err := simulate.Values(demand, loopStep, seen); err != nil {
+	seen := &watchedPolicy{loop: loop, each: func(s step) bool { return ctx.Err() == nil && each(s) }}
+	if _, err := simulate.ServedValues(demand, loopStep, seen); err != nil {
 		return fmt.Errorf("%s: %w", p, err)
 	}
 	return ctx.Err()
 }
 
-// watched is a policy whose values are seen by someone, until that one has seen enough.
-type watched struct {
+// watchedPolicy is a policy whose values are seen by someone, until that one has seen enough.
+type watchedPolicy struct {
 	loop   *policy.Loop
 	each   func(step) bool
 	enough bool
 }
 
 // Serve is the loop's value.
-func (w *watched) Serve(o simulate.Observation) float64 {
+func (w *watchedPolicy) Serve(o simulate.Observation) float64 {
 	if w.enough {
 		return math.NaN()
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
-// metric is the name of the series; the label model tells them apart.
+// metric is the name of the series; they differ by the label model.
 const metric = "demand"
 
-// writeHistory writes the storage that Prometheus then opens: forewarm's embedded engine has the same format.
+// writeHistory writes the storage that Prometheus opens: forewarm's embedded engine has the same format.
 func writeHistory(ctx context.Context, dir string, o options) error {
 	now := time.Now().Truncate(time.Minute)
 	start := now.Add(-time.Duration(o.days) * 24 * time.Hour)
@@ -28,25 +28,25 @@ func writeHistory(ctx context.Context, dir string, o options) error {
 	if err != nil {
 		return err
 	}
-	err = engine.Backfill(ctx, embedded.Backlog{Series: histories(start, now, o.forecasts), Before: now})
+	err = engine.Backfill(ctx, embedded.BackfillData{Series: histories(start, now, o.forecasts), Before: now})
 	if closed := engine.Close(); err == nil {
 		err = closed
 	}
 	return err
 }
 
-func histories(start, end time.Time, n int) iter.Seq[embedded.Past] {
-	return func(yield func(embedded.Past) bool) {
+func histories(start, end time.Time, n int) iter.Seq[embedded.BackfillSeries] {
+	return func(yield func(embedded.BackfillSeries) bool) {
 		for i := range n {
 			labels := map[string]string{"__name__": metric, "model": strconv.Itoa(i)}
-			if !yield(embedded.Past{Labels: labels, Series: demand(start, end, uint64(i))}) {
+			if !yield(embedded.BackfillSeries{Labels: labels, Series: demand(start, end, uint64(i))}) {
 				return
 			}
 		}
 	}
 }
 
-// demand is a day cycle with bursts and counting noise, of its own for each seed.
+// demand is a daily cycle with bursts and counting noise, by its seed.
 func demand(start, end time.Time, seed uint64) forecast.Series {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	s := forecast.Series{Start: start, Step: time.Minute}
@@ -62,15 +62,15 @@ func demand(start, end time.Time, seed uint64) forecast.Series {
 	return s
 }
 
-// asks is what a Forecast may ask for, as its spec says it.
-func asks() map[string]string {
+// goals are the goals of a Forecast, as YAML of its spec.
+func goals() map[string]string {
 	return map[string]string{
 		"quantile":  `quantile: "0.95"`,
 		"objective": "objective: {late: \"1%\"}\n  scaling: {target: \"10\", minReplicas: 1, maxReplicas: 100}",
 	}
 }
 
-// writeForecasts writes one file with a Forecast for each series, and returns the folder that it is in.
+// writeForecasts writes one file with a Forecast for each series, and returns its folder.
 func writeForecasts(dir string, o options, ask string) (string, error) {
 	dir = filepath.Join(dir, "forecasts-"+ask)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -89,7 +89,7 @@ spec:
   history: %dd
   step: 1m
   leadTime: {mode: Fixed, duration: 5m}
-`, i, i, metric, i, asks()[ask], o.days)
+`, i, i, metric, i, goals()[ask], o.days)
 	}
 	return dir, os.WriteFile(filepath.Join(dir, "forecasts.yaml"), []byte(out.String()), 0o600)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// options are those of the command line.
+// options are the command line's flags.
 type options struct {
 	forecasts int
 	days      int
@@ -43,7 +43,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		&o.asks,
 		"ask",
 		[]string{"quantile", "objective"},
-		"what the Forecasts ask for, one after the other",
+		"goals of the Forecasts, measured one after the other: quantile, objective",
 	)
 	flags.StringVar(&o.binary, "binary", "bin/forewarm", "the forewarm to start")
 	flags.DurationVar(&o.watch, "watch", 3*time.Minute, "how long to watch the steps after the start")
@@ -54,8 +54,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	for _, ask := range o.asks {
-		if asks()[ask] == "" {
-			return fmt.Errorf("--ask %s: want quantile or objective", ask)
+		if goals()[ask] == "" {
+			return fmt.Errorf("--ask %s is unknown: write quantile or objective", ask)
 		}
 	}
 	dir, err := os.MkdirTemp("", "startbench-")
@@ -78,23 +78,23 @@ func measure(ctx context.Context, o options, dir string, out io.Writer) error {
 	}
 	defer prometheus.stop()
 	for _, ask := range o.asks {
-		fmt.Fprintf(out, "\n%d Forecasts asking for: %s\n", o.forecasts, ask)
-		if err = begin(ctx, o, ask, bench{dir, prometheus, out}); err != nil {
+		fmt.Fprintf(out, "\n%d Forecasts with: %s\n", o.forecasts, ask)
+		if err = measureStart(ctx, o, ask, environment{dir, prometheus, out}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bench is what every start is measured on.
-type bench struct {
+// environment is the environment of every start.
+type environment struct {
 	dir        string
 	prometheus *process
 	out        io.Writer
 }
 
-// begin starts forewarm with Forecasts that ask for one thing, and stops it when all is reported.
-func begin(ctx context.Context, o options, ask string, b bench) error {
+// measureStart starts forewarm with Forecasts of one goal, reports, and stops it.
+func measureStart(ctx context.Context, o options, ask string, b environment) error {
 	forecasts, err := writeForecasts(b.dir, o, ask)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func begin(ctx context.Context, o options, ask string, b bench) error {
 }
 
 // report follows the start and the steps after it.
-func report(ctx context.Context, o options, forewarm *process, before usage, b bench) error {
+func report(ctx context.Context, o options, forewarm *process, before usage, b environment) error {
 	begun := time.Now()
 	last := ""
 	err := forewarm.await(ctx, time.Hour, func(readyz string) {
@@ -139,7 +139,7 @@ func report(ctx context.Context, o options, forewarm *process, before usage, b b
 
 func since(t time.Time) string { return time.Since(t).Round(100 * time.Millisecond).String() }
 
-// waitsFor is the first check that fails.
+// waitsFor is the first failing check.
 func waitsFor(readyz string) string {
 	for line := range strings.Lines(readyz) {
 		if strings.HasPrefix(line, "[-]") {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// process is a server that was started, at its URL on loopback.
+// process is a running server, with its URL on loopback.
 type process struct {
 	name, url, ready string
 	cmd              *exec.Cmd
@@ -57,7 +57,7 @@ func startForewarm(ctx context.Context, o options, dir, forecasts, prometheus st
 	}
 	p, err := start(ctx, dir, "forewarm", o.binary, "serve", "--standalone", "--port="+port,
 		"--config-dir="+forecasts, "--prometheus-url="+prometheus,
-		// All of them are of one namespace here.
+		// All Forecasts are in one namespace here.
 		"--cluster-query-namespaces=bench", "--query-concurrency-per-namespace=16")
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func start(ctx context.Context, dir, name, path string, args ...string) (*proces
 	return p, nil
 }
 
-// freePort is a port that was free a moment ago.
+// freePort is a port that was just free.
 func freePort(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -91,7 +91,7 @@ func freePort(ctx context.Context) (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// await asks for readiness until it is there, and tells each answer.
+// await polls the readiness until the process is ready, and passes each answer to tell.
 func (p *process) await(ctx context.Context, atMost time.Duration, tell func(answer string)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, atMost, fmt.Errorf("%s is not ready after %s", p.name, atMost))
 	defer cancel()
@@ -105,14 +105,14 @@ func (p *process) await(ctx context.Context, atMost time.Duration, tell func(ans
 		}
 		select {
 		case <-ctx.Done():
-			log, _ := os.ReadFile(p.log) //nolint:errcheck // What there is of it.
+			log, _ := os.ReadFile(p.log) //nolint:errcheck // An unreadable log is left out.
 			return fmt.Errorf("%w; its log ends:\n%s", context.Cause(ctx), tail(string(log), 2000))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
-// get is 0 where nobody answers yet.
+// get returns status 0 where there is no answer yet.
 func get(ctx context.Context, url string) (status int, body string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -132,7 +132,7 @@ func get(ctx context.Context, url string) (status int, body string) {
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// usage is what a process has taken so far.
+// usage is the CPU time and memory of a process so far.
 type usage struct {
 	cpu      time.Duration
 	resident int64

@@ -19,7 +19,7 @@ import (
 )
 
 // aggregate gives the kube-apiserver a certificate by which it vouches for users to the servers behind it, and lets it
-// find them by name: addresses of loopback are refused in Endpoints, but the name localhost is not in a Service.
+// find them by name: Endpoints refuse addresses of loopback, but a Service may have the name localhost.
 func (c *Cluster) aggregate(tb testing.TB) {
 	tb.Helper()
 	certificate, key := frontProxy(tb)
@@ -34,7 +34,7 @@ func (c *Cluster) aggregate(tb testing.TB) {
 		Set("enable-aggregator-routing", "false")
 }
 
-// frontProxy makes the aggregator's certificate, which is its own authority, and writes it and its key to files.
+// frontProxy makes the aggregator's self-signed certificate, and writes it and its key to files.
 func frontProxy(tb testing.TB) (certificate, key string) {
 	tb.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -60,8 +60,8 @@ func frontProxy(tb testing.TB) (certificate, key string) {
 		write(tb, "proxy.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
-// Route leads a Service, and the APIServices that name it, to a port of 127.0.0.1, and returns when the kube-apiserver
-// has found them there. Nothing else of the manifests is changed.
+// Route points a Service, and the APIServices that name it, to a port of 127.0.0.1, and returns when they are
+// available. It changes nothing else of the manifests.
 func (c *Cluster) Route(tb testing.TB, namespace, service string, port int) {
 	tb.Helper()
 	c.MustKubectl(tb, "", "delete", "service", "-n", namespace, service, "--ignore-not-found")
@@ -78,7 +78,7 @@ func (c *Cluster) Route(tb testing.TB, namespace, service string, port int) {
 	}
 }
 
-// apiServices are the names of those that a Service stands behind.
+// apiServices are the names of the APIServices that name a Service.
 func (c *Cluster) apiServices(tb testing.TB, namespace, service string) []string {
 	tb.Helper()
 	all := c.MustKubectl(tb, "", "get", "apiservice", "-o",
@@ -92,7 +92,8 @@ func (c *Cluster) apiServices(tb testing.TB, namespace, service string) []string
 	return names
 }
 
-// discover waits until the kube-apiserver's own discovery has a group's version, as kubectl and the HPA controller see it.
+// discover waits until the kube-apiserver's discovery lists a group's version, as kubectl and the HPA controller read
+// it.
 func (c *Cluster) discover(tb testing.TB, group, version string) {
 	tb.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
@@ -108,5 +109,5 @@ func (c *Cluster) discover(tb testing.TB, group, version string) {
 			return
 		}
 	}
-	tb.Fatalf("the kube-apiserver does not show %s/%s: %v", group, version, err)
+	tb.Fatalf("the kube-apiserver does not list %s/%s: %v", group, version, err)
 }

@@ -9,19 +9,19 @@ import (
 	audit "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditPolicy takes down what service accounts ask, when it has been answered.
+// auditPolicy logs the requests of service accounts, after the response.
 const auditPolicy = `{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"], "rules": [
 	{"level": "Metadata", "userGroups": ["system:serviceaccounts"]},
 	{"level": "None"}]}`
 
-// Audit is every request that a service account has made so far.
+// Audit returns every request of a service account so far.
 func (c *Cluster) Audit(tb testing.TB) []audit.Event {
 	tb.Helper()
 	text, err := os.ReadFile(c.audit)
 	if err != nil {
 		tb.Fatal(err)
 	}
-	// The last line may still be in the writing.
+	// The last line may be incomplete.
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	var out []audit.Event
 	for line := range bytes.Lines(text) {

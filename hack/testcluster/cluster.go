@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// assets is where envtest looks for the binaries.
+// assets is the variable that names the folder with the binaries.
 const assets = "KUBEBUILDER_ASSETS"
 
 // Cluster is a running control plane. It stops when its test ends.
 type Cluster struct {
-	// Config is that of a cluster administrator.
+	// Config is a cluster administrator's.
 	Config *rest.Config
 
 	environment *envtest.Environment
@@ -27,12 +27,12 @@ type Cluster struct {
 	audit       string
 }
 
-// Start runs a control plane for as long as the test (about five seconds to start), or skips the test where the binaries
-// are not there.
+// Start runs a control plane until the test ends. The start takes about five seconds. It skips the test where the
+// binaries are missing.
 func Start(tb testing.TB) *Cluster {
 	tb.Helper()
 	if os.Getenv(assets) == "" {
-		tb.Skipf("%s is unset: make test-cluster builds what it names, and sets it", assets)
+		tb.Skipf("%s is unset: run make test-cluster, which builds the binaries and sets it", assets)
 	}
 	ctrllog.SetLogger(logr.Discard())
 	c := &Cluster{
@@ -60,12 +60,12 @@ func Start(tb testing.TB) *Cluster {
 	if err != nil {
 		tb.Fatalf("start etcd and kube-apiserver of %s: %v", os.Getenv(assets), err)
 	}
-	config.QPS = -1 // No limit of the client's own: tests are in a hurry.
+	config.QPS = -1 // No rate limit in the client.
 	c.Config, c.kubeconfig = config, Kubeconfig(tb, config)
 	return c
 }
 
-// User is the configuration of somebody else than the administrator, who may do what RBAC grants.
+// User is the configuration of another user, who may do what RBAC grants.
 func (c *Cluster) User(tb testing.TB, name string, groups ...string) *rest.Config {
 	tb.Helper()
 	user, err := c.environment.AddUser(envtest.User{Name: name, Groups: groups}, rest.CopyConfig(c.Config))
@@ -75,7 +75,7 @@ func (c *Cluster) User(tb testing.TB, name string, groups ...string) *rest.Confi
 	return user.Config()
 }
 
-// Kubeconfig writes who asks which cluster, by certificate or token, to a file that lives as long as the test.
+// Kubeconfig writes a kubeconfig with a certificate or a token to a temporary file of the test.
 func Kubeconfig(tb testing.TB, config *rest.Config) string {
 	tb.Helper()
 	text, err := yaml.Marshal(clientcmdapi.Config{
@@ -96,7 +96,7 @@ func Kubeconfig(tb testing.TB, config *rest.Config) string {
 	return write(tb, "kubeconfig", text)
 }
 
-// write puts a text into a file that lives as long as the test.
+// write writes a text to a temporary file of the test.
 func write(tb testing.TB, name string, text []byte) string {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), name)

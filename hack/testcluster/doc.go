@@ -1,4 +1,4 @@
-// Package testcluster starts a real etcd and a real kube-apiserver for a test, with forewarm's CustomResourceDefinitions
-// installed and an aggregator that vouches for its users. There are no nodes and no controllers: what is written stays as
-// it is written.
+// Package testcluster starts a real etcd and a real kube-apiserver for a test, with forewarm's
+// CustomResourceDefinitions and an aggregator that vouches for its users. It has no nodes and no controllers: objects
+// stay as they are written.
 package testcluster

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Eventually waits until a check is empty, which says what is still missing. It looks again after a moment, for so long in
-// moments.
+// Eventually polls a check, which returns what is still missing, until it is empty. The test fails after the timeout.
 func Eventually(tb testing.TB, patience time.Duration, check func() string) {
 	tb.Helper()
 	const moment = 50 * time.Millisecond

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// Kubectl runs the real kubectl as the administrator in the root of the repository, with text on its standard input, and
-// gives its output.
+// Kubectl runs the real kubectl as the administrator in the root of the repository, with a text on its standard input,
+// and returns its output.
 func (c *Cluster) Kubectl(tb testing.TB, input string, args ...string) (output string, err error) {
 	tb.Helper()
 	own := []string{"--kubeconfig", c.kubeconfig, "--cache-dir", filepath.Dir(c.kubeconfig)}
-	// A test's clean-up comes after its context has ended.
+	// A test's clean-up runs after its context has ended.
 	command := exec.CommandContext(context.WithoutCancel(tb.Context()), filepath.Join(os.Getenv(assets), "kubectl"),
 		append(own, args...)...)
 	command.Stdin = bytes.NewBufferString(input)

@@ -11,13 +11,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Kubelet does to the pods of the namespace default what a controller, a scheduler and a kubelet would: there are none.
+// Kubelet stands in for a controller, a scheduler and a kubelet of the pods in the namespace default.
 type Kubelet struct {
 	tb     testing.TB
 	client kubernetes.Interface
 }
 
-// Kubelet deletes all pods when the test ends.
+// Kubelet returns one that deletes all pods when the test ends.
 func (c *Cluster) Kubelet(tb testing.TB) Kubelet {
 	tb.Helper()
 	client, err := kubernetes.NewForConfig(c.Config)
@@ -35,7 +35,7 @@ func (c *Cluster) Kubelet(tb testing.TB) Kubelet {
 	return Kubelet{tb, client}
 }
 
-// Create creates a pod with labels. Its controller is named as kind and name, with any UID; none where the kind is empty.
+// Create creates a pod with labels. kind and controller name its controller, with any UID; an empty kind means none.
 func (k Kubelet) Create(name string, labels map[string]string, kind, controller string) *corev1.Pod {
 	k.tb.Helper()
 	p := &corev1.Pod{
@@ -54,7 +54,7 @@ func (k Kubelet) Create(name string, labels map[string]string, kind, controller 
 	return p
 }
 
-// Bind gives a pod a node, as a scheduler does; the node need not be there.
+// Bind assigns a pod to a node, as a scheduler does; the node need not exist.
 func (k Kubelet) Bind(p *corev1.Pod, node string) {
 	k.tb.Helper()
 	err := k.client.CoreV1().Pods("default").Bind(k.tb.Context(), &corev1.Binding{
@@ -65,7 +65,7 @@ func (k Kubelet) Bind(p *corev1.Pod, node string) {
 	}
 }
 
-// End tells a pod to end, which it takes a while to do.
+// End deletes a pod with its grace period.
 func (k Kubelet) End(p *corev1.Pod) {
 	k.tb.Helper()
 	if err := k.client.CoreV1().Pods("default").Delete(k.tb.Context(), p.Name, metav1.DeleteOptions{}); err != nil {
@@ -85,7 +85,7 @@ func (k Kubelet) Delete(p *corev1.Pod) {
 	}
 }
 
-// Ready makes a pod ready so long after its creation, and returns when that was. The pod found a node at once.
+// Ready makes a pod ready a time after its creation, and returns that moment. The pod was scheduled at once.
 func (k Kubelet) Ready(p *corev1.Pod, took time.Duration) time.Time {
 	k.tb.Helper()
 	created := p.CreationTimestamp.Time

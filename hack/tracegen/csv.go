@@ -18,8 +18,8 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// encode writes a trace as gzipped CSV: the time in seconds from the epoch and the value; a gap is an empty field. The
-// gzip header carries no time and no name, so that the same trace gives the same bytes.
+// encode writes a trace as gzipped CSV: the time in seconds since 1970 and the value; a gap is an empty field. The gzip
+// header has no time and no name, so that the same trace gives the same bytes.
 func encode(column string, digits int, s forecast.Series) ([]byte, error) {
 	var buffer bytes.Buffer
 	zip, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
@@ -44,8 +44,8 @@ func encode(column string, digits int, s forecast.Series) ([]byte, error) {
 	return buffer.Bytes(), nil
 }
 
-// read reads the first value column of an evenly spaced CSV, gzipped or not.
-func read(path string) (s forecast.Series, err error) {
+// readTrace reads the first value column of an evenly spaced CSV, gzipped or not.
+func readTrace(path string) (s forecast.Series, err error) {
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		return s, err
@@ -68,19 +68,19 @@ func read(path string) (s forecast.Series, err error) {
 			len(rows),
 		)
 	}
-	if s, err = parse(rows[1:]); err != nil {
+	if s, err = parseRows(rows[1:]); err != nil {
 		return s, fmt.Errorf("read %s: %w", path, err)
 	}
 	return s, nil
 }
 
-// parse puts rows of time and value on the grid of their smallest distance in time; what is missing is NaN.
-func parse(rows [][]string) (forecast.Series, error) {
+// parseRows puts rows of time and value on the grid of their smallest distance in time; missing values are NaN.
+func parseRows(rows [][]string) (forecast.Series, error) {
 	times, values := make([]float64, len(rows)), make([]float64, len(rows))
 	step := math.Inf(1)
 	for i, row := range rows {
 		var err error
-		if times[i], values[i], err = sample(row); err != nil {
+		if times[i], values[i], err = parseRow(row); err != nil {
 			return forecast.Series{}, err
 		}
 		if i > 0 && times[i] > times[i-1] {
@@ -101,8 +101,8 @@ func parse(rows [][]string) (forecast.Series, error) {
 	return forecast.Series{Start: start, Step: time.Duration(step * float64(time.Second)), Values: grid}, nil
 }
 
-// sample is the time and the value of a row; a blank value is NaN.
-func sample(row []string) (at, value float64, err error) {
+// parseRow is the time and the value of a row; a blank value is NaN.
+func parseRow(row []string) (at, value float64, err error) {
 	if at, err = strconv.ParseFloat(row[0], 64); err != nil {
 		return 0, 0, err
 	}

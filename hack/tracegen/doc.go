@@ -1,11 +1,11 @@
 // Command tracegen makes the traces of testdata/traces: two weeks of a request rate and of busy GPUs, minute by minute,
 // from the seeds and parameters in traces.go. From the root of the repository
 //
-//	go run ./hack/tracegen                   # makes them anew, byte for byte
-//	go run ./hack/tracegen FILE.csv.gz …     # measures traces instead, the project's own or others
+//	go run ./hack/tracegen                   # makes them again, byte for byte
+//	go run ./hack/tracegen FILE.csv.gz …     # prints statistics of traces instead
 //
-// The traces are the project's own, but they are shaped after real ones, chiefly the request rate of a production
-// language model (ServeGen, Alibaba, 2025), measured with the second command:
+// The traces are synthetic, and resemble real ones, mainly the request rate of a production language model (ServeGen,
+// Alibaba, 2025), by the statistics of the second command:
 //
 //	                        cv   day  1 min   1 h   1 d   7 d  noise  burst  shift   gap
 //	requests_14d           0.33  0.58  0.983  0.68  0.54  0.53  0.037   1.98   1.47  1h10m
@@ -15,6 +15,6 @@
 //	Azure 2023, 10 s steps 0.28     –  0.582     –     –     –  0.171      –      –      –
 //	NAB, EC2 CPU, 5 min    0.53  0.00  0.989  0.98  0.47  0.06  0.044   1.62   2.88    15m
 //
-// The columns are explained at measure.Stats. The noise of requests_14d stands between the two ServeGen models, as its
-// mean (65 requests a second) does between theirs.
+// measure.Stats explains the columns. The noise of requests_14d lies between those of the two ServeGen models, as its
+// mean (65 requests a second) does.
 package main

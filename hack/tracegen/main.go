@@ -27,15 +27,15 @@ func run(args []string, stdout io.Writer) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return compare(flags.Args(), stdout)
+		return printStats(flags.Args(), stdout)
 	}
-	return write(*out, stdout)
+	return writeTraces(*out, stdout)
 }
 
-// write makes every trace anew.
-func write(folder string, stdout io.Writer) error {
+// writeTraces writes every trace.
+func writeTraces(folder string, stdout io.Writer) error {
 	for _, t := range traces() {
-		data, err := encode(t.column, t.digits, synth.Make(t.shape))
+		data, err := encode(t.column, t.digits, synth.Generate(t.shape))
 		if err != nil {
 			return err
 		}
@@ -48,16 +48,16 @@ func write(folder string, stdout io.Writer) error {
 	return nil
 }
 
-// compare prints the numbers of each file, one row each.
-func compare(paths []string, stdout io.Writer) error {
+// printStats prints the statistics of each file, in one row.
+func printStats(paths []string, stdout io.Writer) error {
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "days\tmean\tcv\tday\t1 min\t1 h\t1 d\t7 d\tnoise\tdispersion\tburst\tshift\tgap\t trace\t")
 	for _, path := range paths {
-		series, err := read(path)
+		series, err := readTrace(path)
 		if err != nil {
 			return err
 		}
-		s := measure.Of(series)
+		s := measure.Measure(series)
 		fmt.Fprintf(table, "%.1f\t%.4g\t%.2f\t%.2f\t%.3f\t%.2f\t%.2f\t%.2f\t%.3f\t%.1f\t%.2f\t%.2f\t%s\t %s\t\n",
 			s.Days, s.Mean, s.CV, s.Day, s.Minute, s.Hour, s.NextDay, s.NextWeek, s.Noise, s.Dispersion, s.Burst,
 			s.Shift, s.Gap.Round(time.Second), filepath.Base(path))

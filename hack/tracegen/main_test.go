@@ -31,7 +31,7 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 			if len(committed) > largest {
 				t.Errorf("%d bytes, want at most %d", len(committed), largest)
 			}
-			made, err := encode(tr.column, tr.digits, synth.Make(tr.shape))
+			made, err := encode(tr.column, tr.digits, synth.Generate(tr.shape))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +45,7 @@ func TestCommittedTracesAreWhatTheGeneratorMakes(t *testing.T) {
 // The numbers are those of real traces (see doc.go), give or take.
 func TestTracesLookLikeRealOnes(t *testing.T) {
 	for _, tr := range traces() {
-		s := measure.Of(synth.Make(tr.shape))
+		s := measure.Measure(synth.Generate(tr.shape))
 		for _, want := range []struct {
 			name     string
 			value    float64
@@ -85,7 +85,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if err = os.WriteFile(path, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := read(path)
+	got, err := readTrace(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestReadRefusesWhatIsNoSeries(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := read(path); err == nil {
+		if s, err := readTrace(path); err == nil {
 			t.Errorf("%s: read as %v, want an error", name, s)
 		}
 	}

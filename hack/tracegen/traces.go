@@ -6,7 +6,7 @@ import (
 	"github.com/forewarm/forewarm/hack/tracegen/synth"
 )
 
-// trace is one file that the generator makes.
+// trace is one generated file.
 type trace struct {
 	file   string
 	column string
@@ -16,7 +16,7 @@ type trace struct {
 
 const day = 24 * time.Hour
 
-// traces are all of them. What lasts or happens once lies well before the last tenth, which the demo plays live.
+// traces lists all of them. The shift and the outage lie well before the last tenth, which the demo plays live.
 func traces() []trace {
 	monday := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	return []trace{

@@ -8,37 +8,37 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Axis is what a drawing spans from its left to its right, or from its bottom to its top.
+// Axis is the horizontal or vertical range of a drawing.
 type Axis struct {
 	From, To float64
 	Ticks    []Tick
-	// Label says what is on the axis.
+	// Label of the axis.
 	Label string
-	// shares says that the axis is logarithmic.
-	shares bool
+	// logarithmic is true for an axis of shares.
+	logarithmic bool
 }
 
-// Numbers is an axis of numbers.
-func Numbers(from, to float64) Axis { return Axis{From: from, To: to, Ticks: Round(from, to)} }
+// NumberAxis returns an axis of numbers.
+func NumberAxis(from, to float64) Axis { return Axis{From: from, To: to, Ticks: RoundTicks(from, to)} }
 
-// Times is an axis of seconds from a time, told as the time of day, UTC.
-func Times(zero time.Time, from, to float64) Axis {
-	return Axis{From: from, To: to, Ticks: Clock(zero, from, to)}
+// TimeAxis returns an axis of seconds from a time, labelled with the time of day, UTC.
+func TimeAxis(zero time.Time, from, to float64) Axis {
+	return Axis{From: from, To: to, Ticks: ClockTicks(zero, from, to)}
 }
 
-// Lateness is an axis of shares by their logarithm. What is less than from has a place of its own at the left end, for none
-// is told from little.
-func Lateness(from, to float64) Axis {
-	all := append([]Tick{{Value: 0, Label: "0"}}, Shares(from, to)...)
-	return Axis{From: from, To: to, Ticks: all, shares: true}
+// LatenessAxis returns a logarithmic axis of shares. Shares below from, 0 among them, have a place of their own at the
+// left end.
+func LatenessAxis(from, to float64) Axis {
+	all := append([]Tick{{Value: 0, Label: "0"}}, ShareTicks(from, to)...)
+	return Axis{From: from, To: to, Ticks: all, logarithmic: true}
 }
 
-// At is where a value lies on the axis, from 0 at its beginning to 1.
+// At returns the position of a value, from 0 at the start of the axis to 1.
 func (a Axis) At(v float64) float64 {
-	// none is the part of an axis of shares for those that are less than its least.
+	// none is the part of a logarithmic axis for shares below its least.
 	const none = 0.1
 	switch {
-	case !a.shares:
+	case !a.logarithmic:
 		return (v - a.From) / (a.To - a.From)
 	case !(v >= a.From):
 		return none / 4
@@ -52,7 +52,7 @@ type Tick struct {
 	Label string
 }
 
-// spacings are those that a clock and a calendar have.
+// spacings are those of clocks and calendars.
 var spacings = []time.Duration{ //nolint:gochecknoglobals // A constant table.
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour,
@@ -61,9 +61,8 @@ var spacings = []time.Duration{ //nolint:gochecknoglobals // A constant table.
 
 const day = 24 * time.Hour
 
-// Clock marks round times of day, UTC, on an axis that counts seconds from a time. They are at most nine; midnight
-// carries the date.
-func Clock(zero time.Time, from, to float64) []Tick {
+// ClockTicks returns round times of day, UTC, at most nine, on an axis of seconds from a time. Midnight has the date.
+func ClockTicks(zero time.Time, from, to float64) []Tick {
 	const most = 9
 	spacing := spacings[len(spacings)-1]
 	for _, s := range spacings {
@@ -85,8 +84,8 @@ func Clock(zero time.Time, from, to float64) []Tick {
 	return out
 }
 
-// Round marks multiples of 1, 2 or 5 times a power of ten: four to eight of them.
-func Round(from, to float64) []Tick {
+// RoundTicks returns multiples of 1, 2 or 5 times a power of ten: four to eight of them.
+func RoundTicks(from, to float64) []Tick {
 	rough := (to - from) / 6
 	power := math.Pow(10, math.Floor(math.Log10(rough)))
 	spacing := 10 * power
@@ -101,15 +100,15 @@ func Round(from, to float64) []Tick {
 	}
 	var out []Tick
 	for i := math.Ceil(from / spacing); i*spacing <= to && len(out) < 16; i++ {
-		out = append(out, Tick{Value: i * spacing, Label: humanize.Short(i * spacing)})
+		out = append(out, Tick{Value: i * spacing, Label: humanize.Abbreviated(i * spacing)})
 	}
 	return out
 }
 
-// Shares marks a logarithmic axis of shares in hundredths: 0.01%, 0.1%, 1%, and where it spans less than three decades
-// 0.1%, 0.2%, 0.5%, 1%. From and to are more than 0.
-func Shares(from, to float64) []Tick {
-	// A power that the logarithm misses by a rounding is still on the axis.
+// ShareTicks returns ticks of a logarithmic axis of shares in percent: 0.01%, 0.1%, 1%, and within less than three
+// decades 0.1%, 0.2%, 0.5%, 1%. From and to are more than 0.
+func ShareTicks(from, to float64) []Tick {
+	// A power that is off by a rounding error of the logarithm is still on the axis.
 	const slack = 1e-9
 	multiples := []float64{1}
 	if to/from < 999 {
@@ -117,7 +116,7 @@ func Shares(from, to float64) []Tick {
 	}
 	var out []Tick
 	for i := math.Floor(math.Log10(from)); i <= math.Log10(to)+slack; i++ {
-		// As quotients of whole numbers, these are the powers themselves and not their neighbours.
+		// A quotient of whole numbers is exactly the power.
 		power := math.Pow(10, i)
 		if i < 0 {
 			power = 1 / math.Pow(10, -i)
@@ -131,5 +130,5 @@ func Shares(from, to float64) []Tick {
 	return out
 }
 
-// date says that a mark of a time axis is a midnight.
+// date reports whether a tick of a time axis is a midnight.
 func (t Tick) date() bool { return !strings.Contains(t.Label, ":") }

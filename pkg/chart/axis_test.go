@@ -31,7 +31,7 @@ func TestClock(t *testing.T) {
 		{"a day has the date at midnight", -24 * time.Hour, 0, "15:00 18:00 21:00 21 Nov 03:00 06:00 09:00 12:00"},
 		{"a fortnight is marked to its end", -14 * 24 * time.Hour, 0, "9 Nov 11 Nov 13 Nov 15 Nov 17 Nov 19 Nov 21 Nov"},
 	} {
-		if got := labels(chart.Clock(noon, c.from.Seconds(), c.to.Seconds())); got != c.want {
+		if got := labels(chart.ClockTicks(noon, c.from.Seconds(), c.to.Seconds())); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -48,14 +48,14 @@ func TestRound(t *testing.T) {
 		{3, 3, ""},
 		{0, math.Inf(1), ""},
 	} {
-		if got := labels(chart.Round(c.from, c.to)); got != c.want {
+		if got := labels(chart.RoundTicks(c.from, c.to)); got != c.want {
 			t.Errorf("%v to %v: %s, want %s", c.from, c.to, got, c.want)
 		}
 	}
 }
 
 func TestShares(t *testing.T) {
-	got := chart.Shares(0.0001, 1)
+	got := chart.ShareTicks(0.0001, 1)
 	want := []chart.Tick{{0.0001, "0.01%"}, {0.001, "0.1%"}, {0.01, "1%"}, {0.1, "10%"}, {1, "100%"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -68,7 +68,7 @@ func TestShares(t *testing.T) {
 		{0.003, 0.004, ""},
 		{0.00001, 0.0001, "0.001% 0.002% 0.005% 0.01%"},
 	} {
-		if shares := labels(chart.Shares(c.from, c.to)); shares != c.want {
+		if shares := labels(chart.ShareTicks(c.from, c.to)); shares != c.want {
 			t.Errorf("%v to %v: %s, want %s", c.from, c.to, shares, c.want)
 		}
 	}

@@ -5,28 +5,28 @@ import (
 	"strconv"
 )
 
-// Badge is a letter on the point that it belongs to, and what is said of it.
+// Badge is a letter on a point, with a title.
 type Badge struct {
-	Class, Letter, Says string
+	Class, Letter, Title string
 
-	at     Point   // a share of the width, and pixels from the top
+	at     Point   // the share of the width, and pixels from the top
 	aside  float64 // pixels between the point and its letter
 	placed bool
 }
 
-// Badge sets a letter on a point.
+// Badge adds a letter on a point.
 func (c *Chart) Badge(b Badge, at Point) {
 	b.at = Point{c.X.At(at.X), c.fromTop(at.Y)}
 	c.badges = append(c.badges, b)
 }
 
-// Left is where the point stands, as an attribute of SVG.
+// Left returns the horizontal position as an attribute of SVG.
 func (b Badge) Left() string { return percent(b.at.X) }
 
-// Top is where the point stands, as an attribute of SVG.
+// Top returns the vertical position as an attribute of SVG.
 func (b Badge) Top() string { return pixels(b.at.Y) }
 
-// Aside is how far the letter stands beside its point; empty where it stands on it.
+// Aside returns the offset of the letter from its point; empty without one.
 func (b Badge) Aside() string {
 	if b.aside == 0 {
 		return ""
@@ -34,14 +34,14 @@ func (b Badge) Aside() string {
 	return strconv.FormatFloat(b.aside, 'f', 0, 64)
 }
 
-// spread sets letters aside, to the left or to the right of their points, so that they hide neither each other nor other
-// points, be the page narrow or wide. Those that were added last are the last to give way.
+// spread moves letters to the left or right of their points, so that they hide neither each other nor other points on
+// narrow and wide pages. Letters that were added last move last.
 func spread(all []Badge) {
 	const step = 24
 	for i := len(all) - 1; i >= 0; i-- {
 		b := &all[i]
 		for _, aside := range []float64{0, step, -step, 2 * step, -2 * step, 3 * step, -3 * step, 4 * step, -4 * step} {
-			if free(all, i, aside) {
+			if isFree(all, i, aside) {
 				b.aside = aside
 				break
 			}
@@ -50,8 +50,8 @@ func spread(all []Badge) {
 	}
 }
 
-// free says whether a letter that is set aside so far hides nothing.
-func free(all []Badge, i int, aside float64) bool {
+// isFree reports whether a letter with an offset hides nothing.
+func isFree(all []Badge, i int, aside float64) bool {
 	const apart, radius = 21, 14
 	for _, wide := range []float64{360, 1060} {
 		x := wide*all[i].at.X + aside

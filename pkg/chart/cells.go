@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Cells is a drawing of signs over two axes in characters.
+// Cells is a drawing in characters, of signs over two axes.
 type Cells struct {
 	x, y  Axis
 	lines [][]rune // the first is the top
 }
 
-// NewCells is an empty one of so many columns, of which the labels of the Y axis take some, and lines.
+// NewCells returns an empty drawing of so many columns, the labels of the Y axis included, and lines.
 func NewCells(x, y Axis, columns, lines int) *Cells {
 	c := &Cells{x: x, y: y}
 	for range lines {
@@ -21,13 +21,13 @@ func NewCells(x, y Axis, columns, lines int) *Cells {
 	return c
 }
 
-// labels is what the numbers of the Y axis take.
+// labels is the width of the Y axis' labels.
 const labels = 7
 
-// Put sets a sign on a point.
+// Put puts a sign on a point.
 func (c *Cells) Put(at Point, sign rune) { c.lines[c.line(at.Y)][c.column(at.X)] = sign }
 
-// Rule draws a line from the bottom to the top, behind what is there.
+// Rule draws a vertical line behind the signs.
 func (c *Cells) Rule(x float64) {
 	column := c.column(x)
 	for _, line := range c.lines {
@@ -41,10 +41,10 @@ func (c *Cells) column(x float64) int { return clamped(c.x.At(x), len(c.lines[0]
 
 func (c *Cells) line(y float64) int { return len(c.lines) - 1 - clamped(c.y.At(y), len(c.lines)) }
 
-// clamped is the cell of n in which a share from 0 to 1 lies.
+// clamped returns the cell of n that contains a share from 0 to 1.
 func clamped(share float64, n int) int { return min(max(int(math.Round(share*float64(n-1))), 0), n-1) }
 
-// String is the drawing with its axes.
+// String returns the drawing with its axes.
 func (c *Cells) String() string {
 	var out strings.Builder
 	levels := make([]string, len(c.lines))
@@ -63,7 +63,7 @@ func (c *Cells) String() string {
 	for _, t := range c.x.Ticks {
 		at := c.column(t.Value)
 		axis[at] = '┴'
-		// The label stands under its mark, and within the chart at its ends.
+		// The label is under its tick, and within the chart at its ends.
 		from := min(max(at-len(t.Label)/2+1, 0), len(text)-len(t.Label))
 		copy(text[from:], []rune(t.Label))
 	}

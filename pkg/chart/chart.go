@@ -19,21 +19,21 @@ var sources embed.FS
 //nolint:gochecknoglobals // Parsed once.
 var templates = template.Must(template.ParseFS(sources, "*.svg"))
 
-// Point is in the units of the axes; Y is NaN where nothing is known.
+// Point is in the units of the axes; Y is NaN where it is unknown.
 type Point struct{ X, Y float64 }
 
-// Chart is a drawing over two axes. Its marks are drawn in the order in which they are added, each in the colours that the
-// style sheet has for its class; what lies beyond the axes is cut off.
+// Chart is a drawing over two axes. Marks are drawn in the order in which they are added, in the style of their class;
+// what lies beyond the axes is cut off.
 type Chart struct {
-	// Title and Description are for those who cannot see it, by an ID that is unique in a page; without one there are none.
+	// Title and Description are for screen readers, by an ID that is unique in a page; without an ID there are none.
 	ID, Title, Description string
 
 	X, Y Axis
-	// Tall is the height of the drawing in pixels. Inside it has Across by Up units, which are stretched to the width that
-	// there is: shapes keep theirs where a unit is a pixel.
+	// Tall is the height of the drawing in pixels. Inside it are Across by Up units, which are stretched to the
+	// available width; where a unit is a pixel, shapes are not distorted.
 	Tall, Across, Up float64
 
-	// X, y and width are where it stands in a sheet; in a page it takes all of the width.
+	// X, y and width are the place in a sheet; in a page a chart takes the full width.
 	x, y, width string
 	marks, rug  []mark
 	notes       []note
@@ -43,7 +43,7 @@ type Chart struct {
 // mark is a path of a class.
 type mark struct{ Class, Path string }
 
-// Line draws a line that breaks where nothing is known; a point that stands alone is a dot.
+// Line draws a line that breaks where values are unknown; a single point is a dot.
 func (c *Chart) Line(class string, points ...Point) {
 	var p pen
 	var alone []Point
@@ -58,7 +58,7 @@ func (c *Chart) Line(class string, points ...Point) {
 	c.Dots(class, alone...)
 }
 
-// Dots draws the points that are known.
+// Dots draws the known points.
 func (c *Chart) Dots(class string, points ...Point) {
 	var p pen
 	for _, at := range points {
@@ -70,7 +70,7 @@ func (c *Chart) Dots(class string, points ...Point) {
 	c.add(class+" dot", p.String())
 }
 
-// Area fills what lies between two lines of the same X, where both are known; without a low one, down to the bottom.
+// Area fills the space between two lines of the same X where both are known; without a low line, down to the bottom.
 func (c *Chart) Area(class string, low, high []Point) {
 	var p pen
 	for _, r := range c.runs(high, low) {
@@ -87,16 +87,16 @@ func (c *Chart) Area(class string, low, high []Point) {
 	c.add(class, p.String())
 }
 
-// Box fills from one point to another.
+// Box fills a rectangle.
 func (c *Chart) Box(class string, from, to Point) {
 	c.Area(class, []Point{from, {to.X, from.Y}}, []Point{{from.X, to.Y}, to})
 }
 
-// Rug marks places on the X axis below the drawing.
+// Rug draws marks below the X axis.
 func (c *Chart) Rug(class string, at ...float64) {
 	var p strings.Builder
 	for _, x := range at {
-		p.WriteString("M" + short(c.Across*c.X.At(x)) + " 0v1")
+		p.WriteString("M" + coord(c.Across*c.X.At(x)) + " 0v1")
 	}
 	c.rug = append(c.rug, mark{class, p.String()})
 }
@@ -107,18 +107,18 @@ func (c *Chart) add(class, path string) {
 	}
 }
 
-// note is a text beside a point, before it or behind it.
+// note is a text before or behind a point.
 type note struct {
 	Class, X, Y, Text string
 	Before            bool
 }
 
-// Note writes beside a point.
+// Note adds a text beside a point.
 func (c *Chart) Note(class string, at Point, text string, before bool) {
 	c.notes = append(c.notes, note{class, percent(c.X.At(at.X)), pixels(c.fromTop(at.Y)), text, before})
 }
 
-// Steps are the corners of a line that keeps each value for a length of X.
+// Steps returns the points of a line that keeps each value for a length of X.
 func Steps(values []float64, length float64) []Point {
 	out := make([]Point, 0, 2*len(values))
 	for i, v := range values {
@@ -127,7 +127,7 @@ func Steps(values []float64, length float64) []Point {
 	return out
 }
 
-// Highest is the highest point of some lines, 0 at least.
+// Highest returns the maximum of some lines, at least 0.
 func Highest(lines ...[]Point) float64 {
 	highest := 0.0
 	for _, line := range lines {
@@ -140,14 +140,14 @@ func Highest(lines ...[]Point) float64 {
 	return highest
 }
 
-// Pixels around a drawing: above it, below it for its marks and for its labels.
+// Pixels around a drawing: above it, below it for the rug and for the labels.
 const (
 	above, aboveLabel     = 12, 18
 	rugTall, belowRug     = 13, 18
 	belowTicks, belowBoth = 26, 44
 )
 
-// top is where the drawing begins.
+// top returns the top of the drawing, in pixels.
 func (c *Chart) top() float64 {
 	if c.Y.Label != "" {
 		return above + aboveLabel
@@ -155,7 +155,7 @@ func (c *Chart) top() float64 {
 	return above
 }
 
-// bottom is where it and the marks below it end.
+// bottom returns the bottom of the drawing and its rug, in pixels.
 func (c *Chart) bottom() float64 {
 	end := c.top() + c.Tall
 	if c.rug != nil {
@@ -164,7 +164,7 @@ func (c *Chart) bottom() float64 {
 	return end
 }
 
-// Height is that of all of it, in pixels.
+// Height returns the total height, in pixels.
 func (c *Chart) Height() float64 {
 	if c.X.Label != "" {
 		return c.bottom() + belowBoth
@@ -172,18 +172,18 @@ func (c *Chart) Height() float64 {
 	return c.bottom() + belowTicks
 }
 
-// fromTop is where a value lies, in pixels.
+// fromTop returns the vertical position of a value, in pixels.
 func (c *Chart) fromTop(y float64) float64 { return c.top() + c.Tall*(1-c.Y.At(y)) }
 
-// label is a mark on an axis: At is a share of the width, or pixels from the top. Minor ones are left out where there is no
-// room.
+// label is the label of a tick: At is a share of the width, or pixels from the top. Minor labels are hidden on narrow
+// pages.
 type label struct {
 	At, Text string
 	Minor    bool
 }
 
-// levels are the labels of the Y axis, above the lines that they belong to.
-func (c *Chart) levels() []label {
+// yLabels returns the labels of the Y axis, above their lines.
+func (c *Chart) yLabels() []label {
 	var out []label
 	for i, t := range c.Y.Ticks {
 		if at := c.Y.At(t.Value); at > 0 && at <= 1 {
@@ -193,8 +193,8 @@ func (c *Chart) levels() []label {
 	return out
 }
 
-// columns are the labels of the X axis: those of dates come before those of hours, and no share is minor.
-func (c *Chart) columns() []label {
+// xLabels returns the labels of the X axis: dates have priority over hours, and no share is minor.
+func (c *Chart) xLabels() []label {
 	dates := 0
 	for _, t := range c.X.Ticks {
 		if t.date() {
@@ -203,25 +203,25 @@ func (c *Chart) columns() []label {
 	}
 	var out []label
 	for i, t := range c.X.Ticks {
-		minor := !c.X.shares && i%3 != 1
+		minor := !c.X.logarithmic && i%3 != 1
 		if dates > 1 && dates < len(c.X.Ticks) {
 			minor = !t.date()
 		}
-		if at := c.X.At(t.Value); c.X.shares || at >= 0.02 && at <= 0.97 {
+		if at := c.X.At(t.Value); c.X.logarithmic || at >= 0.02 && at <= 0.97 {
 			out = append(out, label{percent(at), t.Label, minor})
 		}
 	}
 	return out
 }
 
-// SVG is the drawing for a page that has the style sheet.
+// SVG returns the drawing for a page that has the style sheet.
 func (c *Chart) SVG() (template.HTML, error) {
 	badges := slices.Clone(c.badges)
 	spread(badges)
 	top, bottom := c.top(), c.bottom()
-	out, err := filled("chart.svg", map[string]any{
+	out, err := executed("chart.svg", map[string]any{
 		"Chart": c, "Left": c.x, "Up": c.y, "Width": cmp.Or(c.width, "100%"), "Height": pixels(c.Height()),
-		"Levels": c.levels(), "Columns": c.columns(),
+		"Levels": c.yLabels(), "Columns": c.xLabels(),
 		"Top": pixels(top), "Base": pixels(top + c.Tall), "Bottom": pixels(bottom),
 		"RugTop": pixels(bottom - rugTall), "RugTall": rugTall,
 		"Ticks": pixels(bottom + 17), "Below": pixels(bottom + 38),
@@ -230,15 +230,15 @@ func (c *Chart) SVG() (template.HTML, error) {
 	return template.HTML(out), err //nolint:gosec // Our own template, which escapes its strings.
 }
 
-// filled is one of the templates with what it shows. Texts in it hide nothing, whoever wrote them.
-func filled(name string, with map[string]any) (string, error) {
+// executed returns an executed template. Foreign texts in it cannot hide anything.
+func executed(name string, with map[string]any) (string, error) {
 	var out bytes.Buffer
 	err := templates.ExecuteTemplate(&out, name, with)
 	return printable.Text(out.String()), err
 }
 
-// percent is a part of the width as an attribute of SVG.
+// percent formats a share of the width as an attribute of SVG.
 func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 2, 64) + "%" }
 
-// pixels are a length as an attribute of SVG.
+// pixels formats a length as an attribute of SVG.
 func pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }

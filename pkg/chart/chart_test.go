@@ -10,12 +10,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/chart"
 )
 
-// ten is a chart in which a unit of an axis is ten units of the drawing.
+// ten is a chart whose axes' unit is ten units of the drawing.
 func ten() *chart.Chart {
-	return &chart.Chart{X: chart.Numbers(0, 10), Y: chart.Numbers(0, 10), Tall: 100, Across: 100, Up: 100}
+	return &chart.Chart{X: chart.NumberAxis(0, 10), Y: chart.NumberAxis(0, 10), Tall: 100, Across: 100, Up: 100}
 }
 
-// paths are the marks of a chart in order, each with its class.
+// paths returns the marks of a chart in order, with their classes.
 func paths(t *testing.T, c *chart.Chart) []string {
 	t.Helper()
 	svg, err := c.SVG()
@@ -60,8 +60,8 @@ func TestMarks(t *testing.T) {
 			c.Area("a", chart.Steps([]float64{1, 1}, 1), chart.Steps([]float64{2, math.Inf(1)}, 1))
 		}, []string{"a: M0 80H10V90H0z"}},
 		{"a stretch is cut at the axis and wide enough to be seen", func(c *chart.Chart) {
-			c.Upward(-5, 0.1)
-			c.Hatched(11, 12)
+			c.UpwardBand(-5, 0.1)
+			c.HatchedBand(11, 12)
 		}, []string{"bound: M0 0H3V100H0z", "arrows: M-2 8h7l-3.5 -6z"}},
 		{"nothing is drawn of nothing", func(c *chart.Chart) {
 			c.Line("l")
@@ -77,7 +77,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// A picture of its own is read by more than browsers: it holds no names of colours.
+// A standalone picture is not only read by browsers: it has no CSS variables.
 func TestSheetHasItsColours(t *testing.T) {
 	sheet := chart.Sheet{Width: 200, Height: 200, Title: "<title>\x1b\u202e"}
 	sheet.Chart(0, 0, 100, ten())
@@ -88,7 +88,7 @@ func TestSheetHasItsColours(t *testing.T) {
 	}
 	text := string(svg)
 	if strings.Contains(text, "var(") || !strings.Contains(text, "path.observed { stroke: #1f4e79;") {
-		t.Error("the style names colours instead of having them")
+		t.Error("the style has variables in place of colours")
 	}
 	if !strings.Contains(text, `<title>&lt;title&gt;\u001b\u202e</title>`) {
 		t.Error("the title is markup, or hides text")

@@ -1,10 +1,9 @@
-// Package chart turns numbers into what people look at: lines, steps, areas and points over two axes with round marks, as
-// SVG whose colours are the classes of one style sheet, or in the characters of a terminal.
+// Package chart draws lines, steps, areas and points over two axes with round ticks, as SVG whose colours are the
+// classes of one style sheet, or in the characters of a terminal.
 //
-//	Chart ──> SVG    a drawing in a page, which stretches it to its width (chart.svg, chart.css, palette.css)
-//	Sheet ──> SVG    a picture of its own: charts, their legends and texts where they were put (sheet.svg)
+//	Chart ──> SVG    a drawing in a page, stretched to its width (chart.svg, chart.css, palette.css)
+//	Sheet ──> SVG    a standalone picture: charts, legends and texts at given places (sheet.svg)
 //	Bars, Curves, Cells   the same in characters
 //
-// A library for plots draws with fixed colours and a fixed width; these follow a page into the dark, onto a telephone and
-// onto paper.
+// A plot library has fixed colours and a fixed width; these drawings adapt to dark mode, phones and paper.
 package chart

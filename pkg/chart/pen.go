@@ -8,14 +8,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// pen writes the path of a mark in the shortest commands.
+// pen builds the path of a mark from the shortest commands.
 type pen struct {
 	strings.Builder
 
-	x, y string // where it stands
+	x, y string // the current position
 }
 
-// line begins anew and leads through the points.
+// line starts a new line through the points.
 func (p *pen) line(c *Chart, points []Point) {
 	p.x, p.y = c.place(points[0])
 	p.WriteString("M" + p.x + " " + p.y)
@@ -24,7 +24,7 @@ func (p *pen) line(c *Chart, points []Point) {
 	}
 }
 
-// to draws on to a place.
+// to continues the line to a place.
 func (p *pen) to(x, y string) {
 	switch {
 	case x == p.x && y == p.y:
@@ -38,22 +38,22 @@ func (p *pen) to(x, y string) {
 	p.x, p.y = x, y
 }
 
-// place is a point in the units of the drawing.
+// place returns a point in the units of the drawing.
 func (c *Chart) place(at Point) (x, y string) {
-	return short(c.Across * c.X.At(at.X)), short(c.Up * (1 - c.Y.At(at.Y)))
+	return coord(c.Across * c.X.At(at.X)), coord(c.Up * (1 - c.Y.At(at.Y)))
 }
 
-// short is a coordinate to the tenth of a unit, and none that no browser would take.
-func short(v float64) string {
+// coord formats a coordinate to a tenth of a unit, within the range of browsers.
+func coord(v float64) string {
 	const far = 1e6
 	return strconv.FormatFloat(math.Round(10*min(max(v, -far), far))/10, 'f', -1, 64)
 }
 
-// run is a stretch of points.
+// run is a range of points.
 type run struct{ from, to int }
 
-// runs are the stretches in which the points are known, and those of another line where there is one. What is not on the
-// X axis is left out but for its neighbours.
+// runs returns the ranges in which the points, and those of another line if there is one, are known. Points beyond the
+// X axis are left out, except for the neighbours of visible ones.
 func (c *Chart) runs(points, other []Point) []run {
 	first, end := 0, len(points)
 	for first+1 < end && c.X.At(points[first+1].X) < 0 {

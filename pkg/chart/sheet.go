@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Sheet is a picture of its own. What is on it was put there, in pixels from its left top.
+// Sheet is a standalone picture. Its contents have places in pixels from the top left.
 type Sheet struct {
 	Width, Height float64
-	// Title and Description are for those who cannot see it.
+	// Title and Description are for screen readers.
 	Title, Description string
 
 	texts    []placed
@@ -22,46 +22,46 @@ type placed struct {
 	X, Y        float64
 }
 
-// swatch is a mark in a legend.
+// swatch is a mark of a legend.
 type swatch struct {
 	X, Y, Width, Height float64
 	Marks               []mark
 }
 
-// Text writes a line.
+// Text adds a line of text.
 func (s *Sheet) Text(class string, x, y float64, text string) {
 	s.texts = append(s.texts, placed{class, text, x, y})
 }
 
-// Chart puts a chart in a width.
+// Chart adds a chart of a width.
 func (s *Sheet) Chart(x, y, width float64, c *Chart) {
-	c.x, c.y, c.width = short(x), short(y), short(width)
+	c.x, c.y, c.width = coord(x), coord(y), coord(width)
 	s.charts = append(s.charts, c)
 }
 
-// Key is what a legend names: a mark, drawn from 0 to 1 on both axes.
-type Key struct {
+// LegendKey is an entry of a legend: a name, and a mark drawn from 0 to 1 on both axes.
+type LegendKey struct {
 	Name string
 	Draw func(*Chart)
 }
 
-// LineKey names a line.
-func LineKey(class, name string) Key {
-	return Key{name, func(c *Chart) { c.Line(class, Point{0, 0.5}, Point{1, 0.5}) }}
+// LineKey is the key of a line.
+func LineKey(class, name string) LegendKey {
+	return LegendKey{name, func(c *Chart) { c.Line(class, Point{0, 0.5}, Point{1, 0.5}) }}
 }
 
-// AreaKey names an area.
-func AreaKey(class, name string) Key {
-	return Key{name, func(c *Chart) { c.Box(class, Point{0, 0}, Point{1, 1}) }}
+// AreaKey is the key of an area.
+func AreaKey(class, name string) LegendKey {
+	return LegendKey{name, func(c *Chart) { c.Box(class, Point{0, 0}, Point{1, 1}) }}
 }
 
-// DotKey names dots.
-func DotKey(class, name string) Key {
-	return Key{name, func(c *Chart) { c.Dots(class, Point{0.5, 0.5}) }}
+// DotKey is the key of dots.
+func DotKey(class, name string) LegendKey {
+	return LegendKey{name, func(c *Chart) { c.Dots(class, Point{0.5, 0.5}) }}
 }
 
-// Legend names marks in a row; y is that of its texts.
-func (s *Sheet) Legend(x, y float64, keys ...Key) {
+// Legend adds keys in a row; y is the baseline of their texts.
+func (s *Sheet) Legend(x, y float64, keys ...LegendKey) {
 	const width, tall, gap = 20, 10, 7
 	for _, k := range keys {
 		c := &Chart{X: Axis{To: 1}, Y: Axis{To: 1}, Tall: tall, Across: width, Up: tall}
@@ -72,7 +72,7 @@ func (s *Sheet) Legend(x, y float64, keys ...Key) {
 	}
 }
 
-// labelWidth is about how wide a label is, whatever sans-serif it is set in.
+// labelWidth estimates the width of a label in any sans-serif font.
 func labelWidth(text string) float64 {
 	width := 0.0
 	for _, r := range text {
@@ -88,10 +88,10 @@ func labelWidth(text string) float64 {
 	return width
 }
 
-// SVG is the picture, fit to stand in a page or to be a file of its own.
+// SVG returns the picture, for a page or a file of its own.
 func (s *Sheet) SVG() ([]byte, error) {
-	out, err := filled("sheet.svg", map[string]any{
-		"Sheet": s, "Style": template.CSS(resolved()), //nolint:gosec // Our own.
+	out, err := executed("sheet.svg", map[string]any{
+		"Sheet": s, "Style": template.CSS(standaloneStyle()), //nolint:gosec // Our own.
 		"Texts": s.texts, "Charts": s.charts, "Swatches": s.swatches,
 	})
 	return []byte(out), err

@@ -14,14 +14,15 @@ var (
 	rules string
 )
 
-// Style is the style sheet of a page with charts: the colours by their names, in light and in dark, and what wears them.
+// Style returns the style sheet of a page with charts: the colours as variables, in light and dark mode, and the rules
+// that use them.
 func Style() template.CSS {
 	return template.CSS(palette + rules) //nolint:gosec // Our own.
 }
 
-// resolved is the style sheet of a picture of its own, with the colours on white in place of their names, which only
-// browsers know.
-func resolved() string {
+// standaloneStyle returns the style sheet of a standalone picture, with the light colours in place of the variables,
+// which only browsers support.
+func standaloneStyle() string {
 	light, _, _ := strings.Cut(palette, "@media")
 	var names []string
 	for _, colour := range regexp.MustCompile(`(--[a-z0-9-]+): (#[0-9a-f]+);`).FindAllStringSubmatch(light, -1) {

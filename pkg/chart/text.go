@@ -10,8 +10,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Bars are a character for each value: a dot for none, and an eighth of a block at least for any. A full one is as much as
-// top; what is not known is left blank.
+// Bars draws a character per value: a dot for 0, at least an eighth of a block for more, a full block for top, a blank
+// for an unknown value.
 func Bars(values []float64, top float64) string {
 	blocks := []rune("▁▂▃▄▅▆▇█")
 	var out strings.Builder
@@ -28,14 +28,14 @@ func Bars(values []float64, top float64) string {
 	return out.String()
 }
 
-// Curve is a line in characters, NaN where nothing is known; without a character of its own it is a line of strokes.
+// Curve is a line in characters, NaN where it is unknown; without Char it is a line of strokes.
 type Curve struct {
 	Name, Char string
 	Color      Color
 	Values     []float64
 }
 
-// Color is that of a curve.
+// Color is the colour of a curve.
 type Color int
 
 // The colours of curves; Plain is the terminal's own.
@@ -46,25 +46,25 @@ const (
 	Red
 )
 
-// Canvas is where curves are drawn.
+// Canvas describes the drawing area of curves.
 type Canvas struct {
 	Height int
 	Color  bool
 	// Level labels the vertical axis.
 	Level func(float64) string
-	// Width and Label are of a horizontal axis; without a Label there is none.
+	// Width and Label describe the horizontal axis; without a Label there is none.
 	Width float64
 	Label func(float64) string
 }
 
-// Columns is how many columns curves have in a terminal of a width, from the least to the most that are of use.
-func Columns(width, most int) int {
+// CurveColumns returns the number of columns for curves in a terminal of a width, between a minimum and most.
+func CurveColumns(width, most int) int {
 	const least, labels = 40, 12
 	return min(most, max(least, width-labels))
 }
 
-// Curves draws those of which something is known, the last one over the others, and names them below, the last one first;
-// empty where nothing is known.
+// Curves draws the curves that have known values, the last one on top, with a legend below, the last one first; empty
+// where nothing is known.
 func Curves(on Canvas, curves ...Curve) string {
 	ansi := []asciigraph.AnsiColor{asciigraph.Default, asciigraph.DarkGray, asciigraph.Blue, asciigraph.Red}
 	var (
@@ -90,7 +90,7 @@ func Curves(on Canvas, curves ...Curve) string {
 	options := []asciigraph.Option{
 		asciigraph.Height(on.Height), asciigraph.LowerBound(0), asciigraph.SeriesChars(chars...),
 		asciigraph.YAxisValueFormatter(func(y float64) string {
-			if math.Abs(y) < 1e-9 { // Zero comes as the rest of a subtraction.
+			if math.Abs(y) < 1e-9 { // A zero may be the remainder of a subtraction.
 				y = 0
 			}
 			return on.Level(y)

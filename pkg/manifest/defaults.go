@@ -6,7 +6,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// The defaults of a Forecast, as its author would write them. StaleAfter has none here: it follows from the lead window.
+// The defaults of a Forecast. StaleAfter has none here: it follows from the lead window.
 const (
 	DefaultAPIVersion = "apps/v1"
 	DefaultHistory    = v1alpha1.Duration("14d")
@@ -17,16 +17,16 @@ const (
 	DefaultServe      = v1alpha1.ServeFloor
 )
 
-// DefaultNamespace is that of an object in a folder that names none.
+// DefaultNamespace is the namespace of an object in a folder that names none.
 const DefaultNamespace = "default"
 
-// The limits of a Forecast. They keep one object from costing more than its share of memory, queries or time.
+// The limits of a Forecast. They bound the memory, queries and time that one object can cost.
 const (
 	// MinStep is the shortest step; steps are whole seconds.
 	MinStep = time.Second
 	// MaxPoints bounds history ÷ step: 14 days at 15 s are 80,640.
 	MaxPoints = 120_000
-	// MinPoints is the shortest history in steps that says anything.
+	// MinPoints is the shortest history, in steps.
 	MinPoints = 10
 	// MaxHistory bounds how far back a query may ask.
 	MaxHistory = 400 * 24 * time.Hour
@@ -48,36 +48,36 @@ const (
 	MaxQuery = 8192
 )
 
-// minStaleAfter is the least age beyond which a Forecast without staleAfter stops: missed scrapes are common.
+// minStaleAfter is the least default of staleAfter. Missed scrapes are common.
 const minStaleAfter = 10 * time.Minute
 
-// defaulted is a copy of a spec with its defaults filled in. What contradicts itself stays so, for the validation to
-// find: a quantile and a cost ratio get no objective beside them, a duration without a mode stays without.
-func defaulted(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
+// withDefaults returns a copy of a spec with its defaults. Contradictions stay, for the validation to find: a
+// quantile or a cost ratio gets no objective, a duration without a mode gets no mode.
+func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 	s := spec.DeepCopy()
-	fill(&s.TargetRef.APIVersion, DefaultAPIVersion)
-	fill(&s.History, DefaultHistory)
-	fill(&s.Step, DefaultStep)
-	fill(&s.Serve, DefaultServe)
+	setDefault(&s.TargetRef.APIVersion, DefaultAPIVersion)
+	setDefault(&s.History, DefaultHistory)
+	setDefault(&s.Step, DefaultStep)
+	setDefault(&s.Serve, DefaultServe)
 	if s.Quantile == "" && s.CostRatio == "" && s.Objective == nil {
 		s.Objective = &v1alpha1.Objective{}
 	}
 	if s.Objective != nil {
-		fill(&s.Objective.Late, DefaultLate)
-		fill(&s.Objective.Wait, DefaultWait)
+		setDefault(&s.Objective.Late, DefaultLate)
+		setDefault(&s.Objective.Wait, DefaultWait)
 	}
 	if s.LeadTime == nil {
 		s.LeadTime = &v1alpha1.LeadTime{}
 	}
-	fill(&s.LeadTime.Mode, v1alpha1.LeadTimeAuto)
+	setDefault(&s.LeadTime.Mode, v1alpha1.LeadTimeAuto)
 	if s.LeadTime.Mode == v1alpha1.LeadTimeAuto {
-		fill(&s.LeadTime.Fallback, DefaultFallback)
+		setDefault(&s.LeadTime.Fallback, DefaultFallback)
 	}
 	return s
 }
 
-// fill sets what is empty.
-func fill[T ~string](value *T, fallback T) {
+// setDefault sets an empty value.
+func setDefault[T ~string](value *T, fallback T) {
 	if *value == "" {
 		*value = fallback
 	}

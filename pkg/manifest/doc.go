@@ -1,8 +1,7 @@
-// Package manifest turns a Forecast object, as a user wrote it, into the refresh loop's Target: defaults filled in,
-// everything validated, the query rendered and confined to its namespace.
+// Package manifest resolves a Forecast object into a Target of the refresh loop: it sets defaults, validates every
+// field, renders the query and confines it to its namespace.
 //
-// It is one way for both places where objects live: sub-package folder reads YAML files, sub-package cluster watches the
-// Kubernetes API, and both resolve with the same Resolver. Every problem of an object is found at once, each with the
-// field's path and what to write instead; an object with problems becomes a Target that says so and never stops the
-// others.
+// Objects come from two places: sub-package folder reads YAML files, package forecasts watches the Kubernetes API.
+// Both use the same Resolver. It finds all problems of an object at once, each with the field's path and what to
+// write instead. An object with problems becomes an invalid Target; it does not stop the others.
 package manifest

@@ -11,55 +11,55 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 
 // The limits of a file.
 const (
-	MaxFile      = strict.MaxFile
-	MaxDocuments = strict.MaxDocuments
-	MaxDocument  = strict.MaxDocument
+	MaxFile      = strictyaml.MaxFile
+	MaxDocuments = strictyaml.MaxDocuments
+	MaxDocument  = strictyaml.MaxDocument
 )
 
 // Problem is one thing wrong with a file.
-type Problem = strict.Problem
+type Problem = strictyaml.Problem
 
-// Document is one YAML document of a file: a Forecast, or what is wrong with it.
+// Document is one YAML document of a file: a Forecast, or its problems.
 type Document struct {
 	File string
 	// Line is where the document begins.
 	Line int
-	// Key of the Forecast, as far as the document can be read; without a name nothing is known of what it was to be.
+	// Key of the Forecast, as far as the document can be read. The name is empty where the document has none.
 	Key snapshot.Key
 	// Object is nil where there are problems.
 	Object   *v1alpha1.Forecast
 	Problems []Problem
-	// Rest is what can be read of an object with problems, for further problems to be found in it; it may be nil.
-	Rest *v1alpha1.Forecast
+	// Partial is the readable part of an object with problems, which may have further problems. It may be nil.
+	Partial *v1alpha1.Forecast
 
-	// foreign documents are known to be something else.
+	// foreign documents have another kind.
 	foreign bool
-	// reading knows the lines of the fields, and those that Rest has not, because they have problems.
-	reading strict.Reading
+	// reading has the lines of all fields, also of those that Partial lacks because they have problems.
+	reading strictyaml.Reading
 }
 
-// Unreadable says that it is not known which object the document was to be: a syntax error, or no name. A document of
-// another kind is not unreadable; it has no key, but it hides nothing.
+// Unreadable reports whether the document's object is unknown: it has a syntax error, or no name. A document of
+// another kind is not unreadable: it cannot be a Forecast.
 func (d *Document) Unreadable() bool { return d.Key.Name == "" && !d.foreign }
 
-// Parse reads the Forecasts of a file, YAML or JSON, several documents apart by ---. It is strict: a field that does not
-// exist or is given twice is a problem of its document, with its line. A document with problems does not stop the
-// others; documents without content are left out.
+// Parse reads the Forecasts of a file, YAML or JSON, with documents separated by ---. Fields that do not exist or are
+// given twice are problems of their document, with the line. A document with problems does not stop the others.
+// Documents without content are skipped.
 func Parse(file string, data []byte) []Document {
-	read := strict.Documents(file, data)
+	read := strictyaml.Documents(file, data)
 	documents := make([]Document, len(read))
 	for i, d := range read {
-		documents[i] = parse(d)
+		documents[i] = parseDocument(d)
 	}
 	return documents
 }
 
-func parse(from strict.Document) Document {
+func parseDocument(from strictyaml.Document) Document {
 	d := Document{File: from.File, Line: from.Line}
 	if from.Broken != nil {
 		d.Problems = []Problem{*from.Broken}
@@ -79,8 +79,8 @@ func parse(from strict.Document) Document {
 	return d
 }
 
-// decode makes the object of a document, or the rest of one that has problems already.
-func (d *Document) decode(from strict.Document) {
+// decode decodes the object of a document, or the readable part of one that has problems.
+func (d *Document) decode(from strictyaml.Document) {
 	object := &v1alpha1.Forecast{}
 	err := from.Decode(object)
 	object.Namespace = cmp.Or(object.Namespace, DefaultNamespace)
@@ -88,14 +88,14 @@ func (d *Document) decode(from strict.Document) {
 	case err == nil && sound:
 		d.Object = object
 	case err == nil:
-		d.Rest = object
+		d.Partial = object
 	case sound:
 		d.Problems = []Problem{{File: d.File, Line: d.Line, Text: "read a Forecast: " + err.Error()}}
 	}
 }
 
-// wrongKind says why a document is no Forecast; empty where it is one.
-func wrongKind(d strict.Document) string {
+// wrongKind returns why a document is not a Forecast; empty where it is one.
+func wrongKind(d strictyaml.Document) string {
 	if !d.IsObject() {
 		return "is not an object: write apiVersion, kind, metadata and spec"
 	}
@@ -105,16 +105,19 @@ func wrongKind(d strict.Document) string {
 	case version == want && kind == v1alpha1.ForecastKind:
 		return ""
 	case version == want && kind == v1alpha1.WarmPoolKind:
-		return "a WarmPool holds nodes, which a folder has none of: apply it to a cluster, or see what it would be worth with " +
+		return "a WarmPool needs a cluster: apply it to one, or simulate it with " +
 			"forewarm simulate --warm-pool"
 	case strings.HasSuffix(kind, "List"):
-		return fmt.Sprintf("kind %s is not read here: write one document for each Forecast, apart by ---", kind)
+		return fmt.Sprintf(
+			"kind %s is not supported here: write one document for each Forecast, separated by ---",
+			kind,
+		)
 	}
-	return fmt.Sprintf("apiVersion %q, kind %q is not read here: write apiVersion: %s, kind: %s",
+	return fmt.Sprintf("apiVersion %q, kind %q is not supported here: write apiVersion: %s, kind: %s",
 		version, kind, want, v1alpha1.ForecastKind)
 }
 
-// Locate finds the lines of an object's problems.
+// Locate adds the lines of an object's problems.
 func (d *Document) Locate(problems field.ErrorList) []Problem {
 	out := make([]Problem, len(problems))
 	for i, p := range problems {
@@ -123,7 +126,9 @@ func (d *Document) Locate(problems field.ErrorList) []Problem {
 	return out
 }
 
-// Further locates the problems of the rest of an object, except where they follow from those that are known.
-func (d *Document) Further(problems field.ErrorList) []Problem {
-	return d.Locate(slices.DeleteFunc(problems, func(p *field.Error) bool { return d.reading.Known(p.Field) }))
+// LocateAdditional locates the problems of Partial, except those that follow from the problems of the document.
+func (d *Document) LocateAdditional(problems field.ErrorList) []Problem {
+	return d.Locate(
+		slices.DeleteFunc(problems, func(p *field.Error) bool { return d.reading.FollowsFromProblem(p.Field) }),
+	)
 }

@@ -69,12 +69,12 @@ func TestParseProblems(t *testing.T) {
 		},
 		{
 			"another kind", "apiVersion: apps/v1\nkind: Deployment\n",
-			[]string{`f.yaml:1: apiVersion "apps/v1", kind "Deployment" is not read here: write apiVersion: ` +
+			[]string{`f.yaml:1: apiVersion "apps/v1", kind "Deployment" is not supported here: write apiVersion: ` +
 				"forewarm.dev/v1alpha1, kind: Forecast"},
 		},
 		{
 			"a list of objects", "apiVersion: v1\nkind: List\nitems: []\n",
-			[]string{"f.yaml:1: kind List is not read here: write one document for each Forecast, apart by ---"},
+			[]string{"f.yaml:1: kind List is not supported here: write one document for each Forecast, separated by ---"},
 		},
 		{
 			"not an object", "- 1\n- 2\n",

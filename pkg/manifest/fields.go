@@ -13,13 +13,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-// Fields reads the fields of one object and collects what is wrong with them. Each of its methods reads one field, and
-// returns the zero value where that has a problem.
+// Fields reads the fields of one object and collects their problems. Each method reads one field, and returns the
+// zero value where the field has a problem.
 type Fields struct {
 	Problems field.ErrorList
 }
 
-// Add takes down a problem. Of a text that is wrong it keeps the beginning: problems stand in statuses, events and logs.
+// Add records a problem. It clips long texts: problems are shown in statuses, events and logs.
 func (f *Fields) Add(problem *field.Error) {
 	const longest = 200
 	if text := reflect.ValueOf(problem.BadValue); text.Kind() == reflect.String && text.Len() > longest {
@@ -28,33 +28,34 @@ func (f *Fields) Add(problem *field.Error) {
 	f.Problems = append(f.Problems, problem)
 }
 
-// Invalid takes down what is wrong with a value, and what to write instead.
+// Invalid records what is wrong with a value, and what to write instead.
 func (f *Fields) Invalid(path *field.Path, value any, format string, args ...any) {
 	f.Add(field.Invalid(path, value, fmt.Sprintf(format, args...)))
 }
 
-// All takes down what Kubernetes' own checks say of a value.
-func (f *Fields) All(path *field.Path, value string, messages []string) {
+// AddMessages records the messages of Kubernetes' own checks of a value.
+func (f *Fields) AddMessages(path *field.Path, value string, messages []string) {
 	for _, message := range messages {
 		f.Add(field.Invalid(path, value, message))
 	}
 }
 
-// Name reads the name of an object, which is required: missing says what it is for.
+// Name reads the name of an object, which is required. missing is the message where there is none.
 func (f *Fields) Name(path *field.Path, name, missing string) {
 	if name == "" {
 		f.Add(field.Required(path, missing))
 		return
 	}
-	f.All(path, name, validation.IsDNS1123Subdomain(name))
+	f.AddMessages(path, name, validation.IsDNS1123Subdomain(name))
 }
 
-// Namespace reads the namespace of an object. The Kubernetes API does so itself, as for the name; a folder has nobody else.
+// Namespace reads the namespace of an object. The Kubernetes API checks it, too; for objects in a folder this is the
+// only check.
 func (f *Fields) Namespace(namespace string) {
-	f.All(field.NewPath("metadata", "namespace"), namespace, validation.IsDNS1123Label(namespace))
+	f.AddMessages(field.NewPath("metadata", "namespace"), namespace, validation.IsDNS1123Label(namespace))
 }
 
-// Kind reads the kind of a workload, which is required: missing says what it is for.
+// Kind reads the kind of a workload, which is required. missing is the message where there is none.
 func (f *Fields) Kind(path *field.Path, kind, missing string) {
 	switch {
 	case kind == "":
@@ -64,8 +65,8 @@ func (f *Fields) Kind(path *field.Path, kind, missing string) {
 	}
 }
 
-// LeadTime is the lead time that an object names, and where: its duration in mode Fixed, which needs one, and its fallback in
-// mode Auto. It is nil where there is none.
+// LeadTime returns the lead time of an object's spec and its path: the duration in mode Fixed, which requires one,
+// the fallback in mode Auto. The path is nil where there is none.
 func (f *Fields) LeadTime(
 	path *field.Path, lead *v1alpha1.LeadTime, needed string,
 ) (at *field.Path, text v1alpha1.Duration) {
@@ -91,8 +92,8 @@ func (f *Fields) LeadTime(
 	return nil, ""
 }
 
-// Decimal reads digits with a point, as the schemas allow them: no sign, exponent, hexadecimal or NaN.
-func Decimal(text string) (value float64, ok bool) {
+// ParseDecimal reads digits with a point, as the schemas allow them: no sign, exponent, hexadecimal or NaN.
+func ParseDecimal(text string) (value float64, ok bool) {
 	if strings.Trim(text, "0123456789.") != "" {
 		return 0, false
 	}
@@ -100,8 +101,8 @@ func Decimal(text string) (value float64, ok bool) {
 	return value, err == nil
 }
 
-// Text is every problem in one line.
-func Text(problems field.ErrorList) string {
+// JoinProblems returns all problems in one line.
+func JoinProblems(problems field.ErrorList) string {
 	texts := make([]string, len(problems))
 	for i, p := range problems {
 		texts[i] = p.Error()

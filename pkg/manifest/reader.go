@@ -19,7 +19,7 @@ import (
 // reader reads the fields of a Forecast.
 type reader struct{ Fields }
 
-// signal reads where the demand comes from.
+// signal reads the source of the demand.
 func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, target *refresh.Target) {
 	path := field.NewPath("spec", "signal")
 	preset, query := spec.Signal.Preset, spec.Signal.Query
@@ -78,12 +78,12 @@ func (r *reader) duration(path *field.Path, text v1alpha1.Duration, low, high ti
 	if got := time.Duration(d); got >= low && got <= high {
 		return got
 	}
-	r.Invalid(path, text, "write a duration from %s to %s", say(low), say(high))
+	r.Invalid(path, text, "write a duration from %s to %s", formatDuration(low), formatDuration(high))
 	return 0
 }
 
-// say writes a duration as the objects do.
-func say(d time.Duration) string { return model.Duration(d).String() }
+// formatDuration writes a duration as in the objects.
+func formatDuration(d time.Duration) string { return model.Duration(d).String() }
 
 // step reads the step; whole seconds keep the grid free of rounding.
 func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
@@ -95,8 +95,8 @@ func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
 	return step
 }
 
-// leadTime reads the lead time that the object names and says so; what was measured comes after (see Measured). A window
-// over it must be a number of steps that can be forecast; a step of 0 has a problem of its own.
+// leadTime reads the lead time of the spec. A measured one replaces it later (see MeasuredLeadTime). The lead window
+// must be a number of steps that can be forecast. A step of 0 has a problem of its own.
 func (r *reader) leadTime(
 	path *field.Path, lead *v1alpha1.LeadTime, step time.Duration,
 ) (length time.Duration, source string) {
@@ -111,19 +111,24 @@ func (r *reader) leadTime(
 	window := leadtime.Window(length)
 	switch {
 	case step > window:
-		r.Invalid(at, text, "the lead window %s is shorter than the step %s: write a shorter step", say(window),
-			say(step))
+		r.Invalid(
+			at,
+			text,
+			"the lead window %s is shorter than the step %s: write a shorter step",
+			formatDuration(window),
+			formatDuration(step),
+		)
 	case window > MaxWindowSteps*step:
 		r.Invalid(at, text, "the lead window %s is %d steps of %s, more than %d: write a longer step",
-			say(window), window/step, say(step), MaxWindowSteps)
+			formatDuration(window), window/step, formatDuration(step), MaxWindowSteps)
 	}
 	if lead.Mode == v1alpha1.LeadTimeAuto {
-		return length, "fallback " + say(length)
+		return length, "fallback " + formatDuration(length)
 	}
-	return length, "fixed " + say(length)
+	return length, "fixed " + formatDuration(length)
 }
 
-// history reads how far back to look; its step and lead time may have problems of their own.
+// history reads the length of the history. The step and the lead time may have problems of their own.
 func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
 	history := r.duration(path, text, MinPoints*MinStep, MaxHistory)
 	if history == 0 || target.Step == 0 || target.Lead == 0 {
@@ -134,15 +139,15 @@ func (r *reader) history(path *field.Path, text v1alpha1.Duration, target *refre
 	switch {
 	case points > MaxPoints:
 		r.Invalid(path, text, "is %d steps of %s, more than %d: write at most %s, or a longer step",
-			points, say(target.Step), MaxPoints, say(MaxPoints*target.Step))
+			points, formatDuration(target.Step), MaxPoints, formatDuration(MaxPoints*target.Step))
 	case history < least:
-		r.Invalid(path, text, "write at least %s: %d steps and two lead windows", say(least), MinPoints)
+		r.Invalid(path, text, "write at least %s: %d steps and two lead windows", formatDuration(least), MinPoints)
 	}
 	return history
 }
 
-// seasons reads the cycles of the demand, which must be such that a model can learn them; the step and the history may
-// have problems of their own.
+// seasons reads the cycles of the demand, which models must be able to fit. The step and the history may have
+// problems of their own.
 func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *refresh.Target) []time.Duration {
 	if len(texts) > MaxSeasons {
 		r.Add(field.TooMany(path, len(texts), MaxSeasons))
@@ -157,10 +162,10 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 		}
 		switch {
 		case season%target.Step != 0 || season < 2*target.Step:
-			r.Invalid(at, text, "write a whole number of steps of %s, at least two", say(target.Step))
+			r.Invalid(at, text, "write a whole number of steps of %s, at least two", formatDuration(target.Step))
 		case season > target.History/2:
 			r.Invalid(at, text, "the history %s must hold a season twice: write at most %s",
-				say(target.History), say(target.History/2))
+				formatDuration(target.History), formatDuration(target.History/2))
 		case len(out) > 0 && season <= out[len(out)-1]:
 			r.Invalid(at, text, "write the shorter season first, each once")
 		default:
@@ -170,7 +175,7 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 	return out
 }
 
-// staleAfter reads the age beyond which nothing is served.
+// staleAfter reads the age of the newest sample beyond which nothing is served.
 func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
 	if text == "" {
 		return max(minStaleAfter, leadtime.Window(target.Lead), 2*target.Step)
@@ -200,10 +205,10 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	}
 	var out []string
 	for i, name := range names {
-		canonical, ok := windowpeak.Canonical(name)
+		canonical, ok := windowpeak.CanonicalName(name)
 		switch {
 		case !ok:
-			r.Add(field.NotSupported(path.Index(i), name, windowpeak.Names()))
+			r.Add(field.NotSupported(path.Index(i), name, windowpeak.CandidateNames()))
 		case slices.Contains(out, canonical):
 			r.Add(field.Duplicate(path.Index(i), name))
 		default:
@@ -213,8 +218,7 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	return out
 }
 
-// policy reads what is asked of the served value: a quantile, a cost ratio or an objective, of which a defaulted spec has
-// one at least.
+// policy reads the quantile, the cost ratio or the objective. A spec with defaults has at least one of them.
 func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec) decide.Policy {
 	out := decide.Policy{
 		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
@@ -239,10 +243,10 @@ func (r *reader) quantile(path *field.Path, text string) float64 {
 	if text == "" {
 		return 0
 	}
-	q, ok := Decimal(text)
-	if !ok || !(q >= windowpeak.Lowest && q <= windowpeak.Highest) {
-		r.Invalid(path, text, "write a number from %v to %v, for example \"0.95\"", windowpeak.Lowest,
-			windowpeak.Highest)
+	q, ok := ParseDecimal(text)
+	if !ok || !(q >= windowpeak.LowestQuantile && q <= windowpeak.HighestQuantile) {
+		r.Invalid(path, text, "write a number from %v to %v, for example \"0.95\"", windowpeak.LowestQuantile,
+			windowpeak.HighestQuantile)
 		return 0
 	}
 	return q
@@ -252,7 +256,7 @@ func (r *reader) costRatio(path *field.Path, text string) float64 {
 	if text == "" {
 		return 0
 	}
-	ratio, ok := Decimal(text)
+	ratio, ok := ParseDecimal(text)
 	if !ok || !(ratio > 0 && ratio <= MaxCostRatio) {
 		r.Invalid(path, text, "write a number above 0, at most %d, for example \"20\"", MaxCostRatio)
 		return 0
@@ -264,7 +268,7 @@ func (r *reader) costRatio(path *field.Path, text string) float64 {
 func (r *reader) objective(path *field.Path, o *v1alpha1.Objective) (late float64, wait time.Duration) {
 	wait = r.duration(path.Child("wait"), o.Wait, time.Second, MaxWait)
 	number, isPercentage := strings.CutSuffix(o.Late, "%")
-	percent, ok := Decimal(number)
+	percent, ok := ParseDecimal(number)
 	if !isPercentage || !ok || !(percent > 0 && percent < 100) {
 		r.Invalid(path.Child("late"), o.Late, "write a percentage above 0%% and below 100%%, for example \"1%%\"")
 		return 0, wait

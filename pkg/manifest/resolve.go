@@ -10,12 +10,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Catalogue makes a signal into PromQL.
+// Catalogue renders signals as PromQL.
 type Catalogue interface {
-	// Render is a preset's query for a workload in a namespace. The error of an unknown preset names the near ones.
+	// Render returns a preset's query for a workload in a namespace. The error of an unknown preset names similar
+	// ones.
 	Render(preset, namespace string, target v1alpha1.TargetRef) (Rendered, error)
-	// Confine is a user's own query, parsed and held to what the namespace may read. The error says where it does not
-	// parse, or what it must not ask for.
+	// Confine parses a user's query and confines it to its namespace. The error has the position of a syntax error,
+	// or what the query must not read.
 	Confine(query, namespace string) (Rendered, error)
 }
 
@@ -27,29 +28,29 @@ type Rendered struct {
 	Unit string
 	// Rate says that the demand is a rate and not a gauge.
 	Rate bool
-	// Lookback is how long one bad sample may stand in the demand: the longest range of Expr.
+	// Lookback is how long one bad sample can affect the demand: the longest range of Expr.
 	Lookback time.Duration
 }
 
-// Resolver turns objects into targets. It is safe for concurrent use where its catalogue is.
+// Resolver resolves objects into targets. It is safe for concurrent use if its catalogue is.
 type Resolver struct {
 	catalogue Catalogue
 }
 
-// NewResolver makes a Resolver whose signals come from the catalogue.
+// NewResolver returns a Resolver that renders signals with a catalogue.
 func NewResolver(catalogue Catalogue) *Resolver {
 	return &Resolver{catalogue: catalogue}
 }
 
-// Resolve is ResolveIn for an object in a folder, where nothing is known of its workload.
+// Resolve is ResolveIn for an object in a folder, where there is no cluster.
 func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {
-	return r.ResolveIn(object, Folder())
+	return r.ResolveIn(object, NoCluster())
 }
 
-// ResolveIn is the target of an object, with defaults for what it leaves out. Where the object has problems they are all
-// in the list, and the target has only a key, a generation, a workload and the problems as text.
-func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s Surroundings) (refresh.Target, field.ErrorList) {
-	spec := defaulted(&object.Spec)
+// ResolveIn returns the target of an object, with defaults. If the object has problems, the list has all of them, and
+// the target has only a key, a generation, a workload and the problems as text.
+func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s ClusterState) (refresh.Target, field.ErrorList) {
+	spec := withDefaults(&object.Spec)
 	read := reader{}
 	target := refresh.Target{
 		Key:        snapshot.Key{Namespace: object.Namespace, Name: object.Name},
@@ -59,18 +60,18 @@ func (r *Resolver) ResolveIn(object *v1alpha1.Forecast, s Surroundings) (refresh
 	bare := target
 	read.Name(field.NewPath("metadata", "name"), object.Name, "name the Forecast; its metric carries the name")
 	read.Namespace(object.Namespace)
-	read.spec(spec, s.Starts, &target)
-	read.scale(spec, workloadOf(object.Namespace, spec), s, &target)
+	read.spec(spec, s.LeadTime, &target)
+	read.autoscalers(spec, workloadOf(object.Namespace, spec), s, &target)
 	read.signal(r.catalogue, object.Namespace, spec, &target)
 	if len(read.Problems) > 0 {
-		bare.Invalid = Text(read.Problems)
+		bare.Invalid = JoinProblems(read.Problems)
 		return bare, read.Problems
 	}
 	return target, nil
 }
 
-// spec reads all of a defaulted spec but its signal.
-func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.Target) {
+// spec reads a spec with defaults, except its signal and its autoscalers.
+func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *refresh.Target) {
 	path := field.NewPath("spec")
 	ref := path.Child("targetRef")
 	r.Kind(ref.Child("kind"), spec.TargetRef.Kind, "name the kind of the workload, for example Deployment")
@@ -79,7 +80,7 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m Measured, target *refresh.T
 	target.Lead, target.LeadSource = r.leadTime(path.Child("leadTime"), spec.LeadTime, target.Step)
 	target.History = r.history(path.Child("history"), spec.History, target)
 	if spec.LeadTime.Mode == v1alpha1.LeadTimeAuto && len(r.Problems) == 0 {
-		target.Lead, target.LeadSource = m.lead(target)
+		target.Lead, target.LeadSource = m.resolve(target)
 		target.LeadPool = m.Pool
 	}
 	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)

@@ -61,22 +61,22 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := refresh.Target{
-		Key:           snapshot.Key{Namespace: "inference", Name: "llama"},
-		Generation:    7,
-		Workload:      "Deployment/llama",
-		Expr:          `vllm/arrivals{namespace="inference",Deployment="llama"}`,
-		Unit:          "requests",
-		Rate:          true,
-		Step:          30 * time.Second,
-		History:       14 * 24 * time.Hour,
-		Lead:          5 * time.Minute,
-		LeadSource:    "fallback 5m: no pods are watched for a Forecast in a folder",
-		StaleAfter:    10 * time.Minute,
-		Policy:        decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
-		ScalingSource: "no autoscaler, and no spec.scaling; no autoscalers are looked for in a folder",
-		Uncalibrated: "late 1% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
-			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window's maximum is " +
-			"served; no autoscalers are looked for in a folder",
+		Key:              snapshot.Key{Namespace: "inference", Name: "llama"},
+		Generation:       7,
+		Workload:         "Deployment/llama",
+		Expr:             `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		Unit:             "requests",
+		Rate:             true,
+		Step:             30 * time.Second,
+		History:          14 * 24 * time.Hour,
+		Lead:             5 * time.Minute,
+		LeadSource:       "fallback 5m: pods are not watched without a cluster",
+		StaleAfter:       10 * time.Minute,
+		Policy:           decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
+		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
+		Uncalibrated: "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
+			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is " +
+			"served; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -122,8 +122,8 @@ func TestEverythingSet(t *testing.T) {
 			Mode:   decide.Shadow,
 			Target: 4000,
 		},
-		Scalings:      []decide.Scaling{advised(4000_000, 1, 50)},
-		ScalingSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; no autoscalers are looked for in a folder",
+		Autoscalers:      []decide.Autoscaler{advised(4000_000, 1, 50)},
+		AutoscalerSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -131,10 +131,10 @@ func TestEverythingSet(t *testing.T) {
 }
 
 // advised is spec.scaling as the README advises an HPA to be.
-func advised(target int64, least, most int32) decide.Scaling {
+func advised(target int64, least, most int32) decide.Autoscaler {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
-	return decide.Scaling{By: "spec.scaling", HPA: hpa.Spec{
+	return decide.Autoscaler{Name: "spec.scaling", HPA: hpa.Spec{
 		Min: least, Max: most, Cluster: hpa.DefaultCluster(),
 		Metrics:  []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: target}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
@@ -180,7 +180,7 @@ func TestCostRatio(t *testing.T) {
 			t.Errorf("%s: %v %s", fields, problems, diff)
 		}
 		if calibrated := want.Target > 0; calibrated != (got.Uncalibrated == "") ||
-			calibrated != got.Policy.ByOutcome() {
+			calibrated != got.Policy.ByHeadroom() {
 			t.Errorf("%s: uncalibrated %q", fields, got.Uncalibrated)
 		}
 	}
@@ -347,16 +347,16 @@ spec:
 
 func TestMeasuredLeadTimes(t *testing.T) {
 	const auto = "  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n"
-	measured := func(lead time.Duration) manifest.Measured {
-		return manifest.Measured{Lead: lead, Words: "p90 of 12 starts"}
+	measured := func(lead time.Duration) manifest.MeasuredLeadTime {
+		return manifest.MeasuredLeadTime{Lead: lead, Source: "p90 of 12 starts"}
 	}
 	for _, c := range []struct {
 		name, fields string
-		measured     manifest.Measured
+		measured     manifest.MeasuredLeadTime
 		lead         time.Duration
 		source       string
 	}{
-		{"nothing yet", "", manifest.Measured{Words: "3 of 10 starts"}, 5 * time.Minute, "fallback 5m: 3 of 10 starts"},
+		{"nothing yet", "", manifest.MeasuredLeadTime{Source: "3 of 10 starts"}, 5 * time.Minute, "fallback 5m: 3 of 10 starts"},
 		{"measured", "", measured(4 * time.Minute), 4 * time.Minute, "p90 of 12 starts"},
 		{
 			"fixed", "leadTime: {mode: Fixed, duration: 12m}", measured(4 * time.Minute), 12 * time.Minute, "fixed 12m",
@@ -364,20 +364,20 @@ func TestMeasuredLeadTimes(t *testing.T) {
 		{
 			"a window of more steps than can be forecast", "step: 1s\n  history: 1d", measured(20 * time.Minute),
 			1000*time.Second - 75*time.Second,
-			"p90 of 12 starts; it is 20m, held to what a step of 1s and a history of 1d allow",
+			"p90 of 12 starts; 20m is clamped to what a step of 1s and a history of 1d allow",
 		},
 		{
 			"two windows longer than the history", "history: 20m", measured(20 * time.Minute),
 			10*time.Minute - 75*time.Second,
-			"p90 of 12 starts; it is 20m, held to what a step of 30s and a history of 20m allow",
+			"p90 of 12 starts; 20m is clamped to what a step of 30s and a history of 20m allow",
 		},
 		{
 			"a window shorter than the step", "step: 5m", measured(time.Minute), 225 * time.Second,
-			"p90 of 12 starts; it is 1m, held to what a step of 5m and a history of 2w allow",
+			"p90 of 12 starts; 1m is clamped to what a step of 5m and a history of 2w allow",
 		},
 	} {
 		o := object(t, header+"spec:\n"+auto+"  "+c.fields+"\n")
-		got, problems := manifest.NewResolver(catalogue{}).ResolveIn(o, manifest.Surroundings{Starts: c.measured})
+		got, problems := manifest.NewResolver(catalogue{}).ResolveIn(o, manifest.ClusterState{LeadTime: c.measured})
 		if len(problems) > 0 || got.Lead != c.lead || got.LeadSource != c.source || got.Policy.Lead != c.lead {
 			t.Errorf("%s: %s (policy %s), %q, %v; want %s, %q",
 				c.name, got.Lead, got.Policy.Lead, got.LeadSource, problems, c.lead, c.source)

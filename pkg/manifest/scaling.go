@@ -17,21 +17,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// MaxReplicas is the maxReplicas of a spec.scaling without one: no bound, so far as the schema knows one.
+// MaxReplicas is the default of spec.scaling.maxReplicas: the largest number that the schema allows.
 const MaxReplicas = 1_000_000
 
-// maxTarget is the first target whose thousandths an HPA cannot hold.
+// maxTarget is the first target that overflows an HPA's quantity in thousandths.
 const maxTarget = math.MaxInt64 / 1000
 
-// scale says which autoscalers read the value: those of the cluster that refer to the object and scale its workload, or
-// else spec.scaling.
-func (r *reader) scale(
+// autoscalers reads which autoscalers use the value: those of the cluster that refer to the object and scale its
+// workload, else spec.scaling.
+func (r *reader) autoscalers(
 	spec *v1alpha1.ForecastSpec,
 	workload leadtime.Workload,
-	s Surroundings,
+	s ClusterState,
 	target *refresh.Target,
 ) {
-	own, stated := r.scaling(field.NewPath("spec", "scaling"), spec.Scaling)
+	own, stated := r.ownScaling(field.NewPath("spec", "scaling"), spec.Scaling)
 	milli := int64(0)
 	if stated {
 		milli = own.HPA.Metrics[0].Target
@@ -40,25 +40,30 @@ func (r *reader) scale(
 	words := choice.Used
 	switch {
 	case len(choice.Scalings) == 0 && stated:
-		choice.Scalings = []decide.Scaling{own}
+		choice.Scalings = []decide.Autoscaler{own}
 		words = []string{autoscaler.Describe(own)}
 	case len(choice.Scalings) == 0:
-		words = []string{"no autoscaler, and no spec.scaling"}
-	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Scaling) bool { return c.Target() == own.Target() }):
-		words = append(words,
-			fmt.Sprintf("spec.scaling.target %s is not used beside them", spec.Scaling.Target.String()))
+		words = []string{"no autoscaler and no spec.scaling"}
+	case stated && !slices.ContainsFunc(choice.Scalings, func(c decide.Autoscaler) bool { return c.Target() == own.Target() }):
+		words = append(
+			words,
+			fmt.Sprintf(
+				"spec.scaling.target %s is not used, because there are autoscalers",
+				spec.Scaling.Target.String(),
+			),
+		)
 	}
-	doubts := doubts(choice.Passed, s.Unread)
-	target.Scalings, target.ScalingSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
+	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
+	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
 	if len(choice.Scalings) > 0 {
 		target.Policy.Target = choice.Scalings[0].Target()
 		return
 	}
-	target.Uncalibrated = uncalibrated(target.Policy, doubts)
+	target.Uncalibrated = uncalibratedMessage(target.Policy, doubts)
 }
 
-// doubts are the first few reasons why autoscalers are not used, and why there may be more of them.
-func doubts(passed []string, unread string) []string {
+// unusedReasons returns the first few reasons why autoscalers are not used, and why more may exist.
+func unusedReasons(passed []string, unread string) []string {
 	const shown = 4
 	out := slices.Clone(passed[:min(shown, len(passed))])
 	if more := len(passed) - shown; more > 0 {
@@ -70,9 +75,9 @@ func doubts(passed []string, unread string) []string {
 	return out
 }
 
-// uncalibrated says how an objective or a cost ratio is served while it cannot be calibrated by the workload's outcome;
-// nothing without either.
-func uncalibrated(policy decide.Policy, doubts []string) string {
+// uncalibratedMessage returns what is served while an objective or a cost ratio cannot be calibrated; empty without
+// either.
+func uncalibratedMessage(policy decide.Policy, doubts []string) string {
 	var asked string
 	switch {
 	case policy.CostRatio > 0:
@@ -82,17 +87,17 @@ func uncalibrated(policy decide.Policy, doubts []string) string {
 	default:
 		return ""
 	}
-	text := fmt.Sprintf("%s needs to know what one replica sustains: let a HorizontalPodAutoscaler or a "+
-		"ScaledObject refer to this Forecast, or set spec.scaling.target; until then the %v quantile of the window's "+
-		"maximum is served", asked, policy.Level())
+	text := fmt.Sprintf("%s is not calibrated, because it is unknown what one replica sustains: let a "+
+		"HorizontalPodAutoscaler or a ScaledObject refer to this Forecast, or set spec.scaling.target; until then the %v "+
+		"quantile of the window peak is served", asked, policy.Level())
 	return strings.Join(append([]string{text}, doubts...), "; ")
 }
 
-// scaling reads spec.scaling as the autoscaler that the README advises: its scale-down is not held, because the value
-// already looks ahead, and the rest is as the API server and the controller-manager have it.
-func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.Scaling, stated bool) {
+// ownScaling reads spec.scaling as the autoscaler that docs/hpa.md recommends: without scale-down stabilization,
+// because the value already looks ahead, and with the defaults of the API server and the controller-manager.
+func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.Autoscaler, stated bool) {
 	if s == nil {
-		return decide.Scaling{}, false
+		return decide.Autoscaler{}, false
 	}
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
@@ -100,7 +105,7 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 		Min: 1, Max: MaxReplicas,
 		Metrics: []hpa.Metric{{
 			Name: "demand", Source: hpa.External, Type: hpa.AverageValue,
-			Target: r.scalingTarget(path.Child("target"), s),
+			Target: r.replicaTarget(path.Child("target"), s),
 		}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 		Cluster:  hpa.DefaultCluster(),
@@ -118,13 +123,13 @@ func (r *reader) scaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.
 		r.Invalid(path.Child("maxReplicas"), spec.Max, "write at least %d: minReplicas, and 1; and at most %d",
 			least, MaxReplicas)
 	}
-	// One that may sleep keeps a replica here, see package autoscaler.
+	// A workload that may scale to zero keeps one replica here, see package autoscaler.
 	spec.Min = max(spec.Min, 1)
-	return decide.Scaling{By: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
+	return decide.Autoscaler{Name: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
 }
 
-// scalingTarget reads what one replica sustains, in milli-units; 0 where it is no target of a metric.
-func (r *reader) scalingTarget(path *field.Path, s *v1alpha1.Scaling) int64 {
+// replicaTarget reads what one replica sustains, in thousandths; 0 where the target is invalid.
+func (r *reader) replicaTarget(path *field.Path, s *v1alpha1.Scaling) int64 {
 	target := s.Target.AsApproximateFloat64()
 	switch {
 	case !(target > 0):
@@ -139,7 +144,7 @@ func (r *reader) scalingTarget(path *field.Path, s *v1alpha1.Scaling) int64 {
 	return s.Target.MilliValue()
 }
 
-// CheckQuantities refuses an object whose quantities must not be parsed (see v1alpha1.BoundedQuantity). It is to be asked
+// CheckQuantities rejects an object whose quantities must not be parsed (see v1alpha1.BoundedQuantity). Call it
 // before the object is decoded.
 func CheckQuantities(object map[string]any) error {
 	text, found, err := unstructured.NestedString(object, "spec", "scaling", "target")

@@ -17,8 +17,8 @@ import (
 // referring is an autoscaler of 1 to 20 replicas that refers to the Forecast of header; target 0 leaves it to the Forecast.
 func referring(by string, target int64) autoscaler.Reference {
 	return autoscaler.Reference{
-		Forecast: snapshot.Key{Namespace: "inference", Name: "llama"}, By: by,
-		Scales: leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"},
+		Forecast: snapshot.Key{Namespace: "inference", Name: "llama"}, Autoscaler: by,
+		Workload: leadtime.Workload{Namespace: "inference", APIVersion: "apps/v1", Kind: "Deployment", Name: "llama"},
 		Spec: hpa.Spec{
 			Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: target * 1000}},
@@ -36,8 +36,8 @@ func refused(by, reason string) autoscaler.Reference {
 func TestWhereTheSettingsComeFrom(t *testing.T) {
 	const (
 		h     = "HorizontalPodAutoscaler/"
-		needs = "late 1% needs to know what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
-			"this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window's maximum is served"
+		needs = "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject refer to " +
+			"this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is served"
 	)
 	many := make([]autoscaler.Reference, 9)
 	for i := range many {
@@ -51,7 +51,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 		target              float64
 		words, uncalibrated string
 	}{
-		{"nothing", "", nil, "", nil, 0, "no autoscaler, and no spec.scaling", needs},
+		{"nothing", "", nil, "", nil, 0, "no autoscaler and no spec.scaling", needs},
 		{
 			"an HPA is enough", "",
 			[]autoscaler.Reference{referring(h+"a", 64)},
@@ -79,7 +79,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			"",
 			[]string{h + "a"},
 			64,
-			h + "a: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used beside them", "",
+			h + "a: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used, because there are autoscalers", "",
 		},
 		{
 			"a trigger that leaves the target to the Forecast", "scaling: {target: 50}",
@@ -93,7 +93,7 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			"a trigger and a Forecast that both leave it to the other", "",
 			[]autoscaler.Reference{referring("ScaledObject/a", 0)},
 			"", nil, 0,
-			"no autoscaler, and no spec.scaling; ScaledObject/a is not used: nothing says what one replica sustains: set " +
+			"no autoscaler and no spec.scaling; ScaledObject/a is not used: nothing says what one replica sustains: set " +
 				"target in its trigger's metadata, or spec.scaling.target",
 			needs + "; ScaledObject/a is not used: nothing says what one replica sustains: set target in its trigger's " +
 				"metadata, or spec.scaling.target",
@@ -120,9 +120,9 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			[]string{h + "a"},
 			64, h + "a: 64 a replica, 1 to 20 replicas", "",
 		},
-		{"a quantile alone", `quantile: "0.9"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling", ""},
+		{"a quantile alone", `quantile: "0.9"`, nil, "", nil, 0, "no autoscaler and no spec.scaling", ""},
 		{
-			"a cost ratio needs one, too", `costRatio: "20"`, nil, "", nil, 0, "no autoscaler, and no spec.scaling",
+			"a cost ratio needs one, too", `costRatio: "20"`, nil, "", nil, 0, "no autoscaler and no spec.scaling",
 			strings.Replace(needs, "late 1%", "costRatio 20", 1),
 		},
 		{
@@ -139,22 +139,29 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			header+"spec:\n  targetRef: {kind: Deployment, name: llama}\n  signal: {query: x}\n  "+c.fields+"\n",
 		)
 		got, problems := manifest.NewResolver(catalogue{}).
-			ResolveIn(o, manifest.Surroundings{Autoscalers: c.references, Unread: c.unread})
+			ResolveIn(o, manifest.ClusterState{Autoscalers: c.references, UnreadReason: c.unread})
 		var by []string
-		for _, s := range got.Scalings {
-			by = append(by, s.By)
+		for _, s := range got.Autoscalers {
+			by = append(by, s.Name)
 			if err := s.HPA.Validate(); err != nil {
-				t.Errorf("%s: %s: %v", c.name, s.By, err)
+				t.Errorf("%s: %s: %v", c.name, s.Name, err)
 			}
 		}
 		if diff := cmp.Diff(c.by, by); diff != "" || len(problems) > 0 || got.Policy.Target != c.target {
 			t.Errorf("%s: target %g, %v, %s", c.name, got.Policy.Target, problems, diff)
 		}
-		if got.ScalingSource != c.words || got.Uncalibrated != c.uncalibrated {
-			t.Errorf("%s:\n%s\n%s\nwant\n%s\n%s", c.name, got.ScalingSource, got.Uncalibrated, c.words, c.uncalibrated)
+		if got.AutoscalerSource != c.words || got.Uncalibrated != c.uncalibrated {
+			t.Errorf(
+				"%s:\n%s\n%s\nwant\n%s\n%s",
+				c.name,
+				got.AutoscalerSource,
+				got.Uncalibrated,
+				c.words,
+				c.uncalibrated,
+			)
 		}
-		if (got.Uncalibrated == "") != (got.Policy.ByOutcome() || got.Policy.Quantile > 0) {
-			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByOutcome(), got.Uncalibrated)
+		if (got.Uncalibrated == "") != (got.Policy.ByHeadroom() || got.Policy.Quantile > 0) {
+			t.Errorf("%s: by outcome %v, uncalibrated %q", c.name, got.Policy.ByHeadroom(), got.Uncalibrated)
 		}
 	}
 }
@@ -163,30 +170,30 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 func TestUsableIsBounded(t *testing.T) {
 	o := object(t, header+spec("scaling: {target: 4k, maxReplicas: 50}"))
 	got, _ := manifest.NewResolver(catalogue{}).Resolve(o)
-	if len(got.Scalings) != 1 || got.Scalings[0].Usable() != 200_000 {
-		t.Errorf("scalings %+v", got.Scalings)
+	if len(got.Autoscalers) != 1 || got.Autoscalers[0].MaxCapacity() != 200_000 {
+		t.Errorf("scalings %+v", got.Autoscalers)
 	}
 }
 
 func TestSameSurroundings(t *testing.T) {
 	list := []autoscaler.Reference{referring("a", 1)}
-	one := manifest.Surroundings{Autoscalers: list}
+	one := manifest.ClusterState{Autoscalers: list}
 	for _, c := range []struct {
 		name  string
-		other manifest.Surroundings
+		other manifest.ClusterState
 		want  bool
 	}{
-		{"the very list", manifest.Surroundings{Autoscalers: list}, true},
-		{"another list", manifest.Surroundings{Autoscalers: []autoscaler.Reference{referring("a", 1)}}, false},
-		{"none", manifest.Surroundings{}, false},
-		{"other words", manifest.Surroundings{Autoscalers: list, Unread: "no"}, false},
-		{"other starts", manifest.Surroundings{Autoscalers: list, Starts: manifest.Measured{Words: "1 of 10"}}, false},
+		{"the very list", manifest.ClusterState{Autoscalers: list}, true},
+		{"another list", manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring("a", 1)}}, false},
+		{"none", manifest.ClusterState{}, false},
+		{"other words", manifest.ClusterState{Autoscalers: list, UnreadReason: "no"}, false},
+		{"other starts", manifest.ClusterState{Autoscalers: list, LeadTime: manifest.MeasuredLeadTime{Source: "1 of 10"}}, false},
 	} {
-		if got := one.Same(c.other); got != c.want {
+		if got := one.Equal(c.other); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
-	if !(manifest.Surroundings{}).Same(manifest.Surroundings{}) {
+	if !(manifest.ClusterState{}).Equal(manifest.ClusterState{}) {
 		t.Error("nothing is not the same as nothing")
 	}
 }

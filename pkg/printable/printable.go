@@ -1,9 +1,9 @@
-// Package printable keeps what others wrote (names, messages, files) from driving a terminal and from hiding what a text
-// says: control characters, those that turn the direction of writing, and others that show nothing become what JSON
-// escapes them to, such as \u001b, so that JSON that is written through it stays the same JSON.
+// Package printable makes foreign text (names, messages, files) safe to show: it cannot control a terminal or hide
+// parts of itself. Control characters, those that change the direction of writing, and other invisible ones become
+// their JSON escapes, such as \u001b, so JSON stays the same JSON.
 //
-// It belongs where text leaves the program, not where text is made: a Writer around stdout and stderr, Text around a
-// rendered page or picture. Line is for one value of many in a line, which must not end that line.
+// Use it where text leaves the program: a Writer around stdout and stderr, Text around a rendered page or picture. Line
+// is for one value within a line, which must not end that line.
 package printable
 
 import (
@@ -17,19 +17,18 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text of several lines with all escaped that cannot be seen but line feeds and tabs. What is no UTF-8 becomes
-// U+FFFD.
+// Text escapes all invisible characters of a text but line feeds and tabs. Invalid UTF-8 becomes U+FFFD.
 func Text(text string) string {
-	return mapped(text, func(r rune) bool { return r == '\n' || r == '\t' || seen(r) })
+	return escaped(text, func(r rune) bool { return r == '\n' || r == '\t' || visible(r) })
 }
 
-// Line is Text of a single line: line feeds and tabs are escaped, too.
-func Line(text string) string { return mapped(text, seen) }
+// Line is Text for a single line: line feeds and tabs are escaped too.
+func Line(text string) string { return escaped(text, visible) }
 
-// seen says that a character can be seen, or is a space of some width.
-func seen(r rune) bool { return unicode.IsGraphic(r) }
+// visible reports whether a character is visible, or a space of some width.
+func visible(r rune) bool { return unicode.IsGraphic(r) }
 
-// Clip keeps the beginning of a text that is longer than so many bytes, whole characters of it, and marks that it is cut.
+// Clip cuts a text that is longer than so many bytes, at a whole character, and marks the cut.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -37,7 +36,7 @@ func Clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-func mapped(text string, keep func(rune) bool) string {
+func escaped(text string, keep func(rune) bool) string {
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !keep(r) }) {
 		return text
 	}
@@ -55,22 +54,22 @@ func mapped(text string, keep func(rune) bool) string {
 	return out.String()
 }
 
-// Writer writes Text. It may be written to from several goroutines.
+// Writer writes Text. It is safe for concurrent use.
 type Writer struct {
 	to io.Writer
 
 	mu sync.Mutex
-	// begun are the first bytes of a character whose others have not come yet.
+	// partial holds the first bytes of an incomplete character.
 	begun []byte
 }
 
-// NewWriter writes to another writer.
+// NewWriter returns a Writer to another writer.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Unwrap is the writer behind it, for a terminal's own commands: what is written to it comes through as it is.
+// Unwrap returns the underlying writer, for terminal control sequences of the program's own.
 func (w *Writer) Unwrap() io.Writer { return w.to }
 
-// Write implements io.Writer. All that it is given is written at once, but for a character that is not complete.
+// Write implements io.Writer. It writes everything at once, except for an incomplete character.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// A character that comes in two writes is still one, and what never becomes one is no command either.
+// A character that is split over two writes stays whole, and one that is never completed is not a control character.
 func TestWriter(t *testing.T) {
 	const text = "größer ▕█\x1b[2J\u202e\u009b\xff\U000e0041 ende\n"
 	for cut := range len(text) {

@@ -45,8 +45,8 @@ const (
 	wild    = "anything"
 )
 
-// made is a history in which something happens, and the same without it.
-type made struct {
+// syntheticHistory is a history in which something happens, and the same without it.
+type syntheticHistory struct {
 	name         string
 	kind         string
 	values, twin []float64
@@ -61,9 +61,9 @@ type made struct {
 }
 
 // makeHistory makes that of a seed. Values are single precision, as the store keeps them.
-func makeHistory(seed uint64) made {
+func makeHistory(seed uint64) syntheticHistory {
 	rng := rand.New(rand.NewPCG(seed, 20))
-	m := made{kind: []string{glitch, burst, launch, wild, glitch, level, glitch, outage}[seed/2%8]}
+	m := syntheticHistory{kind: []string{glitch, burst, launch, wild, glitch, level, glitch, outage}[seed/2%8]}
 	before := 720 + rng.IntN(480) // six to ten hours
 	after := settled + 20
 	m.policy = decide.Policy{Quantile: []float64{0.95, 0.99, 0.5}[rng.IntN(3)], Lead: 5 * time.Minute}
@@ -126,7 +126,7 @@ func usualDemand(rng *rand.Rand, calm float64) func(int) float64 {
 }
 
 // happen writes what happens.
-func (m *made) happen(rng *rand.Rand, calm float64) {
+func (m *syntheticHistory) happen(rng *rand.Rand, calm float64) {
 	m.values = slices.Clone(m.twin)
 	top := slices.Max(m.twin)
 	switch m.kind {
@@ -162,13 +162,13 @@ func (m *made) happen(rng *rand.Rand, calm float64) {
 	default:
 		m.over = m.event + 40
 		for i := m.event; i < m.over; i++ {
-			m.values[i] = anything(rng, m.twin[i], calm)
+			m.values[i] = anyValue(rng, m.twin[i], calm)
 		}
 	}
 }
 
-// anything is a sample that may be of any kind.
-func anything(rng *rand.Rand, usual, calm float64) float64 {
+// anyValue is a sample that may be of any kind.
+func anyValue(rng *rand.Rand, usual, calm float64) float64 {
 	switch rng.IntN(12) {
 	case 0:
 		return math.NaN()
@@ -195,7 +195,7 @@ func anything(rng *rand.Rand, usual, calm float64) float64 {
 const limitSignal = "limitSignal"
 
 // Fetch answers from memory.
-func (m *made) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+func (m *syntheticHistory) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
 	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
 	found := false
 	for i := range out.Values {
@@ -212,13 +212,13 @@ func (m *made) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error
 		}
 	}
 	if !found {
-		return forecast.Series{}, series.ErrNone
+		return forecast.Series{}, series.ErrNoSeries
 	}
 	return out, nil
 }
 
 // play steps the loop from shortly before the event to the end, and hands on every entry with its newest sample.
-func (m *made) play(t *testing.T, each func(at int, now time.Time, e *snapshot.Entry)) {
+func (m *syntheticHistory) play(t *testing.T, each func(at int, now time.Time, e *snapshot.Entry)) {
 	t.Helper()
 	tg := refresh.Target{
 		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
@@ -232,7 +232,7 @@ func (m *made) play(t *testing.T, each func(at int, now time.Time, e *snapshot.E
 		Policy:     m.policy,
 	}
 	if m.target > 0 {
-		tg.Scalings = []decide.Scaling{{By: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
+		tg.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
 			Min: 1, Max: m.capacity, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{
 				Source: hpa.External, Type: hpa.AverageValue, Target: max(1, int64(m.target*1000)),
@@ -242,17 +242,17 @@ func (m *made) play(t *testing.T, each func(at int, now time.Time, e *snapshot.E
 	if m.saturated != nil {
 		tg.Saturated = limitSignal
 	}
-	loop, _ := newLoop(t, m, fixed{tg})
+	loop, _ := newLoop(t, m, fixedTargets{tg})
 	for at := m.event - 2; at < len(m.values); at++ {
 		now := noon.Add(time.Duration(at+1) * grid) // The samples of the running step may still come.
 		each(at, now, entry(t, loop.Step(t.Context(), now), "llama"))
 	}
 }
 
-// faces are all values that an entry serves, by what is asked.
-func faces(e *snapshot.Entry, now time.Time) map[string]float64 {
+// servedValues are all values that an entry serves, by what is asked.
+func servedValues(e *snapshot.Entry, now time.Time) map[string]float64 {
 	out := map[string]float64{}
-	for name, s := range map[string]decide.Selection{
+	for name, s := range map[string]decide.Overrides{
 		"itself": {}, "its floor": {Mode: decide.Floor}, "shadow": {Mode: decide.Shadow}, "as forecast": {Mode: decide.Forecast},
 		"the .995 quantile": {Quantile: 0.995}, "next to nothing late": {Late: 1e-6},
 		"the last value": {Model: "last-value"}, "SES": {Model: "ses", Quantile: 0.99},
@@ -274,9 +274,9 @@ func faces(e *snapshot.Entry, now time.Time) map[string]float64 {
 	return out
 }
 
-// plain judges the base the plain way, sample by sample: the highest level that all samples of a corroboration time had, or
+// referenceBound judges the base the plain way, sample by sample: the highest level that all samples of a corroboration time had, or
 // that three of separate times had.
-type plain struct {
+type referenceBound struct {
 	known []float64
 	above []spike
 	base  float64
@@ -290,8 +290,8 @@ type spike struct {
 	v  float64
 }
 
-func (p *plain) add(at int, v float64) {
-	if !(v >= 0) || v > series.Limit {
+func (p *referenceBound) add(at int, v float64) {
+	if !(v >= 0) || v > series.MaxSample {
 		p.row = nil
 		return
 	}
@@ -318,7 +318,7 @@ func (p *plain) add(at int, v float64) {
 }
 
 // most is the most that may be served: two and a half times the base and, where that may be less than a replica, what is observed.
-func (m *made) most(judge *plain, observed float64) float64 {
+func (m *syntheticHistory) most(judge *referenceBound, observed float64) float64 {
 	most := 2.5 * judge.base
 	if judge.sure == 0 || judge.sure < m.target {
 		most = math.Max(most, observed)
@@ -327,9 +327,9 @@ func (m *made) most(judge *plain, observed float64) float64 {
 }
 
 // checkFaces checks all that is served at every step against the bound.
-func (m *made) checkFaces(t *testing.T) (served []float64) {
+func (m *syntheticHistory) checkFaces(t *testing.T) (served []float64) {
 	t.Helper()
-	var judge plain
+	var judge referenceBound
 	for i, v := range m.values[:m.event-2] {
 		judge.add(i, v)
 	}
@@ -338,7 +338,7 @@ func (m *made) checkFaces(t *testing.T) (served []float64) {
 		judge.add(at, m.values[at])
 		// What is observed holds on over gaps.
 		observed := slices.Max(append([]float64{0}, finite(m.values[at-2*corroboration:at+1])...))
-		for name, v := range faces(e, now) {
+		for name, v := range servedValues(e, now) {
 			if !said && (!(v >= 0) || v > m.most(&judge, observed)) {
 				said = true // The others are like it.
 				t.Errorf("%s, step %+d: %s serves %v; the demand is %v, the base %v: %s",
@@ -355,11 +355,11 @@ func (m *made) checkFaces(t *testing.T) (served []float64) {
 }
 
 func finite(values []float64) []float64 {
-	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !(v >= 0) || v > series.Limit })
+	return slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !(v >= 0) || v > series.MaxSample })
 }
 
 // check checks what is served after the event; it says what is wrong with a glitch, of which a few in a hundred may be.
-func (m *made) check(t *testing.T) (off string) {
+func (m *syntheticHistory) check(t *testing.T) (off string) {
 	t.Helper()
 	served := m.checkFaces(t)
 	at := func(step int) float64 { return served[step-m.event+2] }
@@ -391,7 +391,7 @@ func (m *made) check(t *testing.T) (off string) {
 }
 
 // checkGlitch compares with the twin, from a lead window and ten minutes after the glitch on.
-func (m *made) checkGlitch(t *testing.T, at func(int) float64) string {
+func (m *syntheticHistory) checkGlitch(t *testing.T, at func(int) float64) string {
 	t.Helper()
 	twin := *m
 	twin.values, twin.kind = m.twin, nothing

@@ -7,8 +7,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// anchors are the moments at which a Forecast is rebuilt from its history: multiples of the refit interval, moved by an
-// offset that follows from its name so that a thousand Forecasts do not refit at once. All times are on the step's grid.
+// anchors are the times at which a Forecast is rebuilt from its history: multiples of the refit interval, shifted by an
+// offset derived from its name, so that a thousand Forecasts do not refit at once. All times are on the step's grid.
 type anchors struct {
 	refit, step, offset time.Duration
 }
@@ -20,8 +20,8 @@ func newAnchors(key snapshot.Key, refit, step time.Duration) anchors {
 	return anchors{refit: refit, step: step, offset: offset}
 }
 
-// at is the last anchor at or before t.
-func (a anchors) at(t time.Time) time.Time {
+// newestBefore is the last anchor at or before t.
+func (a anchors) newestBefore(t time.Time) time.Time {
 	since := t.UnixNano() - int64(a.offset)
 	return align(time.Unix(0, since-since%int64(a.refit)+int64(a.offset)), a.step)
 }

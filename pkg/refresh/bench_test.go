@@ -19,20 +19,20 @@ import (
 // fleet is a thousand Forecasts with 14 days of minutes each, every model among their candidates, and an objective.
 const fleetSize = 1000
 
-func fleet() fixed {
-	targets := make(fixed, fleetSize)
+func thousandForecasts() fixedTargets {
+	targets := make(fixedTargets, fleetSize)
 	for i := range targets {
 		t := target(fmt.Sprintf("model-%04d", i))
 		t.History, t.Models = 14*24*time.Hour, nil
 		t.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: t.Lead}
-		t.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+		t.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
 		targets[i] = t
 	}
 	return targets
 }
 
-// stock is an HPA as it comes, with a target for each replica.
-func stock(target float64) hpa.Spec {
+// defaultHPA is an HPA as it comes, with a target for each replica.
+func defaultHPA(target float64) hpa.Spec {
 	return hpa.Spec{Min: 1, Max: 100, Cluster: hpa.DefaultCluster(), Metrics: []hpa.Metric{{
 		Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * target),
 	}}}
@@ -54,8 +54,8 @@ func BenchmarkFleet(b *testing.B) {
 	board := new(snapshot.Board)
 	loop, err := refresh.New(
 		refresh.Config{Grace: time.Hour},
-		&forgetful{noisy},
-		fleet(),
+		&unrecordedSource{noisy},
+		thousandForecasts(),
 		board,
 		slog.New(slog.DiscardHandler),
 	)
@@ -67,7 +67,7 @@ func BenchmarkFleet(b *testing.B) {
 	loop.Step(b.Context(), now)
 	start := time.Since(begun)
 	memory := liveBytes() - before
-	rebuilds, steps := board.Load().Loop.Rebuilds, 0
+	rebuilds, steps := board.Load().Loop.Refits, 0
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(step)
@@ -77,7 +77,7 @@ func BenchmarkFleet(b *testing.B) {
 	// A metric that is reported before the loop is lost in it.
 	b.ReportMetric(start.Seconds(), "s/start")
 	b.ReportMetric(float64(memory)/fleetSize/1000, "kB/Forecast")
-	b.ReportMetric(float64(board.Load().Loop.Rebuilds-rebuilds)/float64(steps), "rebuilds/op")
+	b.ReportMetric(float64(board.Load().Loop.Refits-rebuilds)/float64(steps), "rebuilds/op")
 	runtime.KeepAlive(loop)
 }
 
@@ -96,7 +96,7 @@ func BenchmarkRebuild(b *testing.B) {
 		}
 		asked := c
 		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
-		asked.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {
 			b.Run(step.String()+"/"+name, func(b *testing.B) {
 				var kept *forecaster.Forecaster

@@ -13,13 +13,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// present is a source with a clock that is right: it has no sample of a time to come, and refuses ranges that are too long.
-type present struct {
+// rightClockSource is a source with a clock that is right: it has no sample of a time to come, and refuses ranges that are too long.
+type rightClockSource struct {
 	now     time.Time
 	queries int
 }
 
-func (p *present) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+func (p *rightClockSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
 	p.queries++
 	if q.Points() > 100_000 {
 		return forecast.Series{}, fmt.Errorf("%d points: %w", q.Points(), series.ErrTooLarge)
@@ -33,7 +33,7 @@ func (p *present) Fetch(_ context.Context, q refresh.Query) (forecast.Series, er
 		}
 	}
 	if !found {
-		return forecast.Series{}, series.ErrNone
+		return forecast.Series{}, series.ErrNoSeries
 	}
 	return out, nil
 }
@@ -49,8 +49,8 @@ func TestClockSteps(t *testing.T) {
 		for _, lasts := range []time.Duration{step, 7 * time.Minute, 2 * time.Hour} {
 			t.Run(fmt.Sprintf("%s for %s", off, lasts), func(t *testing.T) {
 				t.Parallel()
-				source := &present{}
-				loop, _ := newLoop(t, source, fixed{target("llama")})
+				source := &rightClockSource{}
+				loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 				now := noon
 				play := func(span, off time.Duration) (e *snapshot.Entry) {
 					t.Helper()
@@ -58,7 +58,7 @@ func TestClockSteps(t *testing.T) {
 						source.now = now
 						e = entry(t, loop.Step(t.Context(), now.Add(off)), "llama")
 						if v := e.Decision.Value; e.State.Serves() && !(v > 0 && v < 250) {
-							t.Fatalf("%s serves %v: %s", now.Add(off), v, e.Why())
+							t.Fatalf("%s serves %v: %s", now.Add(off), v, e.ReadyMessage())
 						}
 					}
 					return e
@@ -67,7 +67,7 @@ func TestClockSteps(t *testing.T) {
 				wrong := play(lasts, off)
 				if lasts > time.Hour && off.Abs() > 10*time.Minute && wrong.State.Serves() &&
 					(off > 0 || now.Add(off).Before(noon.Add(9*time.Minute))) {
-					t.Errorf("with a wrong clock %s after two hours: %s", wrong.State, wrong.Why())
+					t.Errorf("with a wrong clock %s after two hours: %s", wrong.State, wrong.ReadyMessage())
 				}
 				asked := source.queries
 				right := play(2*step, 0)
@@ -78,7 +78,7 @@ func TestClockSteps(t *testing.T) {
 				if n := source.queries - asked; n > 3 {
 					t.Errorf("%d queries in two steps", n)
 				}
-				fresh, _ := newLoop(t, source, fixed{target("llama")})
+				fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
 				want := entry(t, fresh.Step(t.Context(), now.Add(-step)), "llama")
 				if want.Decision.Value != right.Decision.Value || want.Model != right.Model {
 					t.Errorf(
@@ -95,15 +95,15 @@ func TestClockSteps(t *testing.T) {
 }
 
 // A clock that trembles by less than a step costs nothing: nothing is read again.
-func TestClockThatTrembles(t *testing.T) {
-	source := &present{}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+func TestClockJitter(t *testing.T) {
+	source := &rightClockSource{}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	now := noon
 	for i := range 120 {
 		source.now = now
 		e := entry(t, loop.Step(t.Context(), now.Add(time.Duration(i%5-2)*20*time.Second)), "llama")
 		if e.State != snapshot.Ready {
-			t.Fatalf("step %d: %s: %s", i, e.State, e.Why())
+			t.Fatalf("step %d: %s: %s", i, e.State, e.ReadyMessage())
 		}
 		now = now.Add(step)
 	}

@@ -11,22 +11,22 @@ import (
 
 // Config of the loop. The zero value of a field means its default.
 type Config struct {
-	// Refit is how often models are fitted again; default 6 h. Shorter follows a change of pattern sooner and costs more
+	// Refit is the time between refits; default 6 h. A shorter one follows a change of pattern sooner and costs more
 	// CPU: about 0.2 s for each Forecast of 14 days of minutes, twice that with an objective.
 	Refit time.Duration
 	// Season is the cycle in which demand repeats, over which models are judged; default 24 h.
 	Season time.Duration
-	// Concurrency is how many queries may be under way at once; default 16. PerNamespace bounds those of one namespace,
-	// so that one tenant's slow queries leave room for the others; default half of Concurrency.
+	// Concurrency bounds the queries in flight; default 16. PerNamespace bounds those of one namespace, so that one
+	// tenant's slow queries do not delay the others; default half of Concurrency.
 	Concurrency, PerNamespace int
 	// Timeout of a query, for every 10,000 points of its range; default 30 s.
 	Timeout time.Duration
-	// Grace is how long a step waits for its queries before it publishes what there is; default 5 s. What comes later
-	// is published by the next step.
+	// Grace is how long a step waits for its queries before it publishes a snapshot; default 5 s. Later answers are
+	// published by a later step.
 	Grace time.Duration
 }
 
-// WithDefaults is the configuration with its zero fields filled in.
+// WithDefaults returns the configuration with defaults in place of zero fields.
 func (c Config) WithDefaults() Config {
 	set := func(field *time.Duration, value time.Duration) {
 		if *field == 0 {
@@ -46,7 +46,7 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Validate returns every problem of a configuration with its defaults.
+// Validate returns every problem of a configuration that has its defaults.
 func (c Config) Validate() error {
 	var problems []error
 	for name, d := range map[string]time.Duration{
@@ -63,7 +63,7 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Clock tells the time to Run; Step takes it as an argument.
+// Clock is the time for Run; Step takes the time as an argument.
 type Clock interface {
 	Now() time.Time
 	// WaitUntil returns at t, or with the context's error.

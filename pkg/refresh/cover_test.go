@@ -16,31 +16,36 @@ import (
 // what is served is as if there had never been one. No step of it is without a value, and the history is read once.
 func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 	const long, short, steps = 6 * time.Minute, 2 * time.Minute, 15
-	asked := func() fixed {
-		out := fixed{target("llama")}
+	asked := func() fixedTargets {
+		out := fixedTargets{target("llama")}
 		out[0].Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 10}
-		out[0].Scalings = scaledTo(50)
-		measured(&out[0], long, "p90 of 23 starts")
+		out[0].Autoscalers = hpaWithMax(50)
+		setMeasuredLead(&out[0], long, "p90 of 23 starts")
 		return out
 	}
-	source, covered := &past{demand: daily}, asked()
+	source, covered := &demandSource{demand: daily}, asked()
 	loop, _ := newLoop(t, source, covered)
-	never, _ := newLoop(t, &past{demand: daily}, asked())
+	never, _ := newLoop(t, &demandSource{demand: daily}, asked())
 	// The steepest hour of the day.
 	now := noon.Add(12 * time.Hour)
 	run := func(lead time.Duration, words string) (served, servedWithout float64) {
 		t.Helper()
-		measured(&covered[0], lead, words)
+		setMeasuredLead(&covered[0], lead, words)
 		for range steps {
 			now = now.Add(step)
 			e := entry(t, loop.Step(t.Context(), now), "llama")
 			longer := e.Window - leadtime.Window(lead)
 			if e.State != snapshot.Ready || e.Lead != lead || longer < 0 || longer >= step || e.LeadSource != words {
-				t.Fatalf("%s: %s, lead %s (%s), window %s", words, e.Why(), e.Lead, e.LeadSource, e.Window)
+				t.Fatalf("%s: %s, lead %s (%s), window %s", words, e.ReadyMessage(), e.Lead, e.LeadSource, e.Window)
 			}
 			without := entry(t, never.Step(t.Context(), now), "llama")
 			served, servedWithout = served+e.Decision.Value, servedWithout+without.Decision.Value
-			if diff := cmp.Diff(summary(without), summary(e), cmpopts.EquateNaNs()); diff != "" && lead == long {
+			if diff := cmp.Diff(
+				bitwiseSummary(without),
+				bitwiseSummary(e),
+				cmpopts.EquateNaNs(),
+			); diff != "" &&
+				lead == long {
 				t.Fatalf("at %s the cover leaves traces (-never covered +uncovered)\n%s", now, diff)
 			}
 		}
@@ -50,7 +55,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 	queries := len(source.queries)
 	served, without := run(
 		short,
-		"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m0s without it",
+		"p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m0s without it",
 	)
 	t.Logf("covered %.4g are served, without the cover %.4g", served, without)
 	if served >= 0.99*without {

@@ -22,21 +22,21 @@ func TestFaultsCostOneForecast(t *testing.T) {
 		err    error
 		reason string
 	}{
-		"none":   {fmt.Errorf("%w", series.ErrNone), "NoSeries"},
-		"many":   {fmt.Errorf("%w: 7; aggregate with sum()", series.ErrMany), "SeveralSeries"},
+		"none":   {fmt.Errorf("%w", series.ErrNoSeries), "NoSeries"},
+		"many":   {fmt.Errorf("%w: 7; aggregate with sum()", series.ErrSeveralSeries), "SeveralSeries"},
 		"query":  {fmt.Errorf("%w: parse error", series.ErrQuery), "QueryRefused"},
 		"large":  {fmt.Errorf("%w: 10,000,000 points", series.ErrTooLarge), "AnswerTooLarge"},
 		"down":   {fmt.Errorf("%w: status 500", series.ErrUnavailable), "Unavailable"},
 		"other":  {errors.New("odd"), "QueryFailed"},
 		"panics": {nil, "QueryFailed"},
 	}
-	source := &past{demand: daily, fail: func(q refresh.Query) error {
+	source := &demandSource{demand: daily, fail: func(q refresh.Query) error {
 		if q.Expr == "panics" {
 			panic("a fault in the source")
 		}
 		return faults[q.Expr].err
 	}}
-	targets := fixed{
+	targets := fixedTargets{
 		target("good"),
 		{Key: snapshot.Key{Namespace: "inference", Name: "invalid"}, Invalid: "spec.step: too short"},
 	}
@@ -48,10 +48,10 @@ func TestFaultsCostOneForecast(t *testing.T) {
 	loop, _ := newLoop(t, source, targets)
 	s := loop.Step(t.Context(), noon)
 	if e := entry(t, s, "good"); e.State != snapshot.Ready {
-		t.Errorf("the good one is %s", e.Why())
+		t.Errorf("the good one is %s", e.ReadyMessage())
 	}
-	if e := entry(t, s, "invalid"); e.State != snapshot.Invalid || !strings.Contains(e.Why(), "too short") {
-		t.Errorf("the invalid one is %s", e.Why())
+	if e := entry(t, s, "invalid"); e.State != snapshot.Invalid || !strings.Contains(e.ReadyMessage(), "too short") {
+		t.Errorf("the invalid one is %s", e.ReadyMessage())
 	}
 	for name, fault := range faults {
 		e := entry(t, s, name)
@@ -63,15 +63,15 @@ func TestFaultsCostOneForecast(t *testing.T) {
 			c.Reason != fault.reason {
 			t.Errorf("%s: %s, source %+v; want Pending for %s", name, e.State, c, fault.reason)
 		}
-		if _, err := e.Answer(decide.Selection{}, noon); !errors.Is(err, snapshot.ErrNotServing) {
+		if _, err := e.Answer(decide.Overrides{}, noon); !errors.Is(err, snapshot.ErrNotServing) {
 			t.Errorf("%s: answers with %v", name, err)
 		}
 	}
 }
 
 func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
-	source := &past{demand: daily, fail: func(refresh.Query) error { return series.ErrUnavailable }}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	source := &demandSource{demand: daily, fail: func(refresh.Query) error { return series.ErrUnavailable }}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	for i := range 60 {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
@@ -82,25 +82,25 @@ func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
 
 // A series that is not there yet is asked for at every step: its first sample is to be seen when it comes.
 func TestSeriesThatComesLate(t *testing.T) {
-	source := &past{demand: daily, fail: func(q refresh.Query) error {
+	source := &demandSource{demand: daily, fail: func(q refresh.Query) error {
 		if q.To.Before(noon.Add(20 * time.Minute)) {
-			return series.ErrNone
+			return series.ErrNoSeries
 		}
 		return nil
 	}}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	for i := range 22 {
 		now := noon.Add(time.Duration(i) * step)
 		e := entry(t, loop.Step(t.Context(), now), "llama")
 		if served, there := e.State.Serves(), i > 20; served != there {
-			t.Errorf("minute %d: %s", i, e.Why())
+			t.Errorf("minute %d: %s", i, e.ReadyMessage())
 		}
 	}
 }
 
 // blocking answers slow queries only when released.
 type blocking struct {
-	past
+	demandSource
 	release chan struct{}
 }
 
@@ -112,15 +112,15 @@ func (b *blocking) Fetch(ctx context.Context, q refresh.Query) (forecast.Series,
 			return forecast.Series{}, fmt.Errorf("%w: %w", series.ErrUnavailable, ctx.Err())
 		}
 	}
-	return b.past.Fetch(ctx, q)
+	return b.demandSource.Fetch(ctx, q)
 }
 
 func TestSlowQueryDelaysOnlyItself(t *testing.T) {
-	source := &blocking{past: past{demand: daily}, release: make(chan struct{})}
+	source := &blocking{demandSource: demandSource{demand: daily}, release: make(chan struct{})}
 	slow := target("slow")
 	slow.Expr = "slow"
 	board := new(snapshot.Board)
-	loop, err := refresh.New(refresh.Config{Grace: 5 * time.Second}, source, fixed{slow, target("quick")}, board,
+	loop, err := refresh.New(refresh.Config{Grace: 5 * time.Second}, source, fixedTargets{slow, target("quick")}, board,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -137,12 +137,12 @@ func TestSlowQueryDelaysOnlyItself(t *testing.T) {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
 	if e := entry(t, board.Load(), "slow"); e.State != snapshot.Ready {
-		t.Errorf("once released: %s", e.Why())
+		t.Errorf("once released: %s", e.ReadyMessage())
 	}
 }
 
 func TestBadSamplesBecomeGapsWithACondition(t *testing.T) {
-	source := &past{demand: func(at time.Time) float64 {
+	source := &demandSource{demand: func(at time.Time) float64 {
 		switch at.Minute() % 10 {
 		case 3:
 			return math.Inf(1)
@@ -155,19 +155,19 @@ func TestBadSamplesBecomeGapsWithACondition(t *testing.T) {
 		}
 		return daily(at)
 	}}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	if c := condition(t, e, snapshot.ConditionData); c.True || !strings.Contains(c.Message, "negative") {
 		t.Errorf("data condition %+v", c)
 	}
 	if v := e.Decision.Value; math.IsNaN(v) || math.IsInf(v, 0) || v < e.Observed || v > 400 {
-		t.Errorf("serves %v on %v observed: %s", v, e.Observed, e.Why())
+		t.Errorf("serves %v on %v observed: %s", v, e.Observed, e.ReadyMessage())
 	}
 }
 
 func TestClockThatGoesBackwards(t *testing.T) {
-	source := &past{demand: daily}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	source := &demandSource{demand: daily}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	loop.Step(t.Context(), noon)
 	e := entry(t, loop.Step(t.Context(), noon.Add(-time.Hour)), "llama")
 	if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "ClockBehind" {

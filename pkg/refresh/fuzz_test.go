@@ -24,7 +24,7 @@ func FuzzServed(f *testing.F) {
 	)
 	f.Fuzz(func(t *testing.T, data []byte, quantile, target float64, kind uint8) {
 		const least = 4 * corroboration
-		m := made{
+		m := syntheticHistory{
 			name: "fuzzed", kind: wild, models: []string{"ses", "holt-winters"}, capacity: 1 << 30,
 			policy: decide.Policy{Quantile: min(max(quantile, 0.5), 0.995), Lead: 5 * time.Minute},
 		}

@@ -15,74 +15,74 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// measured sets a lead time as the resolver does, in an object that did not change.
-func measured(t *refresh.Target, lead time.Duration, words string) {
+// setMeasuredLead sets a lead time as the resolver does, in an object that did not change.
+func setMeasuredLead(t *refresh.Target, lead time.Duration, words string) {
 	t.Lead, t.Policy.Lead, t.LeadSource = lead, lead, words
 }
 
 func TestAnotherLeadTimeIsAnotherState(t *testing.T) {
-	source := &past{demand: daily}
-	targets := fixed{target("llama")}
+	source := &demandSource{demand: daily}
+	targets := fixedTargets{target("llama")}
 	loop, _ := newLoop(t, source, targets)
 	loop.Step(t.Context(), noon)
-	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")
 	after := entry(t, loop.Step(t.Context(), noon.Add(time.Second)), "llama")
 	if after.Lead != 15*time.Minute || after.Window < leadtime.Window(15*time.Minute) ||
 		after.State != snapshot.Ready {
-		t.Errorf("lead %s, window %s, %s", after.Lead, after.Window, after.Why())
+		t.Errorf("lead %s, window %s, %s", after.Lead, after.Window, after.ReadyMessage())
 	}
 	if len(source.queries) != 1 {
 		t.Errorf("%d queries: the history was read again", len(source.queries))
 	}
 	fresh, _ := newLoop(t, source, targets)
 	want := entry(t, fresh.Step(t.Context(), noon.Add(time.Second)), "llama")
-	if diff := cmp.Diff(summary(want), summary(after), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(bitwiseSummary(want), bitwiseSummary(after), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("the old lead time leaves traces (-started with the new one +changed)\n%s", diff)
 	}
 }
 
-func TestOtherWordsRebuildNothing(t *testing.T) {
-	targets := fixed{target("llama")}
-	loop, _ := newLoop(t, &past{demand: daily}, targets)
-	before := loop.Step(t.Context(), noon).Loop.Rebuilds
-	measured(&targets[0], targets[0].Lead, "p90 of 13 starts")
-	targets[0].ScalingSource, targets[0].Uncalibrated = "two HPAs", "it needs a target"
+func TestInformativeFieldsRebuildNothing(t *testing.T) {
+	targets := fixedTargets{target("llama")}
+	loop, _ := newLoop(t, &demandSource{demand: daily}, targets)
+	before := loop.Step(t.Context(), noon).Loop.Refits
+	setMeasuredLead(&targets[0], targets[0].Lead, "p90 of 13 starts")
+	targets[0].AutoscalerSource, targets[0].Uncalibrated = "two HPAs", "it needs a target"
 	loop.Step(t.Context(), noon.Add(time.Second))
 	s := loop.Step(t.Context(), noon.Add(step))
 	e := entry(t, s, "llama")
-	if e.LeadSource != "p90 of 13 starts" || e.ScalingSource != "two HPAs" || s.Loop.Rebuilds != before {
+	if e.LeadSource != "p90 of 13 starts" || e.AutoscalerSource != "two HPAs" || s.Loop.Refits != before {
 		t.Errorf(
 			"%q, %q after %d rebuilds, want the new words and %d",
 			e.LeadSource,
-			e.ScalingSource,
-			s.Loop.Rebuilds,
+			e.AutoscalerSource,
+			s.Loop.Refits,
 			before,
 		)
 	}
 }
 
 func TestALeadTimeThatChangesWhileTheSourceIsDownCostsNoValue(t *testing.T) {
-	source := &past{demand: daily}
-	targets := fixed{target("llama")}
+	source := &demandSource{demand: daily}
+	targets := fixedTargets{target("llama")}
 	loop, _ := newLoop(t, source, targets)
 	loop.Step(t.Context(), noon)
 	source.fail = func(refresh.Query) error { return fmt.Errorf("%w: refused", series.ErrUnavailable) }
-	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")
 	e := entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
 	if e.State != snapshot.Ready || e.Lead != 5*time.Minute {
-		t.Errorf("%s with lead %s, want the value of the old lead time", e.Why(), e.Lead)
+		t.Errorf("%s with lead %s, want the value of the old lead time", e.ReadyMessage(), e.Lead)
 	}
 	source.fail = nil
 	e = entry(t, loop.Step(t.Context(), noon.Add(3*step)), "llama")
 	if e.State != snapshot.Ready || e.Lead != 15*time.Minute {
-		t.Errorf("when the source is back: %s with lead %s", e.Why(), e.Lead)
+		t.Errorf("when the source is back: %s with lead %s", e.ReadyMessage(), e.Lead)
 	}
 }
 
 // A query that takes long keeps its worker: the next lead time waits for it, and the history is not read again.
 func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
-	source := &past{demand: daily}
-	targets := fixed{target("llama")}
+	source := &demandSource{demand: daily}
+	targets := fixedTargets{target("llama")}
 	board := new(snapshot.Board)
 	answer := make(chan struct{})
 	source.fail = func(refresh.Query) error { <-answer; return nil }
@@ -98,7 +98,7 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 	}
 	// The grace ends before the answer, which is the history.
 	loop.Step(t.Context(), noon)
-	measured(&targets[0], 15*time.Minute, "p90 of 12 starts")
+	setMeasuredLead(&targets[0], 15*time.Minute, "p90 of 12 starts")
 	loop.Step(t.Context(), noon.Add(time.Second))
 	close(answer)
 	for i := range 1000 {
@@ -108,7 +108,7 @@ func TestALeadTimeThatChangesDuringAQueryWaitsForIt(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 		if i == 999 {
-			t.Fatalf("never changed over: %s, lead %s", e.Why(), e.Lead)
+			t.Fatalf("never changed over: %s, lead %s", e.ReadyMessage(), e.Lead)
 		}
 	}
 	histories := 0

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Loop keeps the board up to date. Step and Run are not to be called at once.
+// Loop keeps the board up to date. Step and Run must not be called concurrently.
 type Loop struct {
 	config  Config
 	source  Source
@@ -26,7 +26,7 @@ type Loop struct {
 	stats   snapshot.LoopStats
 }
 
-// New makes a loop; the configuration's zero fields get their defaults, its errors are returned all at once.
+// New returns a loop. Zero fields of the configuration get their defaults; the error lists all problems.
 func New(config Config, source Source, targets Targets, board *snapshot.Board, log *slog.Logger) (*Loop, error) {
 	config = config.WithDefaults()
 	if err := config.Validate(); err != nil {
@@ -39,12 +39,12 @@ func New(config Config, source Source, targets Targets, board *snapshot.Board, l
 	}, nil
 }
 
-// Step asks for what is new at a time, publishes a snapshot and returns it. Queries that outlast the grace go on under
-// ctx; their Forecasts are published as they were, and the next step takes what came.
+// Step fetches what is new at a time, publishes a snapshot and returns it. Queries that take longer than the grace
+// continue under ctx: their Forecasts are published unchanged, and a later step publishes the answers.
 func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	targets := l.targets.Targets(now)
 	l.reconcile(targets)
-	l.heedClock(ctx, now)
+	l.rereadAfterClockSetBack(ctx, now)
 	for _, w := range l.workers {
 		if !l.busy[w] && w.due(now) {
 			l.start(ctx, w, now)
@@ -53,12 +53,12 @@ func (l *Loop) Step(ctx context.Context, now time.Time) *snapshot.Snapshot {
 	l.collect(ctx)
 	l.stats.Steps++
 	s := l.snapshot(targets, now)
-	tell(ctx, l.log, l.board.Load(), s)
+	logChanges(ctx, l.log, l.board.Load(), s)
 	l.board.Publish(s)
 	return s
 }
 
-// Run steps at every multiple of the smallest step until the context ends, then waits for the queries under way.
+// Run steps at every multiple of the smallest step until the context ends, then waits for the queries in flight.
 func (l *Loop) Run(ctx context.Context, clock Clock) error {
 	defer l.drain()
 	for {
@@ -66,33 +66,33 @@ func (l *Loop) Run(ctx context.Context, clock Clock) error {
 		l.Step(ctx, begun)
 		now := clock.Now()
 		l.stats.StepSeconds = now.Sub(begun).Seconds()
-		if clock.WaitUntil(ctx, l.wake(now)) != nil {
-			return nil // The context ended: that is how Run ends.
+		if clock.WaitUntil(ctx, l.nextStep(now)) != nil {
+			return nil // Run ends with the context.
 		}
 	}
 }
 
-// The pace of Run: at the smallest step of all Forecasts, within these bounds.
+// The pace of Run is the smallest step of all Forecasts, within these bounds.
 const (
-	fastest = time.Second
-	slowest = 15 * time.Second
-	// pending is the pace while a history is being read, so that progress shows.
+	minPace = time.Second
+	maxPace = 15 * time.Second
+	// pendingPace holds while queries are in flight, so that answers are published soon.
 	pendingPace = time.Second
 )
 
-func (l *Loop) wake(now time.Time) time.Time {
-	pace := slowest
+func (l *Loop) nextStep(now time.Time) time.Time {
+	pace := maxPace
 	for _, w := range l.workers {
 		pace = min(pace, w.target.Step)
 	}
 	if len(l.busy) > 0 {
 		pace = pendingPace
 	}
-	pace = max(pace, fastest)
+	pace = max(pace, minPace)
 	return align(now, pace).Add(pace)
 }
 
-// reconcile makes a worker for each valid target and forgets those of others; a changed object begins anew.
+// reconcile makes a worker for each valid target and drops the others. A changed object is rebuilt.
 func (l *Loop) reconcile(targets []Target) {
 	wanted := make(map[snapshot.Key]bool, len(targets))
 	for _, t := range targets {
@@ -100,7 +100,7 @@ func (l *Loop) reconcile(targets []Target) {
 			continue
 		}
 		wanted[t.Key] = true
-		l.renew(t)
+		l.updateWorker(t)
 	}
 	for key := range l.workers {
 		if !wanted[key] {
@@ -109,17 +109,17 @@ func (l *Loop) reconcile(targets []Target) {
 	}
 }
 
-// renew makes the worker of a target, or changes it where the target has changed.
-func (l *Loop) renew(t Target) {
+// updateWorker makes the worker of a target, or replaces it if the target has changed.
+func (l *Loop) updateWorker(t Target) {
 	before := l.workers[t.Key]
 	switch {
 	case before == nil:
 		l.workers[t.Key] = newWorker(t, l.config)
 	case reflect.DeepEqual(before.target, t):
 	case l.busy[before] && before.target.Generation == t.Generation:
-		// The object is the same, its measured lead time or its autoscalers are not. The job under way ends soon; a worker
-		// made now would have to read the whole history again.
-	case same(before.target, t):
+		// Only the measured lead time or the autoscalers have changed. The job ends soon; a worker made now would have
+		// to fetch the whole history again.
+	case sameState(before.target, t):
 		before.target = t
 	default:
 		w := newWorker(t, l.config)
@@ -130,11 +130,12 @@ func (l *Loop) renew(t Target) {
 	}
 }
 
-// heedClock has the history read again of what was asked for with a clock that was ahead. What was shown is shown until then.
-func (l *Loop) heedClock(ctx context.Context, now time.Time) {
+// rereadAfterClockSetBack fetches the history again of Forecasts that were queried while the clock was ahead. Until
+// then the last result stays published.
+func (l *Loop) rereadAfterClockSetBack(ctx context.Context, now time.Time) {
 	anew := 0
 	for key, before := range l.workers {
-		if l.busy[before] || !before.outran(now) {
+		if l.busy[before] || !before.clockWasAhead(now) {
 			continue
 		}
 		w := newWorker(before.target, l.config)
@@ -147,10 +148,11 @@ func (l *Loop) heedClock(ctx context.Context, now time.Time) {
 	}
 }
 
-// same says whether two targets lead to the same state: they differ in words and in what is to come at most.
-func same(a, b Target) bool {
-	a.LeadSource, a.ScalingSource, a.Uncalibrated = b.LeadSource, b.ScalingSource, b.Uncalibrated
-	a.LeadPool, a.AtZero = b.LeadPool, b.AtZero
+// sameState reports whether two targets lead to the same state: they differ at most in descriptions and in times at
+// zero replicas.
+func sameState(a, b Target) bool {
+	a.LeadSource, a.AutoscalerSource, a.Uncalibrated = b.LeadSource, b.AutoscalerSource, b.Uncalibrated
+	a.LeadPool, a.ScaledToZero = b.LeadPool, b.ScaledToZero
 	return reflect.DeepEqual(a, b)
 }
 
@@ -165,26 +167,26 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 			return
 		}
 		defer release()
-		defer l.contain(w, now)
-		w.advance(ctx, now, bounded{l.source, l.config.Timeout})
+		defer l.recoverPanic(w, now)
+		w.advance(ctx, now, timeoutSource{l.source, l.config.Timeout})
 	}()
 }
 
-// contain makes a panic in one Forecast's job that Forecast's error: it must not take the metrics of a whole cluster with
-// it. The state that panicked is dropped, and built anew from the history with growing pauses.
-func (l *Loop) contain(w *worker, now time.Time) {
+// recoverPanic turns a panic in one Forecast's job into that Forecast's error: it must not end the metrics of the whole
+// cluster. The state is dropped, and rebuilt from the history with growing pauses.
+func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	fault := recover()
 	if fault == nil {
 		return
 	}
-	l.log.Error("a refresh panicked; please report this", "forecast", w.target.Key.String(),
+	l.log.Error("a refresh panicked: please report this", "forecast", w.target.Key.String(),
 		"fault", fault, "stack", string(debug.Stack()))
-	w.store, w.limits, w.forecaster, w.fetched = nil, nil, nil, time.Time{}
+	w.store, w.saturation, w.forecaster, w.fetched = nil, nil, nil, time.Time{}
 	w.found = view{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
-	w.fail(now)
+	w.scheduleRetry(now)
 }
 
-// collect waits for the jobs under way, no longer than the grace.
+// collect waits for running jobs, no longer than the grace.
 func (l *Loop) collect(ctx context.Context) {
 	grace, cancel := context.WithTimeout(ctx, l.config.Grace)
 	defer cancel()
@@ -204,21 +206,21 @@ func (l *Loop) drain() {
 	}
 }
 
-// finish takes what a job found.
+// finish takes over the result of a job.
 func (l *Loop) finish(w *worker) {
 	delete(l.busy, w)
 	before := w.shown.err
 	w.shown = w.found
-	l.stats.Rebuilds += w.rebuilds
-	w.rebuilds = 0
+	l.stats.Refits += w.refits
+	w.refits = 0
 	if w.shown.err != nil {
 		l.stats.QueryErrors++
 	}
-	l.report(w, before)
+	l.logQueryError(w, before)
 }
 
-// report logs a fault when it begins or changes its kind, and when it ends: not at every step.
-func (l *Loop) report(w *worker, before error) {
+// logQueryError logs an error when it begins, when its reason changes and when it ends, not at every step.
+func (l *Loop) logQueryError(w *worker, before error) {
 	now := w.shown.err
 	log := l.log.With("forecast", w.target.Key.String())
 	switch {
@@ -229,17 +231,17 @@ func (l *Loop) report(w *worker, before error) {
 	}
 }
 
-// snapshot puts the entries of all targets together.
+// snapshot assembles the entries of all targets.
 func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 	entries := make(map[snapshot.Key]*snapshot.Entry, len(targets))
 	pending := 0
 	for _, t := range targets {
 		if t.Invalid != "" {
-			entries[t.Key] = invalid(t)
+			entries[t.Key] = invalidEntry(t)
 			continue
 		}
 		w := l.workers[t.Key]
-		e := w.shown.at(w.target, now)
+		e := w.shown.entryAt(w.target, now)
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
 		}

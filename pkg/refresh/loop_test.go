@@ -25,8 +25,8 @@ const step = time.Minute
 
 var noon = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 
-// past is a source over a demand that is a function of time; fail, where set, answers instead.
-type past struct {
+// demandSource is a source over a demand that is a function of time; fail, where set, answers instead.
+type demandSource struct {
 	demand func(time.Time) float64
 	fail   func(refresh.Query) error
 
@@ -34,7 +34,7 @@ type past struct {
 	queries []refresh.Query
 }
 
-func (p *past) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+func (p *demandSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
 	p.mu.Lock()
 	p.queries = append(p.queries, q)
 	p.mu.Unlock()
@@ -56,9 +56,9 @@ func daily(t time.Time) float64 {
 	return 100 + 60*math.Sin(2*math.Pi*hours/24) + 7*math.Sin(hours*11) + 5*math.Sin(hours*37)
 }
 
-type fixed []refresh.Target
+type fixedTargets []refresh.Target
 
-func (f fixed) Targets(time.Time) []refresh.Target { return f }
+func (f fixedTargets) Targets(time.Time) []refresh.Target { return f }
 
 func target(name string) refresh.Target {
 	return refresh.Target{
@@ -107,14 +107,14 @@ func condition(t *testing.T, e *snapshot.Entry, kind string) snapshot.Condition 
 }
 
 func TestStepServes(t *testing.T) {
-	loop, board := newLoop(t, &past{demand: daily}, fixed{target("llama")})
+	loop, board := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
 	s := loop.Step(t.Context(), noon)
 	if board.Load() != s {
 		t.Error("the snapshot is not on the board")
 	}
 	e := entry(t, s, "llama")
 	if e.State != snapshot.Ready {
-		t.Fatalf("state %s: %s", e.State, e.Why())
+		t.Fatalf("state %s: %s", e.State, e.ReadyMessage())
 	}
 	newest := noon.Add(-step)
 	if !e.SampleTime.Equal(newest) || e.Observed != float64(float32(daily(newest))) {
@@ -130,8 +130,8 @@ func TestStepServes(t *testing.T) {
 }
 
 func TestStepAsksOnlyForWhatIsNew(t *testing.T) {
-	source := &past{demand: daily}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	source := &demandSource{demand: daily}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	for i := range 4 {
 		// Twice within a step: the second has nothing to ask for.
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
@@ -151,8 +151,8 @@ func TestStepAsksOnlyForWhatIsNew(t *testing.T) {
 	}
 }
 
-// summary is what must be equal to the last bit wherever and whenever it is computed.
-func summary(e *snapshot.Entry) any {
+// bitwiseSummary is what must be equal to the last bit wherever and whenever it is computed.
+func bitwiseSummary(e *snapshot.Entry) any {
 	return struct {
 		Decision   decide.Decision
 		Candidates []snapshot.Candidate
@@ -167,7 +167,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 	all := target("llama")
 	all.Models = nil
 	run := func(from time.Time) *snapshot.Entry {
-		loop, _ := newLoop(t, &past{demand: noisy}, fixed{all})
+		loop, _ := newLoop(t, &demandSource{demand: noisy}, fixedTargets{all})
 		var s *snapshot.Snapshot
 		for now := from; !now.After(noon.Add(hours * time.Hour)); now = now.Add(step) {
 			s = loop.Step(t.Context(), now)
@@ -180,7 +180,7 @@ func TestReplicasAgreeToTheLastBit(t *testing.T) {
 		"restarted an hour ago":  run(noon.Add((hours - 1) * time.Hour)),
 		"restarted in the night": run(noon.Add(6*time.Hour + 13*time.Minute)),
 	} {
-		if diff := cmp.Diff(summary(old), summary(e), cmpopts.EquateNaNs()); diff != "" {
+		if diff := cmp.Diff(bitwiseSummary(old), bitwiseSummary(e), cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("%s (-since noon +restarted)\n%s", name, diff)
 		}
 	}
@@ -194,7 +194,7 @@ func TestYoungSeriesIsServedAsItGrows(t *testing.T) {
 		}
 		return daily(at)
 	}
-	loop, _ := newLoop(t, &past{demand: young}, fixed{target("llama")})
+	loop, _ := newLoop(t, &demandSource{demand: young}, fixedTargets{target("llama")})
 	states := map[snapshot.State]bool{}
 	var s *snapshot.Snapshot
 	for i := range 180 {
@@ -204,25 +204,25 @@ func TestYoungSeriesIsServedAsItGrows(t *testing.T) {
 		if !(e.Decision.Value >= e.Observed) {
 			t.Fatalf("minute %d: %v served below %v", i, e.Decision.Value, e.Observed)
 		}
-		if _, err := e.Answer(decide.Selection{Quantile: 0.9}, s.Time); err != nil {
+		if _, err := e.Answer(decide.Overrides{Quantile: 0.9}, s.Time); err != nil {
 			t.Fatalf("minute %d: another quantile: %v", i, err)
 		}
 	}
 	e := entry(t, s, "llama")
 	if e.Model == "" || len(e.Path) == 0 {
-		t.Errorf("after three hours no model serves: %s", e.Why())
+		t.Errorf("after three hours no model serves: %s", e.ReadyMessage())
 	}
 	if len(states) != 1 || !states[snapshot.Warming] {
 		t.Errorf("states %v, want Warming throughout the first day", states)
 	}
-	if s.Loop.Rebuilds > 2 {
-		t.Errorf("%d rebuilds in the first three hours", s.Loop.Rebuilds)
+	if s.Loop.Refits > 2 {
+		t.Errorf("%d rebuilds in the first three hours", s.Loop.Refits)
 	}
 }
 
-func TestLadder(t *testing.T) {
-	source := &past{demand: daily}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+func TestFallbackChain(t *testing.T) {
+	source := &demandSource{demand: daily}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	loop.Step(t.Context(), noon)
 	source.fail = func(refresh.Query) error { return fmt.Errorf("%w: connection refused", series.ErrUnavailable) }
 
@@ -244,9 +244,9 @@ func TestLadder(t *testing.T) {
 		now := noon.Add(tt.after)
 		e := entry(t, loop.Step(t.Context(), now), "llama")
 		if e.State != tt.want {
-			t.Errorf("after %s: %s (%s), want %s", tt.after, e.State, e.Why(), tt.want)
+			t.Errorf("after %s: %s (%s), want %s", tt.after, e.State, e.ReadyMessage(), tt.want)
 		}
-		answer, err := e.Answer(decide.Selection{}, now)
+		answer, err := e.Answer(decide.Overrides{}, now)
 		if tt.want == snapshot.Stale {
 			if !errors.Is(err, snapshot.ErrNotServing) {
 				t.Errorf("after %s: %v, %v; want no answer", tt.after, answer, err)
@@ -273,21 +273,21 @@ func TestLadder(t *testing.T) {
 	back := noon.Add(time.Hour + step)
 	e := entry(t, loop.Step(t.Context(), back), "llama")
 	if e.State != snapshot.Ready || !e.SampleTime.Equal(back.Add(-step)) {
-		t.Errorf("when the source is back: %s, newest sample %s", e.Why(), e.SampleTime)
+		t.Errorf("when the source is back: %s, newest sample %s", e.ReadyMessage(), e.SampleTime)
 	}
-	fresh, _ := newLoop(t, source, fixed{target("llama")})
+	fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
 	want := entry(t, fresh.Step(t.Context(), back), "llama")
-	if diff := cmp.Diff(summary(want), summary(e), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(bitwiseSummary(want), bitwiseSummary(e), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("an outage of the source leaves traces (-fresh +after the outage)\n%s", diff)
 	}
 }
 
-// A series that vanishes from a source that answers is a gap: the same ladder.
+// A series that vanishes from a source that answers is a gap: the same fallback chain.
 func TestVanishedSeriesIsAGap(t *testing.T) {
-	source := &past{demand: daily}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	source := &demandSource{demand: daily}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	loop.Step(t.Context(), noon)
-	source.fail = func(refresh.Query) error { return fmt.Errorf("%w over the range", series.ErrNone) }
+	source.fail = func(refresh.Query) error { return fmt.Errorf("%w over the range", series.ErrNoSeries) }
 	e := entry(t, loop.Step(t.Context(), noon.Add(6*time.Minute)), "llama")
 	if c := condition(t, e, snapshot.ConditionSource); e.State != snapshot.FallingBack || c.Reason != "NoSeries" {
 		t.Errorf("%s, source %+v; want FallingBack for NoSeries", e.State, c)
@@ -296,8 +296,8 @@ func TestVanishedSeriesIsAGap(t *testing.T) {
 
 // A history that never came is asked for ever more rarely; one that came is asked for at every step.
 func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
-	source := &past{demand: daily}
-	targets := fixed{target("llama")}
+	source := &demandSource{demand: daily}
+	targets := fixedTargets{target("llama")}
 	loop, _ := newLoop(t, source, targets)
 	before := entry(t, loop.Step(t.Context(), noon), "llama")
 	targets[0].Generation, targets[0].Policy.Quantile = 2, 0.5
@@ -307,7 +307,7 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 			"after the change: generation %d, quantile %v, %s",
 			after.Generation,
 			after.Decision.Quantile,
-			after.Why(),
+			after.ReadyMessage(),
 		)
 	}
 	if after.Decision.Value >= before.Decision.Value && !after.Decision.Floored {
@@ -324,12 +324,12 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 }
 
 func TestDeletedForecastIsGone(t *testing.T) {
-	targets := fixed{target("a"), target("b")}
+	targets := fixedTargets{target("a"), target("b")}
 	board := new(snapshot.Board)
 	var set refresh.Targets = targets
 	loop, err := refresh.New(
 		refresh.Config{},
-		&past{demand: daily},
+		&demandSource{demand: daily},
 		dynamic{&set},
 		board,
 		slog.New(slog.DiscardHandler),
@@ -352,7 +352,7 @@ func (d dynamic) Targets(now time.Time) []refresh.Target { return (*d.set).Targe
 func TestShadowServesTheObserved(t *testing.T) {
 	shadow := target("llama")
 	shadow.Policy.Mode = decide.Shadow
-	loop, _ := newLoop(t, &past{demand: daily}, fixed{shadow})
+	loop, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{shadow})
 	e := entry(t, loop.Step(t.Context(), noon), "llama")
 	if e.Decision.Value != e.Observed {
 		t.Errorf("a shadow serves %v on %v observed", e.Decision.Value, e.Observed)
@@ -368,12 +368,12 @@ func TestConfigNamesEveryProblem(t *testing.T) {
 	}
 }
 
-// forgetful is a source that keeps no record of its queries.
-type forgetful struct {
+// unrecordedSource is a source that keeps no record of its queries.
+type unrecordedSource struct {
 	demand func(time.Time) float64
 }
 
-func (f *forgetful) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+func (f *unrecordedSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
 	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
 	for i := range out.Values {
 		out.Values[i] = f.demand(out.TimeAt(i))

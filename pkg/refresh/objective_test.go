@@ -1,4 +1,4 @@
-package refresh //nolint:testpackage // The ladder's words, without a history.
+package refresh //nolint:testpackage // The messages, without a history.
 
 import (
 	"bytes"
@@ -8,23 +8,23 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
-// known is the view of a Forecast whose newest sample came a step ago, and its target.
-func known(span time.Duration, decided bool) (view, Target) {
+// warmingView is the view of a Forecast whose newest sample came a step ago, and its target.
+func warmingView(span time.Duration, decided bool) (view, Target) {
 	t := Target{
 		Key: snapshottest.Key("llama"), Generation: 1, Step: time.Minute, Lead: 5 * time.Minute,
 		StaleAfter: 10 * time.Minute, Policy: decide.Policy{Late: 0.01, Target: 40, Lead: 5 * time.Minute},
 	}
-	e := describe(t)
+	e := entryOfTarget(t)
 	e.SampleTime, e.Model = snapshottest.Now().Add(-time.Minute), "last-value"
-	e.Choice = decide.Choice{Name: "last-value", Why: decide.First, Loss: decide.Pinball}
+	e.Choice = decide.SelectionReason{Selected: "last-value", Rule: decide.SelectedFirst, Criterion: decide.PinballLoss}
 	return view{
-		attempted: true, stored: true, entry: e, decided: decided, span: span, season: 24 * time.Hour,
-		fallback: decide.Decision{Rule: decide.ByRunningMax, Over: 375 * time.Second},
+		attempted: true, stored: true, entry: e, selected: decided, span: span, season: 24 * time.Hour,
+		fallback: decide.Decision{Rule: decide.ByRunningMax, Lookback: 375 * time.Second},
 	}, t
 }
 
@@ -37,22 +37,22 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 	}{
 		{
 			"a young history", 7*time.Hour + 29*time.Minute, true,
-			"7h29m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 07:00 UTC at the " +
-				"earliest; last-value serves: the pinball loss",
+			"7h29m of history: the forecast gains nothing over the observed demand before one season (24h), 2026-03-05 07:00 UTC at the " +
+				"earliest; last-value is selected: no other candidate's pinball loss",
 		},
 		{
 			"a minute of it", time.Minute, false,
-			"1m of history: gains nothing over a reactive rule before it has a season (24h), 2026-03-05 14:28 UTC at the " +
-				"earliest; the running maximum of the observed demand over 6m15s is 0",
+			"1m of history: the forecast gains nothing over the observed demand before one season (24h), 2026-03-05 14:28 UTC at the " +
+				"earliest; the highest demand observed over the last 6m15s is 0",
 		},
 		{
 			"enough, but without a score", 30 * time.Hour, false,
-			"30h of history, no model has a score: gains nothing over a reactive rule until one has; " +
-				"the running maximum of the observed demand over 6m15s is 0",
+			"30h of history, but no model has a score yet: without one the forecast gains nothing over the observed demand; " +
+				"the highest demand observed over the last 6m15s is 0",
 		},
 	} {
-		v, target := known(c.span, c.decided)
-		e := v.at(target, snapshottest.Now())
+		v, target := warmingView(c.span, c.decided)
+		e := v.entryAt(target, snapshottest.Now())
 		if got := e.Conditions[0]; e.State != snapshot.Warming || !got.True || !strings.HasPrefix(got.Message, c.want) {
 			t.Errorf("%s: %s, %q, want %q", c.name, e.State, got.Message, c.want)
 		}
@@ -60,24 +60,24 @@ func TestWarmingSaysUntilWhenItGainsNothing(t *testing.T) {
 }
 
 func TestObjectiveIsACondition(t *testing.T) {
-	v, target := known(48*time.Hour, true)
-	for verdict, met := range map[outcome.Verdict]bool{
-		outcome.Met: true, outcome.Learning: false, outcome.AtMaxReplicas: false, outcome.FasterThanLead: false,
-		outcome.Bounded: false,
+	v, target := warmingView(48*time.Hour, true)
+	for verdict, met := range map[objective.Verdict]bool{
+		objective.Met: true, objective.Learning: false, objective.AtMaxReplicas: false, objective.FasterThanLead: false,
+		objective.Bounded: false,
 	} {
-		v.entry.Outcome = snapshottest.Report(verdict)
+		v.entry.Objective = snapshottest.ObjectiveReport(verdict)
 		found := false
-		for _, c := range v.at(target, snapshottest.Now()).Conditions {
+		for _, c := range v.entryAt(target, snapshottest.Now()).Conditions {
 			if c.Type == snapshot.ConditionObjective {
-				found = c.True == met && c.Reason == string(verdict) && c.Message == v.entry.Outcome.Words()
+				found = c.True == met && c.Reason == string(verdict) && c.Message == v.entry.Objective.Message()
 			}
 		}
 		if !found {
 			t.Errorf("%s is not the condition's reason", verdict)
 		}
 	}
-	v.entry.Outcome = nil
-	for _, c := range v.at(target, snapshottest.Now()).Conditions {
+	v.entry.Objective = nil
+	for _, c := range v.entryAt(target, snapshottest.Now()).Conditions {
 		if c.Type == snapshot.ConditionObjective {
 			t.Errorf("without an outcome the condition says %q", c.Message)
 		}
@@ -96,14 +96,14 @@ func suspected() *snapshot.Snapshot {
 func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
-	made := func(generation int64, verdict outcome.Verdict, candidate string) *snapshot.Snapshot {
-		e := snapshottest.Outcome(snapshottest.Key("llama"))
+	made := func(generation int64, verdict objective.Verdict, candidate string) *snapshot.Snapshot {
+		e := snapshottest.WithObjective(snapshottest.Key("llama"))
 		e.Generation = generation
 		if verdict == "" {
-			e.Outcome = nil
+			e.Objective = nil
 		} else {
-			e.Outcome = snapshottest.Report(verdict)
-			e.Outcome.Choice.Name = candidate
+			e.Objective = snapshottest.ObjectiveReport(verdict)
+			e.Objective.Selection.Selected = candidate
 		}
 		return snapshottest.Snapshot(e)
 	}
@@ -113,19 +113,19 @@ func TestChangesOfAnObjectiveAreLoggedOnce(t *testing.T) {
 		want []string
 	}{
 		{made(1, "", ""), nil},
-		{made(1, outcome.Learning, "last-value"), nil},
-		{made(1, outcome.Met, "last-value"), []string{"level=INFO", "ObjectiveMet", "inference/llama"}},
-		{made(1, outcome.Met, "last-value"), nil},
-		{made(1, outcome.Met, "learnt"), []string{"level=INFO", "CandidateChanged", "learnt serves in place of last-value"}},
-		{made(1, outcome.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days took 16"}},
-		{made(2, outcome.Met, "last-season"), nil},
+		{made(1, objective.Learning, "last-value"), nil},
+		{made(1, objective.Met, "last-value"), []string{"level=INFO", "ObjectiveMet", "inference/llama"}},
+		{made(1, objective.Met, "last-value"), nil},
+		{made(1, objective.Met, "learnt"), []string{"level=INFO", "CandidateChanged", "learnt replaces last-value"}},
+		{made(1, objective.AtMaxReplicas, "learnt"), []string{"level=WARN", "ObjectiveMissed", "the last 7 days took 16"}},
+		{made(2, objective.Met, "last-season"), nil},
 		{snapshottest.Snapshot(), nil},
-		{made(3, outcome.Learning, "learnt"), nil},
+		{made(3, objective.Learning, "learnt"), nil},
 		{suspected(), []string{"level=WARN", "SuspectSample", "a million"}},
 		{suspected(), nil},
 	} {
 		text.Reset()
-		tell(t.Context(), log, before, c.now)
+		logChanges(t.Context(), log, before, c.now)
 		before = c.now
 		for _, want := range c.want {
 			if !strings.Contains(text.String(), want) {

@@ -12,36 +12,35 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// askLimit asks for what is new of the limit signal. Where it fails the samples count as they are; what comes after all
-// counts from there on, and where it says that samples were lower bounds that have counted already, the state is built
-// anew, as who starts now would.
-func (w *worker) askLimit(ctx context.Context, now time.Time, source Source) {
-	if w.target.Saturated == "" || w.pauses(now, w.limitRetry) {
+// fetchSaturation fetches what is new of the saturation signal. While its query fails, samples count as observed. If a
+// later answer marks samples as censored that have counted already, the state is rebuilt, as in a loop that starts now.
+func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Source) {
+	if w.target.Saturated == "" || w.inRetryPause(now, w.saturationRetry) {
 		return
 	}
-	if w.limits == nil {
-		w.limits = series.NewFlags(w.target.Step, w.kept())
+	if w.saturation == nil {
+		w.saturation = series.NewFlags(w.target.Step, w.maxSteps())
 	}
-	q := w.missing(w.target.Saturated, w.limits.End(), w.newest(now))
-	block, err := fetch(ctx, source, q)
-	if errors.Is(err, series.ErrNone) {
-		block, err = gaps(q), nil // A queue that never was has no series: the service was not at its limit.
+	q := w.queryAfter(w.target.Saturated, w.saturation.End(), w.newestStep(now))
+	block, err := fetchOnGrid(ctx, source, q)
+	if errors.Is(err, series.ErrNoSeries) {
+		block, err = gapSeries(q), nil // A queue that was never used has no series: the service was not saturated.
 	}
-	if w.found.limitErr = err; err != nil {
-		w.limitRetry = now.Add(min(w.target.Step<<min(w.limitFailures, 10), longestRetry))
-		w.limitFailures++
+	if w.found.saturationErr = err; err != nil {
+		w.saturationRetry = now.Add(min(w.target.Step<<min(w.saturationFailures, 10), maxRetryPause))
+		w.saturationFailures++
 		return
 	}
-	w.limitFailures = 0
-	if w.found.limitErr = w.limits.Append(block); w.found.limitErr != nil {
+	w.saturationFailures = 0
+	if w.found.saturationErr = w.saturation.Append(block); w.found.saturationErr != nil {
 		return
 	}
-	if w.forecaster != nil && saturatedBefore(block, w.forecaster.Read()) {
+	if w.forecaster != nil && anySaturatedBefore(block, w.forecaster.ReadUntil()) {
 		w.forecaster = nil
 	}
 }
 
-func saturatedBefore(limits forecast.Series, end time.Time) bool {
+func anySaturatedBefore(limits forecast.Series, end time.Time) bool {
 	for i, v := range limits.Values {
 		if v > 0 && limits.TimeAt(i).Before(end) {
 			return true
@@ -50,49 +49,52 @@ func saturatedBefore(limits forecast.Series, end time.Time) bool {
 	return false
 }
 
-// saturated is there while the demand is no less than what is seen, and while it is not known whether it is.
-func (v *view) saturated() (snapshot.Condition, bool) {
+// saturatedCondition is present while the demand is censored, and while the query of the saturation signal fails.
+func (v *view) saturatedCondition() (snapshot.Condition, bool) {
 	switch {
-	case v.limitErr != nil:
+	case v.saturationErr != nil:
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
-			Reason: reasonOf(v.limitErr),
+			Reason: reasonOf(v.saturationErr),
 			Message: fmt.Sprintf(
-				"the query of signal.saturated failed, the demand counts as it is seen: %s",
-				v.limitErr,
+				"the query of signal.saturated failed, so the demand counts as observed: %s",
+				v.saturationErr,
 			),
 		}, true
-	case v.doubted && v.doubt.Cause.Kind() == classify.LowerBound:
+	case v.isClassified && v.classified.Cause.Kind() == classify.Censored:
 		return snapshot.Condition{
 			Type:   snapshot.ConditionSaturated,
 			True:   true,
-			Reason: "LowerBound",
+			Reason: snapshot.ReasonCensored,
 			Message: fmt.Sprintf(
-				"since %s the demand is no less than what is seen: %s",
-				clock(v.doubt.From),
-				v.doubt.Cause,
+				"since %s the demand is at least the observed value: %s",
+				formatTime(v.classified.From),
+				v.classified.Cause,
 			),
 		}, true
 	}
 	return snapshot.Condition{}, false
 }
 
-// data is there while samples do not count for what they are.
-func (v *view) data() (snapshot.Condition, bool) {
+// dataCondition is present while samples do not count as observed.
+func (v *view) dataCondition() (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionData}
 	switch {
 	case v.dropped.Any():
-		c.Reason, c.Message = "SamplesDropped", v.dropped.String()
+		c.Reason, c.Message = snapshot.ReasonSamplesDropped, v.dropped.String()
 	case v.suspect != nil:
 		c.Reason, c.Message = snapshot.ReasonSuspect, v.suspect.String()
-	case v.doubted && v.doubt.Cause == classify.Outage:
-		c.Reason = "OutageSuspected"
-		c.Message = fmt.Sprintf("since %s nothing, at once and unusually: the demand before it holds for %s at most",
-			clock(v.doubt.From), classify.Patience)
+	case v.isClassified && v.classified.Cause == classify.Outage:
+		c.Reason = snapshot.ReasonOutageSuspected
+		c.Message = fmt.Sprintf(
+			"since %s the demand is suddenly near 0, which looks like an outage: the demand before it counts for at most %s",
+			formatTime(v.classified.From),
+			classify.MaxOutage,
+		)
 	default:
 		return snapshot.Condition{}, false
 	}
 	return c, true
 }
 
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -22,7 +22,7 @@ import (
 )
 
 // sources answer by expression.
-type sources map[string]*past
+type sources map[string]*demandSource
 
 func (s sources) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	return s[q.Expr].Fetch(ctx, q)
@@ -50,11 +50,11 @@ func queue(t time.Time) float64 {
 	return math.Max(daily(t)-limit, 0)
 }
 
-func saturating() sources {
+func saturatedSources() sources {
 	return sources{"demand": {demand: throughput}, "waiting > 0": {demand: queue}}
 }
 
-func signalled() refresh.Target {
+func targetWithSaturation() refresh.Target {
 	t := target("llama")
 	t.History, t.Saturated = 6*24*time.Hour, "waiting > 0"
 	return t
@@ -63,24 +63,24 @@ func signalled() refresh.Target {
 // The morning after one whose peak was hidden is expected to be as high as those before; who does not know that the service
 // was saturated has learnt the plateau.
 func TestSaturationIsNotLearntAsDemand(t *testing.T) {
-	plateau := signalled()
+	plateau := targetWithSaturation()
 	plateau.Saturated = ""
-	plateau.Scalings = []decide.Scaling{scaling(limit/13, 13)}
+	plateau.Autoscalers = []decide.Autoscaler{scaling(limit/13, 13)}
 	naive := plateau
-	naive.Scalings = nil
+	naive.Autoscalers = nil
 	highest := map[string]float64{}
 	for name, tt := range map[string]refresh.Target{
-		"a limit signal": signalled(), "a plateau at capacity": plateau, "no repair": naive,
+		"a limit signal": targetWithSaturation(), "a plateau at capacity": plateau, "no repair": naive,
 	} {
-		loop, _ := newLoop(t, saturating(), fixed{tt})
+		loop, _ := newLoop(t, saturatedSources(), fixedTargets{tt})
 		from := short.Add(28 * time.Hour)
 		for now := from; now.Before(from.Add(3 * time.Hour)); now = now.Add(step) {
 			e := entry(t, loop.Step(t.Context(), now), "llama")
-			highest[name] = math.Max(highest[name], expected(t, e))
+			highest[name] = math.Max(highest[name], forecastQuantile(t, e))
 			if e.Decision.Value < e.Observed {
 				t.Fatalf("%s: %v served below the observed %v", name, e.Decision.Value, e.Observed)
 			}
-			if len(tt.Scalings) > 0 && e.Decision.Value > limit {
+			if len(tt.Autoscalers) > 0 && e.Decision.Value > limit {
 				t.Fatalf("%v served, of which nobody can use more than %d", e.Decision.Value, limit)
 			}
 		}
@@ -92,53 +92,53 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 	}
 }
 
-// expected is the 0.95 quantile of the window's maximum, as the model that serves has it: what is served is no more than
+// forecastQuantile is the 0.95 quantile of the window's maximum, as the model that serves has it: what is served is no more than
 // what the autoscalers can use.
-func expected(t *testing.T, e *snapshot.Entry) float64 {
+func forecastQuantile(t *testing.T, e *snapshot.Entry) float64 {
 	t.Helper()
 	for _, c := range e.Candidates {
 		if c.Name == e.Model {
-			q, _ := windowpeak.AtHorizon(c.Windows, e.Window)
+			q, _ := windowpeak.QuantilesAtHorizon(c.Windows, e.Window)
 			return q.At(0.95)
 		}
 	}
-	t.Fatalf("no model serves: %s", e.Why())
+	t.Fatalf("no model serves: %s", e.ReadyMessage())
 	return 0
 }
 
-func scaling(target, most int64) decide.Scaling {
-	return decide.Scaling{By: "test", HPA: hpa.Spec{
+func scaling(target, most int64) decide.Autoscaler {
+	return decide.Autoscaler{Name: "test", HPA: hpa.Spec{
 		Min: 1, Max: int32(most), Metrics: []hpa.Metric{{Target: 1000 * target}},
 	}}
 }
 
-func TestSaturationIsTold(t *testing.T) {
-	loop, _ := newLoop(t, saturating(), fixed{signalled()})
+func TestSaturationIsReported(t *testing.T) {
+	loop, _ := newLoop(t, saturatedSources(), fixedTargets{targetWithSaturation()})
 	e := entry(t, loop.Step(t.Context(), short), "llama")
-	if hasCondition(e, snapshot.ConditionSaturated) || len(e.Repairs) > 0 {
-		t.Errorf("at midnight: %+v, %s", e.Repairs, e.Why())
+	if hasCondition(e, snapshot.ConditionSaturated) || len(e.Classifications) > 0 {
+		t.Errorf("at midnight: %+v, %s", e.Classifications, e.ReadyMessage())
 	}
 	e = entry(t, loop.Step(t.Context(), short.Add(4*time.Hour)), "llama")
-	if len(e.Repairs) == 0 {
+	if len(e.Classifications) == 0 {
 		t.Fatal("nothing is marked")
 	}
-	last := e.Repairs[len(e.Repairs)-1]
-	if last.Cause != classify.AtLimit || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 ||
+	last := e.Classifications[len(e.Classifications)-1]
+	if last.Cause != classify.Saturated || !(queue(last.From) > 0) || queue(last.From.Add(-step)) > 0 ||
 		last.Samples < 60 {
 		t.Errorf("%+v", last)
 	}
 	c := condition(t, e, snapshot.ConditionSaturated)
-	if !c.True || c.Reason != "LowerBound" || !strings.Contains(c.Message, last.From.Format("15:04:05")) {
+	if !c.True || c.Reason != "Censored" || !strings.Contains(c.Message, last.From.Format("15:04:05")) {
 		t.Errorf("%+v", c)
 	}
 	if e.Observed != limit || e.State != snapshot.Ready {
-		t.Errorf("observed %v: %s", e.Observed, e.Why())
+		t.Errorf("observed %v: %s", e.Observed, e.ReadyMessage())
 	}
 }
 
 // A limit signal that fails costs nothing but itself; once it answers, everybody knows the same again.
-func TestALimitSignalThatFailsLeavesTheDemand(t *testing.T) {
-	s := saturating()
+func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
+	s := saturatedSources()
 	morning := short.Add(3 * time.Hour)
 	s["waiting > 0"].fail = func(q refresh.Query) error {
 		if q.To.After(morning) {
@@ -146,12 +146,12 @@ func TestALimitSignalThatFailsLeavesTheDemand(t *testing.T) {
 		}
 		return nil
 	}
-	loop, _ := newLoop(t, s, fixed{signalled()})
+	loop, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
 	now := morning.Add(-10 * step)
 	for ; now.Before(morning.Add(20 * step)); now = now.Add(step) {
 		e := entry(t, loop.Step(t.Context(), now), "llama")
 		if e.State != snapshot.Ready || now.Sub(e.SampleTime) > step {
-			t.Fatalf("%s: %s", now, e.Why())
+			t.Fatalf("%s: %s", now, e.ReadyMessage())
 		}
 	}
 	e := entry(t, loop.Step(t.Context(), now), "llama")
@@ -165,53 +165,62 @@ func TestALimitSignalThatFailsLeavesTheDemand(t *testing.T) {
 	s["waiting > 0"].fail = nil
 	now = now.Add(10 * step) // Beyond the pause between attempts.
 	here := entry(t, loop.Step(t.Context(), now), "llama")
-	newcomer, _ := newLoop(t, saturating(), fixed{signalled()})
+	newcomer, _ := newLoop(t, saturatedSources(), fixedTargets{targetWithSaturation()})
 	there := entry(t, newcomer.Step(t.Context(), now), "llama")
 	if c := condition(t, here, snapshot.ConditionSaturated); !c.True {
 		t.Errorf("%+v", c)
 	}
-	if diff := cmp.Diff(summary(there), summary(here), cmpopts.EquateNaNs()); diff != "" {
+	if diff := cmp.Diff(bitwiseSummary(there), bitwiseSummary(here), cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
 	}
-	if diff := cmp.Diff(there.Repairs, here.Repairs); diff != "" {
+	if diff := cmp.Diff(there.Classifications, here.Classifications); diff != "" {
 		t.Errorf("two replicas mark differently (-newcomer +there before)\n%s", diff)
 	}
 }
 
-func TestALimitSignalThatNeverWasIsNoFault(t *testing.T) {
-	s := saturating()
-	s["waiting > 0"].fail = func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNone) }
-	loop, _ := newLoop(t, s, fixed{signalled()})
+func TestASaturationSignalWithoutSeriesIsNoError(t *testing.T) {
+	s := saturatedSources()
+	s["waiting > 0"].fail = func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNoSeries) }
+	loop, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
 	e := entry(t, loop.Step(t.Context(), short.Add(6*time.Hour)), "llama")
 	if hasCondition(e, snapshot.ConditionSaturated) || e.State != snapshot.Ready {
-		t.Error(e.Why())
+		t.Error(e.ReadyMessage())
 	}
 }
 
 // When all of the demand is suddenly gone, what was there holds for a while.
 func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	down := noon.Add(30 * time.Minute)
-	source := &past{demand: func(at time.Time) float64 {
+	source := &demandSource{demand: func(at time.Time) float64 {
 		if !at.Before(down) && at.Before(down.Add(4*time.Hour)) {
 			return 0
 		}
 		return daily(at)
 	}}
-	loop, _ := newLoop(t, source, fixed{target("llama")})
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 	e := entry(t, loop.Step(t.Context(), down.Add(8*step)), "llama")
 	last := float64(float32(daily(down.Add(-step))))
 	if e.Observed != last || e.Decision.Value < last || e.State != snapshot.Ready {
-		t.Errorf("after seven minutes: observed %v, serves %v, of %v: %s", e.Observed, e.Decision.Value, last, e.Why())
+		t.Errorf(
+			"after seven minutes: observed %v, serves %v, of %v: %s",
+			e.Observed,
+			e.Decision.Value,
+			last,
+			e.ReadyMessage(),
+		)
 	}
 	c := condition(t, e, snapshot.ConditionData)
 	if c.True || c.Reason != "OutageSuspected" || !strings.Contains(c.Message, down.Format("15:04:05")) {
 		t.Errorf("%+v", c)
 	}
-	if n := len(e.Repairs); n != 1 || e.Repairs[0].Cause != classify.Outage || e.Repairs[0].Samples != 8 {
-		t.Errorf("%+v", e.Repairs)
+	if n := len(
+		e.Classifications,
+	); n != 1 || e.Classifications[0].Cause != classify.Outage ||
+		e.Classifications[0].Samples != 8 {
+		t.Errorf("%+v", e.Classifications)
 	}
 	e = entry(t, loop.Step(t.Context(), down.Add(20*step)), "llama")
 	if e.Observed != 0 || hasCondition(e, snapshot.ConditionData) {
-		t.Errorf("after twenty minutes: observed %v: %s", e.Observed, e.Why())
+		t.Errorf("after twenty minutes: observed %v: %s", e.Observed, e.ReadyMessage())
 	}
 }

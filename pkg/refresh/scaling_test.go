@@ -9,9 +9,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// scaledTo is an HPA of a target of 10 and so many replicas at most.
-func scaledTo(most int32) []decide.Scaling {
-	return []decide.Scaling{{By: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
+// hpaWithMax is an HPA of a target of 10 and so many replicas at most.
+func hpaWithMax(most int32) []decide.Autoscaler {
+	return []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
 		Min: 1, Max: most, Cluster: hpa.DefaultCluster(),
 		Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},
 	}}}
@@ -19,22 +19,22 @@ func scaledTo(most int32) []decide.Scaling {
 
 // An HPA that is edited, or written anew as it was, in an object that did not change.
 func TestAnotherAutoscalerIsAnotherState(t *testing.T) {
-	source := &past{demand: daily}
-	targets := fixed{target("llama")}
+	source := &demandSource{demand: daily}
+	targets := fixedTargets{target("llama")}
 	targets[0].Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Target: 10}
-	targets[0].Scalings = scaledTo(20)
+	targets[0].Autoscalers = hpaWithMax(20)
 	loop, _ := newLoop(t, source, targets)
-	before := loop.Step(t.Context(), noon).Loop.Rebuilds
-	targets[0].Scalings = scaledTo(20)
-	if got := loop.Step(t.Context(), noon.Add(time.Second)).Loop.Rebuilds; got != before {
+	before := loop.Step(t.Context(), noon).Loop.Refits
+	targets[0].Autoscalers = hpaWithMax(20)
+	if got := loop.Step(t.Context(), noon.Add(time.Second)).Loop.Refits; got != before {
 		t.Errorf("%d rebuilds for an HPA that says the same, want %d", got, before)
 	}
-	targets[0].Scalings = scaledTo(5)
+	targets[0].Autoscalers = hpaWithMax(5)
 	s := loop.Step(t.Context(), noon.Add(2*time.Second))
 	e := entry(t, s, "llama")
-	if s.Loop.Rebuilds != before+1 || e.State != snapshot.Ready || e.Policy.Usable != 50 {
+	if s.Loop.Refits != before+1 || e.State != snapshot.Ready || e.Policy.MaxCapacity != 50 {
 		t.Errorf("%d rebuilds, want %d; %s, and %g are usable by 5 replicas, want 50",
-			s.Loop.Rebuilds, before+1, e.State, e.Policy.Usable)
+			s.Loop.Refits, before+1, e.State, e.Policy.MaxCapacity)
 	}
 	if len(source.queries) != 1 {
 		t.Errorf("%d queries: the history was read again", len(source.queries))

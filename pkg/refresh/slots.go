@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// slots bound the queries under way, in all and for each namespace.
+// slots bounds the queries in flight, in total and per namespace.
 type slots struct {
 	all          chan struct{}
 	perNamespace int
@@ -20,10 +20,10 @@ func newSlots(all, perNamespace int) slots {
 	}
 }
 
-// acquire waits for a slot of the namespace, then for one of all: in this order a namespace that waits for itself takes
-// nothing from the others.
+// acquire waits for a slot of the namespace, then for one of the total. In this order a namespace that has reached its
+// own bound takes no slot from the others.
 func (s slots) acquire(ctx context.Context, namespace string) (release func(), err error) {
-	own := s.of(namespace)
+	own := s.ofNamespace(namespace)
 	for _, slot := range []chan struct{}{own, s.all} {
 		select {
 		case slot <- struct{}{}:
@@ -37,7 +37,7 @@ func (s slots) acquire(ctx context.Context, namespace string) (release func(), e
 	return func() { <-s.all; <-own }, nil
 }
 
-func (s slots) of(namespace string) chan struct{} {
+func (s slots) ofNamespace(namespace string) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.namespaces[namespace] == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Source reads the history of a query from the outside world.
+// Source fetches the history of a query.
 type Source interface {
 	// Fetch evaluates the query at From, From + Step, … up to and including To. Values[i] of the answer belongs to
 	// From + i·Step; where the source has no sample the value is NaN. The answer is one series; errors wrap the
@@ -17,7 +17,7 @@ type Source interface {
 
 // Query is one range of one Forecast's demand.
 type Query struct {
-	// Namespace of the Forecast that asks, for limits and log lines. The expression is confined to it already.
+	// Namespace of the Forecast, for limits and log lines. The expression is already confined to it.
 	Namespace string
 	// Expr is PromQL that yields one series.
 	Expr string
@@ -26,17 +26,17 @@ type Query struct {
 	Step     time.Duration
 }
 
-// bounded gives a query a time that grows with its range.
-type bounded struct {
+// timeoutSource gives each query a timeout that grows with its range.
+type timeoutSource struct {
 	source  Source
 	timeout time.Duration
 }
 
-// piece is the range that a query of one timeout may cover; Prometheus answers 11,000 points at most at a time.
-const piece = 10_000
+// pointsPerTimeout is the range that one timeout covers; one request to Prometheus returns at most 11,000 points.
+const pointsPerTimeout = 10_000
 
-func (b bounded) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout*time.Duration(1+q.Points()/piece))
+func (b timeoutSource) Fetch(ctx context.Context, q Query) (forecast.Series, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout*time.Duration(1+q.Points()/pointsPerTimeout))
 	defer cancel()
 	return b.source.Fetch(ctx, q)
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// suspend marks the samples that are held back.
-func (w *worker) suspend(e *snapshot.Entry) {
+// recordSuspect records the samples that are not believed yet.
+func (w *worker) recordSuspect(e *snapshot.Entry) {
 	w.found.suspect = nil
-	held, lasts := w.forecaster.Waiting()
+	held, lasts := w.forecaster.Suspects()
 	if len(held) == 0 {
 		return
 	}
 	s := suspect{
 		since:  w.forecaster.End(),
 		served: e.Observed,
-		bound:  held[len(held)-1].Bound.Most,
+		bound:  held[len(held)-1].Bound.MaxObserved,
 		lasts:  lasts,
 	}
 	for _, h := range held {
 		s.highest = math.Max(s.highest, h.Demand)
 	}
-	e.Repairs = append(e.Repairs, classify.Span{
-		From: s.since, To: w.forecaster.Read(), Cause: classify.Suspect, Samples: len(held),
+	e.Classifications = append(e.Classifications, classify.Span{
+		From: s.since, To: w.forecaster.ReadUntil(), Cause: classify.Suspect, Samples: len(held),
 	})
 	w.found.suspect = &s
 }
 
-// suspect is a demand that is far above all that its history has shown, and may be a fault of the measurement.
+// suspect is a demand far above everything in its history, which may be a measurement error.
 type suspect struct {
 	since          time.Time
 	highest, bound float64
@@ -39,20 +39,20 @@ type suspect struct {
 	lasts          time.Duration
 }
 
-// String says what is seen, what is done about it, and until when.
+// String reports the observed demand, the value served instead, and when it is believed.
 func (s *suspect) String() string {
 	until := fmt.Sprintf(
-		"nothing is learnt from it unless it lasts until %s or comes again",
-		clock(s.since.Add(s.lasts)),
+		"models ignore it unless it lasts until %s or occurs again",
+		formatTime(s.since.Add(s.lasts)),
 	)
 	if math.IsInf(s.bound, 1) {
 		return fmt.Sprintf(
-			"since %s the demand is %.6g, and history has no scale for it yet: it is served as it is, %s",
-			clock(s.since),
+			"since %s the demand is %.6g, and there is no history to judge it by: it is served as observed, %s",
+			formatTime(s.since),
 			s.highest,
 			until,
 		)
 	}
 	return fmt.Sprintf("since %s the demand is %.6g, more than its history justifies: it is served as %.6g, %s",
-		clock(s.since), s.highest, s.served, until)
+		formatTime(s.since), s.highest, s.served, until)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// bad is a demand with samples that are a million times too high at some minutes after noon.
-func bad(demand func(time.Time) float64, minutes ...int) *past {
-	return &past{demand: func(at time.Time) float64 {
+// withBadSamples is a demand with samples that are a million times too high at some minutes after noon.
+func withBadSamples(demand func(time.Time) float64, minutes ...int) *demandSource {
+	return &demandSource{demand: func(at time.Time) float64 {
 		if slices.Contains(minutes, int(at.Sub(noon)/step)) && !at.Before(noon.Add(-12*time.Hour)) {
 			return 1e6 * demand(at)
 		}
@@ -23,16 +23,19 @@ func bad(demand func(time.Time) float64, minutes ...int) *past {
 	}}
 }
 
-// suspects are the times that an entry marks as such.
-func suspects(e *snapshot.Entry) []classify.Span {
-	return slices.DeleteFunc(slices.Clone(e.Repairs), func(s classify.Span) bool { return s.Cause != classify.Suspect })
+// suspectSpans are the times that an entry marks as such.
+func suspectSpans(e *snapshot.Entry) []classify.Span {
+	return slices.DeleteFunc(
+		slices.Clone(e.Classifications),
+		func(s classify.Span) bool { return s.Cause != classify.Suspect },
+	)
 }
 
 func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 	for _, rate := range []bool{false, true} {
 		tg := target("llama")
 		tg.Rate = rate
-		loop, _ := newLoop(t, bad(daily, 3), fixed{tg})
+		loop, _ := newLoop(t, withBadSamples(daily, 3), fixedTargets{tg})
 		at := func(minute int) *snapshot.Entry { // The newest sample is that of the minute.
 			return entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute+1)*step)), "llama")
 		}
@@ -51,16 +54,16 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 				t.Errorf("rate %v: %+v, want %q", rate, c, want)
 			}
 		}
-		if marked := suspects(
+		if marked := suspectSpans(
 			e,
 		); len(marked) != 1 || !marked[0].From.Equal(noon.Add(3*step)) ||
 			marked[0].Samples != 1 {
 			t.Errorf("rate %v: marked are %+v", rate, marked)
 		}
 		after := at(4)
-		if v := after.Decision.Value; math.Abs(v-before.Decision.Value) > 0.02*v || len(suspects(after)) != 1 {
+		if v := after.Decision.Value; math.Abs(v-before.Decision.Value) > 0.02*v || len(suspectSpans(after)) != 1 {
 			t.Errorf("rate %v: a minute later %v is served, before %v, and marked are %+v",
-				rate, v, before.Decision.Value, suspects(after))
+				rate, v, before.Decision.Value, suspectSpans(after))
 		}
 		if _, suspect := after.Suspect(); suspect {
 			t.Error("the suspect has passed, its condition has not")
@@ -70,12 +73,12 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 
 // A replica that starts while a sample is held back, or after, agrees with one that has seen it come.
 func TestReplicasAgreeAboutSuspects(t *testing.T) {
-	source := bad(daily, 3, 10, 11, 12, 13, 14, 15, 16)
-	old, _ := newLoop(t, source, fixed{target("llama")})
+	source := withBadSamples(daily, 3, 10, 11, 12, 13, 14, 15, 16)
+	old, _ := newLoop(t, source, fixedTargets{target("llama")})
 	for minute := range 30 {
 		now := noon.Add(time.Duration(minute) * step)
 		a := entry(t, old.Step(t.Context(), now), "llama")
-		fresh, _ := newLoop(t, source, fixed{target("llama")})
+		fresh, _ := newLoop(t, source, fixedTargets{target("llama")})
 		b := entry(t, fresh.Step(t.Context(), now), "llama")
 		if a.Decision.Value != b.Decision.Value || a.Observed != b.Observed ||
 			a.Decision.Reason() != b.Decision.Reason() ||
@@ -87,8 +90,8 @@ func TestReplicasAgreeAboutSuspects(t *testing.T) {
 }
 
 // What has come a third time is believed from then on, and with the next rebuild the first two times as well.
-func TestWhatComesAgainIsBelievedInHindsight(t *testing.T) {
-	source := bad(daily, -700, -600, -500)
+func TestARepeatedLevelIsBelievedInHindsight(t *testing.T) {
+	source := withBadSamples(daily, -700, -600, -500)
 	for name, c := range map[string]struct {
 		now  time.Time
 		want int
@@ -96,9 +99,9 @@ func TestWhatComesAgainIsBelievedInHindsight(t *testing.T) {
 		"after the second time": {noon.Add(-510 * step), 2},
 		"after the third time":  {noon, 0},
 	} {
-		loop, _ := newLoop(t, source, fixed{target("llama")})
+		loop, _ := newLoop(t, source, fixedTargets{target("llama")})
 		e := entry(t, loop.Step(t.Context(), c.now), "llama")
-		if got := len(suspects(e)); got != c.want {
+		if got := len(suspectSpans(e)); got != c.want {
 			t.Errorf("%s %d are marked as suspects, want %d", name, got, c.want)
 		}
 	}
@@ -109,7 +112,7 @@ func TestARangeDoesNotCorroborateItself(t *testing.T) {
 	for _, lookback := range []time.Duration{0, 5 * time.Minute} {
 		tg := target("llama")
 		tg.Rate, tg.Lookback = true, lookback
-		loop, _ := newLoop(t, bad(daily, 3, 4, 5, 6, 7), fixed{tg})
+		loop, _ := newLoop(t, withBadSamples(daily, 3, 4, 5, 6, 7), fixedTargets{tg})
 		loop.Step(t.Context(), noon.Add(3*step))
 		e := entry(t, loop.Step(t.Context(), noon.Add(8*step)), "llama")
 		if believed := e.Decision.Value > 1e6; believed != (lookback == 0) {
@@ -119,7 +122,7 @@ func TestARangeDoesNotCorroborateItself(t *testing.T) {
 }
 
 // A demand in another unit is served in that unit: nothing knows how much a request is.
-func TestTheUnitIsOfNoConcern(t *testing.T) {
+func TestTheUnitDoesNotMatter(t *testing.T) {
 	for seed := range uint64(24) {
 		if seed%2 == 0 {
 			continue // An objective has a target.
@@ -146,7 +149,7 @@ func TestTheUnitIsOfNoConcern(t *testing.T) {
 
 // While history has no scale, what is observed is served, and never an error: waking from zero loses nothing.
 func TestFromZeroTheObservedIsServed(t *testing.T) {
-	source := &past{demand: func(at time.Time) float64 {
+	source := &demandSource{demand: func(at time.Time) float64 {
 		if at.Before(noon) {
 			return 0
 		}
@@ -155,7 +158,7 @@ func TestFromZeroTheObservedIsServed(t *testing.T) {
 	for _, mode := range []decide.Mode{decide.Floor, decide.Shadow} {
 		tg := target("llama")
 		tg.Policy.Mode = mode
-		loop, _ := newLoop(t, source, refresh.Targets(fixed{tg}))
+		loop, _ := newLoop(t, source, refresh.Targets(fixedTargets{tg}))
 		for minute := 1; minute < 12; minute++ {
 			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*step)), "llama")
 			if v := e.Decision.Value; v < 1450 || v > 2*1450 || minute < 3 && v != 1450 {

@@ -3,73 +3,73 @@ package refresh
 import (
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/atzero"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // Target is one Forecast as the loop needs it: validated, defaults filled in, the query rendered and confined.
 type Target struct {
 	Key snapshot.Key
-	// Generation of the object. A change of it, as of any field but those of words alone (LeadSource, ScalingSource,
-	// Uncalibrated) and AtZero, rebuilds the target's state.
+	// Generation of the object. A change of it or of another field rebuilds the target's state, except LeadSource,
+	// LeadPool, AutoscalerSource, Uncalibrated and ScaledToZero.
 	Generation int64
-	// Invalid says why the object cannot be served, every problem in it; the other fields may then be empty.
+	// Invalid lists every problem that keeps the object from being served; the other fields may then be empty.
 	Invalid string
 
 	// Workload is what the Forecast scales, "Deployment/llama"; informative.
 	Workload string
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
-	// Saturated is PromQL that yields a series above 0 where the service is at its limit, so that the demand is no less than
-	// what is seen; empty where nothing says so. Its absence means that it is not.
+	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
+	// empty if there is no such signal. No sample means not saturated.
 	Saturated string
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
-	// Rate says that the demand is a rate, observed as the mean of the last minute; else it is a gauge, observed as its
-	// last sample.
+	// Rate marks a demand that is a rate, observed as the mean of the last minute. Otherwise it is a gauge, observed as
+	// its last sample.
 	Rate bool
-	// Lookback is how long one bad scrape may stand in the demand (the longest range of Expr); a level must last that long
-	// and two minutes or two steps more to be believed without coming again.
+	// Lookback is how long one bad scrape can affect the demand (the longest range of Expr). A level that occurs once
+	// is believed after it has lasted that long and two minutes or two steps more.
 	Lookback time.Duration
 
 	Step    time.Duration
 	History time.Duration
-	// Lead is the time from "more replicas" to "ready"; LeadSource says in words where it comes from.
+	// Lead is the lead time, from "more replicas" to "ready"; LeadSource describes where it comes from.
 	Lead       time.Duration
 	LeadSource string
-	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	// LeadPool is the warm pool that the lead time depends on; empty if there is none.
 	LeadPool string
-	// AtZero is when the workload stood at zero replicas: the demand is 0 where it has no sample then. A change of it takes
-	// effect at the steps to come.
-	AtZero atzero.Record
-	// StaleAfter is the age of the newest sample beyond which nothing is served.
+	// ScaledToZero is when the workload was scaled to zero: a step without a sample is then demand 0. A change takes
+	// effect at later steps.
+	ScaledToZero scaledtozero.Record
+	// StaleAfter is the age of the newest sample from which on no value is served.
 	StaleAfter time.Duration
-	// Seasons are the cycles in which the demand comes again, ascending, each a whole number of steps; none means the
-	// loop's own.
+	// Seasons are the cycles in which demand repeats, ascending, each a whole number of steps; empty means
+	// Config.Season.
 	Seasons []time.Duration
-	// Models that may be chosen from, by name; empty means all. The free ones always stand by.
+	// Models that may be selected, by name; empty means all. Baselines are always candidates.
 	Models []string
 	Policy decide.Policy
-	// Scalings are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot be
-	// calibrated by outcome.
-	Scalings []decide.Scaling
-	// ScalingSource says in words which autoscalers those are, and of others that refer to the Forecast why they are none.
-	ScalingSource string
-	// Uncalibrated says why the objective is not calibrated by outcome; empty where it is, or was not asked for.
+	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
+	// be calibrated by outcome.
+	Autoscalers []decide.Autoscaler
+	// AutoscalerSource describes which autoscalers these are, and why others that refer to the Forecast are not among
+	// them.
+	AutoscalerSource string
+	// Uncalibrated is why the objective is not calibrated; empty if it is, or if there is no objective.
 	Uncalibrated string
 }
 
-// policy is that of the decision, bounded by what the autoscalers can use.
-func (t *Target) policy() decide.Policy {
+// boundedPolicy is the policy, limited to the largest value that the autoscalers can use.
+func (t *Target) boundedPolicy() decide.Policy {
 	p := t.Policy
-	p.Usable = decide.Usable(t.Scalings)
+	p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
 	return p
 }
 
-// Targets is the set of Forecasts at a time; the loop asks at every step. The time decides between a lead time and the one
-// that was announced to replace it, so that replicas change over at the same step. The slice and what it holds are read
-// only.
+// Targets returns the Forecasts to serve at a time; the loop calls it at every step. The time selects between a lead
+// time and its announced replacement, so that all adapter replicas switch at the same step. The result is read-only.
 type Targets interface {
 	Targets(now time.Time) []Target
 }

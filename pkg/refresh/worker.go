@@ -13,27 +13,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// worker keeps one Forecast up to date. A job (advance) owns all of it but shown and fallbacks while it runs; between
-// jobs the loop does.
+// worker keeps one Forecast up to date. While a job (advance) runs it owns all fields but shown and fallbacks; between
+// jobs the loop owns them.
 type worker struct {
 	target  Target
 	anchors anchors
 	seasons []time.Duration
 	store   *series.Store
-	// limits is when the limit signal was above 0; nil where it was never asked for. It is not asked for before
-	// limitRetry: the demand, which the same job asks for, must not wait for one that fails at every step.
-	limits        *series.Flags
-	limitRetry    time.Time
-	limitFailures int
-	forecaster    *forecaster.Forecaster
-	anchor        time.Time
+	// saturation is when the saturation signal was above 0; nil before its first query. It is not queried before
+	// saturationRetry: the demand, which the same job queries, must not wait for a signal that fails at every step.
+	saturation         *series.Flags
+	saturationRetry    time.Time
+	saturationFailures int
+	forecaster         *forecaster.Forecaster
+	anchor             time.Time
 
-	fetched  time.Time // the last step that was asked for with success
-	retry    time.Time // not before then
+	fetched  time.Time // the last step that was queried with success
+	retry    time.Time // no query before
 	failures int
-	rebuilds uint64
+	refits   uint64
 
-	// found is what the last job found, shown what the loop shows: the same, but that a job under way does not touch it.
+	// found is the result of the last job. shown is the loop's copy of it, which a running job does not change.
 	found, shown view
 	fallbacks    uint64
 }
@@ -46,17 +46,17 @@ func newWorker(t Target, c Config) *worker {
 	return w
 }
 
-// inherit takes over the samples of the worker before, so that a change of a Forecast that leaves its query alone takes
-// effect without reading the history again. Where the object itself is the same, and only its measured lead time or its
-// autoscalers are not, what was shown is shown until the first job is done: nobody asked this object for the change, so a
-// source that does not answer at that moment must not cost the value.
+// inherit takes over the samples of the previous worker, so that a change that keeps the query takes effect without
+// fetching the history again. If the object is unchanged, and only its measured lead time or its autoscalers differ,
+// the last result stays published until the first job is done: no user asked for the change, so a source that is down
+// at that moment must not cost the value.
 func (w *worker) inherit(before *worker) {
 	old := before.target
 	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
 		w.store = before.store
 		if old.Saturated == w.target.Saturated {
-			w.limits = before.limits
+			w.saturation = before.saturation
 		}
 		if old.Generation == w.target.Generation {
 			w.found, w.shown = before.shown, before.shown
@@ -65,55 +65,56 @@ func (w *worker) inherit(before *worker) {
 	w.fallbacks = before.fallbacks
 }
 
-// newest is the newest step to ask for at a time: one behind it, because the samples of the running step may still come.
-func (w *worker) newest(now time.Time) time.Time {
+// newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive.
+func (w *worker) newestStep(now time.Time) time.Time {
 	return align(now, w.target.Step).Add(-w.target.Step)
 }
 
-// due says whether there is something new to ask for.
+// due reports whether there is a new step to query.
 func (w *worker) due(now time.Time) bool {
-	return w.newest(now).After(w.fetched) && !w.pauses(now, w.retry)
+	return w.newestStep(now).After(w.fetched) && !w.inRetryPause(now, w.retry)
 }
 
-// longestRetry bounds the pause between attempts to read a history that never came.
-const longestRetry = 5 * time.Minute
+// maxRetryPause bounds the pause between attempts to fetch the first history.
+const maxRetryPause = 5 * time.Minute
 
-// pauses says that it is too early for another attempt. A pause that is longer than any was made by a clock that was set back
-// since.
-func (w *worker) pauses(now, retry time.Time) bool {
-	return now.Before(retry) && retry.Sub(now) <= max(longestRetry, w.target.Step)
+// inRetryPause reports whether it is too early for another attempt. A pause that is longer than the longest one dates
+// from before the clock was set back, and does not count.
+func (w *worker) inRetryPause(now, retry time.Time) bool {
+	return now.Before(retry) && retry.Sub(now) <= max(maxRetryPause, w.target.Step)
 }
 
-// outran says that steps were asked for that are yet to come, and that no sample is of such a time: the clock was ahead, and
-// was set back. What is held says of those steps that they have no sample. (Where one has, it is the clock that is behind.)
-func (w *worker) outran(now time.Time) bool {
-	if w.store == nil || !w.fetched.After(w.newest(now).Add(w.target.Step)) {
+// clockWasAhead reports whether steps were queried that are now in the future, and none of them has a sample: the clock
+// was ahead and was set back, and the store holds these steps as gaps. (A sample in the future means that the clock is
+// behind.)
+func (w *worker) clockWasAhead(now time.Time) bool {
+	if w.store == nil || !w.fetched.After(w.newestStep(now).Add(w.target.Step)) {
 		return false
 	}
 	newest, known := w.store.NewestSample()
 	return !known || !newest.After(now)
 }
 
-// advance asks for what is new and steps through it; what it finds is in w.found.
+// advance fetches what is new and steps through it; the result is in w.found.
 func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
-	q := w.query(now)
-	block, err := fetch(ctx, source, q)
+	q := w.nextQuery(now)
+	block, err := fetchOnGrid(ctx, source, q)
 	w.found.attempted, w.found.err = true, err
-	if errors.Is(err, series.ErrNone) && (w.store != nil || w.slept(q)) {
-		// The series is gone for now: that is demand 0 or a gap, and the ladder's business.
-		block, err = gaps(q), nil
+	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.scaledToZeroIn(q)) {
+		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
+		block, err = gapSeries(q), nil
 	}
 	if err != nil {
-		w.fail(now)
+		w.scheduleRetry(now)
 		return
 	}
 	w.failures, w.fetched = 0, q.To
-	w.askLimit(ctx, now, source)
-	w.take(block)
+	w.fetchSaturation(ctx, now, source)
+	w.appendBlock(block)
 }
 
-// fetch asks the source and keeps an answer that is not what was asked for out of the store.
-func fetch(ctx context.Context, source Source, q Query) (forecast.Series, error) {
+// fetchOnGrid queries the source and refuses an answer that is not on the grid of the query.
+func fetchOnGrid(ctx context.Context, source Source, q Query) (forecast.Series, error) {
 	if q.To.Before(q.From) {
 		return forecast.Series{Start: q.From, Step: q.Step}, nil
 	}
@@ -134,36 +135,37 @@ func fetch(ctx context.Context, source Source, q Query) (forecast.Series, error)
 	return block, nil
 }
 
-// fail puts the next attempt off: by a step, and ever longer while no history was read at all, because that query is
-// long. (Not where there is no series yet: that is cheap to ask, and the first sample should be seen when it comes.)
-func (w *worker) fail(now time.Time) {
+// scheduleRetry delays the next attempt by a step. Before the first history the delay doubles with each failure,
+// because that query is expensive. (Not while there is no series: that query is cheap, and the first sample should be
+// seen soon.)
+func (w *worker) scheduleRetry(now time.Time) {
 	pause := w.target.Step
-	if w.store == nil && !errors.Is(w.found.err, series.ErrNone) {
-		pause = min(w.target.Step<<min(w.failures, 10), longestRetry)
+	if w.store == nil && !errors.Is(w.found.err, series.ErrNoSeries) {
+		pause = min(w.target.Step<<min(w.failures, 10), maxRetryPause)
 	}
 	w.failures++
 	w.retry = now.Add(pause)
 }
 
-// query is the range that is missing: the whole history before the last anchor at first, then what came since.
-func (w *worker) query(now time.Time) Query {
+// nextQuery is the range that is missing: at first the whole history before the last anchor, then the steps since.
+func (w *worker) nextQuery(now time.Time) Query {
 	var end time.Time
 	if w.store != nil {
 		end = w.store.End()
 	}
-	return w.missing(w.target.Expr, end, w.newest(now))
+	return w.queryAfter(w.target.Expr, end, w.newestStep(now))
 }
 
-// missing is the range up to a step that follows what is held.
-func (w *worker) missing(expr string, end, to time.Time) Query {
-	from := align(w.anchors.at(to).Add(-w.target.History), w.target.Step)
+// queryAfter is the query from the end of the stored samples up to a step.
+func (w *worker) queryAfter(expr string, end, to time.Time) Query {
+	from := align(w.anchors.newestBefore(to).Add(-w.target.History), w.target.Step)
 	if end.After(from) {
 		from = end
 	}
 	return Query{Namespace: w.target.Key.Namespace, Expr: expr, From: from, To: to, Step: w.target.Step}
 }
 
-func gaps(q Query) forecast.Series {
+func gapSeries(q Query) forecast.Series {
 	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
 	for i := range out.Values {
 		out.Values[i] = math.NaN()
@@ -171,10 +173,10 @@ func gaps(q Query) forecast.Series {
 	return out
 }
 
-// take stores a block and brings the forecaster up to its end.
-func (w *worker) take(block forecast.Series) {
+// appendBlock stores a block and steps the forecaster to its end.
+func (w *worker) appendBlock(block forecast.Series) {
 	if w.store == nil {
-		w.store = series.NewStore(w.target.Step, w.kept())
+		w.store = series.NewStore(w.target.Step, w.maxSteps())
 	}
 	dropped, err := w.store.Append(block)
 	if err != nil {
@@ -182,59 +184,65 @@ func (w *worker) take(block forecast.Series) {
 		return
 	}
 	w.found.dropped = dropped
-	w.step()
-	w.look()
+	w.stepForecaster()
+	w.updateFound()
 }
 
-// kept is how many steps are held: what a rebuild needs, and what came since.
-func (w *worker) kept() int { return int((w.target.History+w.anchors.refit)/w.target.Step) + 2 }
+// maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
+func (w *worker) maxSteps() int { return int((w.target.History+w.anchors.refit)/w.target.Step) + 2 }
 
-// step rebuilds the forecaster where an anchor has passed, then steps it to the end of the store.
-func (w *worker) step() {
+// stepForecaster rebuilds the forecaster if an anchor has passed, then steps it to the end of the store.
+func (w *worker) stepForecaster() {
 	end := w.store.End()
-	if anchor := w.anchors.at(end); w.forecaster == nil || anchor.After(w.anchor) {
-		w.rebuild(anchor)
+	if anchor := w.anchors.newestBefore(end); w.forecaster == nil || anchor.After(w.anchor) {
+		w.rebuildForecaster(anchor)
 	}
-	came := w.history(w.forecaster.Read(), end)
+	came := w.history(w.forecaster.ReadUntil(), end)
 	for i := range came.Values {
 		w.forecaster.Step(came.Reading(i))
 	}
 }
 
-func (w *worker) rebuild(anchor time.Time) {
+func (w *worker) rebuildForecaster(anchor time.Time) {
 	w.anchor = anchor
-	w.rebuilds++
+	w.refits++
 	w.forecaster = forecaster.New(forecaster.Config{
-		Step: w.target.Step, Window: leadtime.Window(w.target.Lead), Seasons: w.seasons, Rate: w.target.Rate,
-		Lookback: w.target.Lookback, Models: w.target.Models, Policy: w.target.policy(), Scalings: w.target.Scalings,
+		Step:        w.target.Step,
+		Window:      leadtime.Window(w.target.Lead),
+		Seasons:     w.seasons,
+		Rate:        w.target.Rate,
+		Lookback:    w.target.Lookback,
+		Models:      w.target.Models,
+		Policy:      w.target.boundedPolicy(),
+		Autoscalers: w.target.Autoscalers,
 	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
 }
 
-// history is the demand of [from, to) as it was read.
+// history is the demand of [from, to), with what is known of saturation and of times at zero replicas.
 func (w *worker) history(from, to time.Time) forecaster.History {
-	out := forecaster.History{Series: w.demand(from, to), AtZero: w.target.AtZero.At}
-	if w.limits != nil {
-		out.Saturated = w.limits.At
+	out := forecaster.History{Series: w.demand(from, to), ScaledToZero: w.target.ScaledToZero.At}
+	if w.saturation != nil {
+		out.Saturated = w.saturation.At
 	}
 	return out
 }
 
-// look takes down what is known now.
-func (w *worker) look() {
+// updateFound records the state of the forecaster in w.found.
+func (w *worker) updateFound() {
 	w.found.stored, w.found.entry = true, nil
 	newest, ok := w.newestSample()
 	if !ok {
 		return
 	}
-	e := describe(w.target)
+	e := entryOfTarget(w.target)
 	w.forecaster.Describe(e)
-	w.found.doubt, w.found.doubted = w.forecaster.Spans().Newest(w.store.End())
-	w.suspend(e)
+	w.found.classified, w.found.isClassified = w.forecaster.Spans().Current(w.store.End())
+	w.recordSuspect(e)
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
-	w.found.absent = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
+	w.found.withoutReplicas = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())
 	w.found.entry = e
-	w.found.decided, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
+	w.found.selected, w.found.span = w.forecaster.Decided(), w.forecaster.Span()
 	w.found.season = w.seasons[0]
 	w.found.fallback = w.forecaster.Fallback()
 }

@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// ErrUnknown says that there is no preset of that name; the error that wraps it names the near ones.
+// ErrUnknown means that there is no preset of that name. Errors that wrap it suggest similar names.
 var ErrUnknown = errors.New("unknown preset")
 
-// Source is a server or an exporter with the presets on what it reports.
+// Source is a server or an exporter with the presets for its metrics.
 type Source struct {
-	// Name is the first half of its presets' names.
+	// Name is the first part of its presets' names.
 	Name string
-	// Title is what people call it.
+	// Title is its product name.
 	Title string
-	// Note says what holds for all of its presets: versions, what must be switched on, what it cannot know.
-	Note    string
-	Presets []Preset
-	Lacks   []Lack
+	// Note applies to all of its presets: versions, required settings, limits.
+	Note        string
+	Presets     []Preset
+	Unsupported []Unsupported
 }
 
-// Lack is a signal that a source does not report, so that there is no preset for it.
-type Lack struct {
+// Unsupported is a signal without a preset, because the source does not report it.
+type Unsupported struct {
 	Signal string
-	// Reason says why, and what to use instead.
+	// Reason is why, and what to use instead.
 	Reason string
 }
 
-// Sources lists everything that there are presets for, in the order of names.
+// Sources lists all sources, sorted by name.
 func Sources() []Source {
 	all := []Source{
 		dcgm(), nvml(), vllm(), sglang(), triton(), trtllm(), tgi(), rayServe(), gateway(), kserve(),
@@ -39,7 +39,7 @@ func Sources() []Source {
 	return all
 }
 
-// Presets lists all presets in the order of their names.
+// Presets lists all presets, sorted by name.
 func Presets() []Preset {
 	var all []Preset
 	for _, source := range Sources() {
@@ -49,8 +49,8 @@ func Presets() []Preset {
 	return all
 }
 
-// Names lists the names of all presets, sorted.
-func Names() []string {
+// PresetNames lists the names of all presets, sorted.
+func PresetNames() []string {
 	all := Presets()
 	names := make([]string, len(all))
 	for i, p := range all {
@@ -59,29 +59,29 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds a preset by its name. The error of an unknown one wraps ErrUnknown and names the near ones, or the reason
-// why that source has no such preset.
+// Lookup returns a preset by its name. The error for an unknown name wraps ErrUnknown, and has similar names or the
+// reason why that source has no such preset.
 func Lookup(name string) (Preset, error) {
 	for _, p := range Presets() {
 		if p.Name == name {
 			return p, nil
 		}
 	}
-	if reason := lack(name); reason != "" {
+	if reason := unsupportedReason(name); reason != "" {
 		return Preset{}, fmt.Errorf("%w %q: %s", ErrUnknown, clip(name), reason)
 	}
-	if near := Near(name); len(near) > 0 {
+	if near := SimilarNames(name); len(near) > 0 {
 		return Preset{}, fmt.Errorf("%w %q: did you mean %s?", ErrUnknown, clip(name), strings.Join(near, ", "))
 	}
-	return Preset{}, fmt.Errorf("%w %q: `forewarm presets` lists all of them; or write a query of your own",
+	return Preset{}, fmt.Errorf("%w %q: `forewarm presets` lists all presets; or write your own query",
 		ErrUnknown, clip(name))
 }
 
-// lack is the reason why a source has no preset of that name, "" where nothing is said of it.
-func lack(name string) string {
+// unsupportedReason is why a source has no preset of that name; empty if it is not known.
+func unsupportedReason(name string) string {
 	source, signal, _ := strings.Cut(name, "/")
 	for _, s := range Sources() {
-		for _, l := range s.Lacks {
+		for _, l := range s.Unsupported {
 			if s.Name == source && l.Signal == signal {
 				return l.Reason
 			}
@@ -90,9 +90,9 @@ func lack(name string) string {
 	return ""
 }
 
-// Near lists the presets that a name may have been meant for, the nearest first, at most five: those of a source or a
-// signal that is called so, and those that a few typing errors lead to.
-func Near(name string) []string {
+// SimilarNames lists presets with a similar name, the most similar first, at most five: presets of a source or a signal
+// of that name, and names with a few characters different.
+func SimilarNames(name string) []string {
 	const most = 5
 	name = strings.ToLower(clip(name))
 	type candidate struct {
@@ -100,9 +100,9 @@ func Near(name string) []string {
 		distance int
 	}
 	var near []candidate
-	for _, known := range Names() {
+	for _, known := range PresetNames() {
 		source, signal, _ := strings.Cut(known, "/")
-		d := min(distance(name, known), distance(name, source), distance(name, signal))
+		d := min(editDistance(name, known), editDistance(name, source), editDistance(name, signal))
 		if d <= max(1, len(name)/4) {
 			near = append(near, candidate{known, d})
 		}
@@ -115,8 +115,8 @@ func Near(name string) []string {
 	return names
 }
 
-// distance is how many bytes must be put in, taken out or replaced to make one word of the other (Levenshtein, 1966).
-func distance(a, b string) int {
+// editDistance is the number of bytes to insert, delete or replace to turn one word into the other (Levenshtein, 1966).
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -15,8 +15,8 @@ func TestLookup(t *testing.T) {
 		{"vlm", "did you mean vllm/arrivals, vllm/inflight, vllm/kv-cache, vllm/queue?"},
 		{"kv-cache", "sglang/kv-cache"},
 		{"tgi/kv-cache", "TGI does not report its KV cache; use tgi/inflight"},
-		{"nothing like it", "`forewarm presets` lists all of them; or write a query of your own"},
-		{"", "`forewarm presets` lists all of them"},
+		{"nothing like it", "`forewarm presets` lists all presets; or write your own query"},
+		{"", "`forewarm presets` lists all presets"},
 	} {
 		_, err := signal.Lookup(tt.name)
 		if !errors.Is(err, signal.ErrUnknown) || !strings.Contains(err.Error(), tt.want) {
@@ -33,7 +33,7 @@ func TestRenderedPresetsPassAsQueries(t *testing.T) {
 			if again := render(t, p.Name, signal.Target{Kind: kind, Name: "llama"}); again != expr {
 				t.Errorf("%s is rendered differently the second time", p.Name)
 			}
-			if err := signal.Check(expr); err != nil {
+			if err := signal.CheckQuery(expr); err != nil {
 				t.Errorf("%s of a %s: %v", p.Name, kind, err)
 			}
 			if _, err := signal.Confine(expr, "namespace", "ai"); err != nil {
@@ -79,7 +79,7 @@ func TestEachServerHasOrLacksTheSignals(t *testing.T) {
 		for _, p := range s.Presets {
 			said[strings.TrimPrefix(p.Name, s.Name+"/")]++
 		}
-		for _, l := range s.Lacks {
+		for _, l := range s.Unsupported {
 			said[l.Signal]++
 		}
 		for _, kind := range []string{"inflight", "arrivals", "queue", "kv-cache"} {

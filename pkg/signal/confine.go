@@ -12,18 +12,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Confine is the tenant's expression with label="namespace" required of every series that it reads, so that it sees
-// its own namespace's series and no others. The answer is the expression in Prometheus's own spelling.
+// Confine returns the tenant's expression with the matcher label="namespace" on every selector, so that it reads only
+// series of its own namespace. The result is in Prometheus's own format.
 //
-// What cannot be confined is refused rather than guessed at: a matcher on the label that says anything else, functions
-// that read series behind the selectors' back (info), and every construct that is not understood. Errors wrap
-// series.ErrQuery and say what to write instead.
+// An expression that cannot be confined is refused: another matcher on the label, functions that read series without a
+// selector (info), and every unknown construct. Errors wrap series.ErrQuery and have an alternative.
 func Confine(expr, label, namespace string) (string, error) {
 	if label == "" || label == model.MetricNameLabel || namespace == "" {
 		return "", fmt.Errorf("query: cannot confine to %s=%q: a label other than %s and a namespace are needed: %w",
 			label, namespace, model.MetricNameLabel, series.ErrQuery)
 	}
-	root, err := parse(expr)
+	root, err := parseQuery(expr)
 	if err != nil {
 		return "", err
 	}
@@ -31,27 +30,27 @@ func Confine(expr, label, namespace string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("query: matcher %s=%q: %w: %w", label, namespace, err, series.ErrQuery)
 	}
-	if err := walk(root, func(s *parser.VectorSelector) error { return require(s, own) }); err != nil {
+	if err := walkSelectors(root, func(s *parser.VectorSelector) error { return addMatcher(s, own) }); err != nil {
 		return "", err
 	}
 	confined := root.String()
-	if err := verify(confined, own); err != nil {
+	if err := verifyConfined(confined, own); err != nil {
 		return "", err
 	}
 	return confined, nil
 }
 
-// Check refuses an expression that can be no Forecast's query: what Confine refuses, save that any namespace may be
-// read. Errors wrap series.ErrQuery and say what to write instead.
-func Check(expr string) error {
-	_, err := parse(expr)
+// CheckQuery refuses an expression that cannot be a Forecast's query: as Confine does, but any namespace may be read.
+// Errors wrap series.ErrQuery and have an alternative.
+func CheckQuery(expr string) error {
+	_, err := parseQuery(expr)
 	return err
 }
 
-// IsRate says whether the expression measures something per time (it contains rate, irate or increase), so that its
-// observed value is a mean. An expression that does not parse is none.
+// IsRate reports whether the expression is a rate (it has rate, irate or increase), so that its observed value is a
+// mean. An expression that does not parse is not a rate.
 func IsRate(expr string) bool {
-	root, err := parse(expr)
+	root, err := parseQuery(expr)
 	if err != nil {
 		return false
 	}
@@ -65,8 +64,8 @@ func IsRate(expr string) bool {
 	return found
 }
 
-// Lookback is how long one bad sample may stand in the expression's value: its longest range, to which the ranges of
-// sub-queries around it are added. It is 0 where every selector is instant, and where the expression does not parse.
+// Lookback is how long one bad sample can affect the expression's value: its longest range plus the ranges of the
+// sub-queries around it. It is 0 if every selector is instant, and if the expression does not parse.
 func Lookback(expr string) time.Duration {
 	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
 	if err != nil {
@@ -89,16 +88,16 @@ func lookback(node parser.Node) time.Duration {
 	return longest
 }
 
-// require adds the matcher to the selector, unless it is there. Another matcher on the same label is the tenant's
-// mistake or attempt: replacing it in silence would answer a question that was not asked.
-func require(s *parser.VectorSelector, own *labels.Matcher) error {
+// addMatcher adds the matcher to the selector, unless it is present. Another matcher on the same label is an error:
+// replaced silently, it would give the answer to another query.
+func addMatcher(s *parser.VectorSelector, own *labels.Matcher) error {
 	present := false
 	for _, m := range s.LabelMatchers {
 		if m.Name != own.Name {
 			continue
 		}
 		if m.Type != labels.MatchEqual || m.Value != own.Value {
-			return refuse(s,
+			return refuseNode(s,
 				"the matcher %s is not allowed: queries are confined to %s; leave it out, or ask the operator "+
 					"to list the namespace in --cluster-query-namespaces", clip(m.String()), own)
 		}
@@ -110,24 +109,23 @@ func require(s *parser.VectorSelector, own *labels.Matcher) error {
 	return nil
 }
 
-// verify reads the confined expression as an engine will, and looks that every selector carries the matcher. It is the
-// check on this package's own work: were the printer and the parser of PromQL to disagree on some construct, the
-// expression is refused, not sent.
-func verify(confined string, own *labels.Matcher) error {
-	root, err := parse(confined)
+// verifyConfined parses the confined expression again, as an engine will, and checks that every selector has the
+// matcher. If PromQL's printer and parser disagree on a construct, the expression is refused.
+func verifyConfined(confined string, own *labels.Matcher) error {
+	root, err := parseQuery(confined)
 	if err != nil {
-		return fmt.Errorf("query: its confined form is not understood; write it more simply: %w", err)
+		return fmt.Errorf("query: its confined form cannot be parsed; simplify it: %w", err)
 	}
 	if root.String() != confined {
-		return fmt.Errorf("query: its confined form reads differently the second time; write it more simply: %w",
+		return fmt.Errorf("query: its confined form changes when it is parsed again; simplify it: %w",
 			series.ErrQuery)
 	}
-	return walk(root, func(s *parser.VectorSelector) error {
+	return walkSelectors(root, func(s *parser.VectorSelector) error {
 		for _, m := range s.LabelMatchers {
 			if m.Name == own.Name && m.Type == own.Type && m.Value == own.Value {
 				return nil
 			}
 		}
-		return refuse(s, "it cannot be confined to %s; write it more simply", own)
+		return refuseNode(s, "it cannot be confined to %s; simplify it", own)
 	})
 }

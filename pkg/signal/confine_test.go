@@ -33,12 +33,12 @@ func TestConfine(t *testing.T) {
 			t.Errorf("%s: %v", tt.expr, err)
 			continue
 		}
-		same(t, got, tt.want)
+		checkSame(t, got, tt.want)
 	}
 }
 
-// same compares two expressions, not their spelling.
-func same(t *testing.T, got, want string) {
+// checkSame compares two expressions, not their spelling.
+func checkSame(t *testing.T, got, want string) {
 	t.Helper()
 	p := parser.NewParser(parser.Options{})
 	g, err := p.ParseExpr(got)
@@ -54,7 +54,7 @@ func same(t *testing.T, got, want string) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestQueriesThatAreRefused(t *testing.T) {
 	tests := []struct{ expr, says string }{
 		{``, "no expression"},
 		{`sum(`, "unclosed"},
@@ -93,11 +93,11 @@ func TestConfineNeedsLabelAndNamespace(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	if err := signal.Check(`sum(rate(x_total{namespace="b"}[5m]))`); err != nil {
+func TestCheckQuery(t *testing.T) {
+	if err := signal.CheckQuery(`sum(rate(x_total{namespace="b"}[5m]))`); err != nil {
 		t.Error(err)
 	}
-	if err := signal.Check(`sum(x) @ end()`); !errors.Is(err, series.ErrQuery) {
+	if err := signal.CheckQuery(`sum(x) @ end()`); !errors.Is(err, series.ErrQuery) {
 		t.Errorf("error %v, want ErrQuery", err)
 	}
 }

@@ -21,7 +21,7 @@ func ExampleLookup() {
 	fmt.Println(err)
 	// Output:
 	// requests
-	// requests that one replica carries at once at full load, its latency still good
+	// requests in flight that one replica serves at full load with good latency
 	// true unknown preset "tgi/kv-cache": TGI does not report its KV cache; use tgi/inflight
 	// unknown preset "vllm/kvcache": did you mean vllm/kv-cache?
 }

@@ -1,32 +1,36 @@
 package signal
 
-// kserve is the presets on what KServe puts before or around a model server: Knative's queue-proxy (Serverless mode),
-// and the counters of KServe's own Python servers.
+// kserve is the presets for Knative's queue-proxy in front of a model server (Serverless mode), and for KServe's own
+// Python servers.
 func kserve() Source {
-	// The queue-proxy's depth holds what is in service, too. OpenTelemetry's names first, which changed within a year.
-	held := named("kn_serving_queue_depth", "kn_queueproxy_depth", "revision_queue_depth",
+	// The queue-proxy's depth includes requests in service. OpenTelemetry's names are first; they changed within a
+	// year.
+	held := metricNamed("kn_serving_queue_depth", "kn_queueproxy_depth", "revision_queue_depth",
 		"queue_average_concurrent_requests")
-	done := named("kn_serving_invocation_duration_seconds_count", "kn_queueproxy_app_duration_seconds_count",
+	done := metricNamed("kn_serving_invocation_duration_seconds_count", "kn_queueproxy_app_duration_seconds_count",
 		"revision_request_count", "request_predict_seconds_count")
 	return Source{
 		Name:  "kserve",
 		Title: "KServe, and Knative's queue-proxy",
-		Note: "The queue-proxy is there in Serverless (Knative) mode only; in Standard mode scale on the runtime's own preset, " +
-			"such as vllm/inflight, with the Deployment NAME-predictor for a target. Of an LLMInferenceService too the runtime's preset is " +
-			"right, with its Deployment NAME-kserve for a target (a LeaderWorkerSet NAME-kserve-mn over several nodes), which has the " +
-			"scale that an HPA wants; what prefills apart is another workload. Scrape port 9091 of the pods.",
+		Note: "The queue-proxy exists in Serverless (Knative) mode only. In Standard mode scale on the runtime's own preset, " +
+			"such as vllm/inflight, with the Deployment NAME-predictor as target. For an LLMInferenceService, too, use the runtime's " +
+			"preset, with its Deployment NAME-kserve as target (over several nodes the LeaderWorkerSet NAME-kserve-mn), which has the " +
+			"scale subresource that an HPA needs; separate prefill pods are another workload. Scrape port 9091 of the pods.",
 		Presets: []Preset{
-			inflight("kserve", func(s scope) string { return s.total(s.perPod(held)) }).saying(
-				"Requests in flight at the queue-proxies of the target's pods, in service and waiting. Not reported by revisions of " +
-					"unlimited concurrency (containerConcurrency: 0). What Knative's activator holds while no pod is there is not seen."),
-			arrivals("kserve", "Requests that arrive per second: those answered plus the growth of what is in "+
+			inflightPreset("kserve", func(s scope) string { return s.total(s.perPod(held)) }).withSummary(
+				"Requests in flight at the queue-proxies of the target's pods, in service and waiting. Not reported by revisions " +
+					"with unlimited concurrency (containerConcurrency: 0). Requests that Knative's activator holds without pods do not count."),
+			arrivalsPreset("kserve", "Requests that arrive per second: those answered plus the growth of those in "+
 				"flight. Without a queue-proxy, the predictions of KServe's own servers, which stop growing under "+
 				"saturation.",
-				func(s scope) string { return s.total(conserved(s.perPod(done.rate()), s.growth(held))) }),
+				func(s scope) string { return s.total(sumAboveZero(s.perPod(done.rate()), s.growth(held))) }),
 		},
-		Lacks: []Lack{
-			{"queue", "the queue-proxy counts what waits and what is served together; use kserve/inflight"},
-			{"kv-cache", "KServe does not look into its runtimes; use the runtime's own preset, such as vllm/kv-cache"},
+		Unsupported: []Unsupported{
+			{"queue", "the queue-proxy counts waiting and running requests together; use kserve/inflight"},
+			{
+				"kv-cache",
+				"KServe does not report its runtimes' caches; use the runtime's own preset, such as vllm/kv-cache",
+			},
 		},
 	}
 }

@@ -12,28 +12,28 @@ const (
 	windowSeconds = 120
 )
 
-// scope is the workload that a template is rendered for. Its methods are the words that templates are written in.
+// scope is the workload that a template is rendered for. Its methods build the parts of a template.
 type scope struct {
 	namespace string
 	target    Target
 }
 
-// metric is what one fact is called in a template.
+// metric is one quantity under the names that releases give it.
 type metric struct {
-	// names are its name and its former ones, newest first: of each pod the first that it reports counts, so that a
-	// release that reports both is not counted twice.
+	// names are its current and former names, newest first. For each pod the first one that it reports counts, so that
+	// a release that reports both does not count twice.
 	names []string
-	// matchers of its own, "" for none.
+	// matchers are further label matchers.
 	matchers string
-	// distinct are the labels that tell apart what adds up within a pod: engines, models. Without them all series of one
-	// scrape job add up, which serves metrics whose labels are not ours to know.
+	// distinct are the labels of the series that add up within a pod: engines, models. Without them all series of one
+	// scrape job add up, for metrics with unknown labels.
 	distinct []string
-	// over is a range function applied to it, "rate" or "delta"; empty for an instant.
+	// over is the range function, "rate" or "delta"; empty for an instant value.
 	over string
 }
 
-// named is a metric by its names alone.
-func named(names ...string) metric { return metric{names: names} }
+// metricNamed is a metric with these names.
+func metricNamed(names ...string) metric { return metric{names: names} }
 
 func (m metric) rate() metric {
 	m.over = "rate"
@@ -47,11 +47,11 @@ func (m metric) delta() metric {
 
 // series is the metric in the Forecast's namespace with the workload's pod in the label pod, however it was scraped.
 //
-// An exporter such as dcgm-exporter or kube-state-metrics reports namespace and pod of others. Scraped with
-// honorLabels: true they stay in namespace and pod; with false those labels are the exporter's own, and the reported
-// ones arrive as exported_namespace and exported_pod. A series is of one kind or the other, so both halves can stand
-// side by side: the first takes what has an exported_namespace, the second what has none. The exporter's own pod, which
-// an idle GPU carries in pod, is no pod of the target and falls out at the join with the owners.
+// An exporter such as dcgm-exporter or kube-state-metrics reports the namespace and pod of other pods. Scraped with
+// honorLabels: true they are in namespace and pod; with false those labels are the exporter's own, and the reported
+// ones are in exported_namespace and exported_pod. A series is of one kind or the other: the first half selects series
+// with an exported_namespace, the second those without. The exporter's own pod, which an idle GPU has in pod, is not a
+// pod of the target and drops out in the join with the owners.
 func (s scope) series(name string, m metric) string {
 	matchers := m.matchers
 	if matchers != "" {
@@ -70,11 +70,13 @@ func (m metric) apply(selector string) string {
 	return fmt.Sprintf("%s(%s[%s])", m.over, selector, window)
 }
 
-// fact is the series of a metric with one name.
-func (s scope) fact(name, matchers string) string { return s.series(name, metric{matchers: matchers}) }
+// instantSeries is the series of a metric with one name.
+func (s scope) instantSeries(name, matchers string) string {
+	return s.series(name, metric{matchers: matchers})
+}
 
-// perPod is the metric's sum for each pod, in the label pod. A second scrape job copies series, and max makes one of the
-// copies; what is scraped at another port is another instance, and adds up.
+// perPod is the metric's sum for each pod, in the label pod. A second scrape job copies series, and max merges the
+// copies; another port is another instance, and adds up.
 func (s scope) perPod(m metric) string {
 	versions := make([]string, len(m.names))
 	for i, name := range m.names {
@@ -90,9 +92,8 @@ func (s scope) perPod(m metric) string {
 	return "(" + strings.Join(versions, " or ") + ")"
 }
 
-// together sums, pod by pod, what there is of several per-pod expressions. A plus sign would drop every pod that lacks
-// one of them.
-func together(perPod ...string) string {
+// sumPerPod sums several per-pod expressions by pod. A plus sign would drop every pod that lacks one of them.
+func sumPerPod(perPod ...string) string {
 	parts := make([]string, len(perPod))
 	for i, expr := range perPod {
 		parts[i] = fmt.Sprintf(`label_replace(%s, "part", "%d", "", "")`, expr, i)
@@ -100,14 +101,14 @@ func together(perPod ...string) string {
 	return "sum by (pod) (" + strings.Join(parts, " or ") + ")"
 }
 
-// conserved sums what passed and how what is held grew, pod by pod, as together does. No pod falls below 0, for the requests
-// that vanish with a pod's restart were not served.
-func conserved(perPod ...string) string { return `clamp_min(` + together(perPod...) + `, 0)` }
+// sumAboveZero is sumPerPod for arrivals: requests that passed, plus the growth of those held. It is at least 0 for
+// each pod, because requests that vanish with a pod's restart were not served.
+func sumAboveZero(perPod ...string) string { return `clamp_min(` + sumPerPod(perPod...) + `, 0)` }
 
-// growth is by how much in a second what is held has grown, pod by pod.
+// growth is the growth per second of the requests held, by pod.
 func (s scope) growth(held metric) string { return perSecond(s.perPod(held.delta())) }
 
-// perSecond is what changed in a window by the second.
+// perSecond is the change over the window, per second.
 func perSecond(delta string) string { return fmt.Sprintf(`%s / %d`, delta, windowSeconds) }
 
 // total is the sum of a per-pod expression over the target's pods. The expression may have several series for a pod.
@@ -115,26 +116,26 @@ func (s scope) total(perPod string) string {
 	return fmt.Sprintf(`sum(%s * on (pod) group_left () %s)`, perPod, s.pods())
 }
 
-// inflight is the requests that run and wait: both or nothing, for half of it would be taken for little demand.
+// inflight is the running and waiting requests: both or nothing, because one alone would look like low demand.
 func (s scope) inflight(running, waiting metric) string {
 	return s.total(fmt.Sprintf(`(%s + %s)`, s.perPod(running), s.perPod(waiting)))
 }
 
-// arrivals is conservation: what has come in a window is what passed the counter in it, plus what is held before the
-// counter grew by. The sum is kept from falling below 0 pod by pod, for the requests that vanish with a pod's restart
-// were not served.
+// arrivals follows from conservation: the arrivals in a window are the requests that passed the counter, plus the
+// growth of those held before it. It is at least 0 for each pod, because requests that vanish with a pod's restart were
+// not served.
 func (s scope) arrivals(passed, held metric) string {
 	return s.total(fmt.Sprintf(`clamp_min(%s + %s, 0)`, s.perPod(passed.rate()), s.growth(held)))
 }
 
-// caches is the KV caches in use, counted in replicas: the mean over the engines of a replica, summed over replicas.
-// A pod is a replica, save in a gang: there a replica has several pods, which may all report.
-func (s scope) caches(m metric) string {
+// kvCaches is the KV caches in use, counted in replicas: the mean over the engines of a replica, summed over replicas.
+// A pod is a replica, except in a LeaderWorkerSet, where a replica has several pods, which may all report.
+func (s scope) kvCaches(m metric) string {
 	versions := make([]string, len(m.names))
 	for i, name := range m.names {
 		versions[i] = fmt.Sprintf(`avg by (pod) (max by (pod, instance, %s) (%s))`,
 			strings.Join(m.distinct, ", "), s.series(name, m))
 	}
 	return fmt.Sprintf(`sum(avg by (replica) ((%s) * on (pod) group_left (replica) %s))`,
-		strings.Join(versions, " or "), s.replicas())
+		strings.Join(versions, " or "), s.podsWithReplica())
 }

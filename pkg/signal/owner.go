@@ -6,13 +6,13 @@ import (
 	"regexp"
 )
 
-// ordinal is the number that Knative counts revisions by: five digits at least.
-const ordinal = "[0-9]{5,}"
+// revisionNumber is the number of a Knative revision: at least five digits.
+const revisionNumber = "[0-9]{5,}"
 
-// random is the suffix that Kubernetes generates for names: five of these characters, no vowels among them.
-const random = "[bcdfghjklmnpqrstvwxz2456789]{5}"
+// generatedSuffix is the suffix that Kubernetes generates for names: five of these characters.
+const generatedSuffix = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 
-// owner is a matcher on what owns pods or ReplicaSets.
+// owner matches the owner of pods or ReplicaSets.
 type owner struct {
 	kind string
 	// name of the owner, and a regular expression of what may follow it.
@@ -28,20 +28,19 @@ func (o owner) matchers() string {
 
 // pods is 1 for every pod of the target, in the label pod. group makes it 1 and one series per pod whatever the number
 // of kube-state-metrics that report it.
-func (s scope) pods() string { return `group by (pod) (` + s.owned() + `)` }
+func (s scope) pods() string { return `group by (pod) (` + s.ownedPods() + `)` }
 
-// replicas is pods with the replica that each belongs to in the label replica: the pod itself, or the leader of its
-// group.
-func (s scope) replicas() string {
-	if gang := s.gang(); gang != "" {
+// podsWithReplica is pods with their replica in the label replica: the pod itself, or the leader of its group.
+func (s scope) podsWithReplica() string {
+	if gang := s.leaderWorkerSet(); gang != "" {
 		return fmt.Sprintf(`group by (pod, replica) (label_replace(%s, "replica", "$1", "owner_name", "(.+)") or
-			label_replace(%s, "replica", "$1", "pod", "(.+)"))`, s.workers(gang), s.heads())
+			label_replace(%s, "replica", "$1", "pod", "(.+)"))`, s.workerPods(gang), s.replicaPods())
 	}
 	return `label_replace(` + s.pods() + `, "replica", "$1", "pod", "(.+)")`
 }
 
-// gang is the name of the LeaderWorkerSet that a target is or may be made of, "" where it is none.
-func (s scope) gang() string {
+// leaderWorkerSet is the name of the LeaderWorkerSet of a target; empty if it cannot have one.
+func (s scope) leaderWorkerSet() string {
 	switch s.target.Kind {
 	case "LeaderWorkerSet":
 		return s.target.Name
@@ -51,81 +50,86 @@ func (s scope) gang() string {
 	return ""
 }
 
-// heads are the pods of which each stands for a replica: those of a gang that lead a group, else all.
-func (s scope) heads() string {
-	gang := s.gang()
-	leaders := s.directly(owner{kind: "LeaderWorkerSet", name: gang}) + ` or ` +
-		s.directly(owner{kind: "StatefulSet", name: gang})
+// replicaPods has one pod for each replica: the leaders in a LeaderWorkerSet, else all pods.
+func (s scope) replicaPods() string {
+	gang := s.leaderWorkerSet()
+	leaders := s.ownedBy(owner{kind: "LeaderWorkerSet", name: gang}) + ` or ` +
+		s.ownedBy(owner{kind: "StatefulSet", name: gang})
 	switch {
 	case s.target.Kind == "LLMInferenceService":
 		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-kserve"}) + ` or ` + leaders
 	case gang != "":
 		return leaders
-	case s.target.Kind == "InferenceService": // The workers of a predictor over several nodes are parts of its replicas.
+	case s.target.Kind == "InferenceService": // Workers of a multi-node predictor are parts of its replicas.
 		return s.viaReplicaSet(s.predictor(""))
 	}
-	return s.owned()
+	return s.ownedPods()
 }
 
-// predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add "-default".
+// predictor is KServe's Deployment of an InferenceService, or Knative's for a revision of it; older ones add
+// "-default".
 func (s scope) predictor(worker string) owner {
-	return owner{"Deployment", s.target.Name, "-predictor(-default)?(" + worker + "-" + ordinal + "-deployment)?"}
+	return owner{
+		"Deployment",
+		s.target.Name,
+		"-predictor(-default)?(" + worker + "-" + revisionNumber + "-deployment)?",
+	}
 }
 
-func (s scope) owner(kind string) owner { return owner{kind: kind, name: s.target.Name} }
+func (s scope) ownerOfKind(kind string) owner { return owner{kind: kind, name: s.target.Name} }
 
-// owned is the pods of the target, perhaps several times. kube-state-metrics names direct owners only, so what stands
-// between a target and its pods is known by the name that its controller gives it.
-func (s scope) owned() string {
+// ownedPods is the pods of the target, some several times. kube-state-metrics reports direct owners only, so objects
+// between a target and its pods are matched by the names that their controllers give them.
+func (s scope) ownedPods() string {
 	switch kind := s.target.Kind; kind {
 	case "Deployment":
-		return s.viaReplicaSet(s.owner(kind))
+		return s.viaReplicaSet(s.ownerOfKind(kind))
 	case "StatefulSet", "ReplicaSet", "DaemonSet", "Job", "RayCluster":
-		return s.directly(s.owner(kind))
+		return s.ownedBy(s.ownerOfKind(kind))
 	case "LeaderWorkerSet",
-		"LLMInferenceService": // KServe's, for one node or for several; what prefills apart has a demand of its own.
-		return s.heads() + ` or ` + s.workers(s.gang())
-	case "RayService": // A RayCluster at a time, two while it is replaced; "-raycluster" until KubeRay 1.3.
-		return s.directly(owner{"RayCluster", s.target.Name, "(-raycluster)?-" + random})
+		"LLMInferenceService": // KServe's, for one node or several; separate prefill pods have their own demand.
+		return s.replicaPods() + ` or ` + s.workerPods(s.leaderWorkerSet())
+	case "RayService": // One RayCluster, two during a replacement; "-raycluster" until KubeRay 1.3.
+		return s.ownedBy(owner{"RayCluster", s.target.Name, "(-raycluster)?-" + generatedSuffix})
 	case "InferenceService":
 		return s.viaReplicaSet(s.predictor("-worker|"))
 	case "Service": // Knative's: a Deployment for each revision.
-		return s.viaReplicaSet(owner{"Deployment", s.target.Name, "-" + ordinal + "-deployment"})
+		return s.viaReplicaSet(owner{"Deployment", s.target.Name, "-" + revisionNumber + "-deployment"})
 	case "Revision": // Knative's.
 		return s.viaReplicaSet(owner{kind: "Deployment", name: s.target.Name + "-deployment"})
-	default: // A kind that we do not know owns its pods directly or, as an Argo Rollout does, through ReplicaSets.
-		return s.directly(s.owner(kind)) + ` or ` + s.viaReplicaSet(s.owner(kind))
+	default: // Other kinds own their pods directly or, like an Argo Rollout, through ReplicaSets.
+		return s.ownedBy(s.ownerOfKind(kind)) + ` or ` + s.viaReplicaSet(s.ownerOfKind(kind))
 	}
 }
 
-// directly is the pods whose owner is that one.
-func (s scope) directly(o owner) string {
-	return `group by (pod, owner_name) (` + s.fact("kube_pod_owner", o.matchers()) + `)`
+// ownedBy is the pods with that owner.
+func (s scope) ownedBy(o owner) string {
+	return `group by (pod, owner_name) (` + s.instantSeries("kube_pod_owner", o.matchers()) + `)`
 }
 
-// viaReplicaSet is the pods whose ReplicaSet is owned by that one.
+// viaReplicaSet is the pods whose ReplicaSet has that owner.
 func (s scope) viaReplicaSet(o owner) string {
-	pods := s.fact("kube_pod_owner", `owner_kind="ReplicaSet"`)
-	sets := s.fact("kube_replicaset_owner", o.matchers())
+	pods := s.instantSeries("kube_pod_owner", `owner_kind="ReplicaSet"`)
+	sets := s.instantSeries("kube_replicaset_owner", o.matchers())
 	return fmt.Sprintf(`group by (pod, owner_name) (%s) * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)"))`, pods, sets)
 }
 
-// workers is the worker pods of a LeaderWorkerSet, with their leader's name in owner_name. It keeps its leaders in a
-// StatefulSet of its own name, and the workers of the leader pod NAME-i in a StatefulSet NAME-i. That the leader pod is
-// there tells them from an unrelated StatefulSet that happens to be called so.
-func (s scope) workers(gang string) string {
-	sets := s.directly(owner{kind: "StatefulSet", name: gang, suffix: "-[0-9]+"})
-	leaders := s.directly(owner{kind: "StatefulSet", name: gang})
+// workerPods is the worker pods of a LeaderWorkerSet, with their leader's name in owner_name. The leaders are in a
+// StatefulSet of its name, and the workers of the leader pod NAME-i in a StatefulSet NAME-i. The leader pod must exist,
+// so that an unrelated StatefulSet of such a name does not match.
+func (s scope) workerPods(gang string) string {
+	sets := s.ownedBy(owner{kind: "StatefulSet", name: gang, suffix: "-[0-9]+"})
+	leaders := s.ownedBy(owner{kind: "StatefulSet", name: gang})
 	return fmt.Sprintf(`%s * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "pod", "(.+)"))`, sets, leaders)
 }
 
-// errNoReplica says that a target's pods do not tell its replicas.
-var errNoReplica = errors.New("a pod of a Ray cluster is no replica of what Ray Serve runs on it")
+// errNoReplica means that the replicas of a target cannot be counted by its pods.
+var errNoReplica = errors.New("pods of a Ray cluster are not the replicas of the Ray Serve deployments on it")
 
-// ReadyReplicas is PromQL for how many replicas of a workload are ready, from what kube-state-metrics says of its pods and
-// their owners: pods, or for a gang its groups, by their leaders. It is one series, and none where the workload has no pod.
+// ReadyReplicas is PromQL for the number of ready replicas of a workload, from the metrics of kube-state-metrics: pods,
+// or groups of a LeaderWorkerSet, by their leaders. It is one series, and none if the workload has no pod.
 func ReadyReplicas(namespace string, target Target) (string, error) {
 	err := checkNames(namespace, target)
 	if target.Kind == "RayService" || target.Kind == "RayCluster" {
@@ -135,6 +139,8 @@ func ReadyReplicas(namespace string, target Target) (string, error) {
 		return "", fmt.Errorf("ready replicas: %w", err)
 	}
 	s := scope{namespace: namespace, target: target}
-	ready := s.fact("kube_pod_status_ready", `condition="true"`)
-	return render(fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.heads()))
+	ready := s.instantSeries("kube_pod_status_ready", `condition="true"`)
+	return formatQuery(
+		fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.replicaPods()),
+	)
 }

@@ -58,8 +58,8 @@ func TestReadyReplicas(t *testing.T) {
 func TestReadyReplicasOfWhatHasNone(t *testing.T) {
 	t.Parallel()
 	for want, target := range map[string]signal.Target{
-		"no replica of what Ray Serve runs": {Kind: "RayService", Name: "chat"},
-		"target name is empty":              {Kind: "Deployment"},
+		"not the replicas of the Ray Serve deployments": {Kind: "RayService", Name: "chat"},
+		"target name is empty":                          {Kind: "Deployment"},
 	} {
 		if _, err := signal.ReadyReplicas("ai", target); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want it to say %q", target, err, want)

@@ -68,10 +68,10 @@ func TestEachPresetHasItsScenarios(t *testing.T) {
 			traps[s.preset] = true
 		}
 	}
-	if want, got := signal.Names(), slices.Sorted(maps.Keys(ordinary)); !slices.Equal(got, want) {
+	if want, got := signal.PresetNames(), slices.Sorted(maps.Keys(ordinary)); !slices.Equal(got, want) {
 		t.Errorf("ordinary cases of %v, want %v", got, want)
 	}
-	if want, got := signal.Names(), slices.Sorted(maps.Keys(traps)); !slices.Equal(got, want) {
+	if want, got := signal.PresetNames(), slices.Sorted(maps.Keys(traps)); !slices.Equal(got, want) {
 		t.Errorf("traps of %v, want %v", got, want)
 	}
 }

@@ -1,28 +1,28 @@
 package signal
 
-// sglang is the presets on SGLang's own metrics.
+// sglang is the presets for SGLang's own metrics.
 func sglang() Source {
-	// The ranks of a tensor-parallel engine may each report the same figure (--enable-metrics-for-all-schedulers), and a
-	// priority scheduler reports its classes beside the whole: neither may add up, and the greatest is the engine's.
+	// The ranks of a tensor-parallel engine may each report the same figure (--enable-metrics-for-all-schedulers), and
+	// a priority scheduler reports its classes beside the whole: neither may add up, and the greatest is the engine's.
 	gauge := func(name string) metric {
 		return metric{names: []string{name}, distinct: []string{"engine_type", "dp_rank", "model_name"}}
 	}
 	running, waiting := gauge("sglang:num_running_reqs"), gauge("sglang:num_queue_reqs")
 	cache := gauge("sglang:token_usage")
 	// Counted before the scheduler, where there are no ranks; users may add labels of their own.
-	begun := named("sglang:time_to_first_token_seconds_count")
+	begun := metricNamed("sglang:time_to_first_token_seconds_count")
 	return Source{
 		Name:  "sglang",
 		Title: "SGLang",
-		Note: "Start the server with --enable-metrics. With prefill and decode apart, point a Forecast at each; the queues of " +
-			"the transfer between them are not counted.",
+		Note: "Start the server with --enable-metrics. With separate prefill and decode servers, create a Forecast for each; the " +
+			"queues of the transfer between them do not count.",
 		Presets: []Preset{
-			inflight("sglang", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivals("sglang", "Requests that arrive per second: first tokens per second plus the growth of the "+
-				"queue, so that it holds under saturation too. A gateway's own count is better where there is one.",
+			inflightPreset("sglang", func(s scope) string { return s.inflight(running, waiting) }),
+			arrivalsPreset("sglang", "Requests that arrive per second: first tokens per second plus the growth of the "+
+				"queue, so that it holds under saturation. A gateway's own count is better if there is one.",
 				func(s scope) string { return s.arrivals(begun, waiting) }),
-			queue("sglang", func(s scope) string { return s.total(s.perPod(waiting)) }),
-			caches("sglang", func(s scope) string { return s.caches(cache) }),
+			queuePreset("sglang", func(s scope) string { return s.total(s.perPod(waiting)) }),
+			kvCachePreset("sglang", func(s scope) string { return s.kvCaches(cache) }),
 		},
 	}
 }

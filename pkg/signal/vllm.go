@@ -1,6 +1,6 @@
 package signal
 
-// vllm is the presets on vLLM's own metrics.
+// vllm is the presets for vLLM's own metrics.
 func vllm() Source {
 	// A pod has one series per engine (data parallelism), model and port.
 	of := func(names ...string) metric {
@@ -12,15 +12,18 @@ func vllm() Source {
 	return Source{
 		Name:  "vllm",
 		Title: "vLLM",
-		Note: "Holds wherever vLLM's own metrics are scraped: under KServe and llm-d, too. The KV cache is known by its former " +
-			"name as well (gpu_cache_usage_perc).",
+		Note: "Works wherever vLLM's own metrics are scraped, also under KServe and llm-d. The former name of the KV cache " +
+			"metric (gpu_cache_usage_perc) works too.",
 		Presets: []Preset{
-			inflight("vllm", func(s scope) string { return s.inflight(running, waiting) }),
-			arrivals("vllm", "Requests that arrive per second: first tokens per second plus the growth of the queue, "+
-				"so that it holds under saturation too. A gateway's own count is better where there is one.",
-				func(s scope) string { return s.arrivals(begun, waiting) }),
-			queue("vllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
-			caches("vllm", func(s scope) string { return s.caches(cache) }),
+			inflightPreset("vllm", func(s scope) string { return s.inflight(running, waiting) }),
+			arrivalsPreset(
+				"vllm",
+				"Requests that arrive per second: first tokens per second plus the growth of the queue, "+
+					"so that it holds under saturation. A gateway's own count is better if there is one.",
+				func(s scope) string { return s.arrivals(begun, waiting) },
+			),
+			queuePreset("vllm", func(s scope) string { return s.total(s.perPod(waiting)) }),
+			kvCachePreset("vllm", func(s scope) string { return s.kvCaches(cache) }),
 		},
 	}
 }

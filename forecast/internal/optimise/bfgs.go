@@ -129,7 +129,7 @@ func (r *quasiRun) steepest() float64 {
 	return largest
 }
 
-// descend makes one step along the quasi-Newton direction and learns the curvature from it. False says that no step
+// descend makes one step along the quasi-Newton direction and learns the curvature from it. False means that no step
 // gained enough.
 func (r *quasiRun) descend() bool {
 	promised, longest := 0.0, 0.0

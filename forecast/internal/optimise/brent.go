@@ -2,9 +2,9 @@ package optimise
 
 import "math"
 
-// Golden is the place of a minimum of f between a and b, within about the tolerance, by golden sections and parabolas
+// Brent is the place of a minimum of f between a and b, within about the tolerance, by golden sections and parabolas
 // (Brent 1973, chapter 5). Where f has several minima it finds one.
-func Golden(f func(float64) float64, a, b, tolerance float64) float64 {
+func Brent(f func(float64) float64, a, b, tolerance float64) float64 {
 	first := place{x: a + section*(b-a)}
 	first.value = f(first.x)
 	run := bracket{a: a, b: b, tolerance: tolerance, best: first, second: first, third: first}

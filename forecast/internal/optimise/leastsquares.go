@@ -15,8 +15,9 @@ const (
 )
 
 // LeastSquares searches for the least sum of squares by the method of Levenberg (1944) and Marquardt (1963), with
-// derivatives by forward differences. Where the residuals are innovations of a model it needs a tenth of the evaluations
-// of a general search, as their derivatives give the curvature too. Variables are expected to be of the order of 1.
+// derivatives by forward differences. Where the residuals are innovations of a model it needs a tenth of the
+// evaluations of a general search, as their derivatives give the curvature too. Variables are expected to be of the
+// order of 1.
 type LeastSquares struct {
 	// Decrease ends the search when a step gains less than this share of the sum of squares.
 	Decrease float64
@@ -36,8 +37,8 @@ type squaresRun struct {
 	evaluations      int
 }
 
-// Minimise searches from x0, which it leaves as it is, for the least half sum of squares of n residuals. f writes them for
-// a point; false means that the point lies outside the domain. x0 must lie inside.
+// Minimise searches from x0, which it leaves as it is, for the least half sum of squares of n residuals. f writes them
+// for a point; false means that the point lies outside the domain. x0 must lie inside.
 func (l LeastSquares) Minimise(f func(x, residuals []float64) bool, x0 []float64, n int) Result {
 	run := newSquaresRun(f, x0, n)
 	small := 0
@@ -109,7 +110,7 @@ func (r *squaresRun) differentiate() {
 	}
 }
 
-// descend steps down, with as much damping as that takes. False says that no step gained anything.
+// descend steps down, with as much damping as that takes. False means that no step gained anything.
 func (r *squaresRun) descend() bool {
 	for r.damper < largestDamping {
 		r.solve()

@@ -97,13 +97,13 @@ func TestGolden(t *testing.T) {
 		"falling to the right": {func(x float64) float64 { return -x }, 2},
 		"falling to the left":  {math.Exp, -1},
 	} {
-		if got := optimise.Golden(tt.f, -1, 2, 1e-6); math.Abs(got-tt.want) > 2e-6 {
+		if got := optimise.Brent(tt.f, -1, 2, 1e-6); math.Abs(got-tt.want) > 2e-6 {
 			t.Errorf("%s: least at %v, want %v", name, got, tt.want)
 		}
 	}
 	// Where all is flat, or nowhere defined, any place will do; it must end.
 	for _, value := range []float64{1, math.NaN(), math.Inf(1)} {
-		got := optimise.Golden(func(float64) float64 { return value }, -1, 2, 1e-6)
+		got := optimise.Brent(func(float64) float64 { return value }, -1, 2, 1e-6)
 		if !(got >= -1 && got <= 2) {
 			t.Errorf("all %v: %v", value, got)
 		}

@@ -11,7 +11,7 @@ import (
 // sum of squares and no difference overflows.
 const Limit = 1e150
 
-// Observed says whether y is an observation: finite and within Limit. Everything else is treated as missing by an
+// Observed reports whether y is an observation: finite and within Limit. Everything else is treated as missing by an
 // Update, which cannot return an error.
 func Observed(y float64) bool { return math.Abs(y) <= Limit }
 

@@ -20,7 +20,7 @@ type Auto struct {
 type Chosen struct {
 	*Fitted
 	Candidates []Candidate
-	// Reason says by what it was chosen.
+	// Reason is why it was selected.
 	Reason string
 }
 

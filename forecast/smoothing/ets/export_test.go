@@ -32,7 +32,7 @@ func NewDeviance(m Model, s forecast.Series) (Deviance, error) {
 // Variables is how many the fit moves.
 func (d Deviance) Variables() int { return d.variables() }
 
-// Forecastable says whether past observations fade.
+// Forecastable reports whether past observations fade.
 func Forecastable(spec Spec, p Parameters, period int) bool {
 	s := &space{spec: spec, period: period, theta: make([]float64, 3*(period+2))}
 	return s.forecastable(p)

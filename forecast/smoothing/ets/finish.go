@@ -35,7 +35,7 @@ func (m Model) finish(s *search, data sample) (*Fitted, error) {
 		freedom = f.likelihood.Observations
 	}
 	f.deviation = math.Sqrt(s.deviance.sum / float64(freedom))
-	f.gap = response.Of(f.parameters.gains(), f.period)
+	f.gap = response.New(f.parameters.gains(), f.period)
 	s.origin.normalise(m.Spec)
 	f.state = s.origin.clone()
 	for _, y := range data.values {

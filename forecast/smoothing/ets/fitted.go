@@ -90,7 +90,7 @@ func (f *Fitted) observe(y float64) {
 	rest := 1 - f.parameters.Alpha
 	f.faded = rest * rest * (f.faded + f.missed)
 	f.missed, f.missing = 0, 0
-	f.gap = response.Of(f.parameters.gains(), f.period)
+	f.gap = response.New(f.parameters.gains(), f.period)
 }
 
 // longestGap bounds the steps of a gap that a forecast goes over again where its moments depend on the path.

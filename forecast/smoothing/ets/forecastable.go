@@ -2,7 +2,7 @@ package ets
 
 import "math"
 
-// forecastable says whether the weights of past observations fade: whether all roots of
+// forecastable reports whether the weights of past observations fade: whether all roots of
 //
 //	Θ(L) = (1 − φL)(1 − L^m) + αL(1 − φL)S(L) + φβL·S(L) + γL^m(1 − φL),   S(L) = 1 + L + … + L^(m−1)
 //
@@ -29,16 +29,16 @@ func (s *space) forecastable(p Parameters) bool {
 		add(j, p.Alpha)
 		theta[j] += beta
 	}
-	return outside(theta, s.theta[m+2:])
+	return rootsOutside(theta, s.theta[m+2:])
 }
 
 // edge keeps the roots this far from the unit circle, in terms of the last coefficient of the recursion.
 const edge = 1e-10
 
-// outside says whether all roots of theta[0] + theta[1]·L + … lie outside the unit circle; theta[0] is 1. It is the
+// rootsOutside reports whether all roots of theta[0] + theta[1]·L + … lie outside the unit circle; theta[0] is 1. It is the
 // step-down recursion that turns the coefficients of an autoregression into partial autocorrelations: all of them must
 // be below 1. theta is destroyed.
-func outside(theta, room []float64) bool {
+func rootsOutside(theta, room []float64) bool {
 	for n := len(theta) - 1; n >= 1; n-- {
 		k := theta[n]
 		if !(math.Abs(k) < 1-edge) {

@@ -32,7 +32,7 @@ type States struct {
 	Season       []float64
 }
 
-// Simulation says how forecasts are simulated. The same seed gives the same paths.
+// Simulation configures the simulation of forecasts. The same seed gives the same paths.
 type Simulation struct {
 	// Paths is how many futures are drawn: 5000 give the 95 % quantile within about 2 % of the standard error. 0 means
 	// analytic variances where there are any, and otherwise 2000.
@@ -100,7 +100,7 @@ func scaled(s forecast.Series) (sample, error) {
 	return out, nil
 }
 
-// check says why the model does not suit the sample, whatever its parameters.
+// check returns why the model does not suit the sample, whatever its parameters.
 func (m Model) check(data sample) error {
 	if err := m.valid(); err != nil {
 		return err

@@ -58,7 +58,7 @@ func (t trail) additive(p Parameters, s *state, values []float64) {
 	s.level, s.trend, s.at = level, trend, at
 }
 
-// multiplicative is additive with a season that multiplies. False says that a level or a season left the positive
+// multiplicative is additive with a season that multiplies. False means that a level or a season left the positive
 // numbers, where the model means nothing.
 func (t trail) multiplicative(p Parameters, s *state, values []float64) bool {
 	alpha, beta, gamma, phi := p.Alpha, p.Beta, p.Gamma, p.Phi

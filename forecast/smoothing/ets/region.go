@@ -12,8 +12,8 @@ type Region int
 
 // The regions.
 const (
-	// Usual: 0 < α < 1, 0 < β < α, 0 < γ < 1 − α, 0.8 ≤ φ ≤ 0.98, in which every state is a weighted mean of past values;
-	// and of that only what is forecastable: with trend and season, half of it is not.
+	// Usual: 0 < α < 1, 0 < β < α, 0 < γ < 1 − α, 0.8 ≤ φ ≤ 0.98, in which every state is a weighted mean of past
+	// values; and of that only what is forecastable: with trend and season, half of it is not.
 	Usual Region = iota
 	// Admissible: all that is forecastable, so that the weight of an observation fades with its age. It is wider, and
 	// lets a surprise be more than corrected.
@@ -120,7 +120,7 @@ func (s *space) narrow(wide bool) {
 	alpha.span = high - alpha.low
 }
 
-// at is the parameters at the angles. False says that they are not forecastable, where that is checked.
+// at is the parameters at the angles. False means that they are not forecastable, where that is checked.
 func (s *space) at(angles []float64) (Parameters, bool) {
 	var v [4]float64
 	next := 0

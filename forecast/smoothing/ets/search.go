@@ -28,8 +28,8 @@ type search struct {
 	space    *space
 	values   []float64
 	deviance deviance
-	// guesses are the first guesses, and start is the one in use; fixed says that it is all there is; seasonal, that the
-	// season is searched.
+	// guesses are the first guesses, and start is the one in use; fixed means that it is all there is; seasonal, that
+	// the season is searched.
 	guesses         [2]state
 	start           state
 	fixed, seasonal bool
@@ -73,7 +73,7 @@ func (m Model) newSearch(data sample, rooms *room) (*search, error) {
 		deviance: deviance{values: data.values, count: data.count}, unit: 1,
 	}
 	if m.Start == nil {
-		s.guesses = begins(data.values, m.Spec, m.Period)
+		s.guesses = firstStates(data.values, m.Spec, m.Period)
 		s.seasonal = m.Season != NoSeason && m.Period <= longestSearched
 	} else {
 		given := m.Start.scaled(m.Spec, data.scale)
@@ -130,7 +130,7 @@ func (s *search) units() (level, trend, season float64) {
 	return level, trend, season
 }
 
-// place sets parameters and starting states to the point x. False says that it is not forecastable.
+// place sets parameters and starting states to the point x. False means that it is not forecastable.
 func (s *search) place(x []float64) bool {
 	p, ok := s.space.at(x)
 	s.p = p

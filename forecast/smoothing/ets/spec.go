@@ -7,7 +7,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Error says how a surprise enters: added to the mean, or as a share of it.
+// Error is how the error enters: added to the mean, or as a share of it.
 type Error int
 
 // The errors.
@@ -64,7 +64,7 @@ func (s Spec) valid() error {
 	return nil
 }
 
-// positive says whether the model needs every observation above 0.
+// positive reports whether the model needs every observation above 0.
 func (s Spec) positive() bool {
 	return s.Error == MultiplicativeError || s.Season == MultiplicativeSeason
 }
@@ -107,7 +107,8 @@ func Specs() []Spec {
 
 // AdditiveErrors lists those of Specs with additive errors: six models in a fraction of the time, and safer where a
 // series comes near 0, as one small mean can rule the likelihood of errors that multiply. Over 48 hours of the M4
-// competition's hourly series (the 207 even ones) the best of them by AICc has a mean MASE of 1.35, the best of all 2.23.
+// competition's hourly series (the 207 even ones) the best of them by AICc has a mean MASE of 1.35, the best of all
+// 2.23.
 func AdditiveErrors() []Spec {
 	return slices.DeleteFunc(Specs(), func(s Spec) bool { return s.Error != AdditiveError })
 }

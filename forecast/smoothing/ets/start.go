@@ -16,10 +16,10 @@ const (
 	leastFactor = 0.01
 )
 
-// begin is where the search for the starting states starts: a season from the classical decomposition of so many
+// firstState is where the search for the starting states starts: a season from the classical decomposition of so many
 // seasons at the beginning, and level and trend from the line through the first values without it (Hyndman et al. 2008,
-// §2.6). The first value must be there, and two seasons where there is a season.
-func begin(values []float64, spec Spec, period, seasons int) state {
+// §2.6). The first value must exist, and two seasons where there is a season.
+func firstState(values []float64, spec Spec, period, seasons int) state {
 	out := state{season: []float64{0}}
 	steps := startSteps
 	switch spec.Season {
@@ -69,16 +69,16 @@ func (s *state) lift(spec Spec) {
 	}
 }
 
-// begins are the two first guesses: with the season of the beginning, for a season that moves on from there, and with
+// firstStates are the two first guesses: with the season of the beginning, for a season that moves on from there, and with
 // the mean one of the whole series, for a season that stands still.
-func begins(values []float64, spec Spec, period int) [2]state {
+func firstStates(values []float64, spec Spec, period int) [2]state {
 	if spec.Season == NoSeason {
-		out := begin(values, spec, 1, 0)
+		out := firstState(values, spec, 1, 0)
 		return [2]state{out, out}
 	}
 	whole := len(values) / period
 	return [2]state{
-		begin(values, spec, period, min(whole, startSeasons)), begin(values, spec, period, whole),
+		firstState(values, spec, period, min(whole, startSeasons)), firstState(values, spec, period, whole),
 	}
 }
 

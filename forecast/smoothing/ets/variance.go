@@ -30,7 +30,7 @@ func (f *Fitted) multiplicativeErrors(means, dst []float64) {
 		return
 	}
 	sigma2 := f.deviation * f.deviation
-	responses, ahead := response.Of(f.parameters.gains(), f.period), f.gap
+	responses, ahead := response.New(f.parameters.gains(), f.period), f.gap
 	squares, theta := make([]float64, len(means)), make([]float64, len(means))
 	first := means[0] / unit * means[0] / unit
 	// before is Σc² over the steps of the gap, as they reach the step looked at.
@@ -97,7 +97,7 @@ func (f *Fitted) seasonalErrors(means, dst []float64) {
 	}
 }
 
-// next is the moments a step later; due says that the slot they are about is the one that moves. With
+// next is the moments a step later; due means that the slot they are about is the one that moves. With
 // q = l + φb, the step is l ← q(1 + αε), b ← φb + βqε and, if due, s ← s(1 + γε); the weights are the moments
 // E[(1 + γε)²], E[ε(1 + γε)²], E[ε²(1 + γε)²] and, along the means, E[ε(1 + γε)].
 func (m moments) next(p Parameters, sigma2 float64, due bool) moments {

@@ -28,7 +28,7 @@ type authority struct {
 // pair is a certificate and its key, as files.
 type pair struct{ certificate, key string }
 
-// newAuthority makes an authority whose certificate is ca.crt in a folder.
+// newAuthority returns an authority and writes its certificate to ca.crt in a folder.
 func newAuthority(dir string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,7 +51,7 @@ func newAuthority(dir string) (*authority, error) {
 
 func (a *authority) file() string { return filepath.Join(a.dir, "ca.crt") }
 
-// issue writes a certificate for a client or server of that name. A server is found under the names and 127.0.0.1.
+// issue writes a certificate for a client or a server. It is valid for the names and 127.0.0.1.
 func (a *authority) issue(file, name string, organizations []string, names ...string) (pair, error) {
 	out := pair{filepath.Join(a.dir, file+".crt"), filepath.Join(a.dir, file+".key")}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// balancer stands in for a Service's address: it hands each connection to the next backend that answers.
+// balancer replaces a Service's address: it forwards each connection to the next backend that answers.
 type balancer struct {
 	listener net.Listener
 	port     int
@@ -45,7 +45,7 @@ func (b *balancer) add(address string) {
 	b.backends = append(b.backends, address)
 }
 
-// order is the backends, the next one's turn first.
+// order returns the backends, the next one first.
 func (b *balancer) order() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -56,7 +56,7 @@ func (b *balancer) order() []string {
 	return slices.Concat(b.backends[b.next:], b.backends[:b.next])
 }
 
-// dial finds a backend that answers.
+// dial connects to a backend that answers.
 func (b *balancer) dial(ctx context.Context) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: time.Second}
 	err := errors.New("no backends")
@@ -69,7 +69,7 @@ func (b *balancer) dial(ctx context.Context) (net.Conn, error) {
 	return nil, err
 }
 
-// serve passes bytes on until one side ends; its errors are the client's to see.
+// serve copies bytes until one side ends; the client sees the errors.
 func (b *balancer) serve(ctx context.Context, client net.Conn) {
 	defer client.Close() //nolint:errcheck // It may be closed already.
 	backend, err := b.dial(ctx)
@@ -79,7 +79,7 @@ func (b *balancer) serve(ctx context.Context, client net.Conn) {
 	defer backend.Close() //nolint:errcheck // It may be closed already.
 	over := make(chan struct{}, 2)
 	pipe := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from) //nolint:errcheck // Whoever ends first ends the other.
+		_, _ = io.Copy(to, from) //nolint:errcheck // The first end closes both.
 		over <- struct{}{}
 	}
 	go pipe(backend, client)

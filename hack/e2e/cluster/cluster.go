@@ -19,26 +19,26 @@ import (
 
 // Options of a cluster.
 type Options struct {
-	// Dir is an empty folder for everything that the cluster writes: logs, certificates, databases.
+	// Dir is an empty folder for logs, certificates and databases.
 	Dir string
-	// Components that it is made of.
+	// Components to run.
 	Components Components
-	// KEDA runs in it and owns external.metrics.k8s.io.
+	// KEDA starts KEDA, which then owns external.metrics.k8s.io.
 	KEDA bool
-	// Sync is how often the HPA controller looks; default 15 s, as in a real cluster.
+	// Sync is the sync period of the HPA controller; default 15 s, as in a real cluster.
 	Sync time.Duration
-	// Bare has no nodes at first: whoever runs the cluster makes them, and kwok plays their kubelets.
+	// Bare starts without nodes: the caller creates them, and kwok simulates their kubelets.
 	Bare bool
-	// Stabilization is how long it holds a scale-down; default 5 min, as in a real cluster.
+	// Stabilization of scale-downs; default 5 min, as in a real cluster.
 	Stabilization time.Duration
-	// Progress is told what is being started; may be nil.
+	// Progress is called with what is being started; may be nil.
 	Progress func(format string, args ...any)
 }
 
 // Cluster is a running one.
 type Cluster struct {
 	Options
-	// Config is that of its administrator; Kubeconfig is the same as a file.
+	// Config is the administrator's; Kubeconfig is the same as a file.
 	Config     *rest.Config
 	Kubeconfig string
 
@@ -51,7 +51,7 @@ type Cluster struct {
 	processes []*Process
 }
 
-// Start brings a cluster up, which takes about ten seconds. On an error nothing is left running.
+// Start starts a cluster, which takes about ten seconds. After an error nothing is left running.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Sync == 0 {
 		o.Sync = 15 * time.Second
@@ -97,7 +97,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends everything, the newest first, and joins what went wrong in it.
+// Stop stops all processes, the newest first, and joins their errors.
 func (c *Cluster) Stop() error {
 	c.mu.Lock()
 	processes := slices.Clone(c.processes)
@@ -110,14 +110,14 @@ func (c *Cluster) Stop() error {
 	return errors.Join(problems...)
 }
 
-// Processes are those that were started, in order, also such as have ended.
+// Processes returns all processes that were started, in order, including those that ended.
 func (c *Cluster) Processes() []*Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.processes)
 }
 
-// run starts a program that ends with the cluster.
+// run starts a program that Stop stops.
 func (c *Cluster) run(p program) (*Process, error) {
 	process, err := p.start(c.Dir)
 	if err != nil {
@@ -129,8 +129,8 @@ func (c *Cluster) run(p program) (*Process, error) {
 	return process, nil
 }
 
-// write makes a kubeconfig for somebody who proves itself so.
-func (c *Cluster) write(file, proof string) (string, error) {
+// writeKubeconfig writes a kubeconfig with credentials.
+func (c *Cluster) writeKubeconfig(file, proof string) (string, error) {
 	path := filepath.Join(c.Dir, file+".kubeconfig")
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -142,39 +142,39 @@ current-context: e2e
 	return path, os.WriteFile(path, []byte(text), 0o600)
 }
 
-// account writes a kubeconfig for a service account.
-func (c *Cluster) account(ctx context.Context, namespace, name string) (string, error) {
+// serviceAccountKubeconfig writes a kubeconfig for a service account.
+func (c *Cluster) serviceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
 	token, err := c.Kubectl(ctx, "", "create", "token", name, "-n", namespace, "--duration=24h")
 	if err != nil {
 		return "", err
 	}
-	return c.write(name, fmt.Sprintf("token: %q", strings.TrimSpace(token)))
+	return c.writeKubeconfig(name, fmt.Sprintf("token: %q", strings.TrimSpace(token)))
 }
 
-// identity issues a client certificate and writes a kubeconfig for it.
-func (c *Cluster) identity(file, user string, groups ...string) (string, error) {
+// certificateKubeconfig issues a client certificate and writes a kubeconfig for it.
+func (c *Cluster) certificateKubeconfig(file, user string, groups ...string) (string, error) {
 	who, err := c.authority.issue(file, user, groups)
 	if err != nil {
 		return "", err
 	}
-	return c.write(file, fmt.Sprintf("client-certificate: %q, client-key: %q", who.certificate, who.key))
+	return c.writeKubeconfig(file, fmt.Sprintf("client-certificate: %q, client-key: %q", who.certificate, who.key))
 }
 
-// asAdministrator makes Config and Kubeconfig.
-func (c *Cluster) asAdministrator() error {
+// initAdministrator sets Config and Kubeconfig.
+func (c *Cluster) initAdministrator() error {
 	var err error
-	if c.Kubeconfig, err = c.identity("admin", "administrator", "system:masters"); err != nil {
+	if c.Kubeconfig, err = c.certificateKubeconfig("admin", "administrator", "system:masters"); err != nil {
 		return err
 	}
 	if c.Config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
 		return fmt.Errorf("read %s: %w", c.Kubeconfig, err)
 	}
-	c.Config.QPS = -1 // No limit of the client's own: tests are in a hurry.
+	c.Config.QPS = -1 // Tests need no client-side limit.
 	return nil
 }
 
-// Kubectl runs the real kubectl in the root of the repository, with text on its standard input, and returns its output.
-// Its error holds what kubectl said.
+// Kubectl runs the real kubectl in the root of the repository, with text on its standard input, and returns its
+// output. The error has its standard error.
 func (c *Cluster) Kubectl(ctx context.Context, input string, args ...string) (string, error) {
 	return c.kubectlAs(ctx, c.Kubeconfig, input, args...)
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Components is where the binaries lie that a cluster is made of.
+// Components has the paths of a cluster's binaries.
 type Components struct {
 	// Kubernetes, Kwok and KEDA are folders of binaries.
 	Kubernetes, Kwok, KEDA string
-	// KEDASource is the folder of its module, which holds its manifests.
+	// KEDASource is the folder of KEDA's module, with its manifests.
 	KEDASource string
 	// Forewarm and Prometheus are binaries.
 	Forewarm, Prometheus string
@@ -22,21 +22,21 @@ type Components struct {
 	Root string
 }
 
-// Build builds what is not built yet, which takes minutes the first time, and says so on stderr.
+// Build builds missing components, which takes minutes the first time. Progress goes to stderr.
 func Build(ctx context.Context, root string) (Components, error) {
 	c := Components{Root: root, Forewarm: filepath.Join(root, "bin", "forewarm")}
 	var err error
 	for name, folder := range map[string]*string{"kubernetes": &c.Kubernetes, "kwok": &c.Kwok, "keda": &c.KEDA} {
-		if *folder, err = output(ctx, root, filepath.Join("hack", "components", "build.sh"), name); err != nil {
+		if *folder, err = runCommand(ctx, root, filepath.Join("hack", "components", "build.sh"), name); err != nil {
 			return c, err
 		}
 	}
 	keda := filepath.Join(root, "hack", "components", "keda")
-	c.KEDASource, err = output(ctx, keda, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2")
+	c.KEDASource, err = runCommand(ctx, keda, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2")
 	if err != nil {
 		return c, err
 	}
-	if _, err = output(ctx, root, "make", "build"); err != nil {
+	if _, err = runCommand(ctx, root, "make", "build"); err != nil {
 		return c, err
 	}
 	if c.Prometheus, err = exec.LookPath("prometheus"); err != nil {
@@ -45,8 +45,8 @@ func Build(ctx context.Context, root string) (Components, error) {
 	return c, nil
 }
 
-// output runs a command in a folder and returns the last line that it writes.
-func output(ctx context.Context, dir, name string, args ...string) (string, error) {
+// runCommand runs a command in a folder and returns the last line of its output.
+func runCommand(ctx context.Context, dir, name string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, name, args...)
 	if strings.ContainsRune(name, filepath.Separator) {
 		command.Path = filepath.Join(dir, name)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// patience is how long a part may take to become ready, on a machine that has other things to do.
-const patience = 90 * time.Second
+// startTimeout bounds the start of a component, on a busy machine.
+const startTimeout = 90 * time.Second
 
 func (c *Cluster) binary(name string) string { return filepath.Join(c.Components.Kubernetes, name) }
 
@@ -32,7 +32,7 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 		"--listen-client-urls=" + c.etcd, "--advertise-client-urls=" + c.etcd,
 		"--listen-peer-urls=" + peers, "--initial-advertise-peer-urls=" + peers,
 		"--initial-cluster=default=" + peers,
-		"--unsafe-no-fsync", // The data is not worth the wait.
+		"--unsafe-no-fsync", // The data need not be durable.
 		"--log-level=warn",
 	}})
 	if err != nil {
@@ -64,9 +64,9 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + serving.certificate, "--service-account-signing-key-file=" + serving.key,
 		"--service-cluster-ip-range=10.96.0.0/16",
-		// The kubernetes Service would have an endpoint on loopback, which is refused.
+		// The kubernetes Service would have an endpoint on loopback, which is not allowed.
 		"--endpoint-reconciler-type=none",
-		// The aggregator vouches for users by its own certificate, and finds a server by the name in its Service.
+		// The aggregator authenticates with its own certificate, and finds a server by the name in its Service.
 		"--requestheader-client-ca-file=" + c.authority.file(), "--requestheader-allowed-names=front-proxy",
 		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
@@ -77,7 +77,7 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.asAdministrator(); err != nil {
+	if err := c.initAdministrator(); err != nil {
 		return err
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: c.Trust()}}
@@ -85,11 +85,11 @@ func (c *Cluster) startAPIServer(ctx context.Context) error {
 }
 
 func (c *Cluster) startControllers(ctx context.Context) error {
-	manager, err := c.identity("controller-manager", "system:kube-controller-manager")
+	manager, err := c.certificateKubeconfig("controller-manager", "system:kube-controller-manager")
 	if err != nil {
 		return err
 	}
-	scheduler, err := c.identity("scheduler", "system:kube-scheduler")
+	scheduler, err := c.certificateKubeconfig("scheduler", "system:kube-scheduler")
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 			"--service-account-private-key-file=" + filepath.Join(c.Dir, "apiserver.key"),
 			"--root-ca-file=" + c.authority.file(),
 			"--use-service-account-credentials",
-			// Hundreds of HPAs every two seconds are more than its own limit of 20 requests a second.
+			// Hundreds of HPAs every two seconds exceed the default limit of 20 requests a second.
 			"--kube-api-qps=1000", "--kube-api-burst=2000",
 			"--horizontal-pod-autoscaler-sync-period=" + c.Sync.String(),
 			"--horizontal-pod-autoscaler-downscale-stabilization=" + c.Stabilization.String(),
@@ -131,21 +131,21 @@ func (c *Cluster) startControllers(ctx context.Context) error {
 	}}); err != nil {
 		return err
 	}
-	// It works when it has made the account of the first namespace.
+	// The controllers work once the default service account exists.
 	return p.await(ctx, func(ctx context.Context) error {
 		_, err := c.Kubectl(ctx, "", "get", "serviceaccount", "default", "-n", "default")
 		return err
 	})
 }
 
-// Trust is the configuration of a client that knows the cluster's authority.
+// Trust returns a client configuration with the cluster's authority.
 func (c *Cluster) Trust() *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(c.authority.certificate)
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 }
 
-// healthy is nil where a URL answers 200.
+// healthy returns nil where a URL answers 200.
 func healthy(ctx context.Context, client *http.Client, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	system  = "forewarm-system"
-	service = "forewarm"
+	forewarmNamespace = "forewarm-system"
+	forewarmService   = "forewarm"
 )
 
-// installation is what the replicas of forewarm share.
+// installation is what Forewarm's replicas share.
 type installation struct {
 	kubeconfig string
 	serving    pair
 	balancer   *balancer
 }
 
-// RotateForewarm gives the replicas a new serving certificate.
+// RotateForewarm replaces the serving certificate of all replicas.
 func (c *Cluster) RotateForewarm() error {
 	_, err := c.issueForewarm()
 	return err
 }
 
 func (c *Cluster) issueForewarm() (pair, error) {
-	name := service + "." + system + ".svc"
+	name := forewarmService + "." + forewarmNamespace + ".svc"
 	return c.authority.issue("forewarm", name, nil, name)
 }
 
-// Replica is a running forewarm.
+// Replica is a running replica of Forewarm.
 type Replica struct {
 	*Process
 	URL string
@@ -41,14 +41,14 @@ type Replica struct {
 	cluster *Cluster
 }
 
-// Install applies forewarm's manifests (a folder of deploy, such as deploy/default) and leads its Service to the
-// replicas. The pods of its Deployment are only played; the replicas are processes with the same rights.
+// Install applies Forewarm's manifests (a folder of deploy, such as deploy/default) and routes its Service to the
+// replicas. The pods of its Deployment are simulated; the replicas are processes with the same rights.
 func (c *Cluster) Install(ctx context.Context, folder string) error {
 	if _, err := c.Kubectl(ctx, "", "apply", "--server-side", "-k", folder); err != nil {
 		return err
 	}
 	var err error
-	if c.forewarm.kubeconfig, err = c.account(ctx, system, "forewarm"); err != nil {
+	if c.forewarm.kubeconfig, err = c.serviceAccountKubeconfig(ctx, forewarmNamespace, "forewarm"); err != nil {
 		return err
 	}
 	if c.forewarm.serving, err = c.issueForewarm(); err != nil {
@@ -61,10 +61,10 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	return c.route(ctx, system, service, c.forewarm.balancer.port, strings.Fields(services)...)
+	return c.route(ctx, forewarmNamespace, forewarmService, c.forewarm.balancer.port, strings.Fields(services)...)
 }
 
-// StartForewarm runs one more replica on a history source and returns when it is ready: when it has read the histories.
+// StartForewarm starts one more replica and returns when it is ready: when it has read the histories.
 func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string) (*Replica, error) {
 	port, err := FreePort(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string
 	return r, nil
 }
 
-// Start runs it, also again after a Stop or Kill, at the same address.
+// Start starts it, also again after a Stop or Kill, at the same address.
 func (r *Replica) Start(ctx context.Context) error {
 	var err error
 	if r.Process, err = r.cluster.run(r.program); err != nil {
@@ -94,14 +94,14 @@ func (r *Replica) Start(ctx context.Context) error {
 	return r.await(ctx, func(ctx context.Context) error { return healthy(ctx, client, r.URL+"/readyz") })
 }
 
-// Available waits until the kube-apiserver has found forewarm's APIs and the HPA controller may, too.
-func (c *Cluster) Available(ctx context.Context) error {
+// WaitAvailable waits until the aggregator serves Forewarm's APIs.
+func (c *Cluster) WaitAvailable(ctx context.Context) error {
 	_, err := c.Kubectl(ctx, "", "wait", "apiservices", "-l", "app.kubernetes.io/part-of=forewarm",
-		"--for=condition=Available", "--timeout="+patience.String())
+		"--for=condition=Available", "--timeout="+startTimeout.String())
 	return err
 }
 
-// Eventually repeats a check until it is nil, for at most a time.
+// Eventually repeats a check until it returns nil, or until a timeout.
 func Eventually(ctx context.Context, limit time.Duration, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

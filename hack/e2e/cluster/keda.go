@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// startKEDA runs KEDA's operator and its metrics server, which takes external.metrics.k8s.io, with the rights that its
-// own manifests give. Its webhooks are left out.
+// startKEDA starts KEDA's operator and its metrics server, which owns external.metrics.k8s.io, with the rights of
+// KEDA's manifests. Its webhooks are left out.
 func (c *Cluster) startKEDA(ctx context.Context) error {
 	for _, folder := range []string{"general", "service_account", "crd", "rbac", "metrics-server"} {
 		path := filepath.Join(c.Components.KEDASource, "config", folder)
@@ -18,11 +18,11 @@ func (c *Cluster) startKEDA(ctx context.Context) error {
 			return err
 		}
 	}
-	kubeconfig, err := c.account(ctx, "keda", "keda-operator")
+	kubeconfig, err := c.serviceAccountKubeconfig(ctx, "keda", "keda-operator")
 	if err != nil {
 		return err
 	}
-	// Operator and metrics server prove themselves to each other, and the latter to the aggregator, by this.
+	// Operator, metrics server and aggregator authenticate with these.
 	certificates := filepath.Join(c.Dir, "keda")
 	if err = c.kedaCertificates(certificates); err != nil {
 		return err
@@ -39,16 +39,16 @@ func (c *Cluster) startKEDA(ctx context.Context) error {
 	if err = c.route(ctx, "keda", "keda-metrics-apiserver", port, apiService); err != nil {
 		return err
 	}
-	_, err = c.Kubectl(ctx, "", "wait", apiService, "--for=condition=Available", "--timeout="+patience.String())
+	_, err = c.Kubectl(ctx, "", "wait", apiService, "--for=condition=Available", "--timeout="+startTimeout.String())
 	return err
 }
 
-// kedaEnvironment lets KEDA see all namespaces, without a pod to find its own by.
+// kedaEnvironment makes KEDA watch all namespaces, and sets its own, which it would read from its pod.
 func kedaEnvironment(kubeconfig string) []string {
 	return []string{"WATCH_NAMESPACE=", "KEDA_CLUSTER_OBJECT_NAMESPACE=keda", "KUBECONFIG=" + kubeconfig}
 }
 
-// startOperator returns the address at which it tells the metrics server the values.
+// startOperator returns the address at which it serves values to the metrics server.
 func (c *Cluster) startOperator(ctx context.Context, kubeconfig, certificates string) (metrics string, err error) {
 	var addresses [3]string
 	for i := range addresses {

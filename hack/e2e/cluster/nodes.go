@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// stages are kwok's instructions.
+// stages is kwok's configuration.
 //
 //go:embed nodes.yaml
 var stages string
 
-// GPUs is how many GPUs a cluster has: nodes of eight.
+// GPUs is the number of GPUs of a cluster, in nodes of eight.
 const (
 	GPUs  = nodes * perNode
 	nodes = 8
-	// perNode is what one of them advertises.
+	// perNode is the number of GPUs of a node.
 	perNode = 8
 )
 

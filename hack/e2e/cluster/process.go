@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// grace is how long a process may take to end by itself.
-const grace = 15 * time.Second
+// stopTimeout is how long a process may take to end after SIGTERM.
+const stopTimeout = 15 * time.Second
 
 // Process is a running program whose output goes to a log file.
 type Process struct {
 	Name string
-	// Log is the file with what it wrote.
+	// Log is the file of its output.
 	Log string
 
 	command *exec.Cmd
@@ -27,7 +27,7 @@ type Process struct {
 	err     error
 }
 
-// program says what to run.
+// program is what to run.
 type program struct {
 	name   string
 	binary string
@@ -43,10 +43,10 @@ func (p program) start(dir string) (*Process, error) {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	defer file.Close()                           //nolint:errcheck // The process has its own descriptor.
-	command := exec.Command(p.binary, p.args...) //nolint:noctx // It outlives whoever starts it: Stop ends it.
+	command := exec.Command(p.binary, p.args...) //nolint:noctx // It outlives its caller: Stop ends it.
 	command.Dir, command.Stdout, command.Stderr = dir, file, file
 	command.Env = append(os.Environ(), p.env...)
-	// Should this process be killed, its children end as well. And ^C on the terminal is this process's to handle.
+	// If this process is killed, its children end, too. Only this process handles ^C on the terminal.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
@@ -59,7 +59,7 @@ func (p program) start(dir string) (*Process, error) {
 	return out, nil
 }
 
-// Running says whether it has not ended yet.
+// Running reports whether it has not ended yet.
 func (p *Process) Running() bool {
 	select {
 	case <-p.over:
@@ -69,7 +69,7 @@ func (p *Process) Running() bool {
 	}
 }
 
-// Stop ends it in order, or by force where it takes too long; that is an error.
+// Stop ends it by SIGTERM, or kills it where that takes too long, which is an error.
 func (p *Process) Stop() error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -77,19 +77,19 @@ func (p *Process) Stop() error {
 	select {
 	case <-p.over:
 		return nil
-	case <-time.After(grace):
+	case <-time.After(stopTimeout):
 		p.Kill()
-		return fmt.Errorf("%s did not end within %s", p.Name, grace)
+		return fmt.Errorf("%s did not end within %s", p.Name, stopTimeout)
 	}
 }
 
-// Kill ends it at once, and returns when it is gone.
+// Kill kills it, and returns when it has ended.
 func (p *Process) Kill() {
 	_ = p.command.Process.Kill() //nolint:errcheck // It may have ended.
 	<-p.over
 }
 
-// Signal sends it a signal; it is none's error that the process has ended.
+// Signal sends it a signal. It is not an error if the process has ended.
 func (p *Process) Signal(s os.Signal) error {
 	if err := p.command.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal %s: %w", p.Name, err)
@@ -120,9 +120,9 @@ func (p *Process) ResidentMiB() int {
 	return resident * os.Getpagesize() >> 20
 }
 
-// await asks until the answer is nil, the process has ended, or the time is over.
+// await repeats a check until it returns nil, the process ends, or until a timeout.
 func (p *Process) await(ctx context.Context, ask func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
 		err := ask(ctx)
@@ -133,7 +133,7 @@ func (p *Process) await(ctx context.Context, ask func(context.Context) error) er
 		case <-p.over:
 			return fmt.Errorf("%s ended: %w\n%s", p.Name, p.err, p.tail())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready after %s: %w\n%s", p.Name, patience, err, p.tail())
+			return fmt.Errorf("%s is not ready after %s: %w\n%s", p.Name, startTimeout, err, p.tail())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -170,5 +170,5 @@ func FreePort(ctx context.Context) (int, error) {
 	return port, listener.Close()
 }
 
-// PID is its number.
+// PID returns its process ID.
 func (p *Process) PID() int { return p.command.Process.Pid }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Prometheus is a running one.
+// Prometheus is a running Prometheus.
 type Prometheus struct {
 	*Process
 	URL string
@@ -43,7 +43,7 @@ func (c *Cluster) StartPrometheus(ctx context.Context, configuration string) (*P
 // PrometheusData is the folder of its blocks.
 func (c *Cluster) PrometheusData() string { return filepath.Join(c.Dir, "prometheus") }
 
-// Start runs it, also again after a Stop or Kill, at the same address.
+// Start starts it, also again after a Stop or Kill, at the same address.
 func (p *Prometheus) Start(ctx context.Context) error {
 	var err error
 	if p.Process, err = p.cluster.run(p.program); err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// route leads a Service, and the APIServices that name it, to a port of this machine: addresses of loopback are refused
-// in Endpoints, but the name localhost is not in a Service.
+// route routes a Service, and the APIServices that name it, to a port of this machine. Loopback addresses are not
+// allowed in Endpoints, but the name localhost is in a Service.
 func (c *Cluster) route(ctx context.Context, namespace, name string, port int, apiServices ...string) error {
 	if _, err := c.Kubectl(ctx, "", "delete", "service", "-n", namespace, name, "--ignore-not-found"); err != nil {
 		return err

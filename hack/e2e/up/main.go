@@ -1,4 +1,4 @@
-// Command up brings a cluster up with forewarm in it and keeps it until it is interrupted.
+// Command up starts a cluster with Forewarm and keeps it until it is interrupted.
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// scrape lets Prometheus know of itself, so that there is something to forecast.
+// scrape makes Prometheus scrape itself, so that there is something to forecast.
 const scrape = `
 global: {scrape_interval: 5s, scrape_timeout: 5s}
 scrape_configs: [{job_name: prometheus, static_configs: [{targets: [SELF], labels: {namespace: default}}]}]
@@ -59,14 +59,15 @@ func run(keda bool) (err error) {
 	fmt.Printf(`
 export KUBECONFIG=%s PATH=%s:$PATH
 
-Nodes, GPUs and pods are only played: a pod becomes ready after its annotation start.e2e/delay. Prometheus scrapes itself,
-as namespace default: a Forecast there may ask for sum(up). The logs are in %s. Ctrl-C ends everything.
+Nodes, GPUs and pods are simulated: a pod becomes ready after the delay in its annotation start.e2e/delay. Prometheus
+scrapes itself, as namespace default: a Forecast there can use the query sum(up). The logs are in %s. Ctrl-C stops
+everything.
 `, c.Kubeconfig, components.Kubernetes, filepath.Dir(c.Kubeconfig))
 	<-ctx.Done()
 	return nil
 }
 
-// install runs a Prometheus and forewarm on it.
+// install starts Prometheus and Forewarm.
 func install(ctx context.Context, c *cluster.Cluster) error {
 	c.Progress("starting Prometheus and forewarm")
 	prometheus, err := c.StartPrometheus(ctx, scrape)
@@ -83,5 +84,5 @@ func install(ctx context.Context, c *cluster.Cluster) error {
 	if _, err := c.StartForewarm(ctx, "forewarm", "--prometheus-url="+prometheus.URL); err != nil {
 		return err
 	}
-	return c.Available(ctx)
+	return c.WaitAvailable(ctx)
 }

@@ -1,5 +1,5 @@
-// Protogen writes the Go code of a .proto file: messages by protoc-gen-go, services by protoc-gen-go-grpc, both pinned in
-// this module. It does what protoc would, with a compiler written in Go, so that generating needs Go alone.
+// Protogen writes the Go code of a .proto file: messages by protoc-gen-go, services by protoc-gen-go-grpc, both pinned
+// in this module. It replaces protoc with a compiler written in Go, so that generating needs only Go.
 //
 // Usage, in this module's folder: go run ./protogen FOLDER FILE OUT   reads FOLDER/FILE, writes into OUT/FILE's folder.
 package main
@@ -50,7 +50,7 @@ func generate(ctx context.Context, folder, file, out string) error {
 	return nil
 }
 
-// compile is what a plugin is handed. Comments come along: they become the Go code's.
+// compile makes the plugins' request, with comments, which become the Go code's.
 func compile(ctx context.Context, folder, file string) ([]byte, error) {
 	compiler := protocompile.Compiler{
 		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{folder}},
@@ -68,7 +68,7 @@ func compile(ctx context.Context, folder, file string) ([]byte, error) {
 	})
 }
 
-// run hands the request to a plugin by its standard input, as protoc does.
+// run passes the request to a plugin on its standard input, as protoc does.
 func run(ctx context.Context, plugin string, request []byte) (*pluginpb.CodeGeneratorResponse, error) {
 	command := exec.CommandContext(ctx, "go", "tool", plugin)
 	command.Stdin, command.Stderr = bytes.NewReader(request), os.Stderr
@@ -81,7 +81,7 @@ func run(ctx context.Context, plugin string, request []byte) (*pluginpb.CodeGene
 		return nil, err
 	}
 	if response.Error != nil {
-		return nil, fmt.Errorf("it refuses: %s", response.GetError())
+		return nil, fmt.Errorf("the plugin fails: %s", response.GetError())
 	}
 	return &response, nil
 }

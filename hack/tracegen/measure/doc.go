@@ -1,4 +1,3 @@
-// Package measure describes a series of demand by the few numbers that make it easy or hard to forecast: how much it
-// varies, how strong its day is, how long it remembers, how noisy, bursty and broken it is. Traces are made to match
-// real ones by these numbers.
+// Package measure computes the statistics that make demand easy or hard to forecast: its variation, the strength of its
+// daily season, its autocorrelation, noise, bursts and gaps. The project's traces match real ones in them.
 package measure

@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Stats are the numbers of one series. A number that the series is too short for is NaN.
+// Stats are the statistics of one series. One that the series is too short for is NaN.
 type Stats struct {
 	Days float64
 	Mean float64
@@ -18,10 +18,11 @@ type Stats struct {
 	CV float64
 	// Day is the share of the variance of the hourly means that the hour of the day explains.
 	Day float64
-	// Minute, Hour, NextDay and NextWeek are the autocorrelations at those lags (Minute: at one step where that is longer).
+	// Minute, Hour, NextDay and NextWeek are the autocorrelations at those lags (Minute: at one step where that is
+	// longer).
 	Minute, Hour, NextDay, NextWeek float64
-	// Noise is the part that one step knows nothing of in the next: the robust standard deviation of first differences
-	// over √2 and the mean.
+	// Noise is the robust standard deviation of first differences over √2 and the mean: the part of a step that the
+	// previous one does not predict.
 	Noise float64
 	// Dispersion is the square of that over the mean, for counts: 1 for a Poisson process.
 	Dispersion float64
@@ -29,12 +30,12 @@ type Stats struct {
 	Burst float64
 	// Shift is the largest ratio between the mean of a day and that of the day before it, at any hour.
 	Shift float64
-	// Gap is the longest run of steps that are missing, or below a twentieth of the median.
+	// Gap is the longest run of steps that are missing or below a twentieth of the median.
 	Gap time.Duration
 }
 
-// Of measures a series.
-func Of(s forecast.Series) Stats {
+// Measure measures a series.
+func Measure(s forecast.Series) Stats {
 	known := slices.DeleteFunc(slices.Clone(s.Values), math.IsNaN)
 	mean, deviation := stat.MeanStdDev(known, nil)
 	innovation := noise(s.Values)
@@ -56,7 +57,8 @@ func Of(s forecast.Series) Stats {
 	}
 }
 
-// noise is the robust standard deviation of the innovations: 1.4826 times the median absolute first difference, over √2.
+// noise is the robust standard deviation of the innovations: 1.4826 times the median absolute first difference, over
+// √2.
 func noise(values []float64) float64 {
 	var steps []float64
 	for i := 1; i < len(values); i++ {
@@ -105,7 +107,8 @@ func dayShare(hours []float64) float64 {
 	return 1 - around/total
 }
 
-// autocorrelation is Pearson's correlation between the series and itself lag steps later, over the pairs that are known.
+// autocorrelation is Pearson's correlation between the series and itself lag steps later, over the pairs that are
+// known.
 func autocorrelation(values []float64, lag int) float64 {
 	const leastPairs = 30
 	var now, later []float64
@@ -154,7 +157,7 @@ func gap(s forecast.Series) time.Duration {
 	least := median(s.Values) / 20
 	var longest, run int
 	for _, v := range s.Values {
-		if v >= least { // Not so for NaN.
+		if v >= least { // false for NaN
 			run = 0
 			continue
 		}

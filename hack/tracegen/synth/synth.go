@@ -13,35 +13,37 @@ import (
 // Step is the distance between two values of a trace.
 const Step = time.Minute
 
-// Shape is what a trace is made of. Levels are shares of the base.
+// Shape has the parameters of a trace. Levels are shares of the base.
 type Shape struct {
-	// Seed of the one random stream that everything is drawn from.
+	// Seed of the single random stream.
 	Seed uint64
 	// Start of the trace and its length.
 	Start  time.Time
 	Length time.Duration
 	// Base is the demand of an ordinary minute at the mean hour of a weekday.
 	Base float64
-	// Day is the amplitude of the daily cycle in the logarithm; the peak is in the afternoon, with a shoulder in the morning.
+	// Day is the amplitude of the daily cycle in the logarithm; the peak is in the afternoon, with a shoulder in the
+	// morning.
 	Day float64
 	// Weekend is the level of Saturday and Sunday.
 	Weekend float64
-	// Wander is the standard deviation, in the logarithm, of a level that forgets over Memory.
+	// Wander is the standard deviation, in the logarithm, of the wandering level; Memory is its time constant.
 	Wander float64
 	Memory time.Duration
-	// BurstsPerDay come at random; each rises within minutes to up to BurstHeight and fades over about a quarter of an hour.
+	// BurstsPerDay is the mean number of random bursts; each rises within minutes to at most BurstHeight and fades over
+	// about a quarter of an hour.
 	BurstsPerDay, BurstHeight float64
-	// From ShiftAt on the level is Shift times what it was.
+	// From ShiftAt on the level is multiplied by Shift.
 	ShiftAt time.Duration
 	Shift   float64
 	// From OutageAt on nothing is observed for Outage.
 	OutageAt, Outage time.Duration
-	// Observe turns the level of a minute into what is seen of it.
+	// Observe turns the level of a minute into its observed value.
 	Observe func(level float64, source rand.Source) float64
 }
 
-// Make is the trace of a shape.
-func Make(shape Shape) forecast.Series {
+// Generate makes the trace of a shape.
+func Generate(shape Shape) forecast.Series {
 	source := rand.NewPCG(shape.Seed, shape.Seed)
 	n := int(shape.Length / Step)
 	values := make([]float64, n)
@@ -62,14 +64,14 @@ func Make(shape Shape) forecast.Series {
 }
 
 // season is the factor of the hour of the day and the day of the week. Weekends fade in and out over their first and
-// last hours, as offices do.
+// last hours.
 func (s Shape) season(at time.Time) float64 {
 	hour := at.Sub(at.Truncate(24 * time.Hour)).Hours()
 	daily := math.Cos((hour-15)/24*2*math.Pi) + 0.35*math.Cos((hour-10)/12*2*math.Pi)
 	return math.Exp(s.Day*daily) * (1 - (1-s.Weekend)*weekend(at))
 }
 
-// weekend is 1 on Saturday and Sunday, 0 in the week, and on its way for some hours around the midnights between.
+// weekend is 1 on Saturday and Sunday, 0 on weekdays, and between them for some hours around the midnights.
 func weekend(at time.Time) float64 {
 	const fade = 3.0 // Hours on either side of midnight.
 	// The zero time was a Monday, and so are truncated weeks.
@@ -81,7 +83,7 @@ func weekend(at time.Time) float64 {
 // ramp goes from 0 at −1 to 1 at 1.
 func ramp(x float64) float64 { return min(1, max(0, (x+1)/2)) }
 
-// wander is an Ornstein-Uhlenbeck process at every minute, in its stationary state from the first.
+// wander is an Ornstein-Uhlenbeck process at every minute, stationary from the first.
 func (s Shape) wander(n int, random *rand.Rand) []float64 {
 	keep := math.Exp(-Step.Minutes() / s.Memory.Minutes())
 	kick := s.Wander * math.Sqrt(1-keep*keep)
@@ -94,7 +96,7 @@ func (s Shape) wander(n int, random *rand.Rand) []float64 {
 	return out
 }
 
-// bursts is what bursts add to each minute, as a share of its level.
+// bursts is what bursts add to each minute, as a share of the level.
 func (s Shape) bursts(n int, random *rand.Rand) []float64 {
 	out := make([]float64, n)
 	chance := s.BurstsPerDay * Step.Hours() / 24

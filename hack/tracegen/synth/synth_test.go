@@ -27,12 +27,12 @@ func at(day, hour, minute int) int { return day*1440 + hour*60 + minute }
 func TestTheSameSeedIsTheSameTrace(t *testing.T) {
 	shape := plain()
 	shape.Wander, shape.BurstsPerDay, shape.BurstHeight, shape.Observe = 0.1, 3, 2, synth.Counts(3)
-	first, second := synth.Make(shape), synth.Make(shape)
+	first, second := synth.Generate(shape), synth.Generate(shape)
 	if diff := cmp.Diff(first, second, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("two traces of one seed differ:\n%s", diff)
 	}
 	shape.Seed++
-	if cmp.Equal(first, synth.Make(shape), cmpopts.EquateNaNs()) {
+	if cmp.Equal(first, synth.Generate(shape), cmpopts.EquateNaNs()) {
 		t.Error("another seed makes the same trace")
 	}
 }
@@ -42,7 +42,7 @@ func TestPartsOfAShape(t *testing.T) {
 	shape.Weekend = 0.5
 	shape.ShiftAt, shape.Shift = 10*24*time.Hour, 2
 	shape.OutageAt, shape.Outage = 3*24*time.Hour, 30*time.Minute
-	v := synth.Make(shape).Values
+	v := synth.Generate(shape).Values
 	for _, c := range []struct {
 		name string
 		i    int
@@ -68,7 +68,7 @@ func TestPartsOfAShape(t *testing.T) {
 func TestTheDayPeaksInTheAfternoon(t *testing.T) {
 	shape := plain()
 	shape.Day = 0.3
-	v := synth.Make(shape).Values[:1440]
+	v := synth.Generate(shape).Values[:1440]
 	high, low := 0, 0
 	for i := range v {
 		if v[i] > v[high] {
@@ -87,7 +87,7 @@ func TestBurstsOnlyAdd(t *testing.T) {
 	shape := plain()
 	shape.BurstsPerDay, shape.BurstHeight = 4, 2
 	bursts, highest := 0, 0.0
-	v := synth.Make(shape).Values
+	v := synth.Generate(shape).Values
 	for i := 1; i < len(v); i++ {
 		if v[i] < 100 {
 			t.Fatalf("minute %d: %.2f below the level without bursts", i, v[i])

@@ -17,8 +17,8 @@ func BenchmarkStep(b *testing.B) {
 		name string
 		node *collecttest.Node
 	}{
-		{"8 GPUs of 7 instances", collecttest.Cut(8)},
-		{"8 GPUs of 10 processes", collecttest.Whole(8, 10)},
+		{"8 GPUs of 7 instances", collecttest.MIGGPUs(8)},
+		{"8 GPUs of 10 processes", collecttest.SharedGPUs(8, 10)},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			s := begin(b, test.node, history.Hour{})

@@ -61,7 +61,7 @@ func flat(value float64) window.Summary {
 var approx = cmp.Comparer(near)
 
 func TestAGPUThatOnePodHolds(t *testing.T) {
-	n := collecttest.Whole(1, 1)
+	n := collecttest.SharedGPUs(1, 1)
 	n.GPUs[0].Processes = nil // no process need be known
 	p := begin(t, n, history.Hour{}).steps(6)
 	d := p.GPUs[0]
@@ -74,7 +74,7 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 	}
 	want := []pods.Part{{
 		Container: collecttest.Container("llama-0-0"), GPU: "GPU-0", Allocated: 1,
-		Busy: pods.Figure{Value: 0.8, Told: true}, Bandwidth: pods.Figure{Value: 0.5, Told: true},
+		Busy: pods.Figure{Value: 0.8, Known: true}, Bandwidth: pods.Figure{Value: 0.5, Known: true},
 	}}
 	if diff := cmp.Diff(want, p.Pods, approx); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -82,7 +82,7 @@ func TestAGPUThatOnePodHolds(t *testing.T) {
 }
 
 func TestAMIGInstanceCountsByItsShare(t *testing.T) {
-	p := begin(t, collecttest.Cut(2), history.Hour{}).steps(6)
+	p := begin(t, collecttest.MIGGPUs(2), history.Hour{}).steps(6)
 	if len(p.GPUs) != 2*8 || len(p.Pods) != 14 {
 		t.Fatalf("%d devices and %d pods, want 16 and 14", len(p.GPUs), len(p.Pods))
 	}
@@ -90,14 +90,14 @@ func TestAMIGInstanceCountsByItsShare(t *testing.T) {
 		t.Errorf("the first instance is %+v", d)
 	}
 	for _, pod := range p.Pods {
-		if !near(pod.Busy.Value, 0.1) || !near(pod.Allocated, 1./7) || !pod.Busy.Told {
+		if !near(pod.Busy.Value, 0.1) || !near(pod.Allocated, 1./7) || !pod.Busy.Known {
 			t.Errorf("%+v, want a tenth of a GPU", pod)
 		}
 	}
 }
 
 func TestPodsThatShareAGPU(t *testing.T) {
-	n := collecttest.Whole(1, 4)
+	n := collecttest.SharedGPUs(1, 4)
 	n.GPUs[0].Processes[0].Busy = 0.6 // of 0.8 that the device did; the others 0.2 each
 	s := begin(t, n, history.Hour{})
 	p := s.steps(6)
@@ -115,7 +115,7 @@ func TestPodsThatShareAGPU(t *testing.T) {
 
 // The device's mean is over uneven samples and the pods' over readings: whatever lies between them, the pods are not more.
 func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
-	n := collecttest.Whole(1, 2)
+	n := collecttest.SharedGPUs(1, 2)
 	s := begin(t, n, history.Hour{})
 	for i := range 50 {
 		n.GPUs[0].Busy = math.Abs(math.Sin(float64(i * i)))
@@ -130,11 +130,11 @@ func TestPodsAreNeverMoreThanTheirDevice(t *testing.T) {
 }
 
 func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
-	n := collecttest.Whole(1, 2)
+	n := collecttest.SharedGPUs(1, 2)
 	n.Owners = nil
 	p := begin(t, n, history.Hour{}).steps(6)
 	for _, pod := range p.Pods {
-		if pod.Busy.Told || pod.Bandwidth.Told || pod.Busy.Value != 0 || pod.Allocated != 0.5 {
+		if pod.Busy.Known || pod.Bandwidth.Known || pod.Busy.Value != 0 || pod.Allocated != 0.5 {
 			t.Errorf("%+v", pod)
 		}
 	}
@@ -142,29 +142,29 @@ func TestAPodThatCannotBeToldHasWhatItHolds(t *testing.T) {
 
 // A story: a GPU falls off the bus; its figures run out with its window, the others go on.
 func TestAGPUThatIsLost(t *testing.T) {
-	n := collecttest.Whole(2, 1)
+	n := collecttest.SharedGPUs(2, 1)
 	s := begin(t, n, history.Hour{})
 	s.steps(6)
 	n.GPUs[0].Fault = &gpu.Fault{Reason: gpu.OffTheBus}
 	p := s.steps(1)
-	if p.GPUs[0].Fault == nil || !p.Pods[0].Busy.Told || p.GPUs[1].Fault != nil {
+	if p.GPUs[0].Fault == nil || !p.Pods[0].Busy.Known || p.GPUs[1].Fault != nil {
 		t.Errorf("at once: %+v, %+v", p.GPUs[0], p.Pods[0])
 	}
 	p = s.steps(6)
-	if p.GPUs[0].Busy.Known || p.Pods[0].Busy.Told || p.Pods[0].Busy.Value != 0 {
+	if p.GPUs[0].Busy.Known || p.Pods[0].Busy.Known || p.Pods[0].Busy.Value != 0 {
 		t.Errorf("half a minute later: %+v, %+v", p.GPUs[0], p.Pods[0])
 	}
 	if !near(p.GPUs[1].Busy.Mean, 0.8) || !near(p.Pods[1].Busy.Value, 0.8) {
 		t.Errorf("the other: %+v, %+v", p.GPUs[1], p.Pods[1])
 	}
 	n.GPUs[0].Fault = nil
-	if p = s.steps(1); !near(p.GPUs[0].Busy.Mean, 0.8) || !p.Pods[0].Busy.Told {
+	if p = s.steps(1); !near(p.GPUs[0].Busy.Mean, 0.8) || !p.Pods[0].Busy.Known {
 		t.Errorf("after a reset: %+v, %+v", p.GPUs[0], p.Pods[0])
 	}
 }
 
 func TestAMissingLibrary(t *testing.T) {
-	n := collecttest.Whole(1, 1)
+	n := collecttest.SharedGPUs(1, 1)
 	n.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1"}
 	s := begin(t, n, history.Hour{})
 	first := s.now
@@ -173,31 +173,31 @@ func TestAMissingLibrary(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	// The kubelet still says what is held of which GPU.
-	if len(p.Pods) != 1 || p.Pods[0].Busy.Told || p.Pods[0].Allocated != 1 {
+	if len(p.Pods) != 1 || p.Pods[0].Busy.Known || p.Pods[0].Allocated != 1 {
 		t.Errorf("%+v", p.Pods)
 	}
 }
 
 func TestAKubeletThatIsAwayIsBridgedForAMinute(t *testing.T) {
-	n := collecttest.Whole(1, 1)
+	n := collecttest.SharedGPUs(1, 1)
 	s := begin(t, n, history.Hour{})
 	s.steps(1)
 	held := n.Held
-	n.Held, n.PodsFault = nil, errors.New("connection refused")
-	if p := s.steps(12); len(p.Pods) != 1 || p.PodsFault == nil {
-		t.Errorf("after a minute: %+v, %v", p.Pods, p.PodsFault)
+	n.Held, n.KubeletError = nil, errors.New("connection refused")
+	if p := s.steps(12); len(p.Pods) != 1 || p.KubeletError == nil {
+		t.Errorf("after a minute: %+v, %v", p.Pods, p.KubeletError)
 	}
 	if p := s.steps(1); len(p.Pods) != 0 {
 		t.Errorf("after more than a minute: %+v", p.Pods)
 	}
-	n.Held, n.PodsFault = held, nil
-	if p := s.steps(1); len(p.Pods) != 1 || p.PodsFault != nil {
-		t.Errorf("after it came back: %+v, %v", p.Pods, p.PodsFault)
+	n.Held, n.KubeletError = held, nil
+	if p := s.steps(1); len(p.Pods) != 1 || p.KubeletError != nil {
+		t.Errorf("after it came back: %+v, %v", p.Pods, p.KubeletError)
 	}
 }
 
 func TestTheHourGoesOnAfterARestart(t *testing.T) {
-	n := collecttest.Whole(1, 1)
+	n := collecttest.SharedGPUs(1, 1)
 	s := begin(t, n, history.Hour{})
 	before := s.steps(100).Hour
 	again := begin(t, n, before)
@@ -221,7 +221,7 @@ func TestTheHourGoesOnAfterARestart(t *testing.T) {
 }
 
 func TestRunStepsOnTicksAndEnds(t *testing.T) {
-	s := begin(t, collecttest.Whole(1, 1), history.Hour{})
+	s := begin(t, collecttest.SharedGPUs(1, 1), history.Hour{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ticks, over := make(chan time.Time), make(chan struct{})
 	go func() {
@@ -249,7 +249,7 @@ func TestAConfigSaysEverythingThatIsWrong(t *testing.T) {
 }
 
 func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
-	n := collecttest.Whole(2, 1)
+	n := collecttest.SharedGPUs(2, 1)
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Log: slog.New(slog.DiscardHandler),
 		Owners: nobody{},
@@ -263,6 +263,6 @@ func TestAnOwnerIsAskedForSharedDevicesOnly(t *testing.T) {
 // nobody must not be asked.
 type nobody struct{}
 
-func (nobody) Look() func(pid int) (pods.Container, bool) {
+func (nobody) Lookup() func(pid int) (pods.Container, bool) {
 	return func(pid int) (pods.Container, bool) { panic(fmt.Sprint("asked for ", pid)) }
 }

@@ -1,3 +1,3 @@
-// Package collect is the agent's loop: a reading of the GPUs and of who holds them becomes figures of devices and of pods over
-// the last seconds, in a picture that whoever is asked shows without asking a GPU.
+// Package collect is the agent's loop. Each step reads the GPUs and the pods that hold them, and publishes a Picture:
+// figures of devices and pods over the window. Handlers serve the newest picture without calling the driver.
 package collect

@@ -21,7 +21,7 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 		for j := range g.Instances {
 			part := &g.Instances[j]
 			if at, found := seen[part.ID]; found {
-				// Another compute instance of the same GPU instance: nothing is counted of it alone.
+				// Another compute instance of the same GPU instance: it has no counters of its own.
 				out[at].Share += part.Share
 				continue
 			}
@@ -34,18 +34,18 @@ func (c *Collector) devices(reading gpu.Reading) []Device {
 	return out
 }
 
-// figures adds what a device did to its windows and to its history.
+// figures adds a device's samples to its windows and its history.
 func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 	measure := func(m history.Measure, samples []gpu.Sample) window.Summary {
 		s := history.Series{Measure: m, UUID: d.UUID, Instance: d.Instance}
 		if d.UUID == "" {
-			// A GPU that never answered has no name to keep anything under.
+			// A GPU that never answered has no UUID to keep samples under.
 			return window.Summary{}
 		}
-		if mean := pods.Mean(samples); mean.Told {
+		if mean := pods.Mean(samples); mean.Known {
 			c.recorder.Add(now, s, mean.Value)
 		}
-		return c.gauges.take(now, s, samples...)
+		return c.gauges.update(now, s, samples...)
 	}
 	d.Busy = measure(history.Busy, use.Busy)
 	d.Bandwidth = measure(history.Bandwidth, use.Bandwidth)
@@ -54,8 +54,8 @@ func (c *Collector) figures(d Device, use *gpu.Use, now time.Time) Device {
 	return d
 }
 
-// pods are the figures of all pods that hold a device now. One that was told a moment ago and is not in this step has the
-// figures of the rest of its window.
+// pods are the figures of all pods that hold a device now. A pod without a figure in this step has that of the rest of
+// its window.
 func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	for i := range parts {
 		part := &parts[i]
@@ -68,12 +68,12 @@ func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 		measure := func(m history.Measure, f pods.Figure) pods.Figure {
 			s := named(m)
 			var samples []gpu.Sample
-			if f.Told {
+			if f.Known {
 				samples = []gpu.Sample{{Time: now, Ratio: f.Value}}
 				c.recorder.Add(now, s, f.Value)
 			}
-			summary := c.gauges.take(now, s, samples...)
-			return pods.Figure{Value: summary.Mean, Told: summary.Known}
+			summary := c.gauges.update(now, s, samples...)
+			return pods.Figure{Value: summary.Mean, Known: summary.Known}
 		}
 		part.Busy, part.Bandwidth = measure(history.PodBusy, part.Busy), measure(history.PodBandwidth, part.Bandwidth)
 		c.recorder.Add(now, named(history.PodAllocated), part.Allocated)
@@ -81,10 +81,10 @@ func (c *Collector) pods(parts []pods.Part, now time.Time) []pods.Part {
 	return parts
 }
 
-// bound keeps the pods of a device at no more than the device did. At each reading they are, but a device's mean is over its
-// samples, and theirs is over readings, so that over a window a percent may be between them: pods at 0.31 and 0.30 of a device
-// at 0.6 did 0.305 and 0.295.
-func bound(p *Picture) {
+// capPods caps the sum of a device's pods at the device's own figure. In each reading it holds, but a device's mean is
+// over its samples and a pod's is over readings, so that over a window they may differ by a percent: pods at 0.31 and
+// 0.30 of a device at 0.6 are scaled to 0.305 and 0.295.
+func capPods(p *Picture) {
 	type device struct{ uuid, instance string }
 	type sum struct{ busy, bandwidth float64 }
 	did := map[device]sum{}
@@ -96,7 +96,7 @@ func bound(p *Picture) {
 	for i := range p.GPUs {
 		d := &p.GPUs[i]
 		at := device{d.UUID, d.Instance}
-		most[at] = sum{scale(d.Busy, d.Share, did[at].busy), scale(d.Bandwidth, d.Share, did[at].bandwidth)}
+		most[at] = sum{capFactor(d.Busy, d.Share, did[at].busy), capFactor(d.Bandwidth, d.Share, did[at].bandwidth)}
 	}
 	for i := range p.Pods {
 		pod := &p.Pods[i]
@@ -107,8 +107,9 @@ func bound(p *Picture) {
 	}
 }
 
-// scale is what brings the pods' sum down to what a device did of its GPU; 1 where it is no more than that, or not known.
-func scale(device window.Summary, share, sum float64) float64 {
+// capFactor is the factor that reduces the pods' sum to the device's share of its GPU; 1 where it is not above it, or not
+// known.
+func capFactor(device window.Summary, share, sum float64) float64 {
 	if did := device.Mean * share; device.Known && sum > did {
 		return did / sum
 	}

@@ -19,8 +19,8 @@ func newGauges(length, gap time.Duration) gauges {
 	return gauges{length: length, gap: gap, windows: map[history.Series]*window.Window{}}
 }
 
-// take adds samples of a series, and says what it did in the window up to now.
-func (g *gauges) take(now time.Time, s history.Series, samples ...gpu.Sample) window.Summary {
+// update adds samples of a series and returns its summary over the window up to now.
+func (g *gauges) update(now time.Time, s history.Series, samples ...gpu.Sample) window.Summary {
 	own, found := g.windows[s]
 	if !found {
 		if len(samples) == 0 {
@@ -35,7 +35,7 @@ func (g *gauges) take(now time.Time, s history.Series, samples ...gpu.Sample) wi
 	return own.Summary(now)
 }
 
-// forget drops the windows in which nothing is left: a pod that is gone, a device that is lost.
-func (g *gauges) forget(now time.Time) {
+// dropEmpty drops the windows without samples: of a pod that is gone, of a device that is lost.
+func (g *gauges) dropEmpty(now time.Time) {
 	maps.DeleteFunc(g.windows, func(_ history.Series, own *window.Window) bool { return own.Empty(now) })
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
-// Picture is what the agent knows after a step. Nobody changes it. Its JSON is for programs, and leaves out what is not known.
+// Picture is the agent's state after a step. It is immutable. Its JSON is for programs and leaves out unknown values.
 type Picture struct {
-	// Time of the reading that it was made of.
+	// Time of the reading.
 	Time time.Time `json:"time"`
-	// Driver is its version; empty where it did not answer.
+	// Driver is the driver's version; empty where it did not answer.
 	Driver string `json:"driver,omitempty"`
-	// Fault is why no GPU was read, and Since when that began; nil where they were.
+	// Fault is why no GPU was read, and Since the time it began; nil where GPUs were read.
 	Fault *gpu.Fault `json:"fault,omitempty"`
 	Since time.Time  `json:"-"`
-	// PodsFault is why the kubelet did not say who holds what; nil where it did. Held is what it said last.
-	PodsFault error     `json:"-"`
-	Held      pods.Held `json:"-"`
+	// KubeletError is the kubelet's error; nil where it answered. Held is its last answer.
+	KubeletError error     `json:"-"`
+	Held         pods.Held `json:"-"`
 
 	// GPUs in the driver's order, each followed by its MIG instances.
 	GPUs []Device `json:"gpus"`
 	// Pods in the order of devices and names. Their figures are means over the window.
 	Pods []pods.Part `json:"pods"`
-	// Hour is what was before.
+	// Hour is the history.
 	Hour history.Hour `json:"-"`
 }
 
@@ -43,15 +43,15 @@ type Device struct {
 	Profile      string `json:"profile,omitempty"`
 	// Share of the physical GPU's compute, 0 … 1.
 	Share float64 `json:"share"`
-	// Fault is why it was not read; nil where it was.
+	// Fault is why the device was not read; nil where it was.
 	Fault *gpu.Fault `json:"fault,omitempty"`
 
 	Busy      window.Summary `json:"busy,omitzero"`
 	Bandwidth window.Summary `json:"memoryBandwidth,omitzero"`
 	Tensor    window.Summary `json:"tensor,omitzero"`
-	// Memory is that of the whole GPU instance.
+	// Memory of the whole GPU or GPU instance.
 	Memory gpu.Memory `json:"memory,omitzero"`
 }
 
-// Board is where the newest picture hangs; nil before the first.
+// Board holds the newest picture; nil before the first.
 type Board = atomic.Pointer[Picture]

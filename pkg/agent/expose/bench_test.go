@@ -20,7 +20,7 @@ import (
 // BenchmarkScrape is what an answer costs with 56 pods on 56 instances and a whole hour of them, and what the process has of
 // memory then (rss-MB, with what a test brings along).
 func BenchmarkScrape(b *testing.B) {
-	n := collecttest.Cut(8)
+	n := collecttest.MIGGPUs(8)
 	c, err := collect.New(collect.DefaultConfig(), collect.Deps{
 		Reader: n, Holders: n, Owners: n, Log: slog.New(slog.DiscardHandler),
 	})

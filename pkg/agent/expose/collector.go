@@ -14,17 +14,17 @@ import (
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// Collector sends the board's newest picture whenever it is scraped. Register it on the registry whose endpoint serves it.
+// Collector exports the board's newest picture at each scrape.
 type Collector struct {
 	board *collect.Board
-	// stale is the age at which figures are no longer shown.
+	// stale is the age above which figures are no longer exported.
 	stale time.Duration
 	now   func() time.Time
 	names *descriptions
 }
 
-// New collects from the board. A picture that is older than stale shows that nothing is read any more, and no figures: a driver
-// can hold on to a call for ever. now is the clock.
+// New collects from the board. Of a picture that is older than stale only an error is exported, and no figures: a call
+// of the driver can hang for ever. now is the clock.
 func New(board *collect.Board, stale time.Duration, now func() time.Time) *Collector {
 	return &Collector{board: board, stale: stale, now: now, names: describe()}
 }
@@ -47,20 +47,20 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	}
 	send(c.names.lastRead, float64(picture.Time.UnixMilli())/1000)
 	if c.now().Sub(picture.Time) > c.stale {
-		send(c.names.agentFault, 1, "driver", "Stuck")
+		send(c.names.agentError, 1, "driver", "Stuck")
 		return
 	}
 	if picture.Fault != nil {
-		send(c.names.agentFault, 1, "driver", picture.Fault.Reason)
+		send(c.names.agentError, 1, "driver", picture.Fault.Reason)
 	}
-	if picture.PodsFault != nil {
-		send(c.names.agentFault, 1, "kubelet", "NoAnswer")
+	if picture.KubeletError != nil {
+		send(c.names.agentError, 1, "kubelet", "NoAnswer")
 	}
 	if picture.Held.Estimated {
-		send(c.names.agentFault, 1, "kubelet", "ReplicasUnknown")
+		send(c.names.agentError, 1, "kubelet", "ReplicasUnknown")
 	}
-	for reason, n := range picture.Held.LeftOut {
-		send(c.names.leftOut, float64(n), reason)
+	for reason, n := range picture.Held.Unidentified {
+		send(c.names.unidentified, float64(n), reason)
 	}
 	if picture.Driver != "" {
 		send(c.names.driver, 1, picture.Driver)
@@ -89,10 +89,10 @@ func (c *Collector) device(d *collect.Device, send sender) {
 		send(c.names.used, float64(d.Memory.Used), d.UUID, d.Instance)
 		send(c.names.total, float64(d.Memory.Total), d.UUID, d.Instance)
 	}
-	summary := func(s window.Summary, m history.Measure, of shape) {
+	summary := func(s window.Summary, m history.Measure, of extremes) {
 		if s.Known {
 			send(c.names.means[m], s.Mean, d.UUID, d.Instance)
-			send(of.most, s.Max, d.UUID, d.Instance)
+			send(of.max, s.Max, d.UUID, d.Instance)
 			send(of.p95, s.P95, d.UUID, d.Instance)
 		}
 	}
@@ -104,10 +104,10 @@ func (c *Collector) device(d *collect.Device, send sender) {
 func (c *Collector) pod(p *pods.Part, send sender) {
 	labels := []string{p.Namespace, p.Pod, p.Name, p.GPU, p.Instance}
 	send(c.names.means[history.PodAllocated], p.Allocated, labels...)
-	if p.Busy.Told {
+	if p.Busy.Known {
 		send(c.names.means[history.PodBusy], p.Busy.Value, labels...)
 	}
-	if p.Bandwidth.Told {
+	if p.Bandwidth.Known {
 		send(c.names.means[history.PodBandwidth], p.Bandwidth.Value, labels...)
 	}
 }

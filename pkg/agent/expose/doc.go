@@ -1,3 +1,3 @@
-// Package expose shows the agent's newest picture: as Prometheus metrics, the last hour as OpenMetrics with timestamps, and
-// whether the agent is well.
+// Package expose serves the agent's newest picture as Prometheus metrics, the last hour as OpenMetrics with timestamps,
+// and the agent's health.
 package expose

@@ -69,10 +69,11 @@ func (a *agent) get(t *testing.T, path string) (status int, text string) {
 	return answer.StatusCode, string(body)
 }
 
-// everything is a node with two GPUs that pods share, one that is cut, and two that are lost, one of them from the start.
+// everything is a node with two GPUs that pods share, one that is cut, and two that are lost, one of them from the
+// start.
 func everything() *collecttest.Node {
-	n := collecttest.Whole(2, 2)
-	cut := collecttest.Cut(1)
+	n := collecttest.SharedGPUs(2, 2)
+	cut := collecttest.MIGGPUs(1)
 	cut.GPUs[0].UUID, cut.GPUs[0].Index = "GPU-2", 2
 	n.GPUs = append(n.GPUs, cut.GPUs[0])
 	n.Held = append(n.Held, cut.Held...)
@@ -95,10 +96,10 @@ func TestLint(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	a := start(t, everything(), 1)
 	want := `
-# HELP forewarm_agent_driver_info The GPU driver that answers.
+# HELP forewarm_agent_driver_info 1, with the version of the GPU driver.
 # TYPE forewarm_agent_driver_info gauge
 forewarm_agent_driver_info{version="580.95.05"} 1
-# HELP forewarm_gpu_fault 1 while a GPU cannot be read, with the reason; none while it can.
+# HELP forewarm_gpu_fault 1 while a GPU cannot be read, with the reason; absent while it can.
 # TYPE forewarm_gpu_fault gauge
 forewarm_gpu_fault{index="3",reason="OffTheBus",uuid="GPU-3"} 1
 forewarm_gpu_fault{index="4",reason="ResetRequired",uuid=""} 1
@@ -112,7 +113,7 @@ forewarm_agent_last_reading_timestamp_seconds 1.795176e+09
 		"forewarm_agent_driver_info",
 		"forewarm_gpu_fault",
 		"forewarm_agent_last_reading_timestamp_seconds",
-		"forewarm_agent_fault",
+		"forewarm_agent_error",
 	)
 	if err != nil {
 		t.Error(err)
@@ -160,38 +161,38 @@ func TestThePresetsAskForWhatIsThere(t *testing.T) {
 }
 
 func TestFaultsOfTheAgent(t *testing.T) {
-	n := collecttest.Whole(1, 1)
+	n := collecttest.SharedGPUs(1, 1)
 	n.Fault = &gpu.Fault{Reason: gpu.LibraryMissing, Message: "libnvidia-ml.so.1 cannot be loaded"}
-	n.PodsFault = errors.New("no socket")
+	n.KubeletError = errors.New("no socket")
 	a := start(t, n, 1)
 	want := `
-# HELP forewarm_agent_fault 1 while the driver or the kubelet does not answer completely, with the reason.
-# TYPE forewarm_agent_fault gauge
-forewarm_agent_fault{of="driver",reason="LibraryMissing"} 1
-forewarm_agent_fault{of="kubelet",reason="NoAnswer"} 1
+# HELP forewarm_agent_error 1 while the answer of the driver or the kubelet is missing or incomplete, with the reason.
+# TYPE forewarm_agent_error gauge
+forewarm_agent_error{component="driver",reason="LibraryMissing"} 1
+forewarm_agent_error{component="kubelet",reason="NoAnswer"} 1
 `
-	if err := testutil.GatherAndCompare(a.registry, strings.NewReader(want), "forewarm_agent_fault"); err != nil {
+	if err := testutil.GatherAndCompare(a.registry, strings.NewReader(want), "forewarm_agent_error"); err != nil {
 		t.Error(err)
 	}
 }
 
 // A driver that holds on to a call for ever must not look like GPUs that go on as they were.
 func TestADriverThatIsStuckShowsNoFigures(t *testing.T) {
-	a := start(t, collecttest.Whole(1, 1), 3)
+	a := start(t, collecttest.SharedGPUs(1, 1), 3)
 	a.now = a.now.Add(time.Minute)
 	_, text := a.get(t, "/metrics")
-	if !strings.Contains(text, `forewarm_agent_fault{of="driver",reason="Stuck"} 1`) ||
+	if !strings.Contains(text, `forewarm_agent_error{component="driver",reason="Stuck"} 1`) ||
 		strings.Contains(text, "_ratio") {
 		t.Errorf("%s", text)
 	}
 }
 
 func TestHealth(t *testing.T) {
-	a := start(t, collecttest.Whole(1, 1), 0)
-	if status, text := a.get(t, "/healthz"); status != 503 || !strings.Contains(text, "nothing was read yet") {
+	a := start(t, collecttest.SharedGPUs(1, 1), 0)
+	if status, text := a.get(t, "/healthz"); status != 503 || !strings.Contains(text, "no reading yet") {
 		t.Errorf("before the first reading: %d %s", status, text)
 	}
-	a = start(t, collecttest.Whole(1, 1), 1)
+	a = start(t, collecttest.SharedGPUs(1, 1), 1)
 	if status, text := a.get(t, "/healthz"); status != 200 || text != "ok\n" {
 		t.Errorf("%d %s", status, text)
 	}
@@ -200,7 +201,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("stuck: %d %s", status, text)
 	}
 	for reason, want := range map[string]int{gpu.LibraryMissing: 503, gpu.DriverMismatch: 503, gpu.DriverNotLoaded: 200} {
-		n := collecttest.Whole(1, 1)
+		n := collecttest.SharedGPUs(1, 1)
 		n.Fault = &gpu.Fault{Reason: reason, Message: "it is gone"}
 		if status, _ := start(t, n, 60).get(t, "/healthz"); status != 200 {
 			t.Errorf("%s for less than 5 minutes: %d", reason, status)
@@ -212,7 +213,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestHistoryIsWhatWas(t *testing.T) {
-	a := start(t, collecttest.Whole(1, 2), 10)
+	a := start(t, collecttest.SharedGPUs(1, 2), 10)
 	status, text := a.get(t, "/history?job=forewarm-agent&instance=10.0.0.7:9401")
 	want := `forewarm_gpu_pod_busy_ratio{namespace="inference",pod="llama-0-1",container="server",uuid="GPU-0",` +
 		`instance="10.0.0.7:9401",job="forewarm-agent"} 0.4 1795176015` + "\n"
@@ -226,7 +227,7 @@ func TestHistoryIsWhatWas(t *testing.T) {
 	}
 	if status, text = start(
 		t,
-		collecttest.Whole(1, 1),
+		collecttest.SharedGPUs(1, 1),
 		0,
 	).get(t, "/history"); status != 200 ||
 		!strings.HasSuffix(text, "# EOF\n") {
@@ -273,7 +274,7 @@ func TestPromtoolTakesTheHistory(t *testing.T) {
 }
 
 func TestALabelsValueIsWrittenSafely(t *testing.T) {
-	n := collecttest.Whole(1, 1)
+	n := collecttest.SharedGPUs(1, 1)
 	n.GPUs[0].UUID, n.Held[0].Device = "GPU-\"\\\n", "GPU-\"\\\n"
 	if _, text := start(t, n, 10).get(t, "/history"); !strings.Contains(text, `uuid="GPU-\"\\\n"`) {
 		t.Errorf("%s", text)
@@ -282,7 +283,7 @@ func TestALabelsValueIsWrittenSafely(t *testing.T) {
 
 // A driver that lists a GPU twice costs that GPU's second series, not the page.
 func TestASeriesThatIsWrongDoesNotHideTheOthers(t *testing.T) {
-	n := collecttest.Whole(2, 1)
+	n := collecttest.SharedGPUs(2, 1)
 	n.GPUs = append(n.GPUs, n.GPUs[0])
 	status, text := start(t, n, 1).get(t, "/metrics")
 	if status != 200 || !strings.Contains(text, `forewarm_gpu_busy_ratio{gpu_instance="",uuid="GPU-1"} 0.8`) {

@@ -21,8 +21,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/history"
 )
 
-// helpless is how long a fault that only a new container mends may last before the agent asks for one.
-const helpless = 5 * time.Minute
+// restartAfter is how long a fault that only a new container can fix may last before /healthz fails.
+const restartAfter = 5 * time.Minute
 
 // Handler serves /metrics, /healthz and /history.
 func Handler(
@@ -31,15 +31,15 @@ func Handler(
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
 		EnableOpenMetrics: true,
-		// One series that is wrong must not hide the others.
+		// One invalid series must not hide the others.
 		ErrorHandling: promhttp.ContinueOnError,
 	}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if ill := illness(board.Load(), stale, now()); ill != "" {
+		if ill := unhealthyReason(board.Load(), stale, now()); ill != "" {
 			http.Error(w, ill, http.StatusServiceUnavailable)
 			return
 		}
-		io.WriteString(w, "ok\n") //nolint:errcheck // Whoever asked is gone.
+		io.WriteString(w, "ok\n") //nolint:errcheck // The client is gone.
 	})
 	mux.HandleFunc("GET /history", func(w http.ResponseWriter, r *http.Request) {
 		extra, err := labelsFrom(r.URL.Query())
@@ -52,27 +52,27 @@ func Handler(
 		if picture := board.Load(); picture != nil {
 			hour = picture.Hour
 		}
-		WriteHistory(w, hour, extra) //nolint:errcheck // Whoever asked is gone.
+		WriteHistory(w, hour, extra) //nolint:errcheck // The client is gone.
 	})
 	return mux
 }
 
-// illness is why the agent's container should be made anew; empty where it should not: a GPU or a driver that is gone is
-// nothing that a new container brings back.
-func illness(p *collect.Picture, stale time.Duration, now time.Time) string {
+// unhealthyReason is why the agent's container should be restarted; empty where a restart would not help: it brings back
+// neither a lost GPU nor a missing driver.
+func unhealthyReason(p *collect.Picture, stale time.Duration, now time.Time) string {
 	switch {
 	case p == nil:
-		return "nothing was read yet"
+		return "no reading yet"
 	case now.Sub(p.Time) > stale:
 		return fmt.Sprintf("the driver has not answered for %v", now.Sub(p.Time).Round(time.Second))
-	case p.Fault.NeedsNewContainer() && now.Sub(p.Since) > helpless:
+	case p.Fault.NeedsNewContainer() && now.Sub(p.Since) > restartAfter:
 		return p.Fault.Message
 	default:
 		return ""
 	}
 }
 
-// label is one of a series; empty without a value, as then it is none.
+// label is NAME="VALUE" of a series; empty without a value, which is the same as no label.
 func label(name, value string) string {
 	if value == "" {
 		return ""
@@ -80,28 +80,28 @@ func label(name, value string) string {
 	return name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
 }
 
-// labelsFrom takes every parameter of a query for a label, so that what is written joins the series that a Prometheus has:
-// ?job=forewarm-agent&instance=10.0.0.7:9401.
+// labelsFrom turns every parameter of a query into a label, so that the points join the series that a Prometheus
+// already has: ?job=forewarm-agent&instance=10.0.0.7:9401.
 func labelsFrom(query url.Values) ([]string, error) {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch {
 		case !model.LegacyValidation.IsValidLabelName(name) || strings.HasPrefix(name, "__"):
-			return nil, fmt.Errorf("%q is no label's name: want letters, digits and underscores", name)
-		case slices.Contains(ofPod(), name):
-			return nil, fmt.Errorf("the label %s is the series' own", name)
+			return nil, fmt.Errorf("%q is not a label name: write letters, digits and underscores", name)
+		case slices.Contains(podLabels(), name):
+			return nil, fmt.Errorf("the series have a label %s already: leave it out", name)
 		case len(query[name]) != 1:
-			return nil, fmt.Errorf("the label %s is given %d times", name, len(query[name]))
+			return nil, fmt.Errorf("the label %s is given %d times: write it once", name, len(query[name]))
 		}
 		out = append(out, label(name, query.Get(name)))
 	}
 	return out, nil
 }
 
-// WriteHistory writes an hour as OpenMetrics: each point at the end of its step, in the order of series.
+// WriteHistory writes an hour as OpenMetrics, in the order of series. Each point has the time of its step's end.
 func WriteHistory(to io.Writer, hour history.Hour, extra []string) error {
 	var text bytes.Buffer
-	named := means()
+	named := meanMetrics()
 	for _, m := range history.Measures() {
 		is := named[m]
 		fmt.Fprintf(&text, "# TYPE %s gauge\n# HELP %[1]s %s\n", is.name, is.help)
@@ -121,7 +121,7 @@ func WriteHistory(to io.Writer, hour history.Hour, extra []string) error {
 }
 
 func writeLine(out *bytes.Buffer, is metric, l history.Line, extra []string) {
-	// A value for each of ofPod; ofDevice are the last of them.
+	// A value for each label of podLabels; those of deviceLabels are the last.
 	s := l.Series
 	values := []string{s.Namespace, s.Pod, s.Container, s.UUID, s.Instance}
 	values = values[len(values)-len(is.labels):]

@@ -1,3 +1,3 @@
-// Package gpu is what the node agent reads of a node's GPUs: plain values, in shares of what a device can do, whatever
-// library they came from. A driver or a device that does not answer is part of a reading, never a reason to stop.
+// Package gpu has the readings of a node's GPUs as plain values, in shares of what a device can do, whatever library
+// they come from. A driver or a device that does not answer is part of a reading, not an error.
 package gpu

@@ -1,33 +1,33 @@
 package gpu
 
-// Fault is why something could not be read, in a word for a metric's label and a sentence for people.
+// Fault is why a GPU, or all of them, could not be read: a word for a metric's label and a sentence for people.
 type Fault struct {
 	// Reason is one of those below.
 	Reason string `json:"reason"`
-	// Message says what failed, and what to do about it where something can be done.
+	// Message is what failed, and what to do about it.
 	Message string `json:"message"`
 }
 
 const (
-	// LibraryMissing: the driver's library is not there. A container gets it when it is created, not later.
+	// LibraryMissing: the driver's library is missing. A container gets it when it is created, not later.
 	LibraryMissing = "LibraryMissing"
 	// DriverNotLoaded: the kernel has no driver, as while it is being replaced.
 	DriverNotLoaded = "DriverNotLoaded"
-	// DriverMismatch: the library is of another version than the kernel's driver, as after an upgrade of the driver in a
-	// container that was there before.
+	// DriverMismatch: the library has another version than the kernel's driver, as in a container that is older than an
+	// upgrade of the driver.
 	DriverMismatch = "DriverMismatch"
-	// OffTheBus: a device does not answer any more, or is not listed any more.
+	// OffTheBus: a device no longer answers, or is no longer listed.
 	OffTheBus = "OffTheBus"
-	// ResetRequired: a device waits for a reset.
+	// ResetRequired: a device needs a reset.
 	ResetRequired = "ResetRequired"
-	// NoPermission: the driver refuses to answer this process.
+	// NoPermission: the driver does not answer this user or container.
 	NoPermission = "NoPermission"
-	// Unknown is everything else; the message has the driver's word for it.
+	// Unknown is any other error; the message has the driver's own.
 	Unknown = "Unknown"
 )
 
-// NeedsNewContainer says whether a fault lasts for as long as this container does: what the driver's library is was settled
-// when it was created.
+// NeedsNewContainer reports whether a fault lasts as long as this container: the driver's library was mounted when the
+// container was created.
 func (f *Fault) NeedsNewContainer() bool {
 	return f != nil && (f.Reason == LibraryMissing || f.Reason == DriverMismatch)
 }

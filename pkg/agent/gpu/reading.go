@@ -2,13 +2,13 @@ package gpu
 
 import "time"
 
-// Reading is one look at a node's GPUs.
+// Reading is one reading of a node's GPUs.
 type Reading struct {
-	// Time of the look.
+	// Time of the reading.
 	Time time.Time
 	// Driver is the driver's version; empty where the driver did not answer.
 	Driver string
-	// Fault says why there are no GPUs to read: a missing library, a driver that is being replaced. Nil where there is none.
+	// Fault is why no GPU can be read: a missing library, a driver that is being replaced. Nil where there is none.
 	Fault *Fault
 	// GPUs are the physical devices, by their index.
 	GPUs []GPU
@@ -21,17 +21,17 @@ type GPU struct {
 	Minor int    // the N of its device file, /dev/nvidiaN, by which some device plugins name it
 	Model string // for example NVIDIA H100 80GB HBM3
 
-	// Fault says why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.
+	// Fault is why the device was not read: it fell off the bus, it is being reset. The rest may be empty then.
 	Fault *Fault
 
 	Use
-	// Instances are its MIG instances; a device with any has no use of its own.
+	// Instances are its MIG instances; a device that has some has no Use of its own.
 	Instances []Instance
 }
 
-// Instance is a MIG instance: a slice of a physical device that is used as if it were one. Where a GPU instance is cut
-// further, into several compute instances, each of them is one here: they share the ID and the memory, and have no samples,
-// for the device counts the whole GPU instance.
+// Instance is a MIG instance: a slice of a physical device that is used like a device. Where a GPU instance has several
+// compute instances, each of them is an Instance: they share the ID and the memory, and have no samples, because the
+// device counts the whole GPU instance.
 type Instance struct {
 	UUID    string // for example MIG-1f6b…
 	ID      int    // the GPU instance's
@@ -42,14 +42,15 @@ type Instance struct {
 	Use
 }
 
-// Use is what a device or an instance did since the reading before. Ratios are of the device or the instance itself,
-// 0 … 1; a measure that the device does not give has no samples. Samples are in the order of time.
+// Use is how busy a device or an instance was since the last reading. Ratios are of the device or the instance itself,
+// 0 … 1; a measure that the device does not report has no samples. Samples are in the order of time.
 type Use struct {
-	// Busy: something ran.
+	// Busy: at least one kernel ran.
 	Busy []Sample
-	// Bandwidth of the memory in use, of the most there is; before Hopper the time in which memory was read or written.
+	// Bandwidth of the memory in use, as a share of the maximum; before Hopper the time in which memory was read or
+	// written.
 	Bandwidth []Sample
-	// Tensor pipes were active.
+	// Tensor: the tensor pipes were active.
 	Tensor []Sample
 
 	Memory    Memory
@@ -68,14 +69,14 @@ type Memory struct {
 	Total uint64 `json:"totalBytes"`
 }
 
-// Process is a process that had the device open since the reading before.
+// Process is a process that had the device open since the last reading.
 type Process struct {
 	// PID on the node (the agent runs in the node's PID namespace).
 	PID int
-	// Busy and Bandwidth are its own part of the device's, 0 … 1, where the driver tells processes apart; else Told is
-	// false and both are 0. Time-slicing and MPS are told apart, MIG instances are not.
+	// Busy and Bandwidth are its own part of the device's, 0 … 1, where the driver reports processes one by one; else
+	// Told is false and both are 0. The driver does so for time-slicing and MPS, not for MIG instances.
 	Busy, Bandwidth float64
-	Told            bool
-	// Memory that it holds, in bytes; 0 where the driver does not say.
+	Known           bool
+	// Memory that it holds, in bytes; 0 where the driver does not report it.
 	Memory uint64
 }

@@ -1,3 +1,3 @@
-// Package history keeps the agent's series over the last hour, as means per step, so that they can be read after a gap: by a
-// Prometheus that was away, and by an agent that was started anew.
+// Package history keeps the agent's series over the last hour, as means of each step. A Prometheus that missed scrapes
+// and an agent that was restarted read them to fill the gap.
 package history

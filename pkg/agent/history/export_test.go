@@ -7,5 +7,5 @@ import (
 
 // Titled is a file with a body and the checksum that is right for it.
 func Titled(body string) string {
-	return fmt.Sprintf("%s %08x\n%s", title, crc32.ChecksumIEEE([]byte(body)), body)
+	return fmt.Sprintf("%s %08x\n%s", header, crc32.ChecksumIEEE([]byte(body)), body)
 }

@@ -25,9 +25,9 @@ func Load(path string) (Hour, error) {
 	return hour, nil
 }
 
-// Save writes an hour to a file. Whatever happens meanwhile, the file holds either this hour or the one before, whole.
+// Save writes an hour to a file atomically: after a crash the file holds either this hour or the previous one.
 func Save(path string, hour Hour) (err error) {
-	// One name, so that whatever ends the agent leaves no more than one behind.
+	// A fixed name, so that an agent that is killed leaves at most one such file behind.
 	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func Save(path string, hour Hour) (err error) {
 	return errors.Join(file.Close(), syncFolder(filepath.Dir(path)))
 }
 
-// syncFolder makes a rename last.
+// syncFolder makes a rename durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

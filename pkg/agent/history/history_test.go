@@ -75,14 +75,14 @@ func TestAnHourIsKeptAndNoMore(t *testing.T) {
 
 func TestPodsThatComeAndGoAreBounded(t *testing.T) {
 	r := history.NewRecorder(history.Hour{})
-	for i := range history.Most + 100 {
+	for i := range history.MaxSeries + 100 {
 		r.Add(after(time.Duration(i)*time.Millisecond), series(strconv.Itoa(i)), 0.5)
 	}
 	r.Add(after(history.Step), series("0"), 0.5)
 	r.Hour(after(2 * history.Step))
 	hour := r.Hour(after(2 * history.Step))
-	if len(hour.Lines) != history.Most {
-		t.Errorf("%d series, want %d", len(hour.Lines), history.Most)
+	if len(hour.Lines) != history.MaxSeries {
+		t.Errorf("%d series, want %d", len(hour.Lines), history.MaxSeries)
 	}
 	if got, _ := means(t, hour, series("0")); got == nil {
 		t.Error("a series that goes on was dropped for one that ended")
@@ -172,7 +172,7 @@ func TestADamagedFileIsSaid(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if hour, err := history.Load(path); !errors.Is(err, history.ErrForeign) || len(hour.Lines) != 0 {
+		if hour, err := history.Load(path); !errors.Is(err, history.ErrFormat) || len(hour.Lines) != 0 {
 			t.Errorf("%s: %d series, %v", name, len(hour.Lines), err)
 		} else if !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v does not name the file", name, err)
@@ -202,7 +202,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		hour, err := history.Decode(strings.NewReader(history.Titled(body)))
 		if err != nil {
-			if !errors.Is(err, history.ErrForeign) {
+			if !errors.Is(err, history.ErrFormat) {
 				t.Errorf("%v", err)
 			}
 			return

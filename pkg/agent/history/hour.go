@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	// Step is what a point covers. A finer one would say no more: forewarm's signals are asked for every 15 s or more seldom.
+	// Step is the time that a point covers: forewarm queries its signals every 15 s or less often.
 	Step = 15 * time.Second
 	// Length is how long points are kept.
 	Length = time.Hour
-	// Most is how many series are kept, at 1 KiB each. A node of eight GPUs in seven instances each has 360; more are of pods
-	// that come and go, and beyond this those that ended first are dropped.
-	Most = 2048
+	// MaxSeries is how many series are kept, at 1 KiB each. A node of eight GPUs with seven instances each has 360, and pods
+	// that come and go add more. Above the limit the series that ended first are dropped.
+	MaxSeries = 2048
 
-	points = int64(Length / Step)
+	maxPoints = int64(Length / Step)
 )
 
-// Measure is what is kept of a device or a pod.
+// Measure is one figure of a device or a pod.
 type Measure string
 
 // Measures of devices are in shares of the device or instance, those of pods in shares of a physical GPU.
@@ -31,12 +31,12 @@ const (
 	PodAllocated Measure = "pod_allocated"
 )
 
-// Measures are all of them.
+// Measures lists all measures.
 func Measures() []Measure {
 	return []Measure{Busy, Bandwidth, Tensor, PodBusy, PodBandwidth, PodAllocated}
 }
 
-// Series names one: a device's (no pod), or that of a pod's container on a device.
+// Series identifies a series: a measure of a device (no pod), or of a pod's container on a device.
 type Series struct {
 	Measure Measure
 	// UUID of the GPU, and Instance the MIG GPU instance's id; empty where there is none.
@@ -50,13 +50,13 @@ func (s Series) Compare(t Series) int {
 		cmp.Compare(s.Namespace, t.Namespace), cmp.Compare(s.Pod, t.Pod), cmp.Compare(s.Container, t.Container))
 }
 
-// Hour is what was recorded, as it was at a moment: nobody changes it.
+// Hour is the recorded history at one time. It is immutable.
 type Hour struct {
 	// Lines in the order of their series.
 	Lines []Line
 }
 
-// Line is a series' points, of one step after the other.
+// Line has a series' points, one for each step.
 type Line struct {
 	Series Series
 	// First is the number of the first point's step: its start in units of Step since 1970.
@@ -65,7 +65,7 @@ type Line struct {
 	Means []float32
 }
 
-// End is when the step of the i-th point ended: when its mean was known.
+// End is the end of the i-th point's step, when its mean was known.
 func (l Line) End(i int) time.Time { return time.Unix(0, (l.First+int64(i)+1)*int64(Step)) }
 
 // last is the number of the last point's step.
@@ -79,4 +79,4 @@ func stepOf(t time.Time) int64 {
 	return ns / int64(Step)
 }
 
-var none = float32(math.NaN()) //nolint:gochecknoglobals // A constant, which Go has no NaN for.
+var noReading = float32(math.NaN()) //nolint:gochecknoglobals // A constant, which Go has no NaN for.

@@ -33,7 +33,7 @@ func TestAReadingIsDividedAmongPods(t *testing.T) {
 	part := func(of pods.Container, busy, bandwidth float64) pods.Part {
 		return pods.Part{
 			Container: of, GPU: d.UUID, Allocated: 0.5,
-			Busy: pods.Figure{Value: busy, Told: true}, Bandwidth: pods.Figure{Value: bandwidth, Told: true},
+			Busy: pods.Figure{Value: busy, Known: true}, Bandwidth: pods.Figure{Value: bandwidth, Known: true},
 		}
 	}
 	// The processes add up to 0.9 of a device that was busy 0.6 of the time.
@@ -55,7 +55,7 @@ func TestAReadingOfInstancesIsDividedAmongPods(t *testing.T) {
 	)
 	want := []pods.Part{{
 		Container: llama, GPU: n.devices[0].UUID, Instance: "3", Allocated: 2. / 7,
-		Busy: pods.Figure{Value: 0.3 * 2 / 7, Told: true}, Bandwidth: pods.Figure{Value: 0.2 * 2 / 7, Told: true},
+		Busy: pods.Figure{Value: 0.3 * 2 / 7, Known: true}, Bandwidth: pods.Figure{Value: 0.2 * 2 / 7, Known: true},
 	}}
 	if diff := cmp.Diff(want, got, approx); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

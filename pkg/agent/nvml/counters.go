@@ -10,11 +10,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// closest is how far apart two looks at the counters must be: the device refreshes them every 100 ms.
-const closest = 100 * time.Millisecond
+// minCounterGap is the least time between two samples of the counters: the device refreshes them every 100 ms.
+const minCounterGap = 100 * time.Millisecond
 
-// counters are two looks at the performance counters (GPM) of a device or a MIG instance. What happened between them is a
-// difference, so nothing between two readings is lost.
+// counters are two samples of the performance counters (GPM) of a device or a MIG instance. A metric is computed from
+// their difference, so nothing between two readings is lost.
 type counters struct {
 	before, next gonvml.GpmSample
 	// taken is when before was filled; zero while it was not.
@@ -24,26 +24,26 @@ type counters struct {
 func (c *counters) free(library gonvml.Interface) {
 	for _, s := range []gonvml.GpmSample{c.before, c.next} {
 		if s != nil {
-			//nolint:errcheck // A library that does not take it back is not asked for it again.
+			//nolint:errcheck // There is nothing to do about a failure.
 			library.GpmSampleFree(s)
 		}
 	}
 	*c = counters{}
 }
 
-// askForCounters finds out once whether a device has counters.
-func (c *card) askForCounters(l *look) {
-	if c.asked || !l.can.gpm || l.fault != nil {
+// detectCounters reads once whether a device has counters.
+func (c *card) detectCounters(l *deviceReading) {
+	if c.countersDetected || !l.can.gpm || l.fault != nil {
 		return
 	}
 	support, answer := l.library.GpmQueryDeviceSupport(l.device)
-	c.counting = l.took("nvmlGpmQueryDeviceSupport", answer) && support.IsSupportedDevice != 0
-	c.asked = l.fault == nil
+	c.hasCounters = l.succeeded("nvmlGpmQueryDeviceSupport", answer) && support.IsSupportedDevice != 0
+	c.countersDetected = l.fault == nil
 }
 
-// count looks at the counters of a device or an instance and says what they did since the look before. There is nothing to say
-// at the first look, and too soon after another.
-func (c *card) count(l *look, id int, get func(gonvml.GpmSample) gonvml.Return) gpu.Use {
+// count samples the counters of a device or an instance and returns its use since the last sample. The first sample has
+// none, nor does one that is too close to the last.
+func (c *card) count(l *deviceReading, id int, get func(gonvml.GpmSample) gonvml.Return) gpu.Use {
 	if l.fault != nil {
 		return gpu.Use{}
 	}
@@ -55,37 +55,37 @@ func (c *card) count(l *look, id int, get func(gonvml.GpmSample) gonvml.Return) 
 		c.counters[id] = own
 	}
 	apart := l.now.Sub(own.taken)
-	if !own.taken.IsZero() && apart >= 0 && apart <= closest {
+	if !own.taken.IsZero() && apart >= 0 && apart <= minCounterGap {
 		return gpu.Use{}
 	}
-	if !l.took("nvmlGpmSampleGet", get(own.next)) {
+	if !l.succeeded("nvmlGpmSampleGet", get(own.next)) {
 		// A device that was reset meanwhile counts from 0 again.
 		own.taken = time.Time{}
 		return gpu.Use{}
 	}
 	var out gpu.Use
-	if !own.taken.IsZero() && apart > closest {
+	if !own.taken.IsZero() && apart > minCounterGap {
 		out = l.difference(own)
 	}
 	own.before, own.next, own.taken = own.next, own.before, l.now
 	return out
 }
 
-func (l *look) allocate() *counters {
+func (l *deviceReading) allocate() *counters {
 	first, answer := l.library.GpmSampleAlloc()
-	if !l.took("nvmlGpmSampleAlloc", answer) {
+	if !l.succeeded("nvmlGpmSampleAlloc", answer) {
 		return nil
 	}
 	second, answer := l.library.GpmSampleAlloc()
-	if !l.took("nvmlGpmSampleAlloc", answer) {
+	if !l.succeeded("nvmlGpmSampleAlloc", answer) {
 		l.library.GpmSampleFree(first) //nolint:errcheck // Likewise.
 		return nil
 	}
 	return &counters{before: first, next: second}
 }
 
-// difference asks for the metrics between two looks.
-func (l *look) difference(own *counters) gpu.Use {
+// difference computes the metrics between two samples.
+func (l *deviceReading) difference(own *counters) gpu.Use {
 	var out gpu.Use
 	wanted := []struct {
 		metric gonvml.GpmMetricId
@@ -99,7 +99,7 @@ func (l *look) difference(own *counters) gpu.Use {
 	for i, w := range wanted {
 		ask.Metrics[i].MetricId = uint32(w.metric)
 	}
-	if !l.took("nvmlGpmMetricsGet", l.library.GpmMetricsGet(ask)) {
+	if !l.succeeded("nvmlGpmMetricsGet", l.library.GpmMetricsGet(ask)) {
 		return gpu.Use{}
 	}
 	for i, w := range wanted {

@@ -5,5 +5,5 @@ package nvml
 // What the fuzz target calls directly.
 var (
 	Trim  = trim
-	Usage = usage
+	Usage = processUse
 )

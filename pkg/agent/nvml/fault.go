@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// serious says whether an answer, whatever was asked, means that the device or the whole driver is gone.
-func serious(answer gonvml.Return) bool {
+// isFatal reports whether an answer of any function means that the device or the whole driver is gone.
+func isFatal(answer gonvml.Return) bool {
 	switch answer {
 	case gonvml.ERROR_GPU_IS_LOST,
 		gonvml.ERROR_RESET_REQUIRED,
@@ -25,8 +25,8 @@ func serious(answer gonvml.Return) bool {
 	}
 }
 
-// absent says whether an answer means only that there is no such measure, or nothing new of it: the device is well.
-func absent(answer gonvml.Return) bool {
+// isUnavailable reports whether an answer means only that a measure does not exist, or has nothing new: the device works.
+func isUnavailable(answer gonvml.Return) bool {
 	switch answer {
 	case gonvml.ERROR_NOT_SUPPORTED, gonvml.ERROR_NOT_FOUND, gonvml.ERROR_NO_DATA, gonvml.ERROR_NO_PERMISSION,
 		gonvml.ERROR_INSUFFICIENT_SIZE, gonvml.ERROR_FUNCTION_NOT_FOUND, gonvml.ERROR_ARGUMENT_VERSION_MISMATCH,
@@ -37,57 +37,57 @@ func absent(answer gonvml.Return) bool {
 	}
 }
 
-// fault puts an answer into words; call is what was asked.
-func fault(call string, answer gonvml.Return) *gpu.Fault {
-	reason, advice := gpu.Unknown, "it is tried again"
+// newFault describes the answer of a call, with advice.
+func newFault(call string, answer gonvml.Return) *gpu.Fault {
+	reason, advice := gpu.Unknown, "the agent retries"
 	switch answer {
 	case gonvml.ERROR_LIBRARY_NOT_FOUND:
-		reason, advice = gpu.LibraryMissing, "libnvidia-ml.so.1 cannot be loaded: the node needs NVIDIA's driver, "+
-			"a container also NVIDIA's runtime (runtimeClassName: nvidia) and NVIDIA_DRIVER_CAPABILITIES=utility"
+		reason, advice = gpu.LibraryMissing, "libnvidia-ml.so.1 cannot be loaded: install NVIDIA's driver on the node; "+
+			"a container also needs NVIDIA's runtime (runtimeClassName: nvidia) and NVIDIA_DRIVER_CAPABILITIES=utility"
 	case gonvml.ERROR_DRIVER_NOT_LOADED, gonvml.ERROR_UNINITIALIZED:
-		reason, advice = gpu.DriverNotLoaded, "the kernel has no NVIDIA driver now, or this container none of its "+
-			"device files; it is tried again"
+		reason, advice = gpu.DriverNotLoaded, "the kernel has no NVIDIA driver now, or this container has none of its "+
+			"device files; the agent retries"
 	case gonvml.ERROR_LIB_RM_VERSION_MISMATCH:
-		reason, advice = gpu.DriverMismatch, "the driver was replaced under this process; a new container gets its library"
+		reason, advice = gpu.DriverMismatch, "the driver was replaced while this process ran; a new container gets its library"
 	case gonvml.ERROR_GPU_IS_LOST:
-		reason, advice = gpu.OffTheBus, "the node's kernel log has its Xid; a GPU that is lost needs a reset or a reboot"
+		reason, advice = gpu.OffTheBus, "find its Xid in the node's kernel log, then reset the GPU or reboot the node"
 	case gonvml.ERROR_RESET_REQUIRED:
-		reason, advice = gpu.ResetRequired, "drain the node, then nvidia-smi --gpu-reset"
+		reason, advice = gpu.ResetRequired, "drain the node, then run nvidia-smi --gpu-reset"
 	case gonvml.ERROR_NO_PERMISSION:
-		reason, advice = gpu.NoPermission, "the driver refuses this user or container"
+		reason, advice = gpu.NoPermission, "the driver refuses this user or container: grant it the GPU's device files"
 	default:
 	}
 	return &gpu.Fault{Reason: reason, Message: fmt.Sprintf("%s: %v: %s", call, answer, advice)}
 }
 
-// look is one reading of one device. The first answer that is serious ends it.
-type look struct {
+// deviceReading is one reading of one device. The first serious answer ends it.
+type deviceReading struct {
 	library gonvml.Interface
 	device  gonvml.Device
-	can     abilities
+	can     capabilities
 	now     time.Time
 
 	fault *gpu.Fault
-	// odd is the first failure of a measure that says nothing of the device.
-	odd *gpu.Fault
+	// minor is the first failure of a single measure, which is not one of the device.
+	minor *gpu.Fault
 }
 
-// took says whether an answer brought what was asked for.
-func (l *look) took(call string, answer gonvml.Return) bool {
+// succeeded reports whether a call succeeded, and records its fault.
+func (l *deviceReading) succeeded(call string, answer gonvml.Return) bool {
 	switch {
 	case answer == gonvml.SUCCESS:
-	case serious(answer) && l.fault == nil:
-		l.fault = fault(call, answer)
-	case !absent(answer) && l.odd == nil:
-		l.odd = fault(call, answer)
+	case isFatal(answer) && l.fault == nil:
+		l.fault = newFault(call, answer)
+	case !isUnavailable(answer) && l.minor == nil:
+		l.minor = newFault(call, answer)
 	}
 	return answer == gonvml.SUCCESS && l.fault == nil
 }
 
-// verdict is what is wrong with a device: what ended the look, or what failed where nothing at all could be read.
-func (l *look) verdict(g *gpu.GPU) *gpu.Fault {
+// finalFault is the device's fault: that which ended the reading or, where nothing could be read, the first failure.
+func (l *deviceReading) finalFault(g *gpu.GPU) *gpu.Fault {
 	if l.fault == nil && len(g.Busy) == 0 && len(g.Instances) == 0 && g.Memory.Total == 0 {
-		return l.odd
+		return l.minor
 	}
 	return l.fault
 }

@@ -76,8 +76,8 @@ func TestThroughTheLibrary(t *testing.T) {
 		t.Errorf("counters %+v", g.Use)
 	}
 	want := []gpu.Process{
-		{PID: 1014, Busy: 0.6, Bandwidth: 0.3, Told: true, Memory: 1 << 30},
-		{PID: 1015, Busy: 0.2, Bandwidth: 0.1, Told: true, Memory: 1 << 30},
+		{PID: 1014, Busy: 0.6, Bandwidth: 0.3, Known: true, Memory: 1 << 30},
+		{PID: 1015, Busy: 0.2, Bandwidth: 0.1, Known: true, Memory: 1 << 30},
 	}
 	if diff := cmp.Diff(want, g.Processes, approx); diff != "" {
 		t.Errorf("processes (-want +got):\n%s", diff)
@@ -122,7 +122,7 @@ func TestAnOldLibrary(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	g := got.GPUs[0]
-	if len(g.Busy) == 0 || g.Memory.Used != 61<<30 || len(g.Processes) != 1 || g.Processes[0].Told {
+	if len(g.Busy) == 0 || g.Memory.Used != 61<<30 || len(g.Processes) != 1 || g.Processes[0].Known {
 		t.Errorf("%+v", g)
 	}
 	if err := r.Close(); err != nil {

@@ -11,19 +11,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// cut says whether MIG is on.
-func (l *look) cut() bool {
+// migEnabled reports whether MIG is enabled.
+func (l *deviceReading) migEnabled() bool {
 	if l.fault != nil {
 		return false
 	}
 	mode, _, answer := l.device.GetMigMode()
-	return l.took("nvmlDeviceGetMigMode", answer) && mode == gonvml.DEVICE_MIG_ENABLE
+	return l.succeeded("nvmlDeviceGetMigMode", answer) && mode == gonvml.DEVICE_MIG_ENABLE
 }
 
 // instances reads the MIG instances of a device.
-func (c *card) instances(l *look) []gpu.Instance {
+func (c *card) instances(l *deviceReading) []gpu.Instance {
 	most, answer := l.device.GetMaxMigDeviceCount()
-	if !l.took("nvmlDeviceGetMaxMigDeviceCount", answer) {
+	if !l.succeeded("nvmlDeviceGetMaxMigDeviceCount", answer) {
 		return nil
 	}
 	if c.slices == 0 {
@@ -32,7 +32,7 @@ func (c *card) instances(l *look) []gpu.Instance {
 	var out []gpu.Instance
 	for i := range most {
 		part, answer := l.device.GetMigDeviceHandleByIndex(i)
-		if !l.took("nvmlDeviceGetMigDeviceHandleByIndex", answer) {
+		if !l.succeeded("nvmlDeviceGetMigDeviceHandleByIndex", answer) {
 			continue // an index without an instance
 		}
 		if instance, ok := c.instance(l, part); ok {
@@ -43,34 +43,34 @@ func (c *card) instances(l *look) []gpu.Instance {
 	return out
 }
 
-// instance reads what one is, without what it did.
-func (c *card) instance(l *look, part gonvml.Device) (gpu.Instance, bool) {
+// instance reads one MIG instance, without its use.
+func (c *card) instance(l *deviceReading, part gonvml.Device) (gpu.Instance, bool) {
 	uuid, answer := part.GetUUID()
-	if !l.took("nvmlDeviceGetUUID", answer) {
+	if !l.succeeded("nvmlDeviceGetUUID", answer) {
 		return gpu.Instance{}, false
 	}
 	id, answer := part.GetGpuInstanceId()
-	if !l.took("nvmlDeviceGetGpuInstanceId", answer) {
+	if !l.succeeded("nvmlDeviceGetGpuInstanceId", answer) {
 		return gpu.Instance{}, false
 	}
 	attributes, answer := part.GetAttributes()
-	if !l.took("nvmlDeviceGetAttributes", answer) {
+	if !l.succeeded("nvmlDeviceGetAttributes", answer) {
 		return gpu.Instance{}, false
 	}
 	out := gpu.Instance{UUID: printable(uuid), ID: id, Profile: fmt.Sprintf("%dg", attributes.GpuInstanceSliceCount)}
-	if name, answer := part.GetName(); l.took("nvmlDeviceGetName", answer) {
+	if name, answer := part.GetName(); l.succeeded("nvmlDeviceGetName", answer) {
 		if _, profile, found := strings.Cut(name, " MIG "); found {
 			out.Profile = printable(profile)
 		}
 	}
 	out.Share = min(float64(attributes.ComputeInstanceSliceCount)/float64(c.slices), 1)
 	out.Memory = l.memory(part)
-	out.Processes = l.running(part)
+	out.Processes = l.runningProcesses(part)
 	return out, true
 }
 
-// countInstances adds what the instances did, which only the performance counters of Hopper and later tell.
-func (c *card) countInstances(l *look, instances []gpu.Instance) {
+// countInstances adds the use of the instances, which only the performance counters of Hopper and later have.
+func (c *card) countInstances(l *deviceReading, instances []gpu.Instance) {
 	shared := map[int]int{}
 	for i := range instances {
 		shared[instances[i].ID]++
@@ -83,7 +83,7 @@ func (c *card) countInstances(l *look, instances []gpu.Instance) {
 	}
 	for i := range instances {
 		id := instances[i].ID
-		if shared[id] > 1 || !c.counting {
+		if shared[id] > 1 || !c.hasCounters {
 			continue
 		}
 		counted := c.count(l, id, func(into gonvml.GpmSample) gonvml.Return {
@@ -93,8 +93,8 @@ func (c *card) countInstances(l *look, instances []gpu.Instance) {
 	}
 }
 
-// slicesOf is how many slices of compute a device can be cut into: those of the largest profile that its driver knows, 7 on most, 4
-// on A30.
+// slicesOf is how many compute slices a device can be cut into: those of the largest profile that its driver has, 7 on
+// most models, 4 on A30.
 func slicesOf(device gonvml.Device, model string) int {
 	most := 0
 	for profile := range gonvml.GPU_INSTANCE_PROFILE_COUNT {

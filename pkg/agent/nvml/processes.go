@@ -13,40 +13,40 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// process lists the processes that have a device open, with what each of them did since the reading before.
-func (c *card) process(l *look) []gpu.Process {
-	out := l.running(l.device)
+// listProcesses lists the processes that have a device open, with the use of each since the last reading.
+func (c *card) listProcesses(l *deviceReading) []gpu.Process {
+	out := l.runningProcesses(l.device)
 	if !l.can.processes || l.fault != nil {
 		return out
 	}
-	since := c.processes.from(l.now)
+	since := c.processes.since(l.now)
 	raw, answer := l.device.GetProcessUtilization(since)
 	if answer == gonvml.ERROR_NOT_FOUND || (answer == gonvml.ERROR_INSUFFICIENT_SIZE && len(raw) == 0) {
-		// Nobody did anything: a buffer of no entries is too small for the wrapper.
+		// No process did anything: NVIDIA's wrapper reports an empty buffer as too small.
 		raw, answer = nil, gonvml.SUCCESS
 	}
-	if !l.took("nvmlDeviceGetProcessUtilization", answer) {
+	if !l.succeeded("nvmlDeviceGetProcessUtilization", answer) {
 		return out
 	}
-	used, newest := usage(raw, since, l.now)
+	used, newest := processUse(raw, since, l.now)
 	if newest == since {
-		// The driver tells the use since the time it is given: a quiet time is not to be told again.
+		// The driver reports the use since a given time: the next call must not start at the same time again.
 		newest = microseconds(l.now)
 	}
 	c.processes = lastSeen(newest)
-	return tell(out, used)
+	return mergeProcesses(out, used)
 }
 
-// running are the processes with a context on a device or an instance, those under MPS too.
-func (l *look) running(device gonvml.Device) []gpu.Process {
+// runningProcesses are the processes with a context on a device or an instance, those under MPS too.
+func (l *deviceReading) runningProcesses(device gonvml.Device) []gpu.Process {
 	if l.fault != nil {
 		return nil
 	}
 	open, answer := device.GetComputeRunningProcesses()
-	l.took("nvmlDeviceGetComputeRunningProcesses", answer)
+	l.succeeded("nvmlDeviceGetComputeRunningProcesses", answer)
 	if l.can.mps && l.fault == nil {
 		under, answer := device.GetMPSComputeRunningProcesses()
-		l.took("nvmlDeviceGetMPSComputeRunningProcesses", answer)
+		l.succeeded("nvmlDeviceGetMPSComputeRunningProcesses", answer)
 		open = append(open, under...)
 	}
 	out := make([]gpu.Process, 0, len(open))
@@ -62,9 +62,9 @@ func (l *look) running(device gonvml.Device) []gpu.Process {
 	return slices.CompactFunc(out, func(a, b gpu.Process) bool { return a.PID == b.PID })
 }
 
-// usage is each process's mean over the driver's samples of it, by PID, and where to go on. The driver keeps one sample or a
-// few for each process, of the times in which it did something.
-func usage(raw []gonvml.ProcessUtilizationSample, since uint64, now time.Time) (map[int]gpu.Process, uint64) {
+// processUse is each process's mean over the driver's samples of it, by PID, and the time of the newest sample. The driver
+// keeps a few samples for each process, of the times in which it was active.
+func processUse(raw []gonvml.ProcessUtilizationSample, since uint64, now time.Time) (map[int]gpu.Process, uint64) {
 	type sum struct{ busy, bandwidth, n float64 }
 	sums, newest := map[int]sum{}, since
 	for _, s := range raw {
@@ -84,15 +84,15 @@ func usage(raw []gonvml.ProcessUtilizationSample, since uint64, now time.Time) (
 	return out, newest
 }
 
-// tell joins the processes that are there with the use of those that did something; some of the latter are over by now.
-func tell(there []gpu.Process, used map[int]gpu.Process) []gpu.Process {
+// mergeProcesses merges the running processes with those that were active, some of which have ended.
+func mergeProcesses(there []gpu.Process, used map[int]gpu.Process) []gpu.Process {
 	for i := range there {
 		of := used[there[i].PID]
-		there[i].Busy, there[i].Bandwidth, there[i].Told = of.Busy, of.Bandwidth, true
+		there[i].Busy, there[i].Bandwidth, there[i].Known = of.Busy, of.Bandwidth, true
 		delete(used, there[i].PID)
 	}
 	for _, over := range used {
-		over.Told = true
+		over.Known = true
 		there = append(there, over)
 	}
 	slices.SortFunc(there, byPID)

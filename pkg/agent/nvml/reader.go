@@ -13,78 +13,78 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// Reader reads the GPUs of this node. It is for one goroutine.
+// Reader reads the GPUs of this node. It must be used from one goroutine.
 type Reader struct {
 	library gonvml.Interface
 	open    bool
 	driver  string
-	can     abilities
-	// cards are the GPUs that ever answered, in the order of their indexes.
+	can     capabilities
+	// cards are the GPUs that have answered at least once.
 	cards []*card
 
-	// ailing says that not all was well at the last reading; after the pause the library is opened anew.
-	ailing bool
-	pause  pause
+	// degraded is true where the last reading had a fault; after the backoff the library is reopened.
+	degraded bool
+	backoff  backoff
 	// closed is why the library is not open.
 	closed *gpu.Fault
 }
 
-// New reads by a library; gonvml.New() is the driver's own. It is opened by the first Read.
+// New reads through a library; gonvml.New() is the driver's own. The first Read opens it.
 func New(library gonvml.Interface) *Reader {
 	return &Reader{library: library}
 }
 
-// Read looks at every GPU. Samples are those since the reading before, for the first those that the driver still has (some
-// seconds). The time is that of the machine's clock, on which the driver's samples are told too.
+// Read reads every GPU. Samples are those since the last reading; the first reading has those that the driver still
+// holds (a few seconds). now is the machine's clock, which the driver's samples use too.
 func (r *Reader) Read(now time.Time) gpu.Reading {
-	if r.open && r.ailing && r.pause.over(now) {
-		r.shut() //nolint:errcheck // Whether it is well shows when it is opened again.
+	if r.open && r.degraded && r.backoff.over(now) {
+		r.closeLibrary() //nolint:errcheck // A library that does not work fails when it is opened again.
 	}
-	if !r.open && r.pause.over(now) {
-		r.start()
+	if !r.open && r.backoff.over(now) {
+		r.openLibrary()
 	}
 	reading := gpu.Reading{Time: now, Driver: r.driver}
 	if r.open {
 		reading.GPUs = r.read(now)
 	}
 	reading.Fault = r.closed
-	r.ailing = !r.open || slices.ContainsFunc(reading.GPUs, func(g gpu.GPU) bool { return g.Fault != nil })
+	r.degraded = !r.open || slices.ContainsFunc(reading.GPUs, func(g gpu.GPU) bool { return g.Fault != nil })
 	switch {
-	case !r.ailing:
-		r.pause = pause{}
-	case r.pause.over(now):
-		r.pause.lengthen(now)
+	case !r.degraded:
+		r.backoff = backoff{}
+	case r.backoff.over(now):
+		r.backoff.increase(now)
 	}
 	return reading
 }
 
-// Close gives back what the library holds.
+// Close closes the library.
 func (r *Reader) Close() error {
 	if !r.open {
 		return nil
 	}
-	if answer := r.shut(); answer != gonvml.SUCCESS {
+	if answer := r.closeLibrary(); answer != gonvml.SUCCESS {
 		return fmt.Errorf("nvmlShutdown: %w", answer)
 	}
 	return nil
 }
 
-// start opens the library.
-func (r *Reader) start() {
+// openLibrary opens the library.
+func (r *Reader) openLibrary() {
 	if answer := r.library.Init(); answer != gonvml.SUCCESS {
-		r.closed = fault("nvmlInit", answer)
+		r.closed = newFault("nvmlInit", answer)
 		return
 	}
 	r.open, r.closed = true, nil
-	r.can = lookUp(r.library.Extensions())
+	r.can = lookUpCapabilities(r.library.Extensions())
 	r.driver = ""
 	if driver, answer := r.library.SystemGetDriverVersion(); answer == gonvml.SUCCESS {
 		r.driver = printable(driver)
 	}
 }
 
-// shut closes the library; the buffers that it lent go back first.
-func (r *Reader) shut() gonvml.Return {
+// closeLibrary closes the library, after its buffers were freed.
+func (r *Reader) closeLibrary() gonvml.Return {
 	for _, c := range r.cards {
 		c.release(r.library)
 	}
@@ -92,12 +92,12 @@ func (r *Reader) shut() gonvml.Return {
 	return r.library.Shutdown()
 }
 
-// read asks for the devices, one after the other.
+// read reads the devices, one after the other.
 func (r *Reader) read(now time.Time) []gpu.GPU {
 	count, answer := r.library.DeviceGetCount()
 	if answer != gonvml.SUCCESS {
-		r.shut() //nolint:errcheck // Whatever it was, it has to be opened anew.
-		r.closed = fault("nvmlDeviceGetCount", answer)
+		r.closeLibrary() //nolint:errcheck // It has to be reopened in any case.
+		r.closed = newFault("nvmlDeviceGetCount", answer)
 		return nil
 	}
 	gpus := make([]gpu.GPU, count, count+len(r.cards))
@@ -111,20 +111,20 @@ func (r *Reader) read(now time.Time) []gpu.GPU {
 		seen[c] = true
 		gpus[i] = c.read(r.library, device, r.can, now)
 	}
-	return r.missing(gpus, seen)
+	return r.addMissing(gpus, seen)
 }
 
 // identify finds the card that has an index now.
 //
-//nolint:ireturn // Its devices are interfaces, so that there can be mocks of them.
+//nolint:ireturn // NVIDIA's devices are interfaces.
 func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 	device, answer := r.library.DeviceGetHandleByIndex(index)
 	if answer != gonvml.SUCCESS {
-		return nil, nil, fault("nvmlDeviceGetHandleByIndex", answer)
+		return nil, nil, newFault("nvmlDeviceGetHandleByIndex", answer)
 	}
 	uuid, answer := device.GetUUID()
 	if answer != gonvml.SUCCESS {
-		return nil, nil, fault("nvmlDeviceGetUUID", answer)
+		return nil, nil, newFault("nvmlDeviceGetUUID", answer)
 	}
 	uuid = printable(uuid)
 	for _, c := range r.cards {
@@ -138,12 +138,12 @@ func (r *Reader) identify(index int) (gonvml.Device, *card, *gpu.Fault) {
 	return device, c, nil
 }
 
-// printable is a text of the driver's as a label's value may be.
+// printable makes a text of the driver's valid as a label's value.
 func printable(text string) string { return strings.ToValidUTF8(text, "?") }
 
-// missing names the devices that did not answer, as far as they are known from before: a lost GPU may keep its index or not be
-// counted any more, and then others have moved up.
-func (r *Reader) missing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
+// addMissing adds the known devices that did not answer: a lost GPU may keep its index, or is no longer counted, and then
+// others have moved up.
+func (r *Reader) addMissing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 	for _, c := range r.cards {
 		if !seen[c] {
 			c.miss()
@@ -165,7 +165,7 @@ func (r *Reader) missing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 	for _, c := range r.cards {
 		if !seen[c] {
 			lost := c.named()
-			lost.Fault = fault("nvmlDeviceGetCount", gonvml.ERROR_GPU_IS_LOST)
+			lost.Fault = newFault("nvmlDeviceGetCount", gonvml.ERROR_GPU_IS_LOST)
 			gpus = append(gpus, lost)
 		}
 	}
@@ -173,24 +173,24 @@ func (r *Reader) missing(gpus []gpu.GPU, seen map[*card]bool) []gpu.GPU {
 }
 
 const (
-	shortest = 5 * time.Second
-	longest  = 5 * time.Minute
+	minBackoff = 5 * time.Second
+	maxBackoff = 5 * time.Minute
 )
 
-// pause is how long the library is left alone after a failure: five seconds, then twice as long each time, up to five minutes.
-// The zero pause is over.
-type pause struct {
+// backoff is how long the library is not reopened after a failure: five seconds, then twice as long each time, up to five
+// minutes. The zero value is over.
+type backoff struct {
 	length time.Duration
 	end    time.Time
 }
 
-// over says whether it is time to try again. An end further away than any pause is one of a clock that was set back.
-func (p *pause) over(now time.Time) bool {
-	return !now.Before(p.end) || p.end.Sub(now) > longest
+// over reports whether to retry. An end that is further away than the longest backoff means that the clock was set back.
+func (p *backoff) over(now time.Time) bool {
+	return !now.Before(p.end) || p.end.Sub(now) > maxBackoff
 }
 
-// lengthen begins the next one.
-func (p *pause) lengthen(now time.Time) {
-	p.length = min(max(2*p.length, shortest), longest)
+// increase starts the next backoff.
+func (p *backoff) increase(now time.Time) {
+	p.length = min(max(2*p.length, minBackoff), maxBackoff)
 	p.end = now.Add(p.length)
 }

@@ -246,7 +246,7 @@ func TestWhatAnOlderDriverLacksIsNotCalled(t *testing.T) {
 	if got.Fault != nil || got.Memory.Total != 40<<30 {
 		t.Errorf("%+v", got)
 	}
-	if len(got.Processes) != 1 || got.Processes[0].Told {
+	if len(got.Processes) != 1 || got.Processes[0].Known {
 		t.Errorf("processes %+v, want one that cannot be told", got.Processes)
 	}
 }

@@ -14,38 +14,38 @@ import (
 )
 
 const (
-	// ahead is how much later than now a sample may say it is; beyond, its time is not one.
-	ahead = 10 * time.Second
-	// noise is how much above 100 % a counter may read when a device is full.
-	noise = 5
+	// maxClockSkew is how far in the future a sample's time may lie; beyond that it is invalid.
+	maxClockSkew = 10 * time.Second
+	// maxOvershoot is how many percent above 100 a counter of a fully busy device may read.
+	maxOvershoot = 5
 )
 
-// lastSeen is the time of the newest sample that was taken from a buffer of the driver, in microseconds; 0 asks for all.
+// lastSeen is the time of the newest sample that was read from a buffer of the driver, in microseconds; 0 reads all.
 type lastSeen uint64
 
-// from is where to go on. A clock that was set back leaves a last sample in the future: the buffer is read anew then.
-func (s lastSeen) from(now time.Time) uint64 {
-	if microseconds(now.Add(ahead)) < uint64(s) {
+// since is the time to read from. After a clock was set back the last sample lies in the future: then all are read.
+func (s lastSeen) since(now time.Time) uint64 {
+	if microseconds(now.Add(maxClockSkew)) < uint64(s) {
 		return 0
 	}
 	return uint64(s)
 }
 
-// isNew says whether a sample came since then, at a time that can be.
+// isNew reports whether a sample is newer than since and has a valid time.
 func isNew(stamp, since uint64, now time.Time) bool {
-	return stamp != 0 && stamp > since && stamp <= microseconds(now.Add(ahead))
+	return stamp != 0 && stamp > since && stamp <= microseconds(now.Add(maxClockSkew))
 }
 
 func microseconds(t time.Time) uint64 { return uint64(max(t.UnixMicro(), 0)) }
 
-// samples takes what a buffer got since it was last read.
-func (l *look) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.Sample {
+// samples reads a buffer's samples since the last reading.
+func (l *deviceReading) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.Sample {
 	if l.fault != nil {
 		return nil
 	}
-	since := last.from(l.now)
+	since := last.since(l.now)
 	unit, raw, answer := l.device.GetSamples(kind, since)
-	if !l.took("nvmlDeviceGetSamples", answer) {
+	if !l.succeeded("nvmlDeviceGetSamples", answer) {
 		return nil
 	}
 	out, newest := trim(unit, raw, since, l.now)
@@ -53,8 +53,8 @@ func (l *look) samples(kind gonvml.SamplingType, last *lastSeen) []gpu.Sample {
 	return out
 }
 
-// trim turns raw samples into ours, sorted, each time once, without those that are empty, old or impossible. It also says
-// where to go on.
+// trim converts raw samples: sorted, each time once, without those that are empty, old or impossible. It also returns
+// the time of the newest.
 func trim(unit gonvml.ValueType, raw []gonvml.Sample, since uint64, now time.Time) ([]gpu.Sample, uint64) {
 	out, newest := make([]gpu.Sample, 0, len(raw)), since
 	for _, s := range raw {
@@ -70,7 +70,7 @@ func trim(unit gonvml.ValueType, raw []gonvml.Sample, since uint64, now time.Tim
 	return slices.CompactFunc(out, func(a, b gpu.Sample) bool { return a.Time.Equal(b.Time) }), newest
 }
 
-// number reads NVML's union of number types; NaN for a type that is not known.
+// number reads NVML's union of number types; NaN for an unknown type.
 func number(unit gonvml.ValueType, raw [8]byte) float64 {
 	order := binary.NativeEndian
 	switch unit {
@@ -91,9 +91,9 @@ func number(unit gonvml.ValueType, raw [8]byte) float64 {
 	}
 }
 
-// ratio is a percentage as a share, 0 … 1, and whether it can be one.
+// ratio converts a percentage into a share, 0 … 1, and reports whether it is valid.
 func ratio(percent float64) (float64, bool) {
-	if !(percent >= 0 && percent <= 100+noise) { // NaN too
+	if !(percent >= 0 && percent <= 100+maxOvershoot) { // NaN too
 		return 0, false
 	}
 	return min(percent/100, 1), true

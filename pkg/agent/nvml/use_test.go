@@ -35,10 +35,10 @@ func TestProcesses(t *testing.T) {
 	}
 	r := n.reader()
 	want := []gpu.Process{
-		{PID: 10, Told: true},
-		{PID: 20, Told: true, Busy: 0.3, Bandwidth: 0.05, Memory: 5},
-		{PID: 30, Told: true, Memory: 6},
-		{PID: 40, Told: true, Busy: 0.05},
+		{PID: 10, Known: true},
+		{PID: 20, Known: true, Busy: 0.3, Bandwidth: 0.05, Memory: 5},
+		{PID: 30, Known: true, Memory: 6},
+		{PID: 40, Known: true, Busy: 0.05},
 	}
 	got := r.Read(start).GPUs[0].Processes
 	if diff := cmp.Diff(want, got, approx); diff != "" {
@@ -46,7 +46,7 @@ func TestProcesses(t *testing.T) {
 	}
 	// Nothing new: all that run are idle.
 	for _, p := range r.Read(start.Add(5 * time.Second)).GPUs[0].Processes {
-		if !p.Told || p.Busy != 0 || p.PID == 40 {
+		if !p.Known || p.Busy != 0 || p.PID == 40 {
 			t.Errorf("an idle device has %+v", p)
 		}
 	}
@@ -61,7 +61,7 @@ func TestABufferOfNoEntriesIsAQuietDevice(t *testing.T) {
 		return []gonvml.ProcessUtilizationSample{}, gonvml.ERROR_INSUFFICIENT_SIZE
 	}
 	got := n.reader().Read(start).GPUs[0]
-	if got.Fault != nil || len(got.Processes) != 1 || !got.Processes[0].Told {
+	if got.Fault != nil || len(got.Processes) != 1 || !got.Processes[0].Known {
 		t.Errorf("%+v", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestADeviceThatDoesNotTellProcessesApartSaysSo(t *testing.T) {
 		return nil, gonvml.ERROR_NOT_SUPPORTED
 	}
 	got := n.reader().Read(start).GPUs[0]
-	if got.Fault != nil || len(got.Processes) != 1 || got.Processes[0].Told {
+	if got.Fault != nil || len(got.Processes) != 1 || got.Processes[0].Known {
 		t.Errorf("%+v", got)
 	}
 }

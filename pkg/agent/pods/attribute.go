@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// Part is what a container did of a physical GPU since the reading before, and what it holds of it, in shares of that
-// GPU, 0 … 1: half a busy MIG instance of two sevenths is 1/7.
+// Part is how much of a physical GPU a container used since the last reading, and how much it holds, in shares of
+// that GPU, 0 … 1: half of a busy MIG instance of two sevenths is 1/7.
 type Part struct {
 	Container
 	// GPU is the physical GPU's UUID.
@@ -25,38 +25,39 @@ type Part struct {
 	Bandwidth Figure  `json:"memoryBandwidth,omitzero"`
 }
 
-// Figure is a measure that may not be known: the zero Figure then.
+// Figure is a measure that may be unknown; the zero Figure is.
 type Figure struct {
 	Value float64
-	Told  bool
+	Known bool
 }
 
-// IsZero leaves what is not known out of JSON.
-func (f Figure) IsZero() bool { return !f.Told }
+// IsZero omits an unknown Figure from JSON.
+func (f Figure) IsZero() bool { return !f.Known }
 
 // MarshalJSON writes the value alone.
 func (f Figure) MarshalJSON() ([]byte, error) { return json.Marshal(f.Value) }
 
 // plus is the sum, at most a whole GPU, known where both are.
 func (f Figure) plus(g Figure) Figure {
-	if !f.Told || !g.Told {
+	if !f.Known || !g.Known {
 		return Figure{}
 	}
-	return Figure{Value: min(1, f.Value+g.Value), Told: true}
+	return Figure{Value: min(1, f.Value+g.Value), Known: true}
 }
 
-// Attribute says what each container did of the devices that it holds.
+// Attribute splits the use of devices among the containers that hold them.
 //
-// A device that one container holds is that container's, whatever is known of processes. One that several hold
-// (time-slicing, MPS) is split by what its processes did themselves, scaled down where they add up to more than the device
-// did, as each is sampled apart: two processes at 0.6 and 0.3 of a device at 0.6 did 0.4 and 0.2. What no holder's process
-// did is nobody's. A holder is idle where all that was busy is known to be someone else's, and untold where that is open.
+// A device that one container holds is attributed to it whole, whatever is known of its processes. A device that
+// several hold (time-slicing, MPS) is split by its processes' own figures. They are scaled down where their sum exceeds
+// the device's figure, because each is sampled on its own: two processes at 0.6 and 0.3 of a device at 0.6 get 0.4 and
+// 0.2. The use of processes that belong to no holder is attributed to none. A holder is idle where all use is known to
+// be someone else's, and unknown where that is open.
 //
-// The owner says whose a process is: false where that cannot be known, the zero Container for the node's own. It is asked
-// about processes of devices that several hold, once for each process and device.
+// owner returns the container of a process: false where it cannot be known, the zero Container for a process of the
+// node itself. It is called once for each process of a device that several containers hold.
 //
-// Parts are sorted by GPU, instance and container, one for each; their order and figures do not depend on the order of
-// what was given. A MIG instance that the reading lacks has no part, as its share of a GPU is not known.
+// Parts are sorted by GPU, instance and container, one for each; they do not depend on the order of the arguments. A
+// MIG instance that the reading lacks has no part, because its share of a GPU is not known.
 func Attribute(reading gpu.Reading, holdings []Holding, owner func(pid int) (Container, bool)) []Part {
 	held := byDevice(holdings)
 	parts := make([]Part, 0, len(holdings))
@@ -74,7 +75,7 @@ func Attribute(reading gpu.Reading, holdings []Holding, owner func(pid int) (Con
 	return merge(parts)
 }
 
-// device is what can be held: a GPU, or an instance of one.
+// device is a GPU or a MIG instance.
 type device struct {
 	uuid, gpu, instance string
 	// share of the physical GPU.
@@ -82,8 +83,8 @@ type device struct {
 	use   gpu.Use
 }
 
-// devices are a GPU and its instances. A GPU that did not answer did nothing that is known, nor does one have a use of its
-// own that is cut in instances.
+// devices are a GPU and its instances. The use of a GPU that did not answer is unknown, and a GPU with instances has no
+// use of its own.
 func devices(g *gpu.GPU) []device {
 	whole := device{uuid: g.UUID, gpu: g.UUID, share: 1}
 	if g.Fault == nil && len(g.Instances) == 0 {
@@ -106,7 +107,7 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 	busy, bandwidth := Mean(d.use.Busy), Mean(d.use.Bandwidth)
 	var s shares
 	if len(holders) > 1 {
-		s = share(d.use.Processes, holders, owner)
+		s = shareByHolder(d.use.Processes, holders, owner)
 	}
 	allocated := 0.0
 	for _, h := range holders {
@@ -116,7 +117,7 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 		p := Part{Container: h.Container, GPU: d.gpu, Instance: d.instance, Busy: busy, Bandwidth: bandwidth}
 		p.Allocated = d.share * h.Allocated / max(1, allocated)
 		if len(holders) > 1 {
-			p.Busy, p.Bandwidth = s.of(i, busy, didBusy), s.of(i, bandwidth, didBandwidth)
+			p.Busy, p.Bandwidth = s.figure(i, busy, didBusy), s.figure(i, bandwidth, didBandwidth)
 		}
 		p.Busy.Value *= d.share
 		p.Bandwidth.Value *= d.share
@@ -125,7 +126,7 @@ func (d device) divide(parts []Part, holders []Holding, owner func(pid int) (Con
 	return parts
 }
 
-// byDevice is the holders of each device, each container once.
+// byDevice groups holdings by device, each container once.
 func byDevice(holdings []Holding) map[string][]Holding {
 	sorted := slices.Clone(holdings)
 	slices.SortFunc(sorted, func(a, b Holding) int {
@@ -145,7 +146,7 @@ func byDevice(holdings []Holding) map[string][]Holding {
 	return held
 }
 
-// merge sorts parts and makes one of those with the same name: compute instances that share a GPU instance.
+// merge sorts parts and merges those with the same key: compute instances that share a GPU instance.
 func merge(parts []Part) []Part {
 	slices.SortFunc(parts, func(a, b Part) int {
 		return cmp.Or(a.compare(b), cmp.Compare(a.Busy.Value, b.Busy.Value),
@@ -169,7 +170,7 @@ func (p Part) compare(q Part) int {
 		p.Container.Compare(q.Container))
 }
 
-// Mean of a reading's samples, which cover the time since the reading before evenly.
+// Mean of a reading's samples, which cover the time since the last reading evenly.
 func Mean(samples []gpu.Sample) Figure {
 	sum, n := 0.0, 0
 	for _, s := range samples {
@@ -181,10 +182,10 @@ func Mean(samples []gpu.Sample) Figure {
 	if n == 0 {
 		return Figure{}
 	}
-	return Figure{Value: sum / float64(n), Told: true}
+	return Figure{Value: sum / float64(n), Known: true}
 }
 
-// ratio is a figure as a share, 0 … 1; what is no number is none.
+// ratio clamps a figure to 0 … 1; NaN becomes 0.
 func ratio(x float64) float64 {
 	if math.IsNaN(x) {
 		return 0

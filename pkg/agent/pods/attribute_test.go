@@ -39,7 +39,7 @@ func use(busy, bandwidth float64, processes ...gpu.Process) gpu.Use {
 }
 
 func process(pid int, busy, bandwidth float64) gpu.Process {
-	return gpu.Process{PID: pid, Busy: busy, Bandwidth: bandwidth, Told: true}
+	return gpu.Process{PID: pid, Busy: busy, Bandwidth: bandwidth, Known: true}
 }
 
 func one(u gpu.Use) gpu.Reading {
@@ -57,7 +57,7 @@ func hold(device string, allocated float64, containers ...pods.Container) []pods
 func told(c pods.Container, busy, bandwidth, allocated float64) pods.Part {
 	return pods.Part{
 		Container: c, GPU: "GPU-a", Allocated: allocated,
-		Busy: pods.Figure{Value: busy, Told: true}, Bandwidth: pods.Figure{Value: bandwidth, Told: true},
+		Busy: pods.Figure{Value: busy, Known: true}, Bandwidth: pods.Figure{Value: bandwidth, Known: true},
 	}
 }
 
@@ -186,7 +186,7 @@ func TestAttributeSharing(t *testing.T) {
 func TestAttributeMeasuresStandAlone(t *testing.T) {
 	t.Parallel()
 	u := gpu.Use{Busy: samples(0.2, 0.6), Processes: []gpu.Process{process(1, 0.3, 0.9)}}
-	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: pods.Figure{Value: 0.4, Told: true}, Allocated: 1}}
+	want := []pods.Part{{Container: llama, GPU: "GPU-a", Busy: pods.Figure{Value: 0.4, Known: true}, Allocated: 1}}
 	got := pods.Attribute(one(u), hold("GPU-a", 1, llama), whose(nil))
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Errorf("busy is the mean of its samples, and a bandwidth without samples is no bandwidth:\n%s", diff)

@@ -103,7 +103,7 @@ func BenchmarkOwners(b *testing.B) {
 	o := owners.New(os.DirFS(c.proc), os.DirFS(c.logs))
 	b.ReportAllocs()
 	for b.Loop() {
-		of := o.Look()
+		of := o.Lookup()
 		for pid := range c.owners {
 			if _, known := of(pid); !known {
 				b.Fatal(pid)
@@ -123,8 +123,8 @@ func BenchmarkStep(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		parts := pods.Attribute(c.reading, held.Holdings, o.Look())
-		if len(parts) != 80 || !strings.HasPrefix(parts[0].Pod, "llama-") || !parts[0].Busy.Told {
+		parts := pods.Attribute(c.reading, held.Holdings, o.Lookup())
+		if len(parts) != 80 || !strings.HasPrefix(parts[0].Pod, "llama-") || !parts[0].Busy.Known {
 			b.Fatal(parts)
 		}
 	}

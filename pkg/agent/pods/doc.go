@@ -1,4 +1,4 @@
-// Package pods knows which pod holds which GPU, and whose a process is, by what a node itself shows: the kubelet's
-// pod-resources socket, the processes' cgroups and the names of the pods' log folders. It asks no API server and holds no
-// token.
+// Package pods attributes the use of GPUs to pods. It reads only the node: the kubelet's pod-resources socket (which
+// pod holds which GPU), the processes' cgroups and the names of the pods' log folders (which pod a process belongs to).
+// It calls no API server and holds no token.
 package pods

@@ -15,8 +15,8 @@ func ExampleAttribute() {
 	reading := gpu.Reading{GPUs: []gpu.GPU{{UUID: "GPU-a", Use: gpu.Use{
 		Busy: []gpu.Sample{{Ratio: 0.7}, {Ratio: 0.9}},
 		Processes: []gpu.Process{
-			{PID: 101, Busy: 0.6, Told: true},
-			{PID: 201, Busy: 0.4, Told: true},
+			{PID: 101, Busy: 0.6, Known: true},
+			{PID: 201, Busy: 0.4, Known: true},
 		},
 	}}}}
 	holdings := []pods.Holding{
@@ -34,7 +34,7 @@ func ExampleAttribute() {
 			p.Pod,
 			p.Busy.Value,
 			p.Allocated,
-			p.Bandwidth.Told,
+			p.Bandwidth.Known,
 		)
 	}
 	// Output:

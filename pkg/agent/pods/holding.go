@@ -18,18 +18,18 @@ func (c Container) Compare(d Container) int {
 		strings.Compare(c.Name, d.Name))
 }
 
-// IsUUID says whether s is written 8-4-4-4-12 in small hexadecimal digits.
+// IsUUID reports whether s is written 8-4-4-4-12 in lower-case hexadecimal digits.
 func IsUUID(s string) bool {
 	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' &&
 		IsHex(strings.ReplaceAll(s, "-", ""), 32)
 }
 
-// IsHex says whether s is so many small hexadecimal digits.
+// IsHex reports whether s is the given number of lower-case hexadecimal digits.
 func IsHex(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Holding is a container's hold on a device.
+// Holding is the allocation of a device, or of a share of it, to a container.
 type Holding struct {
 	Container Container
 	// Device is the UUID of a GPU or of a MIG instance.
@@ -39,13 +39,13 @@ type Holding struct {
 	Allocated float64
 }
 
-// Held is who holds what, as far as a kubelet's answer was understood.
+// Held has the holdings of a node, as far as the kubelet's answer can be read.
 type Held struct {
 	// Holdings are sorted by device and container, one for each.
 	Holdings []Holding
-	// LeftOut counts the devices that containers hold and that could not be told, by why, in a word.
-	LeftOut map[string]int
-	// Estimated: the kubelet has never told how many replicas a shared device has, so that those that are held, and their
-	// numbers, were counted. Its holders' shares may be smaller than they are told to be.
+	// Unidentified counts the devices that containers hold and that could not be identified, by reason.
+	Unidentified map[string]int
+	// Estimated is true where the kubelet has never reported the number of a shared device's replicas, so that it was
+	// derived from the replicas that are held and their numbers. The true shares may be smaller.
 	Estimated bool
 }

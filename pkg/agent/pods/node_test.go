@@ -88,10 +88,10 @@ func partsOf(t *testing.T, archive *txtar.Archive) []pods.Part {
 	}
 	lister := serve(t, &node)
 	held, err := lister.Holdings(t.Context(), reading)
-	if err != nil || len(held.LeftOut) > 0 {
+	if err != nil || len(held.Unidentified) > 0 {
 		t.Fatalf("%+v, %v", held, err)
 	}
-	return pods.Attribute(reading, held.Holdings, owners.New(proc, logs).Look())
+	return pods.Attribute(reading, held.Holdings, owners.New(proc, logs).Lookup())
 }
 
 // processes reads lines of PID START COMM CGROUP.
@@ -119,13 +119,13 @@ func table(parts []pods.Part) string {
 	fmt.Fprintf(&out, row, "container", "gpu", "instance", "busy", "bandwidth", "allocated")
 	for _, p := range parts {
 		fmt.Fprintf(&out, row, p.Namespace+"/"+p.Pod+"/"+p.Name, "…"+p.GPU[len(p.GPU)-2:], p.Instance,
-			cell(p.Busy), cell(p.Bandwidth), cell(pods.Figure{Value: p.Allocated, Told: true}))
+			cell(p.Busy), cell(p.Bandwidth), cell(pods.Figure{Value: p.Allocated, Known: true}))
 	}
 	return out.String()
 }
 
 func cell(f pods.Figure) string {
-	if !f.Told {
+	if !f.Known {
 		return "-"
 	}
 	return fmt.Sprintf("%.4f", f.Value)

@@ -44,7 +44,7 @@ func anyNode(rng *rand.Rand) node {
 		}
 		for range rng.IntN(6) {
 			u.Processes = append(u.Processes, gpu.Process{
-				PID: rng.IntN(12), Busy: figure(), Bandwidth: figure(), Told: rng.IntN(8) > 0,
+				PID: rng.IntN(12), Busy: figure(), Bandwidth: figure(), Known: rng.IntN(8) > 0,
 			})
 		}
 		return u
@@ -118,7 +118,7 @@ func checkParts(t *testing.T, n node) {
 				t.Errorf("%+v: %v is no share of a GPU", p, x)
 			}
 		}
-		if (!p.Busy.Told && p.Busy.Value != 0) || (!p.Bandwidth.Told && p.Bandwidth.Value != 0) {
+		if (!p.Busy.Known && p.Busy.Value != 0) || (!p.Bandwidth.Known && p.Bandwidth.Value != 0) {
 			t.Errorf("%+v: a figure that is not told", p)
 		}
 		series := p.GPU + " " + p.Instance + " " + p.Namespace + "/" + p.Pod + "/" + p.Name

@@ -8,14 +8,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
 )
 
-// A measure of what a process did.
+// The measures of a process.
 const (
 	didBusy = iota
 	didBandwidth
 	measures
 )
 
-// work is what some processes did of a device, by their own figures.
+// work is the sum of some processes' own figures.
 type work [measures]float64
 
 func (w *work) add(p gpu.Process) {
@@ -23,21 +23,21 @@ func (w *work) add(p gpu.Process) {
 	w[didBandwidth] += ratio(p.Bandwidth)
 }
 
-// shares is what a device's processes did, by whose they are.
+// shares is the work of a device's processes, by holder.
 type shares struct {
 	holders []work
-	// seen are the holders with a process, untold those with one that the driver does not tell.
+	// seen are the holders with a process, untold those with a process that the driver does not measure.
 	seen, untold []bool
-	// all that was done, nobody's too.
+	// all is the work of all processes, of no holder's too.
 	all work
-	// open is what was done by processes that may be any holder's.
+	// open is the work of processes that may be any holder's.
 	open work
-	// openUntold: the driver does not tell such a process either, so that it may have done anything.
+	// openUntold: the driver does not measure such a process, so its work is unknown.
 	openUntold bool
 }
 
-// share adds up a device's processes by their holders, which are sorted.
-func share(processes []gpu.Process, holders []Holding, owner func(pid int) (Container, bool)) shares {
+// shareByHolder sums a device's processes by holder. Holders are sorted.
+func shareByHolder(processes []gpu.Process, holders []Holding, owner func(pid int) (Container, bool)) shares {
 	s := shares{
 		holders: make([]work, len(holders)), seen: make([]bool, len(holders)), untold: make([]bool, len(holders)),
 	}
@@ -46,44 +46,44 @@ func share(processes []gpu.Process, holders []Holding, owner func(pid int) (Cont
 		holder, holds := sort.Find(len(holders), func(i int) int { return container.Compare(holders[i].Container) })
 		holds = holds && container != Container{}
 		switch {
-		case !known && !p.Told:
+		case !known && !p.Known:
 			s.openUntold = true
 		case !known:
 			s.open.add(p)
-		case holds && !p.Told:
+		case holds && !p.Known:
 			s.untold[holder] = true
 		case holds:
 			s.seen[holder] = true
 			s.holders[holder].add(p)
 		}
-		if p.Told {
+		if p.Known {
 			s.all.add(p)
 		}
 	}
 	return s
 }
 
-// of is the part of a device's figure that a holder did.
+// figure is a holder's part of a device's figure.
 //
-// A device that did nothing did nothing for anyone. A holder that did something did at least that: what may be its own
-// beyond that, by a process that ended before it could be asked about, is nobody's. A holder that did nothing is idle only
-// where no such process may have worked for it, and one without a process only where others did what the device did.
-func (s shares) of(holder int, device Figure, measure int) Figure {
+// All holders of an idle device are idle. A holder with work has at least that work; the work of a process that ended
+// before its owner was read is attributed to no holder. A holder without work is idle only where no such process may
+// have been its own, and one without a process only where others account for the device's use.
+func (s shares) figure(holder int, device Figure, measure int) Figure {
 	own, all := s.holders[holder][measure], s.all[measure]
 	switch {
-	case !device.Told || device.Value == 0:
+	case !device.Known || device.Value == 0:
 		return device
 	case s.untold[holder]:
 		return Figure{}
 	case own > 0:
-		return Figure{Value: own * min(1, device.Value/all), Told: true}
+		return Figure{Value: own * min(1, device.Value/all), Known: true}
 	case s.open[measure] > 0 || s.openUntold:
 		return Figure{}
 	}
-	return Figure{Told: all > 0 || s.seen[holder]}
+	return Figure{Known: all > 0 || s.seen[holder]}
 }
 
-// sorted processes add up to the same bits in whatever order the driver gave them.
+// sorted sorts processes, so that their sum is the same to the bit in any order of the driver's.
 func sorted(processes []gpu.Process) []gpu.Process {
 	all := slices.Clone(processes)
 	slices.SortFunc(all, func(a, b gpu.Process) int {

@@ -1,8 +1,8 @@
-// Package window says what a measure did over the last seconds: its mean, its maximum and its 95th percentile. It is pure, and
+// Package window summarises a measure over the last seconds: its mean, its maximum and its 95th percentile. It is pure;
 // time is an argument.
 //
-// A sample is the measure's mean since the sample before it, so each counts by the time that it covers: samples come at uneven
-// times (a driver's buffer holds six a second on one model and one on another; counters are read once a step), and a busy
-// second is a second either way. A sample covers no more than the gap that is allowed: what came before it is not known then,
-// and counts for nothing. Of the first there is only the time to the second to go by.
+// A sample is the measure's mean since the previous sample, so each is weighted by the time that it covers: samples are
+// unevenly spaced (a driver's buffer holds six a second on one model and one on another; counters are read once a
+// step). A sample covers at most the allowed gap; the time before that is unknown and has no weight. The first sample
+// covers as much as the second.
 package window

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// Most is how many samples a window keeps: six a second for half a minute are 180.
-const Most = 1024
+// MaxSamples is how many samples a window keeps: six a second for half a minute are 180.
+const MaxSamples = 1024
 
 // Window is the last samples of a measure.
 type Window struct {
 	length, gap time.Duration
-	// samples in the order of time. The first may be older than the window: it says since when the second is.
+	// samples are in the order of time. The first may be older than the window: it starts the time that the second
+	// covers.
 	samples []sample
 }
 
@@ -21,15 +22,15 @@ type sample struct {
 	value float64
 }
 
-// Summary is what a measure did in a window, in the measure's own unit.
+// Summary is a measure over a window, in the measure's own unit.
 type Summary struct {
 	// Mean over the time that is covered.
 	Mean float64 `json:"mean"`
-	// Max is that of a sample, so of a mean over its time.
+	// Max is the largest sample, which is itself a mean over its time.
 	Max float64 `json:"max"`
 	// P95 is the smallest value that the measure did not exceed in 95 % of the time that is covered.
 	P95 float64 `json:"p95"`
-	// Known says whether there is any sample; the rest is 0 otherwise.
+	// Known is false without samples; the rest is 0 then.
 	Known bool `json:"-"`
 }
 
@@ -41,8 +42,8 @@ func New(length, gap time.Duration) *Window {
 	return &Window{length: length, gap: gap}
 }
 
-// Add takes a sample. One that is not later than the last is dropped, unless it is earlier by more than the window: then the
-// clock was set back, and the window begins anew.
+// Add adds a sample. One that is not later than the last is dropped, unless it is earlier by more than the window: then
+// the clock was set back, and the window is cleared.
 func (w *Window) Add(at time.Time, value float64) {
 	s := sample{at: at.UnixNano(), value: value}
 	if n := len(w.samples); n > 0 && s.at <= w.samples[n-1].at {
@@ -51,13 +52,13 @@ func (w *Window) Add(at time.Time, value float64) {
 		}
 		w.samples = w.samples[:0]
 	}
-	if len(w.samples) == Most {
-		w.samples = append(w.samples[:0], w.samples[Most/2:]...)
+	if len(w.samples) == MaxSamples {
+		w.samples = append(w.samples[:0], w.samples[MaxSamples/2:]...)
 	}
 	w.samples = append(w.samples, s)
 }
 
-// Summary is that of (now − length, now].
+// Summary summarises (now − length, now].
 func (w *Window) Summary(now time.Time) Summary {
 	w.trim(now)
 	start := now.Add(-w.length).UnixNano()
@@ -90,14 +91,14 @@ func (w *Window) Summary(now time.Time) Summary {
 	return out
 }
 
-// Empty says whether there is nothing in (now − length, now], so that its Summary is not known.
+// Empty reports whether (now − length, now] has no sample, so that its Summary is not known.
 func (w *Window) Empty(now time.Time) bool {
 	w.trim(now)
 	n := len(w.samples)
 	return n == 0 || w.samples[n-1].at <= now.Add(-w.length).UnixNano()
 }
 
-// since is when the time that a sample covers begins.
+// since is the start of the time that a sample covers.
 func (w *Window) since(i int) int64 {
 	gap := int64(w.gap)
 	switch {
@@ -109,7 +110,7 @@ func (w *Window) since(i int) int64 {
 	return w.samples[i].at - gap
 }
 
-// trim drops what is over, but for the last sample before, and what is of a time to come.
+// trim drops samples from before the window, but for the last of them, and samples from the future.
 func (w *Window) trim(now time.Time) {
 	start, end := now.Add(-w.length).UnixNano(), now.UnixNano()
 	over := 0

@@ -121,7 +121,7 @@ func TestAgainstAPlainCount(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	w := window.New(time.Hour, time.Minute)
-	for i := range 100 * window.Most {
+	for i := range 100 * window.MaxSamples {
 		w.Add(noon.Add(time.Duration(i)*time.Microsecond), 1)
 	}
 	if n := testing.AllocsPerRun(100, func() { w.Add(noon, 1) }); n != 0 {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Forecast says what demand to look ahead at, and for which workload. The metric carries the Forecast's name.
+// Forecast names a demand to forecast, and the workload that serves it. The metric has the Forecast's name.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -22,7 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="Skill",type=string,JSONPath=`.status.skill`
 // +kubebuilder:printcolumn:name="Coverage",type=string,JSONPath=`.status.coverage`
 // +kubebuilder:printcolumn:name="Sample",type=date,JSONPath=`.status.sampleTime`,priority=1
-// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Forecast struct {
 	metav1.TypeMeta `json:",inline"`
@@ -48,8 +48,8 @@ type ForecastList struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.objective), has(self.quantile), has(self.costRatio)].filter(given, given).size() <= 1",message="objective, quantile and costRatio exclude each other, keep one"
 type ForecastSpec struct {
-	// TargetRef is the workload that the demand makes work: its pods' start-up times give the lead time, presets select
-	// its series.
+	// TargetRef is the workload that serves the demand. Its pods' start-up times give the lead time, and presets select its
+	// series.
 	TargetRef TargetRef `json:"targetRef"`
 
 	// Signal is the demand: the TOTAL over all replicas, as one series.
@@ -67,8 +67,8 @@ type ForecastSpec struct {
 	// +optional
 	Quantile string `json:"quantile,omitempty"`
 
-	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than 30s. It is
-	// asked instead of an objective: the headroom is the one with which both together cost least. Above 0, at most 1000000,
+	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than 30s. It
+	// replaces an objective: the headroom is the one with which both together cost least. Above 0, at most 1000000,
 	// in quotes.
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^([0-9]+|[0-9]*\.[0-9]+)$`
@@ -85,7 +85,7 @@ type ForecastSpec struct {
 	// +optional
 	Step Duration `json:"step,omitempty"`
 
-	// Seasons are the one or two cycles in which the demand comes again, the shorter first, each a whole number of steps
+	// Seasons are the one or two cycles in which the demand repeats, the shorter first, each a whole number of steps
 	// and at most half of the history. Models are judged over the first. Default: the server's --season, a day.
 	// +kubebuilder:validation:MaxItems=2
 	// +listType=atomic
@@ -96,11 +96,11 @@ type ForecastSpec struct {
 	// +optional
 	LeadTime *LeadTime `json:"leadTime,omitempty"`
 
-	// Serve says how the served value relates to the observed demand. Default Floor.
+	// Serve is how the served value relates to the observed demand. Default Floor.
 	// +optional
 	Serve ServeMode `json:"serve,omitempty"`
 
-	// Models to choose from, by name. Default: all; the one that scores best on this demand serves.
+	// Models to select from, by name. Default: all. The one that scores best on this demand is selected.
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=64
@@ -108,11 +108,11 @@ type ForecastSpec struct {
 	// +optional
 	Models []string `json:"models,omitempty"`
 
-	// Scaling is how the demand becomes replicas, where no HPA or ScaledObject that refers to this Forecast says it.
+	// Scaling is how the demand becomes replicas, where no HPA or ScaledObject refers to this Forecast.
 	// +optional
 	Scaling *Scaling `json:"scaling,omitempty"`
 
-	// StaleAfter is the age of the newest sample beyond which nothing is served, so that the HPA keeps what it has.
+	// StaleAfter is the age of the newest sample beyond which nothing is served, so that the HPA keeps its replicas.
 	// Default: 10m, or the lead window where that is longer.
 	// +optional
 	StaleAfter Duration `json:"staleAfter,omitempty"`
@@ -141,12 +141,12 @@ type TargetRef struct {
 	Name string `json:"name"`
 }
 
-// Signal is where the demand is read: a preset, or a query of one's own.
+// Signal is where the demand is read from: a preset, or a query of your own.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.preset) != has(self.query)",message="set exactly one of preset and query"
 type Signal struct {
-	// Preset is the name of a query that forewarm knows, for example vllm/inflight; an unknown name is answered
-	// with those that there are.
+	// Preset is the name of a query that forewarm knows, for example vllm/inflight; `forewarm presets` lists
+	// them.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +optional
@@ -157,8 +157,9 @@ type Signal struct {
 	// +optional
 	Query string `json:"query,omitempty"`
 	// Saturated is PromQL that yields one series, above 0 while the service is at its limit, for example its queue:
-	// max(vllm:num_requests_waiting). The demand counts as a lower bound then. It is for signals that stop growing where the
-	// service does (throughput, busy GPUs); arrivals, and what runs and waits, hide nothing. No series means not saturated.
+	// max(vllm:num_requests_waiting). The demand counts as a lower bound then. It is for signals that stop growing when
+	// the service is full (throughput, busy GPUs). Arrivals, and requests that run and wait, do not need it. No series means not
+	// saturated.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
@@ -178,14 +179,14 @@ type Objective struct {
 	Wait Duration `json:"wait,omitempty"`
 }
 
-// LeadTimeMode says where the lead time comes from.
+// LeadTimeMode is where the lead time comes from.
 //
 // +kubebuilder:validation:Enum=Auto;Fixed
 type LeadTimeMode string
 
 const (
-	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback holds until there are enough of them. While a
-	// WarmPool stands ready for the Forecast, the pods that found a node are measured alone.
+	// LeadTimeAuto measures the lead time on the workload's own pods; Fallback is used until there are enough of them. While a
+	// WarmPool is ready for the Forecast, only the pods that found a node are measured.
 	LeadTimeAuto LeadTimeMode = "Auto"
 	// LeadTimeFixed is the lead time that Duration gives.
 	LeadTimeFixed LeadTimeMode = "Fixed"
@@ -207,13 +208,13 @@ type LeadTime struct {
 	Duration Duration `json:"duration,omitempty"`
 }
 
-// ServeMode says how the served value relates to the observed demand.
+// ServeMode is how the served value relates to the observed demand.
 //
 // +kubebuilder:validation:Enum=Floor;Forecast;Shadow
 type ServeMode string
 
 const (
-	// ServeFloor serves the forecast, never below the observed demand: forewarm can only add capacity.
+	// ServeFloor serves the forecast, never below the observed demand. Forewarm can only add capacity.
 	ServeFloor ServeMode = "Floor"
 	// ServeForecast serves the forecast as it is, below the observed demand where the load is about to fall.
 	ServeForecast ServeMode = "Forecast"

@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ForecastStatus is what forewarm last said about the Forecast. It outlives an outage of forewarm; the whole forecast is
-// `kubectl get outlooks`. Quantities are rounded, for people; the metric has all digits.
+// ForecastStatus is the state of the Forecast as forewarm last saw it. It outlives an outage of forewarm. The whole forecast
+// is `kubectl get outlooks`. Quantities are rounded, for people; the metric has all digits.
 type ForecastStatus struct {
 	// ObservedGeneration is the generation of the spec that the status is about.
 	// +optional
@@ -31,11 +31,11 @@ type ForecastStatus struct {
 	// +optional
 	Unit string `json:"unit,omitempty"`
 
-	// Model that serves.
+	// Model that is selected.
 	// +optional
 	Model string `json:"model,omitempty"`
 
-	// ModelReason says why that model serves.
+	// ModelReason is why that model is selected.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
 
@@ -43,7 +43,7 @@ type ForecastStatus struct {
 	// +optional
 	LeadTime string `json:"leadTime,omitempty"`
 
-	// LeadTimeSource says where the lead time comes from.
+	// LeadTimeSource is where the lead time comes from.
 	// +optional
 	LeadTimeSource string `json:"leadTimeSource,omitempty"`
 
@@ -51,9 +51,9 @@ type ForecastStatus struct {
 	// +optional
 	Starts *Starts `json:"starts,omitempty"`
 
-	// AtZero is when the workload stood at zero replicas: its signal's absence at such a time is demand 0, not a gap.
+	// ScaledToZero is when the workload stood at zero replicas: its signal's absence at such a time is demand 0, not a gap.
 	// +optional
-	AtZero *AtZero `json:"atZero,omitempty"`
+	ScaledToZero *ScaledToZero `json:"scaledToZero,omitempty"`
 
 	// Window is the lead window that the served value looks over.
 	// +optional
@@ -69,7 +69,7 @@ type ForecastStatus struct {
 	Coverage string `json:"coverage,omitempty"`
 
 	// Objective is whether the objective is met. Absent without an objective that is calibrated. The condition ObjectiveMet
-	// says it in words.
+	// has the numbers.
 	// +optional
 	Objective *ObjectiveStatus `json:"objective,omitempty"`
 
@@ -90,26 +90,26 @@ type ObjectiveStatus struct {
 	// Late is the share of the demand of the last week that was late, in percent.
 	// +optional
 	Late string `json:"late,omitempty"`
-	// Cost is the replica-hours of the last week over those of the demand at full capacity: 1 is perfection.
+	// RelativeCost is the replica-hours of the last week over those of the demand at full capacity: 1 is the least possible.
 	// +optional
-	Cost string `json:"cost,omitempty"`
-	// K is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread.
+	RelativeCost string `json:"relativeCost,omitempty"`
+	// Headroom is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread.
 	// +optional
-	K string `json:"k,omitempty"`
+	Headroom string `json:"headroom,omitempty"`
 	// Candidate whose forecast of the window peak is served.
 	// +optional
 	Candidate string `json:"candidate,omitempty"`
-	// Why says why that candidate is selected.
+	// CandidateReason is why that candidate is selected.
 	// +optional
-	Why string `json:"why,omitempty"`
+	CandidateReason string `json:"candidateReason,omitempty"`
 }
 
-// AtZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all
+// ScaledToZero is what forewarm remembers of the times at which a workload stood at zero replicas. One replica writes them, all
 // read them. They take 22 bytes each, 16 KiB at most.
-type AtZero struct {
-	// Of is the workload, for example Deployment.apps/llama. The times of another are not used.
+type ScaledToZero struct {
+	// Workload is the target, for example Deployment.apps/llama. The times of another are not used.
 	// +kubebuilder:validation:MaxLength=1024
-	Of string `json:"of"`
+	Workload string `json:"workload"`
 	// Changes are the times at which the workload came to zero replicas (the first, the third, and so on) and left it again
 	// (the second, the fourth, and so on), in seconds since 1970, the oldest first. With an odd number of them it stands at
 	// zero now.
@@ -125,14 +125,14 @@ type AtZero struct {
 // long they took, in histograms that forget exponentially, and the lead times that follow. One replica writes them, all read
 // them. Without them forewarm begins to measure anew. They take 1 to 2 KiB, 13 KiB at most.
 type Starts struct {
-	// Of is the workload that was measured, for example Deployment.apps/llama. Starts of another are not used.
+	// Workload is the target whose starts were measured, for example Deployment.apps/llama. Starts of another are not used.
 	// +kubebuilder:validation:MaxLength=1024
-	Of string `json:"of"`
+	Workload string `json:"workload"`
 
 	// LeadTime follows from all starts without a warm pool: from Placed and Waited together.
 	// +optional
 	LeadTime MeasuredLeadTime `json:"leadTime,omitzero"`
-	// PlacedLeadTime is that of starts on nodes that were there: it is used while a warm pool stands ready.
+	// PlacedLeadTime is that of starts on existing nodes: it is used while a warm pool stands ready.
 	// +optional
 	PlacedLeadTime MeasuredLeadTime `json:"placedLeadTime,omitzero"`
 	// WaitedLeadTime is that of starts that waited for a node: warm pools are sized by it.
@@ -147,10 +147,10 @@ type Starts struct {
 	// +optional
 	ReferenceTimestamp metav1.Time `json:"referenceTimestamp,omitzero"`
 
-	// Placed are the starts on nodes that were there, without a warm pool.
+	// Placed are the starts on existing nodes, without a warm pool.
 	// +optional
 	Placed StartHistogram `json:"placed,omitzero"`
-	// Held are the starts on nodes that were there while a warm pool held some.
+	// Held are the starts on existing nodes that a warm pool held.
 	// +optional
 	Held StartHistogram `json:"held,omitzero"`
 	// Waited are the starts that waited for a node.

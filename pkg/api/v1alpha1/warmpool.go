@@ -6,9 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WarmPool holds GPU capacity ahead of the Forecasts that are its members, so that their new replicas find a node that is
-// there. How much follows from the members' forecasts: what they may want together while a node would come, less what
-// they have.
+// WarmPool holds GPU capacity ahead of the Forecasts that are its members, so that their new replicas find a node. How much
+// follows from the members' forecasts: what they may need together within the time that a node takes, less what they have.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -21,7 +20,7 @@ import (
 // +kubebuilder:printcolumn:name="Borrowed",type=integer,JSONPath=`.status.borrowed`
 // +kubebuilder:printcolumn:name="Idle today",type=string,JSONPath=`.status.idleToday`
 // +kubebuilder:printcolumn:name="Budget left",type=string,JSONPath=`.status.budgetLeft`
-// +kubebuilder:printcolumn:name="Why",type=string,JSONPath=`.status.why`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1
 // +kubebuilder:printcolumn:name="Next",type=string,JSONPath=`.status.next`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type WarmPool struct {
@@ -62,8 +61,8 @@ type WarmPoolSpec struct {
 	// Chunk is the piece of capacity that the pool holds a number of.
 	Chunk Chunk `json:"chunk"`
 
-	// Quantile of what the members want together, at its highest within the window, that the pool is to cover; from 0.5 to
-	// 0.995, in quotes. Default "0.975".
+	// Quantile of the members' joint need, at its highest within the window, that the pool covers; from 0.5 to 0.995, in
+	// quotes. Default "0.975".
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^0?\.[0-9]+$`
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^0?[.][0-9]+$') || (double(self) >= 0.5 && double(self) <= 0.995)",message="write a number from 0.5 to 0.995"
@@ -102,7 +101,7 @@ type WarmPoolSpec struct {
 	// +optional
 	CapacityTypes []CapacityType `json:"capacityTypes,omitempty"`
 
-	// Actuator is how the chunks are held. Default: balloon.
+	// Actuator is how the chunks are held. Default: placeholderPods.
 	// +optional
 	Actuator *Actuator `json:"actuator,omitempty"`
 
@@ -161,13 +160,13 @@ type CapacityType struct {
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 }
 
-// PoolMode says whether a pool acts.
+// PoolMode is whether a pool acts.
 //
 // +kubebuilder:validation:Enum=Recommend;Enforce
 type PoolMode string
 
 const (
-	// PoolRecommend says in the status what the pool would hold, and holds nothing.
+	// PoolRecommend reports in the status what the pool would hold, and holds nothing.
 	PoolRecommend PoolMode = "Recommend"
 	// PoolEnforce holds it.
 	PoolEnforce PoolMode = "Enforce"
@@ -175,11 +174,11 @@ const (
 
 // Actuator is how chunks are held.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.balloon), has(self.capacityBuffer), has(self.scale)].filter(given, given).size() == 1",message="set exactly one of balloon, capacityBuffer and scale"
+// +kubebuilder:validation:XValidation:rule="[has(self.placeholderPods), has(self.capacityBuffer), has(self.scale)].filter(given, given).size() == 1",message="set exactly one of placeholderPods, capacityBuffer and scale"
 type Actuator struct {
-	// Balloon holds chunks by placeholder pods of negative priority, which real pods preempt.
+	// PlaceholderPods holds chunks by placeholder pods of negative priority, which real pods preempt.
 	// +optional
-	Balloon *Balloon `json:"balloon,omitempty"`
+	PlaceholderPods *PlaceholderPods `json:"placeholderPods,omitempty"`
 	// CapacityBuffer asks the cluster's autoscaler for them (autoscaling.x-k8s.io/v1beta1): Cluster Autoscaler 1.35,
 	// Karpenter 1.14 (both behind a flag), GKE.
 	// +optional
@@ -190,10 +189,10 @@ type Actuator struct {
 	Scale *Scale `json:"scale,omitempty"`
 }
 
-// Balloon holds chunks by placeholder pods.
-type Balloon struct {
+// PlaceholderPods holds chunks by placeholder pods.
+type PlaceholderPods struct {
 	// PriorityClassName of the placeholders: one of negative value, -10 where Cluster Autoscaler is to make nodes for them.
-	// Default forewarm-balloon, which deploy/ brings.
+	// Default forewarm-placeholder, which deploy/warm-pools has.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`
@@ -201,14 +200,14 @@ type Balloon struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Image string `json:"image,omitempty"`
-	// Pull names images that the nodes are to have already: each is mounted as an image volume, so that it is pulled and
-	// not run. Left out where the cluster does not have image volumes.
+	// PrePullImages are images that the nodes should have before a pod needs them. Each is mounted as an image volume, so
+	// that it is pulled and not run. Ignored where the cluster does not have image volumes.
 	// +kubebuilder:validation:MaxItems=8
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=1024
 	// +listType=set
 	// +optional
-	Pull []string `json:"pull,omitempty"`
+	PrePullImages []string `json:"prePullImages,omitempty"`
 }
 
 // CapacityBuffer asks the cluster's autoscaler for chunks.

@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// WarmPoolStatus is what forewarm last said about the pool. Quantities are rounded, for people.
+// WarmPoolStatus is the state of the pool as forewarm last saw it. Quantities are rounded, for people.
 type WarmPoolStatus struct {
 	// ObservedGeneration is the generation of the spec that the status is about.
 	// +optional
@@ -53,10 +53,10 @@ type WarmPoolStatus struct {
 	// +optional
 	LeadTimeSource string `json:"leadTimeSource,omitempty"`
 
-	// Why says in a sentence with its numbers how Wanted came about.
+	// Message is why Wanted is what it is, with the numbers.
 	// +optional
-	Why string `json:"why,omitempty"`
-	// Next says when the pool changes next, as far as is known, and why.
+	Message string `json:"message,omitempty"`
+	// Next is when the pool changes next, as far as is known, and why.
 	// +optional
 	Next string `json:"next,omitempty"`
 

@@ -1,21 +1,21 @@
-// Package classify says what each sample of a demand is worth. What was read is not always what was asked of the workload: a
-// service at its limit hides what it cannot serve, and while it is down, deployed anew or out of sight there is nothing
-// to be seen of it.
+// Package classify decides what each sample of a demand is worth. The observed demand is not always the real one: a
+// saturated service hides part of its demand, and during an outage, a rollout or a scrape failure there is nothing to
+// observe.
 //
-//	reading ──> Screen: known, a lower bound, or masked, and why (screen.go)
-//	              far above all that is credible (package credible) ──> masked, unless it is corroborated
-//	              a limit signal (spec.signal.saturated)        ──> lower bound
-//	              a plateau at capacity (plateau.go)            ──> lower bound
-//	              a sudden, unusual fall to nothing (outage.go) ──> masked, for a while
-//	              no sample, or one that cannot be demand       ──> masked
-//	        ──> Sample, for the models; Spans, for the eyes (spans.go)
+//	Reading ──> Classifier: known, censored (a lower bound) or masked, and the cause (classifier.go)
+//	              far above all that is credible and not corroborated (package credible) ──> masked
+//	              the saturation signal (spec.signal.saturated)                           ──> censored
+//	              a plateau at capacity (plateau.go)                                      ──> censored
+//	              a sudden, unusual drop to zero (outage.go)                              ──> masked, for a while
+//	              no sample, or one that cannot be demand                                 ──> masked
+//	        ──> Sample, for the models; Spans, for display (spans.go)
 //
-// No value is ever changed, and what rises credibly is never masked: a burst is demand. A Screen looks back only, so that what it
-// says of a sample does not depend on what comes after it; and it is homogeneous of degree 1: a demand and a capacity
-// twice as large are judged alike.
+// No value is changed, and a credible rise is never masked: a burst is demand. A Classifier looks back only, so later
+// samples do not change its results. It is homogeneous of degree 1: demand and capacity twice as large are classified
+// the same.
 //
-// What PromQL has done before is not done again. rate and increase take a counter that falls for one that began anew at 0,
-// so a restart costs them at most what came between two scrapes; over a gap shorter than their range they average what
-// was counted, over a longer one they have no sample. What is left of a reset in delta or deriv is negative, and so no
-// demand. A rate that is above its neighbours after a gap may be the requests that had waited: it stays.
+// It does not repeat what PromQL does. rate and increase treat a counter that falls as one that restarted at 0, so a
+// restart costs at most what was counted between two scrapes. Over a gap shorter than their range they average; over a
+// longer one they have no sample. A reset makes delta and deriv negative, which cannot be demand. A rate that is higher
+// than its neighbours after a gap may be the requests that had waited: it stays.
 package classify

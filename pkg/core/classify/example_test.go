@@ -7,22 +7,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/classify"
 )
 
-// Twenty replicas of 50 requests/s are not enough: what is seen stays at 1,000, and counts as a lower bound once it has
+// Twenty replicas of 50 requests/s are not enough: the observed demand stays at 1,000, and is censored once it has
 // settled there.
-func ExampleScreen() {
-	screen := classify.NewScreen(classify.Config{Step: 30 * time.Second, Capacity: 20 * 50})
+func ExampleClassifier() {
+	classifier := classify.NewClassifier(classify.Config{Step: 30 * time.Second, Capacity: 20 * 50})
 	for _, demand := range []float64{900, 990, 1010, 985, 1000, 1020} {
-		sample := screen.Step(classify.Reading{Demand: demand})
+		sample := classifier.Step(classify.Reading{Demand: demand})
 		fmt.Println(sample.Value, sample.Kind())
 	}
-	sample := screen.Step(classify.Reading{Demand: 700, Saturated: true})
+	sample := classifier.Step(classify.Reading{Demand: 700, Saturated: true})
 	fmt.Printf("%v %s: %s\n", sample.Value, sample.Kind(), sample.Cause)
 	// Output:
 	// 900 Known
 	// 990 Known
 	// 1010 Known
 	// 985 Known
-	// 1000 LowerBound
-	// 1020 LowerBound
-	// 700 LowerBound: the limit signal says that the service was saturated
+	// 1000 Censored
+	// 1020 Censored
+	// 700 Censored: the saturation signal was above 0
 }

@@ -8,118 +8,121 @@ import (
 )
 
 const (
-	// nothing is the share of the mean demand below which there is next to none; steady is the share above which the
-	// demand must have been at every step of a quarter of an hour for a fall to nothing to be sudden. That quarter ended
-	// some minutes ago: the range of a rate makes a ramp of a fall.
-	nothing = 0.02
-	steady  = 0.4
-	quarter = 15 * time.Minute
-	ramp    = 5 * time.Minute
-	// Patience is how long a fall may stay in doubt, from the last demand that was known on. Capacity is held as long, so
-	// an end of the load that is real costs as much, once: after it such falls are usual.
-	Patience = 10 * time.Minute
-	// A fall is unusual where the demand was seen for a season and was at nothing for a share of at most idle of the time,
-	// in a mean over recall: an hour and a quarter of a day, or a twentieth of a weekend.
-	season = 24 * time.Hour
-	recall = 7 * 24 * time.Hour
-	idle   = 0.05
-	// often falls, each counting half as much a day later, are a habit of the demand: pauses of a batch, rare requests.
-	often = 4
+	// A demand below nearZeroShare of its mean is near zero. A drop to it is sudden if the demand was above steadyShare
+	// of the mean at every step of steadyTime. That time ended some minutes ago (ramp): the range of a rate turns a
+	// drop into a ramp.
+	nearZeroShare = 0.02
+	steadyShare   = 0.4
+	steadyTime    = 15 * time.Minute
+	ramp          = 5 * time.Minute
+	// MaxOutage is how long an outage may be masked, from the last known demand on. Capacity is held as long. A real
+	// end of the load costs the same, once: after it such drops are usual.
+	MaxOutage = 10 * time.Minute
+	// A drop is unusual if the demand is at least a season old and was near zero for at most maxZeroShare of the time,
+	// in a mean over zeroShareTime: an hour and a quarter per day, or a twentieth of a weekend.
+	season        = 24 * time.Hour
+	zeroShareTime = 7 * 24 * time.Hour
+	maxZeroShare  = 0.05
+	// habitualDrops drops, each counting half as much a day later, are a habit of the demand: pauses of a batch, rare
+	// requests.
+	habitualDrops = 4
 )
 
-// falls sees a demand that is suddenly gone. It is in doubt only while everything speaks for an outage: nights, a load
-// that goes on and off and a few requests an hour have been at nothing before, and what is gradual is never in doubt. What
-// is left to pay is the patience, for the first end of a load and for pauses that come no more than twice or three times a
-// day and are short.
+// outageDetector detects a demand that is suddenly gone. It masks the demand only where everything indicates an outage:
+// nights, a load that goes on and off, and a few requests per hour have been near zero before, and a gradual fall is
+// never masked. What remains is a delay of MaxOutage for the first end of a load, and for short pauses at most two or
+// three times a day.
 //
-// Worked: 100 requests/s for a week and then 0 are masked for ten minutes. When the 100 are back after four, nothing has
-// happened; the zeros from the tenth minute on are known.
-type falls struct {
+// Worked: 100 requests/s for a week and then 0 are masked for ten minutes. If the 100 are back after four minutes,
+// nothing has happened; from the tenth minute on the zeros are known.
+type outageDetector struct {
 	level trailing.Mean
-	// empty is the share of the time at nothing, in doubt or not.
-	empty trailing.Mean
-	// recent is the demand of the ramp, lowest the least of the quarter of an hour before, negated.
+	// zeroShare is the share of the time near zero, masked or not.
+	zeroShare trailing.Mean
+	// recent is the demand of the ramp; lowest is the negated minimum of steadyTime before it.
 	recent trailing.Delay
 	lowest *trailing.Max
-	// patience and season in steps.
-	patience, season int
-	// age of the series, and of the last known demand.
-	age, known int
-	// habit counts sudden falls, with a half-life of a day.
-	habit, keep float64
-	// masking: the newest sample was in doubt; down: it was little and was not.
-	masking, down bool
+	// MaxOutage and season in steps.
+	maxOutage, season int
+	// age is the number of steps of the series, sinceKnown those since the last known demand.
+	age, sinceKnown int
+	// drops counts sudden drops, with a half-life of a day.
+	drops, keep float64
+	// masking: the newest sample was masked. lasting: it was near zero and known.
+	masking, lasting bool
 }
 
-func newFalls(step time.Duration) falls {
-	return falls{
-		level:    trailing.NewMean(season, step),
-		empty:    trailing.NewMean(recall, step),
-		recent:   trailing.NewDelay(max(1, int(ramp/step))),
-		lowest:   trailing.NewMax(max(3, int(quarter/step))),
-		patience: int(Patience / step), season: int(season / step),
+func newOutageDetector(step time.Duration) outageDetector {
+	return outageDetector{
+		level:     trailing.NewMean(season, step),
+		zeroShare: trailing.NewMean(zeroShareTime, step),
+		recent:    trailing.NewDelay(max(1, int(ramp/step))),
+		lowest:    trailing.NewMax(max(3, int(steadyTime/step))),
+		maxOutage: int(MaxOutage / step), season: int(season / step),
 		keep: math.Exp2(-float64(step) / float64(season)),
 	}
 }
 
-// doubts says whether a demand is more likely an outage than what was asked of the workload.
-func (f *falls) doubts(v float64) bool {
-	return f.little(v) && !f.down && f.known < f.patience && (f.masking || f.sudden() && f.habit < often) &&
-		f.empty.Value() <= idle && f.age >= f.season
+// isOutage reports whether a demand is more likely an outage than real.
+func (f *outageDetector) isOutage(v float64) bool {
+	return f.nearZero(v) && !f.lasting && f.sinceKnown < f.maxOutage &&
+		(f.masking || f.sudden() && f.drops < habitualDrops) &&
+		f.zeroShare.Value() <= maxZeroShare &&
+		f.age >= f.season
 }
 
-// little is next to nothing.
-func (f *falls) little(v float64) bool { return v < nothing*f.level.Value() }
+// nearZero reports whether a demand is near zero.
+func (f *outageDetector) nearZero(v float64) bool { return v < nearZeroShare*f.level.Value() }
 
-// sudden says that the demand was steady until some minutes ago.
-func (f *falls) sudden() bool { return -f.lowest.Value() >= steady*f.level.Value() }
+// sudden reports whether the demand was steady until some minutes ago.
+func (f *outageDetector) sudden() bool { return -f.lowest.Value() >= steadyShare*f.level.Value() }
 
-// mask takes a step with a demand that is in doubt.
-func (f *falls) mask() {
+// addMasked adds a step whose demand is masked.
+func (f *outageDetector) addMasked() {
 	if !f.masking {
-		f.habit++
+		f.drops++
 	}
-	f.empty.Add(1)
-	f.pass()
+	f.zeroShare.Add(1)
+	f.addUnknown()
 	f.masking = true
 }
 
-// miss takes a step without a demand.
-func (f *falls) miss() {
-	if f.age > 0 { // Else it has not begun.
-		f.pass()
+// addGap adds a step without a demand.
+func (f *outageDetector) addGap() {
+	if f.age > 0 { // Otherwise the series has not started.
+		f.addUnknown()
 	}
 }
 
-func (f *falls) pass() {
+func (f *outageDetector) addUnknown() {
 	f.tick(math.NaN())
-	f.known++
+	f.sinceKnown++
 }
 
-// accept takes a demand that is known.
-func (f *falls) accept(v float64) {
-	little := f.little(v)
+// addKnown adds a known demand.
+func (f *outageDetector) addKnown(v float64) {
+	little := f.nearZero(v)
 	if little {
-		f.empty.Add(1)
+		f.zeroShare.Add(1)
 	} else {
-		f.empty.Add(0)
+		f.zeroShare.Add(0)
 	}
-	if little && f.sudden() && !f.masking && !f.down { // One that lasts beyond the patience was counted.
-		f.habit++
+	if little && f.sudden() && !f.masking && !f.lasting { // A drop longer than MaxOutage was counted.
+		f.drops++
 	}
-	f.bound(v)
-	f.down = little
+	f.addCensored(v)
+	f.lasting = little
 }
 
-// bound takes the least that the demand was: that it is little says nothing.
-func (f *falls) bound(v float64) {
+// addCensored adds a lower bound of the demand: that it is near zero means nothing.
+func (f *outageDetector) addCensored(v float64) {
 	f.level.Add(v)
 	f.tick(v)
-	f.known, f.masking, f.down = 0, false, false
+	f.sinceKnown, f.masking, f.lasting = 0, false, false
 }
 
-func (f *falls) tick(v float64) {
+func (f *outageDetector) tick(v float64) {
 	f.lowest.Push(-f.recent.Push(v))
 	f.age++
-	f.habit *= f.keep
+	f.drops *= f.keep
 }

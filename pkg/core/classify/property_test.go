@@ -11,8 +11,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/classify"
 )
 
-// wild is a demand with everything in it: a day's course, bursts, gaps, outages, plateaus at 180, a limit signal.
-func wild(seed uint64, n int) []classify.Reading {
+// variedReadings is a demand with everything in it: a daily cycle, bursts, gaps, outages, plateaus at 180, a saturation
+// signal.
+func variedReadings(seed uint64, n int) []classify.Reading {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	out := make([]classify.Reading, n)
 	for i := range out {
@@ -38,14 +39,14 @@ func same(a, b classify.Sample) bool {
 	return a.Cause == b.Cause && math.Float64bits(a.Value) == math.Float64bits(b.Value)
 }
 
-// What is said of a sample does not depend on what comes after it.
-func TestTheFutureIsNotSeen(t *testing.T) {
+// Later samples do not change the class of a sample.
+func TestLaterSamplesChangeNothing(t *testing.T) {
 	c := classify.Config{Step: step, Capacity: 180}
-	readings := wild(1, 5*day)
-	whole := screened(c, readings)
+	readings := variedReadings(1, 5*day)
+	whole := classified(c, readings)
 	for _, at := range []int{1, 1000, 2*day + 1, 7401, 3*day + 17} {
-		other := slices.Concat(readings[:at], wild(2, 500))
-		for i, s := range screened(c, other)[:at] {
+		other := slices.Concat(readings[:at], variedReadings(2, 500))
+		for i, s := range classified(c, other)[:at] {
 			if !same(s, whole[i]) {
 				t.Fatalf("with another future from step %d on, step %d is %+v, not %+v", at, i, s, whole[i])
 			}
@@ -53,23 +54,24 @@ func TestTheFutureIsNotSeen(t *testing.T) {
 	}
 }
 
-// The demand has no unit: twice as large in twice the capacity, it is worth the same. Powers of two are exact.
+// The unit of the demand does not matter: twice the demand with twice the capacity is classified the same. Powers of
+// two are exact.
 func TestAnyUnitWillDo(t *testing.T) {
-	readings := wild(3, 6*day)
-	want := screened(classify.Config{Step: step, Capacity: 180}, readings)
+	readings := variedReadings(3, 6*day)
+	want := classified(classify.Config{Step: step, Capacity: 180}, readings)
 	causes := map[classify.Cause]int{}
 	for _, s := range want {
 		causes[s.Cause]++
 	}
 	if len(causes) != 5 {
-		t.Fatalf("the demand shows no more than %v", causes)
+		t.Fatalf("the demand has only the causes %v", causes)
 	}
 	for _, unit := range []float64{1. / 1024, 2, 1 << 30} {
 		scaled := slices.Clone(readings)
 		for i := range scaled {
 			scaled[i].Demand *= unit
 		}
-		for i, s := range screened(classify.Config{Step: step, Capacity: 180 * unit}, scaled) {
+		for i, s := range classified(classify.Config{Step: step, Capacity: 180 * unit}, scaled) {
 			s.Value /= unit
 			if !same(s, want[i]) {
 				t.Fatalf("times %v: step %d is %+v, not %+v", unit, i, s, want[i])
@@ -78,11 +80,11 @@ func TestAnyUnitWillDo(t *testing.T) {
 	}
 }
 
-// No value is changed, and what is at least as high as the last known demand is never masked.
-func TestASpikeStays(t *testing.T) {
-	readings := wild(4, 6*day)
+// No value is changed, and a demand at least as high as the last known one is never masked.
+func TestRisesAreNeverMasked(t *testing.T) {
+	readings := variedReadings(4, 6*day)
 	last := 0.0
-	for i, s := range screened(classify.Config{Step: step, Capacity: 180}, readings) {
+	for i, s := range classified(classify.Config{Step: step, Capacity: 180}, readings) {
 		v := readings[i].Demand
 		if math.IsNaN(v) {
 			continue
@@ -99,8 +101,8 @@ func TestASpikeStays(t *testing.T) {
 	}
 }
 
-// Where falls are rare, what is left after the masks has nothing to be masked in it: also where one lasted.
-func TestScreenedOnceIsScreened(t *testing.T) {
+// Where drops are rare, classifying the result again masks nothing more, even after a long outage.
+func TestClassifyingTwiceChangesNothing(t *testing.T) {
 	demand := level(9*day, 100)
 	for _, outage := range []struct{ from, steps int }{{3 * day, 6}, {5 * day, 15}, {7 * day, 200}} {
 		for i := range outage.steps {
@@ -108,13 +110,13 @@ func TestScreenedOnceIsScreened(t *testing.T) {
 		}
 	}
 	c := classify.Config{Step: step}
-	once := screened(c, plain(demand))
+	once := classified(c, readingsOf(demand))
 	again := make([]classify.Reading, len(once))
 	for i, s := range once {
 		again[i].Demand = s.Value
 	}
 	masked := 0
-	for i, s := range screened(c, again) {
+	for i, s := range classified(c, again) {
 		if s.Kind() != once[i].Kind() {
 			t.Fatalf("step %d: %s, then %s", i, once[i].Kind(), s.Kind())
 		}
@@ -127,21 +129,21 @@ func TestScreenedOnceIsScreened(t *testing.T) {
 	}
 }
 
-// Whatever comes, a mask has no value, a known value and a bound are finite, not negative and what was read; and what was
-// never steady is never in doubt.
-func FuzzScreen(f *testing.F) {
+// For any input a masked sample has no value; known and censored values are finite, not negative and as read; and a
+// demand that was never steady is never masked as an outage.
+func FuzzClassifier(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1}, 0.0)
 	f.Add(binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.Inf(1))), math.Inf(1))
 	f.Add(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1e308)), 1e308)
 	f.Fuzz(func(t *testing.T, data []byte, capacity float64) {
-		screen := classify.NewScreen(classify.Config{Step: 5 * time.Minute, Capacity: capacity})
-		for range 300 { // A day of it, so that outages can be seen.
+		classifier := classify.NewClassifier(classify.Config{Step: 5 * time.Minute, Capacity: capacity})
+		for range 300 { // More than a day, so that outages can be detected.
 			for rest := data; len(rest) >= 9; rest = rest[9:] {
 				r := classify.Reading{
 					Demand:    math.Float64frombits(binary.LittleEndian.Uint64(rest)),
-					Saturated: rest[8]&1 != 0, Asleep: rest[8]&2 != 0,
+					Saturated: rest[8]&1 != 0, ScaledToZero: rest[8]&2 != 0,
 				}
-				check(t, r, screen.Step(r))
+				check(t, r, classifier.Step(r))
 			}
 		}
 	})
@@ -159,7 +161,7 @@ func check(t *testing.T, r classify.Reading, s classify.Sample) {
 		t.Fatalf("%+v is %+v", r, s)
 	case isDemand && r.Saturated && s.Kind() == classify.Known:
 		t.Fatalf("%+v is known", r)
-	case r.Asleep && s.Cause == classify.Outage:
+	case r.ScaledToZero && s.Cause == classify.Outage:
 		t.Fatalf("%+v is an outage", r)
 	}
 }

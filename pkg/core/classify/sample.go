@@ -4,23 +4,23 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/credible"
 )
 
-// Kind is what a sample is worth.
+// Kind is the class of a sample.
 type Kind uint8
 
 const (
-	// Known: the demand was this.
+	// Known: the demand is the observed one.
 	Known Kind = iota
-	// LowerBound: the demand was this or more, because the service was at its limit (right-censored).
-	LowerBound
-	// Masked: nothing is known of the demand.
+	// Censored: the demand was at least the observed one, because the service was saturated (right-censored).
+	Censored
+	// Masked: the demand is unknown.
 	Masked
 )
 
-// String is the kind as the inspection API writes it.
+// String returns the kind as the inspection API writes it.
 func (k Kind) String() string {
 	switch k {
-	case LowerBound:
-		return "LowerBound"
+	case Censored:
+		return "Censored"
 	case Masked:
 		return "Masked"
 	default:
@@ -28,27 +28,27 @@ func (k Kind) String() string {
 	}
 }
 
-// Cause is why a sample is not simply known. The zero Cause is none: the sample is known.
+// Cause is why a sample is censored or masked. The zero Cause is that of a known sample.
 type Cause uint8
 
 const (
-	// AtLimit: the limit signal was above 0.
-	AtLimit Cause = iota + 1
-	// AtCapacity: the demand has stayed at the capacity of all replicas that there may be.
+	// Saturated: the saturation signal was above 0.
+	Saturated Cause = iota + 1
+	// AtCapacity: the demand stayed at the capacity of maxReplicas.
 	AtCapacity
-	// Outage: the demand fell to nothing at once, which it usually does not.
+	// Outage: the demand dropped to zero suddenly, which is unusual for it.
 	Outage
 	// Missing: there is no sample, or one that cannot be demand (negative, infinite).
 	Missing
-	// Suspect: the demand was far above all that history had shown, and was not corroborated (package credible).
+	// Suspect: the demand was far above all that is credible, and was not corroborated (package credible).
 	Suspect
 )
 
-// Kind of the samples with this cause.
+// Kind returns the class of samples with this cause.
 func (c Cause) Kind() Kind {
 	switch c {
-	case AtLimit, AtCapacity:
-		return LowerBound
+	case Saturated, AtCapacity:
+		return Censored
 	case Outage, Missing, Suspect:
 		return Masked
 	default:
@@ -56,42 +56,42 @@ func (c Cause) Kind() Kind {
 	}
 }
 
-// String says it in words.
+// String describes the cause; empty for a known sample.
 func (c Cause) String() string {
 	switch c {
-	case AtLimit:
-		return "the limit signal says that the service was saturated"
+	case Saturated:
+		return "the saturation signal was above 0"
 	case AtCapacity:
-		return "the demand stayed at the capacity of all replicas that there may be"
+		return "the demand stayed at the capacity of maxReplicas"
 	case Outage:
-		return "the demand fell to nothing at once, as it usually does not: an outage, until it has lasted"
+		return "the demand dropped to zero suddenly, which is unusual for it: probably an outage"
 	case Missing:
-		return "there was no sample, or none that can be demand"
+		return "there was no sample, or one that cannot be demand"
 	case Suspect:
-		return "the demand was far above all that its history had shown, and not for long enough to be believed"
+		return "the demand was far above all that is credible, and was not corroborated"
 	default:
 		return ""
 	}
 }
 
-// Reading is what was read at a step.
+// Reading is the input of one step.
 type Reading struct {
 	// Demand, NaN where there is no sample.
 	Demand float64
-	// Suspect: it was far above all that is credible, and was not corroborated.
+	// Suspect: the demand was far above all that is credible, and was not corroborated.
 	Suspect bool
-	// Saturated: the limit signal was above 0.
+	// Saturated: the saturation signal was above 0.
 	Saturated bool
-	// Asleep: the workload stood at zero replicas, so that no demand is no outage.
-	Asleep bool
+	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.
+	ScaledToZero bool
 }
 
-// Sample is a step's demand and what it is worth.
+// Sample is the classified demand of a step.
 type Sample struct {
-	// Value is the demand, or the least that it was; NaN where it is masked.
+	// Value is the demand or its lower bound; NaN where it is masked.
 	Value float64
 	Cause Cause
-	// Bound is the most that the history up to the sample justifies; the zero Bound is none.
+	// Bound is the most that the history up to the sample justifies; the zero Bound limits nothing.
 	Bound credible.Bound
 }
 

@@ -3,45 +3,45 @@ package classify
 import "time"
 
 const (
-	// mostSpans is how many spans are kept, the newest.
-	mostSpans = 64
-	// together is how far apart two spans of one cause may lie to be one: a plot of a day shows no more.
-	together = 5 * time.Minute
+	// maxSpans is how many spans are kept, the newest.
+	maxSpans = 64
+	// joinGap is how far apart two spans of one cause may be to be joined: a plot of a day shows no more.
+	joinGap = 5 * time.Minute
 )
 
-// Span is a time in which samples were not simply known.
+// Span is a time in which samples were censored or masked.
 type Span struct {
-	// From is the time of its first sample, To the end of its last one.
+	// From is the time of the first sample, To the end of the last one.
 	From, To time.Time
 	Cause    Cause
-	// Samples of the cause in it; the others in between are known.
+	// Samples is the number of samples of the cause; the others in between are known.
 	Samples int
 }
 
-// Spans remembers the newest spans of a series, for eyes.
+// Spans keeps the newest spans of a series, for display.
 type Spans struct {
-	step  time.Duration
-	spans []Span
-	begun bool
+	step    time.Duration
+	spans   []Span
+	started bool
 }
 
-// NewSpans are of a series of such steps.
+// NewSpans returns an empty Spans of a series with a step.
 func NewSpans(step time.Duration) *Spans { return &Spans{step: step} }
 
-// Add takes the next sample. What is missing before the first sample is no gap: the workload was not there yet.
+// Add adds the next sample. Missing samples before the first one are no gap: the workload did not exist yet.
 func (s *Spans) Add(at time.Time, cause Cause) {
-	s.begun = s.begun || cause != Missing
-	if cause == 0 || !s.begun {
+	s.started = s.started || cause != Missing
+	if cause == 0 || !s.started {
 		return
 	}
 	end := at.Add(s.step)
 	if n := len(s.spans); n > 0 {
-		if last := &s.spans[n-1]; last.Cause == cause && at.Sub(last.To) < together {
+		if last := &s.spans[n-1]; last.Cause == cause && at.Sub(last.To) < joinGap {
 			last.To = end
 			last.Samples++
 			return
 		}
-		if n == mostSpans {
+		if n == maxSpans {
 			copy(s.spans, s.spans[1:])
 			s.spans = s.spans[:n-1]
 		}
@@ -49,7 +49,7 @@ func (s *Spans) Add(at time.Time, cause Cause) {
 	s.spans = append(s.spans, Span{From: at, To: end, Cause: cause, Samples: 1})
 }
 
-// Since are the spans that end after a time, oldest first.
+// Since returns the spans that end after a time, oldest first.
 func (s *Spans) Since(t time.Time) []Span {
 	var out []Span
 	for _, span := range s.spans {
@@ -60,14 +60,14 @@ func (s *Spans) Since(t time.Time) []Span {
 	return out
 }
 
-// Newest is the span that lasts at a time, the end of the newest sample. A lower bound lasts as long as another would
-// belong to its span: a queue that is empty at times would flutter else.
-func (s *Spans) Newest(end time.Time) (span Span, ok bool) {
+// Current returns the span that contains the newest sample, whose end is given. A censored span lasts as long as the
+// next sample would be joined to it: otherwise the result would flap with a queue that is empty at times.
+func (s *Spans) Current(end time.Time) (span Span, ok bool) {
 	n := len(s.spans)
 	if n == 0 {
 		return Span{}, false
 	}
 	span = s.spans[n-1]
-	lasts := span.To.Equal(end) || span.Cause.Kind() == LowerBound && end.Sub(span.To) < together
+	lasts := span.To.Equal(end) || span.Cause.Kind() == Censored && end.Sub(span.To) < joinGap
 	return span, lasts
 }

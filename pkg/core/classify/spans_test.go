@@ -14,7 +14,7 @@ var origin = time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
 func at(i int) time.Time { return origin.Add(time.Duration(i) * step) }
 
 func TestSpans(t *testing.T) {
-	const known, limit, outage, missing = classify.Cause(0), classify.AtLimit, classify.Outage, classify.Missing
+	const known, limit, outage, missing = classify.Cause(0), classify.Saturated, classify.Outage, classify.Missing
 	spans := classify.NewSpans(step)
 	for i, cause := range []classify.Cause{
 		missing, missing, known, limit, limit, known, limit, outage, known, missing,
@@ -23,29 +23,29 @@ func TestSpans(t *testing.T) {
 		spans.Add(at(i), cause)
 	}
 	want := []classify.Span{
-		{From: at(3), To: at(7), Cause: limit, Samples: 3}, // With one that is known in between.
+		{From: at(3), To: at(7), Cause: limit, Samples: 3}, // With a known one in between.
 		{From: at(7), To: at(8), Cause: outage, Samples: 1},
 		{From: at(9), To: at(10), Cause: missing, Samples: 1},
 		{From: at(20), To: at(21), Cause: missing, Samples: 1},
 		{From: at(21), To: at(22), Cause: limit, Samples: 1},
 	}
 	if diff := cmp.Diff(want, spans.Since(origin)); diff != "" {
-		t.Errorf("what was missing before the first sample is no gap (-want +got)\n%s", diff)
+		t.Errorf("missing samples before the first one are no gap (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff(want[3:], spans.Since(at(10))); diff != "" {
 		t.Errorf("since the tenth step (-want +got)\n%s", diff)
 	}
-	if got, ok := spans.Newest(at(22)); !ok || got != want[4] {
+	if got, ok := spans.Current(at(22)); !ok || got != want[4] {
 		t.Errorf("the newest is %+v, %v", got, ok)
 	}
-	if _, ok := spans.Newest(at(31)); !ok {
-		t.Error("a bound is forgotten within five minutes")
+	if _, ok := spans.Current(at(31)); !ok {
+		t.Error("a censored span ends within five minutes")
 	}
-	if got, ok := spans.Newest(at(32)); ok {
+	if got, ok := spans.Current(at(32)); ok {
 		t.Errorf("after five minutes %+v lasts", got)
 	}
 	spans.Add(at(22), outage)
-	if _, ok := spans.Newest(at(24)); ok {
+	if _, ok := spans.Current(at(24)); ok {
 		t.Error("an outage lasts after its end")
 	}
 }
@@ -53,7 +53,7 @@ func TestSpans(t *testing.T) {
 func TestSpansAreBounded(t *testing.T) {
 	spans := classify.NewSpans(step)
 	for i := range 10_000 {
-		spans.Add(at(20*i), classify.AtLimit)
+		spans.Add(at(20*i), classify.Saturated)
 	}
 	got := spans.Since(time.Time{})
 	if len(got) != 64 || !got[63].From.Equal(at(20*9999)) || !got[0].From.Equal(at(20*9936)) {

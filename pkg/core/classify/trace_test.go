@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
-// traces are all columns of the recorded demands, by name.
+// traces are all columns of the recorded demand, by name.
 func traces(t *testing.T) map[string]forecast.Series {
 	t.Helper()
 	data := os.Getenv("FOREWARM_DATA")
@@ -27,12 +27,12 @@ func traces(t *testing.T) map[string]forecast.Series {
 			t.Fatalf("no traces in %s: %v", filepath.Join(data, folder), err)
 		}
 		for _, file := range files {
-			columns, err := trace.ColumnsOf(file)
+			columns, err := trace.FileColumns(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, column := range columns {
-				if out[filepath.Base(file)+" "+column], err = trace.Open(file, column); err != nil {
+				if out[filepath.Base(file)+" "+column], err = trace.ReadFile(file, column); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -41,7 +41,7 @@ func traces(t *testing.T) map[string]forecast.Series {
 	return out
 }
 
-// Recorded demand that no capacity bounds is known, but for what an outage of the recorded service may have been.
+// Recorded demand far below capacity is known, except for possible outages of the recorded service.
 func TestRecordedDemandIsKnown(t *testing.T) {
 	for name, s := range traces(t) {
 		peak := slices.MaxFunc(s.Values, compare)
@@ -91,13 +91,13 @@ func percentile(values []float64, p float64) float64 {
 	return sorted[int(p*float64(len(sorted)-1))]
 }
 
-// An outage of four minutes at any time of a recorded demand is seen wherever the demand is not at nothing by itself.
-func TestOutagesOfRecordedDemandAreSeen(t *testing.T) {
+// An outage of four minutes at any time of a recorded demand is masked wherever the demand is not near zero by itself.
+func TestOutagesInRecordedDemandAreMasked(t *testing.T) {
 	for name, s := range traces(t) {
 		steps := 240 / int(s.Step.Seconds())
 		first := int(36*3600/s.Step.Seconds()) + 1
 		if steps < 1 || first+steps >= len(s.Values) {
-			continue // Steps too long to tell, or less than a day and a half.
+			continue // Steps are too long, or the trace is shorter than a day and a half.
 		}
 		seen, all := 0, 0
 		for i := range 20 {
@@ -113,13 +113,13 @@ func TestOutagesOfRecordedDemandAreSeen(t *testing.T) {
 	}
 }
 
-// BenchmarkScreen steps through two weeks of 30 s.
-func BenchmarkScreen(b *testing.B) {
-	readings := wild(1, 14*day)
+// BenchmarkClassifier classifies two weeks of 30-s steps.
+func BenchmarkClassifier(b *testing.B) {
+	readings := variedReadings(1, 14*day)
 	b.ReportAllocs()
-	i, screen := 0, classify.NewScreen(classify.Config{Step: step, Capacity: 180})
+	i, classifier := 0, classify.NewClassifier(classify.Config{Step: step, Capacity: 180})
 	for b.Loop() {
-		screen.Step(readings[i])
+		classifier.Step(readings[i])
 		i = (i + 1) % len(readings)
 	}
 }

@@ -6,17 +6,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// times is how often a level must be reached, at separate times, to be credible without lasting.
-const times = 3
+// separateTimes is how often a level must be reached, at separate times, to be credible without lasting.
+const separateTimes = 3
 
-// base is the highest credible level of a demand: one that lasted the corroboration time, or was reached at three separate
-// times. It is judged on raw samples and never falls.
+// base is the highest credible level of a demand: one that lasted the corroboration time, or was reached at three
+// separate times. It is computed from raw samples and never falls.
 //
-// Worked, with steps of 30 s and a corroboration time of 2 minutes: 100, 900, 900, 900, 900, 900 has a base of 900 with its
-// last sample, for the five span two minutes. 100, 900, 100 has a base of 100, until 900 has come twice more, each at least
-// two minutes after the other.
+// Worked, with steps of 30 s and a corroboration time of 2 minutes: 100, 900, 900, 900, 900, 900 has a base of 900 from
+// its last sample on, because the five span two minutes. 100, 900, 100 has a base of 100 until 900 is reached twice
+// more, each time at least two minutes after the last.
 type base struct {
-	// lasting is the lowest of the newest samples that span the corroboration time, negated; known counts them.
+	// lasting is the negated minimum of the newest samples that span the corroboration time; known is their number.
 	lasting *trailing.Max
 	span    int
 	known   int
@@ -32,7 +32,7 @@ func newBase(corroboration int) base {
 	}
 }
 
-// add takes the raw sample of a step, NaN for a gap. A gap as long as the corroboration time ends what was lasting.
+// add adds the raw sample of a step, NaN for a gap. A gap as long as the corroboration time ends a level.
 func (b *base) add(step int, v float64) {
 	if math.IsNaN(v) {
 		b.gap++
@@ -47,19 +47,19 @@ func (b *base) add(step int, v float64) {
 		b.level = math.Max(b.level, lowest)
 	}
 	b.peaks.add(step, v)
-	b.level = math.Max(b.level, b.peaks.values[times-1])
+	b.level = math.Max(b.level, b.peaks.values[separateTimes-1])
 }
 
-// peaks are the highest samples of separate times, the highest first. Two samples are of one time where the later comes
-// within so many steps of the earlier one's peak: as long as one bad scrape may repeat itself.
+// peaks are the highest samples of separate times, the highest first. A sample within `apart` steps of an earlier peak
+// belongs to the same time: one bad scrape may repeat itself that long.
 type peaks struct {
 	apart  int
-	values [times]float64
-	steps  [times]int
+	values [separateTimes]float64
+	steps  [separateTimes]int
 }
 
 func (p *peaks) add(step int, v float64) {
-	at := times - 1
+	at := separateTimes - 1
 	for i := range p.values {
 		if p.values[i] > 0 && step-p.steps[i] <= p.apart {
 			at = i

@@ -26,8 +26,8 @@ func config() credible.Config {
 	}
 }
 
-// words writes what passes at each step: the demand, with a ! where it is a suspect, and … where nothing does.
-func words(f *credible.Filter, demand ...float64) string {
+// passed writes what passes at each step: the demand, with a ! where it is a suspect, and … where nothing passes.
+func passed(f *credible.Filter, demand ...float64) string {
 	var out []string
 	for _, v := range demand {
 		var passed []string
@@ -46,8 +46,8 @@ func words(f *credible.Filter, demand ...float64) string {
 	return strings.Join(out, " ")
 }
 
-// seen is a filter that has seen a demand for an hour.
-func seen(c credible.Config, v float64) *credible.Filter {
+// filterAfterAnHour is a filter after an hour of a constant demand.
+func filterAfterAnHour(c credible.Config, v float64) *credible.Filter {
 	f := credible.NewFilter(c)
 	for range int(time.Hour / c.Step) {
 		f.Step(v)
@@ -74,23 +74,24 @@ func TestASuspectWaits(t *testing.T) {
 		"a fall is believed":                           {[]float64{1}, "1"},
 		"what is believed is not doubted a time later": {[]float64{900, 900, 900, 900, 900, 100, 900}, "… … … … 900+900+900+900+900 100 900"},
 	} {
-		if got := words(seen(config(), 100), c.demand...); got != c.want {
+		if got := passed(filterAfterAnHour(config(), 100), c.demand...); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}
 }
 
-// A level that is reached at a third time, each more than the corroboration time after the other, is credible from then on.
+// A level that is reached a third time, each more than the corroboration time after the other, is credible from then
+// on.
 func TestTheThirdTimeIsBelieved(t *testing.T) {
-	f := seen(config(), 100)
+	f := filterAfterAnHour(config(), 100)
 	calm := []float64{100, 100, 100, 100, 100}
-	if got := words(f, append([]float64{1000}, calm...)...); !strings.Contains(got, "1000!") {
+	if got := passed(f, append([]float64{1000}, calm...)...); !strings.Contains(got, "1000!") {
 		t.Errorf("the first time: %s", got)
 	}
-	if got := words(f, append([]float64{1000}, calm...)...); !strings.Contains(got, "1000!") {
+	if got := passed(f, append([]float64{1000}, calm...)...); !strings.Contains(got, "1000!") {
 		t.Errorf("the second time: %s", got)
 	}
-	if got := words(f, 1000, 100); got != "1000 100" {
+	if got := passed(f, 1000, 100); got != "1000 100" {
 		t.Errorf("the third time: %s", got)
 	}
 	if got := f.Bound().Base; got != 1000 {
@@ -98,12 +99,12 @@ func TestTheThirdTimeIsBelieved(t *testing.T) {
 	}
 }
 
-// What rate() makes of one bad scrape lasts for its range, and must not corroborate itself.
+// The result of rate() after one bad scrape lasts for its range, and must not corroborate itself.
 func TestOneBadScrapeDoesNotCorroborateItself(t *testing.T) {
 	for _, reach := range []time.Duration{0, time.Minute, 5 * time.Minute, 30 * time.Minute} {
 		c := config()
 		c.Corroboration = credible.Corroboration(reach, step)
-		f := seen(c, 100)
+		f := filterAfterAnHour(c, 100)
 		for range int(reach/step) + 1 {
 			f.Step(100_000)
 		}
@@ -134,7 +135,7 @@ func TestLimit(t *testing.T) {
 			f.Step(v)
 		}
 	}
-	f := seen(config(), 100)
+	f := filterAfterAnHour(config(), 100)
 	if got := f.Bound().Limit(lead); got != (credible.Limit{Known: true, Forecast: 190, Observed: 190, Base: 100}) {
 		t.Errorf("100 for an hour: %+v, want nine tenths above it", got)
 	}
@@ -149,11 +150,11 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A burst that came once counts for no more than itself from a lead window after its end, and half of that an hour later;
-// what came twice stays.
+// A burst that was seen once justifies no more than itself from a lead window after its end, and half of that an hour
+// later. A burst that was seen twice stays.
 func TestWhatCameOnceFades(t *testing.T) {
 	const lead = 1
-	f := seen(config(), 100)
+	f := filterAfterAnHour(config(), 100)
 	burst := func() {
 		for range 10 {
 			f.Step(5000)
@@ -187,19 +188,19 @@ func TestWhatCameOnceFades(t *testing.T) {
 	}
 }
 
-// From zero, and from less than one replica, history has no scale: what is observed counts as it is, and nothing is learnt
-// from it before it has lasted.
+// From zero, and from less than one replica, history has no scale: the observed demand counts as it is, and nothing is
+// learnt from it before it has lasted.
 func TestFromZeroTheObservedCounts(t *testing.T) {
 	for _, c := range []struct{ before, replica, want float64 }{
 		{0, 0, 1e6}, {0, 100, 1e6}, {50, 100, 1e6}, {50, 0, 95}, {150, 100, 285},
 	} {
 		config := config()
 		config.Replica = c.replica
-		f := seen(config, c.before)
+		f := filterAfterAnHour(config, c.before)
 		if got := len(f.Step(1e6)); got != 0 {
 			t.Errorf("from %v: a leap passes at once", c.before)
 		}
-		if got := f.Bound().Limit(1).Credit(1e6); got != c.want {
+		if got := f.Bound().Limit(1).CapObserved(1e6); got != c.want {
 			t.Errorf("from %v with a replica of %v, a million counts for %v, want %v", c.before, c.replica, got, c.want)
 		}
 		for range 4 {
@@ -211,15 +212,15 @@ func TestFromZeroTheObservedCounts(t *testing.T) {
 	}
 }
 
-func TestNoBoundBoundsNothing(t *testing.T) {
+func TestTheZeroLimitLimitsNothing(t *testing.T) {
 	limit := credible.Bound{}.Limit(3)
-	if v, was := limit.Cut(1e300); v != 1e300 || was || limit.Credit(1e300) != 1e300 {
+	if v, was := limit.CapForecast(1e300); v != 1e300 || was || limit.CapObserved(1e300) != 1e300 {
 		t.Errorf("%v, %v", v, was)
 	}
 }
 
-// The base, judged the plain way: the highest level that all samples of a corroboration time had, or that three of separate
-// times had.
+// plainBase computes the base from its definition: the highest level that all samples of a corroboration time had, or
+// that was reached at three separate times.
 func plainBase(demand []float64, span int) float64 {
 	base := 0.0
 	for end := range demand {
@@ -248,10 +249,10 @@ func plainBase(demand []float64, span int) float64 {
 	return base
 }
 
-// FuzzFilter holds a filter to what it promises, on any demand.
+// FuzzFilter checks the filter's invariants on any demand.
 func FuzzFilter(f *testing.F) {
 	for seed := range uint64(40) {
-		f.Add(wild(seed), seed%2 == 0)
+		f.Add(leapingDemand(seed), seed%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, replica bool) {
 		demand := decode(raw)
@@ -269,7 +270,7 @@ func FuzzFilter(f *testing.F) {
 			if waiting := len(filter.Waiting()); waiting > 2*span+1 || waiting+len(passed) != i+1 {
 				t.Fatalf("step %d: %d wait, %d have passed", i, waiting, len(passed))
 			}
-			hold(t, filter.Bound(), demand[:i+1], span)
+			checkBound(t, filter.Bound(), demand[:i+1], span)
 		}
 		for i := range passed {
 			if passed[i] != demand[i] && !(math.IsNaN(passed[i]) && math.IsNaN(demand[i])) {
@@ -277,13 +278,13 @@ func FuzzFilter(f *testing.F) {
 			}
 		}
 		if !replica {
-			equivariant(t, demand)
+			checkScaling(t, demand)
 		}
 	})
 }
 
-// hold checks a bound against the plain base of a demand.
-func hold(t *testing.T, b credible.Bound, demand []float64, span int) {
+// checkBound checks a bound against the plain base of a demand.
+func checkBound(t *testing.T, b credible.Bound, demand []float64, span int) {
 	t.Helper()
 	most := 2.5 * plainBase(demand, span)
 	for i := range config().Windows {
@@ -291,13 +292,13 @@ func hold(t *testing.T, b credible.Bound, demand []float64, span int) {
 			t.Fatalf("window %d: %v may be forecast of %v, want %v at most", i, l.Forecast, demand, most)
 		}
 	}
-	if !math.IsInf(b.Most, 1) && !(b.Most <= most*(1+1e-12)) {
-		t.Fatalf("%v counts of what is observed of %v, want %v at most", b.Most, demand, most)
+	if !math.IsInf(b.MaxObserved, 1) && !(b.MaxObserved <= most*(1+1e-12)) {
+		t.Fatalf("%v counts of what is observed of %v, want %v at most", b.MaxObserved, demand, most)
 	}
 }
 
-// equivariant: a demand four times as large has a bound four times as large, and the same suspects.
-func equivariant(t *testing.T, demand []float64) {
+// checkScaling: four times the demand has four times the bound, and the same suspects.
+func checkScaling(t *testing.T, demand []float64) {
 	t.Helper()
 	one, four := credible.NewFilter(config()), credible.NewFilter(config())
 	for i, v := range demand {
@@ -330,8 +331,8 @@ func decode(raw []byte) []float64 {
 	return out
 }
 
-// wild is a calm demand with leaps of any length.
-func wild(seed uint64) []byte {
+// leapingDemand is a calm demand with jumps of any length.
+func leapingDemand(seed uint64) []byte {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	out := make([]byte, 150)
 	level, left := byte(rng.IntN(100)), 0

@@ -1,13 +1,13 @@
-// Package credible says which samples of a demand can be believed, and how far a history justifies a value.
+// Package credible decides which samples of a demand are believed, and the most that a history justifies.
 //
-// Recorded demand hardly ever leaps: over 32 workloads and 1.2 million half-minutes it was above twice the highest level
-// that had lasted two minutes so far in 26 stretches. A broken scrape leaps by any factor. So what is far above all that
-// was seen is a suspect until it is corroborated, and no forecast is above the bound that history sets.
+// Recorded demand hardly ever jumps: over 32 workloads and 1.2 million half-minutes it exceeded twice the highest level
+// that had lasted two minutes so far in 26 stretches. A broken scrape can be off by any factor. So a sample far above
+// all earlier ones is a suspect until it is corroborated, and no forecast is above the bound that history sets.
 //
 //	raw sample ──> base: the highest level that lasted, or was reached at three separate times (base.go)
-//	           ──> Filter: at or below the cap of the base, the sample is credible; above it, it waits (filter.go)
-//	           ──> Bound: the most that may be forecast, from the recent, the repeated and what came once (bound.go)
+//	           ──> Filter: a sample up to the cap of the base is credible; a higher one waits (filter.go)
+//	           ──> Bound: the most that may be forecast, from recent, repeated and single levels (bound.go)
 //
-// Everything is homogeneous of degree 1 where no replica's capacity is known: a demand twice as large has a bound twice as
-// large. Time is the number of steps; there is no clock.
+// Everything is homogeneous of degree 1 where the capacity of a replica is unknown: a demand twice as large has a bound
+// twice as large. Time is the number of steps; there is no clock.
 package credible

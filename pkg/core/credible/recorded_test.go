@@ -13,12 +13,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
-// believed is what a filter made of a recorded demand.
+// believed sums up how a filter treats a recorded demand.
 type believed struct {
-	// held counts the stretches in which samples waited, longest is the longest of them; suspects were never believed.
+	// held counts the stretches in which samples waited, longest is the longest of them; suspects were never
+	// corroborated.
 	held, suspects int
 	longest        time.Duration
-	// exceeded counts the steps whose window rose above what might be forecast, of so many steps.
+	// exceeded counts the steps whose next lead window rose above the bound, of so many steps.
 	exceeded, steps int
 }
 
@@ -58,8 +59,8 @@ func believe(demand []float64) believed {
 	return out
 }
 
-// Recorded demand is hardly ever held back, never for longer than the corroboration time, and hardly ever rises above what
-// might be forecast.
+// Recorded demand is hardly ever held back, never for longer than the corroboration time, and hardly ever rises above
+// the bound.
 func TestRecordedDemandIsBelieved(t *testing.T) {
 	data := os.Getenv("FOREWARM_DATA")
 	if data == "" {
@@ -72,7 +73,7 @@ func TestRecordedDemandIsBelieved(t *testing.T) {
 			t.Fatalf("no %s in %s (%v)", pattern, data, err)
 		}
 		for _, file := range files {
-			s, err := trace.Open(file, "value")
+			s, err := trace.ReadFile(file, "value")
 			if err == nil {
 				s, err = simulate.Resample(s, step)
 			}
@@ -95,7 +96,7 @@ func TestRecordedDemandIsBelieved(t *testing.T) {
 	}
 	if share := float64(all.exceeded) / float64(all.steps); all.held > 100 || all.suspects > 100 || share > 0.001 {
 		t.Errorf(
-			"%d holds, %d suspects, %.4f of windows above the bound: the bound is in the way",
+			"%d holds, %d suspects, %.4f of windows above the bound: the bound is too low",
 			all.held,
 			all.suspects,
 			share,

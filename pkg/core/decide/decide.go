@@ -8,67 +8,66 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Input is what is known at one step: the observed demand and the distribution of its maximum over the lead window.
+// Input is what is known at one step: the observed demand and the window peak forecast.
 type Input struct {
-	// Observed demand: the mean of the last minute for rates, the last sample for gauges; no more than is credible.
+	// Observed demand, at most what is credible: the mean of the last minute for rates, the last sample for gauges.
 	Observed float64
-	// Suspect says that more was observed than is credible.
+	// Suspect reports that the measured demand was above what is credible.
 	Suspect bool
-	// Limit is the most that history justifies.
+	// Limit is the most that history can justify.
 	Limit credible.Limit
-	// Peak is the selected candidate's forecast of that maximum, to whose median an objective adds headroom.
+	// Peak is the selected candidate's forecast; an objective adds headroom to its median.
 	Peak windowpeak.Peak
-	// Window is the distribution of the maximum over the lead window, as the selected candidate has it.
-	Window windowpeak.Quantiles
+	// Quantiles of the window peak, by the selected candidate.
+	Quantiles windowpeak.Quantiles
 }
 
-// Decision is the value to serve and why: what a rule gave, and what became of it. Reason says it in a sentence.
+// Decision is the value to serve, with the numbers that Reason puts into a sentence.
 type Decision struct {
 	Value float64
-	// Observed is the demand now.
+	// Observed demand at this step.
 	Observed float64
 
-	// Rule is what the value follows from, Forecast what it gave.
+	// Rule is how the value was found, and Forecast its result before floors and limits.
 	Rule     Rule
 	Forecast float64
-	// Quantile is the level served, 0 where no quantile ruled.
+	// Quantile is the level that was served; 0 for other rules.
 	Quantile float64
-	// Margin is k, of which many spreads are served above the Median, where headroom ruled; Held is how many steps were looked
-	// back over where the highest forecast was not the newest.
-	Margin, Median, Spread float64
-	Held                   int
-	// Over is what a fallback looked back over.
-	Over time.Duration
+	// Headroom is the multiplier k: Median + k·Spread is served. HeldSteps is how many steps were looked back over if an older
+	// forecast was higher than the newest; else 0.
+	Headroom, Median, Spread float64
+	HeldSteps                int
+	// Lookback is the time over which a fallback looked back.
+	Lookback time.Duration
 
-	// Floored says that the observed demand was above the forecast and is served instead.
+	// Floored reports that the observed demand is above the forecast and is served instead.
 	Floored bool
-	// Bounded says that the value, be it forecast or observed, was cut to the Limit, which is what history justifies; Suspect
-	// that it is the observed demand that was.
+	// Bounded reports that the value was cut to Limit, the most that history can justify; Suspect reports that the observed
+	// demand was cut, rather than the forecast.
 	Bounded, Suspect bool
 	Limit            credible.Limit
-	// Capped says that all replicas sustain no more than Usable, which is served in place of what was Wanted.
-	Capped         bool
-	Usable, Wanted float64
-	// Shadow says that the observed demand is served and what the value would be is recorded: Otherwise.
-	Shadow    bool
-	Otherwise float64
+	// Capped reports that MaxCapacity, all that maxReplicas sustain, is served in place of Uncapped.
+	Capped                bool
+	MaxCapacity, Uncapped float64
+	// Shadow reports shadow mode: the observed demand is served, and WouldServe is recorded.
+	Shadow     bool
+	WouldServe float64
 }
 
-// Decide is the value to serve at the newest of the inputs, which ascend in time and are one step apart. An objective
-// serves k times the spread above the median, and looks back over half the lead time (Recall); a quantile needs the newest
-// input only. At least one input is needed.
+// Decide returns the value to serve at the newest input. The inputs ascend in time, one step apart; at least one is needed.
+// An objective serves median + k·spread and holds it for half the lead time (HoldSteps); a quantile reads the newest input
+// only.
 //
-// Worked: q50 = 100, q95 = 120, k = 1.3 and 110 observed serve 100 + 1.3·20 = 126, and go on serving at least that for
-// half the lead time.
+// Example: median 100, spread 20, k = 1.3 and 110 observed give 100 + 1.3·20 = 126, held for half the lead time.
 func Decide(policy Policy, k float64, inputs []Input) Decision {
 	newest := &inputs[len(inputs)-1]
 	d := Decision{Observed: newest.Observed, Limit: newest.Limit}
 	floor := 0.0
-	if policy.ByOutcome() {
+	if policy.ByHeadroom() {
 		d.byHeadroom(k, inputs)
 		floor = highestObserved(inputs)
 	} else {
-		d.byQuantile(policy.Level(), newest.Window)
+		d.byQuantile(policy.Level(), newest.Quantiles)
 	}
 	d.serve(policy, floor)
 	if newest.Suspect && d.Value == d.Observed {
@@ -77,20 +76,20 @@ func Decide(policy Policy, k float64, inputs []Input) Decision {
 	return d
 }
 
-// Fallback is the decision where no candidate serves: by a rule that gave a forecast, over a time of the past, and never less
-// than is observed.
+// Fallback is the decision when no candidate can serve: the forecast of a rule over a lookback, never below the observed
+// demand.
 func Fallback(policy Policy, rule Rule, forecast, observed float64, over time.Duration) Decision {
-	d := Decision{Rule: rule, Forecast: forecast, Value: forecast, Observed: observed, Over: over}
+	d := Decision{Rule: rule, Forecast: forecast, Value: forecast, Observed: observed, Lookback: over}
 	if policy.Mode == Forecast {
 		policy.Mode = Floor
 	}
-	policy.Usable = 0
+	policy.MaxCapacity = 0
 	d.serve(policy, 0)
 	return d
 }
 
-// Recall is how many inputs an objective looks at: those of the last half lead time, the newest included.
-func Recall(lead, step time.Duration) int {
+// HoldSteps is how many inputs an objective reads: those of the last half lead time, the newest included.
+func HoldSteps(lead, step time.Duration) int {
 	return 1 + int(lead/(2*step))
 }
 
@@ -98,45 +97,44 @@ func (d *Decision) byQuantile(level float64, window windowpeak.Quantiles) {
 	d.Rule, d.Quantile = ByQuantile, level
 	d.Forecast = window.At(level)
 	d.Value = d.Forecast
-	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The distribution is bounded already.
+	d.Bounded = d.Limit.Known && d.Value > 0 && d.Value >= d.Limit.Forecast // The quantiles are bounded already.
 }
 
 func (d *Decision) byHeadroom(k float64, inputs []Input) {
-	d.Rule, d.Margin = ByHeadroom, k
+	d.Rule, d.Headroom = ByHeadroom, k
 	var at int
-	d.Forecast, at = forecastOf(k, inputs)
+	d.Forecast, at = highestForecast(k, inputs)
 	d.Median, d.Spread = inputs[at].Peak.Median, inputs[at].Peak.Spread
 	if at < len(inputs)-1 {
-		d.Held = len(inputs)
+		d.HeldSteps = len(inputs)
 	}
-	d.Value, d.Bounded = d.Limit.Cut(d.Forecast)
+	d.Value, d.Bounded = d.Limit.CapForecast(d.Forecast)
 }
 
-// Held is what the inputs are worth under a multiple of their spreads with the observed demand as the floor: the largest of
-// the forecasts, no more than the newest limit, and no less than any of the observed.
-func Held(k float64, inputs []Input) float64 {
+// HeadroomValue is the value under a headroom multiplier: the largest forecast of the inputs, at most the newest limit, and at
+// least every observed demand.
+func HeadroomValue(k float64, inputs []Input) float64 {
 	var value [1]float64
-	HeldTo(value[:], []float64{k}, inputs)
+	HeadroomValuesTo(value[:], []float64{k}, inputs)
 	return value[0]
 }
 
-// HeldTo writes what the inputs are worth under each of the multiples (see Held) to dst.
-func HeldTo(dst, multiples []float64, inputs []Input) {
+// HeadroomValuesTo writes the HeadroomValue of each multiplier to dst.
+func HeadroomValuesTo(dst, multipliers []float64, inputs []Input) {
 	limit, floor := inputs[len(inputs)-1].Limit, highestObserved(inputs)
-	for i, k := range multiples {
-		value, _ := forecastOf(k, inputs)
-		value, _ = limit.Cut(value)
+	for i, k := range multipliers {
+		value, _ := highestForecast(k, inputs)
+		value, _ = limit.CapForecast(value)
 		dst[i] = math.Max(value, floor)
 	}
 }
 
-// forecastOf is the largest of the forecasts under a multiple of their spreads, and which of them it is: the newest of
-// equals.
-func forecastOf(k float64, inputs []Input) (value float64, at int) {
+// highestForecast is the largest median + k·spread of the inputs, and its index: the newest of equals.
+func highestForecast(k float64, inputs []Input) (value float64, at int) {
 	value = math.Inf(-1)
 	for i := range inputs {
-		if worth := inputs[i].Peak.Median + k*inputs[i].Peak.Spread; worth >= value {
-			value, at = worth, i
+		if forecast := inputs[i].Peak.Median + k*inputs[i].Peak.Spread; forecast >= value {
+			value, at = forecast, i
 		}
 	}
 	return value, at
@@ -150,20 +148,20 @@ func highestObserved(inputs []Input) float64 {
 	return highest
 }
 
-// serve applies the mode and the floor, and keeps the value what it can be: never negative, and no more than all replicas
-// sustain but for what is observed now.
+// serve applies the mode, the floor and the limits: the value is never negative, and at most what maxReplicas sustain unless
+// the observed demand is higher.
 func (d *Decision) serve(policy Policy, floor float64) {
 	d.Value = math.Max(d.Value, 0)
 	if policy.Mode != Forecast && floor > d.Value {
 		d.Value, d.Floored = floor, true
 	}
-	if most := policy.Usable; most > 0 && d.Value > most {
-		d.Capped, d.Usable, d.Wanted, d.Floored = true, most, d.Value, false
-		d.Value = most
+	if limit := policy.MaxCapacity; limit > 0 && d.Value > limit {
+		d.Capped, d.MaxCapacity, d.Uncapped, d.Floored = true, limit, d.Value, false
+		d.Value = limit
 	}
 	switch {
 	case policy.Mode == Shadow:
-		d.Shadow, d.Otherwise, d.Value = true, d.Value, d.Observed
+		d.Shadow, d.WouldServe, d.Value = true, d.Value, d.Observed
 	case policy.Mode != Forecast && d.Value < d.Observed:
 		d.Value, d.Floored = d.Observed, true
 	}

@@ -18,7 +18,7 @@ import (
 // window is a distribution with the given median and 95 % quantile, linear in the levels.
 func window(median, q95 float64) windowpeak.Quantiles {
 	var q windowpeak.Quantiles
-	for i, level := range windowpeak.Levels() {
+	for i, level := range windowpeak.QuantileLevels() {
 		q[i] = median + (level-0.5)/0.45*(q95-median)
 	}
 	return q
@@ -26,7 +26,7 @@ func window(median, q95 float64) windowpeak.Quantiles {
 
 func input(observed, median, q95 float64) decide.Input {
 	return decide.Input{
-		Observed: observed, Window: window(median, q95), Peak: windowpeak.Peak{Median: median, Spread: q95 - median},
+		Observed: observed, Quantiles: window(median, q95), Peak: windowpeak.Peak{Median: median, Spread: q95 - median},
 	}
 }
 
@@ -34,7 +34,7 @@ func TestDecide(t *testing.T) {
 	quantile := decide.Policy{Quantile: 0.95}
 	objective := decide.Policy{Late: 0.01, Target: 4, Lead: 5 * time.Minute}
 	bounded := objective
-	bounded.Usable = 110
+	bounded.MaxCapacity = 110
 	with := func(p decide.Policy, mode decide.Mode) decide.Policy {
 		p.Mode = mode
 		return p
@@ -122,7 +122,7 @@ func TestFloorHolds(t *testing.T) {
 			Lead:   time.Duration(rng.IntN(1200)) * time.Second,
 		}
 		if rng.IntN(2) == 0 {
-			policy.Quantile = windowpeak.Lowest + rng.Float64()*(windowpeak.Highest-windowpeak.Lowest)
+			policy.Quantile = windowpeak.LowestQuantile + rng.Float64()*(windowpeak.HighestQuantile-windowpeak.LowestQuantile)
 		}
 		inputs := make([]decide.Input, 1+rng.IntN(10))
 		for i := range inputs {
@@ -143,7 +143,7 @@ func TestRecall(t *testing.T) {
 		"half of 5 minutes at 30 s": {5 * time.Minute, 30 * time.Second, 6},
 		"a lead below the step":     {10 * time.Second, time.Minute, 1},
 	} {
-		if got := decide.Recall(tt.lead, tt.step); got != tt.want {
+		if got := decide.HoldSteps(tt.lead, tt.step); got != tt.want {
 			t.Errorf("%s: %d inputs, want %d", name, got, tt.want)
 		}
 	}
@@ -156,9 +156,14 @@ func TestQuantilesAt(t *testing.T) {
 			t.Errorf("at %v: %v, want %v", level, got, want)
 		}
 	}
-	if !slices.IsSorted(windowpeak.Levels()) || windowpeak.Levels()[0] != windowpeak.Lowest ||
-		windowpeak.Levels()[len(windowpeak.Levels())-1] != windowpeak.Highest {
-		t.Errorf("levels %v must ascend from %v to %v", windowpeak.Levels(), windowpeak.Lowest, windowpeak.Highest)
+	if !slices.IsSorted(windowpeak.QuantileLevels()) || windowpeak.QuantileLevels()[0] != windowpeak.LowestQuantile ||
+		windowpeak.QuantileLevels()[len(windowpeak.QuantileLevels())-1] != windowpeak.HighestQuantile {
+		t.Errorf(
+			"levels %v must ascend from %v to %v",
+			windowpeak.QuantileLevels(),
+			windowpeak.LowestQuantile,
+			windowpeak.HighestQuantile,
+		)
 	}
 }
 
@@ -177,7 +182,7 @@ func TestAtHorizon(t *testing.T) {
 		"shorter than any is out of reach": {time.Second, 0, false},
 		"longer than any is out of reach":  {time.Hour, 0, false},
 	} {
-		q, ok := windowpeak.AtHorizon(windows, tt.horizon)
+		q, ok := windowpeak.QuantilesAtHorizon(windows, tt.horizon)
 		if ok != tt.ok || math.Abs(q.At(0.5)-tt.want) > 1e-9 {
 			t.Errorf("%s: median %v, %v; want %v, %v", name, q.At(0.5), ok, tt.want, tt.ok)
 		}
@@ -185,10 +190,10 @@ func TestAtHorizon(t *testing.T) {
 }
 
 func TestParseSelection(t *testing.T) {
-	got, err := decide.ParseSelection(map[string]string{
+	got, err := decide.ParseSelector(map[string]string{
 		"horizon": "1h30m", "quantile": "0.9", "model": "arima", "serve": "forecast",
 	})
-	want := decide.Selection{Horizon: 90 * time.Minute, Quantile: 0.9, Model: "arima", Mode: decide.Forecast}
+	want := decide.Overrides{Horizon: 90 * time.Minute, Quantile: 0.9, Model: "arima", Mode: decide.Forecast}
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
@@ -211,8 +216,8 @@ func TestParseSelectionRefuses(t *testing.T) {
 		"every problem at once":  {map[string]string{"a": "", "quantile": "x", "late": "y"}, []string{`"a"`, "quantile=", "late="}},
 		"a long value is cut":    {map[string]string{"late": strings.Repeat("x", 5000)}, []string{"late="}},
 	} {
-		_, err := decide.ParseSelection(tt.pairs)
-		if !errors.Is(err, decide.ErrSelection) {
+		_, err := decide.ParseSelector(tt.pairs)
+		if !errors.Is(err, decide.ErrSelector) {
 			t.Errorf("%s: %v, want ErrSelection", name, err)
 			continue
 		}
@@ -230,13 +235,13 @@ func TestParseSelectionRefuses(t *testing.T) {
 func TestSelectionApply(t *testing.T) {
 	own := decide.Policy{Quantile: 0.95, Target: 4}
 	for name, tt := range map[string]struct {
-		selection decide.Selection
+		selection decide.Overrides
 		want      decide.Policy
 	}{
-		"nothing keeps the policy":           {decide.Selection{}, own},
-		"a quantile replaces the quantile":   {decide.Selection{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
-		"an objective replaces the quantile": {decide.Selection{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
-		"a mode is set beside what there is": {decide.Selection{Mode: decide.Shadow}, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
+		"nothing keeps the policy":           {decide.Overrides{}, own},
+		"a quantile replaces the quantile":   {decide.Overrides{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
+		"an objective replaces the quantile": {decide.Overrides{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
+		"a mode is set beside what there is": {decide.Overrides{Mode: decide.Shadow}, decide.Policy{Quantile: 0.95, Target: 4, Mode: decide.Shadow}},
 	} {
 		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -248,12 +253,12 @@ func TestSelectionApply(t *testing.T) {
 func TestSelectionOverridesACostRatio(t *testing.T) {
 	own := decide.Policy{CostRatio: 20, Target: 4}
 	for name, tt := range map[string]struct {
-		selection decide.Selection
+		selection decide.Overrides
 		want      decide.Policy
 	}{
-		"nothing keeps it": {decide.Selection{Mode: decide.Shadow}, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
-		"a quantile":       {decide.Selection{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
-		"an objective":     {decide.Selection{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
+		"nothing keeps it": {decide.Overrides{Mode: decide.Shadow}, decide.Policy{CostRatio: 20, Target: 4, Mode: decide.Shadow}},
+		"a quantile":       {decide.Overrides{Quantile: 0.5}, decide.Policy{Quantile: 0.5, Target: 4}},
+		"an objective":     {decide.Overrides{Late: 0.02}, decide.Policy{Late: 0.02, Target: 4}},
 	} {
 		if diff := cmp.Diff(tt.want, tt.selection.Apply(own)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -266,11 +271,11 @@ func FuzzParseSelection(f *testing.F) {
 	f.Add("quantile", "0.95")
 	f.Add("late", "1e-400")
 	f.Fuzz(func(t *testing.T, key, value string) {
-		s, err := decide.ParseSelection(map[string]string{key: value})
+		s, err := decide.ParseSelector(map[string]string{key: value})
 		if err != nil {
 			return
 		}
-		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.Highest || math.IsNaN(s.Late) ||
+		if s.Horizon < 0 || math.IsNaN(s.Quantile) || s.Quantile > windowpeak.HighestQuantile || math.IsNaN(s.Late) ||
 			s.Late >= 1 {
 			t.Errorf("%q=%q gives %+v", key, value, s)
 		}

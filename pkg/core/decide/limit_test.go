@@ -24,35 +24,35 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 		"below the limit": {
 			objective,
 			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
-			120, false, "median 100",
+			120, false, "window peak median 100",
 		},
 		"above it": {
 			objective,
 			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
-			150, true, "150 is all that its history justifies (the highest credible demand is 100): median 100",
+			150, true, "150 is served, the most that history can justify (the highest credible demand is 100): window peak median 100",
 		},
 		"without a limit": {
-			objective, decide.Input{Observed: 100, Peak: windowpeak.Peak{Median: 100, Spread: 100}}, 300, false, "median 100",
+			objective, decide.Input{Observed: 100, Peak: windowpeak.Peak{Median: 100, Spread: 100}}, 300, false, "window peak median 100",
 		},
 		"a suspect": {
 			objective,
 			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
-			160, true, "more is observed than its history justifies (the highest credible demand is 100): the observed 160",
+			160, true, "the demand is above what history can justify (the highest credible demand is 100): the observed 160",
 		},
 		"a suspect, where the forecast is asked for as it is": {
 			decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute, Mode: decide.Forecast},
 			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
-			120, false, "median 100",
+			120, false, "window peak median 100",
 		},
 		"a demand above the limit that is no suspect": {
 			objective,
 			decide.Input{Observed: 155, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
-			155, false, "the observed 155 is served, above the forecast",
+			155, false, "the observed 155 is served, it is above the forecast",
 		},
 		"a quantile": {
 			decide.Policy{Quantile: 0.95},
-			decide.Input{Observed: 100, Limit: limit, Window: window(150, 150)},
-			150, true, "150 is all that its history justifies (the highest credible demand is 100): the 0.95 quantile",
+			decide.Input{Observed: 100, Limit: limit, Quantiles: window(150, 150)},
+			150, true, "150 is served, the most that history can justify (the highest credible demand is 100): the 0.95 quantile",
 		},
 	} {
 		d := decide.Decide(c.policy, 2, []decide.Input{c.in})

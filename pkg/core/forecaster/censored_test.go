@@ -37,7 +37,7 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 	const capacity = 300 // The peak is 400.
 	objective := config()
 	objective.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
-	objective.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+	objective.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
 		t.Run(name, func(t *testing.T) {
 			c.Models = []string{windowpeak.HoltWinters} // Quick to fit.
@@ -93,7 +93,7 @@ func TestAMaskedSampleIsAGap(t *testing.T) {
 func TestNothingButBounds(t *testing.T) {
 	objective := config()
 	objective.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
-	objective.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+	objective.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for name, c := range map[string]forecaster.Config{"a quantile": config(), "an objective": objective} {
 		f := forecaster.New(c, history(0, nil))
 		rng := rand.New(rand.NewPCG(5, 4))

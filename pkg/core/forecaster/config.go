@@ -10,56 +10,55 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/margin"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Config is what a Forecaster needs to know beside the history.
+// Config is what a Forecaster needs beside the history.
 type Config struct {
 	// Step of the series, > 0.
 	Step time.Duration
-	// Window is the lead window W, at least one step: the maximum over it is what the decision is about.
+	// Window is the lead window, at least one step.
 	Window time.Duration
-	// Seasons are the cycles in which demand comes again, ascending; none means a Day. The first is also the time over which
-	// candidates are judged, so that all of the cycle is in it.
+	// Seasons are the demand's cycles, ascending; none means a Day. Candidates are scored over the first one, so that a whole
+	// cycle counts.
 	Seasons []time.Duration
-	// Rate says that samples are rates: demand is then their mean over the last minute, else the last sample.
+	// Rate means that samples are rates: demand is their mean over the last minute, else the last sample.
 	Rate bool
-	// Lookback is how long one bad sample of the demand's source may stand in it.
+	// Lookback is how long one bad sample of the source can affect the demand.
 	Lookback time.Duration
-	// Models that may serve, by name (see windowpeak.Names); empty means all. The baselines and the regression are always
-	// among them.
+	// Models that may be selected, by name (see windowpeak.CandidateNames); empty means all. The baselines and the regression
+	// are always included.
 	Models []string
 	// Policy is applied at every step.
 	Policy decide.Policy
-	// Also are further policies, whose values are decided beside the Policy's own for those who compare many (see ValuesTo).
-	// They differ from it in what is asked for alone.
-	Also []decide.Policy
-	// Scalings are the autoscalers that read the value; an objective needs one at least.
-	Scalings []decide.Scaling
-	// Horizons are calibrated beside the lead window and those that can be asked for by default.
+	// ExtraPolicies are decided beside the Policy, to compare many at once (see ValuesTo). They differ from it in the quantile,
+	// the objective or the cost ratio only.
+	ExtraPolicies []decide.Policy
+	// Autoscalers that read the served value; an objective needs at least one.
+	Autoscalers []decide.Autoscaler
+	// Horizons are calibrated beside the lead window and the default ones.
 	Horizons []time.Duration
-	// Learnt is what is known of other workloads; nil means what is shipped.
-	Learnt *Learnt
+	// Priors from other workloads; nil means the built-in ones.
+	Priors *Priors
 
-	// extra is a candidate beside those that there are.
+	// extra is a candidate beside the built-in ones.
 	extra forecast.Model
 }
 
-// Learnt is what is known of other workloads.
-type Learnt struct {
-	Prior   windowpeak.Prior
-	Margins margin.Priors
-	// Reads and Without are windowpeak.Config's.
-	Reads, Without []string
-	// Multiple of the spread that is served for the Policy, and for each of the policies beside it, instead of what the
-	// outcome says; 0 leaves it to that.
-	Multiple []float64
+// Priors are what is learnt from other workloads, and experiments with it.
+type Priors struct {
+	WindowPeak windowpeak.Prior
+	Headroom   headroom.Priors
+	// RegressionInputs and WithoutFeatures are windowpeak.Config's.
+	RegressionInputs, WithoutFeatures []string
+	// FixedHeadroom is the multiplier for the Policy and for each of the ExtraPolicies, instead of calibrated ones; 0 for none.
+	FixedHeadroom []float64
 }
 
 const (
-	// reach is the longest horizon that can be asked for, where four lead windows are not longer.
-	reach = time.Hour
+	// defaultMaxHorizon is the longest horizon that a request can ask for, unless four lead windows are longer.
+	defaultMaxHorizon = time.Hour
 	// rateWindow is what a rate's observed demand is averaged over.
 	rateWindow = time.Minute
 )
@@ -77,23 +76,23 @@ func (c Config) Validate() error {
 	if c.Window < c.Step {
 		problems = append(problems, fmt.Errorf("window %s, want at least the step %s", c.Window, c.Step))
 	}
-	for _, p := range append([]decide.Policy{c.Policy}, c.Also...) {
-		if p.ByOutcome() && p.CostRatio == 0 && !(p.Late > 0 && p.Late < 1) {
-			problems = append(problems, fmt.Errorf("an objective of %v, want a share above 0 and below 1", p.Late))
+	for _, p := range append([]decide.Policy{c.Policy}, c.ExtraPolicies...) {
+		if p.ByHeadroom() && p.CostRatio == 0 && !(p.Late > 0 && p.Late < 1) {
+			problems = append(problems, fmt.Errorf("objective %v, want a share above 0 and below 1", p.Late))
 		}
 	}
 	for _, name := range c.Models {
-		if _, known := windowpeak.Canonical(name); !known {
-			problems = append(problems, fmt.Errorf("unknown model %q, valid are %v", name, windowpeak.Names()))
+		if _, known := windowpeak.CanonicalName(name); !known {
+			problems = append(problems, fmt.Errorf("unknown model %q, valid are %v", name, windowpeak.CandidateNames()))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// replica is what the smallest replica sustains, 0 where nothing says so.
-func (c Config) replica() float64 {
+// replicaCapacity is the demand that a replica sustains, the smallest of all autoscalers; 0 if it is unknown.
+func (c Config) replicaCapacity() float64 {
 	replica := c.Policy.Target
-	for _, s := range c.Scalings {
+	for _, s := range c.Autoscalers {
 		if replica == 0 || s.Target() < replica {
 			replica = s.Target()
 		}
@@ -101,16 +100,16 @@ func (c Config) replica() float64 {
 	return replica
 }
 
-// credible is how the demand is filtered of what cannot be believed.
-func (c Config) credible(windows []int) credible.Config {
+// credibleConfig is the configuration of the filter for suspects.
+func (c Config) credibleConfig(windows []int) credible.Config {
 	return credible.Config{
 		Step: c.Step, Corroboration: credible.Corroboration(c.Lookback, c.Step), Windows: windows,
-		Lead: slices.Index(windows, c.stepsIn(c.Window)), Replica: c.replica(),
+		Lead: slices.Index(windows, c.stepsIn(c.Window)), Replica: c.replicaCapacity(),
 	}
 }
 
-// peaks is how the window peak is forecast.
-func (c Config) peaks() (windowpeak.Config, error) {
+// windowPeakConfig is the configuration of the window peak forecast.
+func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 	out := windowpeak.Config{
 		Step:    c.Step,
 		Window:  c.Window,
@@ -120,36 +119,36 @@ func (c Config) peaks() (windowpeak.Config, error) {
 		Extra:   c.extra,
 	}
 	for _, name := range c.Models {
-		if canonical, known := windowpeak.Canonical(name); known {
+		if canonical, known := windowpeak.CanonicalName(name); known {
 			name = canonical
 		}
 		out.Models = append(out.Models, name)
 	}
-	for _, s := range c.Scalings {
+	for _, s := range c.Autoscalers {
 		up, _ := s.HPA.Tolerances()
 		out.Tolerance = math.Max(out.Tolerance, up)
 	}
-	if c.Learnt != nil {
-		out.Prior, out.Reads, out.Without = c.Learnt.Prior, c.Learnt.Reads, c.Learnt.Without
+	if c.Priors != nil {
+		out.Prior, out.RegressionInputs, out.WithoutFeatures = c.Priors.WindowPeak, c.Priors.RegressionInputs, c.Priors.WithoutFeatures
 		return out, nil
 	}
 	var err error
-	out.Prior, err = windowpeak.Shipped(c.Window)
+	out.Prior, err = windowpeak.BuiltinPrior(c.Window)
 	return out, err
 }
 
-// stepsIn is d in steps, rounded up, at least one: a window that ends between two steps includes the later one.
+// stepsIn is d in steps, rounded up, at least one.
 func (c Config) stepsIn(d time.Duration) int { return max(1, int((d+c.Step-1)/c.Step)) }
 
-// average is how many samples the demand is the mean of.
-func (c Config) average() int {
+// averagedSamples is how many samples the demand is the mean of.
+func (c Config) averagedSamples() int {
 	if !c.Rate {
 		return 1
 	}
 	return max(1, int(rateWindow/c.Step))
 }
 
-// season is the first of the Seasons, with its default.
+// season is the first of the Seasons, or the default.
 func (c Config) season() time.Duration {
 	if len(c.Seasons) == 0 {
 		return windowpeak.Day
@@ -157,10 +156,10 @@ func (c Config) season() time.Duration {
 	return c.Seasons[0]
 }
 
-// horizons are calibrated beside the lead window, in steps: twice that, the reach, and those asked for.
+// horizons are calibrated beside the lead window, in steps: twice that, the max horizon, and those configured.
 func (c Config) horizons() []int {
 	w := c.stepsIn(c.Window)
-	out := []int{2 * w, max(4*w, c.stepsIn(reach))}
+	out := []int{2 * w, max(4*w, c.stepsIn(defaultMaxHorizon))}
 	for _, h := range c.Horizons {
 		out = append(out, c.stepsIn(h))
 	}

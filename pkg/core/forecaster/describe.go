@@ -5,23 +5,23 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Describe writes what the forecaster knows to an entry.
+// Describe writes the forecaster's state to an entry.
 func (f *Forecaster) Describe(e *snapshot.Entry) {
-	e.Observed, e.Decision = f.credit(), f.decision
+	e.Observed, e.Decision = f.credited(), f.decision
 	e.Skill, e.Coverage = math.NaN(), f.record.covered.Value()
 	e.Recent, e.Past = f.record.recent(), f.record.forecasts()
-	e.Repairs = f.spans.Since(e.Recent.Start)
+	e.Classifications = f.spans.Since(e.Recent.Start)
 	if f.peaks == nil {
 		return
 	}
 	windows := f.peaks.Windows()
-	e.Window = time.Duration(windows[f.peaks.Own()]) * f.config.Step
-	e.Reach = time.Duration(windows[len(windows)-1]) * f.config.Step
+	e.Window = time.Duration(windows[f.peaks.LeadWindowIndex()]) * f.config.Step
+	e.MaxHorizon = time.Duration(windows[len(windows)-1]) * f.config.Step
 	e.Inputs = append([]decide.Input(nil), f.inputs...)
 	last := f.peaks.Candidates()[f.peaks.Find(windowpeak.LastValue)]
 	for _, c := range f.peaks.Candidates() {
@@ -30,43 +30,48 @@ func (f *Forecaster) Describe(e *snapshot.Entry) {
 	f.describeSelection(e, last)
 }
 
-// describeSelection writes which candidate serves, and why.
+// describeSelection writes which candidate is selected, and why.
 func (f *Forecaster) describeSelection(e *snapshot.Entry, last *windowpeak.Candidate) {
-	e.Choice = f.selection.gate.Choice(f.selection.scored)
-	if o := f.selection.objective; o != nil {
-		e.Outcome = o.Report()
-		if e.Outcome != nil {
-			e.Choice = e.Outcome.Choice
-			f.refineNamed(e.Outcome)
+	e.Choice = f.selection.byPinballLoss.Reason(f.selection.scored)
+	if o := f.selection.calibrator; o != nil {
+		e.Objective = o.Report()
+		if e.Objective != nil {
+			e.Choice = e.Objective.Selection
+			f.refineNamed(e.Objective)
 			if f.decision.Bounded {
-				e.Outcome.Bound(f.limit())
+				e.Objective.SetBounded(f.limit())
 			}
 		}
 	}
-	e.Fault = f.fault
+	e.ObjectiveError = f.objectiveErr
 	if !f.Decided() {
 		return
 	}
 	c := f.selection.candidate(0)
 	e.Model, e.Skill = c.Name(), skill(c, last)
-	if e.Outcome != nil {
-		e.Skill = e.Outcome.Skill()
+	if e.Objective != nil {
+		e.Skill = e.Objective.Skill()
 	}
 	e.PathModel, e.Path = f.path(c)
 }
 
-// refineNamed sets what is known now of the candidates that autoscalers ask for.
-func (f *Forecaster) refineNamed(r *outcome.Report) {
+// refineNamed completes the newest inputs of the candidates that autoscalers request by name.
+func (f *Forecaster) refineNamed(r *objective.Report) {
 	for _, n := range r.Named {
 		if len(n.Inputs) > 0 {
-			f.refine(&n.Inputs[len(n.Inputs)-1], f.peaks.Candidates()[f.peaks.Find(n.Name)])
+			f.completeInput(&n.Inputs[len(n.Inputs)-1], f.peaks.Candidates()[f.peaks.Find(n.Name)])
 		}
 	}
 }
 
 func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate {
 	out := snapshot.Candidate{
-		Name: c.Name(), Title: c.Title(), Free: c.Baseline(), Loss: math.NaN(), Skill: math.NaN(), Coverage: math.NaN(),
+		Name:     c.Name(),
+		Title:    c.Title(),
+		Baseline: c.Baseline(),
+		Loss:     math.NaN(),
+		Skill:    math.NaN(),
+		Coverage: math.NaN(),
 	}
 	if err := c.Err(); err != nil {
 		out.Error = err.Error()
@@ -77,33 +82,32 @@ func (f *Forecaster) candidate(c, last *windowpeak.Candidate) snapshot.Candidate
 	return out
 }
 
-// path is the selected candidate's forecast step by step or, where that knows the lead window alone, that of the candidate of
-// least pinball loss among those that know steps.
+// path is the forecast step by step of the selected candidate's stepForecaster.
 func (f *Forecaster) path(c *windowpeak.Candidate) (name string, path []snapshot.PathStep) {
 	windows := f.peaks.Windows()
 	steps, levels := windows[len(windows)-1], snapshot.PathLevels()
-	c = f.stepper(c)
+	c = f.stepForecaster(c)
 	points, quantiles := c.Path(steps, levels[:])
 	limit := f.bound.Limit(len(windows) - 1)
 	for i, point := range points {
 		one := snapshot.PathStep{Time: f.End().Add(time.Duration(i) * f.config.Step)}
-		one.Point, _ = limit.Cut(point)
+		one.Point, _ = limit.CapForecast(point)
 		for j := range levels {
-			one.Quantiles[j], _ = limit.Cut(quantiles[j][i])
+			one.Quantiles[j], _ = limit.CapForecast(quantiles[j][i])
 		}
 		path = append(path, one)
 	}
 	return c.Name(), path
 }
 
-// stepper is a candidate that forecasts step by step: the selected one if it does, else the one of least pinball loss.
-func (f *Forecaster) stepper(c *windowpeak.Candidate) *windowpeak.Candidate {
-	if c.Steps() {
+// stepForecaster is a candidate that forecasts step by step: the selected one if it does, else the one of lowest pinball loss.
+func (f *Forecaster) stepForecaster(c *windowpeak.Candidate) *windowpeak.Candidate {
+	if c.ForecastsSteps() {
 		return c
 	}
 	best := c
 	for _, other := range f.peaks.Candidates() {
-		if other.Steps() && (!best.Steps() || other.Loss() < best.Loss()) {
+		if other.ForecastsSteps() && (!best.ForecastsSteps() || other.Loss() < best.Loss()) {
 			best = other
 		}
 	}

@@ -1,12 +1,12 @@
-// Package forecaster lives one series: reading by reading it makes the decision what to serve.
+// Package forecaster decides what to serve for one series, one reading at a time.
 //
-//	reading ──> what it is worth (packages credible and repair)
-//	        ──> the demand that is observed (demand.go)
+//	reading ──> what it is worth (packages credible and classify)
+//	        ──> the observed demand (demand.go)
 //	        ──> candidates forecast the window peak, and are scored (package windowpeak)
-//	        ──> the selection: by pinball loss, or by the bill of simulated autoscalers (selection.go, package outcome)
+//	        ──> the selection: by pinball loss, or by the cost of simulated autoscalers (selection.go, package objective)
 //	        ──> the headroom above the median, the bound, the value (package decide)
-//	        ──> what is shown of it (describe.go, record.go)
+//	        ──> what the APIs show (describe.go, record.go)
 //
-// New steps through a history with the very Step that live samples take. There is no clock, no lock and no goroutine; the
-// same history gives the same state to the last bit. The server, simulate, backtest and the benches all make a Forecaster.
+// New replays a history with the same Step that live samples take. There is no clock, lock or goroutine; the same history
+// gives the same state to the last bit. The server, simulate, backtest and the benches all use a Forecaster.
 package forecaster

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -87,31 +87,32 @@ func seasonal(model string) bool {
 	return model == windowpeak.HoltWinters || model == windowpeak.LastSeason || model == windowpeak.Auto
 }
 
-// An objective is served by the shape that was learnt from what came, also from the live steps; a quantile asks for none.
-func TestObjectivesAreServedByTheLearntShape(t *testing.T) {
+// An objective is served by the regression, which learns from live steps, too; a quantile does not need it.
+func TestObjectivesAreServedByTheRegression(t *testing.T) {
 	c := config()
 	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
-	c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+	c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	demand := saw(rand.New(rand.NewPCG(7, 8)))
 	f := forecaster.New(c, history(8*288, demand))
 	before := describe(f)
 	newest := before.Inputs[len(before.Inputs)-1].Peak
-	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason(), " k = ") {
+	if !(newest.Spread > 0) || !strings.Contains(before.Decision.Reason(), " headroom ") {
 		t.Errorf("%+v: %s", newest, before.Decision.Reason())
 	}
-	if o := before.Outcome; o == nil || o.Verdict != outcome.Met || o.Over != 7*24*time.Hour {
-		t.Errorf("the outcome is %+v", o)
+	if o := before.Objective; o == nil || o.Verdict != objective.Met || o.Period != 7*24*time.Hour {
+		t.Errorf("the objective is %+v", o)
 	}
-	if before.Model != before.Outcome.Choice.Name || before.ModelReason() != before.Outcome.Choice.Words() {
+	if before.Model != before.Objective.Selection.Selected ||
+		before.ModelReason() != before.Objective.Selection.Message() {
 		t.Errorf(
 			"%s is said to serve (%s), and %s does",
 			before.Model,
 			before.ModelReason(),
-			before.Outcome.Choice.Name,
+			before.Objective.Selection.Selected,
 		)
 	}
-	if k := before.Decision.Margin; k != before.Outcome.K(c.Policy) || !(k > 0) {
-		t.Errorf("k = %v, and %v by the outcome", k, before.Outcome.K(c.Policy))
+	if k := before.Decision.Headroom; k != before.Objective.HeadroomFor(c.Policy) || !(k > 0) {
+		t.Errorf("headroom %v, and %v by the objective", k, before.Objective.HeadroomFor(c.Policy))
 	}
 	// Before the ramp of the morning more is expected than is there.
 	for i := 8 * 288; i < 8*288+7*12; i++ {
@@ -129,16 +130,16 @@ func TestACostRatioIsServedByTheLearntShape(t *testing.T) {
 	for _, ratio := range []float64{1, 1000} {
 		c := config()
 		c.Policy = decide.Policy{CostRatio: ratio, Target: 20, Lead: 10 * time.Minute}
-		c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(20)}}
+		c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(20)}}
 		e := describe(forecaster.New(c, history(4*288, saw(rand.New(rand.NewPCG(7, 8))))))
-		o := e.Outcome
-		if o == nil || o.Price != ratio || o.Late != 0 || e.Decision.Margin != o.K(c.Policy) {
-			t.Fatalf("at %v k = %v is served, the outcome is %+v", ratio, e.Decision.Margin, o)
+		o := e.Objective
+		if o == nil || o.Price != ratio || o.Late != 0 || e.Decision.Headroom != o.HeadroomFor(c.Policy) {
+			t.Fatalf("at %v k = %v is served, the objective is %+v", ratio, e.Decision.Headroom, o)
 		}
-		if !(e.Decision.Margin > before) {
-			t.Errorf("at %v k = %v is served, at a lower ratio %v", ratio, e.Decision.Margin, before)
+		if !(e.Decision.Headroom > before) {
+			t.Errorf("at %v k = %v is served, at a lower ratio %v", ratio, e.Decision.Headroom, before)
 		}
-		before = e.Decision.Margin
+		before = e.Decision.Headroom
 	}
 }
 
@@ -370,10 +371,10 @@ func TestPastIsWhatWasServedAndWhatCame(t *testing.T) {
 	for _, p := range e.Past {
 		i := p.Time.Sub(start).Minutes() / 5
 		switch {
-		case math.IsNaN(p.Observed):
+		case math.IsNaN(p.Actual):
 			open++
-		case p.Observed != i+3:
-			t.Fatalf("the window after step %v had its maximum at %v, want %v", i, p.Observed, i+3)
+		case p.Actual != i+3:
+			t.Fatalf("the window after step %v had its maximum at %v, want %v", i, p.Actual, i+3)
 		}
 	}
 	if open != 3 || len(e.Past) < 100 {
@@ -398,11 +399,11 @@ func TestCanonical(t *testing.T) {
 	for spelled, want := range map[string]string{
 		"HoltWinters": "holt-winters", "holt_winters": "holt-winters", "ARIMA": "arima", "Last Value": "last-value",
 	} {
-		if got, ok := windowpeak.Canonical(spelled); !ok || got != want {
+		if got, ok := windowpeak.CanonicalName(spelled); !ok || got != want {
 			t.Errorf("%s is %q, %v; want %q", spelled, got, ok, want)
 		}
 	}
-	if got, ok := windowpeak.Canonical("prophet"); ok {
+	if got, ok := windowpeak.CanonicalName("prophet"); ok {
 		t.Errorf("prophet is %q", got)
 	}
 }

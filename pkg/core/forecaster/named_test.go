@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -16,11 +16,11 @@ import (
 func asked(candidates ...string) forecaster.Config {
 	c := config()
 	c.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 10 * time.Minute}
-	c.Scalings = []decide.Scaling{{By: "spec.scaling", HPA: stock(10)}}
+	c.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: stock(10)}}
 	for _, name := range candidates {
-		c.Scalings = append(
-			c.Scalings,
-			decide.Scaling{By: "HorizontalPodAutoscaler/" + name, HPA: stock(10), Candidate: name},
+		c.Autoscalers = append(
+			c.Autoscalers,
+			decide.Autoscaler{Name: "HorizontalPodAutoscaler/" + name, HPA: stock(10), Candidate: name},
 		)
 	}
 	return c
@@ -30,7 +30,7 @@ func asked(candidates ...string) forecaster.Config {
 func answer(t *testing.T, e *snapshot.Entry, model string) float64 {
 	t.Helper()
 	e.State, e.StaleAt = snapshot.Ready, start.Add(100*24*time.Hour)
-	a, err := e.Answer(decide.Selection{Model: model}, start)
+	a, err := e.Answer(decide.Overrides{Model: model}, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,22 +46,22 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 		t.Errorf("%s by %+v; with a named candidate beside it %s by %+v",
 			plain.Decision.Reason(), plain.Choice, named.Decision.Reason(), named.Choice)
 	}
-	ses := named.Outcome.Find(windowpeak.SES)
-	if ses == nil || len(named.Outcome.Named) != 1 || plain.Outcome.Find(windowpeak.SES) != nil {
-		t.Fatalf("named are %+v", named.Outcome.Named)
+	ses := named.Objective.FindNamed(windowpeak.SES)
+	if ses == nil || len(named.Objective.Named) != 1 || plain.Objective.FindNamed(windowpeak.SES) != nil {
+		t.Fatalf("named are %+v", named.Objective.Named)
 	}
-	k := ses.K(named.Policy)
-	if expected := ses.Scalings[0].Expected; !(k > 0) || !(expected <= 0.01) {
+	k := ses.HeadroomFor(named.Policy)
+	if expected := ses.Autoscalers[0].ExpectedLate; !(k > 0) || !(expected <= 0.01) {
 		t.Errorf("k = %v, with which %v is expected to be late, want 0.01 at most", k, expected)
 	}
 	policy := asked().Policy
 	named.Policy, plain.Policy = policy, policy
-	want := decide.Decide(policy, ses.K(policy), ses.Inputs).Value
+	want := decide.Decide(policy, ses.HeadroomFor(policy), ses.Inputs).Value
 	if got := answer(t, named, windowpeak.SES); got != want {
 		t.Errorf("model=ses is answered %v, want the median and its headroom %v", got, want)
 	}
 	quantile := candidate(t, plain, windowpeak.SES).Windows
-	at, ok := windowpeak.AtHorizon(quantile, config().Window)
+	at, ok := windowpeak.QuantilesAtHorizon(quantile, config().Window)
 	if got := answer(t, plain, windowpeak.SES); !ok || got != max(at.At(decide.DefaultQuantile), plain.Observed) {
 		t.Errorf(
 			"model=ses, which no autoscaler asks for, is answered %v, want the quantile %v",
@@ -74,10 +74,10 @@ func TestANamedCandidateKeepsTheObjective(t *testing.T) {
 // Where all autoscalers ask for a model, what is served without a selector is calibrated for them, too.
 func TestAllAutoscalersAskForAModel(t *testing.T) {
 	c := asked(windowpeak.ARIMA)
-	c.Scalings = c.Scalings[1:]
+	c.Autoscalers = c.Autoscalers[1:]
 	e := describe(forecaster.New(c, history(4*288, saw(rand.New(rand.NewPCG(7, 8))))))
-	if e.Outcome == nil || e.Outcome.Verdict != outcome.Met ||
-		e.Outcome.Scalings[0].By != "HorizontalPodAutoscaler/arima" {
-		t.Errorf("the outcome is %+v", e.Outcome)
+	if e.Objective == nil || e.Objective.Verdict != objective.Met ||
+		e.Objective.Autoscalers[0].Name != "HorizontalPodAutoscaler/arima" {
+		t.Errorf("the objective is %+v", e.Objective)
 	}
 }

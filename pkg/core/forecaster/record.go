@@ -9,10 +9,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// recordLength is how many points of the past are kept to be looked at: a day of five minutes each.
+// recordLength is how many points of the past are kept: a day of five minutes each.
 const recordLength = 288
 
-// record keeps the recent past on a coarse grid, for eyes: what was observed, and what was served beside what came.
+// record keeps the recent past on a coarse grid, for display: the observed demand, and served values with actual window peaks.
 type record struct {
 	step    time.Duration
 	stride  int // steps in a point
@@ -22,17 +22,17 @@ type record struct {
 	last    int64 // index of the newest step
 	past    trailing.Ring[served]
 	pending trailing.Ring[float64] // values served for the lead windows that are open
-	covered trailing.Fading
+	covered trailing.FadingMean
 	window  int // steps
 }
 
-// served is a value that was served at a step, and the maximum that came over its window, NaN while it is open.
+// served is the value that was served at a step, and the actual window peak, NaN while the window is open.
 type served struct {
-	index       int64
-	value, came float64
+	index         int64
+	value, actual float64
 }
 
-// newRecord chooses the stride so that the points reach over a history of n steps, or a day where it is longer.
+// newRecord chooses the stride so that the points cover a history of n steps, at most a day.
 func newRecord(c Config, n, window int) record {
 	longest := max(1, int(5*time.Minute/c.Step))
 	stride := min(max(1, (n+recordLength-1)/recordLength), longest)
@@ -43,11 +43,11 @@ func newRecord(c Config, n, window int) record {
 		means:   trailing.NewRing[float64](recordLength),
 		pending: trailing.NewRing[float64](window),
 		window:  window,
-		covered: trailing.NewFading(c.season()),
+		covered: trailing.NewFadingMean(c.season()),
 	}
 }
 
-// observe takes the demand at a step.
+// observe records the demand at a step.
 func (r *record) observe(index int64, now float64) {
 	r.last = index
 	if !math.IsNaN(now) {
@@ -55,63 +55,63 @@ func (r *record) observe(index int64, now float64) {
 		r.count++
 	}
 	if r.tick(index) {
-		r.means.Push(r.sum / float64(r.count)) // NaN where all was gap.
+		r.means.Push(r.sum / float64(r.count)) // NaN if all are gaps.
 		r.sum, r.count = 0, 0
 	}
 }
 
-// resolve takes the maximum that came over the lead window that ends at a step, or the least that it was.
-func (r *record) resolve(index int64, came float64, atLeast bool) {
+// resolve records the actual peak of the lead window that ends at a step; of a censored one the lower bound.
+func (r *record) resolve(index int64, actual float64, censored bool) {
 	if r.pending.Len() < r.window {
 		return
 	}
 	served := r.pending.Ago(r.window - 1)
-	if math.IsNaN(came) || math.IsNaN(served) {
+	if math.IsNaN(actual) || math.IsNaN(served) {
 		return
 	}
-	if came > served || !atLeast {
+	if actual > served || !censored {
 		within := 0.0
-		if came <= served {
+		if actual <= served {
 			within = 1
 		}
 		r.covered.Add(within, r.step)
 	}
 	begun := index - int64(r.window)
-	for i := 0; r.past.Knows(i) && r.past.Back(i).index >= begun; i++ {
-		if one := r.past.Back(i); one.index == begun {
-			one.came = came
+	for i := 0; r.past.Has(i) && r.past.Ref(i).index >= begun; i++ {
+		if one := r.past.Ref(i); one.index == begun {
+			one.actual = actual
 		}
 	}
 }
 
-// serve takes the value served at a step, NaN for none.
+// serve records the value served at a step, NaN for none.
 func (r *record) serve(index int64, value float64) {
 	r.pending.Push(value)
 	if !r.tick(index) || math.IsNaN(value) {
 		return
 	}
-	r.past.Push(served{index: index, value: value, came: math.NaN()})
+	r.past.Push(served{index: index, value: value, actual: math.NaN()})
 }
 
 func (r *record) tick(index int64) bool { return index%int64(r.stride) == 0 }
 
 func (r *record) time(index int64) time.Time { return time.Unix(0, index*int64(r.step)).UTC() }
 
-// recent is the observed demand, a mean for each point.
+// recent is the observed demand, the mean of each point.
 func (r *record) recent() forecast.Series {
 	n := r.means.Len()
 	stride := time.Duration(r.stride) * r.step
 	newest := r.last - r.last%int64(r.stride)
-	out := forecast.Series{Step: stride, Values: r.means.Newest()}
+	out := forecast.Series{Step: stride, Values: r.means.Values()}
 	out.Start = r.time(newest).Add(-time.Duration(n-1) * stride)
 	return out
 }
 
-// forecasts are the values served beside what came, oldest first.
+// forecasts are the served values with the actual window peaks, oldest first.
 func (r *record) forecasts() []snapshot.Past {
 	out := make([]snapshot.Past, r.past.Len())
-	for i, o := range r.past.Newest() {
-		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.value, Observed: o.came}
+	for i, o := range r.past.Values() {
+		out[i] = snapshot.Past{Time: r.time(o.index), Forecast: o.value, Actual: o.actual}
 	}
 	return out
 }

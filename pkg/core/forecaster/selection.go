@@ -6,75 +6,75 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/margin"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// selection says which candidate serves each of the policies: the cheapest by the simulated bill where an objective or a
-// price is asked for, else the one of least pinball loss.
+// selection selects a candidate for each policy: by the relative cost of simulated autoscalers for an objective or a cost
+// ratio, else by pinball loss.
 type selection struct {
 	policies []decide.Policy
-	peaks    *windowpeak.Set
-	// objective is nil where nothing is decided by outcome; tried are the indices of its candidates: the contenders, and
-	// then those that autoscalers ask for by name.
-	objective *outcome.Objective
-	tried     []int
-	played    outcome.Step
-	// gate chooses by the pinball loss; scored are the candidates as it sees them.
-	gate   decide.Gate
-	scored []decide.Scored
+	peaks    *windowpeak.CandidateSet
+	// calibrator is nil if no policy serves headroom; simulated are the indices of its candidates: those to select from, then
+	// those that autoscalers request by name.
+	calibrator     *objective.Calibrator
+	simulated      []int
+	calibratorStep objective.Step
+	// byPinballLoss compares the scored candidates.
+	byPinballLoss decide.CandidateSelector
+	scored        []decide.CandidateScore
 }
 
-func newSelection(c Config, peaks *windowpeak.Set, start time.Time) (*selection, error) {
+func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*selection, error) {
 	s := &selection{
-		policies: append([]decide.Policy{c.Policy}, c.Also...), peaks: peaks,
-		gate: decide.Gate{Loss: decide.Pinball},
+		policies: append([]decide.Policy{c.Policy}, c.ExtraPolicies...), peaks: peaks,
+		byPinballLoss: decide.CandidateSelector{Criterion: decide.PinballLoss},
 	}
 	for _, candidate := range peaks.Candidates() {
-		s.scored = append(s.scored, decide.Scored{Name: candidate.Name(), Baseline: candidate.Baseline()})
+		s.scored = append(s.scored, decide.CandidateScore{Name: candidate.Name(), Baseline: candidate.Baseline()})
 	}
-	if !c.Policy.ByOutcome() || len(c.Scalings) == 0 {
+	if !c.Policy.ByHeadroom() || len(c.Autoscalers) == 0 {
 		s.byQuantile()
 		return s, nil
 	}
-	of := outcome.Config{Step: c.Step, Start: start, Window: c.stepsIn(c.Window), Lead: c.Policy.Lead}
+	of := objective.Config{Step: c.Step, Start: start, Window: c.stepsIn(c.Window), Lead: c.Policy.Lead}
 	for i, candidate := range peaks.Candidates() {
-		if slices.Contains(outcome.Contenders(), candidate.Name()) {
-			of.Contenders = append(of.Contenders, candidate.Name())
-			s.tried = append(s.tried, i)
+		if slices.Contains(objective.DefaultCandidates(), candidate.Name()) {
+			of.Candidates = append(of.Candidates, candidate.Name())
+			s.simulated = append(s.simulated, i)
 		}
 	}
 	for i, p := range s.policies {
-		asked := outcome.Asked{Late: p.Late, Price: p.CostRatio}
-		if c.Learnt != nil && i < len(c.Learnt.Multiple) {
-			asked.Fixed = c.Learnt.Multiple[i]
+		asked := objective.Goal{Late: p.Late, Price: p.CostRatio}
+		if c.Priors != nil && i < len(c.Priors.FixedHeadroom) {
+			asked.FixedHeadroom = c.Priors.FixedHeadroom[i]
 		}
-		of.Asked = append(of.Asked, asked)
+		of.Goals = append(of.Goals, asked)
 	}
 	s.autoscalers(c, &of)
 	var err error
-	if c.Learnt != nil {
-		of.Margins = c.Learnt.Margins
-	} else if of.Margins, err = margin.Shipped(c.Policy.Lead); err != nil {
+	if c.Priors != nil {
+		of.Priors = c.Priors.Headroom
+	} else if of.Priors, err = headroom.BuiltinPriors(c.Policy.Lead); err != nil {
 		s.byQuantile()
 		return s, err
 	}
-	if s.objective, err = outcome.New(of); err != nil {
+	if s.calibrator, err = objective.NewCalibrator(of); err != nil {
 		s.byQuantile()
 	}
-	n := len(s.tried)
-	s.played.Peaks, s.played.Own = make([]windowpeak.Peak, n), make([]bool, n)
+	n := len(s.simulated)
+	s.calibratorStep.Peaks, s.calibratorStep.HasForecast = make([]windowpeak.Peak, n), make([]bool, n)
 	return s, err
 }
 
-// autoscalers are those that read the selected candidate, or all where none does, and by candidate those that ask for it.
-func (s *selection) autoscalers(c Config, of *outcome.Config) {
-	var all []outcome.Autoscaler
-	for _, by := range c.Scalings {
-		one := outcome.Autoscaler{By: by.By, Spec: hpasim.Spec{
-			Capacity: by.Target(), HPA: by.HPA, Pod: hpasim.Constant(c.Policy.Lead), Wait: c.Policy.Wait,
+// autoscalers sets the autoscalers that read the selected candidate (all, if none does) and those that request one by name.
+func (s *selection) autoscalers(c Config, of *objective.Config) {
+	var all []objective.Autoscaler
+	for _, by := range c.Autoscalers {
+		one := objective.Autoscaler{Name: by.Name, Spec: hpasim.Spec{
+			Capacity: by.Target(), HPA: by.HPA, PodLead: hpasim.Constant(c.Policy.Lead), Wait: c.Policy.Wait,
 		}}
 		all = append(all, one)
 		at := s.peaks.Find(by.Candidate)
@@ -82,11 +82,11 @@ func (s *selection) autoscalers(c Config, of *outcome.Config) {
 			of.Autoscalers = append(of.Autoscalers, one)
 			continue
 		}
-		i := slices.IndexFunc(of.Named, func(n outcome.Named) bool { return n.Candidate == by.Candidate })
+		i := slices.IndexFunc(of.Named, func(n objective.NamedCandidate) bool { return n.Candidate == by.Candidate })
 		if i < 0 {
 			i = len(of.Named)
-			of.Named = append(of.Named, outcome.Named{Candidate: by.Candidate})
-			s.tried = append(s.tried, at)
+			of.Named = append(of.Named, objective.NamedCandidate{Candidate: by.Candidate})
+			s.simulated = append(s.simulated, at)
 		}
 		of.Named[i].Autoscalers = append(of.Named[i].Autoscalers, one)
 	}
@@ -95,68 +95,68 @@ func (s *selection) autoscalers(c Config, of *outcome.Config) {
 	}
 }
 
-// byQuantile leaves everything to the quantile.
+// byQuantile makes every policy serve its quantile.
 func (s *selection) byQuantile() {
 	for i := range s.policies {
 		s.policies[i].Target = 0
 	}
 }
 
-// step selects anew.
+// step updates the selection.
 func (s *selection) step(f *Forecaster, arrived float64) {
 	s.choose()
-	if s.objective == nil {
+	if s.calibrator == nil {
 		return
 	}
-	s.played.Observed, s.played.Arrived, s.played.Limit = f.demand.known, arrived, f.limit()
-	if math.IsNaN(s.played.Observed) {
-		s.played.Observed = 0
+	s.calibratorStep.Observed, s.calibratorStep.Arrived, s.calibratorStep.Limit = f.demand.known, arrived, f.limit()
+	if math.IsNaN(s.calibratorStep.Observed) {
+		s.calibratorStep.Observed = 0
 	}
-	for i, at := range s.tried {
-		s.played.Peaks[i], s.played.Own[i] = s.peaks.Candidates()[at].Peak()
+	for i, at := range s.simulated {
+		s.calibratorStep.Peaks[i], s.calibratorStep.HasForecast[i] = s.peaks.Candidates()[at].Peak()
 	}
-	s.objective.Step(s.played)
+	s.calibrator.Step(s.calibratorStep)
 }
 
-// choose looks at the pinball losses: of candidates that are calibrated, and were scored since.
+// choose compares the pinball losses of the calibrated candidates.
 func (s *selection) choose() {
 	for i, c := range s.peaks.Candidates() {
-		s.scored[i].Loss, s.scored[i].Fit = c.Loss(), c.Calibrated() && !math.IsNaN(c.Loss())
+		s.scored[i].Loss, s.scored[i].Eligible = c.Loss(), c.Calibrated() && !math.IsNaN(c.Loss())
 	}
-	s.gate.Choose(s.scored)
+	s.byPinballLoss.Update(s.scored)
 }
 
-// candidate is the one that serves a policy, if it can.
+// candidate is the one that is selected for a policy.
 func (s *selection) candidate(policy int) *windowpeak.Candidate {
-	if s.objective != nil && s.policies[policy].ByOutcome() {
-		return s.peaks.Candidates()[s.tried[s.objective.Serving(policy)]]
+	if s.calibrator != nil && s.policies[policy].ByHeadroom() {
+		return s.peaks.Candidates()[s.simulated[s.calibrator.Selected(policy)]]
 	}
-	return s.peaks.Candidates()[s.gate.Serving()]
+	return s.peaks.Candidates()[s.byPinballLoss.Selected()]
 }
 
-// serves says whether a candidate can serve a policy: an objective's headroom begins with what is known of other workloads,
-// a quantile must be calibrated on this one.
-func (s *selection) serves(policy int, c *windowpeak.Candidate) bool {
-	return c.Calibrated() || s.objective != nil && s.policies[policy].ByOutcome()
+// canServe reports whether a candidate can serve a policy: headroom has a prior from other workloads, a quantile must be
+// calibrated on this one.
+func (s *selection) canServe(policy int, c *windowpeak.Candidate) bool {
+	return c.Calibrated() || s.calibrator != nil && s.policies[policy].ByHeadroom()
 }
 
-// inputs are what the answer to a policy looks back over; none where the newest says all.
+// inputs are those that a policy's headroom is held over; none for a quantile.
 func (s *selection) inputs(policy int) []decide.Input {
-	if s.objective == nil || !s.policies[policy].ByOutcome() {
+	if s.calibrator == nil || !s.policies[policy].ByHeadroom() {
 		return nil
 	}
-	return s.objective.Inputs(policy)
+	return s.calibrator.Inputs(policy)
 }
 
-// multiple of the spread that a policy serves.
-func (s *selection) multiple(policy int) float64 {
-	if s.objective == nil {
+// headroom is the multiplier of a policy.
+func (s *selection) headroom(policy int) float64 {
+	if s.calibrator == nil {
 		return 0
 	}
-	return s.objective.K(policy)
+	return s.calibrator.Headroom(policy)
 }
 
-// skill is 1 − loss/loss of the last value; NaN until both are known, 0 where both are perfect.
+// skill is 1 − the loss over the last value's loss; NaN until both are known, 0 if both are 0.
 func skill(c, last *windowpeak.Candidate) float64 {
 	if c.Loss() == 0 && last.Loss() == 0 {
 		return 0

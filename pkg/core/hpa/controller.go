@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Reason is the word that the controller puts into a condition of the HPA.
+// Reason is the reason of a condition of the HPA.
 type Reason string
 
 // The reasons of the three conditions.
@@ -30,65 +30,66 @@ const (
 	ScaleDownLimit     Reason = "ScaleDownLimit"
 )
 
-// Controller is the controller's view of one HPA: its spec, and what it remembers between syncs. It is not safe for
-// concurrent use.
+// Controller holds the state that the HPA controller keeps for one HPA: its spec, and recent recommendations and
+// scalings. It is not safe for concurrent use.
 type Controller struct {
 	spec            *Spec // never changed
 	recommendations []recommendation
 	ups, downs      []change
-	// scaledToZero says that it was this controller who scaled to zero, and so may wake the workload.
+	// scaledToZero is true after this controller scaled to zero. Only then does it scale from zero.
 	scaledToZero bool
-	// settled is until when a sync that observes what the newest one did changes nothing.
-	settled instant
+	// unchangedUntil is the time up to which an identical sync changes nothing.
+	unchangedUntil instant
 }
 
-// New starts a controller on a spec, as after a restart: without memory. It returns what Validate finds.
+// New returns a controller without history, as after a restart. It returns the errors of Validate.
 func New(spec Spec) (*Controller, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, fmt.Errorf("hpa: %w", err)
 	}
-	return &Controller{spec: &spec, settled: never}, nil
+	return &Controller{spec: &spec, unchangedUntil: never}, nil
 }
 
-// Recall has a controller remember a change that it made before, as one who knows of it from outside must. The policies
-// count it, and who went to zero may wake. Changes are recalled in the order of their times.
-func (c *Controller) Recall(at time.Time, from, to int32) {
+// RecordScaling records a scaling that happened before this controller started: the policies count it, and after a
+// scaling to zero the controller may scale up again. Scalings are recorded in the order of their times.
+func (c *Controller) RecordScaling(at time.Time, from, to int32) {
 	c.remember(instant(at.UnixNano()), from, to)
 }
 
-// Restarted is a controller on the same spec, without memory.
-func (c *Controller) Restarted() Controller { return Controller{spec: c.spec, settled: never} }
+// Restarted returns a controller with the same spec and no history.
+func (c *Controller) Restarted() Controller { return Controller{spec: c.spec, unchangedUntil: never} }
 
-// Outcome is what one sync decided, and why.
-type Outcome struct {
-	// Replicas that the controller asks for: spec.replicas of the scale sub-resource, status.desiredReplicas of the HPA.
+// SyncResult is the result of one sync, with its reasons.
+type SyncResult struct {
+	// Replicas is what the controller writes: spec.replicas of the scale subresource, status.desiredReplicas of the
+	// HPA.
 	Replicas int32
-	// Proposed by the metrics, before stabilization and limits; Stabilized before the limits. Both are meaningful only
-	// with Active ValidMetricFound.
+	// Proposed is the metrics' proposal before stabilization and limits, Stabilized is it before the limits. Both are
+	// meaningful only when Active is ValidMetricFound.
 	Proposed, Stabilized int32
-	// Metric is the index of the metric that decided; −1 where none did.
+	// Metric is the index of the metric with the largest proposal; −1 without one.
 	Metric int
 	// Active, Able and Limited are the reasons of the conditions ScalingActive, AbleToScale and ScalingLimited; empty
-	// where this sync did not set it.
+	// where this sync does not set the condition.
 	Active, Able, Limited Reason
-	// Err joins the errors of the metrics that could not be read. With Active FailedGetMetric nothing was changed for it:
-	// all metrics failed, or the others ask for less than there is.
+	// Err joins the errors of the metrics that could not be read. With Active FailedGetMetric the replicas do not
+	// change: all metrics failed, or the others propose fewer replicas than there are.
 	Err error
 }
 
-// instant is a time in nanoseconds since 1970: simulations compare a great many.
+// instant is a time in nanoseconds since 1970. It compares faster than time.Time; simulations compare millions.
 type instant int64
 
-// never is before any.
+// never is before every other instant.
 const never instant = math.MinInt64
 
 func (t instant) before(d time.Duration) instant { return t - instant(d) }
 
-// Sync is one pass of the control loop. The caller does what it says: Replicas counts as asked for.
-func (c *Controller) Sync(at time.Time, o Observed) Outcome {
+// Sync is one pass of the control loop. The caller applies its Replicas.
+func (c *Controller) Sync(at time.Time, o Observed) SyncResult {
 	now := instant(at.UnixNano())
-	out := Outcome{Replicas: o.Replicas, Metric: -1}
-	to, looks := c.begin(now, o.Replicas)
+	out := SyncResult{Replicas: o.Replicas, Metric: -1}
+	to, looks := c.beforeMetrics(now, o.Replicas)
 	switch {
 	case looks:
 		if !c.propose(&o, &out) {
@@ -96,7 +97,7 @@ func (c *Controller) Sync(at time.Time, o Observed) Outcome {
 		}
 		out.Stabilized, out.Able = c.stabilize(now, o.Replicas, max(out.Proposed, 0))
 		to, out.Limited = c.limit(now, o.Replicas, out.Stabilized)
-		to = c.follow(now, o.Replicas, out.Stabilized, to)
+		to = c.result(now, o.Replicas, out.Stabilized, to)
 	case to == 0:
 		out.Active = ScalingDisabled
 	}
@@ -105,11 +106,11 @@ func (c *Controller) Sync(at time.Time, o Observed) Outcome {
 	return out
 }
 
-// SyncValue is a Sync of an HPA with one metric, whose source answers with one value in milli-units, for a caller who asks
-// for the replicas alone: shadows sync by the million. The readings observed are not looked at.
+// SyncValue is Sync for an HPA with one metric of one value in milli-units. It ignores the observed readings and
+// returns the replicas alone; simulated autoscalers sync by the million.
 func (c *Controller) SyncValue(at time.Time, o Observed, value int64) int32 {
 	now := instant(at.UnixNano())
-	to, looks := c.begin(now, o.Replicas)
+	to, looks := c.beforeMetrics(now, o.Replicas)
 	if looks {
 		p := c.spec.proposeOne(&c.spec.Metrics[0], &o, value)
 		if p.Err != nil {
@@ -117,21 +118,21 @@ func (c *Controller) SyncValue(at time.Time, o Observed, value int64) int32 {
 		}
 		held, _ := c.stabilize(now, o.Replicas, max(p.Replicas, 0))
 		to, _ = c.limit(now, o.Replicas, held)
-		to = c.follow(now, o.Replicas, held, to)
+		to = c.result(now, o.Replicas, held, to)
 	}
 	c.remember(now, o.Replicas, to)
 	return to
 }
 
-// begin says whether a sync looks at the metrics and, where it does not, how many replicas it asks for.
-func (c *Controller) begin(now instant, replicas int32) (to int32, looks bool) {
-	c.settled = never
+// beforeMetrics applies the rules that do not need the metrics. readsMetrics is false where they decide the replicas.
+func (c *Controller) beforeMetrics(now instant, replicas int32) (to int32, looks bool) {
+	c.unchangedUntil = never
 	if c.recommendations == nil {
 		c.recommendations = []recommendation{{now, replicas}}
 	}
 	switch {
 	case replicas == 0:
-		return 0, c.mayWake()
+		return 0, c.mayScaleFromZero()
 	case replicas > c.spec.Max:
 		return c.spec.Max, false
 	case replicas < c.spec.Min:
@@ -140,23 +141,22 @@ func (c *Controller) begin(now instant, replicas int32) (to int32, looks bool) {
 	return replicas, true
 }
 
-// follow is where a recommendation leads that was held and limited.
-func (c *Controller) follow(now instant, current, held, limited int32) int32 {
+// result returns the replicas after stabilization and limits.
+func (c *Controller) result(now instant, current, held, limited int32) int32 {
 	if current == 0 {
 		limited = max(limited, c.spec.Min)
 	}
 	if held == current && limited == current {
-		c.settled = c.undisturbed(now)
+		c.unchangedUntil = c.stableUntil(now)
 	}
 	return limited
 }
 
-// Again is a sync that observes exactly what the one before it did. It says whether it needs no Sync: nothing would change,
-// then or at any repetition up to that time. Simulations repeat most of theirs. Only for AverageValue targets, as the
-// others look at pods.
-func (c *Controller) Again(at time.Time) bool {
+// SkipRepeat reports whether a sync with the same observations as the one before it changes nothing, then or at any
+// repetition up to that time, and records it. It is valid only for AverageValue targets: the others depend on pods.
+func (c *Controller) SkipRepeat(at time.Time) bool {
 	now := instant(at.UnixNano())
-	if now > c.settled {
+	if now > c.unchangedUntil {
 		return false
 	}
 	last := &c.recommendations[len(c.recommendations)-1]
@@ -164,13 +164,13 @@ func (c *Controller) Again(at time.Time) bool {
 	return true
 }
 
-// mayWake says whether a workload at zero is looked at: only where this HPA put it there. One that somebody else scaled
-// to zero is switched off.
-func (c *Controller) mayWake() bool { return c.spec.Cluster.ScaleToZero && c.scaledToZero }
+// mayScaleFromZero reports whether the metrics of a workload with zero replicas are read: only where this HPA scaled it
+// to zero. A workload that somebody else scaled to zero stays off.
+func (c *Controller) mayScaleFromZero() bool { return c.spec.Cluster.ScaleToZero && c.scaledToZero }
 
-// propose asks every metric; the largest proposal wins. Where some cannot be read, the others may still scale up, not
-// down. It says whether the metrics can be followed.
-func (c *Controller) propose(o *Observed, out *Outcome) bool {
+// propose evaluates every metric; the largest proposal wins. If some metrics fail, the others may still scale up, not
+// down. It reports whether there is a usable proposal.
+func (c *Controller) propose(o *Observed, out *SyncResult) bool {
 	var failed []error
 	for i := range c.spec.Metrics {
 		m := &c.spec.Metrics[i]
@@ -183,7 +183,7 @@ func (c *Controller) propose(o *Observed, out *Outcome) bool {
 		case p.Err != nil:
 			failed = append(failed, fmt.Errorf("metric %s: %w", m.Name, p.Err))
 		case out.Proposed == 0 || p.Replicas > out.Proposed:
-			// The first 0 gives way to anything, even to less, in the controller as here.
+			// As in the controller, a first proposal of 0 is replaced by any other, even by a smaller one.
 			out.Proposed, out.Metric = p.Replicas, i
 		}
 	}
@@ -198,5 +198,5 @@ func (c *Controller) propose(o *Observed, out *Outcome) bool {
 	return true
 }
 
-// errNoReading is the fault of a caller that hands in fewer readings than there are metrics.
+// errNoReading means that the caller passed fewer readings than there are metrics.
 var errNoReading = errors.New("no reading")

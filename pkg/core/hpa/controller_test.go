@@ -13,10 +13,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 )
 
-// noon is when every story begins.
+// noon is the start of every test.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// spec is an HPA of 1 to 50 replicas on one external total, 4,000 tokens a second to a replica.
+// spec is an HPA of 1 to 50 replicas on one external total, with 4,000 tokens/s per replica.
 func spec() hpa.Spec {
 	return hpa.Spec{
 		Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
@@ -24,7 +24,7 @@ func spec() hpa.Spec {
 	}
 }
 
-func start(t *testing.T, s hpa.Spec) *hpa.Controller {
+func newController(t *testing.T, s hpa.Spec) *hpa.Controller {
 	t.Helper()
 	c, err := hpa.New(s)
 	if err != nil {
@@ -33,8 +33,8 @@ func start(t *testing.T, s hpa.Spec) *hpa.Controller {
 	return c
 }
 
-// at is what the controller sees with a number of replicas, all there and ready, and single-valued metrics.
-func at(replicas int32, totals ...int64) hpa.Observed {
+// observed is what the controller reads with so many replicas, all existing and ready, and single-valued metrics.
+func observed(replicas int32, totals ...int64) hpa.Observed {
 	o := hpa.Observed{Replicas: replicas, Existing: replicas, Pods: replicas, Ready: replicas}
 	for _, total := range totals {
 		o.Readings = append(o.Readings, hpa.Reading{Values: []int64{total}})
@@ -51,19 +51,19 @@ func TestProposal(t *testing.T) {
 		see  hpa.Observed
 		want int32
 	}{
-		{"a partial replica rounds up", average, at(3, 17_000_000), 5},
-		{"the tolerance swallows the eleventh replica", average, at(10, 41_000_000), 10},
-		{"and lets it come beyond a tenth", average, at(10, 44_000_001), 12},
-		{"a tenth less changes nothing either", average, at(10, 36_000_000), 10},
+		{"a partial replica rounds up", average, observed(3, 17_000_000), 5},
+		{"the tolerance swallows the eleventh replica", average, observed(10, 41_000_000), 10},
+		{"and lets it come beyond a tenth", average, observed(10, 44_000_001), 12},
+		{"a tenth less changes nothing either", average, observed(10, 36_000_000), 10},
 		{"a total does not care what is ready", average, hpa.Observed{
 			Replicas: 2, Existing: 2, Pods: 2, Readings: []hpa.Reading{{Values: []int64{20_000_000}}},
 		}, 5},
 		{"items are summed", average, hpa.Observed{
 			Replicas: 1, Existing: 1, Readings: []hpa.Reading{{Values: []int64{6_000_000, 6_000_000}}},
 		}, 3},
-		{"a negative item counts as an overflow", average, at(1, -1), math.MaxInt32},
-		{"a Value multiplies what is ready", value, at(3, 8_000_000), 6},
-		{"so a total with a Value compounds: with the same demand it doubles again", value, at(6, 8_000_000), 12},
+		{"a negative item counts as an overflow", average, observed(1, -1), math.MaxInt32},
+		{"a Value multiplies what is ready", value, observed(3, 8_000_000), 6},
+		{"so a total with a Value compounds: with the same demand it doubles again", value, observed(6, 8_000_000), 12},
 		{"a Value of nothing ready asks for nothing", value, hpa.Observed{
 			Replicas: 3, Existing: 3, Pods: 3, Readings: []hpa.Reading{{Values: []int64{8_000_000}}},
 		}, 0},
@@ -77,32 +77,32 @@ func TestProposal(t *testing.T) {
 	}
 }
 
-// What is recalled is as good as what was seen: 2 became 6 by four pods, so that within those 15 s there is no seventh.
-func TestRecall(t *testing.T) {
+// A recorded scaling counts like one of this controller: 4 pods took 2 replicas to 6, so that a seventh waits 15 s.
+func TestRecordScaling(t *testing.T) {
 	s := spec()
 	s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
-	seen := start(t, s)
-	if out := seen.Sync(noon(), at(2, 28_000_000)); out.Replicas != 6 {
+	seen := newController(t, s)
+	if out := seen.Sync(noon(), observed(2, 28_000_000)); out.Replicas != 6 {
 		t.Fatalf("%d replicas, want 6", out.Replicas)
 	}
-	told := start(t, s)
-	told.Recall(noon(), 2, 6)
+	recorded := newController(t, s)
+	recorded.RecordScaling(noon(), 2, 6)
 	for _, later := range []struct {
 		after time.Duration
 		want  int32
 	}{{10 * time.Second, 6}, {15 * time.Second, 7}} {
-		for name, c := range map[string]*hpa.Controller{"seen": seen, "told": told} {
-			if out := c.Sync(noon().Add(later.after), at(6, 28_000_000)); out.Replicas != later.want {
+		for name, c := range map[string]*hpa.Controller{"seen": seen, "recorded": recorded} {
+			if out := c.Sync(noon().Add(later.after), observed(6, 28_000_000)); out.Replicas != later.want {
 				t.Errorf("%s, after %s: %d replicas, want %d", name, later.after, out.Replicas, later.want)
 			}
 		}
 	}
-	asleep := spec()
-	asleep.Min, asleep.Cluster.ScaleToZero = 0, true
-	c := start(t, asleep)
-	c.Recall(noon(), 1, 0)
-	if out := c.Sync(noon().Add(time.Minute), at(0, 4_000_000)); out.Replicas != 1 {
-		t.Errorf("who went to zero wakes to %d replicas, want 1", out.Replicas)
+	scaledDown := spec()
+	scaledDown.Min, scaledDown.Cluster.ScaleToZero = 0, true
+	c := newController(t, scaledDown)
+	c.RecordScaling(noon(), 1, 0)
+	if out := c.Sync(noon().Add(time.Minute), observed(0, 4_000_000)); out.Replicas != 1 {
+		t.Errorf("after a recorded scaling to zero: %d replicas, want 1", out.Replicas)
 	}
 }
 
@@ -119,61 +119,61 @@ func TestProposalOfNothing(t *testing.T) {
 	}
 }
 
-// TestScaleDownWaits shows the default: what was asked for within five minutes holds.
+// By default, the highest recommendation of the last five minutes applies.
 func TestScaleDownWaits(t *testing.T) {
-	c := start(t, spec())
-	if got := c.Sync(noon(), at(2, 20_000_000)); got.Replicas != 4 || got.Limited != hpa.ScaleUpLimit {
+	c := newController(t, spec())
+	if got := c.Sync(noon(), observed(2, 20_000_000)); got.Replicas != 4 || got.Limited != hpa.ScaleUpLimit {
 		t.Errorf("%d replicas, %s; want a doubling", got.Replicas, got.Limited)
 	}
-	got := c.Sync(noon().Add(299*time.Second), at(5, 4_000_000))
+	got := c.Sync(noon().Add(299*time.Second), observed(5, 4_000_000))
 	if got.Replicas != 5 || got.Able != hpa.ScaleDownStabilized || got.Proposed != 1 {
 		t.Errorf("%d replicas, %s, proposed %d; want 5 held", got.Replicas, got.Able, got.Proposed)
 	}
-	if got := c.Sync(noon().Add(301*time.Second), at(5, 4_000_000)); got.Replicas != 1 {
+	if got := c.Sync(noon().Add(301*time.Second), observed(5, 4_000_000)); got.Replicas != 1 {
 		t.Errorf("%d replicas after the window, want 1", got.Replicas)
 	}
 }
 
-// TestSomeMetricsFail shows that the others may scale up, not down.
+// If a metric fails, the others may scale up, not down.
 func TestSomeMetricsFail(t *testing.T) {
 	s := spec()
 	s.Metrics = append(s.Metrics, hpa.Metric{Name: "queue", Source: hpa.Object, Type: hpa.AverageValue, Target: 1000})
 	down := errors.New("503")
-	see := at(5, 40_000_000)
+	see := observed(5, 40_000_000)
 	see.Readings = append(see.Readings, hpa.Reading{Err: down})
-	got := start(t, s).Sync(noon(), see)
+	got := newController(t, s).Sync(noon(), see)
 	if got.Replicas != 10 || got.Metric != 0 || !errors.Is(got.Err, down) ||
 		!strings.Contains(got.Err.Error(), "queue") {
 		t.Errorf("up: %d replicas by metric %d, %v", got.Replicas, got.Metric, got.Err)
 	}
 	see.Readings[0].Values[0] = 4_000_000
-	got = start(t, s).Sync(noon(), see)
+	got = newController(t, s).Sync(noon(), see)
 	if got.Replicas != 5 || got.Active != hpa.FailedGetMetric || got.Metric != -1 {
 		t.Errorf("down: %d replicas, %s; want 5 kept", got.Replicas, got.Active)
 	}
-	got = start(t, s).Sync(noon(), at(5))
+	got = newController(t, s).Sync(noon(), observed(5))
 	if got.Replicas != 5 || got.Err == nil {
 		t.Errorf("no reading at all: %d replicas, %v", got.Replicas, got.Err)
 	}
 }
 
-// TestFromZero shows that only who scaled to zero wakes.
+// Only an HPA that scaled to zero itself scales up from zero.
 func TestFromZero(t *testing.T) {
 	s := spec()
 	s.Min, s.Cluster.ScaleToZero, s.Cluster.DownscaleStabilization = 0, true, 0
-	c := start(t, s)
-	if got := c.Sync(noon(), at(0, 8_000_000)); got.Replicas != 0 || got.Active != hpa.ScalingDisabled {
+	c := newController(t, s)
+	if got := c.Sync(noon(), observed(0, 8_000_000)); got.Replicas != 0 || got.Active != hpa.ScalingDisabled {
 		t.Errorf("switched off by hand: %d replicas, %s", got.Replicas, got.Active)
 	}
-	if got := c.Sync(noon().Add(time.Minute), at(2, 0)); got.Replicas != 0 {
+	if got := c.Sync(noon().Add(time.Minute), observed(2, 0)); got.Replicas != 0 {
 		t.Errorf("no demand: %d replicas", got.Replicas)
 	}
-	if got := c.Sync(noon().Add(2*time.Minute), at(0, 8_000_000)); got.Replicas != 2 {
+	if got := c.Sync(noon().Add(2*time.Minute), observed(0, 8_000_000)); got.Replicas != 2 {
 		t.Errorf("demand again: %d replicas, want 2", got.Replicas)
 	}
 }
 
-func TestValidateSaysEverything(t *testing.T) {
+func TestValidateReportsEveryProblem(t *testing.T) {
 	bad := -0.1
 	s := hpa.Spec{
 		Min: 0, Max: -1,
@@ -216,7 +216,7 @@ func TestValidateSaysEverything(t *testing.T) {
 	}
 }
 
-// BenchmarkSync is one sync of an HPA with the default behavior, in a steady state.
+// BenchmarkSync measures one sync of an HPA with the default behavior, in a steady state.
 func BenchmarkSync(b *testing.B) {
 	s := spec()
 	s.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
@@ -224,7 +224,7 @@ func BenchmarkSync(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	see, now := at(5, 20_000_000), noon()
+	see, now := observed(5, 20_000_000), noon()
 	b.ReportAllocs()
 	for b.Loop() {
 		now = now.Add(15 * time.Second)
@@ -234,9 +234,8 @@ func BenchmarkSync(b *testing.B) {
 	}
 }
 
-// A sync that repeats may be left out where the controller says so: whatever came before and comes after, the replicas are
-// the same.
-func TestAgain(t *testing.T) {
+// Skipping repeated syncs changes no replicas.
+func TestSkipRepeat(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	skipped, held := 0, 0
 	for range 300 {
@@ -262,7 +261,7 @@ func TestAgain(t *testing.T) {
 				Readings: []hpa.Reading{{Values: []int64{value}}},
 			}
 			want, got := plain.Sync(at, o), replicas
-			if same && quick.Again(at) {
+			if same && quick.SkipRepeat(at) {
 				skipped++
 				if want.Proposed != want.Stabilized {
 					held++
@@ -277,11 +276,11 @@ func TestAgain(t *testing.T) {
 		}
 	}
 	if skipped < 1000 || held < 1000 {
-		t.Errorf("%d syncs were left out, %d of them of a held scale: want this test to be about some", skipped, held)
+		t.Errorf("%d syncs skipped, %d of them stabilized: want at least 1000 of each", skipped, held)
 	}
 }
 
-// A sync of one value asks for the replicas that a Sync with it asks for, whatever came before.
+// SyncValue returns the replicas that Sync returns.
 func TestSyncValue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	for range 300 {
@@ -316,7 +315,7 @@ func TestSyncValue(t *testing.T) {
 				t.Fatalf("%d replicas, want %d: %+v", got, want, spec)
 			}
 			if replicas = got; rng.IntN(50) == 0 {
-				replicas = rng.Int32N(40) // Somebody scales by hand.
+				replicas = rng.Int32N(40) // A manual scaling.
 			}
 		}
 	}

@@ -6,43 +6,44 @@ import (
 	"math"
 )
 
-// ErrNoPods says that a Value target found no pod to multiply.
+// ErrNoPods means that the target's selector matches no pod, so that a Value target has nothing to multiply.
 var ErrNoPods = errors.New("no pods under the target's selector")
 
 // Observed is what the controller reads at one sync.
 type Observed struct {
-	// Replicas is spec.replicas of the target's scale sub-resource: what was asked for last.
+	// Replicas is spec.replicas of the target's scale subresource: the replicas requested last.
 	Replicas int32
-	// Existing is status.replicas of the scale sub-resource: what is there, ready or not.
+	// Existing is status.replicas of the scale subresource: the replicas that exist, ready or not.
 	Existing int32
-	// Pods under the target's selector, and those of them that are running and ready. Only Value targets look at them.
+	// Pods is the number of pods that the target's selector matches, Ready those that run and are ready. Only Value
+	// targets use them.
 	Pods, Ready int32
 	// Readings, one for each metric of the Spec, in its order.
 	Readings []Reading
 }
 
-// Reading is what the metrics API answered for one metric.
+// Reading is the metrics API's answer for one metric.
 type Reading struct {
 	// Values in milli-units: the items of an External metric, which are summed, or the one value of an Object metric.
 	Values []int64
-	// Err says why there is no answer.
+	// Err is why there is no answer.
 	Err error
 }
 
-// Proposal is the number of replicas that one metric asks for.
+// Proposal is the number of replicas that one metric proposes.
 type Proposal struct {
 	// Replicas is meaningless with an error.
 	Replicas int32
-	// Total is what the metric summed to, in milli-units.
+	// Total is the sum of the metric's values, in milli-units.
 	Total int64
-	// Ratio of the metric to its target: 1 is exactly right; within the tolerance around 1 nothing changes.
+	// Ratio of the metric to its target. Within the tolerance around 1 nothing changes.
 	Ratio float64
-	// Within says that the ratio was within the tolerance, and the replicas therefore are those that are there.
-	Within bool
-	Err    error
+	// WithinTolerance is true where the ratio is within the tolerance, so that Replicas are the existing ones.
+	WithinTolerance bool
+	Err             error
 }
 
-// Propose computes what one metric asks for.
+// Propose computes the proposal of one metric.
 func (s *Spec) Propose(m *Metric, o *Observed, r Reading) Proposal {
 	if r.Err != nil {
 		return Proposal{Err: r.Err}
@@ -54,7 +55,7 @@ func (s *Spec) Propose(m *Metric, o *Observed, r Reading) Proposal {
 	return s.proposeTotal(m, o, total)
 }
 
-// proposeOne is what a metric asks for whose source answers with one value.
+// proposeOne computes the proposal of a metric with one value.
 func (s *Spec) proposeOne(m *Metric, o *Observed, value int64) Proposal {
 	if m.Source == External && m.overflown(value) {
 		value = math.MaxInt64
@@ -69,7 +70,7 @@ func (s *Spec) proposeTotal(m *Metric, o *Observed, total int64) Proposal {
 	return s.proposeValue(m, o, total)
 }
 
-// total sums the items of a metric, which overflow to the largest number.
+// total sums the items of a metric; an overflow gives the largest number.
 func (m *Metric) total(values []int64) (int64, error) {
 	if m.Source == Object {
 		if len(values) != 1 {
@@ -90,30 +91,31 @@ func (m *Metric) total(values []int64) (int64, error) {
 	return total, nil
 }
 
-// overflown says what an External metric's sum is taken for. With an AverageValue target the controller takes any negative
-// sum for an overflow: an adapter that answers a negative number has the workload scaled to its maximum.
+// overflown reports whether the sum of an External metric counts as an overflow. With an AverageValue target the
+// controller takes any negative sum for one: an adapter that answers a negative number makes the HPA scale to its
+// maximum.
 func (m *Metric) overflown(sum int64) bool { return m.Type == AverageValue && sum < 0 }
 
-// proposeAverage: 10,500 requests over a target of 2,000 are 6 replicas, were 1 or 9 of them ready.
+// proposeAverage: 10,500 requests over a target of 2,000 make 6 replicas, whether 1 or 9 are ready.
 func (s *Spec) proposeAverage(m *Metric, o *Observed, total int64) Proposal {
-	// Without a replica the ratio is infinite, or not a number where the metric is 0 as well: outside any tolerance.
+	// Without a replica the ratio is infinite, or NaN where the metric is 0 too: outside any tolerance.
 	ratio := float64(total) / (float64(m.Target) * float64(o.Existing))
-	p := Proposal{Replicas: o.Existing, Total: total, Ratio: ratio, Within: s.within(ratio)}
-	if !p.Within {
+	p := Proposal{Replicas: o.Existing, Total: total, Ratio: ratio, WithinTolerance: s.withinTolerance(ratio)}
+	if !p.WithinTolerance {
 		p.Replicas = ceil(float64(total) / float64(m.Target))
 	}
 	return p
 }
 
-// proposeValue: a queue of 30 against a target of 20 makes 3 replicas of 2 that are ready, and 1 of 0 or 5 of 3.
+// proposeValue: a queue of 30 over a target of 20 makes 3 replicas where 2 are ready, and 1 replica where none of 5 is.
 func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 	ratio := float64(total) / float64(m.Target)
 	p := Proposal{Replicas: o.Replicas, Total: total, Ratio: ratio}
 	switch {
 	case o.Replicas == 0:
 		p.Replicas = ceil(ratio)
-	case s.within(ratio):
-		p.Within = true
+	case s.withinTolerance(ratio):
+		p.WithinTolerance = true
 	case o.Pods == 0:
 		p.Err = ErrNoPods
 	default:
@@ -122,13 +124,13 @@ func (s *Spec) proposeValue(m *Metric, o *Observed, total int64) Proposal {
 	return p
 }
 
-// within says whether a ratio is too near to 1 for a change.
-func (s *Spec) within(ratio float64) bool {
+// withinTolerance reports whether a ratio is too near to 1 for a change.
+func (s *Spec) withinTolerance(ratio float64) bool {
 	up, down := s.Tolerances()
 	return 1-down <= ratio && ratio <= 1+up
 }
 
-// Tolerances are those of the two directions: the behavior's, or else the cluster's.
+// Tolerances returns the tolerance of each direction: the behavior's, or else the cluster's.
 func (s *Spec) Tolerances() (up, down float64) {
 	up, down = s.Cluster.Tolerance, s.Cluster.Tolerance
 	if s.Behavior != nil && s.Behavior.Up.Tolerance != nil {
@@ -140,8 +142,8 @@ func (s *Spec) Tolerances() (up, down float64) {
 	return up, down
 }
 
-// ceil rounds up to a number of replicas. Beyond the type's range (where the controller's own Object arithmetic is
-// undefined) it is the nearest that there is.
+// ceil rounds up to a number of replicas and saturates at the type's range, where the controller's own Object
+// arithmetic is undefined.
 func ceil(x float64) int32 {
 	switch x = math.Ceil(x); {
 	case x >= math.MaxInt32:

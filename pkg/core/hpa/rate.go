@@ -2,22 +2,22 @@ package hpa
 
 import "time"
 
-// What an HPA without a behavior may do in one sync.
+// Limits of one sync of an HPA without a behavior: at most a doubling, or 4 replicas.
 const (
-	upFactor  = 2
-	upMinimum = 4
+	defaultUpFactor  = 2
+	defaultUpMinimum = 4
 )
 
-// change is an earlier scaling, by a number of replicas above 0.
+// change is an earlier scaling by a number of replicas, above 0.
 type change struct {
 	at instant
 	by int32
 }
 
-// limit brings a stabilized recommendation within what may be done now.
+// limit applies the policies, min and max to a stabilized recommendation.
 func (c *Controller) limit(now instant, current, wanted int32) (int32, Reason) {
 	if c.spec.Behavior == nil {
-		return c.limitPlainly(current, wanted)
+		return c.limitWithoutBehavior(current, wanted)
 	}
 	switch {
 	case wanted > current:
@@ -37,12 +37,12 @@ func (c *Controller) limit(now instant, current, wanted int32) (int32, Reason) {
 	}
 }
 
-// limitPlainly is the rule of an HPA without a behavior.
-func (c *Controller) limitPlainly(current, wanted int32) (int32, Reason) {
+// limitWithoutBehavior is the rule of an HPA without a behavior.
+func (c *Controller) limitWithoutBehavior(current, wanted int32) (int32, Reason) {
 	if wanted < c.spec.Min {
 		return c.spec.Min, TooFewReplicas
 	}
-	if most := max(ceil(upFactor*float64(current)), upMinimum); most < c.spec.Max {
+	if most := max(ceil(defaultUpFactor*float64(current)), defaultUpMinimum); most < c.spec.Max {
 		return atMost(wanted, most, ScaleUpLimit)
 	}
 	return atMost(wanted, c.spec.Max, TooManyReplicas)
@@ -62,7 +62,7 @@ func atLeast(wanted, least int32, reason Reason) (int32, Reason) {
 	return wanted, DesiredWithinRange
 }
 
-// direction of a scaling: its sign.
+// direction is the sign of a scaling.
 type direction int32
 
 const (
@@ -70,8 +70,8 @@ const (
 	down direction = -1
 )
 
-// bound is how far the policies of one direction allow to go. 3 pods in 60 s, with 8 replicas now of which 2 came within
-// that minute: up to 6 + 3 = 9.
+// bound returns the replicas that the policies of one direction allow. Worked: 3 pods in 60 s, with 8 replicas now of
+// which 2 were added within that minute: up to 6 + 3 = 9.
 func (c *Controller) bound(now instant, current int32, rules *Rules, d direction) int32 {
 	bound := current
 	if rules.Select == SelectDisabled {
@@ -86,8 +86,8 @@ func (c *Controller) bound(now instant, current int32, rules *Rules, d direction
 	return bound
 }
 
-// allowed is where one policy ends. A percentage goes up by the next whole replica, so that a small one of few replicas
-// still moves, and down to the last whole one.
+// allowed returns the replicas that one policy allows. A percentage is rounded in favour of the change, so that a small
+// percentage of few replicas still scales: up to the next whole replica, or down to it.
 func (d direction) allowed(start int32, p Policy) int32 {
 	if p.Type == Pods {
 		return start + int32(d)*p.Value
@@ -101,13 +101,13 @@ func (d direction) allowed(start int32, p Policy) int32 {
 
 func (d direction) farther(a, b int32) bool { return (a > b) == (d == up) && a != b }
 
-// startOfPeriod is how many replicas there were a period ago.
+// startOfPeriod returns the replicas of a period ago.
 func (c *Controller) startOfPeriod(now instant, current int32, period time.Duration) int32 {
 	cutoff := now.before(period)
 	return current - sumSince(c.ups, cutoff) + sumSince(c.downs, cutoff)
 }
 
-// sumSince adds up the changes after a time.
+// sumSince sums the changes after a time.
 func sumSince(changes []change, cutoff instant) int32 {
 	sum := int32(0)
 	for _, c := range changes {
@@ -118,7 +118,7 @@ func sumSince(changes []change, cutoff instant) int32 {
 	return sum
 }
 
-// remember records a scaling: for the policies, of which an HPA without a behavior has none.
+// remember records a scaling for the policies. An HPA without a behavior has no policies.
 func (c *Controller) remember(now instant, from, to int32) {
 	if from != to {
 		c.scaledToZero = to == 0
@@ -126,15 +126,15 @@ func (c *Controller) remember(now instant, from, to int32) {
 	switch {
 	case c.spec.Behavior == nil || from == to:
 	case to > from:
-		c.ups = record(c.ups, change{now, to - from}, now.before(c.spec.Behavior.Up.LongestPeriod()))
+		c.ups = addChange(c.ups, change{now, to - from}, now.before(c.spec.Behavior.Up.LongestPeriod()))
 	default:
-		c.downs = record(c.downs, change{now, from - to}, now.before(c.spec.Behavior.Down.LongestPeriod()))
+		c.downs = addChange(c.downs, change{now, from - to}, now.before(c.spec.Behavior.Down.LongestPeriod()))
 	}
 }
 
-// record puts a change into the place of one that the policies of its own direction no longer look back to. So does the
-// controller, and a longer policy of the other direction then misses what was there.
-func record(changes []change, news change, cutoff instant) []change {
+// addChange overwrites a change that the policies of its own direction no longer count. The controller does the same,
+// and a longer policy of the other direction then misses that change.
+func addChange(changes []change, news change, cutoff instant) []change {
 	for i := len(changes) - 1; i >= 0; i-- {
 		if changes[i].at < cutoff {
 			changes[i] = news
@@ -144,7 +144,7 @@ func record(changes []change, news change, cutoff instant) []change {
 	return append(changes, news)
 }
 
-// LongestPeriod is that of the policies: how far back the controller looks for them.
+// LongestPeriod returns the longest period of the policies.
 func (r *Rules) LongestPeriod() time.Duration {
 	longest := time.Duration(0)
 	for _, p := range r.Policies {

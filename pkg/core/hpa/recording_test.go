@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 )
 
-// recording is what the real controller of Kubernetes 1.36 did with generated HPAs; hack/components/kubernetes/hpacases makes it
-// and documents its fields.
+// recording holds the results of the controller of Kubernetes 1.36 on generated HPAs;
+// hack/components/kubernetes/hpacases writes it and documents its fields.
 const recording = "testdata/controller.jsonl.gz"
 
 type recordedCase struct {
@@ -109,9 +109,9 @@ func (s *recordedSync) observed() hpa.Observed {
 	return o
 }
 
-// differs says what the controller did otherwise. The conditions keep what an earlier sync set, so a reason counts only
-// where this one gave it.
-func (s *recordedSync) differs(got hpa.Outcome) string {
+// differs returns what differs from the recorded result. The conditions keep what an earlier sync set, so a reason
+// counts only where this sync returned it.
+func (s *recordedSync) differs(got hpa.SyncResult) string {
 	active := string(got.Active)
 	if got.Active == hpa.FailedGetMetric && strings.HasPrefix(s.Active, "FailedGet") {
 		active = s.Active
@@ -134,7 +134,7 @@ func (s *recordedSync) differs(got hpa.Outcome) string {
 	}
 }
 
-// TestRecording replays the recording, condition by condition.
+// Every recorded sync gives the recorded replicas and conditions.
 func TestRecording(t *testing.T) {
 	packed, err := os.ReadFile(recording)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// The bounds that the API server puts on a behavior.
+// The limits that the API server sets on a behavior.
 const (
 	maxPeriod        = 30 * time.Minute
 	maxStabilization = time.Hour
 )
 
-// Spec is what of an HPA, and of the flags of the controller that runs it, decides on replicas.
+// Spec holds what decides the replicas: the fields of an HPA and the flags of its controller.
 type Spec struct {
 	// Min is minReplicas, 1 where the HPA leaves it out. 0 needs Cluster.ScaleToZero and an External or Object metric.
 	Min int32
@@ -21,17 +21,17 @@ type Spec struct {
 	Max int32
 	// Metrics, at least one: the largest proposal wins.
 	Metrics []Metric
-	// Behavior is nil where the HPA has none. That is another algorithm, not the default behavior: at most a doubling a
-	// sync (4 replicas at least), and scale-down stabilization by the cluster's window.
+	// Behavior is nil where the HPA has none. That selects another algorithm, not the default behavior: at most a
+	// doubling per sync (at least 4 replicas), and scale-down stabilization over the cluster's window.
 	Behavior *Behavior
 	// Cluster holds the controller-manager's flags.
 	Cluster Cluster
 }
 
-// Cluster holds the flags of the kube-controller-manager that count for every HPA.
+// Cluster holds the kube-controller-manager's flags, which apply to every HPA.
 type Cluster struct {
-	// Tolerance is --horizontal-pod-autoscaler-tolerance: within it around 1, the ratio of a metric to its target
-	// changes nothing.
+	// Tolerance is --horizontal-pod-autoscaler-tolerance: nothing changes while the ratio of a metric to its target is
+	// within it around 1.
 	Tolerance float64
 	// DownscaleStabilization is --horizontal-pod-autoscaler-downscale-stabilization.
 	DownscaleStabilization time.Duration
@@ -39,12 +39,12 @@ type Cluster struct {
 	ScaleToZero bool
 }
 
-// DefaultCluster is a controller-manager without flags: tolerance 0.1, stabilization of 5 minutes.
+// DefaultCluster returns the defaults of the controller-manager: tolerance 0.1, stabilization 5 minutes.
 func DefaultCluster() Cluster {
 	return Cluster{Tolerance: 0.1, DownscaleStabilization: 5 * time.Minute}
 }
 
-// Source says where a metric comes from.
+// Source is the type of a metric's source.
 type Source string
 
 // The sources that an adapter serves.
@@ -53,20 +53,20 @@ const (
 	Object   Source = "Object"
 )
 
-// TargetType says what a target is compared with.
+// TargetType is the type of a metric's target.
 type TargetType string
 
 // The types of a target.
 const (
-	// AverageValue compares with the metric over the pods that exist: ceil(metric / target) replicas, whatever is ready.
+	// AverageValue divides the metric by the target: ceil(metric / target) replicas, whatever is ready.
 	AverageValue TargetType = "AverageValue"
-	// Value compares with the metric itself and multiplies the pods that are ready by the ratio.
+	// Value multiplies the ready pods by the ratio of the metric to the target.
 	Value TargetType = "Value"
 )
 
 // Metric is one entry of an HPA's metrics.
 type Metric struct {
-	// Name is for people only.
+	// Name appears in messages only.
 	Name   string
 	Source Source
 	Type   TargetType
@@ -74,26 +74,26 @@ type Metric struct {
 	Target int64
 }
 
-// Behavior is an HPA's behavior. A direction that the HPA leaves out has DefaultScaleUp or DefaultScaleDown; within one,
-// the API server fills what is left out.
+// Behavior is an HPA's behavior. A direction that the HPA omits has DefaultScaleUp or DefaultScaleDown; within a
+// direction, the API server fills in what is omitted.
 type Behavior struct {
 	Up, Down Rules
 }
 
 // Rules limit one direction.
 type Rules struct {
-	// Stabilization holds the scale at the most careful recommendation of that time; at most an hour. A negative one
-	// (scale-down only) stands for the cluster's.
+	// Stabilization is the window whose most cautious recommendation applies; at most an hour. A negative one
+	// (scale-down only) means the cluster's.
 	Stabilization time.Duration
-	// Select says which of the policies counts.
+	// Select is the rule by which one of several policies applies.
 	Select Select
 	// Policies limit the change within a period.
 	Policies []Policy
-	// Tolerance of this direction; nil stands for the cluster's.
+	// Tolerance of this direction; nil means the cluster's.
 	Tolerance *float64
 }
 
-// Select says which of several policies counts.
+// Select is the rule by which one of several policies applies.
 type Select string
 
 // The choices of selectPolicy.
@@ -119,7 +119,8 @@ type Policy struct {
 	Period time.Duration
 }
 
-// DefaultScaleUp is what the API server fills in: 4 pods or a doubling within 15 s, whichever is more, at once.
+// DefaultScaleUp returns the API server's default: 4 pods or a doubling within 15 s, whichever is more, without
+// stabilization.
 func DefaultScaleUp() Rules {
 	return Rules{Select: SelectMax, Policies: []Policy{
 		{Type: Pods, Value: 4, Period: 15 * time.Second},
@@ -127,14 +128,14 @@ func DefaultScaleUp() Rules {
 	}}
 }
 
-// DefaultScaleDown is what the API server fills in: everything within 15 s, stabilized by the cluster's window.
+// DefaultScaleDown returns the API server's default: any number within 15 s, stabilized over the cluster's window.
 func DefaultScaleDown() Rules {
 	return Rules{Stabilization: -1, Select: SelectMax, Policies: []Policy{
 		{Type: Percent, Value: 100, Period: 15 * time.Second},
 	}}
 }
 
-// Validate returns everything that is wrong with a Spec, as the API server would.
+// Validate returns every problem of a Spec, by the API server's rules.
 func (s *Spec) Validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// recommendation is what the metrics asked for at earlier syncs, one after the other, before stabilization. A window asks
-// only whether there was such a sync within it: the newest tells.
+// recommendation is a run of equal proposals before stabilization. Only its newest time is kept: a window asks only
+// whether one of its syncs lies within it.
 type recommendation struct {
 	newest   instant
 	replicas int32
 }
 
-// stabilize holds a proposal by the recommendations of the windows, and remembers it.
+// stabilize applies the recommendations of the windows to a proposal, and records it.
 func (c *Controller) stabilize(now instant, current, proposed int32) (int32, Reason) {
-	held := c.hold(now, current, proposed)
+	held := c.stabilized(now, current, proposed)
 	reason := ReadyForNewScale
 	switch {
 	case held == proposed:
@@ -24,19 +24,19 @@ func (c *Controller) stabilize(now instant, current, proposed int32) (int32, Rea
 		reason = ScaleDownStabilized
 	}
 	c.dropRecommendations(now)
-	c.recommend(now, proposed)
+	c.addRecommendation(now, proposed)
 	return held, reason
 }
 
-// hold is what the recent recommendations make of a proposal.
-func (c *Controller) hold(now instant, current, proposed int32) int32 {
+// stabilized returns the proposal limited by the recent recommendations.
+func (c *Controller) stabilized(now instant, current, proposed int32) int32 {
 	if c.spec.Behavior == nil {
 		return c.highestSince(now.before(c.spec.Cluster.DownscaleStabilization), proposed)
 	}
-	return c.holdBothWays(now, current, proposed)
+	return c.stabilizedBothWays(now, current, proposed)
 }
 
-// highestSince is the largest recommendation at or after a time.
+// highestSince returns the largest recommendation at or after a time.
 func (c *Controller) highestSince(cutoff instant, highest int32) int32 {
 	for _, r := range c.recommendations {
 		if r.newest >= cutoff {
@@ -46,10 +46,10 @@ func (c *Controller) highestSince(cutoff instant, highest int32) int32 {
 	return highest
 }
 
-// holdBothWays keeps the current replicas where they lie between the lowest recommendation of the scale-up window
-// and the highest of the scale-down window, else goes to the nearer of the two. Unlike without a behavior, a
-// recommendation exactly as old as a window is out of it.
-func (c *Controller) holdBothWays(now instant, current, proposed int32) int32 {
+// stabilizedBothWays keeps the current replicas where they lie between the lowest recommendation of the scale-up window
+// and the highest of the scale-down window; otherwise it returns the nearer of the two. Unlike without a behavior, a
+// recommendation exactly as old as a window is outside it.
+func (c *Controller) stabilizedBothWays(now instant, current, proposed int32) int32 {
 	upCutoff := now.before(c.spec.Behavior.Up.Stabilization)
 	downCutoff := now.before(c.spec.DownStabilization())
 	lowest, highest := proposed, proposed
@@ -64,9 +64,9 @@ func (c *Controller) holdBothWays(now instant, current, proposed int32) int32 {
 	return min(max(current, lowest), highest)
 }
 
-// undisturbed is until when what was held will be held, as long as the same is proposed: until one of the recommendations
-// before it leaves a window. They ascend in time.
-func (c *Controller) undisturbed(now instant) instant {
+// stableUntil returns the time up to which the same proposal keeps the same result: until one of the earlier
+// recommendations leaves a window. They ascend in time.
+func (c *Controller) stableUntil(now instant) instant {
 	until := instant(math.MaxInt64)
 	earlier := c.recommendations[:len(c.recommendations)-1]
 	if c.spec.Behavior == nil {
@@ -86,7 +86,7 @@ func (c *Controller) undisturbed(now instant) instant {
 	return until
 }
 
-// DownStabilization is the window that holds a scale-down: the behavior's, or else the cluster's.
+// DownStabilization returns the scale-down window: the behavior's, or else the cluster's.
 func (s *Spec) DownStabilization() time.Duration {
 	if s.Behavior == nil || s.Behavior.Down.Stabilization < 0 {
 		return s.Cluster.DownscaleStabilization
@@ -94,8 +94,8 @@ func (s *Spec) DownStabilization() time.Duration {
 	return s.Behavior.Down.Stabilization
 }
 
-// recommend remembers a recommendation.
-func (c *Controller) recommend(now instant, proposed int32) {
+// addRecommendation records a proposal.
+func (c *Controller) addRecommendation(now instant, proposed int32) {
 	if n := len(c.recommendations); n > 0 && c.recommendations[n-1].replicas == proposed {
 		last := &c.recommendations[n-1]
 		last.newest = max(last.newest, now)
@@ -104,7 +104,7 @@ func (c *Controller) recommend(now instant, proposed int32) {
 	c.recommendations = append(c.recommendations, recommendation{now, proposed})
 }
 
-// dropRecommendations forgets what is older than both windows.
+// dropRecommendations drops what is older than both windows.
 func (c *Controller) dropRecommendations(now instant) {
 	window := c.spec.DownStabilization()
 	if c.spec.Behavior != nil {

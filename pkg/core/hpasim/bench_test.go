@@ -8,13 +8,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
-// BenchmarkShadows is an hour of 18 shadows, which is what a decision plays beside the real workload.
-func BenchmarkShadows(b *testing.B) {
+// BenchmarkAutoscalers measures an hour of 18 simulated autoscalers, as many as a decision runs beside the real
+// workload.
+func BenchmarkAutoscalers(b *testing.B) {
 	const n = 18
 	rng := rand.New(rand.NewPCG(1, 2))
 	spec := onNodes()
-	spec.Nodes, spec.Pod = nil, hpasim.Constant(5*time.Minute)
-	shadows, err := hpasim.NewShadows(spec, n, noon(), 2*step)
+	spec.Nodes, spec.PodLead = nil, hpasim.Constant(5*time.Minute)
+	shadows, err := hpasim.NewAutoscalers(spec, n, noon(), 2*step)
 	if err != nil {
 		b.Fatal(err)
 	}

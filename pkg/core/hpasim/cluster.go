@@ -2,67 +2,67 @@ package hpasim
 
 import "math/rand/v2"
 
-// cluster holds the pods of one workload. A pod is ready after its lead time, which begins when there is a place for it.
-// Pods stop at once; those that are not ready go first, the newest of them before the others, as the controller of
-// ReplicaSets chooses.
+// cluster holds the pods of one workload. A pod is ready after its lead time, which starts when the pod has a place on
+// a node. Pods stop at once. Those that are not ready stop first, the newest before the others, as the ReplicaSet
+// controller chooses.
 type cluster struct {
-	// ready serve, starting have a place and are under way, waiting have no place yet.
+	// ready pods serve, starting pods have a place, waiting pods have none yet.
 	ready    int
-	starting arrivals
+	starting schedule
 	waiting  int
-	// queued counts the pods that found no place when they were asked for.
+	// queued counts the pods that found no place when they were requested.
 	queued int
-	// nodes is nil where there is always a place. Of clusters that share them all but the first are guests, who do not move
-	// them on, and all but the last are silent on what is free of them; told is how many of its pods they know to wait.
-	nodes         *nodes
-	guest, silent bool
-	told          int
-	// random is nil where nothing is drawn.
+	// nodes is nil where places are unlimited. Of clusters that share nodes, only the first advances them and only the
+	// last reports their free places. reported is how many of this cluster's waiting pods the nodes know of.
+	nodes             *nodes
+	notFirst, notLast bool
+	reported          int
+	// random is nil where nothing is random.
 	random *rand.Rand
 }
 
-func newCluster(k *kind, ready int) cluster {
-	out := cluster{ready: ready, starting: newArrivals(k.longest)}
+func newCluster(k *settings, ready int) cluster {
+	out := cluster{ready: ready, starting: newSchedule(k.longestLeadSteps)}
 	if k.nodes != nil {
-		out.nodes = newNodes(k.nodes, k.length)
+		out.nodes = newNodes(k.nodes, k.step)
 	}
-	if k.nodes != nil || !k.constant {
+	if k.nodes != nil || !k.constantLead {
 		out.random = rand.New(rand.NewPCG(k.seed, 0)) //nolint:gosec // A simulation must repeat itself.
 	}
 	return out
 }
 
-// replicas are all pods that are asked for.
+// replicas is the number of requested pods.
 func (c *cluster) replicas() int { return c.ready + c.starting.total + c.waiting }
 
-// held are the places that are paid for: a pod holds its own from the start, and a node all that it has.
-func (c *cluster) held() int {
+// paid is the number of places that are paid for: those of starting and ready pods, and the free places of nodes.
+func (c *cluster) paid() int {
 	held := c.ready + c.starting.total
-	if c.nodes != nil && !c.silent {
+	if c.nodes != nil && !c.notLast {
 		return held + c.nodes.free()
 	}
 	return held
 }
 
-// advance lets come up what is due at a step.
-func (c *cluster) advance(k *kind, step int) {
+// advance makes ready what is due at a step.
+func (c *cluster) advance(k *settings, step int) {
 	c.ready += c.starting.take(step)
 	if c.nodes == nil {
 		return
 	}
-	if !c.guest {
+	if !c.notFirst {
 		c.nodes.advance(step)
 	}
 	c.place(k, step)
 }
 
 // scale starts or stops pods.
-func (c *cluster) scale(k *kind, step, to int) {
+func (c *cluster) scale(k *settings, step, to int) {
 	surplus := c.replicas() - to
 	if surplus <= 0 {
 		c.waiting -= surplus
 		c.place(k, step)
-		if c.waiting > 0 { // Those that have waited for longer are placed first.
+		if c.waiting > 0 { // Pods that waited longer are placed first.
 			c.queued += min(-surplus, c.waiting)
 		}
 		return
@@ -73,33 +73,33 @@ func (c *cluster) scale(k *kind, step, to int) {
 	ready := surplus - waiting - starting
 	c.ready -= ready
 	if c.nodes != nil {
-		c.tell()
+		c.reportWaiting()
 		c.nodes.release(step, starting+ready)
 	}
 }
 
-// place starts what waits, as far as there are places, and sends for nodes for the rest.
-func (c *cluster) place(k *kind, step int) {
+// place starts waiting pods where there are places, and requests nodes for the rest.
+func (c *cluster) place(k *settings, step int) {
 	placed := c.waiting
 	if c.nodes != nil {
-		c.tell()
+		c.reportWaiting()
 		placed = c.nodes.claim(step, c.waiting, c.random)
-		c.told -= placed
+		c.reported -= placed
 	}
 	c.waiting -= placed
-	if k.constant {
-		c.start(step, k.steps, placed)
+	if k.constantLead {
+		c.start(step, k.leadSteps, placed)
 		return
 	}
 	for range placed {
-		c.start(step, stepsIn(k.pod.Draw(c.random), k.length), 1)
+		c.start(step, stepsIn(k.pod.Draw(c.random), k.step), 1)
 	}
 }
 
-// tell says how many pods wait.
-func (c *cluster) tell() {
-	c.nodes.waiting += c.waiting - c.told
-	c.told = c.waiting
+// reportWaiting updates the nodes' count of waiting pods.
+func (c *cluster) reportWaiting() {
+	c.nodes.waiting += c.waiting - c.reported
+	c.reported = c.waiting
 }
 
 func (c *cluster) start(step, lead, pods int) {

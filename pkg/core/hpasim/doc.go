@@ -1,14 +1,14 @@
-// Package hpasim plays what is scaled: a stock HPA, its pods, which take their time to start, and the queue before
-// them. The simulator plays one over a recorded demand; a decision plays some beside the real one, on the demand as it
-// arrives, to learn what would come of what it might serve.
+// Package hpasim simulates an autoscaled workload: a stock HPA, its pods with their lead times, and a queue in front of
+// them. The offline simulator runs one on recorded demand. A Forecast's objective calibration runs several on the
+// observed demand to measure what each candidate value would cost.
 //
-// One step of it, a file for each station:
+// One step passes these stages, each in its own file:
 //
-//	value ──> the HPA's replicas, by the arithmetic of package hpa (workload.go)
-//	      ──> pods, which start after a lead time (cluster.go), on nodes that may have to come first (nodes.go)
-//	          or that a warm pool holds for them (pool.go)
-//	      ──> a fluid queue before those that are ready (queue.go)
-//	      ──> the moment: what was late, and what was paid for
+//	value ──> the HPA's replicas, computed by package hpa (workload.go)
+//	      ──> pods that start after a lead time (cluster.go), on nodes that may have to start first (nodes.go)
+//	          or that a warm pool holds (pool.go)
+//	      ──> a fluid queue in front of the ready pods (queue.go)
+//	      ──> the StepResult: late demand, and replica-hours paid
 //
-// There is no clock: time is the number of steps. The same Spec and the same steps give the same moments to the last bit.
+// There is no clock: time is the number of steps. The same Spec and inputs give bit-identical results.
 package hpasim

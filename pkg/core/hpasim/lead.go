@@ -7,50 +7,51 @@ import (
 	"time"
 )
 
-// Lead is how long a pod, or a node, takes from being asked for until it is there.
-type Lead interface {
-	// Draw is the lead time of one of them. It takes what is random from the source alone.
+// LeadTime is the time from requesting a pod or a node until it is ready.
+type LeadTime interface {
+	// Draw returns one lead time. The source is its only randomness.
 	Draw(random *rand.Rand) time.Duration
-	// Longest bounds what Draw returns.
+	// Longest is the longest that Draw returns.
 	Longest() time.Duration
 }
 
 // Constant is a lead time that never varies.
 type Constant time.Duration
 
-// Draw is the lead time.
+// Draw returns the lead time.
 func (c Constant) Draw(*rand.Rand) time.Duration { return time.Duration(c) }
 
-// Longest is the lead time.
+// Longest returns the lead time.
 func (c Constant) Longest() time.Duration { return time.Duration(c) }
 
-// LogNormal is a lead time whose logarithm is Gaussian: always above 0, now and then much longer than usual.
+// LogNormal is a lead time with a Gaussian logarithm: always above 0, occasionally much longer than usual.
 type LogNormal struct {
 	// Mean of the lead time, more than 0.
 	Mean time.Duration
-	// Sigma is the standard deviation of the logarithm: 0.3 lets a tenth of the starts take 1.4 times the mean and more.
+	// Sigma is the standard deviation of the logarithm: with 0.3, a tenth of the starts take at least 1.4 times the
+	// mean.
 	Sigma float64
 }
 
-// longestLogNormal cuts the tail, in means.
+// longestLogNormal truncates the tail, as a multiple of the mean.
 const longestLogNormal = 6
 
-// Draw is a lead time of at most six times the mean.
+// Draw returns a lead time of at most six times the mean.
 func (l LogNormal) Draw(random *rand.Rand) time.Duration {
 	factor := math.Exp(l.Sigma*random.NormFloat64() - l.Sigma*l.Sigma/2)
 	return time.Duration(min(factor, longestLogNormal) * float64(l.Mean))
 }
 
-// Longest is six times the mean.
+// Longest returns six times the mean.
 func (l LogNormal) Longest() time.Duration { return longestLogNormal * l.Mean }
 
-// Empirical holds lead times that were measured. Each is as likely as any other.
+// Empirical holds measured lead times, each equally likely.
 type Empirical []time.Duration
 
-// Draw is one of them.
+// Draw returns one of them.
 func (e Empirical) Draw(random *rand.Rand) time.Duration { return e[random.IntN(len(e))] }
 
-// Longest is the longest of them, 0 where there is none.
+// Longest returns the longest of them, 0 without any.
 func (e Empirical) Longest() time.Duration {
 	if len(e) == 0 {
 		return 0

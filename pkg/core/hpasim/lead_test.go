@@ -9,10 +9,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
-// Draws keep to their bound, and in the mean to what was asked for.
+// Draws stay within Longest and have the given mean.
 func TestLeadDraws(t *testing.T) {
 	for name, tt := range map[string]struct {
-		lead    hpasim.Lead
+		lead    hpasim.LeadTime
 		mean    time.Duration
 		longest time.Duration
 	}{

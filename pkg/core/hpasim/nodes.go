@@ -5,36 +5,41 @@ import (
 	"time"
 )
 
-// Nodes says what it takes to have places for pods.
+// Nodes describes the nodes that pods need.
 type Nodes struct {
-	// Lead from asking for a node until pods start on it.
-	Lead Lead
-	// Places for pods on a node, 1 or more.
-	Places int
-	// Keep is how long a node that holds no pod stays. Cluster Autoscaler's default is 10 minutes.
-	Keep time.Duration
+	// Lead is the time from requesting a node until pods start on it.
+	Lead LeadTime
+	// PodsPerNode is how many pods a node has place for, 1 or more.
+	PodsPerNode int
+	// KeepIdle is how long a node without pods stays. Cluster Autoscaler's default is 10 minutes.
+	KeepIdle time.Duration
 }
 
-// nodes are the places that hold no pod, and those that are under way. Which node a place is on is not followed: pods are
-// taken to sit as close together as they can.
+// nodes counts the free places and the nodes that are starting. It does not track which node a place is on: pods are
+// assumed to be packed as densely as possible.
 type nodes struct {
 	spec *Nodes
 	step time.Duration
 	keep int
-	// idle are the free places by the time since when, in order. The newest are taken first, so that the others can go.
+	// idle are the free places by the time since when, ascending. The newest are claimed first, so that older nodes can
+	// go.
 	idle   []idlePlaces
-	coming arrivals
-	// waiting are the pods that have no place yet.
+	coming schedule
+	// waiting is the number of pods without a place.
 	waiting int
-	// hold is how many places a warm pool wants to hold, held how many it does. They are free and do not go.
-	hold, held int
+	// wantHeld is how many places the warm pool should hold, held how many it holds. Held places are free and do not
+	// expire.
+	wantHeld, held int
 }
 
 type idlePlaces struct{ since, places int }
 
 func newNodes(spec *Nodes, step time.Duration) *nodes {
 	return &nodes{
-		spec: spec, step: step, keep: stepsIn(spec.Keep, step), coming: newArrivals(stepsIn(spec.Lead.Longest(), step)),
+		spec:   spec,
+		step:   step,
+		keep:   stepsIn(spec.KeepIdle, step),
+		coming: newSchedule(stepsIn(spec.Lead.Longest(), step)),
 	}
 }
 
@@ -46,9 +51,9 @@ func (n *nodes) free() int {
 	return free
 }
 
-// advance takes in the nodes that come at a step and gives back those that held no pod for long enough.
+// advance adds the nodes that become ready at a step and removes those that were idle for KeepIdle.
 func (n *nodes) advance(step int) {
-	n.release(step, n.spec.Places*n.coming.take(step))
+	n.release(step, n.spec.PodsPerNode*n.coming.take(step))
 	expired := 0
 	for _, i := range n.idle {
 		if i.since+n.keep > step {
@@ -56,7 +61,7 @@ func (n *nodes) advance(step int) {
 		}
 		expired += i.places
 	}
-	for left := expired / n.spec.Places * n.spec.Places; left > 0; {
+	for left := expired / n.spec.PodsPerNode * n.spec.PodsPerNode; left > 0; {
 		oldest := &n.idle[0]
 		some := min(left, oldest.places)
 		oldest.places -= some
@@ -67,9 +72,9 @@ func (n *nodes) advance(step int) {
 	}
 }
 
-// release frees places. What the pool lacks it takes.
+// release frees places. The pool takes what it lacks first.
 func (n *nodes) release(step, places int) {
-	kept := min(places, n.hold-n.held)
+	kept := min(places, n.wantHeld-n.held)
 	n.held += kept
 	places -= kept
 	if places > 0 {
@@ -77,20 +82,20 @@ func (n *nodes) release(step, places int) {
 	}
 }
 
-// claim takes free places, up to as many as are wanted, and sends for nodes for what is then still wanted. A node once
-// sent for comes, wanted or not. The pool's places are taken last, as a scheduler preempts only where nothing is free.
+// claim places up to the wanted number of pods and requests nodes for the rest. A requested node always starts. The
+// pool's places are claimed last, as a scheduler preempts only where nothing is free.
 func (n *nodes) claim(step, wanted int, random *rand.Rand) (placed int) {
-	placed = n.take(wanted)
+	placed = n.claimIdle(wanted)
 	held := min(wanted-placed, n.held)
 	n.held -= held
 	placed += held
 	n.waiting -= placed
-	n.send(step, random)
+	n.request(step, random)
 	return placed
 }
 
-// take takes idle places, up to as many as are wanted.
-func (n *nodes) take(wanted int) (taken int) {
+// claimIdle claims idle places, up to the wanted number.
+func (n *nodes) claimIdle(wanted int) (taken int) {
 	for wanted > taken && len(n.idle) > 0 {
 		newest := &n.idle[len(n.idle)-1]
 		some := min(wanted-taken, newest.places)
@@ -103,10 +108,10 @@ func (n *nodes) take(wanted int) (taken int) {
 	return taken
 }
 
-// send sends for nodes for pods that wait, and for what the pool lacks, beside those that are under way.
-func (n *nodes) send(step int, random *rand.Rand) {
-	short := n.waiting + n.hold - n.held - n.spec.Places*n.coming.total
-	for ; short > 0; short -= n.spec.Places {
+// request requests nodes for waiting pods and for what the pool lacks, less those that are starting.
+func (n *nodes) request(step int, random *rand.Rand) {
+	short := n.waiting + n.wantHeld - n.held - n.spec.PodsPerNode*n.coming.total
+	for ; short > 0; short -= n.spec.PodsPerNode {
 		n.coming.add(step+max(stepsIn(n.spec.Lead.Draw(random), n.step), 1), 1)
 	}
 }

@@ -2,41 +2,40 @@ package hpasim
 
 import "time"
 
-// Hold has so many places wait for pods from now on, beside those that pods have: what a warm pool does with placeholders.
-// They are sent for if they are not there, are paid for once they are, and do not go while they are held; a pod that asks
-// for a place takes one at once, and another is sent for. What is held no longer is free from then on, for as long as
-// nodes are kept. Nothing happens where there always are enough places.
+// Hold keeps so many places free for pods, as a warm pool does with placeholder pods. Nodes are requested for missing
+// places; held places are paid for and do not expire. A pod takes a held place at once, and the place is replaced.
+// Surplus places become idle. Hold does nothing where places are unlimited.
 func (w *Workload) Hold(places int) {
 	c := &w.cluster
 	if c.nodes == nil {
 		return
 	}
-	c.tell()
-	c.nodes.keepReady(w.step, max(places, 0))
-	c.nodes.send(w.step, c.random)
+	c.reportWaiting()
+	c.nodes.setHeld(w.step, max(places, 0))
+	c.nodes.request(w.step, c.random)
 }
 
-// Standing is how a workload stands between two steps. Placed replicas have a place, be they ready or not; Waiting ones
-// have none yet. Held places wait for pods, of those that are wanted to.
-type Standing struct {
+// Placement counts a workload's replicas and held places between two steps. Placed replicas have a place, ready or not;
+// Waiting replicas have none. Held is the number of places that the pool holds.
+type Placement struct {
 	Placed, Waiting, Held int
 }
 
-// Standing is how it stands now.
-func (w *Workload) Standing() Standing {
+// Placement returns the current placement.
+func (w *Workload) Placement() Placement {
 	c := &w.cluster
-	s := Standing{Placed: c.ready + c.starting.total, Waiting: c.waiting}
+	s := Placement{Placed: c.ready + c.starting.total, Waiting: c.waiting}
 	if c.nodes != nil {
 		s.Held = c.nodes.held
 	}
 	return s
 }
 
-// Together are workloads of one Spec that share nodes: what one leaves another takes, and what is held is held for all.
-// Each starts with as many ready replicas as serve its demand. They are to be stepped in their order, one step each; the
-// first is the one to ask to Hold, and the moments of the last tell of the free places that all share. It returns what New
-// returns.
-func Together(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
+// NewSharingNodes returns workloads of one Spec that share nodes: places that one leaves another can take, and held
+// places are held for all. Each starts with the ready replicas that serve its demand. Step them in their order, one
+// step each. Call Hold on the first; the results of the last include the free places that all share. The errors are
+// those of New.
+func NewSharingNodes(spec Spec, start time.Time, step time.Duration, demands []float64) ([]*Workload, error) {
 	out := make([]*Workload, len(demands))
 	for i, demand := range demands {
 		w, err := New(spec, start, step, demand)
@@ -44,8 +43,8 @@ func Together(spec Spec, start time.Time, step time.Duration, demands []float64)
 			return nil, err
 		}
 		if i > 0 {
-			w.cluster.nodes, w.cluster.guest = out[0].cluster.nodes, true
-			out[i-1].cluster.silent = true
+			w.cluster.nodes, w.cluster.notFirst = out[0].cluster.nodes, true
+			out[i-1].cluster.notLast = true
 		}
 		out[i] = w
 		spec.Seed++
@@ -53,14 +52,15 @@ func Together(spec Spec, start time.Time, step time.Duration, demands []float64)
 	return out, nil
 }
 
-// keepReady changes how many places are held. More are taken from those that are free, and fewer are free from a step on.
-func (n *nodes) keepReady(step, places int) {
+// setHeld changes how many places are held. More are taken from the idle places; surplus places become idle at the
+// step.
+func (n *nodes) setHeld(step, places int) {
 	surplus := n.held - places
-	n.hold = places
+	n.wantHeld = places
 	if surplus > 0 {
 		n.held = places
 		n.release(step, surplus)
 		return
 	}
-	n.held += n.take(places - n.held)
+	n.held += n.claimIdle(places - n.held)
 }

@@ -16,14 +16,14 @@ const step = hpasim.DefaultSync
 
 func noon() time.Time { return time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC) }
 
-// onNodes is a workload of 1 to 50 replicas that serve 1 each and take two steps to start, on nodes of one place that take
-// four and are kept for two.
+// onNodes is a workload of 1 to 50 replicas with capacity 1 and a lead time of two steps, on nodes of one place that
+// take four steps and are kept for two.
 func onNodes() hpasim.Spec {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 0
 	s := hpasim.Spec{
-		Capacity: 1, Pod: hpasim.Constant(2 * step),
-		Nodes: &hpasim.Nodes{Lead: hpasim.Constant(4 * step), Places: 1, Keep: 2 * step},
+		Capacity: 1, PodLead: hpasim.Constant(2 * step),
+		Nodes: &hpasim.Nodes{Lead: hpasim.Constant(4 * step), PodsPerNode: 1, KeepIdle: 2 * step},
 		HPA: hpa.Spec{
 			Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
 			Metrics:  []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
@@ -34,7 +34,7 @@ func onNodes() hpasim.Spec {
 	return s
 }
 
-func made(t *testing.T, s hpasim.Spec, demand float64) *hpasim.Workload {
+func newWorkload(t *testing.T, s hpasim.Spec, demand float64) *hpasim.Workload {
 	t.Helper()
 	w, err := hpasim.New(s, noon(), step, demand)
 	if err != nil {
@@ -43,24 +43,24 @@ func made(t *testing.T, s hpasim.Spec, demand float64) *hpasim.Workload {
 	return w
 }
 
-// stand is a moment of those tests, in what is of interest here.
-type stand struct{ Replicas, Ready, Held, Idle, Queued, Waiting int }
+// replicas is the part of a StepResult that these tests compare.
+type replicas struct{ Replicas, Ready, Held, Idle, Queued, Waiting int }
 
-func standOf(m hpasim.Moment) stand {
-	return stand{m.Replicas, m.Ready, m.Held, m.Idle, m.Queued, m.Waiting}
+func replicasOf(m hpasim.StepResult) replicas {
+	return replicas{m.Replicas, m.Ready, m.Held, m.Idle, m.Queued, m.Waiting}
 }
 
-// Two places are held from the start on. Four steps later their nodes are there and paid for. Three replicas more find two
-// of them at once and wait for a third place. Three nodes were sent for then: the pool refills with the two that are left.
+// Two places are held from the start. Four steps later their nodes are ready and paid for. Three more replicas take
+// both places, and one waits. Three nodes are then requested: two refill the pool.
 func TestHold(t *testing.T) {
 	t.Parallel()
-	w := made(t, onNodes(), 1)
+	w := newWorkload(t, onNodes(), 1)
 	w.Hold(2)
-	var got []stand
+	var got []replicas
 	for _, value := range []float64{1, 1, 1, 1, 1, 4, 4, 4, 4, 4, 4, 4} {
-		got = append(got, standOf(w.Step(value, 1)))
+		got = append(got, replicasOf(w.Step(value, 1)))
 	}
-	want := []stand{
+	want := []replicas{
 		{1, 1, 1, 0, 0, 0},
 		{1, 1, 1, 0, 0, 0},
 		{1, 1, 1, 0, 0, 0},
@@ -79,13 +79,12 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// What replicas leave the pool takes, in place of a node that would have to come; what it holds no longer goes when a node
-// would.
-func TestHoldTakesWhatIsLeftAndGivesItBack(t *testing.T) {
+// The pool takes places that replicas leave before it requests nodes. Places no longer held expire like idle nodes.
+func TestHoldTakesFreePlacesAndReleasesThem(t *testing.T) {
 	t.Parallel()
-	w := made(t, onNodes(), 4)
-	play := func(value float64) stand { return standOf(w.Step(value, 1)) }
-	got := []stand{play(4), play(2)}
+	w := newWorkload(t, onNodes(), 4)
+	play := func(value float64) replicas { return replicasOf(w.Step(value, 1)) }
+	got := []replicas{play(4), play(2)}
 	w.Hold(1)
 	for range 4 {
 		got = append(got, play(2))
@@ -94,7 +93,7 @@ func TestHoldTakesWhatIsLeftAndGivesItBack(t *testing.T) {
 	for range 3 {
 		got = append(got, play(2))
 	}
-	want := []stand{
+	want := []replicas{
 		{4, 4, 4, 0, 0, 0},
 		{2, 2, 4, 0, 0, 0}, // two stopped: their nodes are kept for two steps
 		{2, 2, 4, 1, 0, 0},
@@ -110,17 +109,17 @@ func TestHoldTakesWhatIsLeftAndGivesItBack(t *testing.T) {
 	}
 }
 
-// Where more is held than is ever wanted, replicas start as if there were places always: only the lead time of a pod counts.
-func TestHoldingEnoughIsAsIfThereAlwaysWerePlaces(t *testing.T) {
+// If more places are held than are ever used, replicas start as with unlimited places: only the pods' lead time counts.
+func TestHoldingEnoughEqualsUnlimitedNodes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		spec := onNodes()
-		spec.Nodes.Places = 1 + rng.IntN(3)
+		spec.Nodes.PodsPerNode = 1 + rng.IntN(3)
 		spec.Nodes.Lead = hpasim.LogNormal{Mean: time.Minute, Sigma: 0.5}
 		free := spec
 		free.Nodes = nil
-		a, b := made(t, spec, 5), made(t, free, 5)
+		a, b := newWorkload(t, spec, 5), newWorkload(t, free, 5)
 		a.Hold(100)
 		late, demand := 0.0, 5.0
 		for i := range 600 {
@@ -133,23 +132,23 @@ func TestHoldingEnoughIsAsIfThereAlwaysWerePlaces(t *testing.T) {
 			x, y := a.Step(value, demand), b.Step(value, demand)
 			late += x.Late
 			if x.Replicas != y.Replicas || x.Ready != y.Ready || x.Late != y.Late || x.Waiting > 0 || x.Queued > 0 {
-				t.Fatalf("seed %d, step %d: %+v, where there always are places %+v", seed, i, x, y)
+				t.Fatalf("seed %d, step %d: %+v, with unlimited places %+v", seed, i, x, y)
 			}
 		}
 		if !(late > 0) {
-			t.Errorf("seed %d: nothing was late: this test is about nothing", seed)
+			t.Errorf("seed %d: no late demand: this test proves nothing", seed)
 		}
 	}
 }
 
-// A pool of nothing is no pool, to the last bit.
+// Holding 0 places changes nothing, to the last bit.
 func TestHoldingNothingChangesNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		spec := onNodes()
-		spec.Nodes.Lead, spec.Nodes.Places = hpasim.LogNormal{Mean: time.Minute, Sigma: 0.5}, 1+rng.IntN(3)
-		a, b := made(t, spec, 5), made(t, spec, 5)
+		spec.Nodes.Lead, spec.Nodes.PodsPerNode = hpasim.LogNormal{Mean: time.Minute, Sigma: 0.5}, 1+rng.IntN(3)
+		a, b := newWorkload(t, spec, 5), newWorkload(t, spec, 5)
 		for i := range 600 {
 			value := 30 * rng.Float64()
 			a.Hold(-rng.IntN(2))
@@ -160,8 +159,8 @@ func TestHoldingNothingChangesNothing(t *testing.T) {
 	}
 }
 
-// account says what does not add up in a step.
-func account(m *hpasim.Moment, s hpasim.Standing, hold int) error {
+// checkResult returns what is inconsistent in a step.
+func checkResult(m *hpasim.StepResult, s hpasim.Placement, hold int) error {
 	switch {
 	case m.Idle < 0 || m.Idle > hold:
 		return fmt.Errorf("%d idle, %d are to be held", m.Idle, hold)
@@ -178,38 +177,39 @@ func account(m *hpasim.Moment, s hpasim.Standing, hold int) error {
 	return nil
 }
 
-// FuzzHold holds more and less while replicas come and go.
+// FuzzHold changes the held places while replicas start and stop.
 func FuzzHold(f *testing.F) {
 	f.Add([]byte{3, 200, 0, 7, 7, 255, 90, 1}, uint8(2), uint8(3), uint8(0))
 	f.Add([]byte{0, 0, 50, 50, 50, 0, 0, 0, 0, 0}, uint8(1), uint8(0), uint8(9))
 	f.Fuzz(func(t *testing.T, moves []byte, places, lead, keep uint8) {
 		spec := onNodes()
 		spec.Nodes = &hpasim.Nodes{
-			Lead:   hpasim.Empirical{0, time.Duration(lead) * time.Second},
-			Places: 1 + int(places%5), Keep: time.Duration(1+int(keep)) * step,
+			Lead:        hpasim.Empirical{0, time.Duration(lead) * time.Second},
+			PodsPerNode: 1 + int(places%5), KeepIdle: time.Duration(1+int(keep)) * step,
 		}
-		w := made(t, spec, 3)
+		w := newWorkload(t, spec, 3)
 		for _, b := range moves {
 			hold := int(b % 16)
 			w.Hold(hold)
 			m := w.Step(float64(b/16)*4, float64(b/16)*4)
-			if err := account(&m, w.Standing(), hold); err != nil {
+			if err := checkResult(&m, w.Placement(), hold); err != nil {
 				t.Fatal(err)
 			}
 		}
 	})
 }
 
-// Two workloads share their nodes: what one leaves the other takes, and what is held is there for whoever comes first.
-func TestTogether(t *testing.T) {
+// Two workloads share nodes: the places that one leaves the other takes, and a held place serves the first that needs
+// it.
+func TestSharedNodes(t *testing.T) {
 	t.Parallel()
-	all, err := hpasim.Together(onNodes(), noon(), step, []float64{3, 1})
+	all, err := hpasim.NewSharingNodes(onNodes(), noon(), step, []float64{3, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	type both struct{ Left, Right stand }
+	type both struct{ Left, Right replicas }
 	play := func(left, right float64) both {
-		return both{standOf(all[0].Step(left, 1)), standOf(all[1].Step(right, 1))}
+		return both{replicasOf(all[0].Step(left, 1)), replicasOf(all[1].Step(right, 1))}
 	}
 	got := []both{play(3, 1), play(1, 3)}
 	all[0].Hold(1)
@@ -218,37 +218,37 @@ func TestTogether(t *testing.T) {
 	}
 	got = append(got, play(1, 4))
 	want := []both{
-		{stand{3, 3, 3, 0, 0, 0}, stand{1, 1, 1, 0, 0, 0}},
-		{stand{1, 1, 1, 0, 0, 0}, stand{3, 1, 3, 0, 0, 0}}, // two places change hands
-		{stand{1, 1, 1, 0, 0, 0}, stand{3, 1, 3, 0, 0, 0}}, // a place is sent for
-		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 3, 0, 0, 0}},
-		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 3, 0, 0, 0}},
-		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 3, 0, 0, 0}},
-		{stand{1, 1, 1, 0, 0, 0}, stand{3, 3, 4, 1, 0, 0}}, // it is there
-		{stand{1, 1, 1, 0, 0, 0}, stand{4, 3, 4, 0, 0, 0}}, // and taken
+		{replicas{3, 3, 3, 0, 0, 0}, replicas{1, 1, 1, 0, 0, 0}},
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{3, 1, 3, 0, 0, 0}}, // two places change hands
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{3, 1, 3, 0, 0, 0}}, // a place is sent for
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{3, 3, 3, 0, 0, 0}},
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{3, 3, 3, 0, 0, 0}},
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{3, 3, 3, 0, 0, 0}},
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{3, 3, 4, 1, 0, 0}}, // it is there
+		{replicas{1, 1, 1, 0, 0, 0}, replicas{4, 3, 4, 0, 0, 0}}, // and taken
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	for i, w := range all {
-		if s := w.Standing(); s.Held != 0 || s.Waiting != 0 {
+		if s := w.Placement(); s.Held != 0 || s.Waiting != 0 {
 			t.Errorf("workload %d: %+v, want that the place is gone", i, s)
 		}
 	}
 }
 
-// A guest that asks for nothing changes nothing for the other, to the last bit.
-func TestTogetherWithOneThatIsIdle(t *testing.T) {
+// A second workload without demand changes nothing for the first, to the last bit.
+func TestSharedNodesWithAnIdleWorkload(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 5))
 	spec := onNodes()
 	spec.HPA.Min, spec.HPA.Cluster.ScaleToZero = 0, true
-	spec.Nodes.Lead, spec.Nodes.Places = hpasim.LogNormal{Mean: time.Minute, Sigma: 0.5}, 2
-	all, err := hpasim.Together(spec, noon(), step, []float64{5, 0})
+	spec.Nodes.Lead, spec.Nodes.PodsPerNode = hpasim.LogNormal{Mean: time.Minute, Sigma: 0.5}, 2
+	all, err := hpasim.NewSharingNodes(spec, noon(), step, []float64{5, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := made(t, spec, 5)
+	alone := newWorkload(t, spec, 5)
 	for i := range 800 {
 		value := 30 * rng.Float64()
 		if i%7 == 0 {
@@ -267,14 +267,14 @@ func TestTogetherWithOneThatIsIdle(t *testing.T) {
 	}
 }
 
-// However they share, no place is had twice: what is paid for are the replicas that have one, what is held and what is free.
-func TestTogetherAddsUp(t *testing.T) {
+// No place is counted twice: places paid for are those of replicas, held and free.
+func TestSharedNodesAddUp(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		spec := onNodes()
-		spec.Nodes.Lead, spec.Nodes.Places = hpasim.Empirical{0, time.Minute, 3 * time.Minute}, 1+rng.IntN(4)
-		all, err := hpasim.Together(spec, noon(), step, []float64{5, 1, 9})
+		spec.Nodes.Lead, spec.Nodes.PodsPerNode = hpasim.Empirical{0, time.Minute, 3 * time.Minute}, 1+rng.IntN(4)
+		all, err := hpasim.NewSharingNodes(spec, noon(), step, []float64{5, 1, 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,16 +288,16 @@ func TestTogetherAddsUp(t *testing.T) {
 				held, idle, queued = held+m.Held, idle+m.Idle, queued+m.Queued
 			}
 			for _, w := range all {
-				s := w.Standing()
+				s := w.Placement()
 				placed, waiting = placed+s.Placed, waiting+s.Waiting
 			}
-			if held < placed+idle || idle != all[0].Standing().Held || idle > hold || waiting < 0 {
+			if held < placed+idle || idle != all[0].Placement().Held || idle > hold || waiting < 0 {
 				t.Fatalf("seed %d, step %d: %d paid for, %d replicas have a place, %d idle of %d to be held, %d wait",
 					seed, i, held, placed, idle, hold, waiting)
 			}
 		}
 		if queued == 0 {
-			t.Errorf("seed %d: nobody ever waited for a node", seed)
+			t.Errorf("seed %d: no pod ever waited for a node", seed)
 		}
 	}
 }

@@ -5,51 +5,50 @@ import (
 	"time"
 )
 
-// The buckets. As in the histograms of the Vertical Pod Autoscaler's recommender (Kubernetes autoscaler, 2017), each is
-// wider than the one before by a fixed ratio, so that a quantile is right to that ratio, whatever its size.
+// Bucket bounds grow by a fixed ratio, as in the histograms of the Vertical Pod Autoscaler's recommender (Kubernetes
+// autoscaler, 2017), so that the relative error of a quantile is at most that ratio.
 const (
 	ratio = 1.05
-	// shortest and longest are the bounds of the first and the last bucket; what is shorter or longer counts there.
+	// shortest and longest are the bounds of the first and the last bucket; shorter and longer durations count there.
 	shortest = time.Second
 	longest  = 2 * time.Hour
 	// Buckets: log(7200) ÷ log(1.05) = 182.05, so bucket 183 is the first that reaches 2 h.
 	Buckets = 184
 )
 
-// unit is the weight of a start at the beginning of a half-life; at its end it would be twice that.
+// unit is the weight of a start at the beginning of a half-life period; it doubles by the end of the period.
 const unit = 1024
 
-// heaviest keeps a bucket's weight, and the sum of all, within an int64.
-const heaviest = 1 << 48
+// maxWeight keeps a bucket's weight, and the sum of all, within an int64.
+const maxWeight = 1 << 48
 
-// Histogram counts durations by weights. The weights are whole numbers, so that what is written of them is exact.
+// Histogram counts weighted durations. The weights are whole numbers, so that a written histogram is exact.
 type Histogram [Buckets]int64
 
-// bucketOf is the first bucket whose bound is not below a duration.
+// bucketOf returns the first bucket whose bound is at least a duration.
 func bucketOf(d time.Duration) int {
 	if d <= shortest {
 		return 0
 	}
 	i := int(math.Ceil(math.Log(d.Seconds()/shortest.Seconds()) / math.Log(ratio)))
-	// The logarithm may be off by a rounding.
+	// The logarithm may be off by a rounding error.
 	if bound(min(i, Buckets-1)) < d {
 		i++
 	}
 	return min(i, Buckets-1)
 }
 
-// bound is the longest duration that counts in a bucket.
+// bound returns the longest duration of a bucket.
 func bound(bucket int) time.Duration {
 	return min(time.Duration(float64(shortest)*math.Pow(ratio, float64(bucket))), longest)
 }
 
-// add is O(1).
 func (h *Histogram) add(d time.Duration, weight int64) {
 	i := bucketOf(d)
-	h[i] = min(h[i]+weight, heaviest)
+	h[i] = min(h[i]+weight, maxWeight)
 }
 
-// halve forgets half of everything.
+// halve halves all weights.
 func (h *Histogram) halve() {
 	for i := range h {
 		h[i] /= 2
@@ -64,7 +63,7 @@ func (h *Histogram) total() int64 {
 	return sum
 }
 
-// plus is both histograms together.
+// plus returns the sum of two histograms.
 func (h *Histogram) plus(other *Histogram) Histogram {
 	sum := *h
 	for i := range sum {
@@ -73,8 +72,8 @@ func (h *Histogram) plus(other *Histogram) Histogram {
 	return sum
 }
 
-// quantile is the least duration, in whole seconds, that a share q of all weight does not exceed; 0 where there is none.
-// It is too long by a bucket's width at most, which is 5 %, and by the rounding.
+// quantile returns the shortest duration, in whole seconds, that a share q of the weight does not exceed; 0 without any
+// weight. It is at most 5 % too long (a bucket's width), plus the rounding.
 func (h *Histogram) quantile(q float64) time.Duration {
 	total := h.total()
 	if total == 0 {

@@ -12,24 +12,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// noon is when the stories begin.
+// noon is the start of the tests.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// start is one on a node that was there.
+// start is a start on an existing node.
 func start(ready time.Time, took time.Duration) leadtime.Start {
 	created := ready.Add(-took)
 	return leadtime.Start{Created: created, Scheduled: created, Ready: ready}
 }
 
-// waited is one that waited for its node.
+// waited is a start that waited for its node.
 func waited(ready time.Time, wait, took time.Duration) leadtime.Start {
 	s := start(ready, took)
 	s.Scheduled = s.Created.Add(wait)
 	return s
 }
 
-// several are starts that take the same, one a minute.
-func several(n int, from time.Time, took time.Duration) []leadtime.Start {
+// starts are n equally long starts, one a minute.
+func starts(n int, from time.Time, took time.Duration) []leadtime.Start {
 	out := make([]leadtime.Start, n)
 	for i := range out {
 		out[i] = start(from.Add(time.Duration(i)*time.Minute), took)
@@ -37,23 +37,23 @@ func several(n int, from time.Time, took time.Duration) []leadtime.Start {
 	return out
 }
 
-// folded is a record of starts that are long past.
-func folded(t *testing.T, starts ...leadtime.Start) *leadtime.Record {
+// recordOf is the record of starts that are long past.
+func recordOf(t *testing.T, starts ...leadtime.Start) *leadtime.Record {
 	t.Helper()
 	record := &leadtime.Record{}
-	if !record.Fold(starts, late()) {
+	if !record.AddStarts(starts, settled()) {
 		t.Fatal("nothing was counted")
 	}
 	return record
 }
 
-// late is when all starts of the stories have settled and what follows from them is in use.
-func late() time.Time { return noon().Add(200 * 24 * time.Hour) }
+// settled is a time at which all starts of the tests are counted and the lead time is in use.
+func settled() time.Time { return noon().Add(200 * 24 * time.Hour) }
 
-// in is the lead time in use in the end.
-func in(r *leadtime.Record) time.Duration { return r.At(late().Add(time.Hour)) }
+// leadInUse is the lead time in use at the end.
+func leadInUse(r *leadtime.Record) time.Duration { return r.LeadTime(settled().Add(time.Hour)) }
 
-// about says whether a duration is that of a bucket around another: at most 5 % longer, and the rounding.
+// about reports whether a duration is within 5 % and a second above another: one bucket and the rounding.
 func about(got, want time.Duration) bool {
 	return got >= want && got <= want+want/20+time.Second
 }
@@ -64,44 +64,44 @@ func TestLeadTime(t *testing.T) {
 		starts []leadtime.Start
 		want   time.Duration
 	}{
-		{"nine starts are too few", several(9, noon(), 4*time.Minute), 0},
-		{"ten are enough", several(10, noon(), 4*time.Minute), 4 * time.Minute},
+		{"nine starts are too few", starts(9, noon(), 4*time.Minute), 0},
+		{"ten are enough", starts(10, noon(), 4*time.Minute), 4 * time.Minute},
 		{
 			"one slow start in ten is the tenth that may be slower",
-			append(several(9, noon(), 2*time.Minute), start(noon().Add(time.Hour), 20*time.Minute)), 20 * time.Minute,
+			append(starts(9, noon(), 2*time.Minute), start(noon().Add(time.Hour), 20*time.Minute)), 20 * time.Minute,
 		},
 		{
-			"one in twenty is not", append(several(19, noon(), 2*time.Minute), start(noon(), 20*time.Minute)),
+			"one in twenty is not", append(starts(19, noon(), 2*time.Minute), start(noon(), 20*time.Minute)),
 			2 * time.Minute,
 		},
 		{
 			"where one start in five waits for a node, the lead time holds that wait",
-			append(several(12, noon(), 2*time.Minute),
+			append(starts(12, noon(), 2*time.Minute),
 				waited(noon(), 4*time.Minute, 6*time.Minute), waited(noon(), 4*time.Minute, 6*time.Minute),
 				waited(noon(), 4*time.Minute, 6*time.Minute)),
 			6 * time.Minute,
 		},
 		{
 			"where one in fifty does, it does not",
-			append(several(49, noon(), 2*time.Minute), waited(noon(), 4*time.Minute, 6*time.Minute)), 2 * time.Minute,
+			append(starts(49, noon(), 2*time.Minute), waited(noon(), 4*time.Minute, 6*time.Minute)), 2 * time.Minute,
 		},
 		{
 			"no start counts as more than two hours",
 			slices.Repeat([]leadtime.Start{waited(noon(), 29*time.Minute, 2*time.Hour+20*time.Minute)}, 12), 2 * time.Hour,
 		},
-		{"a start within the second counts as a second", several(12, noon(), time.Millisecond), time.Second},
+		{"a start within the second counts as a second", starts(12, noon(), time.Millisecond), time.Second},
 		{
 			"what is learnt from one rollout of 300 pods at once",
 			slices.Repeat([]leadtime.Start{start(noon(), 90*time.Second)}, 300), 90 * time.Second,
 		},
 	} {
-		if got := in(folded(t, c.starts...)); !about(got, c.want) && got != c.want {
+		if got := leadInUse(recordOf(t, c.starts...)); !about(got, c.want) && got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 }
 
-func TestNonsenseIsNotCounted(t *testing.T) {
+func TestInvalidStartsAreNotCounted(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		start leadtime.Start
@@ -118,7 +118,7 @@ func TestNonsenseIsNotCounted(t *testing.T) {
 			"the node's clock is two minutes ahead of the scheduler's",
 			leadtime.Start{
 				Created: noon(), Scheduled: noon().Add(time.Second),
-				Taken: noon().Add(2 * time.Minute), Ready: noon().Add(5 * time.Minute),
+				Acknowledged: noon().Add(2 * time.Minute), Ready: noon().Add(5 * time.Minute),
 			},
 			leadtime.ErrClocks,
 		},
@@ -127,28 +127,28 @@ func TestNonsenseIsNotCounted(t *testing.T) {
 		{"ready hours later", start(noon(), 121*time.Minute), leadtime.ErrStuck},
 		{"no node for longer than that", waited(noon(), 31*time.Minute, 40*time.Minute), leadtime.ErrShortage},
 	} {
-		if err := c.start.Check(); !errors.Is(err, c.want) {
+		if err := c.start.Validate(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 		record := &leadtime.Record{}
-		if counted := record.Fold([]leadtime.Start{c.start}, late()); counted != (c.want == nil) {
+		if counted := record.AddStarts([]leadtime.Start{c.start}, settled()); counted != (c.want == nil) {
 			t.Errorf("%s: counted: %v", c.name, counted)
 		}
 	}
 }
 
 func TestNothingIsCountedTwice(t *testing.T) {
-	starts := several(15, noon(), 3*time.Minute)
-	once := folded(t, starts...)
-	if once.Fold(starts, late()) {
+	starts := starts(15, noon(), 3*time.Minute)
+	once := recordOf(t, starts...)
+	if once.AddStarts(starts, settled()) {
 		t.Error("the same starts count again")
 	}
-	// Two leaders take turns, each with what it saw: all of it, late, and in an order of its own.
+	// Two leaders take turns, each with the starts that it observed: all of them, late, in an order of its own.
 	turns, rng := &leadtime.Record{}, rand.New(rand.NewPCG(1, 2))
 	for now := noon(); now.Before(noon().Add(20 * time.Minute)); now = now.Add(17 * time.Second) {
 		seen := slices.DeleteFunc(slices.Clone(starts), func(s leadtime.Start) bool { return s.Ready.After(now) })
 		rng.Shuffle(len(seen), func(i, j int) { seen[i], seen[j] = seen[j], seen[i] })
-		turns.Fold(seen, now)
+		turns.AddStarts(seen, now)
 	}
 	if turns.Starts() != 15 || once.Starts() != 15 {
 		t.Errorf("%d and %d starts, want 15", turns.Starts(), once.Starts())
@@ -157,48 +157,51 @@ func TestNothingIsCountedTwice(t *testing.T) {
 
 func TestStartsSettleBeforeTheyCount(t *testing.T) {
 	record := &leadtime.Record{}
-	if record.Fold(several(1, noon(), time.Minute), noon().Add(59*time.Second)) {
+	if record.AddStarts(starts(1, noon(), time.Minute), noon().Add(59*time.Second)) {
 		t.Error("a start of 59 s ago counts, though one of the same second may still be unknown")
 	}
-	if record.Fold(several(1, noon().Add(24*time.Hour), time.Minute), noon().Add(time.Minute)) {
+	if record.AddStarts(starts(1, noon().Add(24*time.Hour), time.Minute), noon().Add(time.Minute)) {
 		t.Error("a start of tomorrow counts")
 	}
-	pair := append(several(1, noon(), time.Minute), several(1, noon(), 2*time.Minute)...)
-	if !record.Fold(pair, noon().Add(time.Minute)) || record.Starts() != 2 {
+	pair := append(starts(1, noon(), time.Minute), starts(1, noon(), 2*time.Minute)...)
+	if !record.AddStarts(pair, noon().Add(time.Minute)) || record.Starts() != 2 {
 		t.Errorf("%d starts of the same second, want 2", record.Starts())
 	}
 }
 
 func TestANewLeadTimeIsAnnounced(t *testing.T) {
 	record, now := &leadtime.Record{}, noon().Add(time.Hour)
-	record.Fold(several(10, noon(), 4*time.Minute), now)
-	if got := record.At(now.Add(59 * time.Second)); got != 0 {
+	record.AddStarts(starts(10, noon(), 4*time.Minute), now)
+	if got := record.LeadTime(now.Add(59 * time.Second)); got != 0 {
 		t.Errorf("in use before replicas can have heard of it: %s", got)
 	}
-	first := record.At(now.Add(time.Minute))
-	if !about(first, 4*time.Minute) || !record.Since().Equal(now.Add(time.Minute)) {
-		t.Errorf("a minute later %s since %s", first, record.Since())
+	first := record.LeadTime(now.Add(time.Minute))
+	if !about(first, 4*time.Minute) || !record.LeadTimeSince().Equal(now.Add(time.Minute)) {
+		t.Errorf("a minute later %s since %s", first, record.LeadTimeSince())
 	}
-	// A slower model: from the second choice on the first one holds, until all have heard.
+	// A slower model: the first lead time stays in use until the second one takes effect.
 	later := now.Add(2 * time.Hour)
-	record.Fold(several(20, now.Add(time.Minute), 8*time.Minute), later)
-	if got := record.At(later); got != first {
+	record.AddStarts(starts(20, now.Add(time.Minute), 8*time.Minute), later)
+	if got := record.LeadTime(later); got != first {
 		t.Errorf("%s while the next is announced, want %s", got, first)
 	}
-	if got := record.At(later.Add(time.Minute)); !about(got, 8*time.Minute) {
+	if got := record.LeadTime(later.Add(time.Minute)); !about(got, 8*time.Minute) {
 		t.Errorf("%s after that, want 8m", got)
 	}
 }
 
-func TestTremblingChangesNothing(t *testing.T) {
+func TestSmallChangesKeepTheLeadTime(t *testing.T) {
 	record := &leadtime.Record{}
-	record.Fold(several(20, noon(), 200*time.Second), noon().Add(time.Hour))
-	want := record.At(late())
+	record.AddStarts(starts(20, noon(), 200*time.Second), noon().Add(time.Hour))
+	want := record.LeadTime(settled())
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range 500 {
 		ready := noon().Add(time.Duration(i+30) * time.Minute)
-		record.Fold([]leadtime.Start{start(ready, time.Duration(195+rng.IntN(11))*time.Second)}, ready.Add(time.Hour))
-		if got := record.At(late()); got != want {
+		record.AddStarts(
+			[]leadtime.Start{start(ready, time.Duration(195+rng.IntN(11))*time.Second)},
+			ready.Add(time.Hour),
+		)
+		if got := record.LeadTime(settled()); got != want {
 			t.Fatalf("after %d more starts of about the same %s instead of %s", i, got, want)
 		}
 	}
@@ -215,9 +218,12 @@ func TestOldStartsFade(t *testing.T) {
 			if d >= 20 {
 				took = fast
 			}
-			record.Fold(several(20, noon().Add(time.Duration(d)*day), took), noon().Add(time.Duration(d)*day+time.Hour))
+			record.AddStarts(
+				starts(20, noon().Add(time.Duration(d)*day), took),
+				noon().Add(time.Duration(d)*day+time.Hour),
+			)
 		}
-		return record.At(late())
+		return record.LeadTime(settled())
 	}
 	if got := run(3); !about(got, slow) {
 		t.Errorf("after three fast days %s, want still %s", got, slow)
@@ -225,26 +231,26 @@ func TestOldStartsFade(t *testing.T) {
 	if got := run(8); !about(got, fast) {
 		t.Errorf("after eight fast days %s, want %s", got, fast)
 	}
-	record := folded(t, several(100, noon(), slow)...)
-	record.Fold(several(1, noon().Add(150*day), fast), late())
-	if got := in(record); !about(got, slow) {
+	record := recordOf(t, starts(100, noon(), slow)...)
+	record.AddStarts(starts(1, noon().Add(150*day), fast), settled())
+	if got := leadInUse(record); !about(got, slow) {
 		t.Errorf("after 150 days of rest one start decides alone: %s", got)
 	}
 }
 
-func TestWords(t *testing.T) {
-	placed := several(11, noon(), 230*time.Second)
+func TestDescriptions(t *testing.T) {
+	placed := starts(11, noon(), 230*time.Second)
 	slow := []leadtime.Start{waited(noon(), 5*time.Minute, 560*time.Second)}
 	for _, c := range []struct {
 		starts []leadtime.Start
 		want   string
 	}{
 		{placed[:3], "3 of 10 starts measured"},
-		{placed, "p90 of 11 starts, all on nodes that were there"},
+		{placed, "p90 of 11 starts, all on existing nodes"},
 		{slices.Repeat(slow, 12), "p90 of 12 starts, all of which waited for a node"},
-		{append(slow, placed...), "p90 of 12 starts: 11 on nodes that were there 3m57s, 1 that waited for a node 9m29s"},
+		{append(slow, placed...), "p90 of 12 starts: 11 on existing nodes 3m57s, 1 that waited for a node 9m29s"},
 	} {
-		if got := folded(t, c.starts...).String(); got != c.want {
+		if got := recordOf(t, c.starts...).String(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -261,11 +267,11 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestRecordsThatCannotBe(t *testing.T) {
+func TestInvalidRecordsAreRefused(t *testing.T) {
 	for name, spoil := range map[string]func(*leadtime.Record){
 		"a negative lead time":       func(r *leadtime.Record) { r.Lead.Value = -1 },
 		"a lead time of days":        func(r *leadtime.Record) { r.PlacedLead.Value = 86400 },
-		"a lead time of days before": func(r *leadtime.Record) { r.WaitedLead.Before = 86400 },
+		"a lead time of days before": func(r *leadtime.Record) { r.WaitedLead.Previous = 86400 },
 		"a change before 1970":       func(r *leadtime.Record) { r.WaitedLead.Since = -1 },
 		"a change after all time":    func(r *leadtime.Record) { r.Lead.Since = math.MaxInt64 },
 		"less than no starts":        func(r *leadtime.Record) { r.Held.Count = -1 },
@@ -276,26 +282,26 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		"a half-life before 1970":    func(r *leadtime.Record) { r.Period = -1 },
 		"a half-life after all time": func(r *leadtime.Record) { r.Period = math.MaxInt64 },
 	} {
-		record := folded(t, append(several(12, noon(), 2*time.Minute), waited(noon(), time.Minute, 4*time.Minute))...)
-		if err := record.Check(); err != nil {
+		record := recordOf(t, append(starts(12, noon(), 2*time.Minute), waited(noon(), time.Minute, 4*time.Minute))...)
+		if err := record.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		spoil(record)
-		if err := record.Check(); !errors.Is(err, leadtime.ErrRecord) || len(err.Error()) > 300 {
+		if err := record.Validate(); !errors.Is(err, leadtime.ErrRecord) || len(err.Error()) > 300 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func BenchmarkFold(b *testing.B) {
+func BenchmarkAddStarts(b *testing.B) {
 	for _, n := range []int{10, 100_000} {
 		b.Run(fmt.Sprintf("after %d starts", n), func(b *testing.B) {
 			record := &leadtime.Record{}
 			ready := noon()
-			record.Fold(slices.Repeat([]leadtime.Start{start(ready, time.Minute)}, n), late())
+			record.AddStarts(slices.Repeat([]leadtime.Start{start(ready, time.Minute)}, n), settled())
 			for b.Loop() {
 				ready = ready.Add(time.Minute)
-				record.Fold([]leadtime.Start{start(ready, time.Minute)}, ready.Add(time.Hour))
+				record.AddStarts([]leadtime.Start{start(ready, time.Minute)}, ready.Add(time.Hour))
 			}
 		})
 	}

@@ -7,46 +7,47 @@ import (
 )
 
 const (
-	// keep is how much older than the newest start one may be and still be there: long enough for a record that is
-	// written late, because there is no leader or the API server is down.
-	keep = time.Hour
-	// most bounds the starts of one workload, at 96 bytes each. A rollout of 4,000 replicas within the hour loses some.
-	most = 4096
+	// maxAge is how much older than the newest start a kept start may be: long enough for a record that is written late
+	// because there is no leader or the API server is down.
+	maxAge = time.Hour
+	// maxRecent limits the starts of one workload, at 96 bytes each. A rollout of 4,000 replicas within the hour loses
+	// some.
+	maxRecent = 4096
 )
 
-// Recent are the newest starts that were seen of a workload's pods, for the records that have not counted them yet (a
-// workload may have several Forecasts, each with its own record). The zero value has none.
-type Recent struct {
+// RecentStarts are the newest observed starts of a workload's pods, for records that have not counted them yet (a
+// workload may have several Forecasts, each with its own record). The zero value is empty.
+type RecentStarts struct {
 	starts []Start
 }
 
-// Add keeps a start, unless it is nonsense (see Start.Check), and drops what is too old or too much, and what was dated by a
-// clock that was ahead.
-func (r *Recent) Add(s Start) {
-	if s.Check() != nil {
+// Add adds a valid start (see Start.Validate). It drops starts that are too old or too many, and those dated by a clock
+// that was ahead.
+func (r *RecentStarts) Add(s Start) {
+	if s.Validate() != nil {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(r.starts, s, func(a, b Start) int {
 		return cmp.Or(a.Ready.Compare(b.Ready), a.Created.Compare(b.Created))
 	})
 	r.starts = slices.Insert(r.starts, at, s)
-	wrong, _ := slices.BinarySearchFunc(r.starts, s.Ready.Add(ahead), func(a Start, t time.Time) int {
+	wrong, _ := slices.BinarySearchFunc(r.starts, s.Ready.Add(maxClockSkew), func(a Start, t time.Time) int {
 		return a.Ready.Compare(t)
 	})
 	r.starts = slices.Delete(r.starts, wrong, len(r.starts))
-	oldest := r.starts[len(r.starts)-1].Ready.Add(-keep)
-	drop := max(len(r.starts)-most, 0)
+	oldest := r.starts[len(r.starts)-1].Ready.Add(-maxAge)
+	drop := max(len(r.starts)-maxRecent, 0)
 	for r.starts[drop].Ready.Before(oldest) {
 		drop++
 	}
 	r.starts = slices.Delete(r.starts, 0, drop)
 }
 
-// List is a copy of them, the oldest first.
-func (r *Recent) List() []Start { return slices.Clone(r.starts) }
+// List returns a copy of them, the oldest first.
+func (r *RecentStarts) List() []Start { return slices.Clone(r.starts) }
 
-// Newest is when the newest of them was ready, zero where there is none.
-func (r *Recent) Newest() time.Time {
+// Newest returns when the newest of them was ready, zero without any.
+func (r *RecentStarts) Newest() time.Time {
 	if len(r.starts) == 0 {
 		return time.Time{}
 	}

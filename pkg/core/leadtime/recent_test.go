@@ -10,8 +10,8 @@ import (
 )
 
 func TestRecentStartsAreSortedAndNotOld(t *testing.T) {
-	recent := &leadtime.Recent{}
-	all := several(100, noon(), 3*time.Minute)
+	recent := &leadtime.RecentStarts{}
+	all := starts(100, noon(), 3*time.Minute)
 	rng := rand.New(rand.NewPCG(7, 8))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	for _, s := range all {
@@ -32,7 +32,7 @@ func TestRecentStartsAreSortedAndNotOld(t *testing.T) {
 }
 
 func TestRecentStartsAreBounded(t *testing.T) {
-	recent := &leadtime.Recent{}
+	recent := &leadtime.RecentStarts{}
 	for range 5000 {
 		recent.Add(start(noon(), time.Minute))
 	}
@@ -40,7 +40,7 @@ func TestRecentStartsAreBounded(t *testing.T) {
 	if got := recent.List(); len(got) != 4096 || !got[4095].Ready.Equal(noon().Add(time.Second)) {
 		t.Errorf("%d starts, the last of %s", len(got), got[len(got)-1].Ready)
 	}
-	if !(&leadtime.Recent{}).Newest().IsZero() || len((&leadtime.Recent{}).List()) != 0 {
+	if !(&leadtime.RecentStarts{}).Newest().IsZero() || len((&leadtime.RecentStarts{}).List()) != 0 {
 		t.Error("something where there is nothing")
 	}
 }

@@ -10,80 +10,80 @@ import (
 )
 
 const (
-	// Level is the quantile of the starts that is the lead time.
-	Level = 0.9
-	// Enough is how many starts make a lead time; with fewer a 0.9 quantile is a guess.
-	Enough = 10
+	// Quantile is the quantile of the starts' durations that is the lead time.
+	Quantile = 0.9
+	// MinStarts is how many starts a lead time needs; the 0.9 quantile of fewer is a guess.
+	MinStarts = 10
 
-	// HalfLife is the time in which a start's weight halves. A lead time that grows shows as soon as a tenth of the weight
-	// is new, within hours; one that falls when nine tenths are: log2(10) = 3.3 half-lives, a week.
+	// HalfLife is the half-life of a start's weight. A longer lead time shows once a tenth of the weight is new, within
+	// hours; a shorter one once nine tenths are: log2(10) = 3.3 half-lives, a week.
 	HalfLife = 48 * time.Hour
-	// settle is the age at which starts are counted. The status of a node's pods comes late when the node is busy; a start
-	// that comes later than this, after a later one was counted, is lost.
+	// settle is the age at which starts are counted. A busy node reports its pods' status late; a start that is
+	// reported after a later one was counted is lost.
 	settle = time.Minute
-	// ahead is by how much the clocks of a cluster may differ at most: what is dated later than that was dated by a clock that
-	// was ahead, and was set back since.
-	ahead = 24 * time.Hour
-	// faded is the weight below which a kind of starts does not choose its lead time anew: that of Enough starts that are a
-	// half-life old. Where hardly any start waits, how long a node takes is not forgotten for that, nor is it decided by the
-	// one start a month that waits all the same.
-	faded = Enough * unit / 2
+	// maxClockSkew is the largest difference between the clocks of a cluster. A later date comes from a clock that was
+	// ahead and has been corrected since.
+	maxClockSkew = 24 * time.Hour
+	// minWeight is the weight below which a kind of starts keeps its lead time: that of MinStarts starts one half-life
+	// old. Where hardly any start waits, the node's lead time is not forgotten, and the one start a month that does
+	// wait does not decide it.
+	minWeight = MinStarts * unit / 2
 )
 
-// Record is what is known of a workload's starts. It is a value: == compares, an assignment copies. The zero value knows
-// nothing. Its fields are there to be kept and put back: see Check.
+// Record holds the measured starts of a workload. It is a value: == compares, an assignment copies. The zero value is
+// empty. Its fields are exported to be stored and restored: see Validate.
 //
-// A start is counted once, whoever counts it: starts are counted in the order in which they became ready, and a record
-// remembers how far it has come. So a replica that takes over needs only the record and the starts that it saw itself, and
-// what it saw may overlap with what was counted.
+// A start is counted once, whichever adapter replica counts it: starts are counted in the order in which they became
+// ready, and a record holds how far it has counted. A replica that takes over needs only the record and the starts that
+// it observed itself; those may overlap with counted ones.
 type Record struct {
-	// Placed and Waited are the starts that found a node, and those that waited for one. Held are those that found one while
-	// a warm pool held nodes for them: they say nothing of what happens without it.
+	// Placed are the starts that found a node, Waited those that waited for one, Held those that found a node while a
+	// warm pool held nodes: they tell nothing about starts without the pool.
 	Placed, Held, Waited Population
-	// Lead is the lead time without a warm pool, PlacedLead that of starts on nodes that were there, WaitedLead that of those
-	// that waited.
-	Lead, PlacedLead, WaitedLead Choice
-	// Through is the newest second of readiness that was counted, since the epoch. Nothing up to it counts again.
+	// Lead is the lead time without a warm pool, PlacedLead that of starts on existing nodes, WaitedLead that of starts
+	// that waited for a node.
+	Lead, PlacedLead, WaitedLead InUse
+	// Through is the newest second of readiness that was counted, since the epoch. Starts up to it do not count again.
 	Through int64
-	// Period is the number of half-lives since the epoch to which the weights refer.
+	// Period is the number of half-lives since the epoch that the weights refer to.
 	Period int64
 }
 
-// Population is a kind of starts.
+// Population holds the starts of one kind.
 type Population struct {
-	// Count is how many there ever were.
+	// Count is the number of starts ever counted.
 	Count     int64
 	Histogram Histogram
 }
 
-// ErrRecord means that a record cannot be that of any starts.
-var ErrRecord = errors.New("not a record of starts")
+// ErrRecord means that a stored record is invalid.
+var ErrRecord = errors.New("invalid record of starts")
 
 // latest is the last second of the year 9999.
 const latest = 253_402_300_799
 
-// Check says what is wrong with a record that was put back together from its fields: a number that is negative, or so large
-// that reckoning with it could overflow. Whatever passes can be gone on from.
-func (r *Record) Check() error {
+// Validate returns the first problem of a restored record: a number that is negative, or so large that arithmetic could
+// overflow.
+func (r *Record) Validate() error {
 	const seconds = int64(longest / time.Second)
-	for _, c := range []Choice{r.Lead, r.PlacedLead, r.WaitedLead} {
-		if !within(c.Value, seconds) || !within(c.Before, seconds) || !within(c.Since, latest) {
-			return fmt.Errorf("a lead time of %d s from %d s on, before it %d s, want up to %d s: %w",
-				c.Value, c.Since, c.Before, seconds, ErrRecord)
+	for _, c := range []InUse{r.Lead, r.PlacedLead, r.WaitedLead} {
+		if !within(c.Value, seconds) || !within(c.Previous, seconds) || !within(c.Since, latest) {
+			return fmt.Errorf("lead time %d s from second %d on, before it %d s: want 0 to %d s: %w",
+				c.Value, c.Since, c.Previous, seconds, ErrRecord)
 		}
 	}
 	for _, p := range []*Population{&r.Placed, &r.Held, &r.Waited} {
-		if !within(p.Count, heaviest) {
-			return fmt.Errorf("%d starts, want 0 to %d: %w", p.Count, int64(heaviest), ErrRecord)
+		if !within(p.Count, maxWeight) {
+			return fmt.Errorf("%d starts: want 0 to %d: %w", p.Count, int64(maxWeight), ErrRecord)
 		}
 		for i, w := range p.Histogram {
-			if !within(w, heaviest) {
-				return fmt.Errorf("bucket %d has the weight %d, want 0 to %d: %w", i, w, int64(heaviest), ErrRecord)
+			if !within(w, maxWeight) {
+				return fmt.Errorf("bucket %d has weight %d: want 0 to %d: %w", i, w, int64(maxWeight), ErrRecord)
 			}
 		}
 	}
 	if !within(r.Through, latest) || !within(r.Period, latest/int64(HalfLife/time.Second)) {
-		const text = "counted through %d s in half-life %d, want up to %d s: %w"
+		const text = "counted through second %d in half-life %d: want at most second %d: %w"
 		return fmt.Errorf(text, r.Through, r.Period, int64(latest), ErrRecord)
 	}
 	return nil
@@ -91,16 +91,16 @@ func (r *Record) Check() error {
 
 func within(value, most int64) bool { return value >= 0 && value <= most }
 
-// Fold counts the starts that are new and old enough to have settled at a time, and says whether the record is another. Starts
-// that cannot be true (see Start.Check) are left out; the order of the rest does not matter. A record that has come further
-// than the clock could goes on from now.
-func (r *Record) Fold(starts []Start, now time.Time) bool {
-	outran := r.Through > now.Add(ahead).Unix()
+// AddStarts counts the starts that are new and at least a minute old, and reports whether the record changed. Invalid
+// starts (see Start.Validate) are ignored; the order of the rest does not matter. A record that is ahead of the clock
+// continues from now.
+func (r *Record) AddStarts(starts []Start, now time.Time) bool {
+	outran := r.Through > now.Add(maxClockSkew).Unix()
 	if outran {
 		r.Through = max(0, now.Add(-settle).Unix())
 	}
 	due := slices.DeleteFunc(slices.Clone(starts), func(s Start) bool {
-		return s.Ready.Unix() <= r.Through || s.Ready.After(now.Add(-settle)) || s.Check() != nil
+		return s.Ready.Unix() <= r.Through || s.Ready.After(now.Add(-settle)) || s.Validate() != nil
 	})
 	if len(due) == 0 {
 		return outran
@@ -111,11 +111,11 @@ func (r *Record) Fold(starts []Start, now time.Time) bool {
 	for _, s := range due {
 		r.count(s)
 	}
-	r.choose(now)
+	r.updateLeads(now)
 	return true
 }
 
-// count adds a start that is not older than any counted.
+// count adds a start that is not older than any counted one.
 func (r *Record) count(s Start) {
 	r.Through = s.Ready.Unix()
 	const length = int64(HalfLife / time.Second)
@@ -123,13 +123,14 @@ func (r *Record) count(s Start) {
 	r.Period = min(r.Period, period)
 	r.fade(period)
 	weight := int64(math.Round(unit * math.Exp2(float64(into)/float64(length))))
-	p := r.kindOf(s)
-	p.Count = min(p.Count+1, heaviest)
+	p := r.populationOf(s)
+	p.Count = min(p.Count+1, maxWeight)
 	p.Histogram.add(s.Took(), weight)
 }
 
-// kindOf is where a start counts. One that waited although a pool held nodes waited: what it took is what a node takes.
-func (r *Record) kindOf(s Start) *Population {
+// populationOf returns the population that a start counts in. A start that waited although a pool held nodes counts as
+// waited: its duration includes a node's.
+func (r *Record) populationOf(s Start) *Population {
 	switch {
 	case s.Waited():
 		return &r.Waited
@@ -139,11 +140,11 @@ func (r *Record) kindOf(s Start) *Population {
 	return &r.Placed
 }
 
-// fade halves all weights once for each half-life that has passed, as long as the weight of Enough starts is left: with no
-// newer ones, old starts are the best there is, and one start after a long rest must not decide alone. Those on held nodes
-// fade by themselves: however long a pool holds, the starts without it are not forgotten.
+// fade halves all weights for each half-life that has passed while the weight of MinStarts starts is left: without
+// newer ones, old starts are the best estimate, and one start after a long pause must not decide alone. Starts on held
+// nodes fade separately: however long a pool holds nodes, the starts without it are not forgotten.
 func (r *Record) fade(period int64) {
-	const least = 2 * Enough * unit
+	const least = 2 * MinStarts * unit
 	for ; r.Period < period; r.Period++ {
 		free := r.Placed.Histogram.total()+r.Waited.Histogram.total() >= least
 		held := r.Held.Histogram.total() >= least
@@ -161,49 +162,49 @@ func (r *Record) fade(period int64) {
 	}
 }
 
-// choose puts to use the quantiles that have left the lead times in use.
-func (r *Record) choose(now time.Time) {
-	if all := r.Placed.plus(&r.Waited); all.Count >= Enough {
-		r.Lead.take(all.Histogram.quantile(Level), now)
+// updateLeads updates the lead times in use.
+func (r *Record) updateLeads(now time.Time) {
+	if all := r.Placed.plus(&r.Waited); all.Count >= MinStarts {
+		r.Lead.update(all.Histogram.quantile(Quantile), now)
 	}
-	r.chooseParts(now)
+	r.updatePartLeads(now)
 }
 
-func (r *Record) chooseParts(now time.Time) {
-	if there := r.onNodes(); there.enough() {
-		r.PlacedLead.take(there.Histogram.quantile(Level), now)
+func (r *Record) updatePartLeads(now time.Time) {
+	if there := r.onExistingNodes(); there.enough() {
+		r.PlacedLead.update(there.Histogram.quantile(Quantile), now)
 	}
 	if r.Waited.enough() {
-		r.WaitedLead.take(r.Waited.Histogram.quantile(Level), now)
+		r.WaitedLead.update(r.Waited.Histogram.quantile(Quantile), now)
 	}
 }
 
-// onNodes are the starts on nodes that were there: those on held ones alone where they are enough, as they are what a start
-// under a pool is like, else all.
-func (r *Record) onNodes() Population {
+// onExistingNodes returns the starts on existing nodes: those on held nodes alone where they are enough, because they
+// show what a start with a pool takes; otherwise all.
+func (r *Record) onExistingNodes() Population {
 	if r.Held.enough() {
 		return r.Held
 	}
 	return r.Held.plus(&r.Placed)
 }
 
-// enough says whether a lead time may follow from a kind of starts.
-func (p *Population) enough() bool { return p.Count >= Enough && p.Histogram.total() >= faded }
+// enough reports whether a kind of starts may change its lead time.
+func (p *Population) enough() bool { return p.Count >= MinStarts && p.Histogram.total() >= minWeight }
 
-// plus is both populations together.
+// plus returns the sum of two populations.
 func (p *Population) plus(other *Population) Population {
 	return Population{Count: p.Count + other.Count, Histogram: p.Histogram.plus(&other.Histogram)}
 }
 
-// At is the lead time in use at a time without a warm pool, 0 where there is none. Everyone who has the record and the time
-// gets the same.
-func (r *Record) At(now time.Time) time.Duration { return r.Lead.at(now) }
+// LeadTime returns the lead time without a warm pool that is in use at a time, 0 without one. It depends on the record
+// and the time alone.
+func (r *Record) LeadTime(now time.Time) time.Duration { return r.Lead.at(now) }
 
-// Since is when the newest lead time is in use from; At answers the same for all times before, and for all from then on.
-func (r *Record) Since() time.Time { return time.Unix(r.Lead.Since, 0) }
+// LeadTimeSince returns when the newest lead time takes effect. LeadTime is constant before and from then on.
+func (r *Record) LeadTimeSince() time.Time { return time.Unix(r.Lead.Since, 0) }
 
-// Starts is how many starts were counted.
-func (r *Record) Starts() int64 { return r.free() + r.Held.Count }
+// Starts returns the number of counted starts.
+func (r *Record) Starts() int64 { return r.withoutPool() + r.Held.Count }
 
-// free is how many starts there were without a warm pool.
-func (r *Record) free() int64 { return r.Placed.Count + r.Waited.Count }
+// withoutPool returns the number of starts without a warm pool.
+func (r *Record) withoutPool() int64 { return r.Placed.Count + r.Waited.Count }

@@ -6,37 +6,38 @@ import (
 	"time"
 )
 
-// Start is a pod's way from its creation to the first time that it was ready.
+// Start is a pod's time from its creation until it was first ready.
 type Start struct {
-	// Created by the API server's clock and Scheduled by the scheduler's; Taken, when the node took the pod over, and Ready
-	// by the node's. All are whole seconds. Scheduled is zero for a pod that was bound to its node without a scheduler, and
-	// Taken where the node does not say it.
-	Created, Scheduled, Taken, Ready time.Time
-	// Held says that a warm pool held nodes for the pod when it was created.
+	// Created is set by the API server's clock and Scheduled by the scheduler's. Acknowledged, when the kubelet
+	// accepted the pod, and Ready are set by the node's clock. All are whole seconds. Scheduled is zero for a pod that
+	// was bound without a scheduler, Acknowledged where the node does not report it.
+	Created, Scheduled, Acknowledged, Ready time.Time
+	// Held is true where a warm pool held nodes for the pod when it was created.
 	Held bool
 }
 
 const (
-	// prompt is how soon a pod is scheduled that finds a node. Kubernetes promises that 99 % of pods whose images are there
-	// start within 5 s (scalability SLO, "pod startup latency"), so that twice that for the scheduler alone means waiting.
-	// It is told by the pod alone: a pod that had to wait for its node, whether the node was new or its GPUs were, was
-	// scheduled late; so nodes need not be read.
-	prompt = 10 * time.Second
-	// shortage is the wait for a node beyond which there was none to be had: a quota, or no capacity. Nodes with GPUs take
-	// 2 to 10 minutes. Looking further ahead buys no capacity that is not there, so such a start says nothing.
-	shortage = 30 * time.Minute
-	// stuck is how long a pod that has a node may take at most; no window is longer than the longest lead time. What takes
-	// longer waits for something else than its start.
-	stuck = longest
-	// skew is how much the node's clock may differ from the scheduler's. A node takes a pod over in about a second.
-	skew = 30 * time.Second
+	// promptScheduling is how soon a pod is scheduled that finds a node. Kubernetes promises that 99 % of pods whose
+	// images are present start within 5 s (scalability SLO "pod startup latency"), so twice that for the scheduler
+	// alone means waiting. The pod alone shows it: a pod that waited for a node or for its GPUs was scheduled late, so
+	// nodes need not be read.
+	promptScheduling = 10 * time.Second
+	// maxNodeWait is the wait beyond which no node was available: a quota, or no capacity. Nodes with GPUs take 2 to 10
+	// minutes. A longer window provides no missing capacity, so such a start does not count.
+	maxNodeWait = 30 * time.Minute
+	// maxStart is how long a pod with a node may take; no lead window is longer than the longest lead time. A longer
+	// start waits for something else.
+	maxStart = longest
+	// maxNodeSkew is how much the node's clock may differ from the scheduler's. A kubelet accepts a pod in about a
+	// second.
+	maxNodeSkew = 30 * time.Second
 )
 
-// Took is how long the start took.
+// Took returns the duration of the start.
 func (s Start) Took() time.Duration { return s.Ready.Sub(s.Created) }
 
-// Waited says that no node had room for the pod when it was created.
-func (s Start) Waited() bool { return s.wait() > prompt }
+// Waited reports whether no node had room for the pod when it was created.
+func (s Start) Waited() bool { return s.wait() > promptScheduling }
 
 func (s Start) wait() time.Duration {
 	if s.Scheduled.IsZero() {
@@ -45,29 +46,29 @@ func (s Start) wait() time.Duration {
 	return s.Scheduled.Sub(s.Created)
 }
 
-// Errors of Check.
+// Errors of Validate.
 var (
-	// ErrClocks: the times are not in their order, so the clocks that took them disagree.
+	// ErrClocks: the times are out of order, so the clocks disagree.
 	ErrClocks = errors.New("clocks disagree")
-	// ErrShortage: there was no node for longer than a node takes to come.
-	ErrShortage = errors.New("no capacity")
-	// ErrStuck: the pod had a node, and was not ready for longer than any start takes.
+	// ErrShortage: no node was available for longer than a node takes to start.
+	ErrShortage = errors.New("no node capacity")
+	// ErrStuck: the pod had a node and took longer than any start.
 	ErrStuck = errors.New("stuck")
 )
 
-// Check says why a start must not be counted; nil where it may. A pod that was scheduled before its creation, but ready
-// after it, was scheduled at once: these two clocks may differ by a little.
-func (s Start) Check() error {
+// Validate returns why a start must not be counted; nil where it may. A pod that was scheduled before its creation and
+// ready after it counts as scheduled at once: these two clocks may differ a little.
+func (s Start) Validate() error {
 	switch {
 	case s.Created.Unix() <= 0 || s.Took() <= 0:
 		return fmt.Errorf("created %s, ready %s: %w", s.Created, s.Ready, ErrClocks)
 	case s.Scheduled.After(s.Ready):
 		return fmt.Errorf("scheduled %s, ready %s: %w", s.Scheduled, s.Ready, ErrClocks)
-	case !s.Scheduled.IsZero() && !s.Taken.IsZero() && s.Taken.Sub(s.Scheduled).Abs() > skew:
-		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Taken, ErrClocks)
-	case s.wait() > shortage:
+	case !s.Scheduled.IsZero() && !s.Acknowledged.IsZero() && s.Acknowledged.Sub(s.Scheduled).Abs() > maxNodeSkew:
+		return fmt.Errorf("scheduled %s, taken by the node %s: %w", s.Scheduled, s.Acknowledged, ErrClocks)
+	case s.wait() > maxNodeWait:
 		return fmt.Errorf("waited %s for a node: %w", s.wait(), ErrShortage)
-	case s.Took()-max(s.wait(), 0) > stuck:
+	case s.Took()-max(s.wait(), 0) > maxStart:
 		return fmt.Errorf("ready %s after it had a node: %w", s.Took()-max(s.wait(), 0), ErrStuck)
 	}
 	return nil

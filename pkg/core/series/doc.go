@@ -1,4 +1,4 @@
-// Package series keeps the recent demand of one workload on a fixed grid of time steps: bounded, aligned to UTC, a gap
-// is NaN and never 0; and of a series of which no more matters, whether it was above 0 (Flags). It also names what can be
-// wrong with the answer of a history source, so that sources and the loop share the words without importing each other.
+// Package series stores the recent demand of one workload on a fixed grid of steps: bounded, aligned to UTC, with gaps
+// as NaN and never 0. Flags store only whether a series was above 0. The package also defines the errors of history
+// sources, so that sources and the loop share them without importing each other.
 package series

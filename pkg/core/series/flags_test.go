@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// In whatever pieces the values come, the flags are those of a plain list.
+// The flags do not depend on the pieces in which the values arrive.
 func TestFlags(t *testing.T) {
 	const size = 128
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -20,7 +20,7 @@ func TestFlags(t *testing.T) {
 	for range 300 {
 		from := max(0, end+rng.IntN(12)-4)
 		if rng.IntN(50) == 0 {
-			from += 3 * size // A hole longer than what is kept.
+			from += 3 * size // A hole longer than the store.
 		}
 		values := make([]float64, rng.IntN(9))
 		for i := range values {
@@ -42,7 +42,7 @@ func TestFlags(t *testing.T) {
 			}
 		}
 		if flags.At(at(end - size - 1)) {
-			t.Fatal("what is not held is above 0")
+			t.Fatal("a step that is not stored is above 0")
 		}
 	}
 }

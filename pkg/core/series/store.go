@@ -9,48 +9,48 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// Limit bounds the magnitude of a sample. What lies beyond is no demand of anything, and would not fit the milli-units in
-// which Kubernetes carries metrics.
-const Limit = 1e15
+// MaxSample is the largest sample. A larger one cannot be demand and would not fit the milli-units of Kubernetes
+// metrics.
+const MaxSample = 1e15
 
-// Store holds the newest samples of one workload's demand on the grid of its step, bounded. Single precision halves the
-// memory; a sample of demand carries no more digits than that.
+// Store stores the newest samples of one workload's demand on the grid of its step. Single precision halves the memory;
+// demand has no more significant digits.
 type Store struct {
 	step time.Duration
 	ring trailing.Ring[float32]
 	end  time.Time
 }
 
-// NewStore keeps the newest size steps, size ≥ 1. Memory grows with what is held.
+// NewStore stores the newest size steps, size ≥ 1. Memory grows with the stored steps.
 func NewStore(step time.Duration, size int) *Store {
-	return &Store{step: step, ring: trailing.NewGrowing[float32](size)}
+	return &Store{step: step, ring: trailing.NewGrowingRing[float32](size)}
 }
 
-// Len is the number of steps held, gaps included.
+// Len returns the number of stored steps, gaps included.
 func (s *Store) Len() int { return s.ring.Len() }
 
-// End is the step after the newest one: where the next sample belongs. Zero while the store is empty.
+// End returns the time after the newest step, where the next sample belongs; zero while the store is empty.
 func (s *Store) End() time.Time { return s.end }
 
-// Start is the time of the oldest step held.
+// Start returns the time of the oldest stored step.
 func (s *Store) Start() time.Time { return s.end.Add(-time.Duration(s.ring.Len()) * s.step) }
 
-// Dropped says how many samples of a block could not be demand and became gaps.
+// Dropped counts the samples of a block that cannot be demand and became gaps.
 type Dropped struct {
 	Negative, Infinite, Huge int
 }
 
-// Any says whether a sample was dropped.
+// Any reports whether a sample was dropped.
 func (d Dropped) Any() bool { return d != (Dropped{}) }
 
-// Clean is a sample as demand: NaN, and counted, where it cannot be any.
-func Clean(v float64, d *Dropped) float64 {
+// CleanSample returns a sample, or NaN where it cannot be demand; d counts those.
+func CleanSample(v float64, d *Dropped) float64 {
 	switch {
 	case math.IsInf(v, 0):
 		d.Infinite++
 	case v < 0:
 		d.Negative++
-	case v > Limit:
+	case v > MaxSample:
 		d.Huge++
 	default:
 		return v
@@ -58,15 +58,15 @@ func Clean(v float64, d *Dropped) float64 {
 	return math.NaN()
 }
 
-// String is a sentence about the samples dropped.
+// String describes the dropped samples.
 func (d Dropped) String() string {
-	return fmt.Sprintf("%d negative, %d infinite and %d samples beyond %.0e are treated as gaps",
-		d.Negative, d.Infinite, d.Huge, Limit)
+	return fmt.Sprintf("%d negative, %d infinite and %d samples above %.0e are treated as gaps",
+		d.Negative, d.Infinite, d.Huge, MaxSample)
 }
 
-// Append takes the samples that follow. What the store holds already stays as it is (an overlap is skipped), a hole
-// before the block becomes a gap, and a sample that cannot be demand becomes NaN and is counted. A block on another grid
-// is refused with forecast.ErrParameter.
+// Append adds the samples that follow. Stored steps stay as they are (an overlap is skipped), a hole before the block
+// becomes a gap, and a sample that cannot be demand becomes NaN and is counted. A block on another grid is refused with
+// forecast.ErrParameter.
 func (s *Store) Append(block forecast.Series) (Dropped, error) {
 	var dropped Dropped
 	if block.Step != s.step || block.Start.UnixNano()%int64(s.step) != 0 {
@@ -82,12 +82,12 @@ func (s *Store) Append(block forecast.Series) (Dropped, error) {
 		if block.TimeAt(i).Before(s.end) {
 			continue
 		}
-		s.push(float32(Clean(v, &dropped)))
+		s.push(float32(CleanSample(v, &dropped)))
 	}
 	return dropped, nil
 }
 
-// skipTo fills with gaps up to t; a hole longer than the store empties it.
+// skipTo adds gaps up to t; a hole longer than the store empties it.
 func (s *Store) skipTo(t time.Time) {
 	if t.Sub(s.end) > time.Duration(s.ring.Cap())*s.step {
 		s.ring.Clear()
@@ -104,7 +104,7 @@ func (s *Store) push(v float32) {
 	s.end = s.end.Add(s.step)
 }
 
-// Range copies the samples of [from, to) that are held.
+// Range returns a copy of the stored samples of [from, to).
 func (s *Store) Range(from, to time.Time) forecast.Series {
 	start := s.Start()
 	i := min(max(steps(from.Sub(start), s.step), 0), s.ring.Len())
@@ -118,7 +118,7 @@ func (s *Store) Range(from, to time.Time) forecast.Series {
 	return out
 }
 
-// steps is d in steps, rounded up, so that a time between two steps begins with the later one.
+// steps returns d in steps, rounded up, so that a range from between two steps starts at the later one.
 func steps(d, step time.Duration) int {
 	n := int(d / step)
 	if d%step > 0 {
@@ -127,7 +127,7 @@ func steps(d, step time.Duration) int {
 	return n
 }
 
-// NewestSample is the time of the newest step that is not a gap; ok is false where all are gaps.
+// NewestSample returns the time of the newest step that is not a gap; ok is false where all are gaps.
 func (s *Store) NewestSample() (at time.Time, ok bool) {
 	for back := range s.ring.Len() {
 		if v := s.ring.Ago(back); !math.IsNaN(float64(v)) {

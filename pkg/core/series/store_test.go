@@ -122,7 +122,7 @@ func TestStoreNewestSample(t *testing.T) {
 	}
 }
 
-// In whatever pieces the samples come, the store holds the same.
+// The store does not depend on the pieces in which the samples arrive.
 func TestStoreDoesNotDependOnPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := make([]float64, 500)

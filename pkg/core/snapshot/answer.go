@@ -8,30 +8,30 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Answer is one value as a metric serves it: finite and not negative.
+// Answer is one value of a metric: finite and not negative.
 type Answer struct {
 	Value float64
-	// Time of the newest real sample behind the value.
+	// Time of the newest real sample that the value is based on.
 	Time time.Time
-	// Window is the horizon that the value looks over.
+	// Window is the horizon of the value.
 	Window time.Duration
-	// Rule is what the value follows from, and Quantile its level where that is one.
+	// Rule decided the value; Quantile is its level where there is one.
 	Rule     decide.Rule
 	Quantile float64
 }
 
-// ErrNotServing: the Forecast exists but has nothing sound to say now. The message has the reason.
+// ErrNotServing: the Forecast exists but has no valid value now. The message has the reason.
 var ErrNotServing = errors.New("not serving")
 
-// Answer is the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelection where the
-// selection asks for a model or a horizon that the Forecast does not have.
-func (e *Entry) Answer(selection decide.Selection, now time.Time) (Answer, error) {
+// Answer returns the value for a selection at the time now. The error wraps ErrNotServing, or decide.ErrSelection where
+// the selection names a model or a horizon that the Forecast does not have.
+func (e *Entry) Answer(selection decide.Overrides, now time.Time) (Answer, error) {
 	if !e.State.Serves() {
-		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.Why())
+		return Answer{}, fmt.Errorf("%w: %s", ErrNotServing, e.ReadyMessage())
 	}
 	if e.StateAt(now) == Stale {
 		age := now.Sub(e.SampleTime).Round(time.Second)
@@ -46,7 +46,7 @@ func (e *Entry) Answer(selection decide.Selection, now time.Time) (Answer, error
 	}, nil
 }
 
-// StateAt is the entry's state, or Stale where its data has grown too old since the snapshot was made.
+// StateAt returns the entry's state, or Stale where its data has become too old since the snapshot was made.
 func (e *Entry) StateAt(now time.Time) State {
 	if e.State.Serves() && !now.Before(e.StaleAt) {
 		return Stale
@@ -54,8 +54,8 @@ func (e *Entry) StateAt(now time.Time) State {
 	return e.State
 }
 
-// Why is the message of the Ready condition: the state in a sentence.
-func (e *Entry) Why() string {
+// ReadyMessage returns the reason and message of the Ready condition.
+func (e *Entry) ReadyMessage() string {
 	for _, c := range e.Conditions {
 		if c.Type == ConditionReady {
 			return c.Reason + ": " + c.Message
@@ -64,10 +64,10 @@ func (e *Entry) Why() string {
 	return string(e.State)
 }
 
-// decide applies a selection. Without one, and while the fallback serves (which knows no models and no quantiles), it
-// is the Forecast's own decision.
-func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, error) {
-	if s == (decide.Selection{}) {
+// decide applies a selection. Without one, and while the fallback is served (which has no models and no quantiles), the
+// result is the Forecast's own decision.
+func (e *Entry) decide(s decide.Overrides) (decide.Decision, time.Duration, error) {
+	if s == (decide.Overrides{}) {
 		return e.Decision, e.Window, nil
 	}
 	if e.Fallback {
@@ -81,10 +81,10 @@ func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, erro
 	if name == "" {
 		name = e.Model
 		if s.Horizon != 0 && s.Horizon != e.Window && e.PathModel != "" {
-			name = e.PathModel // The selected one may know the lead window alone.
+			name = e.PathModel // The selected candidate may forecast the lead window alone.
 		}
 	}
-	i := e.find(name)
+	i := e.indexOf(name)
 	switch {
 	case i < 0 && s.Model != "":
 		return decide.Decision{}, 0, e.unknownModel(s.Model)
@@ -96,60 +96,61 @@ func (e *Entry) decide(s decide.Selection) (decide.Decision, time.Duration, erro
 	return e.decideBy(&e.Candidates[i], s)
 }
 
-// find is the index of a candidate however its name is spelled, −1 where there is none.
-func (e *Entry) find(name string) int {
+// indexOf returns the index of a candidate, whatever the spelling of its name; −1 without one.
+func (e *Entry) indexOf(name string) int {
 	if i := slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == name }); i >= 0 {
 		return i
 	}
-	canonical, known := windowpeak.Canonical(name)
+	canonical, known := windowpeak.CanonicalName(name)
 	if !known {
 		return -1
 	}
 	return slices.IndexFunc(e.Candidates, func(c Candidate) bool { return c.Name == canonical })
 }
 
-func (e *Entry) decideBy(c *Candidate, s decide.Selection) (decide.Decision, time.Duration, error) {
+func (e *Entry) decideBy(c *Candidate, s decide.Overrides) (decide.Decision, time.Duration, error) {
 	policy := s.Apply(e.Policy)
 	k := 0.0
-	if e.Outcome != nil {
-		k = e.Outcome.K(policy)
+	if e.Objective != nil {
+		k = e.Objective.HeadroomFor(policy)
 	} else {
-		policy.Target = 0 // Without an outcome a quantile rules.
+		policy.Target = 0 // Without objective calibration a quantile decides.
 	}
 	window := e.Window
 	if s.Horizon != 0 && s.Horizon != window {
-		// The margin is for the Forecast's own window.
+		// The headroom is for the Forecast's own window.
 		window, policy.Target = s.Horizon, 0
 	}
 	if c.Name == e.Model && window == e.Window {
 		return decide.Decide(policy, k, e.Inputs), window, nil
 	}
-	if named := e.named(c.Name); named != nil && policy.ByOutcome() {
-		return decide.Decide(policy, named.K(policy), named.Inputs), window, nil
+	if named := e.named(c.Name); named != nil && policy.ByHeadroom() {
+		return decide.Decide(policy, named.HeadroomFor(policy), named.Inputs), window, nil
 	}
-	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.Reach {
-		// A young series has no such windows yet: the longest there is says more than nothing, and the answer says its
+	if n := len(c.Windows); n > 0 && window > c.Windows[n-1].Horizon && window <= e.MaxHorizon {
+		// A young series has no such windows yet: the longest one is better than an error, and the answer carries its
 		// length.
 		window = c.Windows[n-1].Horizon
 	}
-	q, ok := windowpeak.AtHorizon(c.Windows, window)
+	q, ok := windowpeak.QuantilesAtHorizon(c.Windows, window)
 	if !ok {
 		return decide.Decision{}, 0, e.unknownHorizon(c, window)
 	}
-	input := decide.Input{Observed: e.Observed, Window: q}
+	input := decide.Input{Observed: e.Observed, Quantiles: q}
 	if n := len(e.Inputs); n > 0 && window == e.Window { // The distributions of other windows are bounded already.
 		input.Limit = e.Inputs[n-1].Limit
 	}
-	policy.Target = 0 // Of another candidate nobody knows what its headroom should be: its quantile is served.
+	policy.Target = 0 // Another candidate's headroom is not calibrated: its quantile is served.
 	return decide.Decide(policy, k, []decide.Input{input}), window, nil
 }
 
-// named is a candidate that autoscalers ask for by name, with its own headroom; nil where none does, or it knows nothing yet.
-func (e *Entry) named(candidate string) *outcome.NamedCandidate {
-	if e.Outcome == nil {
+// named returns a candidate that autoscalers select by name, with its own headroom; nil without one, or before it has
+// data.
+func (e *Entry) named(candidate string) *objective.NamedReport {
+	if e.Objective == nil {
 		return nil
 	}
-	if named := e.Outcome.Find(candidate); named != nil && len(named.Inputs) > 0 {
+	if named := e.Objective.FindNamed(candidate); named != nil && len(named.Inputs) > 0 {
 		return named
 	}
 	return nil
@@ -161,15 +162,15 @@ func (e *Entry) unknownModel(name string) error {
 		names[i] = c.Name
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("%w: model %.64q: no model is fitted yet (%s)", ErrNotServing, name, e.Why())
+		return fmt.Errorf("%w: model %.64q: no model is fitted yet (%s)", ErrNotServing, name, e.ReadyMessage())
 	}
-	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelection, name, strings.Join(names, ", "))
+	return fmt.Errorf("%w: unknown model %.64q, valid are %s", decide.ErrSelector, name, strings.Join(names, ", "))
 }
 
 func (e *Entry) unknownHorizon(c *Candidate, horizon time.Duration) error {
 	if len(c.Windows) == 0 {
-		return fmt.Errorf("%w: model %s has no distribution yet", ErrNotServing, c.Name)
+		return fmt.Errorf("%w: model %s has no forecast yet", ErrNotServing, c.Name)
 	}
-	return fmt.Errorf("%w: horizon %s is out of reach, valid are %s to %s",
-		decide.ErrSelection, horizon, c.Windows[0].Horizon, max(e.Reach, c.Windows[len(c.Windows)-1].Horizon))
+	return fmt.Errorf("%w: horizon %s is out of range, valid are %s to %s",
+		decide.ErrSelector, horizon, c.Windows[0].Horizon, max(e.MaxHorizon, c.Windows[len(c.Windows)-1].Horizon))
 }

@@ -17,7 +17,7 @@ import (
 func TestAnswer(t *testing.T) {
 	e := snapshottest.Ready(snapshottest.Key("llama"))
 	own := e.Decision.Value
-	of := func(s decide.Selection) float64 {
+	of := func(s decide.Overrides) float64 {
 		t.Helper()
 		answer, err := e.Answer(s, snapshottest.Now())
 		if err != nil {
@@ -28,49 +28,49 @@ func TestAnswer(t *testing.T) {
 		}
 		return answer.Value
 	}
-	if got := of(decide.Selection{}); got != own {
+	if got := of(decide.Overrides{}); got != own {
 		t.Errorf("without a selector %v, want the Forecast's own %v", got, own)
 	}
-	if got := of(decide.Selection{Quantile: e.Policy.Quantile}); got != own {
+	if got := of(decide.Overrides{Quantile: e.Policy.Quantile}); got != own {
 		t.Errorf("its own quantile %v, want %v", got, own)
 	}
-	if got := of(decide.Selection{Horizon: e.Window}); got != own {
+	if got := of(decide.Overrides{Horizon: e.Window}); got != own {
 		t.Errorf("its own horizon %v, want %v", got, own)
 	}
-	if got := of(decide.Selection{Model: e.Model}); got != own {
+	if got := of(decide.Overrides{Model: e.Model}); got != own {
 		t.Errorf("its own model %v, want %v", got, own)
 	}
-	if got := of(decide.Selection{Mode: decide.Shadow}); got != e.Observed {
-		t.Errorf("a shadow %v, want the observed %v", got, e.Observed)
+	if got := of(decide.Overrides{Mode: decide.Shadow}); got != e.Observed {
+		t.Errorf("shadow mode %v, want the observed %v", got, e.Observed)
 	}
 	if low, high := of(
-		decide.Selection{Quantile: 0.8},
+		decide.Overrides{Quantile: 0.8},
 	), of(
-		decide.Selection{Quantile: 0.99},
+		decide.Overrides{Quantile: 0.99},
 	); !(low < own && own < high) {
 		t.Errorf("quantiles 0.8, 0.95, 0.99 serve %v, %v, %v", low, own, high)
 	}
 	longest := e.Candidates[0].Windows[len(e.Candidates[0].Windows)-1].Horizon
-	if far := of(decide.Selection{Horizon: longest}); far <= own {
+	if far := of(decide.Overrides{Horizon: longest}); far <= own {
 		t.Errorf("over %s %v, over the lead window %v: the longer maximum is no lower", longest, far, own)
 	}
 	if a, b := of(
-		decide.Selection{Model: "LAST-VALUE"},
+		decide.Overrides{Model: "LAST-VALUE"},
 	), of(
-		decide.Selection{Model: "last-value"},
+		decide.Overrides{Model: "last-value"},
 	); a != b ||
 		a == own {
 		t.Errorf("the last value in capitals %v, in lower case %v, the Forecast's own %v", a, b, own)
 	}
 }
 
-// Whatever is selected, the value is finite, not negative, and with the floor not below the observed.
+// For every selection the value is finite, not negative, and with mode Floor at least the observed one.
 func TestAnswerIsAlwaysAQuantity(t *testing.T) {
 	for _, e := range snapshottest.EveryState() {
 		for _, model := range []string{"", "arima", "last-value", "holt-winters"} {
 			for _, horizon := range []time.Duration{0, time.Minute, 7 * time.Minute, time.Hour} {
-				for _, quantile := range []float64{0, windowpeak.Lowest, 0.5, windowpeak.Highest} {
-					s := decide.Selection{Model: model, Horizon: horizon, Quantile: quantile}
+				for _, quantile := range []float64{0, windowpeak.LowestQuantile, 0.5, windowpeak.HighestQuantile} {
+					s := decide.Overrides{Model: model, Horizon: horizon, Quantile: quantile}
 					answer, err := e.Answer(s, snapshottest.Now())
 					if err != nil {
 						continue
@@ -89,18 +89,18 @@ func TestAnswerRefuses(t *testing.T) {
 	now := snapshottest.Now()
 	for name, tt := range map[string]struct {
 		entry     *snapshot.Entry
-		selection decide.Selection
+		selection decide.Overrides
 		now       time.Time
 		err       error
 		want      string
 	}{
-		"an unknown model":       {ready, decide.Selection{Model: "prophet"}, now, decide.ErrSelection, "arima"},
-		"a horizon out of reach": {ready, decide.Selection{Horizon: 99 * time.Hour}, now, decide.ErrSelection, "valid are"},
-		"a state without data":   {snapshottest.Pending(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
-		"an invalid object":      {snapshottest.Invalid(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
-		"a stale one":            {snapshottest.Stale(snapshottest.Key("a")), decide.Selection{}, now, snapshot.ErrNotServing, ""},
-		// The loop may be stuck: then nobody marks the entry as stale, and the clock of the request must tell.
-		"a snapshot nobody renews": {ready, decide.Selection{}, ready.StaleAt, snapshot.ErrNotServing, "old"},
+		"an unknown model":       {ready, decide.Overrides{Model: "prophet"}, now, decide.ErrSelector, "arima"},
+		"a horizon out of reach": {ready, decide.Overrides{Horizon: 99 * time.Hour}, now, decide.ErrSelector, "valid are"},
+		"a state without data":   {snapshottest.Pending(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
+		"an invalid object":      {snapshottest.Invalid(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
+		"a stale one":            {snapshottest.Stale(snapshottest.Key("a")), decide.Overrides{}, now, snapshot.ErrNotServing, ""},
+		// The loop may be stuck. Then no entry is marked stale, and the time of the request decides.
+		"a snapshot nobody renews": {ready, decide.Overrides{}, ready.StaleAt, snapshot.ErrNotServing, "old"},
 	} {
 		_, err := tt.entry.Answer(tt.selection, tt.now)
 		if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) {
@@ -109,38 +109,38 @@ func TestAnswerRefuses(t *testing.T) {
 	}
 }
 
-// At a cost ratio the margin is the cheapest, unless a request asks for a share or a quantile.
+// With a cost ratio the cheapest headroom is served, unless a request selects a share or a quantile.
 func TestAnswerAtACostRatio(t *testing.T) {
-	e := snapshottest.Priced(snapshottest.Key("llama"))
-	of := func(s decide.Selection) float64 {
+	e := snapshottest.WithCostRatio(snapshottest.Key("llama"))
+	of := func(s decide.Overrides) float64 {
 		answer, err := e.Answer(s, snapshottest.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return answer.Value
 	}
-	own := of(decide.Selection{})
-	if got := of(decide.Selection{Mode: decide.Floor}); got != own {
+	own := of(decide.Overrides{})
+	if got := of(decide.Overrides{Mode: decide.Floor}); got != own {
 		t.Errorf("its own mode serves %v, want %v", got, own)
 	}
-	if strict, lax := of(decide.Selection{Late: 0.001}), of(decide.Selection{Late: 0.1}); !(strict > own && own > lax) {
+	if strict, lax := of(decide.Overrides{Late: 0.001}), of(decide.Overrides{Late: 0.1}); !(strict > own && own > lax) {
 		t.Errorf("0.1 %%, the cheapest and 10 %% late serve %v, %v, %v", strict, own, lax)
 	}
 	share := *e
 	share.Policy.CostRatio, share.Policy.Late = 0, 0.02
-	answer, err := share.Answer(decide.Selection{Mode: decide.Floor}, snapshottest.Now())
-	if got := of(decide.Selection{Late: 0.02}); err != nil || got != answer.Value {
+	answer, err := share.Answer(decide.Overrides{Mode: decide.Floor}, snapshottest.Now())
+	if got := of(decide.Overrides{Late: 0.02}); err != nil || got != answer.Value {
 		t.Errorf("late=0.02 serves %v, a Forecast that asks for it %v (%v)", got, answer.Value, err)
 	}
-	if got, want := of(decide.Selection{Quantile: 0.95}), e.Inputs[len(e.Inputs)-1].Window.At(0.95); got != want {
+	if got, want := of(decide.Overrides{Quantile: 0.95}), e.Inputs[len(e.Inputs)-1].Quantiles.At(0.95); got != want {
 		t.Errorf("a quantile serves %v, want %v", got, want)
 	}
 }
 
-// While the fallback serves it serves everybody: it knows no models and no quantiles.
+// While the fallback is served, every selection gets it: it has no models and no quantiles.
 func TestFallbackAnswersEverySelection(t *testing.T) {
 	e := snapshottest.FallingBack(snapshottest.Key("llama"))
-	for _, s := range []decide.Selection{{}, {Model: "arima"}, {Quantile: 0.5}, {Horizon: time.Minute}} {
+	for _, s := range []decide.Overrides{{}, {Model: "arima"}, {Quantile: 0.5}, {Horizon: time.Minute}} {
 		answer, err := e.Answer(s, snapshottest.Now())
 		if err != nil || answer.Value != e.Decision.Value {
 			t.Errorf("%+v: %+v, %v; want %v", s, answer, err, e.Decision.Value)
@@ -148,14 +148,14 @@ func TestFallbackAnswersEverySelection(t *testing.T) {
 	}
 }
 
-// A series that has just begun has candidates that are not fitted yet: their errors are no answer to a selection.
+// A new series has candidates that are not fitted yet: their errors are not the answer to a selection.
 func TestABeginningAnswersEverySelection(t *testing.T) {
 	e := snapshottest.FallingBack(snapshottest.Key("llama"))
 	e.State = snapshot.Warming
 	for i := range e.Candidates {
 		e.Candidates[i].Error, e.Candidates[i].Windows = "0 observations, want 1", nil
 	}
-	for selection, want := range map[decide.Selection]float64{
+	for selection, want := range map[decide.Overrides]float64{
 		{}: e.Decision.Value, {Quantile: 0.5}: e.Decision.Value, {Horizon: time.Minute}: e.Decision.Value,
 		{Mode: decide.Shadow}: e.Observed,
 	} {
@@ -166,28 +166,28 @@ func TestABeginningAnswersEverySelection(t *testing.T) {
 	}
 }
 
-// Later this horizon will be calibrated; until then the longest that is serves, under its own length.
+// Until a horizon is calibrated, the longest calibrated one is served, with its own length.
 func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 	e := snapshottest.Ready(snapshottest.Key("llama"))
 	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool { return c.Name == e.Model })
 	windows := e.Candidates[i].Windows
 	longest := windows[len(windows)-1].Horizon
-	e.Reach = 2 * longest
-	want, err := e.Answer(decide.Selection{Horizon: longest}, snapshottest.Now())
+	e.MaxHorizon = 2 * longest
+	want, err := e.Answer(decide.Overrides{Horizon: longest}, snapshottest.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := e.Answer(decide.Selection{Horizon: e.Reach}, snapshottest.Now()); err != nil || got != want {
+	if got, err := e.Answer(decide.Overrides{Horizon: e.MaxHorizon}, snapshottest.Now()); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	if _, err := e.Answer(
-		decide.Selection{Horizon: e.Reach + 1},
+		decide.Overrides{Horizon: e.MaxHorizon + 1},
 		snapshottest.Now(),
 	); !errors.Is(
 		err,
-		decide.ErrSelection,
+		decide.ErrSelector,
 	) {
-		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelection)
+		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelector)
 	}
 }
 
@@ -198,10 +198,10 @@ func TestSnapshotKeepsOrder(t *testing.T) {
 	}
 	s := snapshot.New(snapshottest.Now(), entries, 0, snapshot.LoopStats{})
 	var got []string
-	for _, e := range s.All("") {
+	for _, e := range s.Entries("") {
 		got = append(got, e.Key.String())
 	}
-	if strings.Join(got, " ") != "a/b a/z b/a" || len(s.All("a")) != 2 || len(s.All("c")) != 0 {
-		t.Errorf("all are %v, of a %d, of c %d", got, len(s.All("a")), len(s.All("c")))
+	if strings.Join(got, " ") != "a/b a/z b/a" || len(s.Entries("a")) != 2 || len(s.Entries("c")) != 0 {
+		t.Errorf("all are %v, of a %d, of c %d", got, len(s.Entries("a")), len(s.Entries("c")))
 	}
 }

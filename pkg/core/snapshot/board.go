@@ -2,27 +2,27 @@ package snapshot
 
 import "sync/atomic"
 
-// Board is where the newest snapshot hangs. The zero Board is ready to use and empty.
+// Board holds the newest snapshot. The zero Board is ready to use and empty.
 type Board struct {
-	newest atomic.Pointer[sheet]
+	newest atomic.Pointer[publication]
 }
 
-// sheet is a snapshot as it hangs on the board. The empty board's first watcher hangs one without a snapshot.
-type sheet struct {
+// publication is a published snapshot. The first watcher of an empty board publishes one without a snapshot.
+type publication struct {
 	snapshot *Snapshot
-	// replaced is closed by whoever takes the sheet down. A sheet is taken down once, because Swap hands each one to one
-	// caller only.
+	// replaced is closed when the publication is replaced. That happens once, because Swap returns each publication to
+	// one caller only.
 	replaced chan struct{}
 }
 
-// Publish replaces the newest snapshot and tells everyone who watches.
+// Publish replaces the newest snapshot and wakes all watchers.
 func (b *Board) Publish(s *Snapshot) {
-	if old := b.newest.Swap(&sheet{snapshot: s, replaced: make(chan struct{})}); old != nil {
+	if old := b.newest.Swap(&publication{snapshot: s, replaced: make(chan struct{})}); old != nil {
 		close(old.replaced)
 	}
 }
 
-// Load is the newest snapshot, nil before the first.
+// Load returns the newest snapshot, nil before the first.
 func (b *Board) Load() *Snapshot {
 	if newest := b.newest.Load(); newest != nil {
 		return newest.snapshot
@@ -30,13 +30,13 @@ func (b *Board) Load() *Snapshot {
 	return nil
 }
 
-// Watch is the newest snapshot, nil before the first, and a channel that is closed once there is a newer one. Whoever
-// watches again then misses nothing but what has been replaced already. Nothing has to be given back.
+// Watch returns the newest snapshot, nil before the first, and a channel that is closed when there is a newer one. A
+// watcher that watches again skips only snapshots that were already replaced. Nothing has to be released.
 func (b *Board) Watch() (*Snapshot, <-chan struct{}) {
 	for {
 		if newest := b.newest.Load(); newest != nil {
 			return newest.snapshot, newest.replaced
 		}
-		b.newest.CompareAndSwap(nil, &sheet{replaced: make(chan struct{})})
+		b.newest.CompareAndSwap(nil, &publication{replaced: make(chan struct{})})
 	}
 }

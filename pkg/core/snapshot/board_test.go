@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// numbered is a snapshot that is told from others by the number of its pending Forecasts.
+// numbered is a snapshot that is identified by its number of pending Forecasts.
 func numbered(n int) *snapshot.Snapshot {
 	return snapshot.New(time.Unix(0, 0), nil, n, snapshot.LoopStats{})
 }
@@ -54,8 +54,8 @@ func TestWatchEndsWithTheNextSnapshotOnly(t *testing.T) {
 	}
 }
 
-// Whatever the order in which publishers and watchers meet, a watcher that goes on until the last snapshot comes to its
-// end: no news is lost.
+// A watcher that waits for the last snapshot gets it, in whatever order publishers and watchers run: no wake-up is
+// lost.
 func TestNoNewsIsLost(t *testing.T) {
 	const watchers, publishers, each = 8, 4, 200
 	var (
@@ -92,7 +92,7 @@ func TestNoNewsIsLost(t *testing.T) {
 	}
 }
 
-// The first snapshot may come while the first watchers look at the empty board: none of them takes it down.
+// The first snapshot may be published while the first watchers see the empty board: none of them removes it.
 func TestFirstWatchersTakeNothingDown(t *testing.T) {
 	for range 3000 {
 		var (

@@ -6,65 +6,9 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
-
-// State is the health of one Forecast in one word.
-type State string
-
-const (
-	// Ready: a model (or a free baseline that beats it) serves, calibrated on enough history.
-	Ready State = "Ready"
-	// Warming: served, but on too little history to be better than a reactive rule.
-	Warming State = "Warming"
-	// FallingBack: the newest samples are missing; the running maximum of the observed demand is served.
-	FallingBack State = "FallingBack"
-	// Stale: the data is too old; nothing is served, so that the HPA keeps what it has.
-	Stale State = "Stale"
-	// Pending: no history has been read yet.
-	Pending State = "Pending"
-	// Invalid: the object has errors and is not served.
-	Invalid State = "Invalid"
-)
-
-// Serves says whether a value is served in this state.
-func (s State) Serves() bool { return s == Ready || s == Warming || s == FallingBack }
-
-// Condition is one fact about a Forecast that its user should know, in Kubernetes' form. Type and Reason are CamelCase.
-type Condition struct {
-	Type    string
-	True    bool
-	Reason  string
-	Message string
-}
-
-// The types of conditions.
-const (
-	// ConditionReady is true while a value is served as asked; else Reason is the state or the fault.
-	ConditionReady = "Ready"
-	// ConditionUncalibrated is there, and true, while an objective is asked for that the outcome does not calibrate.
-	ConditionUncalibrated = "Uncalibrated"
-	// ConditionObjective is true while the objective is met; else Reason is the verdict, and Message says by how much it is
-	// missed and why.
-	ConditionObjective = "ObjectiveMet"
-	// ConditionSource is false while the newest query failed; Reason says how.
-	ConditionSource = "SourceHealthy"
-	// ConditionReachable is false while no HPA can reach the metric; Message says who holds the API groups.
-	ConditionReachable = "Reachable"
-	// ConditionData is false while samples that cannot be demand (negative, infinite) were dropped, while an outage of the
-	// workload is suspected, so that its demand is not taken for 0, and with ReasonSuspect.
-	ConditionData = "DataClean"
-	// ConditionSaturated is there, and true, while the demand is known to be no less than the observed; it is false while
-	// the query that would say so fails.
-	ConditionSaturated = "Saturated"
-	// ConditionAtZero is there, and true, while the demand is 0 because there is no replica to have a sample.
-	ConditionAtZero = "AtZero"
-)
-
-// ReasonSuspect is ConditionData's while the demand is far above all that its history has shown, and may be a fault of the
-// measurement (package credible).
-const ReasonSuspect = "SuspectSample"
 
 // Entry is one Forecast at one moment, immutable.
 type Entry struct {
@@ -83,11 +27,11 @@ type Entry struct {
 	LeadPool string
 	// Window is the lead window W: lead time, HPA sync, one step and metric lag.
 	Window time.Duration
-	// Reach is the longest horizon that may be asked for.
-	Reach  time.Duration
-	Policy decide.Policy
-	// ScalingSource says in words which autoscalers the objective is calibrated for, and why others are not.
-	ScalingSource string
+	// MaxHorizon is the longest horizon that may be asked for.
+	MaxHorizon time.Duration
+	Policy     decide.Policy
+	// AutoscalerSource says in words which autoscalers the objective is calibrated for, and why others are not.
+	AutoscalerSource string
 
 	// What is known. SampleTime is that of the newest real sample; from StaleAt on nothing is served.
 	SampleTime time.Time
@@ -98,31 +42,32 @@ type Entry struct {
 	Decision decide.Decision
 	// Fallback: no model serves but the ladder's next rung, the running maximum, which knows no quantiles and horizons.
 	Fallback bool
-	// Model is the name of the chosen candidate (or "running max" while falling back), Choice why it is. Fault is why there is
-	// no objective that was asked for; nil where there is none, or it is served.
-	Model  string
-	Choice decide.Choice
-	Fault  error
+	// Model is the name of the chosen candidate (or "running max" while falling back), Choice why it is. Fault is why
+	// there is no objective that was asked for; nil where there is none, or it is served.
+	Model          string
+	Choice         decide.SelectionReason
+	ObjectiveError error
 	// Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by; NaN until known.
 	Skill float64
 	// Coverage is the share of past windows whose maximum stayed within the served quantile; NaN until known.
 	Coverage float64
 
-	// Outcome is how the objective fares; nil where no objective is served by outcome.
-	Outcome *outcome.Report
+	// Objective is how the objective fares; nil where no objective is served by outcome.
+	Objective *objective.Report
 
 	// Candidates are every model's distributions and scores, the chosen one included.
 	Candidates []Candidate
 	// Inputs are those of the chosen candidate over the last half lead time, newest last (see decide.Decide).
 	Inputs []decide.Input
-	// Path is the forecast of PathModel step by step: the selected candidate or, where that knows the lead window alone, the
-	// best of those that know steps.
+	// Path is the forecast of PathModel step by step: the selected candidate or, where that knows the lead window
+	// alone, the best of those that know steps.
 	Path      []PathStep
 	PathModel string
 	// Recent is the observed demand of the last day on a coarse grid (means; NaN for gaps).
 	Recent forecast.Series
-	// Repairs are the times within Recent at which the demand was not simply what was read, oldest first: bounded in number.
-	Repairs []classify.Span
+	// Classifications are the times within Recent at which the demand was not simply what was read, oldest first:
+	// bounded in number.
+	Classifications []classify.Span
 	// Past are recent forecasts beside what came, oldest first.
 	Past []Past
 
@@ -138,9 +83,9 @@ func (e *Entry) ModelReason() string {
 	if e.Model == "" {
 		return ""
 	}
-	text := e.Choice.Words()
-	if e.Fault != nil {
-		text += "; the objective is not served: " + e.Fault.Error()
+	text := e.Choice.Message()
+	if e.ObjectiveError != nil {
+		text += "; the objective is not served: " + e.ObjectiveError.Error()
 	}
 	return text
 }
@@ -161,9 +106,9 @@ type Candidate struct {
 	Name string
 	// Title is the model in the field's words: "ARIMA(1,1,1)".
 	Title string
-	// Free says that this is a baseline that costs nothing: it needs no promotion.
-	Free    bool
-	Windows []windowpeak.Window
+	// Baseline says that this is a baseline that costs nothing: it needs no promotion.
+	Baseline bool
+	Windows  []windowpeak.Window
 	// Loss is the trailing mean pinball loss at the served level, Skill 1 − Loss/Loss of the last value, Coverage the
 	// share of windows within the served quantile; NaN until known.
 	Loss, Skill, Coverage float64
@@ -188,5 +133,5 @@ func PathLevels() [3]float64 { return [3]float64{0.5, 0.8, 0.95} }
 type Past struct {
 	Time     time.Time
 	Forecast float64
-	Observed float64
+	Actual   float64
 }

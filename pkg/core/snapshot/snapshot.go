@@ -14,7 +14,7 @@ type Key struct {
 	Name      string
 }
 
-// String is namespace/name.
+// String returns namespace/name.
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
 
 func compareKeys(a, b Key) int {
@@ -25,25 +25,25 @@ func compareKeys(a, b Key) int {
 type Snapshot struct {
 	// Time of the step that made it.
 	Time time.Time
-	// Pending counts the Forecasts that have no entry with history yet: their first query is still under way.
+	// Pending counts the Forecasts without history: their first query is under way.
 	Pending int
-	// Loop is how the step went.
+	// Loop holds the loop's statistics.
 	Loop LoopStats
 
 	entries map[Key]*Entry
 	keys    []Key
 }
 
-// LoopStats describe the refresh loop for telemetry; counters run since the start of the process.
+// LoopStats are the refresh loop's statistics. Counters run since the start of the process.
 type LoopStats struct {
 	Steps uint64
-	// StepSeconds is how long the last step took.
+	// StepSeconds is the duration of the last step.
 	StepSeconds float64
-	// Queries and QueryErrors count fetches; Rebuilds count models fitted anew.
-	Queries, QueryErrors, Rebuilds uint64
+	// Queries and QueryErrors count fetches, Refits fits of models.
+	Queries, QueryErrors, Refits uint64
 }
 
-// New makes a snapshot. The entries are not copied and must not change any more.
+// New returns a snapshot. The entries are not copied and must not change any more.
 func New(at time.Time, entries map[Key]*Entry, pending int, stats LoopStats) *Snapshot {
 	return &Snapshot{
 		Time: at, Pending: pending, Loop: stats,
@@ -51,14 +51,14 @@ func New(at time.Time, entries map[Key]*Entry, pending int, stats LoopStats) *Sn
 	}
 }
 
-// Get is the entry of a Forecast, nil where there is none.
+// Get returns the entry of a Forecast, nil without one.
 func (s *Snapshot) Get(key Key) *Entry { return s.entries[key] }
 
-// Keys are the names of all Forecasts, sorted by namespace and name. Read only.
+// Keys returns the names of all Forecasts, sorted by namespace and name. The caller must not change them.
 func (s *Snapshot) Keys() []Key { return s.keys }
 
-// All are the entries of a namespace in order of name; of every namespace where it is empty.
-func (s *Snapshot) All(namespace string) []*Entry {
+// Entries returns the entries of a namespace in order of name; of all namespaces where it is empty.
+func (s *Snapshot) Entries(namespace string) []*Entry {
 	out := make([]*Entry, 0, len(s.keys))
 	for _, key := range s.keys {
 		if namespace == "" || key.Namespace == namespace {

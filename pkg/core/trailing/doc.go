@@ -1,4 +1,4 @@
-// Package trailing sums up the newest values of a series, one step at a time: their mean, their maximum and the course of a
-// season. A missing value is NaN. What is learnt about a demand (package windowpeak) and the rules that it is measured against
-// (package simulate/policy) look back by the same means.
+// Package trailing computes statistics of the newest values of a series, step by step: mean, maximum and seasonal
+// profile. A missing value is NaN. The candidates ([github.com/forewarm/forewarm/pkg/core/windowpeak]) and the
+// simulated policies ([github.com/forewarm/forewarm/pkg/offline/simulate/policy]) share them.
 package trailing

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// Fading is a mean of values that each stand for some time, and count half a half-life later. It has no bias at its
-// beginning.
-type Fading struct {
+// FadingMean is an exponentially weighted mean of values with durations. It is unbiased from the start.
+type FadingMean struct {
 	halfLife    time.Duration
 	sum, weight float64
-	// keep is what is left after the time that the newest value stood for: mostly the next one stands for as long.
+	// keep is the remaining weight after the duration of the newest value; mostly the next one has the same duration.
 	stood time.Duration
 	keep  float64
 }
 
-// NewFading has a half-life, more than 0.
-func NewFading(halfLife time.Duration) Fading { return Fading{halfLife: halfLife} }
+// NewFadingMean returns an empty mean with a half-life, more than 0.
+func NewFadingMean(halfLife time.Duration) FadingMean { return FadingMean{halfLife: halfLife} }
 
-// Add takes the next value.
-func (f *Fading) Add(v float64, stands time.Duration) {
+// Add adds the next value, which lasts for a time.
+func (f *FadingMean) Add(v float64, stands time.Duration) {
 	if stands != f.stood {
 		f.stood, f.keep = stands, math.Exp2(-float64(stands)/float64(f.halfLife))
 	}
@@ -27,5 +26,5 @@ func (f *Fading) Add(v float64, stands time.Duration) {
 	f.weight = f.keep*f.weight + (1 - f.keep)
 }
 
-// Value is the mean, NaN before the first.
-func (f *Fading) Value() float64 { return f.sum / f.weight }
+// Value returns the mean, NaN before the first value.
+func (f *FadingMean) Value() float64 { return f.sum / f.weight }

@@ -2,18 +2,18 @@ package trailing
 
 import "math"
 
-// Max is the maximum of the newest values, in amortised constant time: a queue of those that are not yet overtaken by a
-// newer and larger one (Lemire 2006).
+// Max is the maximum of the newest values, in amortised constant time: a queue of the values that no newer value
+// exceeds (Lemire 2006).
 type Max struct {
 	window int
 	seen   int
-	// values and their positions, in a ring from head on; values fall.
+	// values, descending, and their positions, in a ring that starts at head.
 	values    []float64
 	positions []int
 	head, len int
 }
 
-// NewMax is of so many values, 1 or more.
+// NewMax returns the maximum of so many values, 1 or more.
 func NewMax(window int) *Max {
 	return &Max{window: window, values: make([]float64, window), positions: make([]int, window)}
 }
@@ -46,8 +46,8 @@ func (m *Max) Value() float64 {
 
 func (m *Max) at(i int) int { return (m.head + i) % m.window }
 
-// Coarse is the maximum of a long window, of blocks: it forgets a block at a time, and needs a fraction of the memory.
-type Coarse struct {
+// CoarseMax is the maximum of a long window, in blocks: it drops a block at a time, and needs a fraction of the memory.
+type CoarseMax struct {
 	blocks *Max
 	every  int
 	seen   int
@@ -55,20 +55,20 @@ type Coarse struct {
 	top    float64
 }
 
-// coarseBlocks is how many blocks a long window has.
+// coarseBlocks is the number of blocks of a long window.
 const coarseBlocks = 288
 
-// NewCoarse is of so many values, 1 or more.
-func NewCoarse(window int) *Coarse {
+// NewCoarseMax returns the maximum of so many values, 1 or more.
+func NewCoarseMax(window int) *CoarseMax {
 	every := max(1, window/coarseBlocks)
-	return &Coarse{blocks: NewMax(max(1, window/every)), every: every, block: math.NaN(), top: math.NaN()}
+	return &CoarseMax{blocks: NewMax(max(1, window/every)), every: every, block: math.NaN(), top: math.NaN()}
 }
 
 // Push takes the next value, NaN where it is missing, and returns Value.
-func (c *Coarse) Push(v float64) float64 {
-	c.block = Most(c.block, v)
+func (c *CoarseMax) Push(v float64) float64 {
+	c.block = MaxKnown(c.block, v)
 	c.seen++
-	c.top = Most(c.blocks.Value(), c.block)
+	c.top = MaxKnown(c.blocks.Value(), c.block)
 	if c.seen%c.every == 0 {
 		c.blocks.Push(c.block)
 		c.block = math.NaN()
@@ -77,10 +77,10 @@ func (c *Coarse) Push(v float64) float64 {
 }
 
 // Value is the maximum of the window; NaN where nothing in it is known.
-func (c *Coarse) Value() float64 { return c.top }
+func (c *CoarseMax) Value() float64 { return c.top }
 
-// Most is the largest of the values that are known; NaN where none is.
-func Most(values ...float64) float64 {
+// MaxKnown returns the largest value that is not NaN; NaN without any.
+func MaxKnown(values ...float64) float64 {
 	out := math.NaN()
 	for _, v := range values {
 		if !(v <= out) && !math.IsNaN(v) {

@@ -8,7 +8,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// It begins without bias, forgets over its time constant, and is drawn to a prior while little was seen.
+// The mean is unbiased from the start, fades over its time constant, and is shrunk to a prior while few values were
+// added.
 func TestMean(t *testing.T) {
 	m := trailing.NewMean(time.Hour, time.Minute)
 	if got := m.Value(); got != 0 {

@@ -2,12 +2,12 @@ package trailing
 
 import "math"
 
-// profileWeight is the share of a season that moves the profile.
+// profileWeight is the weight of a new season in the profile.
 const profileWeight = 0.4
 
-// Profile is the course of a season: the mean of each slot of it, exponentially weighted over the seasons.
+// Profile is a seasonal profile: the mean of each slot of a season, exponentially weighted over the seasons.
 type Profile struct {
-	// slots are NaN until one was seen; steps are the values in a slot.
+	// slots are NaN until they have a value; steps is the number of values in a slot.
 	slots []float64
 	steps int
 	seen  int
@@ -15,7 +15,7 @@ type Profile struct {
 	known int
 }
 
-// NewProfile has so many slots of so many values each, both 1 or more.
+// NewProfile returns an empty profile of so many slots of so many values each, both 1 or more.
 func NewProfile(slots, steps int) *Profile {
 	p := &Profile{slots: make([]float64, slots), steps: steps}
 	for i := range p.slots {
@@ -24,8 +24,8 @@ func NewProfile(slots, steps int) *Profile {
 	return p
 }
 
-// Ahead is what the profile is now, between its own slot and the next one's, and its maximum from now through so many
-// slots after this one. Both are NaN where this slot was not seen yet.
+// Ahead returns the profile now, interpolated between its slot and the next one, and its maximum from now through so
+// many slots after this one. Both are NaN where this slot has no value yet.
 func (p *Profile) Ahead(slots int) (now, highest float64) {
 	at := p.seen / p.steps
 	now = p.slot(at)
@@ -37,14 +37,14 @@ func (p *Profile) Ahead(slots int) (now, highest float64) {
 	}
 	highest = now
 	for i := 1; i <= slots; i++ {
-		highest = Most(highest, p.slot(at+i))
+		highest = MaxKnown(highest, p.slot(at+i))
 	}
 	return now, highest
 }
 
 func (p *Profile) slot(i int) float64 { return p.slots[i%len(p.slots)] }
 
-// Learn adds the value of now to its slot, NaN where it is missing.
+// Learn adds the current value to its slot, NaN where it is missing.
 func (p *Profile) Learn(v float64) {
 	if !math.IsNaN(v) {
 		p.sum += v

@@ -2,20 +2,20 @@ package trailing
 
 import "math"
 
-// Ring holds the newest values.
+// Ring stores the newest values.
 type Ring[T any] struct {
 	values []T
 	size   int
-	at     int // of the oldest, once it is full
+	at     int // of the oldest value, once the ring is full
 }
 
-// NewRing holds so many values, 1 or more, and takes the memory for all of them.
+// NewRing returns a ring of so many values, 1 or more, with memory for all of them.
 func NewRing[T any](n int) Ring[T] { return Ring[T]{values: make([]T, 0, n), size: n} }
 
-// NewGrowing holds so many values, 1 or more; its memory grows with what is held (see Grow).
-func NewGrowing[T any](n int) Ring[T] { return Ring[T]{size: n} }
+// NewGrowingRing returns a ring of so many values, 1 or more, whose memory grows with the stored values (see Grow).
+func NewGrowingRing[T any](n int) Ring[T] { return Ring[T]{size: n} }
 
-// Grow makes room for n more values, no more than the Ring may hold: append alone would take up to twice of that.
+// Grow makes room for n more values, up to the ring's size; append alone would allocate up to twice as much.
 func (r *Ring[T]) Grow(n int) {
 	wanted := min(len(r.values)+n, r.size)
 	if wanted <= cap(r.values) {
@@ -25,7 +25,7 @@ func (r *Ring[T]) Grow(n int) {
 	r.values = append(make([]T, 0, room), r.values...)
 }
 
-// Push takes the next value.
+// Push adds the next value.
 func (r *Ring[T]) Push(v T) {
 	if len(r.values) < r.size {
 		r.values = append(r.values, v)
@@ -38,17 +38,17 @@ func (r *Ring[T]) Push(v T) {
 	}
 }
 
-// Ago is the value pushed n pushes before the newest, or the oldest there is; the zero value where there is none.
+// Ago returns the value n pushes before the newest, or the oldest stored one; the zero value of an empty ring.
 func (r *Ring[T]) Ago(n int) T {
 	if len(r.values) == 0 {
 		var none T
 		return none
 	}
-	return *r.Back(min(n, len(r.values)-1))
+	return *r.Ref(min(n, len(r.values)-1))
 }
 
-// Back is where the value lies that was pushed n pushes before the newest, n less than Len.
-func (r *Ring[T]) Back(n int) *T {
+// Ref returns a pointer to the value n pushes before the newest, n < Len.
+func (r *Ring[T]) Ref(n int) *T {
 	i := r.at - 1 - n
 	if i < 0 {
 		i += len(r.values)
@@ -56,31 +56,31 @@ func (r *Ring[T]) Back(n int) *T {
 	return &r.values[i]
 }
 
-// Len is how many values it holds.
+// Len returns the number of stored values.
 func (r *Ring[T]) Len() int { return len(r.values) }
 
-// Cap is how many values it can hold.
+// Cap returns the size of the ring.
 func (r *Ring[T]) Cap() int { return r.size }
 
-// Knows says whether a value n pushes before the newest was pushed, and is still held.
-func (r *Ring[T]) Knows(n int) bool { return n < len(r.values) }
+// Has reports whether the value n pushes before the newest is stored.
+func (r *Ring[T]) Has(n int) bool { return n < len(r.values) }
 
-// Clear lets all values go.
+// Clear removes all values.
 func (r *Ring[T]) Clear() { r.values, r.at = r.values[:0], 0 }
 
-// Newest are the values that it holds, oldest first.
-func (r *Ring[T]) Newest() []T {
+// Values returns the stored values, oldest first.
+func (r *Ring[T]) Values() []T {
 	out := make([]T, 0, len(r.values))
 	return append(append(out, r.values[r.at:]...), r.values[:r.at]...)
 }
 
-// Delay gives back values after a number of steps.
+// Delay delays values by a number of steps.
 type Delay struct{ ring Ring[float64] }
 
-// NewDelay is of so many steps, 1 or more.
+// NewDelay returns a delay of so many steps, 1 or more.
 func NewDelay(steps int) Delay { return Delay{NewRing[float64](steps)} }
 
-// Push takes the next value and returns the one that is so many steps old; NaN where there is none.
+// Push adds the next value and returns the one so many steps older; NaN without one.
 func (d *Delay) Push(v float64) float64 {
 	old := math.NaN()
 	if d.ring.Len() == d.ring.Cap() {

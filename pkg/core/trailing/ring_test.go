@@ -11,32 +11,32 @@ import (
 
 func TestRing(t *testing.T) {
 	for name, r := range map[string]trailing.Ring[int]{
-		"made whole": trailing.NewRing[int](3), "growing": trailing.NewGrowing[int](3),
+		"made whole": trailing.NewRing[int](3), "growing": trailing.NewGrowingRing[int](3),
 	} {
-		if got := r.Ago(0); got != 0 || r.Len() != 0 || r.Knows(0) {
+		if got := r.Ago(0); got != 0 || r.Len() != 0 || r.Has(0) {
 			t.Errorf("%s: %d held, the newest %d, want none", name, r.Len(), got)
 		}
 		for i := 1; i <= 5; i++ {
 			r.Push(i)
-			if i == 2 && (r.Ago(1) != 1 || r.Ago(2) != 1 || r.Knows(2)) {
+			if i == 2 && (r.Ago(1) != 1 || r.Ago(2) != 1 || r.Has(2)) {
 				t.Errorf("%s: of 1, 2 the oldest are %d and %d", name, r.Ago(1), r.Ago(2))
 			}
 		}
-		*r.Back(1) = 40
-		if diff := cmp.Diff([]int{3, 40, 5}, r.Newest()); diff != "" || r.Len() != 3 || r.Cap() != 3 {
+		*r.Ref(1) = 40
+		if diff := cmp.Diff([]int{3, 40, 5}, r.Values()); diff != "" || r.Len() != 3 || r.Cap() != 3 {
 			t.Errorf("%s, after 1 to 5 (-want +got):\n%s", name, diff)
 		}
 		r.Clear()
 		r.Push(6)
-		if diff := cmp.Diff([]int{6}, r.Newest()); diff != "" {
+		if diff := cmp.Diff([]int{6}, r.Values()); diff != "" {
 			t.Errorf("%s, cleared (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-// What will not come is not paid for.
+// A growing ring allocates no more than it needs.
 func TestRingGrowsWithWhatItHolds(t *testing.T) {
-	r := trailing.NewGrowing[float64](1000)
+	r := trailing.NewGrowingRing[float64](1000)
 	r.Grow(100)
 	if allocated := testing.AllocsPerRun(1, func() {
 		for range 50 {

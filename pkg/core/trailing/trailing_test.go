@@ -8,8 +8,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// after gives what each push returns.
-func after(values []float64, push func(float64) float64) []float64 {
+// pushed returns the result of each push.
+func pushed(values []float64, push func(float64) float64) []float64 {
 	var out []float64
 	for _, v := range values {
 		out = append(out, push(v))
@@ -28,16 +28,17 @@ func TestSlidingMaxima(t *testing.T) {
 			}
 		}
 		window := 1 + rng.IntN(40)
-		for i, got := range after(values, trailing.NewMax(window).Push) {
-			if want := top(values[max(0, i+1-window) : i+1]); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+		for i, got := range pushed(values, trailing.NewMax(window).Push) {
+			want := maxKnown(values[max(0, i+1-window) : i+1])
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
 				t.Fatalf("the highest of %d at %d is %v, want %v", window, i, got, want)
 			}
 		}
 	}
 }
 
-// top is NaN where all are.
-func top(values []float64) float64 {
+// maxKnown is NaN where all values are.
+func maxKnown(values []float64) float64 {
 	out := math.NaN()
 	for _, v := range values {
 		if !(v <= out) && !math.IsNaN(v) {
@@ -47,12 +48,13 @@ func top(values []float64) float64 {
 	return out
 }
 
-// A long window forgets a block at a time: never sooner than the window less a block, nor later than the window and one.
+// A long window drops a block at a time: never earlier than the window less a block, nor later than the window and a
+// block.
 func TestCoarseMaxima(t *testing.T) {
 	const window, block = 1440, 5
 	values := make([]float64, 4000)
 	values[100] = 7
-	got := after(values, trailing.NewCoarse(window).Push)
+	got := pushed(values, trailing.NewCoarseMax(window).Push)
 	for i, v := range got {
 		age := i - 100
 		switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// BenchmarkPlan plans 200 pools of 20 members, each with a day of its own. The goal is 50 ms.
+// BenchmarkPlan plans 200 pools of 20 members, each with a day of history of its own. The goal is 50 ms.
 func BenchmarkPlan(b *testing.B) {
 	const pools, size = 200, 20
 	now := time.Date(2026, time.March, 4, 14, 30, 0, 0, time.UTC)
@@ -44,7 +44,7 @@ func BenchmarkPlan(b *testing.B) {
 	}
 }
 
-// wandering is a member whose demand went up and down for a day.
+// wandering is a member with a day of random demand.
 func wandering(name string, seed uint64, now time.Time) warmpool.Member {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	recent := forecast.Series{Step: 5 * time.Minute, Values: make([]float64, 288)}
@@ -60,7 +60,7 @@ func wandering(name string, seed uint64, now time.Time) warmpool.Member {
 	}
 }
 
-// windows are those of a random walk: normal, with a spread that is that of a minute at first.
+// windows are those of a random walk: normal, with the given spread at one minute.
 func windows(level, spread float64) []windowpeak.Window {
 	scores := windowpeak.Quantiles{-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758}
 	var out []windowpeak.Window

@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// copula is how members moved together at the moments of their common past.
+// copula describes how members moved together at the moments of their common past.
 type copula struct {
-	// past are the members' demands on the common grid, nil for a member that is not coupled.
+	// past are the members' demands on the common grid; nil for a member that is not coupled.
 	past [][]float64
-	// moments are the indices of the grid after which every coupled member is known for the longer window.
+	// moments are the grid indices after which every coupled member is known for the longer window.
 	moments []int
-	// ranks are those of the coupled members' rises at the moments, member by member.
+	// ranks of the coupled members' rises at the moments, member by member.
 	ranks []uint16
-	// apart is r, for the pod's window and the node's, at the moments.
+	// apart is r of the two windows at the moments.
 	apart [2][]float64
 }
 
 const (
-	// enough is how many windows that do not overlap, and fewest how many moments, tell how members move together.
-	enough, fewest = 20, 60
-	// densest is how many moments are looked at, at most: neighbours say nearly the same.
-	densest = 144
-	// shortestShare is how much of the longest past a member must have to be coupled.
-	shortestShare = 0.75
+	// minWindows is how many non-overlapping windows, and minMoments how many moments, are needed to estimate how
+	// members move together.
+	minWindows, minMoments = 20, 60
+	// maxMoments is how many moments are used at most: neighbours are nearly the same.
+	maxMoments = 144
+	// minPastShare is how much of the longest past a member needs to be coupled.
+	minPastShare = 0.75
 )
 
-// couple is nil where there is nothing to couple, or too little of a common past.
-func couple(sound []*asker, pod, node time.Duration) *copula {
+// couple returns nil where there is nothing to couple, or too little common past.
+func couple(sound []*plannedMember, pod, node time.Duration) *copula {
 	if len(sound) < 2 {
 		return nil
 	}
@@ -39,7 +40,7 @@ func couple(sound []*asker, pod, node time.Duration) *copula {
 	c := &copula{past: g.align(sound)}
 	steps := [2]int{g.steps(pod), g.steps(node)}
 	c.find(steps[1])
-	if n := len(c.moments); n < fewest || c.moments[n-1]-c.moments[0] < enough*steps[1] {
+	if n := len(c.moments); n < minMoments || c.moments[n-1]-c.moments[0] < minWindows*steps[1] {
 		return nil
 	}
 	c.rank(steps[1])
@@ -49,14 +50,14 @@ func couple(sound []*asker, pod, node time.Duration) *copula {
 	return c
 }
 
-// find makes the list of the moments, evenly spaced.
+// find lists the moments, evenly spaced.
 func (c *copula) find(steps int) {
 	n := 0
 	for _, past := range c.past {
 		n = max(n, len(past))
 	}
 	c.moments = make([]int, 0, n)
-	known, apart := 0, (n+densest-1)/densest
+	known, apart := 0, (n+maxMoments-1)/maxMoments
 	for j := range n {
 		known++
 		for _, past := range c.past {
@@ -71,7 +72,7 @@ func (c *copula) find(steps int) {
 	}
 }
 
-// rank fills in the ranks. Rises that are equal are ranked by time, for all members alike.
+// rank computes the ranks. Equal rises are ranked by time, the same way for all members.
 func (c *copula) rank(steps int) {
 	n := len(c.moments)
 	c.ranks = make([]uint16, 0, n*len(c.past))
@@ -92,13 +93,13 @@ func (c *copula) rank(steps int) {
 	}
 }
 
-// key is the rise at a moment, as bits that compare as the numbers do.
+// key is the rise at a moment, as bits in the order of the numbers.
 type key struct {
 	bits   uint32
 	moment uint16
 }
 
-// ordered is a number as bits that compare as the numbers do, in single precision.
+// ordered returns a number in single precision as bits in the order of the numbers.
 func ordered(x float64) uint32 {
 	bits := math.Float32bits(float32(x))
 	if bits>>31 == 1 {
@@ -107,8 +108,8 @@ func ordered(x float64) uint32 {
 	return bits | 1<<31
 }
 
-// byBits sorts keys, stably, by counting the values of one byte after another from the least: three times as fast here as
-// comparing, and ranks are most of what a plan costs. It uses both slices, and returns the one that is sorted.
+// byBits sorts keys stably by a radix sort: three times as fast here as comparing, and ranks are most of a plan's cost.
+// It uses both slices and returns the sorted one.
 func byBits(keys, spare []key) []key {
 	for shift := 0; shift < 32; shift += 8 {
 		var from [256]uint16
@@ -129,8 +130,8 @@ func byBits(keys, spare []key) []key {
 	return keys
 }
 
-// peaks is r at the moments, for a window of so many steps. Demands are added up in chunks.
-func (c *copula) peaks(sound []*asker, steps int) []float64 {
+// peaks returns r at the moments, for a window of so many steps. Demands are summed in chunks.
+func (c *copula) peaks(sound []*plannedMember, steps int) []float64 {
 	var grid int
 	for _, past := range c.past {
 		grid = max(grid, len(past))

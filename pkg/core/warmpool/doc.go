@@ -1,7 +1,7 @@
-// Package warmpool says how much GPU capacity to hold ahead of the members of a pool.
+// Package warmpool computes how much GPU capacity a warm pool holds ahead for its members.
 //
-// What goes in is what the members' forecasts say of two windows, in which a pod comes up on a node that is there, and in
-// which a node must come first; what of the demand has a place already; what the pool holds; and the time. What comes out
-// is a number of chunks, of each capacity type, with a sentence that gives its numbers. It is pure: what must be remembered
-// from one plan to the next is a Memory, which fits into a status.
+// The inputs are the members' forecasts over two windows (that of a pod on an existing node, and that of a node and a
+// pod), their replicas that have a place or wait for one, the pool's capacity, and the time. The result is a number of
+// chunks, per capacity type, with a sentence that has the numbers. The package is pure: the state between two plans is
+// a Memory, which fits into a status.
 package warmpool

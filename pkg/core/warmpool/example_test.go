@@ -9,7 +9,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Three members each have 16 replicas of 250 tokens/s. What the pool holds for them depends on whether they rise together.
+// Three members have 16 replicas of 250 tokens/s each. What the pool holds for them depends on whether they rise
+// together.
 func ExampleMemory_Plan() {
 	now := time.Date(2026, time.March, 4, 14, 0, 0, 0, time.UTC)
 	pool := warmpool.Pool{
@@ -33,28 +34,28 @@ func ExampleMemory_Plan() {
 		}
 		plan, _ := warmpool.Memory{}.Plan(now, pool, members, warmpool.Capacity{Held: 2, Ready: 2})
 		fmt.Printf("%d: %d and %d, %s\n", plan.Want, plan.Base, plan.Tail, plan.State)
-		fmt.Printf("%s.\n%s.\n\n", plan.Why, plan.Next)
+		fmt.Printf("%s.\n%s.\n\n", plan.Message, plan.Next)
 	}
 	// Output:
 	// 24: 0 and 24, Filling
-	// gemma, llama and phi want 72 chunks within 9m15s at the 0.95 quantile of their sum, have 48 and wait for 0: 24 more within that time and 15 within 4m15s; 0 of the first capacity type and 24 of the second.
-	// 22 of 24 chunks are still to come; with 192 GPUs idle the budget is spent at 15:02 UTC.
+	// gemma, llama and phi need 72 chunks within 9m15s at the 0.95 quantile of their sum, 48 are placed and 0 are waiting: 24 more within 9m15s, 15 of them within 4m15s; 0 of the first capacity type and 24 of the second.
+	// 22 of 24 chunks are not ready yet; with 192 GPUs idle the budget is spent at 15:02 UTC.
 	//
 	// 18: 7 and 11, Filling
-	// gemma, llama and phi want 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together), have 48 and wait for 0: 18 more within that time and 11 within 4m15s; 7 of the first capacity type and 11 of the second.
-	// 16 of 18 chunks are still to come; with 144 GPUs idle the budget is spent at 15:23 UTC.
+	// gemma, llama and phi need 66 chunks within 9m15s at the 0.95 quantile of their sum (72 if all peaked together), 48 are placed and 0 are waiting: 18 more within 9m15s, 11 of them within 4m15s; 7 of the first capacity type and 11 of the second.
+	// 16 of 18 chunks are not ready yet; with 144 GPUs idle the budget is spent at 15:23 UTC.
 }
 
-// window is a distribution with a median and a 0.95 quantile.
+// window is a distribution with the given median and 0.95 quantile.
 func window(horizon time.Duration, median, high float64) windowpeak.Window {
 	w := windowpeak.Window{Horizon: horizon}
-	for i, level := range windowpeak.Levels() {
+	for i, level := range windowpeak.QuantileLevels() {
 		w.Quantiles[i] = median + (high-median)*max(0, level-0.5)/0.45
 	}
 	return w
 }
 
-// bursts is a day with a quarter of an hour of twice the demand every hour, later by so many points of five minutes.
+// bursts is a day with twice the demand for a quarter of every hour, delayed by so many points of five minutes.
 func bursts(now time.Time, later int) forecast.Series {
 	out := forecast.Series{Start: now.Add(-24 * time.Hour), Step: 5 * time.Minute, Values: make([]float64, 288)}
 	for i := range out.Values {
@@ -66,17 +67,17 @@ func bursts(now time.Time, later int) forecast.Series {
 	return out
 }
 
-// What a pool remembers is a few numbers, and whoever leads next goes on from them.
-func ExampleRecall() {
+// A pool's memory is a few numbers, from which the next leader continues.
+func ExampleRestoreMemory() {
 	now := time.Date(2026, time.March, 4, 14, 0, 0, 0, time.UTC)
 	pool := warmpool.Pool{Quantile: 0.95, Min: 2, Max: 20, GPUs: 8, Node: 5 * time.Minute}
 	_, memory := warmpool.Memory{}.Plan(now, pool, nil, warmpool.Capacity{Held: 6, Ready: 5})
 	fmt.Printf("%+v\n%+v\n", memory.Past(), memory.Wants())
 
-	next, err := warmpool.Recall(memory.Past(), memory.Wants())
+	next, err := warmpool.RestoreMemory(memory.Past(), memory.Wants())
 	fmt.Println(next == memory, err)
 	// Output:
-	// {At:1772632800000 Ready:5 Placed:0 Claimed:0 Idle:0 Unseen:0 Lost:0 Gained:0 Matching:0 Borrowed:0 Covers:false Turning:0 Unreliable:false}
+	// {At:1772632800000 Ready:5 Placed:0 Claimed:0 Idle:0 Unseen:0 Lost:0 Gained:0 Matching:0 Borrowed:0 Covers:false TurningSince:0 Unreliable:false}
 	// [{At:1772632800000 Total:6 Base:2}]
 	// true <nil>
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 )
 
-// Whatever is recalled can be planned from.
-func FuzzRecall(f *testing.F) {
+// Every restored memory can be planned from.
+func FuzzRestoreMemory(f *testing.F) {
 	f.Add(int64(1795305600000), int64(4), int64(9000), int64(1795305480000), int64(6), 3)
 	f.Add(int64(-1), int64(1<<62), int64(0), int64(0), int64(-1), 33)
 	f.Fuzz(func(t *testing.T, at, chunks, thousandths, wantedAt, wanted int64, n int) {
@@ -21,20 +21,20 @@ func FuzzRecall(f *testing.F) {
 			wants[i] = warmpool.Want{At: wantedAt + int64(i), Total: wanted, Base: wanted / 2}
 		}
 		p := warmpool.Past{
-			At:       at,
-			Ready:    chunks,
-			Placed:   thousandths,
-			Claimed:  chunks,
-			Idle:     thousandths,
-			Unseen:   at,
-			Lost:     thousandths,
-			Gained:   thousandths,
-			Matching: wantedAt,
-			Borrowed: thousandths,
-			Covers:   n%2 == 0,
-			Turning:  wantedAt,
+			At:           at,
+			Ready:        chunks,
+			Placed:       thousandths,
+			Claimed:      chunks,
+			Idle:         thousandths,
+			Unseen:       at,
+			Lost:         thousandths,
+			Gained:       thousandths,
+			Matching:     wantedAt,
+			Borrowed:     thousandths,
+			Covers:       n%2 == 0,
+			TurningSince: wantedAt,
 		}
-		m, err := warmpool.Recall(p, wants)
+		m, err := warmpool.RestoreMemory(p, wants)
 		if err != nil {
 			if !errors.Is(err, warmpool.ErrMemory) || m != (warmpool.Memory{}) {
 				t.Fatalf("%v, and %+v", err, m)
@@ -51,8 +51,8 @@ func FuzzRecall(f *testing.F) {
 	})
 }
 
-func TestRecallRefuses(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+func TestRestoreMemoryRefuses(t *testing.T) {
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(10*time.Minute, wanting(6))
 	s.play(2*time.Minute, wanting(3))
 	for what, spoil := range map[string]func(*warmpool.Past, *[]warmpool.Want){
@@ -68,7 +68,7 @@ func TestRecallRefuses(t *testing.T) {
 		"gained beyond all":        func(p *warmpool.Past, _ *[]warmpool.Want) { p.Gained = math.MaxInt64 },
 		"matched before 1970":      func(p *warmpool.Past, _ *[]warmpool.Want) { p.Matching = -1 },
 		"borrowed beyond all":      func(p *warmpool.Past, _ *[]warmpool.Want) { p.Borrowed = math.MaxInt64 },
-		"turning before 1970":      func(p *warmpool.Past, _ *[]warmpool.Want) { p.Turning = -1 },
+		"turning before 1970":      func(p *warmpool.Past, _ *[]warmpool.Want) { p.TurningSince = -1 },
 		"a want before 1970":       func(_ *warmpool.Past, w *[]warmpool.Want) { (*w)[0].At = -1 },
 		"a want of less than none": func(_ *warmpool.Past, w *[]warmpool.Want) { (*w)[0].Total = -1 },
 		"a base beyond all":        func(_ *warmpool.Past, w *[]warmpool.Want) { (*w)[0].Base = math.MaxInt64 },
@@ -76,7 +76,7 @@ func TestRecallRefuses(t *testing.T) {
 	} {
 		p, wants := s.memory.Past(), slices.Clone(s.memory.Wants())
 		spoil(&p, &wants)
-		if m, err := warmpool.Recall(p, wants); !errors.Is(err, warmpool.ErrMemory) || m != (warmpool.Memory{}) {
+		if m, err := warmpool.RestoreMemory(p, wants); !errors.Is(err, warmpool.ErrMemory) || m != (warmpool.Memory{}) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

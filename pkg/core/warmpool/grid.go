@@ -7,17 +7,17 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// cells bounds the common grid: a day of five minutes.
-const cells = 288
+// maxCells is the size of the common grid: a day of five minutes.
+const maxCells = 288
 
-// grid is the common grid of members' recent demand: the coarsest of their steps, up to the newest of their ends.
+// grid is the common grid of the members' recent demand: the coarsest of their steps, up to the newest of their ends.
 type grid struct {
 	step  time.Duration
 	start time.Time
 	n     int
 }
 
-func gridOf(sound []*asker) grid {
+func gridOf(sound []*plannedMember) grid {
 	var g grid
 	var end time.Time
 	for _, a := range sound {
@@ -31,19 +31,19 @@ func gridOf(sound []*asker) grid {
 			end = last
 		}
 	}
-	g.n = min(g.n, cells)
+	g.n = min(g.n, maxCells)
 	g.start = end.Add(-time.Duration(g.n) * g.step)
 	return g
 }
 
-// steps are those that a window reaches over, at least one.
+// steps returns the steps of a window, at least one.
 func (g grid) steps(window time.Duration) int {
-	return int(max(1, min((window+g.step-1)/g.step, cells)))
+	return int(max(1, min((window+g.step-1)/g.step, maxCells)))
 }
 
-// align puts the members' pasts on the grid; nil for those whose past is short of the longest. A series on the grid is
-// used as it is; of another the means of its points within each cell are.
-func (g grid) align(sound []*asker) [][]float64 {
+// align puts the members' pasts on the grid; nil for those that are too short compared with the longest. A series on
+// the grid is used as it is; of any other, the means within each cell.
+func (g grid) align(sound []*plannedMember) [][]float64 {
 	out := make([][]float64, len(sound))
 	known := make([]int, len(sound))
 	longest := 0
@@ -57,7 +57,7 @@ func (g grid) align(sound []*asker) [][]float64 {
 		longest = max(longest, known[i])
 	}
 	for i := range out {
-		if known[i] == 0 || float64(known[i]) < shortestShare*float64(longest) {
+		if known[i] == 0 || float64(known[i]) < minPastShare*float64(longest) {
 			out[i] = nil
 		}
 	}
@@ -69,14 +69,14 @@ func (g grid) values(s forecast.Series) []float64 {
 		return nil
 	}
 	if ahead := g.start.Sub(s.Start); s.Step == g.step && ahead >= 0 && ahead%g.step == 0 {
-		if first := int(ahead / g.step); first+g.n == len(s.Values) && clean(s.Values[first:]) {
+		if first := int(ahead / g.step); first+g.n == len(s.Values) && allDemand(s.Values[first:]) {
 			return s.Values[first:]
 		}
 	}
 	sums, counts := make([]float64, g.n), make([]int, g.n)
 	for i, v := range s.Values {
 		since := s.TimeAt(i).Sub(g.start)
-		if cell := int(since / g.step); since >= 0 && cell < g.n && plausible(v) {
+		if cell := int(since / g.step); since >= 0 && cell < g.n && isDemand(v) {
 			sums[cell] += v
 			counts[cell]++
 		}
@@ -87,13 +87,13 @@ func (g grid) values(s forecast.Series) []float64 {
 	return sums
 }
 
-// plausible says whether a value can be a demand.
-func plausible(v float64) bool { return v >= 0 && v <= largest }
+// isDemand reports whether a value can be a demand.
+func isDemand(v float64) bool { return v >= 0 && v <= maxDemand }
 
-// clean says whether all values can be a demand, or are gaps.
-func clean(values []float64) bool {
+// allDemand reports whether all values can be a demand, or are gaps.
+func allDemand(values []float64) bool {
 	for _, v := range values {
-		if !plausible(v) && !math.IsNaN(v) {
+		if !isDemand(v) && !math.IsNaN(v) {
 			return false
 		}
 	}

@@ -14,21 +14,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// world is a set of members whose joint future can be played as often as one likes. A member's logarithm is its own noise,
-// a noise common to all, a pattern of the day and shocks common to all.
+// world is a set of members whose joint future can be simulated any number of times. The logarithm of a member's demand
+// is its own noise, a noise common to all, a daily cycle and shocks common to all.
 type world struct {
 	name    string
 	members int
-	// cv is the noise's standard deviation, common its share (variance) that all have.
+	// cv is the noise's standard deviation, common the common share of its variance.
 	cv, common float64
-	// opposed members have the common noise with the opposite sign, every second one.
+	// opposed: every second member has the common noise with the opposite sign.
 	opposed bool
-	// day is the amplitude of the pattern, phased whether members have it at different hours.
+	// day is the amplitude of the daily cycle; with phased, members have it at different hours.
 	day    float64
 	phased bool
-	// shocks come so many times an hour.
+	// shocks per hour.
 	shocks float64
-	// dominant says that the first member is 25 times as large as the others.
+	// dominant: the first member is 25 times as large as the others.
 	dominant bool
 }
 
@@ -47,13 +47,13 @@ func worlds() []world {
 	}
 }
 
-// weather is the state of a world, which goes on by the minute.
-type weather struct {
+// worldState is the state of a world, which advances by the minute.
+type worldState struct {
 	own           []float64
 	common, shock float64
 }
 
-func (w world) blow(s *weather, rng *rand.Rand) {
+func (w world) advance(s *worldState, rng *rand.Rand) {
 	const keep = 0.967 // Half an hour.
 	rest := math.Sqrt(1 - keep*keep)
 	for i := range s.own {
@@ -66,7 +66,7 @@ func (w world) blow(s *weather, rng *rand.Rand) {
 	}
 }
 
-func (w world) demand(s *weather, i int, minute float64) float64 {
+func (w world) demand(s *worldState, i int, minute float64) float64 {
 	phase, sign, level := 0.0, 1.0, 12.0
 	if w.phased {
 		phase = float64(i) / float64(w.members)
@@ -81,10 +81,10 @@ func (w world) demand(s *weather, i int, minute float64) float64 {
 	return level * math.Exp(w.day*math.Sin(2*math.Pi*(minute/1440+phase))+w.cv*noise+s.shock)
 }
 
-// fine is a target so small that rounding to replicas is not what is measured.
+// fine is a target so small that rounding to replicas does not matter.
 const fine = 0.02
 
-// sizes is what a pool covers its members with, in their unit: by the plan, and by the sum of their quantiles.
+// sizes is the capacity of a pool in the members' unit: by the plan, and by the sum of the quantiles.
 type sizes struct{ plan, sum float64 }
 
 func sized(distributions []windowpeak.Quantiles, recent []forecast.Series, lead time.Duration) sizes {
@@ -102,7 +102,7 @@ func sized(distributions []windowpeak.Quantiles, recent []forecast.Series, lead 
 	return out
 }
 
-// independently is the 0.95 quantile of a sum of independent members.
+// independently returns the 0.95 quantile of a sum of independent members.
 func independently(distributions []windowpeak.Quantiles, rng *rand.Rand) float64 {
 	draws := make([]float64, 2000)
 	for i := range draws {
@@ -110,28 +110,28 @@ func independently(distributions []windowpeak.Quantiles, rng *rand.Rand) float64
 			draws[i] += q.At(rng.Float64())
 		}
 	}
-	return of(draws, 0.95)
+	return quantileOf(draws, 0.95)
 }
 
-// of is the quantile of values, which it sorts.
-func of(values []float64, level float64) float64 {
+// quantileOf returns a quantile of values, which it sorts.
+func quantileOf(values []float64, level float64) float64 {
 	slices.Sort(values)
 	return values[max(0, int(math.Ceil(level*float64(len(values))))-1)]
 }
 
 func distribution(values []float64) windowpeak.Quantiles {
 	var out windowpeak.Quantiles
-	for i, level := range windowpeak.Levels() {
-		out[i] = of(values, level)
+	for i, level := range windowpeak.QuantileLevels() {
+		out[i] = quantileOf(values, level)
 	}
 	return out
 }
 
-// score is how far a size is from the true quantile, relative to it, and how often it is enough, both in percent.
+// score is the relative error of a size against the true quantile, and how often it is enough, both in percent.
 type score struct{ bias, coverage float64 }
 
-// The members' own distributions are known exactly here, so that what is measured is how well their joint one is: against
-// the quantile of the sum's maximum in thousands of futures played from the same present.
+// The members' own distributions are exact here, so that the test measures their joint distribution alone: against the
+// quantile of the sum's maximum in thousands of futures of the same present.
 func TestTheJointQuantileIsNearTheTrueOne(t *testing.T) {
 	t.Logf("bias of the 0.95 quantile, %% (futures covered, %%)   plan            sum of quantiles   independence")
 	var plan, sum, independent float64
@@ -169,9 +169,9 @@ func (w world) play(window int) (plan, sum, independent score) {
 			highest[i] = make([]float64, futures)
 		}
 		for f := range futures {
-			future := weather{own: slices.Clone(s.own), common: s.common, shock: s.shock}
+			future := worldState{own: slices.Clone(s.own), common: s.common, shock: s.shock}
 			for h := range window {
-				w.blow(&future, rng)
+				w.advance(&future, rng)
 				total := 0.0
 				for i := range highest {
 					x := w.demand(&future, i, minute+float64(h))
@@ -185,7 +185,7 @@ func (w world) play(window int) (plan, sum, independent score) {
 		for i := range distributions {
 			distributions[i] = distribution(highest[i])
 		}
-		truth := of(together, 0.95)
+		truth := quantileOf(together, 0.95)
 		z := sized(distributions, recent, lead)
 		for size, to := range map[*score]float64{&plan: z.plan, &sum: z.sum, &independent: independently(distributions, rng)} {
 			size.bias += 100 * (to/truth - 1) / presents
@@ -196,8 +196,9 @@ func (w world) play(window int) (plan, sum, independent score) {
 	return plan, sum, independent
 }
 
-// past is a day that begins at any hour: the state at its end, and the members' demand on a grid of five minutes.
-func (w world) past(rng *rand.Rand) (s weather, recent []forecast.Series, minute float64) {
+// past returns a day that starts at a random hour: the state at its end, and the members' demand on a grid of five
+// minutes.
+func (w world) past(rng *rand.Rand) (s worldState, recent []forecast.Series, minute float64) {
 	s.own = make([]float64, w.members)
 	recent = make([]forecast.Series, w.members)
 	for i := range recent {
@@ -205,10 +206,10 @@ func (w world) past(rng *rand.Rand) (s weather, recent []forecast.Series, minute
 	}
 	begin := 1440 * rng.Float64()
 	for range 240 {
-		w.blow(&s, rng)
+		w.advance(&s, rng)
 	}
 	for k := range 1440 {
-		w.blow(&s, rng)
+		w.advance(&s, rng)
 		for i := range recent {
 			recent[i].Values[k/5] += w.demand(&s, i, begin+float64(k)) / 5
 		}

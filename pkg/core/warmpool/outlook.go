@@ -10,13 +10,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// OutlookOf is what a Forecast's entry says of its demand at the time now. The entry may be nil, before there is one.
+// OutlookOf returns the outlook of a Forecast's entry at the time now. The entry may be nil, before there is one.
 func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
 	if e == nil {
-		return Outlook{Doubt: "not read yet"}
+		return Outlook{Unreliable: "not loaded yet"}
 	}
 	out := Outlook{Served: e.Decision.Value, Observed: e.Observed, Recent: e.Recent}
-	// The candidate that serves may forecast the lead window alone; a pool looks further.
+	// The selected candidate may forecast the lead window alone; a pool looks further ahead.
 	skill := e.Skill
 	i := slices.IndexFunc(e.Candidates, func(c snapshot.Candidate) bool {
 		return strings.EqualFold(c.Name, e.PathModel)
@@ -24,16 +24,16 @@ func OutlookOf(e *snapshot.Entry, now time.Time) Outlook {
 	if i >= 0 {
 		out.Windows, skill = e.Candidates[i].Windows, e.Candidates[i].Skill
 	}
-	out.Doubt = doubt(e, now, skill, len(out.Windows) > 0)
+	out.Unreliable = unreliableReason(e, now, skill, len(out.Windows) > 0)
 	return out
 }
 
-// poorest is the least skill against the last value that is planned by. A baseline that serves may be a little below 0
-// before another takes its place.
-const poorest = -0.05
+// minSkill is the lowest skill against the last value of a reliable member. The skill of a selected baseline may be a
+// little below 0 before another replaces it.
+const minSkill = -0.05
 
-// doubt says why an entry is nothing to plan by, in words that continue "llama is …".
-func doubt(e *snapshot.Entry, now time.Time, skill float64, distributed bool) string {
+// unreliableReason returns why an entry is unreliable, in words that continue "llama is …"; empty where it is not.
+func unreliableReason(e *snapshot.Entry, now time.Time, skill float64, distributed bool) string {
 	switch state := e.StateAt(now); {
 	case state == snapshot.Stale:
 		return fmt.Sprintf("stale: its newest sample is %s old", humanize.Span(now.Sub(e.SampleTime)))
@@ -44,11 +44,12 @@ func doubt(e *snapshot.Entry, now time.Time, skill float64, distributed bool) st
 	case state == snapshot.Invalid:
 		return "invalid"
 	case state == snapshot.FallingBack || e.Fallback:
-		return "falling back on what was observed"
-	case skill < poorest:
-		return fmt.Sprintf("%.0f %% worse forecast than by its last value", -100*skill)
+		return "falling back"
+	case skill < minSkill:
+		return fmt.Sprintf("poorly forecast: its skill against the last value is %.0f %%, below %.0f %%",
+			100*skill, 100*minSkill)
 	case !distributed:
-		return "without a distribution yet"
+		return "without a forecast yet"
 	}
 	return ""
 }

@@ -25,36 +25,36 @@ func TestOutlookOf(t *testing.T) {
 		doubt string
 	}{
 		{"ready", snapshottest.Ready(key), 0, ""},
-		{"a learnt margin", snapshottest.Priced(key), 0, ""},
-		{"nobody renews the snapshot", snapshottest.Ready(key), time.Hour, "stale: its newest sample is 1h0m30s old"},
-		{"none yet", nil, 0, "not read yet"},
+		{"a calibrated headroom", snapshottest.WithCostRatio(key), 0, ""},
+		{"an old snapshot", snapshottest.Ready(key), time.Hour, "stale: its newest sample is 1h0m30s old"},
+		{"none yet", nil, 0, "not loaded yet"},
 		{"pending", snapshottest.Pending(key), 0, "without a history yet"},
 		{"invalid", snapshottest.Invalid(key), 0, "invalid"},
 		{"stale", snapshottest.Stale(key), 0, "stale: its newest sample is"},
 		{"warming", snapshottest.Warming(key), 0, "still warming up"},
-		{"falling back", snapshottest.FallingBack(key), 0, "falling back on what was observed"},
-		{"worse than the last value", ready(func(e *snapshot.Entry) { e.Candidates[0].Skill = -0.25 }), 0, "25 % worse forecast than"},
+		{"falling back", snapshottest.FallingBack(key), 0, "falling back"},
+		{"worse than the last value", ready(func(e *snapshot.Entry) { e.Candidates[0].Skill = -0.25 }), 0, "poorly forecast: its skill against the last value is -25 %, below -5 %"},
 		{"a skill that is not known", ready(func(e *snapshot.Entry) { e.Candidates[0].Skill = math.NaN() }), 0, ""},
-		{"a model that left", ready(func(e *snapshot.Entry) { e.PathModel = "ets" }), 0, "without a distribution yet"},
+		{"a missing model", ready(func(e *snapshot.Entry) { e.PathModel = "ets" }), 0, "without a forecast yet"},
 		{
 			"a model that failed", ready(func(e *snapshot.Entry) { e.Candidates[0].Windows = nil }), 0,
-			"without a distribution yet",
+			"without a forecast yet",
 		},
 	} {
 		got := warmpool.OutlookOf(tt.entry, now.Add(tt.later))
-		if (got.Doubt == "") != (tt.doubt == "") || !strings.HasPrefix(got.Doubt, tt.doubt) {
-			t.Errorf("%s: %q, want %q", tt.what, got.Doubt, tt.doubt)
+		if (got.Unreliable == "") != (tt.doubt == "") || !strings.HasPrefix(got.Unreliable, tt.doubt) {
+			t.Errorf("%s: %q, want %q", tt.what, got.Unreliable, tt.doubt)
 		}
 	}
 	e := snapshottest.Ready(key)
 	got := warmpool.OutlookOf(e, now)
 	if got.Served != e.Decision.Value || got.Observed != e.Observed || got.Recent.Len() != e.Recent.Len() ||
 		len(got.Windows) != len(e.Candidates[0].Windows) {
-		t.Errorf("%+v is not what the entry says", got)
+		t.Errorf("%+v differs from the entry", got)
 	}
 }
 
-// From entry to plan: 118 requests/s on 6 replicas of 20, and the demand rises.
+// From entries to a plan: 118 requests/s on 6 replicas of 20 each, and the demand rises.
 func TestAPlanOfEntries(t *testing.T) {
 	now := snapshottest.Now()
 	var members []warmpool.Member
@@ -68,7 +68,7 @@ func TestAPlanOfEntries(t *testing.T) {
 	if plan.Want != 4 || plan.Pod != 2 || plan.State != warmpool.Filling {
 		t.Errorf("%+v", plan)
 	}
-	if want := "llama and phi want 16 chunks within 8m15s"; !strings.HasPrefix(plan.Why, want) {
-		t.Errorf("%q, want %q", plan.Why, want)
+	if want := "llama and phi need 16 chunks within 8m15s"; !strings.HasPrefix(plan.Message, want) {
+		t.Errorf("%q, want %q", plan.Message, want)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// The planner's joint quantile is the one that its comment describes, here written as it reads: for members on one grid
+// The planner's joint quantile equals its definition, which this test computes directly, for members on one grid
 // without gaps.
-func TestTheFastFormIsThePlainOne(t *testing.T) {
+func TestTheFastSumEqualsThePlainOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	now := noon()
 	for range 200 {
@@ -33,14 +33,15 @@ func TestTheFastFormIsThePlainOne(t *testing.T) {
 		longest := leadtime.Window(p.Pod + p.Node)
 		if pod, node := joint(members, leadtime.Window(p.Pod), longest, p.Quantile),
 			joint(members, longest, longest, p.Quantile); plan.Pod != pod || plan.Node != node {
-			t.Fatalf("%d and %d, want %d and %d: %s", plan.Pod, plan.Node, pod, node, plan.Why)
+			t.Fatalf("%d and %d, want %d and %d: %s", plan.Pod, plan.Node, pod, node, plan.Message)
 		}
 	}
 }
 
 func oddLead(rng *rand.Rand) time.Duration { return time.Duration(rng.Int64N(int64(12 * time.Minute))) }
 
-// joint is what is wanted beyond what there is over a window; the ranks are those of the rises over the longest.
+// joint is what is needed beyond what the members have over a window; the ranks are those of the rises over the
+// longest.
 func joint(members []warmpool.Member, window, longest time.Duration, level float64) int {
 	step := members[0].Outlook.Recent.Step
 	steps, far := int((window+step-1)/step), int((longest+step-1)/step)
@@ -70,7 +71,7 @@ func joint(members []warmpool.Member, window, longest time.Duration, level float
 			}
 			return 0
 		})
-		q, _ := windowpeak.AtHorizon(m.Outlook.Windows, window)
+		q, _ := windowpeak.QuantilesAtHorizon(m.Outlook.Windows, window)
 		apart += beyond(&m, q.At(level))
 		for rank, k := range byRise {
 			u := (float64(rank) + 0.5) / float64(len(moments))
@@ -82,7 +83,7 @@ func joint(members []warmpool.Member, window, longest time.Duration, level float
 	return int(math.Ceil(wanted - 1e-6))
 }
 
-// peaking is r: the highest sum within the steps after a moment over the sum of the members' highest.
+// peaking is r: the highest sum within the steps after a moment over the sum of the members' maxima.
 func peaking(members []warmpool.Member, moment, steps int) float64 {
 	highest, together := 0.0, 0.0
 	for j := moment + 1; j <= moment+steps; j++ {

@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// odd draws a number that is sometimes none.
+// odd draws a number that is sometimes invalid.
 func odd(rng *rand.Rand, ordinary float64) float64 {
 	switch rng.IntN(12) {
 	case 0:
@@ -59,7 +59,7 @@ func oddMember(rng *rand.Rand, name string, now time.Time) warmpool.Member {
 		Outlook:     warmpool.Outlook{Served: odd(rng, 9000), Observed: odd(rng, 9000)},
 	}
 	if rng.IntN(8) == 0 {
-		m.Outlook.Doubt = "stale"
+		m.Outlook.Unreliable = "stale"
 	}
 	for range rng.IntN(5) {
 		w := windowpeak.Window{Horizon: oddSpan(rng, time.Hour)}
@@ -90,7 +90,7 @@ func oddMembers(rng *rand.Rand, now time.Time) []warmpool.Member {
 	return members
 }
 
-// check is what holds of every plan.
+// check returns which invariant a plan violates.
 func check(p warmpool.Pool, plan warmpool.Plan, m warmpool.Memory) error {
 	most := min(max(p.Max, 0), 1_000_000)
 	switch {
@@ -102,10 +102,10 @@ func check(p warmpool.Pool, plan warmpool.Plan, m warmpool.Memory) error {
 		return fmt.Errorf("negative: %+v", plan)
 	case !(plan.Idle >= 0 && plan.Left >= 0) || math.IsInf(plan.Idle+plan.Left, 0):
 		return fmt.Errorf("%v idle, %v left", plan.Idle, plan.Left)
-	case plan.Why == "" || plan.State == "":
+	case plan.Message == "" || plan.State == "":
 		return fmt.Errorf("no words: %+v", plan)
 	}
-	if again, err := warmpool.Recall(m.Past(), m.Wants()); err != nil || again != m {
+	if again, err := warmpool.RestoreMemory(m.Past(), m.Wants()); err != nil || again != m {
 		return fmt.Errorf("%+v is recalled as %+v: %w", m, again, err)
 	}
 	return nil
@@ -131,7 +131,7 @@ func TestWhateverComesAPlanIsWithinItsBounds(t *testing.T) {
 	}
 }
 
-// More demand never makes fewer chunks, nor does a higher quantile, or fewer replicas that have a place.
+// More demand never gives fewer chunks, nor does a higher quantile, or fewer replicas that have a place.
 func TestMoreDemandIsNeverFewerChunks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	now := noon()
@@ -169,7 +169,7 @@ func TestMoreDemandIsNeverFewerChunks(t *testing.T) {
 	}
 }
 
-// However they move, the members together want no more than the sum of what each wants.
+// Members together never need more than the sum of what each needs alone.
 func TestSharingNeverCostsMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	now, p := noon(), plain()
@@ -191,7 +191,7 @@ func TestSharingNeverCostsMore(t *testing.T) {
 		}
 		all, _ := warmpool.Memory{}.Plan(now, p, members, warmpool.Capacity{})
 		if all.Node > sum {
-			t.Fatalf("%d together, %d apart: %s", all.Node, sum, all.Why)
+			t.Fatalf("%d together, %d apart: %s", all.Node, sum, all.Message)
 		}
 		saved += sum - all.Node
 	}
@@ -224,12 +224,12 @@ func TestGangsAndFractions(t *testing.T) {
 		p.Max = tt.max
 		plan, _ := warmpool.Memory{}.Plan(noon(), p, tt.members, warmpool.Capacity{})
 		if plan.Want != tt.want {
-			t.Errorf("%s: %d, want %d: %s", tt.what, plan.Want, tt.want, plan.Why)
+			t.Errorf("%s: %d, want %d: %s", tt.what, plan.Want, tt.want, plan.Message)
 		}
 	}
 }
 
-// The first capacity type has what is wanted half of the time, and what is held in any case.
+// The first capacity type has the median of what is wanted, and what is held in any case.
 func TestTheCapacityTypes(t *testing.T) {
 	m := wanting(0)
 	m.Outlook.Windows = []windowpeak.Window{window(time.Hour, 5500, 9000)} // 6 replicas at the median, 9 at 0.95.
@@ -243,28 +243,28 @@ func TestTheCapacityTypes(t *testing.T) {
 	}{
 		{"the median and the rest", split, m, 2, 3},
 		{"at least so many", least, m, 4, 1},
-		{"the fallback can be relied on", split, doubted(m), 3, 0},
+		{"the fallback can be relied on", split, unreliable(m), 3, 0},
 		{"one type only", whole, m, 5, 0},
 	} {
 		plan, _ := warmpool.Memory{}.Plan(noon(), tt.pool, []warmpool.Member{tt.member}, warmpool.Capacity{})
 		if plan.Base != tt.base || plan.Tail != tt.tail {
-			t.Errorf("%s: %d and %d, want %d and %d: %s", tt.what, plan.Base, plan.Tail, tt.base, tt.tail, plan.Why)
+			t.Errorf("%s: %d and %d, want %d and %d: %s", tt.what, plan.Base, plan.Tail, tt.base, tt.tail, plan.Message)
 		}
 	}
 }
 
-// Beyond the longest window the quantiles go on as the square root of time, and the words say so.
+// Beyond the longest window the quantiles grow with the square root of time, and the message says so.
 func TestBeyondTheForecasts(t *testing.T) {
 	m, p := wanting(0), plain()
 	p.Node = 4*time.Hour - leadtime.Window(p.Pod)
 	m.Outlook.Windows = []windowpeak.Window{window(15*time.Minute, 12_000, 12_000), window(time.Hour, 14_000, 14_000)}
 	plan, _ := warmpool.Memory{}.Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{})
-	if plan.Node != 18-4 || !strings.Contains(plan.Why, "beyond 1h, where the forecasts end") {
-		t.Errorf("%d, want 14: %s", plan.Node, plan.Why)
+	if plan.Node != 18-4 || !strings.Contains(plan.Message, "beyond 1h, where the forecasts end") {
+		t.Errorf("%d, want 14: %s", plan.Node, plan.Message)
 	}
 	m.Outlook.Windows = []windowpeak.Window{window(time.Hour, 6000, 8000)}
 	if plan, _ = (warmpool.Memory{}).Plan(noon(), p, []warmpool.Member{m}, warmpool.Capacity{}); plan.Node != 10-4 {
-		t.Errorf("%d from one window, want 6 + 2·2 − 4: %s", plan.Node, plan.Why)
+		t.Errorf("%d from one window, want 6 + 2·2 − 4: %s", plan.Node, plan.Message)
 	}
 }
 
@@ -286,22 +286,22 @@ func TestTheAutoscalersBounds(t *testing.T) {
 		tt.edit(&m)
 		plan, _ := warmpool.Memory{}.Plan(noon(), plain(), []warmpool.Member{m}, warmpool.Capacity{})
 		if plan.Want != tt.want {
-			t.Errorf("%s: %d, want %d: %s", tt.what, plan.Want, tt.want, plan.Why)
+			t.Errorf("%s: %d, want %d: %s", tt.what, plan.Want, tt.want, plan.Message)
 		}
 	}
 }
 
-// What one member has too much of is no place for another.
+// A member's surplus is no place for another.
 func TestAMembersSurplusIsItsOwn(t *testing.T) {
 	has, wants := wanting(-3), wanting(5)
 	has.Name, has.Placed = "phi", 12
 	plan, _ := warmpool.Memory{}.Plan(noon(), plain(), []warmpool.Member{has, wants}, warmpool.Capacity{})
 	if plan.Want != 5 {
-		t.Errorf("%d, want 5: %s", plan.Want, plan.Why)
+		t.Errorf("%d, want 5: %s", plan.Want, plan.Message)
 	}
 }
 
-// Members whose past is on other grids, is short, or is not there, are coupled as far as it goes.
+// Members whose past is on another grid, short or missing are coupled as far as possible.
 func TestOtherGrids(t *testing.T) {
 	now := noon()
 	same := []warmpool.Member{wandering("a", 1, now), wandering("b", 2, now), wandering("c", 3, now)}
@@ -329,7 +329,7 @@ func TestOtherGrids(t *testing.T) {
 	for i := range same {
 		same[i].Outlook.Recent = same[i].Outlook.Recent.Slice(60, 88)
 	}
-	if apart := plan(same); apart.Node < coupled || apart.Why == "" {
-		t.Errorf("with too little in common %d, with more %d: %s", apart.Node, coupled, apart.Why)
+	if apart := plan(same); apart.Node < coupled || apart.Message == "" {
+		t.Errorf("with too little in common %d, with more %d: %s", apart.Node, coupled, apart.Message)
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
-// Recorded demand as members of a pool: five workloads beside each other, one that is five delayed by hours (a daily cycle
-// around the world), and one divided among five whose shares wander. Each member's own forecast is what rose in the window
-// after each moment of its last three days, relative to the demand then.
+// Recorded demand as members of a pool: five workloads side by side, one workload delayed by hours as five (a daily
+// cycle around the world), and one divided among five whose shares vary. A member's forecast is the rise over the
+// window after each moment of its last three days, relative to the demand then.
 func TestTheJointQuantileOnRecordedDemand(t *testing.T) {
 	names := []string{"sg_small_min", "sg_small_10i", "wc98_b", "elb", "tw_amzn"}
 	all := recorded(t, names)
@@ -38,7 +38,7 @@ func TestTheJointQuantileOnRecordedDemand(t *testing.T) {
 		t.Logf("%-32s %6.3f (%5.1f)   %6.3f (%5.1f)", name, p.size, p.covered, s.size, s.covered)
 		plan.add(p, len(order))
 		sum.add(s, len(order))
-		// Where even the sum of the members' quantiles covers less, it is these that are too low.
+		// Where even the sum of the members' quantiles covers less, the members' own quantiles are too low.
 		if p.covered < min(92, s.covered) {
 			t.Errorf("%s: %.1f %% of the windows are covered", name, p.covered)
 		}
@@ -63,7 +63,8 @@ const (
 	perPoint = int(5 * time.Minute / second15)
 )
 
-// replay plans every two hours for the pod's window of five minutes' lead, and sees what came.
+// replay plans every two hours for the pod's window with a lead time of five minutes, and compares with the actual
+// demand.
 func replay(members [][]float64) (plan, sum tally) {
 	const lead, days = 5 * time.Minute, 3
 	window := int(leadtime.Window(lead) / second15)
@@ -98,7 +99,7 @@ func replay(members [][]float64) (plan, sum tally) {
 	return plan, sum
 }
 
-// risen is the demand now times what it rose by in the past.
+// risen is the demand now times its past rises.
 func risen(x, highest []float64, now float64) windowpeak.Quantiles {
 	const floor = 0.5
 	var ratios []float64
@@ -116,7 +117,7 @@ func coarse(x []float64) forecast.Series {
 	return out
 }
 
-// highestWithin is the maximum over the steps after each, n of them.
+// highestWithin is the maximum over the n steps after each step.
 func highestWithin(x []float64, n int) []float64 {
 	out := make([]float64, len(x))
 	for i := range x {
@@ -132,7 +133,7 @@ func later(x []float64, hours int) []float64 {
 	return slices.Concat(x[len(x)-by:], x[:len(x)-by])
 }
 
-// shares divides a demand among members whose shares wander within the hour.
+// shares divides a demand among members whose shares vary within the hour.
 func shares(x []float64, members int, rng *rand.Rand) [][]float64 {
 	out, state := make([][]float64, members), make([]float64, members)
 	for i := range out {
@@ -160,7 +161,7 @@ func recorded(t *testing.T, names []string) [][]float64 {
 	}
 	out := make([][]float64, len(names))
 	for i, name := range names {
-		s, err := trace.Open(filepath.Join(data, "outcome", "series_15s", name+".csv.gz"), "value")
+		s, err := trace.ReadFile(filepath.Join(data, "outcome", "series_15s", name+".csv.gz"), "value")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// noon is when stories begin.
+// noon is the start of the stories.
 func noon() time.Time { return time.Date(2026, time.March, 4, 12, 0, 0, 0, time.UTC) }
 
 // plain is a pool whose nodes take 5 minutes, without a budget.
@@ -18,7 +18,7 @@ func plain() warmpool.Pool {
 	return warmpool.Pool{Quantile: 0.95, Max: 20, Fallback: 3, GPUs: 8, Pod: 2 * time.Minute, Node: 5 * time.Minute}
 }
 
-// wanting is a member with 4 replicas that will want as many more, for sure.
+// wanting is a member with 4 replicas that will certainly need as many more.
 func wanting(more float64) warmpool.Member {
 	demand := 4000 + 1000*more
 	return warmpool.Member{
@@ -29,27 +29,27 @@ func wanting(more float64) warmpool.Member {
 	}
 }
 
-func doubted(m warmpool.Member) warmpool.Member {
-	m.Outlook.Doubt = "stale: its newest sample is 12m old"
+func unreliable(m warmpool.Member) warmpool.Member {
+	m.Outlook.Unreliable = "stale: its newest sample is 12m old"
 	return m
 }
 
-// tale plays a pool: what it was planned to hold is held at once, and ready after a node's lead time.
-type tale struct {
+// story simulates a pool: the planned chunks are held at once, and ready after a node's lead time.
+type story struct {
 	t      *testing.T
 	now    time.Time
 	pool   warmpool.Pool
 	memory warmpool.Memory
 	held   int
-	// asked are what was held at each plan, so that readiness follows.
+	// asked are the held chunks at each plan, from which readiness follows.
 	asked []int
 	plan  warmpool.Plan
 }
 
 const pace = 15 * time.Second
 
-// play goes on for a time with the members as they are.
-func (s *tale) play(length time.Duration, members ...warmpool.Member) {
+// play simulates a time with constant members.
+func (s *story) play(length time.Duration, members ...warmpool.Member) {
 	s.t.Helper()
 	if s.asked == nil {
 		s.asked = slices.Repeat([]int{s.held}, int(s.pool.Node/pace))
@@ -63,7 +63,7 @@ func (s *tale) play(length time.Duration, members ...warmpool.Member) {
 	}
 }
 
-func (s *tale) expect(when string, want int, state warmpool.State, words ...string) {
+func (s *story) expect(when string, want int, state warmpool.State, words ...string) {
 	s.t.Helper()
 	if s.plan.Want != want || s.plan.State != state {
 		s.t.Errorf(
@@ -73,42 +73,42 @@ func (s *tale) expect(when string, want int, state warmpool.State, words ...stri
 			s.plan.State,
 			want,
 			state,
-			s.plan.Why,
+			s.plan.Message,
 			s.plan.Next,
 		)
 	}
 	for _, w := range words {
-		if !strings.Contains(s.plan.Why+"\n"+s.plan.Next, w) {
-			s.t.Errorf("%s: %q is missing:\n%s.\n%s.", when, w, s.plan.Why, s.plan.Next)
+		if !strings.Contains(s.plan.Message+"\n"+s.plan.Next, w) {
+			s.t.Errorf("%s: %q is missing:\n%s.\n%s.", when, w, s.plan.Message, s.plan.Next)
 		}
 	}
 }
 
 func TestADayWithAPeak(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, wanting(1))
-	s.expect("at first", 1, warmpool.Filling, "1 of 1 chunks are still to come")
+	s.expect("at first", 1, warmpool.Filling, "1 of 1 chunks are not ready yet")
 	s.play(10*time.Minute, wanting(1))
 	s.expect("once the node is there", 1, warmpool.Ready)
 	s.play(pace, wanting(6))
-	s.expect("before the peak", 6, warmpool.Filling, "llama wants 10 chunks within 8m15s", "5 of 6 chunks")
+	s.expect("before the peak", 6, warmpool.Filling, "llama needs 10 chunks within 8m15s", "5 of 6 chunks")
 	s.play(6*time.Minute, wanting(6))
 	s.expect("ready for the peak", 6, warmpool.Ready)
 	peak := wanting(6)
 	peak.Placed = 10
 	peak.Outlook.Served = 10_000
 	s.play(pace, peak)
-	s.expect("real pods took their place: holding it on would be buying it again", 0, warmpool.Ready)
+	s.expect("once pods have taken the chunks", 0, warmpool.Ready)
 }
 
-// A surge takes a part of what is held, and the forecast gives up the rest: that is kept as ever.
+// A surge takes a part of what is held, and the forecast drops the rest: that is kept for the hold time.
 func TestWhatIsNotTakenIsKept(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(10*time.Minute, wanting(6))
 	took := wanting(0)
 	took.Placed, took.Waiting, took.Outlook.Served = 6, 2, 8000
 	s.play(pace, took)
-	s.expect("two placed, two waiting, two over", 2, warmpool.Ready, "2 kept for 5m")
+	s.expect("two placed, two waiting, two over", 2, warmpool.Ready, "2 are kept for 5m")
 	took.Placed, took.Waiting = 8, 0
 	s.play(4*time.Minute, took)
 	s.expect("all placed", 2, warmpool.Ready)
@@ -117,7 +117,7 @@ func TestWhatIsNotTakenIsKept(t *testing.T) {
 }
 
 func TestAWantThatComesBackGivesNothingBack(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(10*time.Minute, wanting(6))
 	for range 20 {
 		for _, more := range []float64{4, 6} {
@@ -131,9 +131,9 @@ func TestAWantThatComesBackGivesNothingBack(t *testing.T) {
 	s.expect("after", 4, warmpool.Ready)
 }
 
-// The lead time of a node is measured, and changes: what was wanted within the new one still counts.
+// The measured lead time of a node changes: wants within the new hold time still count.
 func TestALongerLeadTimeLooksBackAsFarAsIsKnown(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.pool.Node = time.Minute
 	for more := range 120 { // A plan a second, every want a little lower: all that a Memory has room for.
 		s.plan, s.memory = s.memory.Plan(s.now.Add(time.Duration(more)*time.Second), s.pool,
@@ -150,11 +150,11 @@ func TestALongerLeadTimeLooksBackAsFarAsIsKnown(t *testing.T) {
 	s.expect("at last", 1, warmpool.Ready)
 }
 
-// The pool pays at most twice what one would that knew the future, whatever comes: here chunks that are wanted for a moment
-// and not for a time, for every such time. Getting a chunk costs as much as holding it for a node's lead time.
+// The pool pays at most twice what a policy pays that knows the future. Here chunks are wanted for a moment and then
+// not, for every length of the pause. Getting a chunk costs as much as holding it for a node's lead time.
 func TestBreakEvenPaysAtMostTwice(t *testing.T) {
 	for idle := time.Minute; idle < 20*time.Minute; idle += time.Minute {
-		s := &tale{t: t, now: noon(), pool: plain()}
+		s := &story{t: t, now: noon(), pool: plain()}
 		paid, best, before := 0.0, 0.0, 0
 		for range 30 {
 			for k := range int(idle / pace) {
@@ -168,7 +168,7 @@ func TestBreakEvenPaysAtMostTwice(t *testing.T) {
 			best += min(idle.Minutes(), s.pool.Node.Minutes()+pace.Minutes())
 		}
 		if paid > 2.2*best {
-			t.Errorf("wanted every %s: %.0f chunk-minutes, who knew the future pays %.0f", idle, paid, best)
+			t.Errorf("wanted every %s: %.0f chunk-minutes, the optimum is %.0f", idle, paid, best)
 		}
 	}
 }
@@ -176,16 +176,17 @@ func TestBreakEvenPaysAtMostTwice(t *testing.T) {
 func TestTheBudgetIsSpentAtNoon(t *testing.T) {
 	pool := plain()
 	pool.Budget = 40
-	s := &tale{t: t, now: noon(), pool: pool}
+	s := &story{t: t, now: noon(), pool: pool}
 	s.play(30*time.Minute, wanting(5))
 	s.expect("while it lasts", 5, warmpool.Ready, "with 40 GPUs idle the budget is spent at 13:0")
 	if s.plan.Idle < 15 || s.plan.Idle > 17 || s.plan.Left != 40-s.plan.Idle {
 		t.Errorf("%.1f GPU-hours idle and %.1f left after 25 minutes of 40 GPUs", s.plan.Idle, s.plan.Left)
 	}
 	s.play(time.Hour, wanting(5))
-	s.expect("spent", 3, warmpool.OverBudget, "of 40 GPU-hours stood idle today: no more than 3", "anew at 00:00 UTC")
+	s.expect("spent", 3, warmpool.OverBudget, "budget of 40 idle GPU-hours a day is spent", "at most 3 are held",
+		"resets at 00:00 UTC")
 	if s.plan.Covers {
-		t.Error("a pool that has nothing to spend covers its members")
+		t.Error("a pool without budget covers its members")
 	}
 	s.play(10*time.Minute, wanting(2))
 	s.expect("nor more than is wanted", 2, warmpool.OverBudget)
@@ -199,25 +200,25 @@ func TestTheBudgetIsSpentAtNoon(t *testing.T) {
 }
 
 func TestStaleAtThePeak(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(10*time.Minute, wanting(6))
-	s.play(4*time.Minute, doubted(wanting(6)))
+	s.play(4*time.Minute, unreliable(wanting(6)))
 	s.expect("just stale", 6, warmpool.FallingBack, "llama is stale: its newest sample is 12m old")
-	s.play(time.Hour, doubted(wanting(6)))
+	s.play(time.Hour, unreliable(wanting(6)))
 	s.expect("still", 3, warmpool.FallingBack, "the fallback of 3 is held")
 	s.play(pace, wanting(6))
 	s.expect("again", 6, warmpool.Filling)
 }
 
-// Those that are sound are still planned for; of the others what their autoscalers are served counts.
-func TestOneInDoubt(t *testing.T) {
-	gone, phi := doubted(wanting(6)), wanting(5)
+// Reliable members are still planned for; for the others the served value counts.
+func TestOneUnreliableMember(t *testing.T) {
+	gone, phi := unreliable(wanting(6)), wanting(5)
 	phi.Name, gone.Outlook.Served = "phi", 6000
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, phi, gone)
-	s.expect("one of two", 7, warmpool.FallingBack, "phi wants 15 chunks", "llama is stale")
+	s.expect("one of two", 7, warmpool.FallingBack, "phi needs 15 chunks", "llama is stale")
 	phi.Placed = 9
-	s = &tale{t: t, now: noon(), pool: plain()}
+	s = &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, phi, gone)
 	s.expect("nothing wanted", 3, warmpool.FallingBack, "the fallback of 3 is held")
 }
@@ -229,34 +230,34 @@ func TestManyMembersAreCounted(t *testing.T) {
 		m.Name = name
 		members = append(members, m)
 	}
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(pace, members...)
 	s.expect(
 		"five",
 		5,
 		warmpool.Filling,
-		"gemma, llama and 3 more want 25 chunks",
-		"of each, as there is too little common history",
+		"gemma, llama and 3 more need 25 chunks",
+		"of each, because their common history is too short",
 	)
 	s.play(pace)
-	s.expect("none", 5, warmpool.Filling, "no members; 5 kept for 5m")
+	s.expect("none", 5, warmpool.Filling, "no members; 5 are kept for 5m")
 }
 
-// A leader that begins without a past gives nothing back that it does not know the reason of.
+// A leader without a memory releases nothing until a node's lead time has passed.
 func TestANewLeader(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain(), held: 8}
+	s := &story{t: t, now: noon(), pool: plain(), held: 8}
 	s.play(4*time.Minute, wanting(2))
-	s.expect("a new leader", 8, warmpool.Ready, "8 kept for 5m")
+	s.expect("a new leader", 8, warmpool.Ready, "8 are kept for 5m")
 	s.play(2*time.Minute, wanting(2))
 	s.expect("after a node's lead time", 2, warmpool.Ready)
 
-	// With the memory of the one before it goes on as if nothing had happened.
-	before := &tale{t: t, now: noon(), pool: plain()}
+	// With the memory of the previous leader it continues as if nothing had happened.
+	before := &story{t: t, now: noon(), pool: plain()}
 	before.play(10*time.Minute, wanting(6))
 	before.play(4*time.Minute, wanting(2))
 	after := *before
 	var err error
-	if after.memory, err = warmpool.Recall(before.memory.Past(), before.memory.Wants()); err != nil {
+	if after.memory, err = warmpool.RestoreMemory(before.memory.Past(), before.memory.Wants()); err != nil {
 		t.Fatal(err)
 	}
 	for range 40 {
@@ -269,11 +270,11 @@ func TestANewLeader(t *testing.T) {
 	before.expect("at last", 2, warmpool.Ready)
 }
 
-// A leader that slept does not count what it did not see.
+// A gap between plans is not counted as idle time beyond its first minutes.
 func TestAGapIsNotIdle(t *testing.T) {
 	pool := plain()
 	pool.Budget = 1000
-	s := &tale{t: t, now: noon(), pool: pool}
+	s := &story{t: t, now: noon(), pool: pool}
 	s.play(30*time.Minute, wanting(5))
 	before := s.plan.Idle
 	s.now = s.now.Add(3 * time.Hour)
@@ -281,7 +282,7 @@ func TestAGapIsNotIdle(t *testing.T) {
 	if came := s.plan.Idle - before; came > 40.0/12 || came < 40.0/13 {
 		t.Errorf("%.2f GPU-hours in a gap of 3 hours, want those of 5 minutes", came)
 	}
-	s.expect("after a gap", 5, warmpool.Ready, "2h55m15s of today were not seen")
+	s.expect("after a gap", 5, warmpool.Ready, "2h55m15s of today were not observed")
 	s.now = s.now.Add(24 * time.Hour)
 	s.play(pace, wanting(5))
 	if s.plan.Idle > 40.0/12 {
@@ -290,7 +291,7 @@ func TestAGapIsNotIdle(t *testing.T) {
 }
 
 func TestCoversAfterAWhileAndNotAtOnceNoMore(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	covers := func(when string, want bool) {
 		t.Helper()
 		if s.plan.Covers != want {
@@ -301,24 +302,24 @@ func TestCoversAfterAWhileAndNotAtOnceNoMore(t *testing.T) {
 	covers("ready for 9 minutes", false)
 	s.play(2*time.Minute, wanting(3))
 	covers("ready for 11 minutes", true)
-	s.play(time.Minute, doubted(wanting(3)))
-	covers("in doubt for a minute", true)
+	s.play(time.Minute, unreliable(wanting(3)))
+	covers("unreliable for a minute", true)
 	s.play(time.Minute, wanting(3))
-	s.play(time.Minute, doubted(wanting(3)))
-	covers("in doubt for another", true)
-	s.play(90*time.Second, doubted(wanting(3)))
-	covers("in doubt for longer", false)
+	s.play(time.Minute, unreliable(wanting(3)))
+	covers("unreliable for another", true)
+	s.play(90*time.Second, unreliable(wanting(3)))
+	covers("unreliable for longer", false)
 	s.play(9*time.Minute, wanting(3))
-	covers("sound again", false)
+	covers("reliable again", false)
 	s.play(2*time.Minute, wanting(3))
 	covers("for long enough", true)
 	s.play(11*time.Minute, wanting(25))
 	covers("more than it may hold", false)
 }
 
-// Replicas that are there already may be more than what is wanted; the next one would find no place.
+// Members may have more replicas than they need; the next one would find no place.
 func TestAnEmptyPoolCoversNobody(t *testing.T) {
-	s := &tale{t: t, now: noon(), pool: plain()}
+	s := &story{t: t, now: noon(), pool: plain()}
 	s.play(time.Hour, wanting(0))
 	if s.plan.Want != 0 || s.plan.Covers {
 		t.Errorf("%d held, covers %t, want none of both", s.plan.Want, s.plan.Covers)
@@ -336,7 +337,7 @@ func TestAnEmptyPoolCoversNobody(t *testing.T) {
 	}
 }
 
-// What a surge takes is on its way back for as long as a node takes; what does not come for twice as long will not.
+// Capacity that a surge took returns within a node's lead time; what is missing for twice as long will not return.
 func TestASurgeThatTakesThePoolDoesNotEndItsCover(t *testing.T) {
 	p, now := plain(), noon()
 	m := warmpool.Memory{}

@@ -8,10 +8,10 @@ import (
 )
 
 // sum adds the quantiles of the coupled members' sum over the pod's window (0) or the node's (1).
-func (c *copula) sum(coupled []*asker, window int, level float64, to *quantiles) {
+func (c *copula) sum(coupled []*plannedMember, window int, level float64, to *quantiles) {
 	n := len(c.moments)
 	sums, own := make([]float64, n), make([]float64, n)
-	places := placesOf(n)
+	places := levelPositions(n)
 	var apart float64
 	for i, a := range coupled {
 		q := [2]*windowpeak.Quantiles{&a.pod, &a.node}[window]
@@ -23,42 +23,43 @@ func (c *copula) sum(coupled []*asker, window int, level float64, to *quantiles)
 	}
 	slices.Sort(sums)
 	to.apart += apart
-	to.high += min(apart, sums[order(level, n)])
-	to.median += min(apart, sums[order(0.5, n)])
+	to.high += min(apart, sums[quantileIndex(level, n)])
+	to.median += min(apart, sums[quantileIndex(0.5, n)])
 }
 
-// gather adds what a member wants beyond what it has at each moment.
-func (a *asker) gather(sums, own []float64, ranks []uint16, apart []float64) {
-	least, most, chunks := max(a.least, a.have), max(a.most, a.have), a.chunks
+// gather adds what a member needs beyond what it has at each moment.
+func (a *plannedMember) gather(sums, own []float64, ranks []uint16, apart []float64) {
+	least, most, chunks := max(a.minReplicas, a.have), max(a.maxReplicas, a.have), a.chunks
 	for k, rank := range ranks {
-		// What is bounded in turn is what beyond does, written for speed: a hundred thousand of them are a plan's work.
+		// The same as beyond, written for speed: a plan computes a hundred thousand of these.
 		replicas := min(max(math.Ceil(own[rank]*apart[k]-grain), least), most)
 		sums[k] += chunks * (replicas - a.have)
 	}
 }
 
-// order is the index of a quantile among n sorted values: the smallest with at least that share at or below it.
-func order(level float64, n int) int {
+// quantileIndex returns the index of a quantile among n sorted values: the smallest with at least that share at or
+// below it.
+func quantileIndex(level float64, n int) int {
 	return min(max(int(math.Ceil(level*float64(n)-grain))-1, 0), n-1)
 }
 
-// place is where a probability lies between the levels of windowpeak.Quantiles.
-type place struct {
+// levelPosition is the position of a probability between the levels of windowpeak.Quantiles.
+type levelPosition struct {
 	below int
 	share float64
 }
 
-// placesOf are those of (r + ½)/n, the probabilities of n ranks.
-func placesOf(n int) []place {
-	levels := windowpeak.Levels()
-	out := make([]place, n)
+// levelPositions returns those of (r + ½)/n, the probabilities of n ranks.
+func levelPositions(n int) []levelPosition {
+	levels := windowpeak.QuantileLevels()
+	out := make([]levelPosition, n)
 	below := 0
 	for r := range out {
-		p := min(max((float64(r)+0.5)/float64(n), windowpeak.Lowest), windowpeak.Highest)
+		p := min(max((float64(r)+0.5)/float64(n), windowpeak.LowestQuantile), windowpeak.HighestQuantile)
 		for below+2 < len(levels) && p > levels[below+1] {
 			below++
 		}
-		out[r] = place{below: below, share: (p - levels[below]) / (levels[below+1] - levels[below])}
+		out[r] = levelPosition{below: below, share: (p - levels[below]) / (levels[below+1] - levels[below])}
 	}
 	return out
 }

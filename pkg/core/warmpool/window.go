@@ -7,20 +7,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// within is the distribution of a member's maximum over a horizon. Below the shortest window it is that of the shortest.
-// Beyond the longest the quantiles go on as they went between the last two windows, in the square root of the horizon, as
-// the spread of a random walk does; from a single window their distances from its median do.
-//
-// Worked: a 0.95 quantile of 120 within 15 minutes and 140 within an hour is, within 4 hours, 140 + 20·(√240 − √60)/(√60 −
-// √15) = 180.
-func within(windows []windowpeak.Window, horizon time.Duration) windowpeak.Quantiles {
+// distributionWithin returns the distribution of a member's maximum over a horizon. Below the shortest window it is
+// that of the shortest. Beyond the longest, the quantiles are extrapolated from the last two windows in the square root
+// of the horizon, as the spread of a random walk grows; from a single window, their distances from its median are.
+func distributionWithin(windows []windowpeak.Window, horizon time.Duration) windowpeak.Quantiles {
 	last := len(windows) - 1
 	switch {
 	case horizon <= windows[0].Horizon:
-		return proper(windows[0].Quantiles)
+		return monotone(windows[0].Quantiles)
 	case horizon <= windows[last].Horizon:
-		q, _ := windowpeak.AtHorizon(windows, horizon)
-		return proper(q)
+		q, _ := windowpeak.QuantilesAtHorizon(windows, horizon)
+		return monotone(q)
 	}
 	to, from := windows[last], windows[max(last-1, 0)]
 	root := func(d time.Duration) float64 { return math.Sqrt(d.Seconds()) }
@@ -34,11 +31,11 @@ func within(windows []windowpeak.Window, horizon time.Duration) windowpeak.Quant
 		rise := max(0, v-from.Quantiles[i]) // The maximum over a longer window is no lower.
 		out[i] = v + rise*(root(horizon)-root(to.Horizon))/(root(to.Horizon)-root(from.Horizon))
 	}
-	return proper(out)
+	return monotone(out)
 }
 
-// proper is a distribution of something that is not negative and whose quantiles do not cross.
-func proper(q windowpeak.Quantiles) windowpeak.Quantiles {
+// monotone returns the quantiles made non-negative and non-crossing.
+func monotone(q windowpeak.Quantiles) windowpeak.Quantiles {
 	least := 0.0
 	for i, v := range q {
 		least = max(least, v)
@@ -47,7 +44,7 @@ func proper(q windowpeak.Quantiles) windowpeak.Quantiles {
 	return q
 }
 
-// usable says whether windows are there, ascend in horizon, and are finite.
+// usable reports whether there are windows, ascending in horizon and finite.
 func usable(windows []windowpeak.Window) bool {
 	before := time.Duration(0)
 	for _, w := range windows {
@@ -56,7 +53,7 @@ func usable(windows []windowpeak.Window) bool {
 		}
 		before = w.Horizon
 		for _, v := range w.Quantiles {
-			if math.IsNaN(v) || math.Abs(v) > largest {
+			if math.IsNaN(v) || math.Abs(v) > maxDemand {
 				return false
 			}
 		}

@@ -28,73 +28,75 @@ const (
 	Auto        = "auto"
 )
 
-// Names are those of all candidates, in a fixed order.
-func Names() []string {
+// CandidateNames are those of all candidates, in a fixed order.
+func CandidateNames() []string {
 	return []string{Regression, LastValue, RunningMax, LastSeason, SES, Holt, HoltWinters, ARIMA, Auto}
 }
 
-// Baselines are the names of those that cost nothing and are hard to beat: they always stand by.
+// Baselines are the names of the candidates that need no model. They are always included.
 func Baselines() []string { return []string{LastValue, RunningMax, LastSeason} }
 
-// Canonical is the name of a candidate however it is spelled (HoltWinters, holt_winters, holt-winters); ok is false
-// where there is none.
-func Canonical(name string) (canonical string, ok bool) {
+// CanonicalName is the name of a candidate for any spelling (HoltWinters, holt_winters, holt-winters); ok is false if there is
+// none.
+func CanonicalName(name string) (canonical string, ok bool) {
 	plain := func(s string) string {
 		return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(s))
 	}
-	i := slices.IndexFunc(Names(), func(n string) bool { return plain(n) == plain(name) })
+	i := slices.IndexFunc(CandidateNames(), func(n string) bool { return plain(n) == plain(name) })
 	if i < 0 {
 		return "", false
 	}
-	return Names()[i], true
+	return CandidateNames()[i], true
 }
 
 const (
-	// shortMemory is the history that settles the few parameters of a model without a season.
+	// shortMemory is the history that a model without a season is fitted to: it has few parameters.
 	shortMemory = Day
-	// seasonsOfHistory of one with a season.
+	// seasonsOfHistory is the same for a model with a season.
 	seasonsOfHistory = 14
-	// slotsOfSeason: a block of Holt-Winters is as long as a minute of a day, one of the ensemble, which costs more, as five.
+	// slotsOfSeason: of a season of a day, Holt-Winters has blocks of 1 min, the ensemble, which costs more, blocks of 5 min.
 	slotsOfSeason, coarseSlots = 1440, 288
 	// autoBudget is the CPU time that a fit of the ensemble may take.
 	autoBudget = 2 * time.Millisecond
 )
 
-// source makes what a candidate of a name forecasts by; nil where it makes no sense for the configuration.
-func (c Config) source(name string, l *Learner, longest int) (source, error) { //nolint:ireturn // One of several.
+// newSource makes the source of a candidate; nil if the configuration has no season for it.
+//
+//nolint:ireturn // One of several.
+func (c Config) newSource(name string, l *PooledRegression, longest int) (source, error) {
 	season := c.season()
-	slot := blocks(season/slotsOfSeason, c.Step)
+	slot := roundToSteps(season/slotsOfSeason, c.Step)
 	period := int(season / slot)
 	seasonal := season%slot == 0 && period >= 2
 	switch name {
 	case Regression:
-		return &regressed{Learner: l, least: c.Tolerance / 2}, nil
+		return &regressionSource{PooledRegression: l, least: c.Tolerance / 2}, nil
 	case LastValue:
-		return &held{name: "Last value", recent: trailing.NewMax(1)}, nil
+		return &heldSource{name: "Last value", recent: trailing.NewMax(1)}, nil
 	case RunningMax:
-		return &held{name: "Running maximum", recent: trailing.NewMax(c.steps(c.Window))}, nil
+		return &heldSource{name: "Running maximum", recent: trailing.NewMax(c.steps(c.Window))}, nil
 	case LastSeason:
-		minute := blocks(season/yesterdaySlots, c.Step)
+		minute := roundToSteps(season/lastSeasonSlots, c.Step)
 		if season%minute != 0 || season < 2*minute {
 			return nil, nil //nolint:nilnil // There is none.
 		}
-		of, err := c.model(naive.Seasonal{Period: int(season / minute)}, minute, season+minute)
+		of, err := c.newBlockModel(naive.Seasonal{Period: int(season / minute)}, minute, season+minute)
 		if err != nil {
 			return nil, err
 		}
 		of.early = true
-		return &again{modelled: modelled{Model: of}, features: l.features}, nil
+		return &lastSeasonSource{blockSource: blockSource{BlockModel: of}, features: l.features}, nil
 	case SES:
-		return c.modelled(smoothing.SES{}, time.Minute, shortMemory)
+		return c.newBlockSource(smoothing.SES{}, time.Minute, shortMemory)
 	case Holt:
-		return c.modelled(smoothing.Holt{Damped: true}, time.Minute, shortMemory)
+		return c.newBlockSource(smoothing.Holt{Damped: true}, time.Minute, shortMemory)
 	case ARIMA:
-		return c.modelled(arima.Auto{MaxD: 1}, time.Minute, shortMemory)
+		return c.newBlockSource(arima.Auto{MaxD: 1}, time.Minute, shortMemory)
 	case HoltWinters:
 		if !seasonal {
 			return nil, nil //nolint:nilnil // There is none.
 		}
-		m, err := c.model(
+		m, err := c.newBlockModel(
 			smoothing.HoltWinters{Period: period, Trend: smoothing.DampedTrend},
 			slot,
 			seasonsOfHistory*season,
@@ -103,15 +105,15 @@ func (c Config) source(name string, l *Learner, longest int) (source, error) { /
 			return nil, err
 		}
 		m.first = 2*period + 1
-		return &modelled{Model: m}, nil
+		return &blockSource{BlockModel: m}, nil
 	case Auto:
-		slot = blocks(season/coarseSlots, c.Step)
-		return c.modelled(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
+		slot = roundToSteps(season/coarseSlots, c.Step)
+		return c.newBlockSource(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
 	}
-	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, Names())
+	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
 }
 
-// ensemble is the combination's points: what calibrates all candidates alike calibrates them, too.
+// ensemble forecasts points only: its quantiles are calibrated as those of all candidates.
 func (c Config) ensemble(slot time.Duration, longest int) ensemble.Points {
 	window := max(1, int((c.Window+slot-1)/slot))
 	out := ensemble.Auto{Horizons: []int{1}, Budget: autoBudget}
@@ -127,41 +129,41 @@ func (c Config) ensemble(slot time.Duration, longest int) ensemble.Points {
 	return ensemble.Points{Auto: out}
 }
 
-func (c Config) modelled(of forecast.Model, block, history time.Duration) (*modelled, error) {
-	m, err := c.model(of, blocks(block, c.Step), history)
-	return &modelled{Model: m}, err
+func (c Config) newBlockSource(of forecast.Model, block, history time.Duration) (*blockSource, error) {
+	m, err := c.newBlockModel(of, roundToSteps(block, c.Step), history)
+	return &blockSource{BlockModel: m}, err
 }
 
-func (c Config) model(of forecast.Model, block, history time.Duration) (*Model, error) {
-	return NewModel(ModelConfig{
+func (c Config) newBlockModel(of forecast.Model, block, history time.Duration) (*BlockModel, error) {
+	return NewBlockModel(BlockModelConfig{
 		Model: of, Step: c.Step, Block: block, Window: max(c.Window, block), History: max(history, block),
-		Grown: grownUp * c.season(),
+		MatureAfter: matureSeasons * c.season(),
 	})
 }
 
-// blocks is the length nearest to a wanted one that is a whole number of steps, one at least.
-func blocks(wanted, step time.Duration) time.Duration { return max(wanted.Round(step), step) }
+// roundToSteps is the whole number of steps nearest to a duration, at least one.
+func roundToSteps(wanted, step time.Duration) time.Duration { return max(wanted.Round(step), step) }
 
-// held is the highest demand of some time: it holds on.
-type held struct {
+// heldSource forecasts the highest demand of the recent past.
+type heldSource struct {
 	name   string
 	recent *trailing.Max
 	top    float64
 }
 
-func (h *held) follow(f *Features) { h.top = h.recent.Push(f.Now()) }
+func (h *heldSource) follow(f *Features) { h.top = h.recent.Push(f.Now()) }
 
-func (h *held) median() float64 { return h.top }
+func (h *heldSource) median() float64 { return h.top }
 
-func (h *held) maximaTo(dst []float64, windows []int) {
+func (h *heldSource) maximaTo(dst []float64, windows []int) {
 	for i := range windows {
 		dst[i] = h.top
 	}
 }
 
-func (h *held) title() string { return h.name }
+func (h *heldSource) title() string { return h.name }
 
-func (h *held) path(steps int) forecast.Forecast {
+func (h *heldSource) path(steps int) forecast.Forecast {
 	out := forecast.Forecast{Point: make([]float64, steps), StdErr: make([]float64, steps)}
 	for i := range steps {
 		out.Point[i], out.StdErr[i] = h.top, math.Sqrt(float64(i+1))
@@ -169,42 +171,41 @@ func (h *held) path(steps int) forecast.Forecast {
 	return out
 }
 
-// modelled is a model on the means of blocks.
-type modelled struct {
-	*Model
+// blockSource forecasts by a model on the means of blocks.
+type blockSource struct {
+	*BlockModel
 	scratch []float64
 }
 
-// push tells the model of what arrived. Of a demand that was at least so much it is told only where that is above what it has
-// forecast.
-func (m *modelled) push(s *Sample) {
+// push records the demand of a step. A lower bound counts only above the model's forecast.
+func (m *blockSource) push(s *Sample) {
 	known := s.Arrived
-	if s.AtLeast && known < m.Max() {
+	if s.Censored && known < m.Max() {
 		known = math.NaN()
 	}
 	m.Push(known)
 }
 
-func (m *modelled) median() float64 { return m.Max() }
+func (m *blockSource) median() float64 { return m.Max() }
 
-func (m *modelled) maximaTo(dst []float64, windows []int) {
+func (m *blockSource) maximaTo(dst []float64, windows []int) {
 	m.scratch = m.MaximaTo(dst, windows, m.scratch)
 }
 
-func (m *modelled) err() error                       { return m.Err() }
-func (m *modelled) title() string                    { return m.Title() }
-func (m *modelled) path(steps int) forecast.Forecast { return m.Path(steps) }
+func (m *blockSource) err() error                       { return m.Err() }
+func (m *blockSource) title() string                    { return m.Title() }
+func (m *blockSource) path(steps int) forecast.Forecast { return m.Path(steps) }
 
-// again is the last season: over the lead window the peak that came then.
-type again struct {
-	modelled
+// lastSeasonSource forecasts the last season: over the lead window its actual peak.
+type lastSeasonSource struct {
+	blockSource
 	features *Features
 }
 
-func (a *again) median() float64 { return a.features.LastSeason() }
+func (a *lastSeasonSource) median() float64 { return a.features.LastSeasonPeak() }
 
-func (a *again) maximaTo(dst []float64, windows []int) {
-	a.modelled.maximaTo(dst, windows)
+func (a *lastSeasonSource) maximaTo(dst []float64, windows []int) {
+	a.blockSource.maximaTo(dst, windows)
 	for i, w := range windows {
 		if w == a.features.window {
 			dst[i] = a.median()
@@ -212,16 +213,16 @@ func (a *again) maximaTo(dst []float64, windows []int) {
 	}
 }
 
-// regressed is the pooled quantile regression. It knows the lead window only.
-type regressed struct {
-	*Learner
+// regressionSource is the pooled quantile regression. It forecasts the lead window only.
+type regressionSource struct {
+	*PooledRegression
 	peak Peak
 	// least is the least spread, as a share of the median.
 	least float64
 }
 
-func (r *regressed) median() float64 {
-	r.peak = r.Window()
+func (r *regressionSource) median() float64 {
+	r.peak = r.Peak()
 	r.peak.Spread = math.Max(r.peak.Spread, r.least*r.peak.Median)
 	if math.IsNaN(r.Features().Now()) {
 		return math.NaN()
@@ -229,7 +230,7 @@ func (r *regressed) median() float64 {
 	return r.peak.Median
 }
 
-func (r *regressed) maximaTo(dst []float64, windows []int) {
+func (r *regressionSource) maximaTo(dst []float64, windows []int) {
 	for i, w := range windows {
 		dst[i] = math.NaN()
 		if w == r.Features().window {
@@ -238,4 +239,4 @@ func (r *regressed) maximaTo(dst []float64, windows []int) {
 	}
 }
 
-func (*regressed) title() string { return "Quantile regression" }
+func (*regressionSource) title() string { return "Quantile regression" }

@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
-// Prior is what is known of the regressions before a workload has shown anything: what was learnt on others.
+// Prior is the prior of the pooled regression, fitted to other workloads.
 type Prior struct {
 	// Columns are the features' names.
 	Columns []string
@@ -17,9 +17,8 @@ type Prior struct {
 	Median, Upper quantreg.Prior
 }
 
-// Naive is the prior that knows the last value alone: the median is what is now, the upper quantile a few of the moves
-// that were seen.
-func Naive(columns []string) Prior {
+// NaivePrior forecasts the last value; the upper quantile is three times the volatility above it.
+func NaivePrior(columns []string) Prior {
 	out := Prior{Columns: columns}
 	for _, p := range []*quantreg.Prior{&out.Median, &out.Upper} {
 		p.Mean = make([]float64, len(columns))
@@ -31,14 +30,14 @@ func Naive(columns []string) Prior {
 	if now := slices.Index(columns, "now"); now >= 0 {
 		out.Median.Mean[now], out.Upper.Mean[now] = 1, 1
 	}
-	if moves := slices.Index(columns, "moves"); moves >= 0 {
-		out.Upper.Mean[moves] = 3
+	if volatility := slices.Index(columns, "volatility"); volatility >= 0 {
+		out.Upper.Mean[volatility] = 3
 	}
 	return out
 }
 
-// For is the prior with the columns given, in their order. Those that it lacks are drawn to 0, with the precision of the
-// demand itself; for those that are not asked for the others stand in, as far as they went together (Without).
+// For is the prior with the given columns, in their order. Columns that it lacks are shrunk to 0, with the precision of the
+// demand itself; columns that are not given are removed (Without).
 func (p Prior) For(columns []string) Prior {
 	if slices.Equal(p.Columns, columns) {
 		return p
@@ -53,9 +52,8 @@ func (p Prior) For(columns []string) Prior {
 	return out
 }
 
-// Without is the prior of those who do not know a column: that of the others, given that the column's coefficient is 0. For
-// a Gaussian of mean m and precision Λ the mean of the others is then m + Λ⁻¹λ·m₀, with their own Λ, and λ and m₀ of the
-// column.
+// Without is the prior without a column: that of the others, given that the column's coefficient is 0. For a Gaussian of mean m
+// and precision Λ the mean of the others is then m + Λ⁻¹λ·m₀, with their own Λ, and λ and m₀ of the column.
 func (p Prior) Without(column string) Prior {
 	at := slices.Index(p.Columns, column)
 	if at < 0 {
@@ -83,7 +81,7 @@ func without(from quantreg.Prior, at int) quantreg.Prior {
 	var factor mat.Cholesky
 	var shift mat.VecDense
 	if !factor.Factorize(mat.NewSymDense(n, out.Precision)) || factor.SolveVecTo(&shift, coupled) != nil {
-		return out // It says next to nothing of some column: then nothing stands in.
+		return out // Some column has almost no precision: the others keep their mean.
 	}
 	for i := range out.Mean {
 		out.Mean[i] += shift.AtVec(i)
@@ -113,14 +111,14 @@ func (p Prior) pick(from quantreg.Prior, columns []string) quantreg.Prior {
 	return out
 }
 
-// Pool fits a prior to rows of several workloads, each divided by its level, and weighed so that no family of them rules.
-func Pool(columns []string, data quantreg.Rows) (Prior, error) {
+// FitPrior fits a prior to rows of several workloads, each divided by its level, with weights that balance their families.
+func FitPrior(columns []string, data quantreg.Rows) (Prior, error) {
 	out := Prior{Columns: columns}
 	for _, fit := range []struct {
 		level float64
 		to    *quantreg.Prior
-	}{{median, &out.Median}, {upper, &out.Upper}} {
-		start := Naive(columns)
+	}{{medianLevel, &out.Median}, {upperLevel, &out.Upper}} {
+		start := NaivePrior(columns)
 		regression := quantreg.Regression{Level: fit.level, Epsilon: epsilon, Passes: 20, Start: start.Median.Mean}
 		c, err := regression.Fit(data)
 		if err != nil {

@@ -7,26 +7,26 @@ import (
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
-// The levels that are learnt, the least of a spread as a share of the level, and how rows are kept.
+// The quantiles that are fitted, and how rows are kept.
 const (
-	median = 0.5
-	upper  = 0.95
-	// leastTail keeps a margin above nothing where the two quantiles meet, as a share of the level.
+	medianLevel = 0.5
+	upperLevel  = 0.95
+	// leastTail is the smallest spread, as a share of the level, if the two quantiles meet.
 	leastTail = 0.005
-	// sampleEvery apart, rows tell something new; they are kept for remember.
+	// sampleEvery is how far rows are apart, so that they differ; they are kept for rowMemory.
 	sampleEvery = 6 * time.Minute
-	remember    = 7 * 24 * time.Hour
-	// priorRows is how many rows of its own a workload needs to weigh as much as the others.
+	rowMemory   = 7 * 24 * time.Hour
+	// priorRows is the weight of the prior in rows.
 	priorRows = 167
-	fewest    = 60
-	// epsilon is the residual, as a share of the level, below which the loss is bent: with less the tail jumps.
+	minRows   = 60
+	// epsilon is the residual, as a share of the level, below which the loss is smoothed: with less the tail jumps.
 	epsilon = 3e-3
 	passes  = 2
 )
 
-// Learner learns the median of the window peak and the distance from there to its 95 % quantile, by linear quantile
-// regression on what is known now. It is a function of what it was given: no clock.
-type Learner struct {
+// PooledRegression forecasts the median of the window peak and the distance to its 95 % quantile, by linear quantile regression
+// on the features, with a prior that pools other workloads.
+type PooledRegression struct {
 	features *Features
 	prior    Prior
 	pending  pending
@@ -37,33 +37,33 @@ type Learner struct {
 	tail     quantreg.Coefficients
 }
 
-// NewLearner begins with the prior, whose columns must be the features' (see Prior.For).
-func NewLearner(c Config, prior Prior) *Learner {
+// NewPooledRegression starts from the prior.
+func NewPooledRegression(c Config, prior Prior) *PooledRegression {
 	f := NewFeatures(c)
 	every := c.steps(sampleEvery)
-	return &Learner{
+	return &PooledRegression{
 		features: f, prior: prior.For(f.Names()), every: every,
 		pending: newPending(f.window/every+2, len(f.row)),
-		rows:    newRows(int(remember/(time.Duration(every)*c.Step)), len(f.row)),
+		rows:    newRows(int(rowMemory/(time.Duration(every)*c.Step)), len(f.row)),
 	}
 }
 
-// Push takes the demand of a step, NaN for a gap, and the models' maxima of the window ahead.
-func (l *Learner) Push(demand float64, models []float64) {
+// Push records the demand of a step, NaN for a gap, and the models' forecasts (see Features.Push).
+func (l *PooledRegression) Push(demand float64, models []float64) {
 	l.features.Push(demand, models)
 	l.step(demand)
 }
 
-// PushBound takes the least that the demand of a step was, where a saturated service hides what it is.
-func (l *Learner) PushBound(atLeast float64, models []float64) {
-	l.features.PushBound(atLeast, models)
+// PushCensored records a lower bound of the demand of a step, as a saturated service has it.
+func (l *PooledRegression) PushCensored(atLeast float64, models []float64) {
+	l.features.PushCensored(atLeast, models)
 	l.step(atLeast)
 }
 
-func (l *Learner) step(demand float64) {
+func (l *PooledRegression) step(demand float64) {
 	if row, ok := l.pending.due(l.steps); ok {
-		if came := l.features.Came(); l.evidence(row, came) {
-			l.rows.add(row, came, l.features.Level())
+		if actual := l.features.ActualPeak(); l.evidence(row, actual) {
+			l.rows.add(row, actual, l.features.Level())
 		}
 	}
 	if l.steps%l.every == 0 && !math.IsNaN(demand) {
@@ -72,19 +72,18 @@ func (l *Learner) step(demand float64) {
 	l.steps++
 }
 
-// evidence says whether the maximum that came after a row says something. One that is a lower bound does where it is above
-// both quantiles: the loss of a censored quantile regression does not depend on a forecast above the censored value
-// (Powell 1986).
-func (l *Learner) evidence(row []float64, came float64) bool {
-	if math.IsNaN(came) || l.features.Exact() {
-		return !math.IsNaN(came)
+// evidence reports whether an actual peak is evidence. A lower bound is, if it is above both quantiles: the loss of a censored
+// quantile regression does not depend on a forecast above the censored value (Powell 1986).
+func (l *PooledRegression) evidence(row []float64, actual float64) bool {
+	if math.IsNaN(actual) || l.features.Exact() {
+		return !math.IsNaN(actual)
 	}
 	middle, tail := l.coefficients()
-	return came > math.Max(middle.At(row), tail.At(row))
+	return actual > math.Max(middle.At(row), tail.At(row))
 }
 
-// Window is the forecast of the window ahead of the newest step.
-func (l *Learner) Window() Peak {
+// Peak is the forecast of the window ahead of the newest step.
+func (l *PooledRegression) Peak() Peak {
 	row, level := l.features.Row(), l.features.Level()
 	middle, tail := l.coefficients()
 	w := Peak{Median: math.Max(middle.At(row), 0)}
@@ -93,24 +92,24 @@ func (l *Learner) Window() Peak {
 }
 
 // Features are those of the newest step.
-func (l *Learner) Features() *Features { return l.features }
+func (l *PooledRegression) Features() *Features { return l.features }
 
-// Rows are how many windows the learner has seen come.
-func (l *Learner) Rows() int { return l.rows.n }
+// Rows is how many windows the regression is fitted to.
+func (l *PooledRegression) Rows() int { return l.rows.n }
 
-func (l *Learner) coefficients() (middle, tail quantreg.Coefficients) {
+func (l *PooledRegression) coefficients() (middle, tail quantreg.Coefficients) {
 	if l.middle == nil {
 		return l.prior.Median.Mean, l.prior.Upper.Mean
 	}
 	return l.middle, l.tail
 }
 
-// refitRegression is how often a fit is worth its time.
+// refitRegression is how often a refit is worth its CPU time.
 const refitRegression = 12 * time.Hour
 
-// Fit fits both regressions anew, to the windows that came: some milliseconds. What cannot be fitted stays as it was.
-func (l *Learner) Fit() {
-	if l.rows.n < fewest {
+// Fit refits both quantiles, in some milliseconds. A failed fit keeps the previous one.
+func (l *PooledRegression) Fit() {
+	if l.rows.n < minRows {
 		return
 	}
 	data, ok := l.rows.scaled()
@@ -118,18 +117,18 @@ func (l *Learner) Fit() {
 		return
 	}
 	middle, tail := l.coefficients()
-	m, err := regression(median, middle, l.prior.Median).Fit(data)
+	m, err := newRegression(medianLevel, middle, l.prior.Median).Fit(data)
 	if err != nil {
 		return
 	}
-	t, err := regression(upper, tail, l.prior.Upper).Fit(data)
+	t, err := newRegression(upperLevel, tail, l.prior.Upper).Fit(data)
 	if err != nil {
 		return
 	}
 	l.middle, l.tail = m, t
 }
 
-func regression(level float64, start quantreg.Coefficients, prior quantreg.Prior) quantreg.Regression {
+func newRegression(level float64, start quantreg.Coefficients, prior quantreg.Prior) quantreg.Regression {
 	return quantreg.Regression{
 		Level: level, Epsilon: epsilon, Passes: passes, Start: start, Prior: prior.Times(priorRows),
 	}

@@ -19,26 +19,26 @@ import (
 const step = time.Minute
 
 func config() windowpeak.Config {
-	return windowpeak.Config{Step: step, Window: 6 * time.Minute, Reads: []string{}}
+	return windowpeak.Config{Step: step, Window: 6 * time.Minute, RegressionInputs: []string{}}
 }
 
 func naively(c windowpeak.Config) windowpeak.Prior {
-	return windowpeak.Naive(windowpeak.NewFeatures(c).Names())
+	return windowpeak.NaivePrior(windowpeak.NewFeatures(c).Names())
 }
 
 // play gives the window after every value.
 func play(c windowpeak.Config, values []float64) []windowpeak.Peak {
-	l := windowpeak.NewLearner(c, naively(c))
+	l := windowpeak.NewPooledRegression(c, naively(c))
 	var out []windowpeak.Peak
 	for i, v := range values {
-		push(l, i, v, make([]float64, len(c.Reads)))
-		out = append(out, l.Window())
+		push(l, i, v, make([]float64, len(c.RegressionInputs)))
+		out = append(out, l.Peak())
 	}
 	return out
 }
 
 // push pushes step i, and fits as often as it is worth.
-func push(l *windowpeak.Learner, i int, demand float64, models []float64) {
+func push(l *windowpeak.PooledRegression, i int, demand float64, models []float64) {
 	if i%int(6*time.Hour/step) == 0 {
 		l.Fit()
 	}
@@ -96,7 +96,7 @@ func TestCoverage(t *testing.T) {
 		if i < 4*1440 || i+window >= len(values) {
 			continue
 		}
-		came := trailing.Most(values[i+1 : i+1+window]...)
+		came := trailing.MaxKnown(values[i+1 : i+1+window]...)
 		n++
 		if came <= w.Median {
 			below++
@@ -135,7 +135,7 @@ func TestLearnsASchedule(t *testing.T) {
 // A model that knows what comes is believed.
 func TestListensToModels(t *testing.T) {
 	c := config()
-	c.Reads = []string{"prophet"}
+	c.RegressionInputs = []string{"prophet"}
 	window := int(c.Window / c.Step)
 	rng := rand.New(rand.NewPCG(8, 9))
 	values := make([]float64, 6*1440)
@@ -145,13 +145,13 @@ func TestListensToModels(t *testing.T) {
 			values[i] = values[i-1]
 		}
 	}
-	l := windowpeak.NewLearner(c, naively(c))
+	l := windowpeak.NewPooledRegression(c, naively(c))
 	var wrong, last float64
 	for i, v := range values[:len(values)-window] {
-		came := trailing.Most(values[i+1 : i+1+window]...)
+		came := trailing.MaxKnown(values[i+1 : i+1+window]...)
 		push(l, i, v, []float64{came})
 		if i > 4*1440 {
-			wrong += math.Abs(l.Window().Median - came)
+			wrong += math.Abs(l.Peak().Median - came)
 			last += math.Abs(v - came)
 		}
 	}
@@ -163,7 +163,7 @@ func TestListensToModels(t *testing.T) {
 // Whatever comes, the shape is finite and not negative, and its spread more than nothing where there is demand.
 func TestHostileDemand(t *testing.T) {
 	c := config()
-	c.Reads = []string{"m"}
+	c.RegressionInputs = []string{"m"}
 	for name, values := range modeltest.Hostile() {
 		sane(t, name, c, values)
 	}
@@ -171,14 +171,14 @@ func TestHostileDemand(t *testing.T) {
 
 func sane(t *testing.T, name string, c windowpeak.Config, values []float64) {
 	t.Helper()
-	l := windowpeak.NewLearner(c, naively(c))
+	l := windowpeak.NewPooledRegression(c, naively(c))
 	for i, v := range slices.Repeat(values, 1+2000/max(len(values), 1)) {
 		v = math.Max(v, 0) // Demand is never negative; the refresh loop sees to it.
 		if v > 1e100 {
 			v = 1e100
 		}
 		push(l, i, v, []float64{-v})
-		w := l.Window()
+		w := l.Peak()
 		if !(w.Median >= 0) || !(w.Spread >= 0) || math.IsInf(w.Median+w.Spread, 0) {
 			t.Fatalf("%s: %+v at step %d after %v", name, w, i, v)
 		}
@@ -190,7 +190,7 @@ func FuzzLearner(f *testing.F) {
 		f.Add(modeltest.Fuzz(values))
 	}
 	c := config()
-	c.Reads = []string{"m"}
+	c.RegressionInputs = []string{"m"}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if values := modeltest.Values(raw); len(values) <= 500 {
 			sane(t, "fuzz", c, values)
@@ -201,16 +201,16 @@ func FuzzLearner(f *testing.F) {
 // A gap is coasted over: the shape stays, and no window that it touches is learnt from.
 func TestGaps(t *testing.T) {
 	c, values := config(), days(3, 10)
-	l := windowpeak.NewLearner(c, naively(c))
+	l := windowpeak.NewPooledRegression(c, naively(c))
 	for _, v := range values {
 		l.Push(v, nil)
 	}
-	before, rows := l.Window(), l.Rows()
+	before, rows := l.Peak(), l.Rows()
 	for range 30 {
 		l.Push(math.NaN(), nil)
 	}
 	// The running maxima age on over a gap; everything else stays.
-	if after := l.Window(); math.Abs(after.Median-before.Median) > 0.1*before.Median {
+	if after := l.Peak(); math.Abs(after.Median-before.Median) > 0.1*before.Median {
 		t.Errorf("%+v after a gap, %+v before it", after, before)
 	}
 	if got := l.Rows(); got > rows {
@@ -219,10 +219,10 @@ func TestGaps(t *testing.T) {
 }
 
 func TestPriorFor(t *testing.T) {
-	prior := windowpeak.Prior{Columns: []string{"now", "moves"}}
+	prior := windowpeak.Prior{Columns: []string{"now", "volatility"}}
 	prior.Median = quantreg.Prior{Mean: []float64{1, 2}, Precision: []float64{4, 5, 5, 6}}
 	prior.Upper = quantreg.Prior{Mean: []float64{3, 4}, Precision: []float64{7, 8, 8, 9}}
-	got := prior.For([]string{"moves", "new", "now"})
+	got := prior.For([]string{"volatility", "new", "now"})
 	want := "[2 0 1] [6 0 5 0 4 0 5 0 4] [4 0 3] [9 0 8 0 7 0 8 0 7]"
 	if text := fmt.Sprint(got.Median.Mean, got.Median.Precision, got.Upper.Mean, got.Upper.Precision); text != want {
 		t.Errorf("%s, want %s", text, want)
@@ -232,16 +232,16 @@ func TestPriorFor(t *testing.T) {
 // What is shipped is read for any window, in the columns of the features, and says that demand stays near what it is.
 func TestShipped(t *testing.T) {
 	for _, window := range []time.Duration{time.Second, 195 * time.Second, 375 * time.Second, 5 * time.Hour} {
-		prior, err := windowpeak.Shipped(window)
+		prior, err := windowpeak.BuiltinPrior(window)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := windowpeak.Config{Step: step, Window: max(window, step), Reads: []string{}}
-		l := windowpeak.NewLearner(c, prior)
+		c := windowpeak.Config{Step: step, Window: max(window, step), RegressionInputs: []string{}}
+		l := windowpeak.NewPooledRegression(c, prior)
 		for range 3000 {
 			l.Push(100, nil)
 		}
-		if w := l.Window(); !(w.Median > 90 && w.Median < 130 && w.Spread < 30) {
+		if w := l.Peak(); !(w.Median > 90 && w.Median < 130 && w.Spread < 30) {
 			t.Errorf("window %s: %+v after 50 hours of 100", window, w)
 		}
 	}
@@ -249,7 +249,7 @@ func TestShipped(t *testing.T) {
 
 // A prior comes back as it was written, to five digits.
 func TestPriorIsWritten(t *testing.T) {
-	shipped, err := windowpeak.Shipped(375 * time.Second)
+	shipped, err := windowpeak.BuiltinPrior(375 * time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestPriorIsWritten(t *testing.T) {
 func TestPoolHelpsANewcomer(t *testing.T) {
 	c := config()
 	c.Models, c.Prior = []string{}, naively(c)
-	set, err := windowpeak.New(c)
+	set, err := windowpeak.NewCandidateSet(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,16 +279,16 @@ func TestPoolHelpsANewcomer(t *testing.T) {
 	for _, v := range days(6, 11) {
 		collector.Step(windowpeak.Sample{Observed: v, Arrived: v})
 	}
-	pooled, err := windowpeak.Pool(collector.Columns(), collector.Rows())
+	pooled, err := windowpeak.FitPrior(collector.Columns(), collector.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}
 	newcomer := days(1, 12)[:600]
 	loss := func(prior windowpeak.Prior) float64 {
-		l, sum, window := windowpeak.NewLearner(c, prior), 0.0, int(c.Window/c.Step)
+		l, sum, window := windowpeak.NewPooledRegression(c, prior), 0.0, int(c.Window/c.Step)
 		for i, v := range newcomer[:len(newcomer)-window] {
 			push(l, i, v, nil)
-			w, came := l.Window(), trailing.Most(newcomer[i+1:i+1+window]...)
+			w, came := l.Peak(), trailing.MaxKnown(newcomer[i+1:i+1+window]...)
 			sum += math.Abs(came-w.Median) + pinball(0.95, came, w.Median+w.Spread)
 		}
 		return sum
@@ -303,7 +303,7 @@ func pinball(p, came, q float64) float64 { return math.Max(p*(came-q), (p-1)*(ca
 // A step of a workload that is known for a week: the decision's share in a refresh.
 func BenchmarkPush(b *testing.B) {
 	c, values := config(), days(8, 13)
-	l := windowpeak.NewLearner(c, naively(c))
+	l := windowpeak.NewPooledRegression(c, naively(c))
 	for _, v := range values {
 		l.Push(v, nil)
 	}
@@ -311,7 +311,7 @@ func BenchmarkPush(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		push(l, i, values[i%len(values)], nil)
-		l.Window()
+		l.Peak()
 		i++
 	}
 }

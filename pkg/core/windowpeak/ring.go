@@ -6,7 +6,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/quantreg"
 )
 
-// pending holds the rows whose window is not over yet.
+// pending holds the rows whose windows are open.
 type pending struct {
 	width       int
 	values      []float64
@@ -29,7 +29,7 @@ func (p *pending) add(until int, row []float64) {
 	p.size++
 }
 
-// due takes out the row of a step; it is good until the next add.
+// due removes the row of a step; it is valid until the next add.
 func (p *pending) due(step int) (row []float64, ok bool) {
 	if p.size == 0 || p.steps[p.first] != step {
 		return nil, false
@@ -39,15 +39,15 @@ func (p *pending) due(step int) (row []float64, ok bool) {
 	return row, true
 }
 
-// rows is a ring of rows with what came. Each is kept in 32,767ths of its largest number, a tenth of what the regression
-// can tell apart: they are most of a learner's memory.
+// rows is a ring of rows with their actual window peaks. Each row is kept in 32,767ths of its largest number, a tenth of the
+// precision that the regression needs: rows are most of its memory.
 type rows struct {
-	width int // the features, and what came
+	width int // the features and the actual peak
 	x     []int16
-	// largest number of each row, and the level of the demand when it was made.
+	// largest number of each row, and the level of the demand at its time.
 	largest, levels []float32
 	at, n           int
-	// unit of what is kept: the first maximum, so that single precision holds any demand.
+	// unit is the first peak, so that single precision holds any demand.
 	unit float64
 }
 
@@ -56,14 +56,14 @@ func newRows(n, features int) rows {
 	return rows{width: width, x: make([]int16, n*width), largest: make([]float32, n), levels: make([]float32, n)}
 }
 
-func (r *rows) add(row []float64, came, level float64) {
+func (r *rows) add(row []float64, actual, level float64) {
 	if r.unit == 0 {
-		if !(came > 0) {
-			return // Nothing but zeros so far: nothing to learn from.
+		if !(actual > 0) {
+			return // Only zeros so far: no evidence.
 		}
-		r.unit = came
+		r.unit = actual
 	}
-	largest := came
+	largest := actual
 	for _, v := range row {
 		largest = math.Max(largest, math.Abs(v))
 	}
@@ -75,7 +75,7 @@ func (r *rows) add(row []float64, came, level float64) {
 	for i, v := range row {
 		kept[i] = part(v, largest)
 	}
-	kept[len(row)] = part(came, largest)
+	kept[len(row)] = part(actual, largest)
 	r.at = (r.at + 1) % len(r.levels)
 	r.n = min(r.n+1, len(r.levels))
 }
@@ -90,7 +90,7 @@ func part(v, largest float64) int16 {
 
 func tooLarge(v float64) bool { return !(math.Abs(v) <= 1e30) }
 
-// scaled are the rows in the unit of the mean level, so that a prior from other workloads fits them.
+// scaled are the rows in units of the mean level, as a prior from other workloads has them.
 func (r *rows) scaled() (data quantreg.Rows, ok bool) {
 	sum := 0.0
 	for _, level := range r.levels[:r.n] {

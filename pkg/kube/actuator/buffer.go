@@ -14,15 +14,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// CapacityBuffer asks the cluster's autoscaler for chunks, by the objects that Cluster Autoscaler (1.35), Karpenter (1.14)
-// and GKE fulfil: for each capacity type a PodTemplate, which is a chunk, and a CapacityBuffer that refers to it.
+// CapacityBuffer requests chunks from the cluster's autoscaler (Cluster Autoscaler 1.35, Karpenter 1.14, GKE): for
+// each capacity type a PodTemplate, which is one chunk, and a CapacityBuffer that refers to it.
 type CapacityBuffer struct {
 	templates *owned
 	buffers   *owned
 	now       func() time.Time
 }
 
-// buffer is of a CapacityBuffer (autoscaling.x-k8s.io/v1beta1) what is used here.
+// buffer has the fields of a CapacityBuffer (autoscaling.x-k8s.io/v1beta1) that are used here.
 type buffer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -46,8 +46,8 @@ type reference struct {
 	Name string `json:"name"`
 }
 
-// Hold makes the PodTemplates and CapacityBuffers as they are wanted, and deletes those of capacity types that the pool
-// does not have any more. A chunk is there before the buffer that refers to it, and goes after it.
+// Hold applies the PodTemplates and CapacityBuffers, and deletes those of capacity types that the pool does not have
+// any more. A PodTemplate is created before its buffer, and deleted after it.
 func (c *CapacityBuffer) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
 	buffers, err := c.list(ctx, pool)
 	if err != nil {
@@ -58,7 +58,10 @@ func (c *CapacityBuffer) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want
 		return Held{}, err
 	}
 	err = c.templates.hold(ctx, pool, templates, func(capacity v1alpha1.CapacityType, _ int) (any, error) {
-		return &corev1.PodTemplate{ObjectMeta: objectMeta(pool, capacity.Name), Template: shape(pool, capacity)}, nil
+		return &corev1.PodTemplate{
+			ObjectMeta: objectMeta(pool, capacity.Name),
+			Template:   placeholderTemplate(pool, capacity),
+		}, nil
 	}, want)
 	if err != nil {
 		return Held{}, err
@@ -78,8 +81,8 @@ func (c *CapacityBuffer) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want
 	return c.held(pool, buffers)
 }
 
-// Look reads what the buffers say.
-func (c *CapacityBuffer) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
+// Observe reads the buffers.
+func (c *CapacityBuffer) Observe(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
 	buffers, err := c.list(ctx, pool)
 	if err != nil {
 		return Held{}, err
@@ -87,8 +90,7 @@ func (c *CapacityBuffer) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Hel
 	return c.held(pool, buffers)
 }
 
-// Release deletes the CapacityBuffers, and then the PodTemplates. Where the cluster does not know any buffers, there are
-// none.
+// Release deletes the CapacityBuffers, and then the PodTemplates. A cluster without the resource has no buffers.
 func (c *CapacityBuffer) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	if err := c.buffers.release(ctx, pool); err != nil && !apierrors.IsNotFound(err) {
 		return err
@@ -96,18 +98,21 @@ func (c *CapacityBuffer) Release(ctx context.Context, pool *v1alpha1.WarmPool) e
 	return c.templates.release(ctx, pool)
 }
 
-// list are the pool's buffers; a Problem where the cluster does not know such objects.
+// list returns the pool's buffers; a Problem where the cluster does not have the resource.
 func (c *CapacityBuffer) list(ctx context.Context, pool *v1alpha1.WarmPool) (objects, error) {
 	out, err := c.buffers.list(ctx, pool)
 	if apierrors.IsNotFound(err) {
-		return nil, problem("NoCapacityBuffer", "the cluster does not know CapacityBuffers of "+
-			"autoscaling.x-k8s.io/v1beta1: install their CRD and an autoscaler that fulfils them (Cluster Autoscaler 1.35 "+
-			"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.balloon")
+		return nil, problem(
+			v1alpha1.PoolReasonCapacityBufferNotInstalled,
+			"the cluster does not have CapacityBuffers of "+
+				"autoscaling.x-k8s.io/v1beta1: install their CRD and an autoscaler for them (Cluster Autoscaler 1.35 "+
+				"or Karpenter 1.14, both behind a flag; GKE), or use spec.actuator.placeholderPods",
+		)
 	}
 	return out, err
 }
 
-// bufferOf is the CapacityBuffer of a capacity type.
+// bufferOf returns the CapacityBuffer of a capacity type.
 func bufferOf(pool *v1alpha1.WarmPool, capacity string, replicas int) *buffer {
 	return &buffer{ObjectMeta: objectMeta(pool, capacity), Spec: bufferSpec{
 		ProvisioningStrategy: pool.Spec.Actuator.CapacityBuffer.ProvisioningStrategy,
@@ -116,57 +121,58 @@ func bufferOf(pool *v1alpha1.WarmPool, capacity string, replicas int) *buffer {
 	}}
 }
 
-// held reads what each buffer says.
+// held reads the status of each buffer.
 func (c *CapacityBuffer) held(pool *v1alpha1.WarmPool, found objects) (Held, error) {
-	return count(pool, found, func(object *unstructured.Unstructured) (Count, string, error) {
+	return countChunks(pool, found, func(object *unstructured.Unstructured) (Count, string, error) {
 		b, err := decode[buffer](object.Object)
 		if err != nil {
 			return Count{}, "", err
 		}
-		return Count{Held: b.Spec.Replicas, Ready: b.ready()}, b.remark(c.now()), nil
+		return Count{Held: b.Spec.Replicas, Ready: b.ready()}, b.warning(c.now()), nil
 	})
 }
 
-// The conditions of a buffer: the controller has resolved its template; the autoscaler has taken it up, false where it
-// cannot help; a ResourceQuota makes it smaller than it should be.
+// The conditions of a buffer: the controller has resolved its template; the autoscaler provisions it, False where it
+// cannot; a ResourceQuota limits it.
 const (
-	conditionResolved = "ReadyForProvisioning"
-	conditionTaken    = "Provisioning"
-	conditionLimited  = "LimitedByQuotas"
-	// requiresNew is Karpenter's reason for conditionTaken while nodes are on their way.
-	requiresNew = "RequiresNewCapacity"
+	conditionResolved     = "ReadyForProvisioning"
+	conditionProvisioning = "Provisioning"
+	conditionLimited      = "LimitedByQuotas"
+	// reasonRequiresNewCapacity is Karpenter's reason for conditionProvisioning while nodes are starting.
+	reasonRequiresNewCapacity = "RequiresNewCapacity"
 )
 
-// ready is how many chunks the buffer says are there. Karpenter says whether any node is still to come, and then none
-// counts. Cluster Autoscaler does not: what it has taken up counts, though a new node may still be on its way.
+// ready returns how many chunks are ready by the buffer's status. Karpenter reports whether a node is still starting,
+// and then none counts. Cluster Autoscaler does not: what it provisions counts, although a new node may still be
+// starting.
 func (b *buffer) ready() int32 {
-	taken := meta.FindStatusCondition(b.Status.Conditions, conditionTaken)
-	if taken == nil || taken.Status != metav1.ConditionTrue || taken.Reason == requiresNew ||
+	taken := meta.FindStatusCondition(b.Status.Conditions, conditionProvisioning)
+	if taken == nil || taken.Status != metav1.ConditionTrue || taken.Reason == reasonRequiresNewCapacity ||
 		!meta.IsStatusConditionTrue(b.Status.Conditions, conditionResolved) {
 		return 0
 	}
 	return min(b.Status.Replicas, b.Spec.Replicas)
 }
 
-// remark says what is in the way of a buffer that asks for anything.
-func (b *buffer) remark(now time.Time) string {
+// warning returns what blocks a buffer of more than zero chunks; empty where nothing does.
+func (b *buffer) warning(now time.Time) string {
 	if b.Spec.Replicas == 0 {
 		return ""
 	}
 	all := b.Status.Conditions
 	if c := meta.FindStatusCondition(all, conditionLimited); c != nil && c.Status == metav1.ConditionTrue {
-		return fmt.Sprintf("a quota limits the CapacityBuffer %s to %d of %d chunks (%s); raise it or lower spec.max",
-			b.Name, b.Status.Replicas, b.Spec.Replicas, brief(c.Message))
+		return fmt.Sprintf("a quota limits the CapacityBuffer %s to %d of %d chunks (%s): raise it or lower spec.max",
+			b.Name, b.Status.Replicas, b.Spec.Replicas, clipLine(c.Message))
 	}
-	for _, kind := range []string{conditionResolved, conditionTaken} {
+	for _, kind := range []string{conditionResolved, conditionProvisioning} {
 		if c := meta.FindStatusCondition(all, kind); c != nil && c.Status == metav1.ConditionFalse {
-			return fmt.Sprintf("the CapacityBuffer %s is not %s: %s (%s)", b.Name, kind, brief(c.Message), c.Reason)
+			return fmt.Sprintf("the CapacityBuffer %s is not %s: %s (%s)", b.Name, kind, clipLine(c.Message), c.Reason)
 		}
 	}
-	if since := b.CreationTimestamp; len(all) == 0 && now.Sub(since.Time) > patience {
+	if since := b.CreationTimestamp; len(all) == 0 && now.Sub(since.Time) > pendingTimeout {
 		return fmt.Sprintf(
-			"nothing has taken up the CapacityBuffer %s since %s: is there an autoscaler that fulfils it, "+
-				"with its flag set?",
+			"no autoscaler has processed the CapacityBuffer %s since %s: check that an autoscaler for "+
+				"CapacityBuffers runs, with its flag set",
 			b.Name,
 			since.UTC().Format("15:04 MST"),
 		)

@@ -21,7 +21,7 @@ func TestWhatABufferSays(t *testing.T) {
 		remark       string
 	}{
 		{name: "just made", status: "{}", age: time.Minute},
-		{name: "nobody cares", status: "{}", age: time.Hour, remark: "is there an autoscaler that fulfils it"},
+		{name: "nobody cares", status: "{}", age: time.Hour, remark: "check that an autoscaler for CapacityBuffers runs"},
 		{
 			name:   "resolved and not taken up yet",
 			status: `{replicas: 3, conditions: [{type: ReadyForProvisioning, status: "True", reason: r}]}`,
@@ -54,7 +54,7 @@ func TestWhatABufferSays(t *testing.T) {
 			status: `{replicas: 1, conditions: [{type: ReadyForProvisioning, status: "True", reason: r},
 				{type: Provisioning, status: "True", reason: FakePodsInjected},
 				{type: LimitedByQuotas, status: "True", reason: ResourceQuotasAllocated, message: "gpus"}]}`,
-			ready: 1, remark: "a quota limits the CapacityBuffer b to 1 of 3 chunks (gpus); raise it",
+			ready: 1, remark: "a quota limits the CapacityBuffer b to 1 of 3 chunks (gpus): raise it",
 		},
 		{
 			name:   "no template",

@@ -55,12 +55,12 @@ func TestCluster(t *testing.T) {
 type scene struct {
 	*testing.T
 	*testcluster.Cluster
-	actuator *actuator.ByKind
+	actuator *actuator.Dispatcher
 	clock    time.Time
 }
 
 // as is another process's actuator, with somebody's rights.
-func (s *scene) as(config *rest.Config) *actuator.ByKind {
+func (s *scene) as(config *rest.Config) *actuator.Dispatcher {
 	s.Helper()
 	a, err := actuator.New(config, func() time.Time { return s.clock })
 	if err != nil {
@@ -71,13 +71,13 @@ func (s *scene) as(config *rest.Config) *actuator.ByKind {
 
 func (s *scene) clear() {
 	s.MustKubectl(s.T, "", "delete", "warmpools,deployments,podtemplates,forecasts,hpa", "--all")
-	s.MustKubectl(s.T, "", "delete", "priorityclass", "forewarm-balloon", "--ignore-not-found")
+	s.MustKubectl(s.T, "", "delete", "priorityclass", "forewarm-placeholder", "--ignore-not-found")
 }
 
 // classed makes the priority class that deploy/ brings.
 func (s *scene) classed(value int) {
 	s.Helper()
-	s.MustKubectl(s.T, "", "create", "priorityclass", "forewarm-balloon", fmt.Sprintf("--value=%d", value),
+	s.MustKubectl(s.T, "", "create", "priorityclass", "forewarm-placeholder", fmt.Sprintf("--value=%d", value),
 		"--preemption-policy=Never")
 }
 

@@ -6,15 +6,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// Patience is how long a placeholder may wait before something is said of it.
-const Patience = patience
+// PendingTimeout is how long a placeholder may wait before something is said of it.
+const PendingTimeout = pendingTimeout
 
-// Made are the Deployments of a pool that is to hold so much, without image volumes left out.
-func Made(pool *v1alpha1.WarmPool, want Want) []any {
+// PlaceholderDeployments are the Deployments of a pool that is to hold so much, without image volumes left out.
+func PlaceholderDeployments(pool *v1alpha1.WarmPool, want Want) []any {
 	var out []any
-	all := capacities(pool)
+	all := capacityTypes(pool)
 	for i, capacity := range all {
-		out = append(out, balloons(pool, capacity, want.share(i, len(all))))
+		out = append(out, placeholderDeployment(pool, capacity, want.share(i, len(all))))
 	}
 	return out
 }
@@ -23,7 +23,9 @@ func Made(pool *v1alpha1.WarmPool, want Want) []any {
 func NameFor(pool *v1alpha1.WarmPool, capacity string) string { return nameFor(pool, capacity) }
 
 // Without says that the cluster's API server has no image volumes.
-func (b *ByKind) Without() { b.balloon.images.known, b.balloon.images.there = true, false }
+func (b *Dispatcher) Without() {
+	b.placeholders.images.known, b.placeholders.images.supported = true, false
+}
 
 // ReadBuffer says what is made of a buffer's status, given as JSON.
 func ReadBuffer(fields map[string]any, now time.Time) (ready int32, remark string, err error) {
@@ -31,5 +33,5 @@ func ReadBuffer(fields map[string]any, now time.Time) (ready int32, remark strin
 	if err != nil {
 		return 0, "", err
 	}
-	return b.ready(), b.remark(now), nil
+	return b.ready(), b.warning(now), nil
 }

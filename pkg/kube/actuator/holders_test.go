@@ -28,9 +28,9 @@ func testNoBuffers(t *testing.T, s *scene) {
 	t.Helper()
 	pool := s.pool(byBuffer)
 	_, err := s.actuator.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "NoCapacityBuffer", "install their CRD", "spec.actuator.balloon")
-	_, err = s.actuator.Look(t.Context(), pool)
-	s.problem(err, "NoCapacityBuffer")
+	s.problem(err, "CapacityBufferNotInstalled", "install their CRD", "spec.actuator.placeholderPods")
+	_, err = s.actuator.Observe(t.Context(), pool)
+	s.problem(err, "CapacityBufferNotInstalled")
 	if err := s.actuator.Release(t.Context(), pool); err != nil {
 		t.Errorf("nothing to give back: %v", err)
 	}
@@ -81,7 +81,7 @@ func testBuffers(t *testing.T, s *scene) {
 		]}}`, "NOW", now))
 	held := s.hold(pool, 4, 0)
 	if held.Types[0] != (actuator.Count{Held: 4, Ready: 2}) ||
-		!strings.Contains(held.Remark, "to 2 of 4 chunks (gpus)") {
+		!strings.Contains(held.Warning, "to 2 of 4 chunks (gpus)") {
 		t.Errorf("limited by a quota: %+v", held)
 	}
 	pool = s.pool(types + "\n" + byBuffer)
@@ -99,14 +99,14 @@ func testSwitch(t *testing.T, s *scene) {
 	t.Helper()
 	s.classed(-10)
 	s.buffers()
-	s.hold(s.pool("  actuator: {balloon: {}}"), 3, 0)
+	s.hold(s.pool("  actuator: {placeholderPods: {}}"), 3, 0)
 	s.MustKubectl(t, "", "patch", "warmpool", "llama", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/actuator", "value": {"capacityBuffer": {}}}]`)
 	s.hold(s.stored(), 3, 0)
 	s.expect("no placeholders beside the buffer", s.all("deployments"), "")
 	s.expect("the buffer", s.all("capacitybuffers"), "warm-llama=3")
 	s.MustKubectl(t, "", "patch", "warmpool", "llama", "--type=json", "-p",
-		`[{"op": "replace", "path": "/spec/actuator", "value": {"balloon": {}}}]`)
+		`[{"op": "replace", "path": "/spec/actuator", "value": {"placeholderPods": {}}}]`)
 	s.hold(s.stored(), 3, 0)
 	s.expect("placeholders again", s.all("deployments"), "warm-llama=3")
 	s.expect("no buffer beside them", s.get("capacitybuffers,podtemplates", "{.items[*].metadata.name}"), "")
@@ -178,7 +178,7 @@ func testServing(t *testing.T, s *scene) {
 	pool = s.remember(s.hold(pool, 1, 0).Before)
 	s.MustKubectl(t, "", "autoscale", "deployment", "asleep", "--max=9", "--cpu=50%")
 	_, err := s.actuator.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "Serving", "HorizontalPodAutoscaler asleep", "never scales what serves")
+	s.problem(err, "TargetServes", "HorizontalPodAutoscaler asleep", "never scales what serves")
 	s.MustKubectl(t, "", "delete", "hpa", "asleep")
 	s.MustKubectl(t, `
 apiVersion: forewarm.dev/v1alpha1
@@ -186,7 +186,7 @@ kind: Forecast
 metadata: {name: llama, namespace: default}
 spec: {targetRef: {kind: Deployment, name: asleep}, signal: {query: x}}`, "create", "-f", "-")
 	_, err = s.actuator.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "Serving", "Forecast llama")
+	s.problem(err, "TargetServes", "Forecast llama")
 	s.expect("it is as it was", s.all("deployments"), "asleep=4")
 }
 
@@ -208,7 +208,7 @@ spec:
 	younger := s.stored()
 	younger.Name, younger.UID = "m-younger", "younger"
 	_, err := s.actuator.Hold(t.Context(), younger, actuator.Want{Base: 3})
-	s.problem(err, "TargetTaken", "the older pool llama")
+	s.problem(err, "TargetOfOlderPool", "the older pool llama")
 	s.hold(s.remember(older.Before), 1, 0)
 	s.expect("the older's", s.all("deployments"), "asleep=1")
 }
@@ -217,10 +217,10 @@ func testNoScale(t *testing.T, s *scene) {
 	t.Helper()
 	pool := s.pool(byScale("nowhere"))
 	_, err := s.actuator.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "NoTarget", "Deployment/nowhere is not there in default")
+	s.problem(err, "TargetNotFound", "Deployment/nowhere does not exist in default")
 	pool = s.pool("  actuator: {scale: {targetRef: {apiVersion: a/v1, kind: B, name: c}}}")
 	_, err = s.actuator.Hold(t.Context(), pool, actuator.Want{Base: 1})
-	s.problem(err, "NoTarget", "knows no kind B of a/v1")
+	s.problem(err, "TargetNotFound", "has no kind B of a/v1")
 
 	s.sleepers("asleep")
 	pool = s.pool(byScale("asleep"))
@@ -239,7 +239,7 @@ func testNoScale(t *testing.T, s *scene) {
 		if p := actuator.AsProblem(
 			err,
 		); p == nil ||
-			!strings.Contains(p.Message, "grant forewarm's service account patch") {
+			!strings.Contains(p.Message, "grant patch on it to Forewarm's service account") {
 			return err.Error()
 		}
 		return ""

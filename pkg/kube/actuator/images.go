@@ -10,17 +10,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// images finds out whether the cluster has image volumes (Kubernetes 1.35 has them by default): where it does not, its API
-// server drops the field, and then refuses a volume that is of no kind.
+// images finds out whether the cluster has image volumes (on by default in Kubernetes 1.35). Other API servers drop
+// the field, and then reject a volume without a source.
 type images struct {
 	deployments *owned
-	// known: the API server has been asked; there is what it said.
-	known, there bool
+	// known: the API server was asked; supported is its answer.
+	known, supported bool
 }
 
-// fit takes the image volumes from a Deployment where the cluster does not have them. It asks once in a process's life, by
-// having such a Deployment applied without effect.
-func (i *images) fit(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment) error {
+// dropUnsupported removes the image volumes from a Deployment where the cluster does not have them. It finds out once
+// per process, by a dry run.
+func (i *images) dropUnsupported(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Deployment) error {
 	if len(d.Spec.Template.Spec.Volumes) == 0 {
 		return nil
 	}
@@ -29,21 +29,21 @@ func (i *images) fit(ctx context.Context, pool *v1alpha1.WarmPool, d *appsv1.Dep
 		if err != nil {
 			return err
 		}
-		try := force()
+		try := forceApply()
 		try.DryRun = []string{metav1.DryRunAll}
 		tried, err := i.deployments.in(pool.Namespace).Apply(ctx, d.Name, object, try)
 		if err != nil && !apierrors.IsInvalid(err) {
-			return i.deployments.fault("try", pool, err)
+			return i.deployments.classifyError("try", pool, err)
 		}
-		// What else is invalid shows when it is applied in earnest; this is asked again until it is not.
+		// Other errors are reported when the Deployment is applied; this is tried again until there are none.
 		i.known = err == nil || invalidField(err, "spec.template.spec.volumes[0]")
-		if i.there = err == nil; i.there {
+		if i.supported = err == nil; i.supported {
 			kept, err := decode[appsv1.Deployment](tried.Object)
-			i.there = err == nil && len(kept.Spec.Template.Spec.Volumes) > 0 &&
+			i.supported = err == nil && len(kept.Spec.Template.Spec.Volumes) > 0 &&
 				kept.Spec.Template.Spec.Volumes[0].Image != nil
 		}
 	}
-	if !i.there {
+	if !i.supported {
 		d.Spec.Template.Spec.Volumes, d.Spec.Template.Spec.Containers[0].VolumeMounts = nil, nil
 	}
 	return nil

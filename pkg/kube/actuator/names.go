@@ -8,8 +8,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// What the pool's objects and pods are labelled with. Their selectors are made of these alone: they bear none of the
-// template's labels, by which Services and autoscalers would take them for replicas.
+// The labels of a pool's objects and pods. They have none of the template's labels, by which Services and autoscalers
+// would count them as replicas.
 const (
 	labelPool     = "forewarm.dev/warm-pool"
 	labelCapacity = "forewarm.dev/capacity-type"
@@ -17,52 +17,52 @@ const (
 	manager       = "forewarm"
 )
 
-// longest is what a label's value may have, and a name that pods are to be named by.
-const longest = 63
+// maxNameLength bounds a label's value, and a name from which pods are named.
+const maxNameLength = 63
 
-// selecting are the labels by which what a pool holds of a capacity type is found.
-func selecting(pool *v1alpha1.WarmPool, capacity string) map[string]string {
-	out := map[string]string{labelPool: bounded(pool.Name, pool.Name)}
+// selectorLabels returns the labels that select a pool's objects of a capacity type.
+func selectorLabels(pool *v1alpha1.WarmPool, capacity string) map[string]string {
+	out := map[string]string{labelPool: boundedName(pool.Name, pool.Name)}
 	if capacity != "" {
 		out[labelCapacity] = capacity
 	}
 	return out
 }
 
-// nameFor is what the pool's objects for a capacity type are called. Where there is one, the name ends in a hash: the pool
-// a-spot and the type spot of the pool a are not the same.
+// nameFor returns the name of a pool's objects of a capacity type. With a capacity type the name ends in a hash: the
+// pool a-spot and the type spot of the pool a must differ.
 func nameFor(pool *v1alpha1.WarmPool, capacity string) string {
 	name := "warm-" + strings.ReplaceAll(pool.Name, ".", "-")
 	whole := "warm-" + pool.Name
 	if capacity == "" {
-		return bounded(name, whole)
+		return boundedName(name, whole)
 	}
-	return hashed(name+"-"+capacity, whole+"/"+capacity)
+	return hashedName(name+"-"+capacity, whole+"/"+capacity)
 }
 
-// bounded is a name as it is where it is the whole and short enough, else one that ends in a hash of the whole.
-func bounded(name, whole string) string {
-	if name == whole && len(name) <= longest {
+// boundedName returns a name unchanged if it is complete and short enough, else one that ends in a hash of the whole.
+func boundedName(name, whole string) string {
+	if name == whole && len(name) <= maxNameLength {
 		return name
 	}
-	return hashed(name, whole)
+	return hashedName(name, whole)
 }
 
-func hashed(name, whole string) string {
+func hashedName(name, whole string) string {
 	sum := sha256.Sum256([]byte(whole))
 	suffix := "-" + hex.EncodeToString(sum[:4])
-	return strings.TrimRight(name[:min(len(name), longest-len(suffix))], "-.") + suffix
+	return strings.TrimRight(name[:min(len(name), maxNameLength-len(suffix))], "-.") + suffix
 }
 
-// capacities are the capacity types of a pool: one without a name where it has none.
-func capacities(pool *v1alpha1.WarmPool) []v1alpha1.CapacityType {
+// capacityTypes returns the capacity types of a pool: one without a name where it has none.
+func capacityTypes(pool *v1alpha1.WarmPool) []v1alpha1.CapacityType {
 	if len(pool.Spec.CapacityTypes) == 0 {
 		return []v1alpha1.CapacityType{{}}
 	}
 	return pool.Spec.CapacityTypes
 }
 
-// share is how many chunks of the i-th of n capacity types are wanted. With one type it holds all.
+// share returns how many chunks of the i-th of n capacity types are wanted. A single type has all.
 func (w Want) share(i, n int) int {
 	switch {
 	case n == 1:

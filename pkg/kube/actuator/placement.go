@@ -10,17 +10,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// place gives a placeholder the template's affinity and topology spread. Both speak of pods by their labels, as a rule by
-// the template's own, which a placeholder does not have:
+// adaptPlacement gives a placeholder pod the template's affinity and topology spread. Both select pods by labels,
+// mostly those of the template, which a placeholder pod does not have:
 //
-//   - Spread constraints count placeholders: these spread over zones by themselves, so that whichever zone a real pod must
-//     go to holds some.
-//   - Affinity to the template's own pods becomes affinity to the other placeholders: a gang's places lie together, also
-//     while nobody runs.
-//   - Anti-affinity to the template's own pods stays, since a real pod could not go there either, and holds between
-//     placeholders as well.
+//   - Spread constraints count placeholder pods, so that these spread over zones and each zone holds some.
+//   - Affinity to the template's own pods becomes affinity to the other placeholder pods: a gang's places are together,
+//     also while no replica runs.
+//   - Anti-affinity to the template's own pods stays, because a real pod could not go there either, and also applies
+//     between placeholder pods.
 //   - Terms about other pods stay as they are.
-func place(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string]string) {
+func adaptPlacement(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string]string) {
 	from := pool.Spec.Chunk.PodTemplate.DeepCopy()
 	out.TopologySpreadConstraints = from.Spec.TopologySpreadConstraints
 	for i := range out.TopologySpreadConstraints {
@@ -48,14 +47,14 @@ func place(out *corev1.PodSpec, pool *v1alpha1.WarmPool, own map[string]string) 
 	}
 }
 
-// rewriter makes terms about the template's own pods terms about placeholders.
+// rewriter turns terms about the template's own pods into terms about placeholder pods.
 type rewriter struct {
 	namespace string
 	labels    labels.Set
 	own       map[string]string
 }
 
-// rewrite makes terms the placeholders'; keep says whether those about the template's pods stay beside their own.
+// rewrite turns terms into those of placeholder pods. keep: terms about the template's pods stay beside the new ones.
 func (r rewriter) rewrite(required *[]corev1.PodAffinityTerm, preferred *[]corev1.WeightedPodAffinityTerm, keep bool) {
 	var terms []corev1.PodAffinityTerm
 	for _, term := range *required {
@@ -70,8 +69,8 @@ func (r rewriter) rewrite(required *[]corev1.PodAffinityTerm, preferred *[]corev
 	*required, *preferred = terms, weighted
 }
 
-// terms are what a term is for placeholders. The keys whose values are the scheduled pod's own are left out: a placeholder
-// has others.
+// terms returns the terms of placeholder pods for a term. It drops the keys that are matched with the scheduled pod's
+// own labels: a placeholder pod has others.
 func (r rewriter) terms(term corev1.PodAffinityTerm, keep bool) []corev1.PodAffinityTerm {
 	other := term
 	other.MatchLabelKeys, other.MismatchLabelKeys = nil, nil
@@ -88,7 +87,7 @@ func (r rewriter) terms(term corev1.PodAffinityTerm, keep bool) []corev1.PodAffi
 	return []corev1.PodAffinityTerm{own}
 }
 
-// self says whether a term speaks of the template's own pods.
+// self reports whether a term selects the template's own pods.
 func (r rewriter) self(term *corev1.PodAffinityTerm) bool {
 	if len(r.labels) == 0 || len(term.Namespaces) > 0 && !slices.Contains(term.Namespaces, r.namespace) {
 		return false

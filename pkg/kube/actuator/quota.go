@@ -14,10 +14,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// crowded says that a ResourceQuota leaves no room for a real pod because it counts placeholders. Such a pod is refused
-// before there is anything for the scheduler to preempt, so that the pool keeps out what it was made for. Where quotas may
-// not be listed nothing is said.
-func crowded(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.WarmPool) (string, error) {
+// quotaWarning returns a warning where a ResourceQuota leaves no room for a real pod because it counts placeholder
+// pods. The API server rejects such a pod before the scheduler can preempt anything, so the pool would block its own
+// members. It is empty where quotas cannot be listed.
+func quotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.WarmPool) (string, error) {
 	all, err := client.CoreV1().ResourceQuotas(pool.Namespace).List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
 		return "", nil
@@ -25,17 +25,19 @@ func crowded(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.Wa
 	if err != nil {
 		return "", fmt.Errorf("list the quotas of %s: %w", pool.Namespace, err)
 	}
-	chunk, class := counted(takes(&pool.Spec.Chunk.PodTemplate.Spec)), pool.Spec.Actuator.Balloon.PriorityClassName
+	chunk, class := quotaResources(
+		chunkResources(&pool.Spec.Chunk.PodTemplate.Spec),
+	), pool.Spec.Actuator.PlaceholderPods.PriorityClassName
 	for i := range all.Items {
 		q := &all.Items[i]
-		if !counts(&q.Spec, class) {
+		if !quotaCounts(&q.Spec, class) {
 			continue
 		}
-		if name, full := fullFor(chunk, &q.Status); full {
+		if name, full := exhaustedResource(chunk, &q.Status); full {
 			used, hard := q.Status.Used[name], q.Status.Hard[name]
 			return fmt.Sprintf(
-				"the ResourceQuota %s counts placeholders, and with %s of %s %s used it refuses the real "+
-					"pods that are to take their places: let it select other priority classes (scopeSelector, PriorityClass "+
+				"the ResourceQuota %s counts placeholder pods, and with %s of %s %s used it rejects the real "+
+					"pods that need their places: let it select other priority classes (scopeSelector, PriorityClass "+
 					"NotIn [%s]), raise it, or lower spec.max",
 				q.Name,
 				used.String(),
@@ -48,8 +50,8 @@ func crowded(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.Wa
 	return "", nil
 }
 
-// fullFor is the first resource by name of which a quota has less left than a pod takes.
-func fullFor(pod corev1.ResourceList, quota *corev1.ResourceQuotaStatus) (corev1.ResourceName, bool) {
+// exhaustedResource returns the first resource, by name, of which a quota has less left than a pod requests.
+func exhaustedResource(pod corev1.ResourceList, quota *corev1.ResourceQuotaStatus) (corev1.ResourceName, bool) {
 	for _, name := range slices.Sorted(maps.Keys(pod)) {
 		left, bounded := quota.Hard[name]
 		if !bounded {
@@ -64,13 +66,13 @@ func fullFor(pod corev1.ResourceList, quota *corev1.ResourceQuotaStatus) (corev1
 	return "", false
 }
 
-// counted are the resources of a pod under the names by which quotas count them.
-func counted(r corev1.ResourceRequirements) corev1.ResourceList {
+// quotaResources returns the resources of a pod under the names that quotas use.
+func quotaResources(r corev1.ResourceRequirements) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, amount := range r.Requests {
 		out[corev1.DefaultResourceRequestsPrefix+name] = amount
-		if overcommitted(name) {
-			out[name] = amount // requests.cpu goes by cpu, too.
+		if isOvercommittable(name) {
+			out[name] = amount // Quotas call requests.cpu cpu, too.
 		}
 	}
 	for name, amount := range r.Limits {
@@ -79,8 +81,8 @@ func counted(r corev1.ResourceRequirements) corev1.ResourceList {
 	return out
 }
 
-// counts says whether a quota counts pods of a priority class that have requests and no deadline.
-func counts(quota *corev1.ResourceQuotaSpec, class string) bool {
+// quotaCounts reports whether a quota counts pods of a priority class with requests and without a deadline.
+func quotaCounts(quota *corev1.ResourceQuotaSpec, class string) bool {
 	for _, scope := range quota.Scopes {
 		if scope == corev1.ResourceQuotaScopeBestEffort || scope == corev1.ResourceQuotaScopeTerminating {
 			return false

@@ -16,34 +16,34 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// Scale sets the replicas of something that has a scale sub-resource, in the pool's namespace, whose replicas are the
-// chunks: a set of sleeping replicas, a static node pool. What it had before is given back. It never sets the scale of a
-// workload that serves (see serving).
+// Scale sets the replicas of an object with a scale subresource, in the pool's namespace, whose replicas are the
+// chunks: a set of sleeping replicas, a static node pool. Release restores the previous number. It never scales a
+// workload that serves (see checkServing).
 type Scale struct {
 	client dynamic.Interface
 	mapper meta.ResettableRESTMapper
 }
 
-// Hold sets the replicas. The first time it sets nothing and returns what there is in Held.Before: it sets them once the
+// Hold sets the replicas. The first call only returns the current number in Held.Before. It sets replicas once the
 // pool's status has that.
 func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (Held, error) {
 	target := pool.Spec.Actuator.Scale.TargetRef
 	if len(pool.Spec.CapacityTypes) > 1 {
-		return Held{}, problem("OneTarget",
-			"a scale is one number: remove spec.capacityTypes, or use spec.actuator.balloon or capacityBuffer")
+		return Held{}, problem(v1alpha1.PoolReasonCapacityTypesNotSupported,
+			"a scale has one number of replicas: remove spec.capacityTypes, or use another actuator")
 	}
 	before := pool.Status.ScaleBefore
 	if before != nil && before.TargetRef != target {
-		// The spec named another before.
+		// The spec named another target before.
 		if err := s.giveBack(ctx, pool); err != nil {
 			return Held{}, err
 		}
 		before = nil
 	}
-	if err := s.rival(ctx, pool, target); err != nil {
+	if err := s.checkOlderPool(ctx, pool, target); err != nil {
 		return Held{}, err
 	}
-	if err := s.serving(ctx, pool.Namespace, target); err != nil {
+	if err := s.checkServing(ctx, pool.Namespace, target); err != nil {
 		return Held{}, err
 	}
 	now, err := s.read(ctx, pool.Namespace, target)
@@ -61,8 +61,8 @@ func (s *Scale) Hold(ctx context.Context, pool *v1alpha1.WarmPool, want Want) (H
 	return heldBy(pool, now, before), nil
 }
 
-// Look reads the replicas.
-func (s *Scale) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
+// Observe reads the replicas.
+func (s *Scale) Observe(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error) {
 	now, err := s.read(ctx, pool.Namespace, pool.Spec.Actuator.Scale.TargetRef)
 	if err != nil {
 		return Held{}, err
@@ -70,7 +70,7 @@ func (s *Scale) Look(ctx context.Context, pool *v1alpha1.WarmPool) (Held, error)
 	return heldBy(pool, now, pool.Status.ScaleBefore), nil
 }
 
-// Release sets the replicas that there were before, where the pool has set any. A target that is gone needs none.
+// Release restores the previous replicas, if the pool has set any. A target that does not exist needs nothing.
 func (s *Scale) Release(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	if pool.Status.ScaleBefore == nil {
 		return nil
@@ -83,34 +83,37 @@ func (s *Scale) giveBack(ctx context.Context, pool *v1alpha1.WarmPool) error {
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		return s.set(ctx, pool.Namespace, before.TargetRef, before.Replicas, "")
 	})
-	if p := AsProblem(err); p != nil && p.Reason == reasonNoTarget {
+	if p := AsProblem(err); p != nil && p.Reason == v1alpha1.PoolReasonTargetNotFound {
 		return nil
 	}
 	return err
 }
 
-// heldBy is what a scale says. What the pool has not set yet is not held by it.
+// heldBy returns what a scale holds. Replicas that the pool has not set do not count.
 func heldBy(pool *v1alpha1.WarmPool, scale *autoscalingv1.Scale, before *v1alpha1.ScaleBefore) Held {
-	count := Count{Name: capacities(pool)[0].Name}
+	count := Count{Name: capacityTypes(pool)[0].Name}
 	if pool.Status.ScaleBefore != nil {
 		count.Held, count.Ready = scale.Spec.Replicas, min(scale.Spec.Replicas, scale.Status.Replicas)
 	}
 	return Held{Types: []Count{count}, Before: before}
 }
 
-const reasonNoTarget = "NoTarget"
-
-// resource is where objects of a target's kind are.
+// resource returns the client of a target's kind.
 func (s *Scale) resource(namespace string, target v1alpha1.TargetRef) (dynamic.ResourceInterface, error) {
 	version, err := schema.ParseGroupVersion(target.APIVersion)
 	if err != nil {
-		return nil, problem(reasonNoTarget, "spec.actuator.scale.targetRef: %s", plain(err))
+		return nil, problem(v1alpha1.PoolReasonTargetNotFound, "spec.actuator.scale.targetRef: %s", errorLine(err))
 	}
 	mapping, err := s.mapper.RESTMapping(version.WithKind(target.Kind).GroupKind(), version.Version)
 	switch {
 	case meta.IsNoMatchError(err):
-		s.mapper.Reset() // What was read of the cluster's kinds may be older than this one.
-		return nil, problem(reasonNoTarget, "the cluster knows no kind %s of %s", target.Kind, target.APIVersion)
+		s.mapper.Reset() // The cached kinds may be older than this one.
+		return nil, problem(
+			v1alpha1.PoolReasonTargetNotFound,
+			"the cluster has no kind %s of %s",
+			target.Kind,
+			target.APIVersion,
+		)
 	case err != nil:
 		return nil, fmt.Errorf("look for the kind %s: %w", target.Kind, err)
 	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
@@ -126,12 +129,12 @@ func (s *Scale) read(ctx context.Context, namespace string, target v1alpha1.Targ
 	}
 	found, err := resource.Get(ctx, target.Name, metav1.GetOptions{}, "scale")
 	if err != nil {
-		return nil, scaleFault("read", namespace, target, err)
+		return nil, scaleError("read", namespace, target, err)
 	}
 	return decode[autoscalingv1.Scale](found.Object)
 }
 
-// set sets the replicas of a target, as it was read where a version is given.
+// set sets the replicas of a target. With a version, the API server rejects it if the target has changed.
 func (s *Scale) set(
 	ctx context.Context, namespace string, target v1alpha1.TargetRef, replicas int32, version string,
 ) error {
@@ -146,25 +149,36 @@ func (s *Scale) set(
 	_, err = resource.Patch(ctx, target.Name, types.MergePatchType, []byte(patch),
 		metav1.PatchOptions{FieldManager: FieldManager}, "scale")
 	if err != nil {
-		return scaleFault("set", namespace, target, err)
+		return scaleError("set", namespace, target, err)
 	}
 	return nil
 }
 
-func named(target v1alpha1.TargetRef) string { return target.Kind + "/" + target.Name }
+func refOf(target v1alpha1.TargetRef) string { return target.Kind + "/" + target.Name }
 
-func scaleFault(doing, namespace string, target v1alpha1.TargetRef, err error) error {
+func scaleError(doing, namespace string, target v1alpha1.TargetRef, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem(reasonNoTarget, "%s is not there in %s, or cannot be scaled", named(target), namespace)
+		return problem(
+			v1alpha1.PoolReasonTargetNotFound,
+			"%s does not exist in %s, or has no scale subresource",
+			refOf(target),
+			namespace,
+		)
 	case apierrors.IsForbidden(err) && doing == "set":
-		const text = "the scale of %s must not be set: grant forewarm's service account patch on it by a Role in %s " +
-			"(deploy/ does not: it would be the right to scale everything)"
-		return problem(reasonForbidden, text, named(target), namespace)
+		const text = "cannot set the scale of %s: grant patch on it to Forewarm's service account by a Role in %s " +
+			"(deploy/ does not grant it, because it would be the right to scale everything)"
+		return problem(v1alpha1.PoolReasonForbidden, text, refOf(target), namespace)
 	case apierrors.IsForbidden(err):
-		return problem(reasonForbidden, "the scale of %s must not be read: apply deploy/rbac", named(target))
+		return problem(v1alpha1.PoolReasonForbidden, "cannot read the scale of %s: apply deploy/rbac", refOf(target))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
-		return problem("Refused", "the scale of %s cannot be %s: %s", named(target), doing, plain(err))
+		return problem(
+			v1alpha1.PoolReasonRejected,
+			"cannot %s the scale of %s: %s",
+			doing,
+			refOf(target),
+			errorLine(err),
+		)
 	}
-	return fmt.Errorf("%s the scale of %s in %s: %w", doing, named(target), namespace, err)
+	return fmt.Errorf("%s the scale of %s in %s: %w", doing, refOf(target), namespace, err)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// scaler is a kind of object that says of a workload that it is another's to scale.
+// scaler is a kind of object whose reference to a workload means that it serves.
 type scaler struct {
 	resource schema.GroupVersionResource
 	kind     string
@@ -23,7 +23,7 @@ type scaler struct {
 	path []string
 }
 
-// scalers are the kinds that scale workloads which serve. What a Forecast is about serves, too.
+// scalers returns the kinds that refer to serving workloads: autoscalers and Forecasts.
 func scalers() []scaler {
 	autoscaling := schema.GroupVersion{Group: "autoscaling", Version: "v2"}
 	keda := schema.GroupVersion{Group: "keda.sh", Version: "v1alpha1"}
@@ -38,7 +38,7 @@ func scalers() []scaler {
 	}
 }
 
-// referring are the objects of a kind that refer to a target; none in a cluster that does not know the kind.
+// referring returns the objects of a kind that refer to a target; none in a cluster without the kind.
 func (s *Scale) referring(
 	ctx context.Context, k scaler, namespace string, target v1alpha1.TargetRef,
 ) ([]unstructured.Unstructured, error) {
@@ -47,9 +47,9 @@ func (s *Scale) referring(
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case apierrors.IsForbidden(err):
-		return nil, problem(reasonForbidden,
-			"%ss must not be listed in %s, so that it is not known whether %s serves: apply deploy/rbac",
-			k.kind, namespace, named(target))
+		return nil, problem(v1alpha1.PoolReasonForbidden,
+			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/rbac",
+			k.kind, namespace, refOf(target))
 	case err != nil:
 		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, namespace, err)
 	}
@@ -58,27 +58,31 @@ func (s *Scale) referring(
 	}), nil
 }
 
-// serving is a Problem where a target is a workload that serves: one that a Forecast is about, or an autoscaler scales.
-func (s *Scale) serving(ctx context.Context, namespace string, target v1alpha1.TargetRef) error {
+// checkServing returns a Problem where a target serves: a Forecast or an autoscaler refers to it.
+func (s *Scale) checkServing(ctx context.Context, namespace string, target v1alpha1.TargetRef) error {
 	for _, k := range scalers() {
 		all, err := s.referring(ctx, k, namespace, target)
 		if err != nil {
 			return err
 		}
 		if len(all) > 0 {
-			return problem("Serving",
-				"%s serves: the %s %s refers to it; a pool never scales what serves. Name a target of the pool's own",
-				named(target), k.kind, all[0].GetName())
+			return problem(
+				v1alpha1.PoolReasonTargetServes,
+				"%s serves, because the %s %s refers to it. A pool never scales what serves: name a target of the pool's own",
+				refOf(target),
+				k.kind,
+				all[0].GetName(),
+			)
 		}
 	}
 	return nil
 }
 
-// refers says whether an object's reference is to a target, whatever version of its group either names.
+// refers reports whether an object refers to a target, in any version of its group.
 func refers(object *unstructured.Unstructured, path []string, target v1alpha1.TargetRef) bool {
 	found, _, err := unstructured.NestedMap(object.Object, path...)
 	if err != nil {
-		return false // It has none, and scales nothing.
+		return false // It refers to nothing.
 	}
 	field := func(name, standard string) string {
 		if text, isText := found[name].(string); isText && text != "" {
@@ -99,9 +103,9 @@ func groupOf(version string) string {
 	return v.Group
 }
 
-// rival is a Problem where an older pool of the namespace sets a target already: two would undo each other's work, and the
-// second would give back what the first had set.
-func (s *Scale) rival(ctx context.Context, pool *v1alpha1.WarmPool, target v1alpha1.TargetRef) error {
+// checkOlderPool returns a Problem where an older pool of the namespace scales the target: two would undo each
+// other's work, and the second would restore what the first had set.
+func (s *Scale) checkOlderPool(ctx context.Context, pool *v1alpha1.WarmPool, target v1alpha1.TargetRef) error {
 	pools := scaler{
 		v1alpha1.GroupVersion().WithResource("warmpools"), v1alpha1.WarmPoolKind,
 		[]string{"spec", "actuator", "scale", "targetRef"},
@@ -113,17 +117,17 @@ func (s *Scale) rival(ctx context.Context, pool *v1alpha1.WarmPool, target v1alp
 	for i := range all {
 		if ByAge(&all[i], pool) < 0 {
 			return problem(
-				"TargetTaken",
-				"the older pool %s sets the scale of %s: name another",
+				v1alpha1.PoolReasonTargetOfOlderPool,
+				"the older pool %s scales %s: name another target",
 				all[i].GetName(),
-				named(target),
+				refOf(target),
 			)
 		}
 	}
 	return nil
 }
 
-// ByAge orders pools, the oldest first; of two that were made in the same second the first by name is the older.
+// ByAge orders pools, the oldest first. Pools that were created in the same second are ordered by name.
 func ByAge(a, b metav1.Object) int {
 	one, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(one.Compare(other.Time), strings.Compare(a.GetName(), b.GetName()))

@@ -1,7 +1,7 @@
-// Package apiservices watches to whom the API groups of a cluster lead. A group like external.metrics.k8s.io has one owner
-// in a cluster, the server behind its APIService; KEDA's chart takes that one, and whoever applies another manifest takes
-// it from its owner without a word. Forewarm takes none: it says who holds them, in every Forecast's status, and where
-// one changes hands, in an event and the log.
+// Package apiservices watches which services own the metrics API groups of a cluster. A group like
+// external.metrics.k8s.io has one owner, the server behind its APIService. KEDA's chart owns this one, and any
+// manifest that is applied later takes it without a warning. Forewarm takes none at run time: it reports the owners
+// in every Forecast's status, and changes by an event and a log line.
 package apiservices
 
 import (
@@ -25,19 +25,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Watch knows who holds the groups. It is safe for concurrent use.
+// Watch watches the owners of the groups. It is safe for concurrent use.
 type Watch struct {
 	own      Service
 	log      *slog.Logger
 	informer cache.SharedIndexInformer
 
-	mu       sync.Mutex
-	holdings Holdings // nil until known; never changed, but replaced
-	refused  string   // why it cannot be known
-	changed  chan struct{}
+	mu      sync.Mutex
+	owners  Owners // nil until known; never changed, but replaced
+	refused string // why it cannot be known
+	changed chan struct{}
 }
 
-// New prepares to watch the APIServices of a cluster for one's own service, NAMESPACE/NAME. Nothing is asked before Run.
+// New returns a watch of the APIServices of a cluster for Forewarm's own service, NAMESPACE/NAME. It sends no
+// requests before Run.
 func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 	client, err := dynamic.NewForConfig(cluster)
 	if err != nil {
@@ -48,14 +49,16 @@ func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 		own: own, log: log, changed: make(chan struct{}, 1),
 		informer: dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer(),
 	}
-	if err = w.informer.SetTransform(strip); err != nil {
+	if err = w.informer.SetTransform(trimObject); err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
 	}
-	if err = w.informer.SetWatchErrorHandlerWithContext(w.failed); err != nil {
+	if err = w.informer.SetWatchErrorHandlerWithContext(w.watchFailed); err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
 	}
 	_, err = w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { w.look() }, UpdateFunc: func(any, any) { w.look() }, DeleteFunc: func(any) { w.look() },
+		AddFunc:    func(any) { w.refresh() },
+		UpdateFunc: func(any, any) { w.refresh() },
+		DeleteFunc: func(any) { w.refresh() },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
@@ -63,13 +66,13 @@ func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 	return w, nil
 }
 
-// strip keeps of an APIService what is looked at: its certificate authorities may be long.
-func strip(item any) (any, error) {
+// trimObject keeps the fields of an APIService that are used: its certificate authorities may be long.
+func trimObject(item any) (any, error) {
 	object, ok := item.(*unstructured.Unstructured)
 	if !ok {
 		return item, nil
 	}
-	group, namespace, name := read(object)
+	group, namespace, name := groupAndService(object)
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetAPIVersion(object.GetAPIVersion())
 	out.SetKind(object.GetKind())
@@ -79,9 +82,9 @@ func strip(item any) (any, error) {
 	return out, nil
 }
 
-// read is the group of an APIService, and the namespace and name of the service behind it; fields that are not there are
-// empty.
-func read(object *unstructured.Unstructured) (group, namespace, name string) {
+// groupAndService returns the group of an APIService, and the namespace and name of the service behind it; missing
+// fields are empty.
+func groupAndService(object *unstructured.Unstructured) (group, namespace, name string) {
 	text := func(path ...string) string {
 		value, _, err := unstructured.NestedString(object.Object, path...)
 		if err != nil {
@@ -92,55 +95,55 @@ func read(object *unstructured.Unstructured) (group, namespace, name string) {
 	return text("spec", "group"), text("spec", "service", "namespace"), text("spec", "service", "name")
 }
 
-// Run watches until the context ends. A cluster that does not answer is asked again with growing pauses; one that
-// refuses leaves the holders unknown.
+// Run watches until the context ends. It retries with growing intervals; without the right to read, the owners stay
+// unknown.
 func (w *Watch) Run(ctx context.Context) error {
 	w.informer.RunWithContext(ctx)
 	return nil
 }
 
-// failed notes that the watch is refused, and says so once.
-func (w *Watch) failed(ctx context.Context, _ *cache.Reflector, err error) {
+// watchFailed records and logs why the owners are unknown, once for each error.
+func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if text := err.Error(); w.refused != text && w.holdings == nil {
+	if text := err.Error(); w.refused != text && w.owners == nil {
 		w.refused = text
-		w.log.WarnContext(ctx, "who holds the API groups is not known, trying again", "error", err)
+		w.log.WarnContext(ctx, "the owners of the metrics API groups are unknown, retrying", "error", err)
 	}
 }
 
-// look reads the holders anew.
-func (w *Watch) look() {
-	holdings := Holdings{}
+// refresh reads the owners again.
+func (w *Watch) refresh() {
+	holdings := Owners{}
 	for _, item := range w.informer.GetStore().List() {
 		object, ok := item.(*unstructured.Unstructured)
 		if !ok {
 			continue
 		}
-		if group, namespace, name := read(object); slices.Contains(groups(), group) && name != "" {
+		if group, namespace, name := groupAndService(object); slices.Contains(groups(), group) && name != "" {
 			holdings.add(group, Service(namespace+"/"+name))
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.holdings = holdings
+	w.owners = holdings
 	select {
 	case w.changed <- struct{}{}:
-	default: // One is on its way already.
+	default: // A notification is pending already.
 	}
 }
 
-// known are the holders, nil while they are not all known. Read only.
-func (w *Watch) known() Holdings {
+// known returns the owners; nil while they are not all known. Read only.
+func (w *Watch) known() Owners {
 	if !w.informer.HasSynced() {
 		return nil
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.holdings
+	return w.owners
 }
 
-// Conditions are what a Forecast's status says of the way to it; none while it is not known.
+// Conditions returns the condition Reachable; none while the owners are unknown.
 func (w *Watch) Conditions() []snapshot.Condition {
 	holdings := w.known()
 	if holdings == nil {
@@ -149,14 +152,14 @@ func (w *Watch) Conditions() []snapshot.Condition {
 	return []snapshot.Condition{holdings.condition(w.own)}
 }
 
-// Tell records an event about forewarm's own service, and logs, whenever a group changes hands, until the context ends.
-// Only the leader should, or an event comes from each replica.
-func (w *Watch) Tell(ctx context.Context, events record.EventRecorder) {
-	var before Holdings
+// ReportChanges emits an event about Forewarm's own service, and a log line, whenever the owner of a group changes,
+// until the context ends. Only the leader should call it, or each replica emits one.
+func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) {
+	var before Owners
 	for {
 		now := w.known()
-		for _, c := range changes(before, now, w.own) {
-			w.tell(ctx, events, c)
+		for _, c := range changesSince(before, now, w.own) {
+			w.reportChange(ctx, events, c)
 		}
 		if now != nil {
 			before = now
@@ -169,7 +172,7 @@ func (w *Watch) Tell(ctx context.Context, events record.EventRecorder) {
 	}
 }
 
-func (w *Watch) tell(ctx context.Context, events record.EventRecorder, c change) {
+func (w *Watch) reportChange(ctx context.Context, events record.EventRecorder, c change) {
 	kind, reason, level := core.EventTypeNormal, "APIServiceHeld", slog.LevelInfo
 	switch {
 	case c.lost:
@@ -177,27 +180,27 @@ func (w *Watch) tell(ctx context.Context, events record.EventRecorder, c change)
 	case !c.gained:
 		reason = "APIServiceMoved"
 	}
-	w.log.Log(ctx, level, "an API group has changed hands", "group", c.group, "now", c.words)
-	events.Event(w.object(), kind, reason, c.words)
+	w.log.Log(ctx, level, "the owner of an API group changed", "group", c.group, "now", c.message)
+	events.Event(w.object(), kind, reason, c.message)
 }
 
-// object is forewarm's own service, which its events are about.
+// object returns Forewarm's own service, which the events are about.
 func (w *Watch) object() runtime.Object {
-	namespace, name, _ := cut(w.own)
+	namespace, name, _ := split(w.own)
 	return &core.ObjectReference{APIVersion: "v1", Kind: "Service", Namespace: namespace, Name: name}
 }
 
 var _ prometheus.Collector = (*Watch)(nil)
 
-// held is 1 where a group leads to forewarm in all of its versions.
-var held = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
+// ownedDesc is 1 where all versions of a group lead to Forewarm.
+var ownedDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_api_group_held", "Whether the API group leads to this forewarm's service (1) or elsewhere (0).",
 	[]string{"group"}, nil)
 
 // Describe implements prometheus.Collector.
-func (*Watch) Describe(out chan<- *prometheus.Desc) { out <- held }
+func (*Watch) Describe(out chan<- *prometheus.Desc) { out <- ownedDesc }
 
-// Collect sends a gauge for each group; none while the holders are not known.
+// Collect sends a gauge for each group; none while the owners are unknown.
 func (w *Watch) Collect(out chan<- prometheus.Metric) {
 	holdings := w.known()
 	if holdings == nil {
@@ -205,9 +208,9 @@ func (w *Watch) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, group := range groups() {
 		value := 0.0
-		if holdings.holds(group, w.own) {
+		if holdings.ownedBy(group, w.own) {
 			value = 1
 		}
-		out <- prometheus.MustNewConstMetric(held, prometheus.GaugeValue, value, group)
+		out <- prometheus.MustNewConstMetric(ownedDesc, prometheus.GaugeValue, value, group)
 	}
 }

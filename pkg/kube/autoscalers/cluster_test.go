@@ -60,12 +60,12 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, hpaText, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama") })
 	watch := follow(t, c.User(t, "newcomer"))
-	if !watch.Settle(t.Context(), 10*time.Second) {
+	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("a refusal does not settle the watch")
 	}
 	// The API server says so too of a kind that it does not know.
-	expectProblem(t, watch, "HorizontalPodAutoscalers cannot be read: apply deploy/rbac; "+
-		"ScaledObjects cannot be read: apply deploy/rbac")
+	expectProblem(t, watch, "cannot read HorizontalPodAutoscalers: apply deploy/rbac; "+
+		"cannot read ScaledObjects: apply deploy/rbac")
 	expect(t, watch, "")
 	c.MustKubectl(
 		t,
@@ -79,7 +79,7 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "create", "clusterrolebinding", "scalers", "--clusterrole=scalers", "--user=newcomer")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "scalers") })
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
-	expectProblem(t, watch, "ScaledObjects cannot be read: apply deploy/rbac")
+	expectProblem(t, watch, "cannot read ScaledObjects: apply deploy/rbac")
 }
 
 // scaledObjectKind is KEDA's kind without its schema.
@@ -114,7 +114,7 @@ func testKEDA(t *testing.T, c *testcluster.Cluster) {
 	must(t, err)
 	c.MustKubectl(t, string(text), "create", "-f", "-")
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64 ScaledObject/b=16")
-	before := watch.To(inflight)
+	before := watch.References(inflight)
 
 	c.MustKubectl(
 		t,
@@ -131,7 +131,7 @@ func testKEDA(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--subresource=status", "--type=merge", "-p",
 		`{"status": {"currentReplicas": 3, "desiredReplicas": 4, "conditions": [], "currentMetrics": []}}`)
 	time.Sleep(500 * time.Millisecond)
-	if after := watch.To(inflight); &after[0] != &before[0] {
+	if after := watch.References(inflight); &after[0] != &before[0] {
 		t.Errorf("a status made the list anew: %s", say(after))
 	}
 	c.MustKubectl(t, "", "delete", "crd", "scaledobjects.keda.sh")

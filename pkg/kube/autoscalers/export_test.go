@@ -13,11 +13,11 @@ func NewIndex() Index { return Index{newIndex()} }
 
 // Set replaces the references of an autoscaler.
 func (x *Index) Set(kind, name string, references []autoscaler.Reference) {
-	x.set(id{namespace: "default", kind: kind, name: name}, references)
+	x.set(autoscalerID{namespace: "default", kind: kind, name: name}, references)
 }
 
 // Found are the references to a Forecast.
-func (x *Index) Found(forecast snapshot.Key) []autoscaler.Reference { return x.found[forecast] }
+func (x *Index) Found(forecast snapshot.Key) []autoscaler.Reference { return x.references[forecast] }
 
 // Size is how much is kept: autoscalers, and Forecasts that they name.
-func (x *Index) Size() (autoscalers, forecasts int) { return len(x.of), len(x.to) }
+func (x *Index) Size() (autoscalers, forecasts int) { return len(x.byAutoscaler), len(x.byForecast) }

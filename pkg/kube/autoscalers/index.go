@@ -10,81 +10,83 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// index has the references of every autoscaler, by the Forecast that they name.
+// index has the references of every autoscaler, by Forecast.
 type index struct {
-	// of are those of an autoscaler; one without any is not there.
-	of map[id][]autoscaler.Reference
-	// to are the autoscalers that name a Forecast.
-	to map[snapshot.Key]map[id]bool
-	// found are the references to a Forecast, in the order of the autoscalers' names. The slices are never changed, so that
-	// whoever got one has still the same one where nothing has changed.
-	found map[snapshot.Key][]autoscaler.Reference
+	// byAutoscaler are the references of an autoscaler. One without any is absent.
+	byAutoscaler map[autoscalerID][]autoscaler.Reference
+	// byForecast are the autoscalers that name a Forecast.
+	byForecast map[snapshot.Key]map[autoscalerID]bool
+	// references to a Forecast, in the order of the autoscalers' names. The slices are never modified, so that
+	// callers can compare them by identity.
+	references map[snapshot.Key][]autoscaler.Reference
 }
 
-// id is an autoscaler in a cluster.
-type id struct{ namespace, kind, name string }
+// autoscalerID names an autoscaler in a cluster.
+type autoscalerID struct{ namespace, kind, name string }
 
 func newIndex() index {
 	return index{
-		of:    map[id][]autoscaler.Reference{},
-		to:    map[snapshot.Key]map[id]bool{},
-		found: map[snapshot.Key][]autoscaler.Reference{},
+		byAutoscaler: map[autoscalerID][]autoscaler.Reference{},
+		byForecast:   map[snapshot.Key]map[autoscalerID]bool{},
+		references:   map[snapshot.Key][]autoscaler.Reference{},
 	}
 }
 
-// set replaces the references of an autoscaler; where they are the same, nothing happens.
-func (x *index) set(name id, references []autoscaler.Reference) {
-	before := x.of[name]
+// set replaces the references of an autoscaler, if they changed.
+func (x *index) set(name autoscalerID, references []autoscaler.Reference) {
+	before := x.byAutoscaler[name]
 	if len(before) == 0 && len(references) == 0 || reflect.DeepEqual(before, references) {
 		return
 	}
 	touched := map[snapshot.Key]bool{}
 	for i := range before {
 		forecast := before[i].Forecast
-		delete(x.to[forecast], name)
+		delete(x.byForecast[forecast], name)
 		touched[forecast] = true
 	}
 	for i := range references {
 		forecast := references[i].Forecast
-		if x.to[forecast] == nil {
-			x.to[forecast] = map[id]bool{}
+		if x.byForecast[forecast] == nil {
+			x.byForecast[forecast] = map[autoscalerID]bool{}
 		}
-		x.to[forecast][name] = true
+		x.byForecast[forecast][name] = true
 		touched[forecast] = true
 	}
-	x.of[name] = references
+	x.byAutoscaler[name] = references
 	if len(references) == 0 {
-		delete(x.of, name)
+		delete(x.byAutoscaler, name)
 	}
 	for forecast := range touched {
-		x.gather(forecast)
+		x.rebuild(forecast)
 	}
 }
 
-// gather makes the list of the references to a Forecast anew.
-func (x *index) gather(forecast snapshot.Key) {
-	if len(x.to[forecast]) == 0 {
-		delete(x.to, forecast)
-		delete(x.found, forecast)
+// rebuild rebuilds the list of the references to a Forecast.
+func (x *index) rebuild(forecast snapshot.Key) {
+	if len(x.byForecast[forecast]) == 0 {
+		delete(x.byForecast, forecast)
+		delete(x.references, forecast)
 		return
 	}
 	var all []autoscaler.Reference
-	for _, name := range slices.SortedFunc(maps.Keys(x.to[forecast]), byName) {
-		for _, r := range x.of[name] {
+	for _, name := range slices.SortedFunc(maps.Keys(x.byForecast[forecast]), compareNames) {
+		for _, r := range x.byAutoscaler[name] {
 			if r.Forecast == forecast {
 				all = append(all, r)
 			}
 		}
 	}
-	x.found[forecast] = all
+	x.references[forecast] = all
 }
 
-// byName orders the autoscalers of a namespace.
-func byName(a, b id) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name)) }
+// compareNames orders the autoscalers of a namespace.
+func compareNames(a, b autoscalerID) int {
+	return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.name, b.name))
+}
 
-// keep drops the autoscalers of which a function says no.
-func (x *index) keep(wanted func(id) bool) {
-	for name := range x.of {
+// retain removes the autoscalers that are not wanted.
+func (x *index) retain(wanted func(autoscalerID) bool) {
+	for name := range x.byAutoscaler {
 		if !wanted(name) {
 			x.set(name, nil)
 		}

@@ -23,8 +23,8 @@ func TestIndexAgainstAPlainOne(t *testing.T) {
 		var references []autoscaler.Reference
 		for i := range random.IntN(3) {
 			references = append(references, autoscaler.Reference{
-				By:       fmt.Sprintf("ScaledObject/%s %d %d", name, i, random.IntN(3)),
-				Forecast: snapshot.Key{Namespace: "default", Name: names[random.IntN(2)]},
+				Autoscaler: fmt.Sprintf("ScaledObject/%s %d %d", name, i, random.IntN(3)),
+				Forecast:   snapshot.Key{Namespace: "default", Name: names[random.IntN(2)]},
 			})
 		}
 		index.Set("ScaledObject", name, references)

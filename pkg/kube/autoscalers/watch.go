@@ -1,9 +1,8 @@
-// Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a cluster, and
-// keeps which metrics of them name which Forecast.
+// Package autoscalers watches the HorizontalPodAutoscalers and, where KEDA is installed, the ScaledObjects of a
+// cluster, and keeps which of their metrics name which Forecast.
 //
-// Of an object nothing is kept but these references; most have none. So the watches go straight to package [autoscaler],
-// without informers and their copies, and a HorizontalPodAutoscaler whose status changes every 15 s leaves everything as it
-// is.
+// It keeps only these references, and most objects have none. So it uses reflectors without the copies of informers.
+// A HorizontalPodAutoscaler whose status changes every 15 s changes nothing here.
 package autoscalers
 
 import (
@@ -32,13 +31,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 )
 
-// Config is the pace of a Watch. The zero value of a field means its default.
+// Config has the intervals of a Watch. The zero value of a field means its default.
 type Config struct {
-	// Retry is the pause after a kind could not be read, or its watch was lost; default 30 s, and up to half as much again.
+	// Retry is the pause after an error; default 30 s, plus up to half of it at random.
 	Retry time.Duration
 }
 
-// Watch follows the autoscalers of all namespaces. It is safe for concurrent use.
+// Watch watches the autoscalers of all namespaces. It is safe for concurrent use.
 type Watch struct {
 	config Config
 	log    *slog.Logger
@@ -48,7 +47,7 @@ type Watch struct {
 	index index
 }
 
-// New prepares to follow a cluster's autoscalers. Nothing is asked before Run.
+// New returns a watch of a cluster's autoscalers. It sends no requests before Run.
 func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) {
 	own := rest.CopyConfig(cluster)
 	objects, err := dynamic.NewForConfig(own)
@@ -64,7 +63,7 @@ func New(cluster *rest.Config, config Config, log *slog.Logger) (*Watch, error) 
 	return FromClients(clients, objects, config, log), nil
 }
 
-// FromClients is New with clients of one's own.
+// FromClients is New with given clients.
 func FromClients(clients kubernetes.Interface, objects dynamic.Interface, config Config, log *slog.Logger) *Watch {
 	config.Retry = cmp.Or(config.Retry, 30*time.Second)
 	w := &Watch{config: config, log: log, index: newIndex()}
@@ -76,7 +75,7 @@ func (w *Watch) horizontalPodAutoscalers(clients kubernetes.Interface) *kind {
 	client := clients.AutoscalingV2().HorizontalPodAutoscalers(metav1.NamespaceAll)
 	return &kind{
 		watch: w, name: "HorizontalPodAutoscaler", example: &autoscalingv2.HorizontalPodAutoscaler{},
-		source: sourceOf(client.List, client.Watch, clients),
+		source: listerWatcher(client.List, client.Watch, clients),
 		read: func(item any) []autoscaler.Reference {
 			if object, ok := item.(*autoscalingv2.HorizontalPodAutoscaler); ok {
 				return autoscaler.FromHPA(object)
@@ -93,7 +92,7 @@ func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
 	example.SetGroupVersionKind(version.WithKind("ScaledObject"))
 	return &kind{
 		watch: w, name: "ScaledObject", example: example,
-		source: sourceOf(client.List, client.Watch, objects),
+		source: listerWatcher(client.List, client.Watch, objects),
 		read: func(item any) []autoscaler.Reference {
 			if object, ok := item.(*unstructured.Unstructured); ok {
 				return autoscaler.FromScaledObject(object)
@@ -103,8 +102,8 @@ func (w *Watch) scaledObjects(objects dynamic.Interface) *kind {
 	}
 }
 
-// sourceOf lists and watches by the methods of a client.
-func sourceOf[L runtime.Object](
+// listerWatcher lists and watches by the methods of a client.
+func listerWatcher[L runtime.Object](
 	list func(context.Context, metav1.ListOptions) (L, error),
 	follow func(context.Context, metav1.ListOptions) (watch.Interface, error),
 	client any,
@@ -117,7 +116,7 @@ func sourceOf[L runtime.Object](
 	}, client)
 }
 
-// Run follows the autoscalers until the context ends.
+// Run watches the autoscalers until the context ends.
 func (w *Watch) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -126,32 +125,32 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 }
 
-// Settle waits until each kind has been asked for once, for some time at most, and says whether that is so.
-func (w *Watch) Settle(ctx context.Context, patience time.Duration) bool {
+// WaitForSync waits until each kind was listed once, or failed, and reports whether that was before the timeout.
+func (w *Watch) WaitForSync(ctx context.Context, patience time.Duration) bool {
 	const glance = 20 * time.Millisecond
 	return wait.PollUntilContextTimeout(ctx, glance, patience, true, func(context.Context) (bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return !slices.ContainsFunc(w.kinds, func(k *kind) bool { return !k.asked }), nil
+		return !slices.ContainsFunc(w.kinds, func(k *kind) bool { return !k.tried }), nil
 	}) == nil
 }
 
-// To are the references to a Forecast, in the order of the autoscalers' kinds and names. The slice is read only; it is the
-// same one while nothing has changed.
-func (w *Watch) To(forecast snapshot.Key) []autoscaler.Reference {
+// References returns the references to a Forecast, in the order of the autoscalers' kinds and names. The slice is
+// read only, and the same one while nothing has changed.
+func (w *Watch) References(forecast snapshot.Key) []autoscaler.Reference {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.index.found[forecast]
+	return w.index.references[forecast]
 }
 
-// Problem says in words why not all autoscalers are known; empty where they are.
+// Problem returns why not all autoscalers are known; empty where they are.
 func (w *Watch) Problem() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var words []string
 	for _, k := range w.kinds {
-		if k.fault != nil {
-			words = append(words, k.fault.words)
+		if k.err != nil {
+			words = append(words, k.err.message)
 		}
 	}
 	return strings.Join(words, "; ")

@@ -136,9 +136,9 @@ func eventually(t *testing.T, check func() string) {
 func say(references []autoscaler.Reference) string {
 	var out []string
 	for _, r := range references {
-		text := r.By + "!" + r.Refused
+		text := r.Autoscaler + "!" + r.Refused
 		if r.Refused == "" {
-			text = fmt.Sprintf("%s=%d", r.By, r.Spec.Metrics[0].Target/1000)
+			text = fmt.Sprintf("%s=%d", r.Autoscaler, r.Spec.Metrics[0].Target/1000)
 		}
 		out = append(out, text)
 	}
@@ -148,7 +148,7 @@ func say(references []autoscaler.Reference) string {
 func expect(t *testing.T, watch *autoscalers.Watch, want string) {
 	t.Helper()
 	eventually(t, func() string {
-		if got := say(watch.To(inflight)); got != want {
+		if got := say(watch.References(inflight)); got != want {
 			return fmt.Sprintf("%q, want %q", got, want)
 		}
 		return ""
@@ -170,7 +170,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	_, err := hpas.Create(t.Context(), horizontal("early", "inflight", 64), metav1.CreateOptions{})
 	must(t, err)
 	watch := c.watch(t, &journal{})
-	if !watch.Settle(t.Context(), 10*time.Second) {
+	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("the watch does not settle")
 	}
 	expect(t, watch, "HorizontalPodAutoscaler/early=64")
@@ -180,7 +180,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	_, err = hpas.Create(t.Context(), horizontal("another", "waiting", 8), metav1.CreateOptions{})
 	must(t, err)
 	expect(t, watch, "HorizontalPodAutoscaler/early=64 ScaledObject/b=16")
-	if got := say(watch.To(snapshot.Key{Namespace: "elsewhere", Name: "inflight"})); got != "" {
+	if got := say(watch.References(snapshot.Key{Namespace: "elsewhere", Name: "inflight"})); got != "" {
 		t.Errorf("another namespace's Forecast is read by %s", got)
 	}
 
@@ -189,7 +189,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	_, err = hpas.Update(t.Context(), horizontal("another", "inflight", 8), metav1.UpdateOptions{})
 	must(t, err)
 	expect(t, watch, "HorizontalPodAutoscaler/another=8 HorizontalPodAutoscaler/early=32 ScaledObject/b=16")
-	if got := say(watch.To(snapshot.Key{Namespace: "default", Name: "waiting"})); got != "" {
+	if got := say(watch.References(snapshot.Key{Namespace: "default", Name: "waiting"})); got != "" {
 		t.Errorf("what was named before is still read by %s", got)
 	}
 
@@ -209,7 +209,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 	must(t, err)
 	watch := c.watch(t, &journal{})
 	expect(t, watch, "HorizontalPodAutoscaler/a=64")
-	before := watch.To(inflight)
+	before := watch.References(inflight)
 	for i := range 50 {
 		object := horizontal("a", "inflight", 64)
 		object.Status.CurrentReplicas, object.ResourceVersion = int32(i), strconv.Itoa(i)
@@ -220,12 +220,12 @@ func TestAStatusChangesNothing(t *testing.T) {
 	_, err = hpas.Create(t.Context(), horizontal("last", "waiting", 1), metav1.CreateOptions{})
 	must(t, err)
 	eventually(t, func() string {
-		if len(watch.To(snapshot.Key{Namespace: "default", Name: "waiting"})) == 0 {
+		if len(watch.References(snapshot.Key{Namespace: "default", Name: "waiting"})) == 0 {
 			return "the last one was not seen"
 		}
 		return ""
 	})
-	if after := watch.To(inflight); &after[0] != &before[0] {
+	if after := watch.References(inflight); &after[0] != &before[0] {
 		t.Errorf("the list was made anew: %s", say(after))
 	}
 }
@@ -259,12 +259,12 @@ func TestRightsThatAreMissing(t *testing.T) {
 		Create(t.Context(), horizontal("a", "inflight", 64), metav1.CreateOptions{})
 	must(t, err)
 	watch := c.watch(t, log)
-	if !watch.Settle(t.Context(), 10*time.Second) {
+	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("a refusal does not settle the watch")
 	}
 	expect(t, watch, "ScaledObject/b=16")
 	time.Sleep(300 * time.Millisecond) // Several attempts.
-	if got := watch.Problem(); got != "HorizontalPodAutoscalers cannot be read: apply deploy/rbac" {
+	if got := watch.Problem(); got != "cannot read HorizontalPodAutoscalers: apply deploy/rbac" {
 		t.Errorf("problem %q", got)
 	}
 	if lines := log.lines(); len(lines) != 1 || !strings.Contains(lines[0], "apply deploy/rbac") {
@@ -284,7 +284,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 	fault := refuse(c.objects, "scaledobjects")
 	fault.Store(&missing)
 	watch := c.watch(t, log)
-	if !watch.Settle(t.Context(), 10*time.Second) {
+	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("the watch does not settle without KEDA")
 	}
 	time.Sleep(200 * time.Millisecond)
@@ -324,7 +324,7 @@ func TestWhatWentWhileNobodyWatched(t *testing.T) {
 	fault.Store(&away)
 	(<-deaf).Error(&apierrors.NewResourceExpired("too old").ErrStatus)
 	eventually(t, func() string {
-		if got := following.Problem(); got != "HorizontalPodAutoscalers cannot be read, trying again" {
+		if got := following.Problem(); got != "cannot read HorizontalPodAutoscalers, retrying" {
 			return fmt.Sprintf("problem %q", got)
 		}
 		return ""

@@ -28,20 +28,20 @@ spec:
 `
 
 // scaledAs waits until the only Forecast is calibrated for what is wanted, and says it.
-func scaledAs(t *testing.T, objects *forecasts.Objects, want string) decide.Scaling {
+func scaledAs(t *testing.T, objects *forecasts.Objects, want string) decide.Autoscaler {
 	t.Helper()
 	eventually(t, func() string {
 		targets := objects.Targets(noon())
-		if len(targets) != 1 || len(targets[0].Scalings) != 1 {
+		if len(targets) != 1 || len(targets[0].Autoscalers) != 1 {
 			return "no scaling"
 		}
-		return cmp.Diff(want, targets[0].ScalingSource)
+		return cmp.Diff(want, targets[0].AutoscalerSource)
 	})
 	target := objects.Targets(noon())[0]
-	if target.Policy.Target != target.Scalings[0].Target() || target.Uncalibrated != "" {
-		t.Errorf("target %g of %+v, %q", target.Policy.Target, target.Scalings, target.Uncalibrated)
+	if target.Policy.Target != target.Autoscalers[0].Target() || target.Uncalibrated != "" {
+		t.Errorf("target %g of %+v, %q", target.Policy.Target, target.Autoscalers, target.Uncalibrated)
 	}
-	return target.Scalings[0]
+	return target.Autoscalers[0]
 }
 
 // testAutoscaled has an HPA come, change and go: what is learnt follows its settings, and spec.scaling while there is none.
@@ -49,11 +49,11 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	objects := watch(t, c.Config)
-	const needs = "late 1% needs to know what one replica sustains"
+	const needs = "late 1% is not calibrated, because it is unknown what one replica sustains"
 	eventually(t, func() string {
 		targets := objects.Targets(noon())
-		if len(targets) != 1 || !strings.HasPrefix(targets[0].Uncalibrated, needs) || targets[0].Scalings != nil {
-			return "it is not said that " + needs
+		if len(targets) != 1 || !strings.HasPrefix(targets[0].Uncalibrated, needs) || targets[0].Autoscalers != nil {
+			return "the target does not report: " + needs
 		}
 		return ""
 	})
@@ -62,7 +62,7 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 
 	c.MustKubectl(t, horizontal, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "llama", "--ignore-not-found") })
-	const by64 = "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used beside them"
+	const by64 = "HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas; spec.scaling.target 50 is not used, because there are autoscalers"
 	got := scaledAs(t, objects, by64)
 	// What the API server filled in is what is filled in here.
 	var written autoscalingv2.HorizontalPodAutoscaler
@@ -79,8 +79,8 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=merge", "-p",
 		`{"spec": {"behavior": {"scaleUp": {"selectPolicy": "Min"}}, "maxReplicas": 30}}`)
 	got = scaledAs(t, objects, strings.Replace(by64, "20", "30", 1))
-	if got.HPA.Behavior.Up.Select != hpa.SelectMin || before[0].Scalings[0].HPA.Max != 20 {
-		t.Errorf("%+v after %+v", got.HPA, before[0].Scalings[0].HPA)
+	if got.HPA.Behavior.Up.Select != hpa.SelectMin || before[0].Autoscalers[0].HPA.Max != 20 {
+		t.Errorf("%+v after %+v", got.HPA, before[0].Autoscalers[0].HPA)
 	}
 	c.MustKubectl(t, "", "patch", "hpa", "llama", "--type=json", "-p",
 		`[{"op": "replace", "path": "/spec/metrics/0/external/target", "value": {"type": "Value", "value": "64"}}]`)
@@ -119,7 +119,7 @@ func testAStatusCostsNothing(t *testing.T, c *testcluster.Cluster) {
 	)
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "hpa", "other") })
 	eventually(t, func() string {
-		if len(forecasts.Referring(objects, "b")) == 0 {
+		if len(forecasts.References(objects, "b")) == 0 {
 			return "the HPA that came after the status is not seen"
 		}
 		return ""

@@ -9,20 +9,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// Covers are the warm pools that stand ready for Forecasts. It is asked at every step, for each Forecast whose lead time
-// is measured, under a lock of the Objects: it answers from memory, and asks nothing of them.
+// Covers knows which warm pools cover Forecasts. It is called at every step, for each Forecast with a measured lead
+// time, under a lock of the Objects: it must answer from memory and must not call them.
 type Covers interface {
-	// Covered says which warm pool stands ready for a Forecast, and from when on; ok is false where none does.
+	// Covered returns the warm pool that covers a Forecast, and since when; ok is false where none does.
 	Covered(namespace, forecast string) (pool string, since time.Time, ok bool)
 }
 
-// Cover has the Forecasts for which a warm pool stands ready look ahead no further than a pod takes on a node that is
-// there. It is not to be called while the watch runs. The pools should be known before it does: a Forecast that is resolved
-// before its pool would be learnt anew when that is known.
-func (o *Objects) Cover(by Covers) { o.covers = by }
+// SetCovers sets the warm pools. A Forecast that a pool covers looks ahead by the lead time of a pod on an existing
+// node. Call it before Run, with pools that were read: a Forecast that is resolved before its pool is rebuilt when
+// the pool is known.
+func (o *Objects) SetCovers(by Covers) { o.covers = by }
 
-// cover is the pool that stands ready for a Forecast, from a time on that may lie a little ahead, so that all replicas
-// change over at once; the zero value where there is none.
+// cover is the pool that covers a Forecast, since a time that may be a little ahead, so that all replicas change at
+// the same time; the zero value where there is none.
 type cover struct {
 	pool  string
 	since time.Time
@@ -39,63 +39,65 @@ func (o *Objects) coverOf(key snapshot.Key) cover {
 	return cover{pool: pool, since: since}
 }
 
-// shorten is what was measured on all starts, held to those on nodes that were there from when the pool covers on. What
-// it follows from rests and is announced as the whole lead time does, so that all replicas agree and no model is fitted
-// anew for noise. Where the cover ends, the longer lead time is back at once: that is the direction in which nothing
-// comes late.
-func (c cover) shorten(all manifest.Measured, record *leadtime.Record, now time.Time) manifest.Measured {
+// shortenLeadTime replaces a lead time measured on all starts by that of starts on existing nodes, once the pool
+// covers the Forecast. Changes are damped and announced like those of the whole lead time, so that all replicas agree
+// and noise causes no refit. When the cover ends, the longer lead time applies at once: it is the safe side.
+func (c cover) shortenLeadTime(
+	all manifest.MeasuredLeadTime,
+	record *leadtime.Record,
+	now time.Time,
+) manifest.MeasuredLeadTime {
 	from := record.PlacedSince()
 	if c.since.After(from) {
 		from = c.since
 	}
-	placed, next := record.Parts(now).Placed, record.Parts(from).Placed
+	placed, next := record.Estimates(now).Placed, record.Estimates(from).Placed
 	switch {
-	case !next.Enough:
-		all.Words += fmt.Sprintf(
-			"; warm pool %s covers it, but starts on nodes that were there are too few to go by: %d",
+	case !next.Known:
+		all.Source += fmt.Sprintf(
+			"; warm pool %s covers it, but only %d starts on existing nodes were measured",
 			c.pool,
 			next.Starts,
 		)
 		return all
-	case now.Before(c.since) || !placed.Enough:
-		all.Words += " " + announced(next.Lead, from, ", as warm pool "+c.pool+" holds nodes")
+	case now.Before(c.since) || !placed.Known:
+		all.Source += " " + announcement(next.Lead, from, ", because warm pool "+c.pool+" holds nodes")
 		return all
 	case all.Lead > 0 && placed.Lead >= all.Lead:
-		all.Words += fmt.Sprintf("; warm pool %s covers it, which shortens nothing", c.pool)
+		all.Source += fmt.Sprintf("; warm pool %s covers it, without a shorter lead time", c.pool)
 		return all
 	}
-	words := placed.OnNodes(c.pool)
+	words := placed.PoolSource(c.pool)
 	if all.Lead > 0 {
 		words += fmt.Sprintf("; %s without it", all.Lead)
 	}
 	if now.Before(from) {
-		words += " " + announced(next.Lead, from, "")
+		words += " " + announcement(next.Lead, from, "")
 	}
-	return manifest.Measured{Lead: placed.Lead, Words: words, Pool: c.pool}
+	return manifest.MeasuredLeadTime{Lead: placed.Lead, Source: words, Pool: c.pool}
 }
 
-// mark says of starts whether the pool covered them when their pods were created. One that was folded only after the cover
-// had ended counts as any other.
-func (c cover) mark(starts []leadtime.Start) []leadtime.Start {
+// markHeld marks the starts of pods that were created while the pool covered the Forecast. A start that is counted
+// after the end of the cover is not marked.
+func (c cover) markHeld(starts []leadtime.Start) []leadtime.Start {
 	for i := range starts {
 		starts[i].Held = c.pool != "" && !starts[i].Created.Before(c.since)
 	}
 	return starts
 }
 
-// Places says how many replicas of a Forecast's target have a place on a node, and how many wait for one; known is false
-// while that is not known, as for a Forecast that is not there or not valid. What counts as a replica: see
-// workloads.Watch.Places.
-func (o *Objects) Places(key snapshot.Key) (placed, waiting int, known bool) {
-	return o.pods.Places(o.at(key).workload)
+// Replicas returns how many replicas of a Forecast's target are on a node, and how many wait for one; known is false
+// while that is unknown, and for a Forecast that does not exist or is invalid. See workloads.Watch.Replicas.
+func (o *Objects) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
+	return o.pods.Replicas(o.resolutionOf(key).workload)
 }
 
-// Starts are the lead times of a Forecast's target on nodes that were there, and where it waited for one, at a time;
-// measured is false for a Forecast that is not there, not valid or in mode Fixed.
-func (o *Objects) Starts(key snapshot.Key, now time.Time) (parts leadtime.Parts, measured bool) {
-	r := o.at(key)
+// Starts returns the lead times of a Forecast's target on existing nodes, and with a new node, at a time; measured is
+// false for a Forecast that does not exist, is invalid or in mode Fixed.
+func (o *Objects) Starts(key snapshot.Key, now time.Time) (parts leadtime.Estimates, measured bool) {
+	r := o.resolutionOf(key)
 	if !r.measured {
-		return leadtime.Parts{}, false
+		return leadtime.Estimates{}, false
 	}
-	return r.record.Parts(now), true
+	return r.record.Estimates(now), true
 }

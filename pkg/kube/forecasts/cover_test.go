@@ -19,13 +19,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// mixed is a record of starts of 2 min on nodes that were there and of 6 min that waited for one, counted at noon.
+// mixed is a record of starts of 2 min on existing nodes and of 6 min that waited for one, counted at noon.
 func mixed(placed, waited int) *leadtime.Record {
 	ready := noon().Add(-time.Hour)
 	found := leadtime.Start{Created: ready.Add(-2 * time.Minute), Scheduled: ready.Add(-2 * time.Minute), Ready: ready}
 	late := leadtime.Start{Created: ready.Add(-6 * time.Minute), Scheduled: ready.Add(-2 * time.Minute), Ready: ready}
 	record := &leadtime.Record{}
-	record.Fold(
+	record.AddStarts(
 		append(slices.Repeat([]leadtime.Start{found}, placed), slices.Repeat([]leadtime.Start{late}, waited)...),
 		noon(),
 	)
@@ -47,40 +47,40 @@ func TestWhatACoverMakesOfALeadTime(t *testing.T) {
 	}{
 		{
 			"covered", 11, 12, 0, time.Hour, pod,
-			"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m7s without it",
+			"p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m7s without it",
 		},
 		{
 			"the cover lies ahead", 11, 12, 2 * time.Hour, time.Hour, whole,
-			all + " (2m6s is in use from 14:00:00 UTC on, as warm pool h100 holds nodes)",
+			all + " (2m6s is in use from 14:00:00 UTC on, because warm pool h100 holds nodes)",
 		},
 		{
 			"the second that it begins", 11, 12, time.Hour, time.Hour, pod,
-			"p90 of 11 starts on nodes that were there, which warm pool h100 holds; 6m7s without it",
+			"p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m7s without it",
 		},
 		{
 			"covered, and what is measured is announced", 11, 12, 0, 59 * time.Second, whole,
-			all + " (2m6s is in use from 12:01:00 UTC on, as warm pool h100 holds nodes)",
+			all + " (2m6s is in use from 12:01:00 UTC on, because warm pool h100 holds nodes)",
 		},
 		{
 			"too few starts found a node", 3, 12, 0, time.Hour, whole,
-			all + "; warm pool h100 covers it, but starts on nodes that were there are too few to go by: 3",
+			all + "; warm pool h100 covers it, but only 3 starts on existing nodes were measured",
 		},
 		{"none waited", 12, 0, 0, time.Hour, whole, ""},
 	} {
 		record := mixed(c.placed, c.waited)
-		measured := manifest.Measured{Lead: whole, Words: all}
-		want := manifest.Measured{Lead: c.lead, Words: c.want}
-		if strings.HasPrefix(c.want, "p90 of 11 starts on nodes that were there, which") {
+		measured := manifest.MeasuredLeadTime{Lead: whole, Source: all}
+		want := manifest.MeasuredLeadTime{Lead: c.lead, Source: c.want}
+		if strings.HasPrefix(c.want, "p90 of 11 starts on existing nodes, which") {
 			want.Pool = "h100"
 		}
 		if c.want == "" {
-			measured.Lead = record.At(noon().Add(c.now))
-			want = manifest.Measured{
-				Lead:  measured.Lead,
-				Words: all + "; warm pool h100 covers it, which shortens nothing",
+			measured.Lead = record.LeadTime(noon().Add(c.now))
+			want = manifest.MeasuredLeadTime{
+				Lead:   measured.Lead,
+				Source: all + "; warm pool h100 covers it, without a shorter lead time",
 			}
 		}
-		got := forecasts.Shortened("h100", noon().Add(c.since), measured, record, noon().Add(c.now))
+		got := forecasts.ShortenLeadTime("h100", noon().Add(c.since), measured, record, noon().Add(c.now))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, diff)
 		}
@@ -95,15 +95,15 @@ func TestACoveredLeadTimeThatChangesIsAnnounced(t *testing.T) {
 		Scheduled: noon().Add(56 * time.Minute),
 		Ready:     noon().Add(time.Hour),
 	}
-	record.Fold(slices.Repeat([]leadtime.Start{slower}, 4), later)
-	all := manifest.Measured{Lead: 367 * time.Second}
-	before := forecasts.Shortened("h100", noon(), all, record, later)
+	record.AddStarts(slices.Repeat([]leadtime.Start{slower}, 4), later)
+	all := manifest.MeasuredLeadTime{Lead: 367 * time.Second}
+	before := forecasts.ShortenLeadTime("h100", noon(), all, record, later)
 	if before.Lead != 126*time.Second ||
-		!strings.HasSuffix(before.Words, "6m7s without it (4m8s is in use from 14:01:00 UTC on)") {
+		!strings.HasSuffix(before.Source, "6m7s without it (4m8s is in use from 14:01:00 UTC on)") {
 		t.Errorf("announced: %+v", before)
 	}
-	after := forecasts.Shortened("h100", noon(), all, record, later.Add(time.Minute))
-	if after.Lead != 248*time.Second || strings.Contains(after.Words, "is in use from") {
+	after := forecasts.ShortenLeadTime("h100", noon(), all, record, later.Add(time.Minute))
+	if after.Lead != 248*time.Second || strings.Contains(after.Source, "is in use from") {
 		t.Errorf("in use: %+v", after)
 	}
 }
@@ -117,17 +117,17 @@ func TestACoverNeedsNoLeadTimeWithoutIt(t *testing.T) {
 		Held:      true,
 	}
 	record := &leadtime.Record{}
-	record.Fold(slices.Repeat([]leadtime.Start{start}, 12), noon())
+	record.AddStarts(slices.Repeat([]leadtime.Start{start}, 12), noon())
 	now := noon().Add(time.Hour)
-	got := forecasts.Shortened(
+	got := forecasts.ShortenLeadTime(
 		"h100",
 		noon(),
-		manifest.Measured{Lead: record.At(now), Words: record.String()},
+		manifest.MeasuredLeadTime{Lead: record.LeadTime(now), Source: record.String()},
 		record,
 		now,
 	)
-	want := manifest.Measured{
-		Lead: 126 * time.Second, Words: "p90 of 12 starts on nodes that were there, which warm pool h100 holds",
+	want := manifest.MeasuredLeadTime{
+		Lead: 126 * time.Second, Source: "p90 of 12 starts on existing nodes, which warm pool h100 holds",
 		Pool: "h100",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -167,8 +167,8 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 	}
 	k, covers := newKubelet(t, c), &pools{}
 	replicas := []*forecasts.Objects{
-		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) { o.Cover(covers) }),
-		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) { o.Cover(covers) }),
+		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) { o.SetCovers(covers) }),
+		watchAs(t, c.Config, quiet(), func(o *forecasts.Objects) { o.SetCovers(covers) }),
 	}
 	now := noon().Add(time.Hour)
 	const short, long, fixed = 126 * time.Second, 367 * time.Second, 9 * time.Minute
@@ -193,7 +193,7 @@ func testCovered(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("replicas disagree: %s", diff)
 	}
 	if got := one[0]; got.Policy.Lead != short ||
-		!strings.Contains(got.LeadSource, "on nodes that were there, which warm pool h100 holds") {
+		!strings.Contains(got.LeadSource, "on existing nodes, which warm pool h100 holds") {
 		t.Errorf("policy's lead %s: %s", got.Policy.Lead, got.LeadSource)
 	}
 	covers.set("", time.Time{})
@@ -206,7 +206,7 @@ func testCountedUnderACover(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
 	k, covers := newKubelet(t, c), &pools{}
-	p := newProcess(t, c, func(o *forecasts.Objects) { o.Cover(covers) })
+	p := newProcess(t, c, func(o *forecasts.Objects) { o.SetCovers(covers) })
 	k.start("before", 2*time.Minute)
 	time.Sleep(1100 * time.Millisecond) // Times of pods are whole seconds.
 	covers.set("h100", time.Now().Truncate(time.Second))
@@ -216,8 +216,8 @@ func testCountedUnderACover(t *testing.T, c *testcluster.Cluster) {
 	if status.Starts == nil || status.Starts.Placed.Count != 1 || status.Starts.Held.Count != 1 {
 		t.Errorf("counted %+v, want one of each", status.Starts)
 	}
-	const words = "fallback 5m: 1 of 10 starts measured; 1 more while a warm pool held nodes; warm pool h100 covers it, " +
-		"but starts on nodes that were there are too few to go by: 2"
+	const words = "fallback 5m: 1 of 10 starts measured; 1 more on nodes that a warm pool held; warm pool h100 covers it, " +
+		"but only 2 starts on existing nodes were measured"
 	if status.LeadTimeSource != words {
 		t.Errorf("it says %q, want %q", status.LeadTimeSource, words)
 	}
@@ -228,7 +228,7 @@ func answers(t *testing.T, k kubelet, o *forecasts.Objects) {
 	t.Helper()
 	key := func(name string) snapshot.Key { return snapshot.Key{Namespace: "default", Name: name} }
 	parts, measured := o.Starts(key("a"), noon().Add(time.Hour))
-	if node := parts.Node(); !measured || !node.Enough || node.Lead != 241*time.Second || node.Starts != 11 {
+	if node := parts.Node(); !measured || !node.Known || node.Lead != 241*time.Second || node.Starts != 11 {
 		t.Errorf("measured %v, starts %+v, a node's part %+v", measured, parts, node)
 	}
 	for _, name := range []string{"f", "nobody"} {
@@ -236,13 +236,13 @@ func answers(t *testing.T, k kubelet, o *forecasts.Objects) {
 			t.Errorf("%s has measured starts %+v", name, parts)
 		}
 	}
-	if _, _, known := o.Places(key("nobody")); known {
+	if _, _, known := o.Replicas(key("nobody")); known {
 		t.Error("places of a Forecast that is not there are known")
 	}
 	pods := []*corev1.Pod{k.create("p", "ReplicaSet", "llama-5d4f"), k.create("q", "ReplicaSet", "llama-5d4f")}
 	k.Bind(pods[0], "n1")
 	eventually(t, func() string {
-		if placed, waiting, known := o.Places(key("a")); placed != 1 || waiting != 1 || !known {
+		if placed, waiting, known := o.Replicas(key("a")); placed != 1 || waiting != 1 || !known {
 			return fmt.Sprintf("%d placed, %d wait, known %v; want one of each", placed, waiting, known)
 		}
 		return ""

@@ -1,16 +1,13 @@
-// Package forecasts reads Forecast objects from the Kubernetes API, follows their changes, and writes back what became of
-// them.
+// Package forecasts watches Forecast objects in the Kubernetes API and writes their statuses.
 //
-// Objects watches and resolves: it is the refresh loop's set of targets. StatusWriter puts the newest snapshot into each
-// object's status, as often as a reader would notice and no oftener. Leadership makes sure that of several replicas one
-// writes; losing it stops the writing and nothing else.
+// Objects watches and resolves them: it is the refresh loop's set of targets. StatusWriter writes the newest snapshot
+// into each object's status, at a bounded rate. Leadership elects the one replica that writes; a replica that loses
+// the lease stops writing and continues to serve.
 //
-// What an object's objective is calibrated for are the settings of the autoscalers that refer to it, which sub-package
-// autoscalers finds.
+// The objective is calibrated for the autoscalers that refer to the Forecast, which package [autoscalers] finds.
 //
-// The lead time of an object in mode Auto follows from the starts of its workload's pods, which sub-package [workloads] finds,
-// as it does whether the workload stands at zero replicas. What every replica has seen, the leader writes into the status;
-// what is in the status, every replica uses. So all use the same, and a restart goes on from there. While a warm pool
-// stands ready for an object, its lead time is that of starts on nodes that were there: which pools do is asked of Covers,
-// and how many replicas have a place, or wait for one, is told to whoever fills the pools by Places and Starts.
+// In mode Auto, the lead time is measured on the starts of the workload's pods. Package [workloads] finds them, and
+// whether the workload is scaled to zero. The leader writes both into the status, and all replicas read them from
+// there: so all use the same values, and a restart continues with them. While a warm pool covers a Forecast (Covers),
+// its lead time is that of starts on existing nodes. Replicas and Starts are the input of the warm pools.
 package forecasts

@@ -15,25 +15,25 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// LeaseConfig says which lease makes a leader.
+// LeaseConfig is the configuration of the leader's lease.
 type LeaseConfig struct {
-	// Namespace and Name of the Lease object; the namespace is forewarm's own.
+	// Namespace and Name of the Lease object; the namespace is Forewarm's.
 	Namespace, Name string
-	// Identity of this replica, different from that of every other: its pod's name.
+	// Identity of this replica, unique: its pod's name.
 	Identity string
-	// Duration after which a leader that is not heard of is replaced; default 15 s. It is renewed every sixth of that, and
-	// given up two thirds after its last renewal at the latest, so that a third is left for a leader that stalls.
+	// Duration after its last renewal, after which a leader is replaced; default 15 s. The leader renews the lease
+	// every sixth of it, and gives up after two thirds at the latest, which leaves a third for a leader that stalls.
 	Duration time.Duration
 }
 
-// Leadership lets one of several replicas do a piece of work.
+// Leadership runs work on one of several replicas.
 type Leadership struct {
 	config LeaseConfig
 	lock   resourcelock.Interface
 	log    *slog.Logger
 }
 
-// NewLeadership prepares to campaign for a lease.
+// NewLeadership returns a Leadership for a lease. It sends no requests.
 func NewLeadership(cluster *rest.Config, config LeaseConfig, log *slog.Logger) (*Leadership, error) {
 	if config.Duration == 0 {
 		config.Duration = 15 * time.Second
@@ -66,10 +66,10 @@ func (c LeaseConfig) validate() error {
 	return errors.Join(problems...)
 }
 
-// Run campaigns until the context ends, and runs the work whenever this replica leads. The work's context ends with the
-// term; the work has returned before another term begins and before the lease is given back. A lease is no fence: two
-// replicas may work at once where one stalls for longer than a third of the lease's duration, so the work must bear that
-// (a status is written against the resource version it was read at).
+// Run campaigns until the context ends, and runs the work while this replica leads. The work's context ends with the
+// term; the work has returned before another term begins and before the lease is released. A lease is not a fence: if
+// a leader stalls for longer than a third of the lease's duration, two replicas may work at once. The work must allow
+// that (statuses are written against the resource version that was read).
 func (l *Leadership) Run(ctx context.Context, work func(context.Context)) error {
 	for ctx.Err() == nil {
 		if err := l.term(ctx, work); err != nil {
@@ -79,9 +79,9 @@ func (l *Leadership) Run(ctx context.Context, work func(context.Context)) error 
 	return nil
 }
 
-// term campaigns, and works for one term.
+// term campaigns and runs the work for one term.
 func (l *Leadership) term(ctx context.Context, work func(context.Context)) error {
-	// The campaign outlives ctx for as long as the work takes to end: the lease is given back after that.
+	// The campaign outlives ctx until the work has returned; then the lease is released.
 	campaign, resign := context.WithCancel(
 		logr.NewContext(context.WithoutCancel(ctx), logr.FromSlogHandler(l.log.Handler())))
 	defer resign()
@@ -117,13 +117,20 @@ func (l *Leadership) term(ctx context.Context, work func(context.Context)) error
 	return nil
 }
 
-// lead works until the term or ctx ends.
+// lead runs the work until the term or ctx ends.
 func (l *Leadership) lead(ctx, term context.Context, work func(context.Context)) {
-	l.log.InfoContext(ctx, "leading: this replica writes", "lease", l.config.Name, "identity", l.config.Identity)
+	l.log.InfoContext(
+		ctx,
+		"this replica leads: it writes statuses",
+		"lease",
+		l.config.Name,
+		"identity",
+		l.config.Identity,
+	)
 	working, stop := context.WithCancel(term)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)()
 	work(working)
-	l.log.InfoContext(ctx, "no longer leading: this replica goes on serving", "lease", l.config.Name,
+	l.log.InfoContext(ctx, "this replica does not lead any more: it continues to serve", "lease", l.config.Name,
 		"identity", l.config.Identity)
 }

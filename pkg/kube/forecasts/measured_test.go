@@ -94,7 +94,7 @@ func (p *process) target(t *testing.T, now time.Time) refresh.Target {
 func (p *process) lead(t *testing.T, now time.Time, seen int) {
 	t.Helper()
 	eventually(t, func() string {
-		if n := forecasts.Seen(p.objects, llama); n != seen {
+		if n := forecasts.SeenStarts(p.objects, llama); n != seen {
 			return fmt.Sprintf("%d starts were seen, want %d", n, seen)
 		}
 		return ""
@@ -117,7 +117,7 @@ func (p *process) counted(t *testing.T) int64 {
 		return 0
 	}
 	record, err := forecasts.RecordIn(status.Starts)
-	if err != nil || status.Starts.Of != "Deployment.apps/llama" {
+	if err != nil || status.Starts.Workload != "Deployment.apps/llama" {
 		t.Fatalf("%v: starts %+v", err, status.Starts)
 	}
 	return record.Starts()
@@ -155,7 +155,7 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("announced: %s: %s", before.Lead, before.LeadSource)
 	}
 	if after.Lead < 4*time.Minute || after.Lead > 253*time.Second ||
-		after.LeadSource != "p90 of 10 starts, all on nodes that were there" || after.Policy.Lead != after.Lead {
+		after.LeadSource != "p90 of 10 starts, all on existing nodes" || after.Policy.Lead != after.Lead {
 		t.Errorf("in use: %s (policy %s): %s", after.Lead, after.Policy.Lead, after.LeadSource)
 	}
 
@@ -266,7 +266,7 @@ rules: [%s]
 			}
 			return ""
 		})
-		if n := log.count("starts cannot be measured"); n != 1 {
+		if n := log.count("cannot measure the starts of pods"); n != 1 {
 			t.Errorf("%s: %d lines in the log, want one", s.role, n)
 		}
 	}
@@ -316,7 +316,7 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 	if n := p.counted(t); n != 0 {
 		t.Fatalf("%d starts are kept: the schema is the new one", n)
 	}
-	const want = "fallback 5m: the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
+	const want = "fallback 5m: the CRD is older than Forewarm, so measurements are lost: apply deploy/crds and restart Forewarm"
 	if got := p.target(t, now).LeadSource; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -334,7 +334,7 @@ func testRecords(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	starts := func(of string, waited v1alpha1.BucketWeight) v1alpha1.ForecastStatus {
 		return v1alpha1.ForecastStatus{Starts: &v1alpha1.Starts{
-			Of:             of,
+			Workload:       of,
 			LeadTime:       v1alpha1.MeasuredLeadTime{Seconds: 600},
 			CountedThrough: metav1.Unix(1, 0),
 			Placed: v1alpha1.StartHistogram{

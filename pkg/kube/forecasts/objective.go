@@ -8,15 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// objectiveOf is how an entry's objective fares, for people. While the history of the same spec is being read, which is
-// how a replica starts, it is what was known before: so a restart neither forgets it nor tells it as news.
+// objectiveOf returns the status of an entry's objective, for people. While a replica that starts reads the history
+// of the same spec, it is the previous status, so that a restart neither removes it nor emits an event.
 func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.ObjectiveStatus {
-	r := e.Outcome
+	r := e.Objective
 	if r == nil {
 		if e.State == snapshot.Pending && e.Generation == before.ObservedGeneration {
 			return before.Objective
@@ -24,66 +24,72 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		return nil
 	}
 	out := &v1alpha1.ObjectiveStatus{
-		Asked:   askedOf(r),
-		Verdict: string(r.Verdict), Candidate: r.Choice.Name,
+		Asked:   describeObjective(r),
+		Verdict: string(r.Verdict), Candidate: r.Selection.Selected,
 	}
-	if r.Choice.Name != "" {
-		out.Why = r.Choice.Words()
+	if r.Selection.Selected != "" {
+		out.CandidateReason = r.Selection.Message()
 	}
 	if r.Served.Arrived > 0 {
-		out.Late, out.Cost = twoDigits(r.Served.LateShare()*100, "%"), twoDigits(r.Served.Cost(), "")
+		out.Late, out.RelativeCost = formatTwoDigits(
+			r.Served.LateShare()*100,
+			"%",
+		), formatTwoDigits(
+			r.Served.RelativeCost(),
+			"",
+		)
 	}
-	if widest, ok := r.Widest(); ok {
-		out.K = twoDigits(widest.K, "")
+	if widest, ok := r.MostDemanding(); ok {
+		out.Headroom = formatTwoDigits(widest.Headroom, "")
 	}
 	return out
 }
 
-// askedOf is the objective, or the cost ratio, in a few words.
-func askedOf(r *outcome.Report) string {
+// describeObjective returns the objective, or the cost ratio, in a few words.
+func describeObjective(r *objective.Report) string {
 	if r.Price > 0 {
 		return "late costs " + strconv.FormatFloat(r.Price, 'f', -1, 64) + "× an idle replica"
 	}
-	return strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + duration(r.Wait)
+	return strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + formatDuration(r.Wait)
 }
 
-// twoDigits writes a number with two significant digits and its unit; nothing where it is not known.
-func twoDigits(v float64, unit string) string {
+// formatTwoDigits writes a number with two significant digits and its unit; empty where it is unknown.
+func formatTwoDigits(v float64, unit string) string {
 	if !humanize.Known(v) {
 		return ""
 	}
-	return humanize.Digits(v, 2) + unit
+	return humanize.Significant(v, 2) + unit
 }
 
-// changedSides says whether another candidate serves, or the verdict is another. That an objective is told at all is no news
-// by itself, as its condition comes and goes with it: a CustomResourceDefinition of an older forewarm drops it from every
-// status that is written.
-func changedSides(before, after *v1alpha1.ObjectiveStatus) bool {
+// objectiveChanged reports whether the selected candidate or the verdict changed. That an objective appears or
+// disappears is not a change: its condition does so, too, and the CustomResourceDefinition of an older Forewarm drops
+// it from every status.
+func objectiveChanged(before, after *v1alpha1.ObjectiveStatus) bool {
 	if before == nil || after == nil {
 		return false
 	}
 	return before.Candidate != after.Candidate || before.Verdict != after.Verdict
 }
 
-// changes are what is news about an entry since its status before, which is the one in the cluster: what one replica told,
-// the next does not tell again.
-func changes(e *snapshot.Entry, before *v1alpha1.ForecastStatus) []outcome.Change {
-	var out []outcome.Change
+// changesSince returns the changes of an entry since the status in the cluster, so that each is emitted once by all
+// replicas together.
+func changesSince(e *snapshot.Entry, before *v1alpha1.ForecastStatus) []objective.Change {
+	var out []objective.Change
 	if words, suspect := e.Suspect(); suspect && !slices.ContainsFunc(before.Conditions, func(c metav1.Condition) bool {
 		return c.Type == snapshot.ConditionData && c.Reason == snapshot.ReasonSuspect
 	}) {
-		out = append(out, outcome.Change{Reason: snapshot.ReasonSuspect, Missed: true, Words: words})
+		out = append(out, objective.Change{Reason: snapshot.ReasonSuspect, Missed: true, Message: words})
 	}
-	if e.Outcome == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
+	if e.Objective == nil || before.Objective == nil || e.Generation != before.ObservedGeneration {
 		return out
 	}
-	return append(out, e.Outcome.Changes(outcome.Stand{
-		Candidate: before.Objective.Candidate, Verdict: outcome.Verdict(before.Objective.Verdict),
+	return append(out, e.Objective.ChangesSince(objective.State{
+		Candidate: before.Objective.Candidate, Verdict: objective.Verdict(before.Objective.Verdict),
 	})...)
 }
 
-// tell makes events of a draft's changes, about its object.
-func (w *StatusWriter) tell(d draft) {
+// emitEvents emits a draft's changes as events about its object.
+func (w *StatusWriter) emitEvents(d draft) {
 	if w.events == nil {
 		return
 	}
@@ -92,6 +98,6 @@ func (w *StatusWriter) tell(d draft) {
 		if c.Missed {
 			kind = core.EventTypeWarning
 		}
-		w.events.Event(d.object, kind, c.Reason, v1alpha1.ClipEvent(c.Words))
+		w.events.Event(d.object, kind, c.Reason, v1alpha1.ClipEvent(c.Message))
 	}
 }

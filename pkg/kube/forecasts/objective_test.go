@@ -17,37 +17,46 @@ import (
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 )
 
 // reported is an entry whose objective fares as the report says.
-func reported(at time.Time, r *outcome.Report) *snapshot.Entry {
+func reported(at time.Time, r *objective.Report) *snapshot.Entry {
 	e := entry("a", at)
-	e.Outcome = r
+	e.Objective = r
 	e.Conditions[1] = snapshot.Condition{
 		Type:    snapshot.ConditionObjective,
-		True:    r.Verdict == outcome.Met,
+		True:    r.Verdict == objective.Met,
 		Reason:  string(r.Verdict),
-		Message: r.Words(),
+		Message: r.Message(),
 	}
 	return e
 }
 
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
-		Asked: "1% later than 30s", Verdict: "Met", Late: "0.62%", Cost: "1.7", K: "1.3", Candidate: "regression",
-		Why: "regression took over at a cost of 1.7: that of last-season was 1.81, and higher for 24 hours on end",
+		Asked:           "1% later than 30s",
+		Verdict:         "Met",
+		Late:            "0.62%",
+		RelativeCost:    "1.7",
+		Headroom:        "1.3",
+		Candidate:       "regression",
+		CandidateReason: "regression is selected: its relative cost is lower, 1.7 against 1.81 of last-season, for 24 hours",
 	}
-	met := forecasts.StatusOf(reported(noon(), snapshottest.Report(outcome.Met)), &v1alpha1.ForecastStatus{}, noon())
+	met := forecasts.StatusOf(
+		reported(noon(), snapshottest.ObjectiveReport(objective.Met)),
+		&v1alpha1.ForecastStatus{},
+		noon(),
+	)
 	if diff := cmp.Diff(want, met.Objective); diff != "" {
 		t.Error(diff)
 	}
 
-	priced := snapshottest.Priced(snapshottest.Key("a")).Outcome
-	want.Asked, want.K = "late costs 20× an idle replica", "1.4"
+	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
+	want.Asked, want.Headroom = "late costs 20× an idle replica", "1.4"
 	if diff := cmp.Diff(
 		want,
 		forecasts.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
@@ -55,9 +64,14 @@ func TestObjectiveIsForPeople(t *testing.T) {
 		t.Errorf("at a cost ratio: %s", diff)
 	}
 
-	nothing := &outcome.Report{Late: 0.005, Wait: time.Minute, Verdict: outcome.Learning, Scalings: []outcome.Scaled{{
-		K: math.NaN(), Expected: math.NaN(),
-	}}}
+	nothing := &objective.Report{
+		Late:    0.005,
+		Wait:    time.Minute,
+		Verdict: objective.Learning,
+		Autoscalers: []objective.AutoscalerReport{{
+			Headroom: math.NaN(), ExpectedLate: math.NaN(),
+		}},
+	}
 	young := forecasts.StatusOf(reported(noon(), nothing), &v1alpha1.ForecastStatus{}, noon())
 	if diff := cmp.Diff(
 		&v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m", Verdict: "Learning"}, young.Objective,
@@ -82,24 +96,24 @@ func TestObjectiveIsForPeople(t *testing.T) {
 func TestNewsOfAnObjective(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*outcome.Report)
+		change func(*objective.Report)
 		want   string
 	}{
-		{"nothing", func(*outcome.Report) {}, "silent"},
-		{"twice as much is late", func(r *outcome.Report) { r.Served.Late *= 2 }, "ordinary"},
-		{"no demand any more", func(r *outcome.Report) { r.Served = outcome.Account{} }, "ordinary"},
-		{"another margin", func(r *outcome.Report) { r.Scalings[0].K = 1.6 }, "ordinary"},
-		{"another reason", func(r *outcome.Report) { r.Choice.Why = decide.First }, "ordinary"},
-		{"what is not shown", func(r *outcome.Report) { r.Observed.Late, r.Candidates = 17, nil }, "silent"},
-		{"another candidate", func(r *outcome.Report) { r.Choice.Name = "last-season" }, "urgent"},
-		{"another verdict", func(r *outcome.Report) { r.Verdict = outcome.FasterThanLead }, "urgent"},
+		{"nothing", func(*objective.Report) {}, "silent"},
+		{"twice as much is late", func(r *objective.Report) { r.Served.Late *= 2 }, "ordinary"},
+		{"no demand any more", func(r *objective.Report) { r.Served = objective.Account{} }, "ordinary"},
+		{"another margin", func(r *objective.Report) { r.Autoscalers[0].Headroom = 1.6 }, "ordinary"},
+		{"another reason", func(r *objective.Report) { r.Selection.Rule = decide.SelectedFirst }, "ordinary"},
+		{"what is not shown", func(r *objective.Report) { r.Observed.Late, r.Candidates = 17, nil }, "silent"},
+		{"another candidate", func(r *objective.Report) { r.Selection.Selected = "last-season" }, "urgent"},
+		{"another verdict", func(r *objective.Report) { r.Verdict = objective.FasterThanLead }, "urgent"},
 	} {
-		met := reported(noon(), snapshottest.Report(outcome.Met))
+		met := reported(noon(), snapshottest.ObjectiveReport(objective.Met))
 		before := forecasts.StatusOf(met, &v1alpha1.ForecastStatus{}, noon())
-		report := snapshottest.Report(outcome.Met)
+		report := snapshottest.ObjectiveReport(objective.Met)
 		c.change(report)
 		after := forecasts.StatusOf(reported(noon(), report), &before, noon())
-		if got := forecasts.Noticed(&before, &after); got != c.want {
+		if got := forecasts.UrgencyOf(&before, &after); got != c.want {
 			t.Errorf("%s is %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -121,23 +135,23 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	s := &scene{T: t, client: forecastsOf(t, c.Config), objects: watch(t, c.Config), board: &snapshot.Board{}}
 	lead := func() {
 		s.writer = forecasts.NewStatusWriter(s.objects, s.board, quiet())
-		s.writer.Tell(events)
+		s.writer.SetEvents(events)
 	}
 	lead()
 	c.MustKubectl(t, forecast("a", "x"), "create", "-f", "-")
 	expectTargets(t, s.objects, "a=x")
 
 	now := noon()
-	next := func(r *outcome.Report) {
+	next := func(r *objective.Report) {
 		t.Helper()
 		now = now.Add(time.Minute)
 		s.step(now, reported(now, r), 1)
 	}
-	learning := snapshottest.Report(outcome.Learning)
-	learning.Choice.Name = "last-value"
+	learning := snapshottest.ObjectiveReport(objective.Learning)
+	learning.Selection.Selected = "last-value"
 	next(learning)
-	next(snapshottest.Report(outcome.Met))
-	more := snapshottest.Report(outcome.Met)
+	next(snapshottest.ObjectiveReport(objective.Met))
+	more := snapshottest.ObjectiveReport(objective.Met)
 	more.Served.Late *= 1.05
 	next(more)
 
@@ -147,13 +161,13 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	pending := entry("a", now)
 	pending.State = snapshot.Pending
 	s.step(now, pending, 1)
-	next(snapshottest.Report(outcome.Met))
-	next(snapshottest.Report(outcome.AtMaxReplicas))
+	next(snapshottest.ObjectiveReport(objective.Met))
+	next(snapshottest.ObjectiveReport(objective.AtMaxReplicas))
 
 	// A suspect is told once, too.
 	for range 2 {
 		now = now.Add(time.Minute)
-		suspect := reported(now, snapshottest.Report(outcome.AtMaxReplicas))
+		suspect := reported(now, snapshottest.ObjectiveReport(objective.AtMaxReplicas))
 		suspect.Conditions = append(suspect.Conditions, snapshot.Condition{
 			Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect, Message: "the demand is a million",
 		})
@@ -169,12 +183,12 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	if !strings.Contains(table, "LATE") || !strings.Contains(table, "2.4%") {
 		t.Errorf("kubectl get fc:\n%s", table)
 	}
-	const want = "Normal CandidateChanged Forecast/a regression serves in place of last-value: regression took over at a " +
-		"cost of 1.7: that of last-season was 1.81, and higher for 24 hours on end\n" +
+	const want = "Normal CandidateChanged Forecast/a regression replaces last-value: regression is selected: its " +
+		"relative cost is lower, 1.7 against 1.81 of last-season, for 24 hours\n" +
 		"Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% may wait longer than 30s; 1% is " +
-		"expected to, with k = 1.3\n" +
+		"expected to, with headroom 1.3\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% may wait longer than 30s, but 2.4% is " +
-		"expected to: the autoscaler stops at 12 replicas, and the highest demand of the last 7 days took 16\n" +
+		"expected to: maxReplicas is 12, and the highest demand of the last 7 days took 16 replicas; raise maxReplicas\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
 		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`

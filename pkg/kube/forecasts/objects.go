@@ -30,38 +30,39 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Objects are the Forecasts of a cluster. Each is decoded by itself, so that one that does not fit its type (stored under
-// an older or a foreign schema) costs itself and not the list.
+// Objects are the Forecasts of a cluster. Each is decoded by itself, so that one that does not fit its type (stored
+// under another schema) does not affect the others.
 type Objects struct {
 	resolver *manifest.Resolver
 	log      *slog.Logger
 	client   dynamic.NamespaceableResourceInterface
 	informer cache.SharedIndexInformer
-	// resolving is the hand-over from the watch to resolved.
-	resolving cache.ResourceEventHandlerRegistration
-	// pods are those of the workloads.
+	// handler is the registration of the event handler that fills resolved.
+	handler cache.ResourceEventHandlerRegistration
+	// pods of the workloads.
 	pods *workloads.Watch
-	// autoscalers are those that may refer to a Forecast.
+	// autoscalers that refer to Forecasts.
 	autoscalers *autoscalers.Watch
-	// covers are the warm pools that stand ready for Forecasts; nil where there are none.
+	// covers are the warm pools that cover Forecasts; nil where there are none.
 	covers Covers
-	// forgetful: the API server dropped what is remembered from the newest status that was written. Its schema of a
-	// Forecast is older than this process.
-	forgetful atomic.Bool
-	// fault is why the newest attempt to list or watch failed, nil once the list was read.
-	fault atomic.Pointer[error]
+	// fieldsDropped: the API server dropped fields of the newest status that was written. Its CRD is older than this
+	// process.
+	fieldsDropped atomic.Bool
+	// err is why the newest attempt to list or watch failed; nil once the list was read.
+	err atomic.Pointer[error]
 
 	mu       sync.Mutex
 	resolved map[snapshot.Key]*resolution
-	// sorted is made of resolved when it is asked for; nil after a change. Those who got one keep it.
+	// sorted are the targets in resolved; nil after a change. It is never modified.
 	sorted []refresh.Target
 }
 
-// NewObjects prepares to watch the Forecasts of all namespaces, the autoscalers that refer to them, and the pods of their
-// workloads (all replicas do, so that a new leader has seen what it must count). Nothing is asked before Run.
+// NewObjects returns a watch of the Forecasts of all namespaces, the autoscalers that refer to them, and the pods of
+// their workloads. All replicas watch the pods, so that a new leader has seen the starts that it must count. It sends
+// no requests before Run.
 func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Logger) (*Objects, error) {
 	own := rest.CopyConfig(cluster)
-	// The status writer has its own limit; the client's default of 5 requests/s would be a second, hidden one.
+	// The status writer has its own limit. The client's default of 5 requests/s would be a hidden second one.
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
 	if err != nil {
@@ -82,7 +83,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 	if err = o.informer.SetWatchErrorHandlerWithContext(o.watchFailed); err != nil {
 		return nil, fmt.Errorf("watch Forecasts: %w", err)
 	}
-	o.resolving, err = o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	o.handler, err = o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    o.upsert,
 		UpdateFunc: func(_, after any) { o.upsert(after) },
 		DeleteFunc: o.remove,
@@ -97,38 +98,38 @@ func resource() schema.GroupVersionResource {
 	return v1alpha1.GroupVersion().WithResource("forecasts")
 }
 
-// Run watches until the context ends. A cluster that does not answer, or does not know the objects yet, is asked again
-// with growing pauses; see Check. The autoscalers come first: a Forecast that is resolved before them would be learnt anew
-// when they are known.
+// Run watches until the context ends. While the cluster does not answer, or does not have the CRD, it retries with
+// growing intervals; see Check. It reads the autoscalers first: a Forecast that is resolved before them would be
+// rebuilt when they are known.
 func (o *Objects) Run(ctx context.Context) error {
 	const patience = 10 * time.Second
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { o.pods.Run(ctx) })
 	running.Go(func() { o.autoscalers.Run(ctx) })
-	o.autoscalers.Settle(ctx, patience)
+	o.autoscalers.WaitForSync(ctx, patience)
 	o.informer.RunWithContext(ctx)
 	return nil
 }
 
-// Check is nil once the Forecasts have been read; else it says what is in the way.
+// Check returns nil once the Forecasts were read, else the error.
 func (o *Objects) Check() error {
-	if o.resolving.HasSynced() {
+	if o.handler.HasSynced() {
 		return nil
 	}
-	if fault := o.fault.Load(); fault != nil {
+	if fault := o.err.Load(); fault != nil {
 		return *fault
 	}
 	return errors.New("the Forecasts have not been read yet")
 }
 
-// Targets are the Forecasts of all namespaces at a time, in the order of their namespaces and names. The time decides
-// which lead time is in use where one was announced.
+// Targets returns the Forecasts of all namespaces, in the order of their namespaces and names. An announced lead time
+// is used from its time on.
 func (o *Objects) Targets(now time.Time) []refresh.Target {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range o.resolved {
-		if o.renew(r, now) {
+		if o.refresh(r, now) {
 			o.sorted = nil
 		}
 	}
@@ -144,8 +145,8 @@ func (o *Objects) Targets(now time.Time) []refresh.Target {
 	return o.sorted
 }
 
-// at is what was resolved of a Forecast; the zero value for one that is not there.
-func (o *Objects) at(key snapshot.Key) resolution {
+// resolutionOf returns the resolution of a Forecast; the zero value for one that does not exist.
+func (o *Objects) resolutionOf(key snapshot.Key) resolution {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if r := o.resolved[key]; r != nil {
@@ -154,11 +155,13 @@ func (o *Objects) at(key snapshot.Key) resolution {
 	return resolution{}
 }
 
-// Scalings are the autoscalers by which a Forecast's value becomes replicas; none where it has none that counts, or is not
-// there. Read only.
-func (o *Objects) Scalings(key snapshot.Key) []decide.Scaling { return o.at(key).target.Scalings }
+// Scalings returns the autoscalers that turn a Forecast's value into replicas; none if it has none, or does not
+// exist. Read only.
+func (o *Objects) Scalings(key snapshot.Key) []decide.Autoscaler {
+	return o.resolutionOf(key).target.Autoscalers
+}
 
-// list is every Forecast as the watch last saw it. Read only.
+// list returns every Forecast as last read. Read only.
 func (o *Objects) list() []*unstructured.Unstructured {
 	stored := o.informer.GetStore().List()
 	out := make([]*unstructured.Unstructured, 0, len(stored))
@@ -170,7 +173,7 @@ func (o *Objects) list() []*unstructured.Unstructured {
 	return out
 }
 
-// upsert takes in an object whose spec is new; a new status alone changes no generation, but may hold new starts.
+// upsert resolves an object with a new spec. A new status does not change the generation, but may have new starts.
 func (o *Objects) upsert(item any) {
 	object, ok := item.(*unstructured.Unstructured)
 	if !ok {
@@ -179,8 +182,8 @@ func (o *Objects) upsert(item any) {
 	key := keyOf(object)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if before := o.resolved[key]; before != nil && before.of(object) {
-		if before.read(object) {
+	if before := o.resolved[key]; before != nil && before.matches(object) {
+		if before.readStatus(object) {
 			o.sorted = nil
 		}
 		return
@@ -210,17 +213,17 @@ func keyOf(object *unstructured.Unstructured) snapshot.Key {
 	return snapshot.Key{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// watchFailed keeps the reason for Check and logs it; the informer tries again by itself.
+// watchFailed keeps the error for Check and logs it. The informer retries.
 func (o *Objects) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
 	fault := fmt.Errorf("watch the Forecasts: %w", err)
 	switch {
 	case apierrors.IsNotFound(err):
-		fault = fmt.Errorf("the cluster does not know %s: apply deploy/crds: %w", resource().GroupResource(), err)
+		fault = fmt.Errorf("the cluster does not have %s: apply deploy/crds: %w", resource().GroupResource(), err)
 	case apierrors.IsForbidden(err):
-		fault = fmt.Errorf("the Forecasts must not be read: apply deploy/rbac: %w", err)
+		fault = fmt.Errorf("cannot read Forecasts: apply deploy/rbac: %w", err)
 	}
-	before := o.fault.Swap(&fault)
+	before := o.err.Swap(&fault)
 	if before == nil || (*before).Error() != fault.Error() {
-		o.log.WarnContext(ctx, "the Forecasts cannot be watched, trying again", "error", fault)
+		o.log.WarnContext(ctx, "cannot watch Forecasts, retrying", "error", fault)
 	}
 }

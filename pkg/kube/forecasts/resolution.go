@@ -16,31 +16,31 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// resolution is a target and what it was resolved from.
+// resolution is a target and its inputs.
 type resolution struct {
 	uid        types.UID
 	generation int64
 	target     refresh.Target
 
-	// workload is what a valid object scales; the zero value for the rest.
+	// workload of a valid object; else the zero value.
 	workload leadtime.Workload
 
-	// forecast is the valid object without its status, to be resolved again; nil for the rest. used is what the target was
+	// forecast is the valid object without its status, to be resolved again; else nil. state is what the target was
 	// resolved with.
 	forecast *v1alpha1.Forecast
-	used     manifest.Surroundings
+	state    manifest.ClusterState
 
-	// measured: the lead time follows from the workload's starts. record is what the object's status says of them.
+	// measured: the lead time is measured on the workload's starts. record is that of the object's status.
 	measured bool
 	record   leadtime.Record
 }
 
-// of says whether the object is the one that was resolved, with the same spec.
-func (r *resolution) of(object *unstructured.Unstructured) bool {
+// matches reports whether the object is the one that was resolved, with the same spec.
+func (r *resolution) matches(object *unstructured.Unstructured) bool {
 	return r.uid == object.GetUID() && r.generation == object.GetGeneration()
 }
 
-// resolve makes the target of an object as far as the object alone goes.
+// resolve resolves the target of an object.
 func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
 	r := &resolution{uid: object.GetUID(), generation: object.GetGeneration()}
 	forecast := &v1alpha1.Forecast{}
@@ -55,21 +55,22 @@ func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *
 		}
 		return r
 	}
-	r.used = o.autoscaled(key)
-	r.target, _ = o.resolver.ResolveIn(forecast, r.used)
+	r.state = o.clusterState(key)
+	r.target, _ = o.resolver.ResolveIn(forecast, r.state)
 	if r.target.Invalid != "" {
 		return r
 	}
 	r.workload, r.measured = manifest.Workload(forecast)
-	// Its status and the record of who wrote which field are as large again, and are not needed to resolve it.
+	// Status and managed fields are large, and not needed to resolve it.
 	forecast.ManagedFields, forecast.Status = nil, v1alpha1.ForecastStatus{}
 	r.forecast = forecast
-	r.read(object)
+	r.readStatus(object)
 	return r
 }
 
-// read takes what is remembered of the workload from an object's status, and says whether the target is another.
-func (r *resolution) read(object *unstructured.Unstructured) bool {
+// readStatus reads the workload's starts and times at zero from an object's status, and reports whether the target
+// changed.
+func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	if r.workload.Name == "" {
 		return false
 	}
@@ -78,13 +79,13 @@ func (r *resolution) read(object *unstructured.Unstructured) bool {
 	if r.measured {
 		r.record = recordOf(status.Starts, r.workload)
 	}
-	return r.readSlept(&status)
+	return r.readScaledToZero(&status)
 }
 
-// recordOf is the record that a status holds of a workload; an empty one where it holds none, or that of another workload,
-// or one that cannot be: then the measuring begins anew, and the next count replaces it.
+// recordOf returns the record of a workload in a status; an empty one if there is none, or it is invalid or that of
+// another workload. Then the measurement begins anew.
 func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record {
-	if held == nil || held.Of != workload.Ref() {
+	if held == nil || held.Workload != workload.Ref() {
 		return leadtime.Record{}
 	}
 	record, err := recordIn(held)
@@ -94,68 +95,68 @@ func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record
 	return record
 }
 
-// renew resolves the target anew where its surroundings are others at a time, and says whether they are.
-func (o *Objects) renew(r *resolution, now time.Time) bool {
+// refresh resolves the target again if the state of the cluster changed, and reports whether it did.
+func (o *Objects) refresh(r *resolution, now time.Time) bool {
 	if r.forecast == nil {
 		return false
 	}
-	surroundings := o.autoscaled(r.target.Key)
+	surroundings := o.clusterState(r.target.Key)
 	if r.measured {
-		surroundings.Starts = o.says(r.target.Key, r.workload, &r.record, now)
+		surroundings.LeadTime = o.measuredLeadTime(r.target.Key, r.workload, &r.record, now)
 	}
-	if surroundings.Same(r.used) {
+	if surroundings.Equal(r.state) {
 		return false
 	}
-	r.used = surroundings
-	slept := r.target.AtZero
+	r.state = surroundings
+	slept := r.target.ScaledToZero
 	r.target, _ = o.resolver.ResolveIn(r.forecast, surroundings)
-	r.target.AtZero = slept
+	r.target.ScaledToZero = slept
 	return true
 }
 
-// autoscaled is what the watch says of the autoscalers that refer to a Forecast.
-func (o *Objects) autoscaled(key snapshot.Key) manifest.Surroundings {
-	return manifest.Surroundings{Autoscalers: o.autoscalers.To(key), Unread: o.autoscalers.Problem()}
+// clusterState returns the autoscalers that refer to a Forecast.
+func (o *Objects) clusterState(key snapshot.Key) manifest.ClusterState {
+	return manifest.ClusterState{Autoscalers: o.autoscalers.References(key), UnreadReason: o.autoscalers.Problem()}
 }
 
-// says is what a record and the watch say of the workload of a Forecast at a time.
-func (o *Objects) says(
+// measuredLeadTime returns the lead time of a Forecast's workload by a record, with the problems of the watch.
+func (o *Objects) measuredLeadTime(
 	key snapshot.Key, workload leadtime.Workload, record *leadtime.Record, now time.Time,
-) manifest.Measured {
+) manifest.MeasuredLeadTime {
 	problem := o.pods.Problem(workload)
-	if o.forgetful.Load() {
-		problem = "the cluster does not keep what is measured: apply deploy/crds and restart forewarm"
+	if o.fieldsDropped.Load() {
+		problem = "the CRD is older than Forewarm, so measurements are lost: apply deploy/crds and restart Forewarm"
 	}
-	measured := manifest.Measured{Lead: record.At(now), Words: wordsOf(record, now)}
+	measured := manifest.MeasuredLeadTime{Lead: record.LeadTime(now), Source: describeLeadTime(record, now)}
 	if by := o.coverOf(key); by.pool != "" {
-		measured = by.shorten(measured, record, now)
+		measured = by.shortenLeadTime(measured, record, now)
 	}
 	switch {
 	case problem == "", problem == workloads.Listing:
-		// Listing passes, and is not worth two writes of each status when a replica starts.
+		// Listing is short, and not worth two writes of each status when a replica starts.
 	case record.Starts() == 0:
-		measured.Words = problem
+		measured.Source = problem
 	default:
-		measured.Words += "; " + problem
+		measured.Source += "; " + problem
 	}
 	return measured
 }
 
-// wordsOf say what was measured.
-func wordsOf(record *leadtime.Record, now time.Time) string {
+// describeLeadTime describes what was measured.
+func describeLeadTime(record *leadtime.Record, now time.Time) string {
 	words := record.String()
-	if since := record.Since(); now.Before(since) {
-		words += " " + announced(record.At(since), since, "")
+	if since := record.LeadTimeSince(); now.Before(since) {
+		words += " " + announcement(record.LeadTime(since), since, "")
 	}
 	return words
 }
 
-// announced says which lead time is in use from when on, and why if that must be said.
-func announced(lead time.Duration, since time.Time, why string) string {
+// announcement returns which lead time is used from when on, and why.
+func announcement(lead time.Duration, since time.Time, why string) string {
 	return fmt.Sprintf("(%s is in use from %s on%s)", lead, since.UTC().Format("15:04:05 UTC"), why)
 }
 
-// workloads are those whose pods are to be watched: for their starts, and for whether there are any.
+// workloads returns the workloads whose pods are watched.
 func (o *Objects) workloads() []leadtime.Workload {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -168,12 +169,12 @@ func (o *Objects) workloads() []leadtime.Workload {
 	return out
 }
 
-// count adds to a status what its object's workload has started newly at a time, and says so in its words, so that both
-// are written at once. Nothing is remembered here between two calls: a count that was not written is made again, and a
-// leader that takes over goes on from what is written.
-func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
-	forecast, workload := o.measured(object)
-	if forecast == nil || o.forgetful.Load() {
+// recordStarts adds the new starts of an object's workload to its status, and updates leadTimeSource in the same
+// write. It keeps no state between calls: starts that were not written are counted again, and a new leader continues
+// from the status.
+func (o *Objects) recordStarts(object *unstructured.Unstructured, status *v1alpha1.ForecastStatus, now time.Time) {
+	forecast, workload := o.measuredForecast(object)
+	if forecast == nil || o.fieldsDropped.Load() {
 		return
 	}
 	seen := o.pods.Starts(workload)
@@ -181,20 +182,20 @@ func (o *Objects) count(object *unstructured.Unstructured, status *v1alpha1.Fore
 		return
 	}
 	record := recordOf(status.Starts, workload)
-	if !record.Fold(o.coverOf(keyOf(object)).mark(seen), now) {
+	if !record.AddStarts(o.coverOf(keyOf(object)).markHeld(seen), now) {
 		return
 	}
 	status.Starts = startsOf(workload, &record)
-	target, _ := o.resolver.ResolveIn(forecast, manifest.Surroundings{
-		Starts: o.says(keyOf(object), workload, &record, now),
+	target, _ := o.resolver.ResolveIn(forecast, manifest.ClusterState{
+		LeadTime: o.measuredLeadTime(keyOf(object), workload, &record, now),
 	})
 	status.LeadTimeSource = v1alpha1.Clip(target.LeadSource)
 }
 
-// measured is an object whose starts are counted, and its workload; nil for others.
-func (o *Objects) measured(object *unstructured.Unstructured) (*v1alpha1.Forecast, leadtime.Workload) {
-	r := o.at(keyOf(object))
-	if !r.of(object) || !r.measured {
+// measuredForecast returns an object whose starts are counted, and its workload; nil for others.
+func (o *Objects) measuredForecast(object *unstructured.Unstructured) (*v1alpha1.Forecast, leadtime.Workload) {
+	r := o.resolutionOf(keyOf(object))
+	if !r.matches(object) || !r.measured {
 		return nil, leadtime.Workload{}
 	}
 	return r.forecast, r.workload

@@ -11,10 +11,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// startsOf is the record of a workload's starts as a status holds it.
+// startsOf returns the record of a workload's starts for a status.
 func startsOf(workload leadtime.Workload, r *leadtime.Record) *v1alpha1.Starts {
 	return &v1alpha1.Starts{
-		Of:                 workload.Ref(),
+		Workload:           workload.Ref(),
 		LeadTime:           leadTimeOf(r.Lead),
 		PlacedLeadTime:     leadTimeOf(r.PlacedLead),
 		WaitedLeadTime:     leadTimeOf(r.WaitedLead),
@@ -26,10 +26,10 @@ func startsOf(workload leadtime.Workload, r *leadtime.Record) *v1alpha1.Starts {
 	}
 }
 
-// halfLife is that of the weights, in seconds.
+// halfLife of the weights, in seconds.
 const halfLife = int64(leadtime.HalfLife / time.Second)
 
-// recordIn is the record that a status holds. The error says what cannot be that of any starts.
+// recordIn returns the record in a status, or why it is invalid.
 func recordIn(held *v1alpha1.Starts) (leadtime.Record, error) {
 	reference := secondsOf(held.ReferenceTimestamp)
 	if reference%halfLife != 0 {
@@ -47,25 +47,25 @@ func recordIn(held *v1alpha1.Starts) (leadtime.Record, error) {
 		to   *leadtime.Population
 		from v1alpha1.StartHistogram
 	}{{&r.Placed, held.Placed}, {&r.Held, held.Held}, {&r.Waited, held.Waited}} {
-		if err := populate(p.to, p.from); err != nil {
+		if err := readHistogram(p.to, p.from); err != nil {
 			return leadtime.Record{}, err
 		}
 	}
-	if err := r.Check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return leadtime.Record{}, err
 	}
 	return r, nil
 }
 
-func leadTimeOf(c leadtime.Choice) v1alpha1.MeasuredLeadTime {
-	return v1alpha1.MeasuredLeadTime{Seconds: c.Value, BeforeSeconds: c.Before, Since: timeOf(c.Since)}
+func leadTimeOf(c leadtime.InUse) v1alpha1.MeasuredLeadTime {
+	return v1alpha1.MeasuredLeadTime{Seconds: c.Value, BeforeSeconds: c.Previous, Since: timeOf(c.Since)}
 }
 
-func choiceIn(held v1alpha1.MeasuredLeadTime) leadtime.Choice {
-	return leadtime.Choice{Value: held.Seconds, Before: held.BeforeSeconds, Since: secondsOf(held.Since)}
+func choiceIn(held v1alpha1.MeasuredLeadTime) leadtime.InUse {
+	return leadtime.InUse{Value: held.Seconds, Previous: held.BeforeSeconds, Since: secondsOf(held.Since)}
 }
 
-// timeOf is a time in seconds since the epoch; 0 is none.
+// timeOf converts Unix seconds; 0 is the zero time.
 func timeOf(seconds int64) metav1.Time {
 	if seconds == 0 {
 		return metav1.Time{}
@@ -94,8 +94,8 @@ func histogramOf(p *leadtime.Population) v1alpha1.StartHistogram {
 	return out
 }
 
-// populate counts what a histogram holds. A bucket is written in one way alone, so that none is there twice.
-func populate(p *leadtime.Population, held v1alpha1.StartHistogram) error {
+// readHistogram reads a histogram. Bucket numbers have one spelling only, so that none occurs twice.
+func readHistogram(p *leadtime.Population, held v1alpha1.StartHistogram) error {
 	p.Count = held.Count
 	for bucket, weight := range held.BucketWeights {
 		i, err := strconv.Atoi(bucket)

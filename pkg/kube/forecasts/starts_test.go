@@ -38,7 +38,7 @@ func random(seed uint64) *leadtime.Record {
 			s.Scheduled = s.Created.Add(took / 2)
 		}
 		s.Held = rng.IntN(3) == 0
-		record.Fold([]leadtime.Start{s}, ready.Add(2*time.Minute))
+		record.AddStarts([]leadtime.Start{s}, ready.Add(2*time.Minute))
 	}
 	return record
 }
@@ -78,8 +78,8 @@ func TestAStatusIsTheRecord(t *testing.T) {
 		// What follows is the same, too.
 		late := dawn().Add(200 * 24 * time.Hour)
 		next := slices.Repeat([]leadtime.Start{startAt(dawn().Add(100*24*time.Hour), 7*time.Minute)}, 12)
-		got.Fold(next, late)
-		want.Fold(next, late)
+		got.AddStarts(next, late)
+		want.AddStarts(next, late)
 		if got != *want {
 			t.Fatalf("%+v goes on differently", held)
 		}
@@ -93,8 +93,8 @@ func TestAStatusIsTheRecord(t *testing.T) {
 // The greatest record that can be: every bucket of every kind full.
 func TestAStatusHasABound(t *testing.T) {
 	r := leadtime.Record{Through: 253_402_300_799, Period: 1_466_448}
-	for _, c := range []*leadtime.Choice{&r.Lead, &r.PlacedLead, &r.WaitedLead} {
-		*c = leadtime.Choice{Value: 7200, Before: 7200, Since: 253_402_300_799}
+	for _, c := range []*leadtime.InUse{&r.Lead, &r.PlacedLead, &r.WaitedLead} {
+		*c = leadtime.InUse{Value: 7200, Previous: 7200, Since: 253_402_300_799}
 	}
 	for _, p := range []*leadtime.Population{&r.Placed, &r.Held, &r.Waited} {
 		p.Count = 1 << 48
@@ -164,9 +164,9 @@ func FuzzRecordIn(f *testing.F) {
 			t.Fatalf("%+v is written as %+v: %v", record, again, err)
 		}
 		at := time.Unix(ready%(1<<37), 0)
-		record.Fold([]leadtime.Start{startAt(at, time.Duration(took%1e9)*time.Second)}, at.Add(time.Hour))
-		parts := record.Parts(at)
-		for _, lead := range []time.Duration{record.At(at), parts.Placed.Lead, parts.Waited.Lead, parts.Node().Lead} {
+		record.AddStarts([]leadtime.Start{startAt(at, time.Duration(took%1e9)*time.Second)}, at.Add(time.Hour))
+		parts := record.Estimates(at)
+		for _, lead := range []time.Duration{record.LeadTime(at), parts.Placed.Lead, parts.Waited.Lead, parts.Node().Lead} {
 			if lead < 0 || lead > 2*time.Hour {
 				t.Fatalf("lead time %s", lead)
 			}

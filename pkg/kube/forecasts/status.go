@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// statusOf is an entry for people: rounded, in words. Conditions keep the time of their last transition from the status
-// before; those that are new or changed sides did so at the time of the snapshot.
+// statusOf returns the status of an entry: rounded, for people. Conditions keep the time of their last transition
+// from the status before; new and changed ones have the time of the snapshot.
 func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) v1alpha1.ForecastStatus {
 	status := v1alpha1.ForecastStatus{
 		ObservedGeneration: e.Generation,
@@ -27,20 +27,20 @@ func statusOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus, at time.Time) 
 		ModelReason:        v1alpha1.Clip(e.ModelReason()),
 		LeadTimeSource:     v1alpha1.Clip(e.LeadSource),
 		Starts:             before.Starts,
-		AtZero:             before.AtZero,
-		Skill:              percent(e.Skill),
-		Coverage:           percent(e.Coverage),
+		ScaledToZero:       before.ScaledToZero,
+		Skill:              formatPercent(e.Skill),
+		Coverage:           formatPercent(e.Coverage),
 		Objective:          objectiveOf(e, before),
 	}
 	if e.Lead > 0 {
-		status.LeadTime, status.Window = duration(e.Lead), duration(e.Window)
+		status.LeadTime, status.Window = formatDuration(e.Lead), formatDuration(e.Window)
 	}
 	if !e.SampleTime.IsZero() {
-		status.Observed = quantity(e.Observed)
+		status.Observed = formatQuantity(e.Observed)
 		status.SampleTime = &metav1.Time{Time: e.SampleTime.Truncate(time.Second)}
 	}
 	if e.State.Serves() {
-		status.Served = quantity(e.Decision.Value)
+		status.Served = formatQuantity(e.Decision.Value)
 	}
 	return status
 }
@@ -63,48 +63,48 @@ func conditionsOf(e *snapshot.Entry, before []metav1.Condition, at time.Time) []
 	return out
 }
 
-// quantity writes a number with four digits, or all of those before the point: 0.01234, 12.35, 123456.
-func quantity(v float64) string {
+// formatQuantity writes a number with four digits, or all of those before the point: 0.01234, 12.35, 123456.
+func formatQuantity(v float64) string {
 	if !humanize.Known(v) {
 		return ""
 	}
 	return humanize.Number(v)
 }
 
-// percent writes a share; nothing where it is not known.
-func percent(share float64) string {
+// formatPercent writes a share; empty where it is unknown.
+func formatPercent(share float64) string {
 	if !humanize.Known(share) {
 		return ""
 	}
 	return strconv.FormatFloat(math.Round(share*100), 'f', 0, 64) + "%"
 }
 
-func duration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }
+func formatDuration(d time.Duration) string { return model.Duration(d.Round(time.Second)).String() }
 
-// news is how much a reader would notice of a change.
-type news int
+// urgency is how soon a change must be written.
+type urgency int
 
 const (
-	// silent: nothing has changed.
-	silent news = iota
-	// ordinary: a number or a text is another one.
-	ordinary
-	// urgent: a condition, the state or the lead time is another one, or the status is about an older spec.
+	// unchanged: nothing changed.
+	unchanged urgency = iota
+	// routine: a number or a text changed.
+	routine
+	// urgent: a condition, the state, the lead time or the spec changed.
 	urgent
 )
 
-// compare says how much news there is between two states of a status.
-func compare(before, after *v1alpha1.ForecastStatus) news {
+// urgencyOf returns the urgency of the change between two statuses.
+func urgencyOf(before, after *v1alpha1.ForecastStatus) urgency {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
 		before.LeadTime != after.LeadTime,
-		!equality.Semantic.DeepEqual(before.AtZero, after.AtZero),
-		changedSides(before.Objective, after.Objective),
+		!equality.Semantic.DeepEqual(before.ScaledToZero, after.ScaledToZero),
+		objectiveChanged(before.Objective, after.Objective),
 		!slices.EqualFunc(before.Conditions, after.Conditions, v1alpha1.SameCondition):
 		return urgent
 	case !equality.Semantic.DeepEqual(before, after):
-		return ordinary
+		return routine
 	}
-	return silent
+	return unchanged
 }

@@ -30,16 +30,16 @@ func TestQuantitiesAreForPeople(t *testing.T) {
 		{math.NaN(), ""},
 		{math.Inf(1), ""},
 	} {
-		if got := forecasts.Quantity(c.value); got != c.want {
+		if got := forecasts.FormatQuantity(c.value); got != c.want {
 			t.Errorf("%v is written %q, want %q", c.value, got, c.want)
 		}
 	}
 	for share, want := range map[float64]string{0.949: "95%", -0.031: "-3%", 0: "0%"} {
-		if got := forecasts.Percent(share); got != want {
+		if got := forecasts.FormatPercent(share); got != want {
 			t.Errorf("%v is written %q, want %q", share, got, want)
 		}
 	}
-	if got := forecasts.Percent(math.NaN()); got != "" {
+	if got := forecasts.FormatPercent(math.NaN()); got != "" {
 		t.Errorf("an unknown share is written %q", got)
 	}
 }
@@ -115,13 +115,13 @@ func TestNews(t *testing.T) {
 		{"a condition goes", func(s *v1alpha1.ForecastStatus) { s.Conditions = s.Conditions[:1] }, "urgent"},
 		{"the state", func(s *v1alpha1.ForecastStatus) { s.State = "Stale" }, "urgent"},
 		{"the lead time", func(s *v1alpha1.ForecastStatus) { s.LeadTime = "4m10s" }, "urgent"},
-		{"more starts", func(s *v1alpha1.ForecastStatus) { s.Starts = &v1alpha1.Starts{Of: "a"} }, "ordinary"},
+		{"more starts", func(s *v1alpha1.ForecastStatus) { s.Starts = &v1alpha1.Starts{Workload: "a"} }, "ordinary"},
 		{"the spec", func(s *v1alpha1.ForecastStatus) { s.ObservedGeneration++ }, "urgent"},
 	} {
 		before := forecasts.StatusOf(entry("a", noon()), &v1alpha1.ForecastStatus{}, noon())
 		after := *before.DeepCopy()
 		c.change(&after)
-		if got := forecasts.Noticed(&before, &after); got != c.want {
+		if got := forecasts.UrgencyOf(&before, &after); got != c.want {
 			t.Errorf("%s is %s, want %s", c.name, got, c.want)
 		}
 	}

@@ -17,92 +17,92 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// The pace of writing. Numbers move with every sample, and are written once a minute, those of a thousand Forecasts once in
-// 100 s; a condition that changes goes first.
+// The intervals of writing. Numbers change with every sample, and are written once a minute, those of a thousand
+// Forecasts once in 100 s. Changed conditions go first.
 const (
-	// pace is how often Run looks at the snapshot.
-	pace = 2 * time.Second
-	// writesPerSecond bounds all writes together; burst is what may go at once after a rest.
+	// stepInterval is how often Run reads the snapshot.
+	stepInterval = 2 * time.Second
+	// writesPerSecond and burst bound all writes together.
 	writesPerSecond = 10
 	burst           = 50
-	// gap and urgentGap are the least times between two writes of one Forecast.
-	gap       = time.Minute
-	urgentGap = 5 * time.Second
-	// patience with one write.
-	patience = 10 * time.Second
+	// routineInterval and urgentInterval are the least intervals between two writes of one Forecast.
+	routineInterval = time.Minute
+	urgentInterval  = 5 * time.Second
+	// writeTimeout bounds one write.
+	writeTimeout = 10 * time.Second
 )
 
-// StatusWriter writes the newest snapshot into the status of the objects. Only the leader may run it.
+// StatusWriter writes the newest snapshot into the statuses. Only the leader may run it.
 type StatusWriter struct {
 	objects *Objects
 	board   *snapshot.Board
 	log     *slog.Logger
 	limiter *rate.Limiter
-	tried   map[types.UID]time.Time
+	written map[types.UID]time.Time
 	common  func() []snapshot.Condition
 	events  Events
 }
 
-// Events are where a writer tells what has changed, as an event about a Forecast; a record.EventRecorder is one.
+// Events receives events about Forecasts; a record.EventRecorder implements it.
 type Events interface {
 	Event(about runtime.Object, kind, reason, message string)
 }
 
-// NewStatusWriter makes a writer for the objects that a watch sees.
+// NewStatusWriter returns a writer for the objects of a watch.
 func NewStatusWriter(objects *Objects, board *snapshot.Board, log *slog.Logger) *StatusWriter {
 	return &StatusWriter{
 		objects: objects, board: board, log: log,
-		limiter: rate.NewLimiter(writesPerSecond, burst), tried: map[types.UID]time.Time{},
+		limiter: rate.NewLimiter(writesPerSecond, burst), written: map[types.UID]time.Time{},
 		common: func() []snapshot.Condition { return nil },
 	}
 }
 
-// Add gives every Forecast conditions that hold for all of them, from a function that is asked at each step.
-func (w *StatusWriter) Add(common func() []snapshot.Condition) { w.common = common }
+// SetCommonConditions sets a function that returns conditions common to all Forecasts. It is called at each step.
+func (w *StatusWriter) SetCommonConditions(common func() []snapshot.Condition) { w.common = common }
 
-// Tell has what changes about an objective told as events, too. It is not to be called while the writer runs.
-func (w *StatusWriter) Tell(events Events) { w.events = events }
+// SetEvents sets where changes of objectives are sent as events. Call it before Run.
+func (w *StatusWriter) SetEvents(events Events) { w.events = events }
 
-// Run writes until the context ends. What another replica wrote is taken as it stands: what is compared is the status in
-// the cluster.
+// Run writes until the context ends. It compares with the status in the cluster, also with one that another replica
+// wrote.
 func (w *StatusWriter) Run(ctx context.Context, clock refresh.Clock) {
 	before := ""
 	for {
 		_, err := w.Step(ctx, clock.Now())
 		text := fmt.Sprint(err)
 		if err != nil && text != before && ctx.Err() == nil {
-			w.log.WarnContext(ctx, "statuses cannot be written, trying again", "error", err)
+			w.log.WarnContext(ctx, "cannot write statuses, retrying", "error", err)
 		}
 		before = text
-		if err := clock.WaitUntil(ctx, clock.Now().Add(pace)); err != nil {
+		if err := clock.WaitUntil(ctx, clock.Now().Add(stepInterval)); err != nil {
 			return
 		}
 	}
 }
 
-// Step writes what is due at a time, the urgent first and then what waited longest, as far as the rate allows. It says
-// how many it wrote. The error is one that would meet every write; the rest is tried at the next step.
+// Step writes what is due, urgent changes first, then what waited longest, as far as the rate allows. It returns how
+// many it wrote. The error is one that affects every write; the rest is retried at the next step.
 func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
 	written := 0
 	for _, d := range w.due(now) {
 		if !w.limiter.AllowN(now, 1) {
 			return written, nil
 		}
-		w.tried[d.object.GetUID()] = now
+		w.written[d.object.GetUID()] = now
 		err := w.write(ctx, d)
 		switch {
 		case err == nil:
 			written++
-			w.tell(d)
+			w.emitEvents(d)
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-			// The object changed or went since the watch saw it; the next step sees it as it is.
+			// The object changed or was deleted since it was read. The next step reads it again.
 		case apierrors.IsInvalid(err):
-			w.log.WarnContext(ctx, "the API server refuses a status",
+			w.log.WarnContext(ctx, "the API server rejected a status",
 				"forecast", keyOf(d.object).String(), "error", err)
 		default:
 			return written, fmt.Errorf("write the status of %s: %w", keyOf(d.object), err)
@@ -111,17 +111,17 @@ func (w *StatusWriter) Step(ctx context.Context, now time.Time) (int, error) {
 	return written, nil
 }
 
-// draft is a status that is to be written.
+// draft is a status to write.
 type draft struct {
-	object *unstructured.Unstructured
-	status v1alpha1.ForecastStatus
-	news   news
-	tried  time.Time
-	// changes are what is to be told once it is written.
-	changes []outcome.Change
+	object  *unstructured.Unstructured
+	status  v1alpha1.ForecastStatus
+	urgency urgency
+	written time.Time
+	// changes are emitted as events once it is written.
+	changes []objective.Change
 }
 
-// due are the statuses to write at a time, in their order.
+// due returns the statuses to write, in their order.
 func (w *StatusWriter) due(now time.Time) []draft {
 	newest := w.board.Load()
 	if newest == nil {
@@ -129,52 +129,52 @@ func (w *StatusWriter) due(now time.Time) []draft {
 	}
 	var drafts []draft
 	common := w.common()
-	tried := make(map[types.UID]time.Time, len(w.tried))
+	tried := make(map[types.UID]time.Time, len(w.written))
 	for _, object := range w.objects.list() {
-		last, again := w.tried[object.GetUID()]
+		last, again := w.written[object.GetUID()]
 		if again {
 			tried[object.GetUID()] = last
 		}
 		entry := newest.Get(keyOf(object))
 		if entry == nil || entry.Generation != object.GetGeneration() {
-			// The loop has not come to this object, or to its newest spec.
+			// The loop has not processed this object or its newest spec yet.
 			continue
 		}
 		var before v1alpha1.ForecastStatus
 		v1alpha1.ReadStatus(object, &before)
-		d := draft{object: object, status: statusOf(with(entry, common), &before, newest.Time), tried: last}
-		w.objects.count(object, &d.status, now)
-		w.objects.look(object, &d.status, now)
-		d.news, d.changes = compare(&before, &d.status), changes(entry, &before)
-		// A write of a time to come is that of a clock that was set back.
-		if d.news == silent || again && !last.After(now) && now.Sub(last) < d.news.gap() {
+		d := draft{object: object, status: statusOf(withConditions(entry, common), &before, newest.Time), written: last}
+		w.objects.recordStarts(object, &d.status, now)
+		w.objects.recordScaledToZero(object, &d.status, now)
+		d.urgency, d.changes = urgencyOf(&before, &d.status), changesSince(entry, &before)
+		// A write in the future is left from a clock that was set back.
+		if d.urgency == unchanged || again && !last.After(now) && now.Sub(last) < d.urgency.interval() {
 			continue
 		}
 		drafts = append(drafts, d)
 	}
-	w.tried = tried
+	w.written = tried
 	slices.SortStableFunc(drafts, func(a, b draft) int {
-		return cmp.Or(cmp.Compare(b.news, a.news), a.tried.Compare(b.tried))
+		return cmp.Or(cmp.Compare(b.urgency, a.urgency), a.written.Compare(b.written))
 	})
 	return drafts
 }
 
-// with is an entry that has further conditions.
-func with(e *snapshot.Entry, common []snapshot.Condition) *snapshot.Entry {
+// withConditions returns an entry with further conditions.
+func withConditions(e *snapshot.Entry, common []snapshot.Condition) *snapshot.Entry {
 	out := *e
 	out.Conditions = slices.Concat(e.Conditions, common)
 	return &out
 }
 
-func (n news) gap() time.Duration {
+func (n urgency) interval() time.Duration {
 	if n == urgent {
-		return urgentGap
+		return urgentInterval
 	}
-	return gap
+	return routineInterval
 }
 
-// write replaces the status of the object as the watch saw it: where it has changed since, the API server refuses, and so
-// it does for a leader of the past.
+// write replaces the status of the object. The API server rejects it if the object has changed since it was read, and
+// so the write of a previous leader.
 func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&d.status)
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	}
 	object := d.object.DeepCopy()
 	object.Object["status"] = content
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	written, err := w.objects.client.Namespace(object.GetNamespace()).UpdateStatus(ctx, object, metav1.UpdateOptions{
 		FieldManager: "forewarm",
@@ -190,12 +190,12 @@ func (w *StatusWriter) write(ctx context.Context, d draft) error {
 	if err != nil {
 		return err
 	}
-	if d.status.Starts != nil || d.status.AtZero != nil {
+	if d.status.Starts != nil || d.status.ScaledToZero != nil {
 		var kept v1alpha1.ForecastStatus
 		v1alpha1.ReadStatus(written, &kept)
 		same := equality.Semantic.DeepEqual(kept.Starts, d.status.Starts) &&
-			equality.Semantic.DeepEqual(kept.AtZero, d.status.AtZero)
-		w.objects.forgetful.Store(!same)
+			equality.Semantic.DeepEqual(kept.ScaledToZero, d.status.ScaledToZero)
+		w.objects.fieldsDropped.Store(!same)
 	}
 	return nil
 }

@@ -52,14 +52,14 @@ func entry(name string, at time.Time) *snapshot.Entry {
 		Observed:   123.456,
 		Decision:   decide.Decision{Value: 2345.6},
 		Model:      "arima",
-		Choice: decide.Choice{
-			Why:        decide.Cheaper,
-			Loss:       decide.Pinball,
-			Name:       "arima",
-			NameLoss:   0.0231,
-			Before:     "regression",
-			BeforeLoss: 0.0283,
-			Hours:      24,
+		Choice: decide.SelectionReason{
+			Rule:         decide.SelectedAsBetter,
+			Criterion:    decide.PinballLoss,
+			Selected:     "arima",
+			SelectedLoss: 0.0231,
+			Previous:     "regression",
+			PreviousLoss: 0.0283,
+			Hours:        24,
 		},
 		Skill:    0.2,
 		Coverage: math.NaN(),
@@ -128,11 +128,18 @@ func testStatus(t *testing.T, c *testcluster.Cluster) {
 	s.step(noon(), entry("a", noon()), 1)
 	first, version := stored(t, s.client, "a")
 	want := v1alpha1.ForecastStatus{
-		ObservedGeneration: 1, State: "Ready", Observed: "123.5", Served: "2346", Unit: "requests",
-		Model: "arima", ModelReason: "arima took over at a pinball loss of 0.0231: that of regression was 0.0283",
-		LeadTime:       "5m",
-		LeadTimeSource: "fallback 5m (no starts measured yet)", Window: "6m15s", Skill: "20%",
-		SampleTime: &metav1.Time{Time: noon().Add(-12 * time.Second)},
+		ObservedGeneration: 1,
+		State:              "Ready",
+		Observed:           "123.5",
+		Served:             "2346",
+		Unit:               "requests",
+		Model:              "arima",
+		ModelReason:        "arima is selected: its pinball loss is lower, 0.0231 against 0.0283 of regression",
+		LeadTime:           "5m",
+		LeadTimeSource:     "fallback 5m (no starts measured yet)",
+		Window:             "6m15s",
+		Skill:              "20%",
+		SampleTime:         &metav1.Time{Time: noon().Add(-12 * time.Second)},
 		Conditions: []metav1.Condition{
 			{
 				Type: "Ready", Status: "True", Reason: "Ready", Message: "serves arima, 12 s after the sample",

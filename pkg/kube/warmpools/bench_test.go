@@ -50,7 +50,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 	all.pools = w.stored.List()
 	w.board.Publish(snapshot.New(w.now, entries, 0, snapshot.LoopStats{}))
-	leader := warmpools.New(warmpools.Config{}, warmpools.Surroundings{
+	leader := warmpools.New(warmpools.Config{}, warmpools.Dependencies{
 		Pools: &all, Board: &w.board, Workloads: w.loads, Actuator: &w.places,
 	}, quiet())
 	take := func() {

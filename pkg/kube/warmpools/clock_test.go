@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/kube/warmpools"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // The machine's clock is set wrong and right again: no more is held than the pool may hold, nothing is given back for it, and
@@ -42,7 +42,7 @@ func TestClockStepsOfAController(t *testing.T) {
 				if w.places.held["h100"].Base < 4 || s.Held < 4 || s.Held > 8 {
 					t.Errorf("%+v is held: %+v", w.places.held, s)
 				}
-				expect(t, s, warmpools.ConditionReady, "True Ready", "")
+				expect(t, s, v1alpha1.PoolConditionReady, "True Ready", "")
 				w.run(t, 80)
 				for _, c := range w.status("h100").Covered {
 					if c.Since.After(w.now.Add(5 * time.Minute)) {

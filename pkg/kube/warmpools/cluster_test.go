@@ -102,7 +102,7 @@ func (s *scene) watch(as *rest.Config, log *slog.Logger) *warmpools.Watch {
 		cancel()
 		running.Wait()
 	})
-	w.Settle(s.Context(), 10*time.Second)
+	w.WaitForSync(s.Context(), 10*time.Second)
 	return w
 }
 
@@ -113,7 +113,7 @@ func (s *scene) lead(as *rest.Config, w *warmpools.Watch) (resign func()) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	keeper := warmpools.New(warmpools.Config{Step: pace}, warmpools.Surroundings{
+	keeper := warmpools.New(warmpools.Config{Step: pace}, warmpools.Dependencies{
 		Pools: w, Board: &s.board, Workloads: s.loads, Actuator: held,
 	}, quiet())
 	ctx, cancel := context.WithCancel(s.Context())
@@ -231,12 +231,12 @@ func testTwoPools(t *testing.T, s *scene) {
 	s.shows("warmpool/older", ".status.held", "4")
 	time.Sleep(time.Second) // Their age is told in seconds.
 	s.pool("a-younger", "  members: [{forecast: llama}, {forecast: qwen}]\n"+enforce)
-	s.says("a-younger", "MembersResolved", "MemberOfAnOlderPool", "the older pool older")
+	s.says("a-younger", "MembersResolved", "MemberOfOlderPool", "the older pool older")
 	s.shows("warmpool/a-younger", ".status.held", "2")
 	testcluster.Eventually(t, 20*time.Second, func() string {
 		message := s.MustKubectl(t, "", "get", "warmpool", "older", "-o",
 			`jsonpath={.status.conditions[?(@.type=="MembersResolved")].message}`)
-		if !strings.Contains(message, "the younger pool a-younger") {
+		if !strings.Contains(message, "the newer pool a-younger") {
 			return message
 		}
 		return ""
@@ -340,7 +340,7 @@ func testMissingCRD(t *testing.T, s *scene) {
 	w := s.watch(s.Config, slog.New(slog.NewTextHandler(&log, nil)))
 	s.lead(s.Config, w)
 	testcluster.Eventually(t, 10*time.Second, func() string {
-		if err := w.Check(); err == nil || !strings.Contains(err.Error(), "apply deploy/crds to have warm pools") {
+		if err := w.Check(); err == nil || !strings.Contains(err.Error(), "apply deploy/crds to use warm pools") {
 			return fmt.Sprint(err)
 		}
 		return ""

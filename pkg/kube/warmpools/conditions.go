@@ -12,30 +12,21 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/actuator"
 )
 
-// The types of conditions.
-const (
-	ConditionReady    = "Ready"
-	ConditionMembers  = "MembersResolved"
-	ConditionSound    = "ForecastsSound"
-	ConditionBudget   = "WithinBudget"
-	ConditionActuated = "Actuated"
-)
-
-// conditions are what a pool's user should know.
-func (s *said) conditions(now time.Time) []metav1.Condition {
-	actuated := s.actuated()
-	out := []metav1.Condition{s.ready(actuated), s.members(), s.sound()}
+// conditions returns all conditions of a pool.
+func (s *poolReport) conditions(now time.Time) []metav1.Condition {
+	actuated := s.actuatedCondition()
+	out := []metav1.Condition{s.readyCondition(actuated), s.membersCondition(), s.reliableCondition()}
 	if s.Resolved.Pool.Budget > 0 {
-		out = append(out, s.budget())
+		out = append(out, s.budgetCondition())
 	}
 	if s.enforced() || actuated.Status != metav1.ConditionTrue {
 		out = append(out, actuated)
 	}
-	return s.dated(now, out...)
+	return s.withTransitionTimes(now, out...)
 }
 
-// dated are conditions of a pool with the times of their last transitions.
-func (p *Pool) dated(now time.Time, all ...metav1.Condition) []metav1.Condition {
+// withTransitionTimes returns conditions of a pool with the times of their last transitions.
+func (p *Pool) withTransitionTimes(now time.Time, all ...metav1.Condition) []metav1.Condition {
 	var out []metav1.Condition
 	for _, one := range all {
 		one.ObservedGeneration = p.Generation
@@ -44,8 +35,8 @@ func (p *Pool) dated(now time.Time, all ...metav1.Condition) []metav1.Condition 
 	return out
 }
 
-// fact is a condition that holds, or does not.
-func fact(kind string, holds bool, reason, message string) metav1.Condition {
+// newCondition returns a condition that is True or False.
+func newCondition(kind string, holds bool, reason, message string) metav1.Condition {
 	status := metav1.ConditionFalse
 	if holds {
 		status = metav1.ConditionTrue
@@ -53,90 +44,111 @@ func fact(kind string, holds bool, reason, message string) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
-func (s *said) ready(actuated metav1.Condition) metav1.Condition {
+func (s *poolReport) readyCondition(actuated metav1.Condition) metav1.Condition {
 	state := s.state()
 	switch {
 	case s.enforced() && actuated.Status == metav1.ConditionFalse:
-		return fact(ConditionReady, false, actuated.Reason, actuated.Message)
-	case state == stateRecommending:
-		return fact(ConditionReady, false, state, fmt.Sprintf(
-			"nothing is held: mode is Recommend; with Enforce it would be %d chunks: %s", s.plan.Want, s.plan.Why))
+		return newCondition(v1alpha1.PoolConditionReady, false, actuated.Reason, actuated.Message)
+	case state == v1alpha1.PoolReasonRecommending:
+		return newCondition(v1alpha1.PoolConditionReady, false, state, fmt.Sprintf(
+			"mode Recommend holds nothing; Enforce would hold %d chunks: %s", s.plan.Want, s.plan.Message))
 	}
-	return fact(ConditionReady, s.plan.State == warmpool.Ready, state, s.plan.Why)
+	return newCondition(v1alpha1.PoolConditionReady, s.plan.State == warmpool.Ready, state, s.plan.Message)
 }
 
-func (s *said) members() metav1.Condition {
-	if s.roll.reason != "" {
-		return fact(ConditionMembers, false, s.roll.reason, brief(append(s.roll.faults, s.roll.remarks...)))
+func (s *poolReport) membersCondition() metav1.Condition {
+	if s.members.reason != "" {
+		return newCondition(
+			v1alpha1.PoolConditionMembersResolved,
+			false,
+			s.members.reason,
+			joinFirst(append(s.members.problems, s.members.remarks...)),
+		)
 	}
-	message := fmt.Sprintf("%d members", len(s.roll.members))
-	if len(s.roll.members) == 1 {
+	message := fmt.Sprintf("%d members", len(s.members.members))
+	if len(s.members.members) == 1 {
 		message = "1 member"
 	}
-	if len(s.roll.remarks) > 0 {
-		message += "; " + brief(s.roll.remarks)
+	if len(s.members.remarks) > 0 {
+		message += "; " + joinFirst(s.members.remarks)
 	}
-	return fact(ConditionMembers, true, "Resolved", message)
+	return newCondition(v1alpha1.PoolConditionMembersResolved, true, v1alpha1.PoolReasonResolved, message)
 }
 
-func (s *said) sound() metav1.Condition {
-	if len(s.roll.doubts) > 0 {
-		return fact(ConditionSound, false, "InDoubt", fmt.Sprintf(
-			"%s; until then no less than the fallback of %d is held, and nothing given back", brief(s.roll.doubts),
-			s.Resolved.Pool.Fallback))
+func (s *poolReport) reliableCondition() metav1.Condition {
+	if len(s.members.unreliable) > 0 {
+		return newCondition(v1alpha1.PoolConditionForecastsReliable, false, v1alpha1.PoolReasonUnreliable, fmt.Sprintf(
+			"%s; until this changes, at least the fallback of %d is held and nothing is released",
+			joinFirst(s.members.unreliable),
+			s.Resolved.Pool.Fallback,
+		))
 	}
-	return fact(ConditionSound, true, "Sound", "all members' forecasts are fit to plan by")
+	return newCondition(
+		v1alpha1.PoolConditionForecastsReliable,
+		true,
+		v1alpha1.PoolReasonReliable,
+		"the forecasts of all members are reliable",
+	)
 }
 
-func (s *said) budget() metav1.Condition {
-	spent := fmt.Sprintf("%s of %s stood idle today (UTC)", hours(s.plan.Idle), hours(s.Resolved.Pool.Budget))
+func (s *poolReport) budgetCondition() metav1.Condition {
+	spent := fmt.Sprintf(
+		"%s of %s stood idle today (UTC)",
+		formatGPUHours(s.plan.Idle),
+		formatGPUHours(s.Resolved.Pool.Budget),
+	)
 	if s.plan.State == warmpool.OverBudget {
-		return fact(ConditionBudget, false, "Spent", fmt.Sprintf(
-			"%s: no more than the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile",
+		return newCondition(v1alpha1.PoolConditionWithinBudget, false, v1alpha1.PoolReasonBudgetSpent, fmt.Sprintf(
+			"%s: at most the fallback of %d is held until tomorrow; raise spec.budget, or lower spec.quantile",
 			spent, s.Resolved.Pool.Fallback))
 	}
-	return fact(ConditionBudget, true, "Within", spent)
+	return newCondition(v1alpha1.PoolConditionWithinBudget, true, v1alpha1.PoolReasonWithinBudget, spent)
 }
 
-func (s *said) actuated() metav1.Condition {
-	if p := actuator.AsProblem(s.fault); p != nil {
-		return fact(ConditionActuated, false, p.Reason, p.Message)
+func (s *poolReport) actuatedCondition() metav1.Condition {
+	if p := actuator.AsProblem(s.err); p != nil {
+		return newCondition(v1alpha1.PoolConditionActuated, false, p.Reason, p.Message)
 	}
 	switch {
-	case s.fault != nil:
-		return fact(ConditionActuated, false, "Retrying", s.fault.Error())
-	case s.held.Remark != "":
-		return fact(ConditionActuated, false, "Hindered", s.held.Remark)
+	case s.err != nil:
+		return newCondition(v1alpha1.PoolConditionActuated, false, v1alpha1.PoolReasonRetrying, s.err.Error())
+	case s.held.Warning != "":
+		return newCondition(v1alpha1.PoolConditionActuated, false, v1alpha1.PoolReasonBlocked, s.held.Warning)
 	}
-	return fact(ConditionActuated, true, "Held", fmt.Sprintf("%d chunks are asked for by %s",
-		s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "the actuator")))
+	return newCondition(
+		v1alpha1.PoolConditionActuated,
+		true,
+		v1alpha1.PoolReasonHeld,
+		fmt.Sprintf("%d chunks are requested by the actuator %s",
+			s.capacity().Held, cmp.Or(string(s.Resolved.Actuator), "the actuator")),
+	)
 }
 
-// invalid is the status of a pool with problems of its own. What it holds stays as it is.
-func invalid(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
+// invalidStatus returns the status of an invalid pool. What it holds stays.
+func invalidStatus(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
 	message := p.Problem
-	if p.holds() {
-		message += "; what the pool holds stays until it is mended"
+	if p.hasFinalizer() {
+		message += "; what the pool holds stays until the object is corrected"
 	}
-	return broken(p, now, stateInvalid, message)
+	return errorStatus(p, now, v1alpha1.PoolReasonInvalid, message)
 }
 
-// stuck is the status of a pool that is to be deleted, and cannot give back what it holds.
-func stuck(p *Pool, now time.Time, err error) *v1alpha1.WarmPoolStatus {
-	reason := stateReleasing
+// releasingStatus returns the status of a pool that is being deleted and cannot release what it holds.
+func releasingStatus(p *Pool, now time.Time, err error) *v1alpha1.WarmPoolStatus {
+	reason := v1alpha1.PoolReasonReleasing
 	if problem := actuator.AsProblem(err); problem != nil {
 		reason = problem.Reason
 	}
-	status := broken(p, now, stateReleasing, err.Error())
+	status := errorStatus(p, now, v1alpha1.PoolReasonReleasing, err.Error())
 	status.Conditions[0].Reason = reason
 	return status
 }
 
-// broken is the status before but for the state, why, and the one condition that says it.
-func broken(p *Pool, now time.Time, state, message string) *v1alpha1.WarmPoolStatus {
+// errorStatus returns the previous status with another state, message, and a single condition.
+func errorStatus(p *Pool, now time.Time, state, message string) *v1alpha1.WarmPoolStatus {
 	status := p.Status.DeepCopy()
 	status.ObservedGeneration, status.State = p.Generation, state
-	status.Why, status.Next, status.Covered = "", "", nil
-	status.Conditions = p.dated(now, fact(ConditionReady, false, state, message))
+	status.Message, status.Next, status.Covered = "", "", nil
+	status.Conditions = p.withTransitionTimes(now, newCondition(v1alpha1.PoolConditionReady, false, state, message))
 	return status
 }

@@ -19,154 +19,155 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/actuator"
 )
 
-// Config is the pace of a Controller. The zero value of a field means its default.
+// Config has the intervals of a Controller. The zero value of a field means its default.
 type Config struct {
-	// Step is how often Run takes one; default 15 s. All other waits are multiples of it.
+	// Step is the interval between steps; default 15 s. All other intervals are multiples of it.
 	Step time.Duration
 }
 
-// The waits, in steps.
+// Intervals, in steps.
 const (
-	// renewal is how often a pool is held anew though it wants what it did: somebody may have changed what holds it.
-	renewal = 4
-	// pause after a fault that only a user can mend, and the longest after one that may pass; the first is one step.
-	pause, longest = 4, 16
-	// gap is the least between two writes of a pool's status for news that can wait; what is remembered is written as often
-	// as keep even where there is none, so that little is lost with a leader.
-	gap, keep = 2, 4
-	// notice is between the choice to cover a member and its use, for all replicas to hear of it.
-	notice = 4
+	// renewSteps is how often an unchanged plan is applied again: somebody may have changed the pool's objects.
+	renewSteps = 4
+	// problemRetrySteps is the interval after an error that the user must correct, and maxRetrySteps the longest
+	// after another one; the first is one step.
+	problemRetrySteps, maxRetrySteps = 4, 16
+	// statusSteps is the least interval between two writes of a pool's status for routine changes. The memory is
+	// written every memorySteps even without a change, so that a new leader loses little.
+	statusSteps, memorySteps = 2, 4
+	// noticeSteps is the delay between the decision to cover a member and its use, so that all replicas know of it.
+	noticeSteps = 4
 )
 
-// patience with one pool.
-const patience = 30 * time.Second
+// poolTimeout bounds the step of one pool.
+const poolTimeout = 30 * time.Second
 
-// Pools are the objects as a cluster has them; a Watch is one.
+// Pools are the WarmPools of a cluster; a Watch implements it.
 type Pools interface {
-	// Check is nil once all pools were read: of some it cannot be told which is the older.
+	// Check returns nil once all pools were read. Before, the oldest pool of a member is unknown.
 	Check() error
-	// List are the pools of all namespaces. Read only.
+	// List returns the pools of all namespaces. Read only.
 	List() []*Pool
-	// UpdateStatus and Finalize are refused where the pool has changed since it was read.
+	// UpdateStatus and Finalize fail if the pool has changed since it was read.
 	UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error
 	Finalize(ctx context.Context, p *Pool, on bool) (*Pool, error)
 }
 
-// Events are where a controller tells what has changed; a record.EventRecorder is one.
+// Events receives the events of a controller; a record.EventRecorder implements it.
 type Events interface {
 	Event(about runtime.Object, kind, reason, message string)
 }
 
-// Clock is the time, and a way to wait for it.
+// Clock returns the time and waits for one.
 type Clock interface {
 	Now() time.Time
 	WaitUntil(ctx context.Context, t time.Time) error
 }
 
-// Surroundings are what a Controller reads and acts on.
-type Surroundings struct {
+// Dependencies are what a Controller reads and acts on.
+type Dependencies struct {
 	Pools     Pools
 	Board     *snapshot.Board
 	Workloads Workloads
 	Actuator  actuator.Actuator
 }
 
-// Controller keeps the pools. Only the leader may run it.
+// Controller reconciles the pools. Only the leader may run it.
 type Controller struct {
-	Surroundings
+	Dependencies
 
-	pace    time.Duration
-	log     *slog.Logger
-	events  Events
-	limiter *rate.Limiter
-	term    map[types.UID]*course
-	// gauges are of the newest step; nil while this replica does not lead.
-	gauges atomic.Pointer[[]gauge]
+	interval time.Duration
+	log      *slog.Logger
+	events   Events
+	limiter  *rate.Limiter
+	pools    map[types.UID]*poolState
+	// metrics of the newest step; nil while this replica does not lead.
+	metrics atomic.Pointer[[]poolMetrics]
 }
 
-// course is what is known of a pool from one step to the next, within a term. What must outlast a term is in the status.
-type course struct {
+// poolState is what the leader keeps of a pool between steps. What the next leader needs is in the status.
+type poolState struct {
 	memory warmpool.Memory
-	// held is what there was at the last look, seen is false before the first.
+	// held is what the actuator held when it was last observed; seen is false before.
 	held actuator.Held
 	seen bool
-	// attempted is the generation that was last to be held; want is what was held last, and at is when.
+	// attempted is the generation of the last attempt to hold; want is what was held last, at heldAt.
 	attempted int64
 	want      actuator.Want
-	at        time.Time
-	// fault is what was in the way of the last attempt; nothing is attempted before retry.
-	fault    error
+	heldAt    time.Time
+	// err is the error of the last attempt; there is no attempt before retry.
+	err      error
 	failures int
 	retry    time.Time
-	// tried is when the status was last written, or was refused.
-	tried time.Time
+	// written is when a write of the status was last attempted.
+	written time.Time
 }
 
-// New makes a controller.
-func New(config Config, in Surroundings, log *slog.Logger) *Controller {
+// New returns a controller.
+func New(config Config, in Dependencies, log *slog.Logger) *Controller {
 	if config.Step == 0 {
 		config.Step = 15 * time.Second
 	}
 	return &Controller{
-		Surroundings: in, pace: config.Step, log: log,
-		limiter: rate.NewLimiter(writesPerSecond, burst), term: map[types.UID]*course{},
+		Dependencies: in, interval: config.Step, log: log,
+		limiter: rate.NewLimiter(writesPerSecond, burst), pools: map[types.UID]*poolState{},
 	}
 }
 
-// Tell has what changes told as events, too. It is not to be called while the controller runs.
-func (c *Controller) Tell(events Events) { c.events = events }
+// SetEvents sets where events are sent. Call it before Run.
+func (c *Controller) SetEvents(events Events) { c.events = events }
 
-// Run takes steps until the context ends. It begins with what the statuses say, so that a new leader goes on from the old
-// one.
+// Run takes steps until the context ends. It restores the state from the statuses, so that a new leader continues
+// where the previous one stopped.
 func (c *Controller) Run(ctx context.Context, clock Clock) {
-	c.term = map[types.UID]*course{}
-	defer c.gauges.Store(nil)
+	c.pools = map[types.UID]*poolState{}
+	defer c.metrics.Store(nil)
 	before := ""
 	for {
 		err := c.Step(ctx, clock.Now())
 		text := fmt.Sprint(err)
 		if err != nil && text != before && ctx.Err() == nil {
-			c.log.WarnContext(ctx, "warm pools are not all as they should be, trying again", "error", err)
+			c.log.WarnContext(ctx, "some warm pools could not be reconciled, retrying", "error", err)
 		}
 		before = text
-		if err := clock.WaitUntil(ctx, clock.Now().Add(c.pace)); err != nil {
+		if err := clock.WaitUntil(ctx, clock.Now().Add(c.interval)); err != nil {
 			return
 		}
 	}
 }
 
-// Step plans for every pool at a time, has it held, and writes what there is to say. What fails for one pool fails for it
-// alone. Before the first snapshot, and before the pools were read, nothing is known, and nothing done.
+// Step plans every pool, holds the plan, and writes the status. An error affects its pool only. Before the first
+// snapshot, and before the pools were read, it does nothing.
 func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	newest := c.Board.Load()
 	if all := c.Pools.Check() == nil; newest == nil || !all {
 		return nil
 	}
 	pools := c.Pools.List()
-	by := claimsOf(pools)
-	// Writes are bounded: whose status has waited longest comes first, so that the last of a thousand has its turn, too.
-	slices.SortStableFunc(pools, func(a, b *Pool) int { return c.tried(a).Compare(c.tried(b)) })
-	term := make(map[types.UID]*course, len(pools))
-	gauges := make([]gauge, 0, len(pools))
+	by := groupByMember(pools)
+	// Writes are bounded. The status that has waited longest comes first, so that each of a thousand has its turn.
+	slices.SortStableFunc(pools, func(a, b *Pool) int { return c.statusWritten(a).Compare(c.statusWritten(b)) })
+	term := make(map[types.UID]*poolState, len(pools))
+	gauges := make([]poolMetrics, 0, len(pools))
 	var problems []error
 	for _, p := range pools {
-		k := c.term[p.UID]
+		k := c.pools[p.UID]
 		if k == nil {
-			k = c.begin(ctx, p)
+			k = c.restore(ctx, p)
 		}
-		k.heedClock(now, c.pace)
+		k.heedClock(now, c.interval)
 		term[p.UID] = k
-		own, cancel := context.WithTimeout(ctx, patience)
-		said, err := c.step(own, now, newest, visit{Pool: p, course: k, claims: by})
+		own, cancel := context.WithTimeout(ctx, poolTimeout)
+		said, err := c.step(own, now, newest, poolStep{Pool: p, poolState: k, claims: by})
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			problems = append(problems, fmt.Errorf("%s: %w", p.key(), err))
 		}
 		gauges = append(gauges, said)
 	}
-	c.term = term
-	c.gauges.Store(&gauges)
-	// What is wrong with the cluster is wrong for each of a thousand pools: a few tell it.
+	c.pools = term
+	c.metrics.Store(&gauges)
+	// A problem of the cluster affects each of a thousand pools. A few errors are enough.
 	const told = 5
 	if more := len(problems) - told; more > 0 {
 		problems = append(problems[:told], fmt.Errorf("and %d more", more))
@@ -174,48 +175,55 @@ func (c *Controller) Step(ctx context.Context, now time.Time) error {
 	return errors.Join(problems...)
 }
 
-// tried is when a pool's status was last written in this term.
-func (c *Controller) tried(p *Pool) time.Time {
-	if k := c.term[p.UID]; k != nil {
-		return k.tried
+// statusWritten returns when a write of a pool's status was last attempted in this term.
+func (c *Controller) statusWritten(p *Pool) time.Time {
+	if k := c.pools[p.UID]; k != nil {
+		return k.written
 	}
 	return time.Time{}
 }
 
-// begin takes up a pool where its status says that it was left.
-func (c *Controller) begin(ctx context.Context, p *Pool) *course {
+// restore restores the state of a pool from its status.
+func (c *Controller) restore(ctx context.Context, p *Pool) *poolState {
 	held := p.Status.Memory
 	if held == nil {
-		return &course{}
+		return &poolState{}
 	}
 	memory, err := memoryIn(held)
 	if err != nil {
-		c.log.WarnContext(ctx, "the memory of a WarmPool cannot be used, it begins anew", "pool", p.key().String(),
-			"error", err)
+		c.log.WarnContext(
+			ctx,
+			"the memory in the status of a WarmPool is invalid and is discarded",
+			"pool",
+			p.key().String(),
+			"error",
+			err,
+		)
 	}
-	return &course{memory: memory}
+	return &poolState{memory: memory}
 }
 
-// failed keeps a fault, and when to try again: what only a user can mend rarely, the rest with growing pauses.
-func (c *Controller) failed(v *visit, err error, now time.Time) {
+// recordError records an error and when to retry: at a fixed interval where the user must correct something, else
+// with growing intervals.
+func (c *Controller) recordError(v *poolStep, err error, now time.Time) {
 	v.failures++
-	wait := min(1<<min(v.failures-1, 8), longest)
+	wait := min(1<<min(v.failures-1, 8), maxRetrySteps)
 	if actuator.AsProblem(err) != nil {
-		wait = pause
+		wait = problemRetrySteps
 	}
-	v.fault, v.retry, v.attempted = err, now.Add(time.Duration(wait)*c.pace), v.Generation
+	v.err, v.retry, v.attempted = err, now.Add(time.Duration(wait)*c.interval), v.Generation
 }
 
-// heedClock forgets what a clock that was ahead, and was set back since, has dated: nothing is waited for until then.
-func (k *course) heedClock(now time.Time, pace time.Duration) {
-	for _, done := range []*time.Time{&k.at, &k.tried} {
+// heedClock discards times in the future, which are left from a clock that was ahead and has been set back.
+func (k *poolState) heedClock(now time.Time, pace time.Duration) {
+	for _, done := range []*time.Time{&k.heldAt, &k.written} {
 		if done.After(now) {
 			*done = time.Time{}
 		}
 	}
-	if k.retry.After(now.Add(longest * pace)) {
+	if k.retry.After(now.Add(maxRetrySteps * pace)) {
 		k.retry = time.Time{}
 	}
 }
 
-func (k *course) mended() { k.fault, k.failures, k.retry = nil, 0, time.Time{} }
+func (k *poolState) clearError() { k.err, k.failures, k.retry = nil, 0, time.Time{} }

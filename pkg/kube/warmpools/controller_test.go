@@ -46,14 +46,14 @@ func TestAPoolIsHeld(t *testing.T) {
 	if s.Wanted != 4 || s.Held != 4 || s.Ready != 0 || s.State != "Filling" || s.ObservedGeneration != 1 {
 		t.Errorf("%+v", s)
 	}
-	if s.Memory == nil || s.Why == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
+	if s.Memory == nil || s.Message == "" || s.LeadTime != "2m" || s.NodeLeadTime != "5m" {
 		t.Errorf("%+v", s)
 	}
-	expect(t, s, warmpools.ConditionReady, "False Filling", "")
-	expect(t, s, warmpools.ConditionActuated, "True Held", "4 chunks are asked for by Balloon")
-	expect(t, s, warmpools.ConditionMembers, "True Resolved", "1 member")
-	expect(t, s, warmpools.ConditionSound, "True Sound", "")
-	if meta.FindStatusCondition(s.Conditions, warmpools.ConditionBudget) != nil {
+	expect(t, s, v1alpha1.PoolConditionReady, "False Filling", "")
+	expect(t, s, v1alpha1.PoolConditionActuated, "True Held", "4 chunks are requested by the actuator PlaceholderPods")
+	expect(t, s, v1alpha1.PoolConditionMembersResolved, "True Resolved", "1 member")
+	expect(t, s, v1alpha1.PoolConditionForecastsReliable, "True Reliable", "")
+	if meta.FindStatusCondition(s.Conditions, v1alpha1.PoolConditionWithinBudget) != nil {
 		t.Error("there is no budget")
 	}
 	w.places.ready = 8
@@ -62,7 +62,7 @@ func TestAPoolIsHeld(t *testing.T) {
 	if s.Ready != 4 || s.State != "Ready" || w.stored.finalized != 1 {
 		t.Errorf("%+v, finalized %d times", s, w.stored.finalized)
 	}
-	expect(t, s, warmpools.ConditionReady, "True Ready", "")
+	expect(t, s, v1alpha1.PoolConditionReady, "True Ready", "")
 	// Two replicas more have places: that is what the pool was for.
 	w.loads["llama"].placed = 4
 	w.run(t, 40)
@@ -82,7 +82,7 @@ func TestRecommendWritesNothingButTheStatus(t *testing.T) {
 	if s.Wanted != 4 || s.Held != 0 || s.State != "Recommending" || len(s.Covered) > 0 {
 		t.Errorf("%+v", s)
 	}
-	expect(t, s, warmpools.ConditionReady, "False Recommending", "with Enforce it would be 4 chunks")
+	expect(t, s, v1alpha1.PoolConditionReady, "False Recommending", "Enforce would hold 4 chunks")
 	if w.places.holds+w.places.looks+w.places.releases+w.stored.finalized > 0 {
 		t.Errorf("%+v", w.places)
 	}
@@ -125,9 +125,9 @@ func TestWhatIsWrongWithMembers(t *testing.T) {
 		qwen          *load
 		want, message string
 	}{
-		{"no Forecast", nil, "False UnknownForecast", "qwen is no Forecast in team"},
-		{"no autoscaler", &load{none: true, demand: 5}, "False NoScalingTarget", "qwen says not what a replica sustains"},
-		{"no count", &load{unknown: true, target: 1}, "False ReplicasUnknown", "qwen has replicas that are not counted"},
+		{"no Forecast", nil, "False ForecastNotFound", "qwen is not a Forecast in team"},
+		{"no autoscaler", &load{none: true, demand: 5}, "False NoScalingTarget", "it is unknown what a replica sustains"},
+		{"no count", &load{unknown: true, target: 1}, "False ReplicasUnknown", "qwen has replicas that cannot be counted"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			w := newWorld()
@@ -136,7 +136,7 @@ func TestWhatIsWrongWithMembers(t *testing.T) {
 			}
 			w.stored.put(t, "h100", two+"fallback: 7\n")
 			w.run(t, 2)
-			expect(t, w.status("h100"), warmpools.ConditionMembers, c.want, c.message)
+			expect(t, w.status("h100"), v1alpha1.PoolConditionMembersResolved, c.want, c.message)
 			if w.places.held["h100"].Base != 7 {
 				t.Errorf("%v is held, want the fallback", w.places.held)
 			}
@@ -152,14 +152,26 @@ func TestTheOlderPoolKeepsAMember(t *testing.T) {
 	w.stored.put(t, "old", enforced)
 	w.stored.put(t, "an-younger", enforced)
 	w.run(t, 2)
-	expect(t, w.status("old"), warmpools.ConditionMembers, "True Resolved", "not for the younger pool an-younger")
-	expect(t, w.status("an-younger"), warmpools.ConditionMembers, "False MemberOfAnOlderPool", "the older pool old")
+	expect(
+		t,
+		w.status("old"),
+		v1alpha1.PoolConditionMembersResolved,
+		"True Resolved",
+		"not for the newer pool an-younger",
+	)
+	expect(
+		t,
+		w.status("an-younger"),
+		v1alpha1.PoolConditionMembersResolved,
+		"False MemberOfOlderPool",
+		"the older pool old",
+	)
 	if w.places.held["old"].Base != 4 || w.places.held["an-younger"].Base != 0 {
 		t.Error(w.places.held)
 	}
 	w.stored.remove("old")
 	w.run(t, 4)
-	expect(t, w.status("an-younger"), warmpools.ConditionMembers, "True Resolved", "1 member")
+	expect(t, w.status("an-younger"), v1alpha1.PoolConditionMembersResolved, "True Resolved", "1 member")
 	if w.places.held["an-younger"].Base != 4 {
 		t.Error(w.places.held)
 	}
@@ -176,7 +188,7 @@ func TestAStaleForecastTakesNothingAway(t *testing.T) {
 	if w.places.held["h100"].Base != 4 || s.State != "FallingBack" {
 		t.Errorf("%v, %+v", w.places.held, s)
 	}
-	expect(t, s, warmpools.ConditionSound, "False InDoubt", "llama is stale")
+	expect(t, s, v1alpha1.PoolConditionForecastsReliable, "False Unreliable", "llama is stale")
 }
 
 // TestANewLeaderGoesOn: what the old one remembered is in the status. The demand is gone, what was held for it is kept for
@@ -291,16 +303,18 @@ func TestTwoCapacityTypes(t *testing.T) {
 }
 
 func TestTheLongestLeadTimeCounts(t *testing.T) {
-	part := func(lead time.Duration) leadtime.Part { return leadtime.Part{Lead: lead, Starts: 20, Enough: true} }
+	part := func(lead time.Duration) leadtime.Estimate {
+		return leadtime.Estimate{Lead: lead, Starts: 20, Known: true}
+	}
 	w := newWorld()
-	w.loads["llama"].parts = leadtime.Parts{Placed: part(time.Minute), Waited: part(4 * time.Minute)}
-	w.loads["qwen"] = &load{target: 1, parts: leadtime.Parts{Placed: part(90 * time.Second)}}
+	w.loads["llama"].parts = leadtime.Estimates{Placed: part(time.Minute), Waited: part(4 * time.Minute)}
+	w.loads["qwen"] = &load{target: 1, parts: leadtime.Estimates{Placed: part(90 * time.Second)}}
 	w.stored.put(t, "h100", strings.Replace(spec, "{forecast: llama}", "{forecast: llama}, {forecast: qwen}", 1))
 	w.run(t, 1)
 	s := w.status("h100")
 	if s.LeadTime != "1m30s" || s.NodeLeadTime != "3m" ||
-		s.LeadTimeSource != "pod: p90 of 40 starts on nodes that were there; node: what p90 of 20 starts that waited for one "+
-			"took beyond that" {
+		s.LeadTimeSource != "pod: p90 of 40 starts on existing nodes; node: p90 of 20 starts that waited for a new node, "+
+			"less the pod's" {
 		t.Errorf("%+v", s)
 	}
 	w.stored.put(t, "h100", spec+"leadTime: {mode: Fixed, duration: 7m}\n")
@@ -328,7 +342,7 @@ func TestHours(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0 GPUh", 1e-9: "0 GPUh", 0.003: "0.0030 GPUh", 0.512: "0.51 GPUh", 1.25: "1.2 GPUh", 99.44: "99.4 GPUh", 250.6: "251 GPUh",
 	} {
-		if got := warmpools.Hours(v); got != want {
+		if got := warmpools.FormatGPUHours(v); got != want {
 			t.Errorf("%g is %s, want %s", v, got, want)
 		}
 	}

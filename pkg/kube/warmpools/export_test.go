@@ -3,7 +3,7 @@ package warmpools
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 // ReadPool is a pool as the watch reads it.
-func ReadPool(object *unstructured.Unstructured) *Pool { return read(object) }
+func ReadPool(object *unstructured.Unstructured) *Pool { return newPool(object) }
 
 // The memory of a pool, to its status and back.
 var (
@@ -11,5 +11,5 @@ var (
 	MemoryIn = memoryIn
 )
 
-// Hours are GPU-hours for people.
-func Hours(v float64) string { return hours(v) }
+// FormatGPUHours are GPU-hours for people.
+func FormatGPUHours(v float64) string { return formatGPUHours(v) }

@@ -144,7 +144,7 @@ type places struct {
 	before                 *v1alpha1.ScaleBefore
 }
 
-func (a *places) Look(_ context.Context, p *v1alpha1.WarmPool) (actuator.Held, error) {
+func (a *places) Observe(_ context.Context, p *v1alpha1.WarmPool) (actuator.Held, error) {
 	a.looks++
 	if a.blind != nil {
 		return actuator.Held{}, a.blind
@@ -154,7 +154,7 @@ func (a *places) Look(_ context.Context, p *v1alpha1.WarmPool) (actuator.Held, e
 
 func (a *places) there(p *v1alpha1.WarmPool) actuator.Held {
 	want := a.held[p.Name]
-	out := actuator.Held{Remark: a.remark, Before: a.before}
+	out := actuator.Held{Warning: a.remark, Before: a.before}
 	if len(p.Spec.CapacityTypes) < 2 {
 		out.Types = []actuator.Count{{Held: int32(want.Base), Ready: int32(min(want.Base, a.ready))}}
 		return out
@@ -189,30 +189,30 @@ type load struct {
 	demand, target  float64
 	placed, waiting int
 	unknown, none   bool
-	parts           leadtime.Parts
+	parts           leadtime.Estimates
 }
 
 type loads map[string]*load
 
-func (l loads) Places(key snapshot.Key) (placed, waiting int, known bool) {
+func (l loads) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
 	m := l[key.Name]
 	return m.placed, m.waiting, !m.unknown
 }
 
-func (l loads) Starts(key snapshot.Key, _ time.Time) (leadtime.Parts, bool) {
+func (l loads) Starts(key snapshot.Key, _ time.Time) (leadtime.Estimates, bool) {
 	m := l[key.Name]
 	if m == nil {
-		return leadtime.Parts{}, false
+		return leadtime.Estimates{}, false
 	}
-	return m.parts, m.parts.Placed.Enough
+	return m.parts, m.parts.Placed.Known
 }
 
-func (l loads) Scalings(key snapshot.Key) []decide.Scaling {
+func (l loads) Scalings(key snapshot.Key) []decide.Autoscaler {
 	m := l[key.Name]
 	if m.none {
 		return nil
 	}
-	return []decide.Scaling{{By: "hpa", HPA: hpa.Spec{
+	return []decide.Autoscaler{{Name: "hpa", HPA: hpa.Spec{
 		Min: 1, Max: 50, Metrics: []hpa.Metric{{Target: int64(m.target * 1000)}},
 	}}}
 }
@@ -255,10 +255,10 @@ func newWorld() *world {
 
 // lead begins a term.
 func (w *world) lead() {
-	w.leader = warmpools.New(warmpools.Config{Step: step}, warmpools.Surroundings{
+	w.leader = warmpools.New(warmpools.Config{Step: step}, warmpools.Dependencies{
 		Pools: &w.stored, Board: &w.board, Workloads: w.loads, Actuator: &w.places,
 	}, quiet())
-	w.leader.Tell(&w.told)
+	w.leader.SetEvents(&w.told)
 }
 
 // entry is a Forecast whose demand is sure to be that of its load.

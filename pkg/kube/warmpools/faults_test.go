@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/kube/actuator"
-	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 )
 
 func TestAPoolThatCannotBeGivenBackSaysWhy(t *testing.T) {
@@ -17,7 +17,7 @@ func TestAPoolThatCannotBeGivenBackSaysWhy(t *testing.T) {
 	w.places.gone = &actuator.Problem{Reason: "Forbidden", Message: "apply deploy/warm-pools"}
 	w.stored.remove("h100")
 	w.run(t, 12)
-	expect(t, w.status("h100"), warmpools.ConditionReady, "False Forbidden", "apply deploy/warm-pools")
+	expect(t, w.status("h100"), v1alpha1.PoolConditionReady, "False Forbidden", "apply deploy/warm-pools")
 	if w.places.releases > 4 {
 		t.Errorf("tried %d times in 12 steps", w.places.releases)
 	}
@@ -35,8 +35,8 @@ func TestAnInvalidPoolKeepsWhatItHolds(t *testing.T) {
 	w.stored.put(t, "h100", strings.Replace(enforced, "limits", "limit", 1))
 	w.run(t, 10)
 	s := w.status("h100")
-	expect(t, s, warmpools.ConditionReady, "False Invalid", "resources.limit: unknown field")
-	expect(t, s, warmpools.ConditionReady, "False Invalid", "what the pool holds stays")
+	expect(t, s, v1alpha1.PoolConditionReady, "False Invalid", "resources.limit: unknown field")
+	expect(t, s, v1alpha1.PoolConditionReady, "False Invalid", "what the pool holds stays")
 	if s.State != "Invalid" || w.places.held["h100"].Base != 4 || s.Memory == nil || w.places.holds != 1 ||
 		w.stored.writes > 3 {
 		t.Errorf("%+v, %+v", s, w.places)
@@ -64,14 +64,14 @@ func TestFaultsOfTheActuator(t *testing.T) {
 			w.loads["llama"].demand = 80
 			w.places.holds, w.places.looks = 0, 0
 			w.run(t, 20)
-			expect(t, w.status("h100"), warmpools.ConditionActuated, c.want, "")
-			expect(t, w.status("h100"), warmpools.ConditionReady, c.want, "")
+			expect(t, w.status("h100"), v1alpha1.PoolConditionActuated, c.want, "")
+			expect(t, w.status("h100"), v1alpha1.PoolConditionReady, c.want, "")
 			if w.places.holds > c.most || w.places.looks > c.most+1 {
 				t.Errorf("%d times held and %d times looked in 20 steps", w.places.holds, w.places.looks)
 			}
 			w.places.fail, w.places.blind = nil, nil
 			w.run(t, 20)
-			expect(t, w.status("h100"), warmpools.ConditionActuated, "True Held", "6 chunks")
+			expect(t, w.status("h100"), v1alpha1.PoolConditionActuated, "True Held", "6 chunks")
 			if want := []string{
 				"Warning " + strings.Fields(c.want)[1],
 				"Normal Actuated",
@@ -91,7 +91,7 @@ func TestWhatHindersIsSaid(t *testing.T) {
 	w.places.remark = "no node takes it"
 	w.stored.put(t, "h100", enforced)
 	w.run(t, 1)
-	expect(t, w.status("h100"), warmpools.ConditionActuated, "False Hindered", "no node takes it")
+	expect(t, w.status("h100"), v1alpha1.PoolConditionActuated, "False Blocked", "no node takes it")
 }
 
 func TestAnInvalidPoolThatIsDeletedGivesBackWhatItHolds(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/warmpool"
 )
 
-// memoryOf is a memory as a status holds it.
+// memoryOf returns a memory for a status.
 func memoryOf(m warmpool.Memory) *v1alpha1.PoolMemory {
 	p := m.Past()
 	out := &v1alpha1.PoolMemory{
@@ -24,7 +24,7 @@ func memoryOf(m warmpool.Memory) *v1alpha1.PoolMemory {
 		MatchedSince:          timeOf(p.Matching),
 		BorrowedMilliChunks:   p.Borrowed,
 		Covers:                p.Covers,
-		TurningSince:          timeOf(p.Turning),
+		TurningSince:          timeOf(p.TurningSince),
 		Unreliable:            p.Unreliable,
 	}
 	for _, w := range m.Wants() {
@@ -33,30 +33,30 @@ func memoryOf(m warmpool.Memory) *v1alpha1.PoolMemory {
 	return out
 }
 
-// memoryIn is the memory that a status holds. The error says what no plan leaves.
+// memoryIn returns the memory in a status, or why it is invalid.
 func memoryIn(held *v1alpha1.PoolMemory) (warmpool.Memory, error) {
 	var wants []warmpool.Want
 	for _, w := range held.Wants {
 		wants = append(wants, warmpool.Want{At: millisecondsOf(w.At), Total: w.Total, Base: w.Base})
 	}
-	return warmpool.Recall(warmpool.Past{
-		At:         millisecondsOf(held.PlannedAt),
-		Ready:      held.Ready,
-		Placed:     held.PlacedMilliChunks,
-		Claimed:    held.Claimed,
-		Idle:       held.IdleChunkMilliseconds,
-		Unseen:     held.UnseenMilliseconds,
-		Lost:       held.LostMilliChunks,
-		Gained:     held.GainedMilliChunks,
-		Matching:   millisecondsOf(held.MatchedSince),
-		Borrowed:   held.BorrowedMilliChunks,
-		Covers:     held.Covers,
-		Turning:    millisecondsOf(held.TurningSince),
-		Unreliable: held.Unreliable,
+	return warmpool.RestoreMemory(warmpool.Past{
+		At:           millisecondsOf(held.PlannedAt),
+		Ready:        held.Ready,
+		Placed:       held.PlacedMilliChunks,
+		Claimed:      held.Claimed,
+		Idle:         held.IdleChunkMilliseconds,
+		Unseen:       held.UnseenMilliseconds,
+		Lost:         held.LostMilliChunks,
+		Gained:       held.GainedMilliChunks,
+		Matching:     millisecondsOf(held.MatchedSince),
+		Borrowed:     held.BorrowedMilliChunks,
+		Covers:       held.Covers,
+		TurningSince: millisecondsOf(held.TurningSince),
+		Unreliable:   held.Unreliable,
 	}, wants)
 }
 
-// timeOf is a time in Unix milliseconds; 0 is none.
+// timeOf converts Unix milliseconds; 0 is the zero time.
 func timeOf(milliseconds int64) metav1.MicroTime {
 	if milliseconds == 0 {
 		return metav1.MicroTime{}

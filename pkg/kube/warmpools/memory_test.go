@@ -49,7 +49,7 @@ func TestAStatusIsTheMemory(t *testing.T) {
 		}
 		members := []warmpool.Member{{
 			Name: "llama", Chunks: 0.25 * float64(1+rng.IntN(8)), Target: 10, Placed: rng.IntN(9), Waiting: rng.IntN(3),
-			Outlook: warmpool.Outlook{Served: 90 * rng.Float64(), Doubt: []string{"", "stale"}[rng.IntN(2)]},
+			Outlook: warmpool.Outlook{Served: 90 * rng.Float64(), Unreliable: []string{"", "stale"}[rng.IntN(2)]},
 		}}
 		capacity := warmpool.Capacity{Held: rng.IntN(9), Ready: rng.IntN(9)}
 		plan, next := memory.Plan(now, pool, members, capacity)
@@ -63,20 +63,20 @@ func TestAStatusIsTheMemory(t *testing.T) {
 // TestAMemoryHasABound: the greatest that can be.
 func TestAMemoryHasABound(t *testing.T) {
 	const latest, chunks = 253_402_300_799_999, 1_000_000
-	memory, err := warmpool.Recall(warmpool.Past{
-		At:         latest,
-		Ready:      chunks,
-		Placed:     1000 * chunks,
-		Claimed:    chunks,
-		Idle:       1 << 50,
-		Unseen:     1 << 50,
-		Lost:       1000 * chunks,
-		Gained:     1000 * chunks,
-		Matching:   latest,
-		Borrowed:   1000 * chunks,
-		Covers:     true,
-		Turning:    latest,
-		Unreliable: true,
+	memory, err := warmpool.RestoreMemory(warmpool.Past{
+		At:           latest,
+		Ready:        chunks,
+		Placed:       1000 * chunks,
+		Claimed:      chunks,
+		Idle:         1 << 50,
+		Unseen:       1 << 50,
+		Lost:         1000 * chunks,
+		Gained:       1000 * chunks,
+		Matching:     latest,
+		Borrowed:     1000 * chunks,
+		Covers:       true,
+		TurningSince: latest,
+		Unreliable:   true,
 	}, slices.Repeat([]warmpool.Want{{At: latest, Total: chunks, Base: chunks}}, 33))
 	if err != nil {
 		t.Fatal(err)

@@ -19,26 +19,26 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
 
-// Finalizer keeps a pool until what it holds was given back.
+// Finalizer keeps a pool until what it holds was released.
 const Finalizer = v1alpha1.GroupName + "/warm-pool"
 
-// manager is the field manager of what is written.
+// manager is the field manager of all writes.
 const manager = "forewarm"
 
-// Pool is one as the cluster has it. It does not change.
+// Pool is a WarmPool of the cluster, immutable.
 type Pool struct {
-	// WarmPool has the defaults filled in. Of an invalid pool it is metadata and status alone.
+	// WarmPool has its defaults. An invalid pool has only metadata and status.
 	*v1alpha1.WarmPool
-	// Resolved is what the planner gets; Problem says why there is none: every problem in a line.
+	// Resolved is the input of the planner; Problem is why there is none: all problems in one line.
 	Resolved pool.Resolved
 	Problem  string
 
-	// stored is what was read, to be written back.
+	// stored is the object as it was read.
 	stored *unstructured.Unstructured
 }
 
-// read makes a pool of an object.
-func read(object *unstructured.Unstructured) *Pool {
+// newPool decodes a pool.
+func newPool(object *unstructured.Unstructured) *Pool {
 	p := &Pool{stored: object, WarmPool: &v1alpha1.WarmPool{}}
 	v1alpha1.ReadStatus(object, &p.Status)
 	if decoded, err := pool.FromObject(object.Object); err != nil {
@@ -46,7 +46,7 @@ func read(object *unstructured.Unstructured) *Pool {
 	} else {
 		var problems field.ErrorList
 		p.Resolved, problems = pool.Resolve(decoded)
-		p.Problem = manifest.Text(problems)
+		p.Problem = manifest.JoinProblems(problems)
 	}
 	if p.Problem == "" {
 		p.Spec = p.Resolved.Object.Spec
@@ -59,25 +59,25 @@ func read(object *unstructured.Unstructured) *Pool {
 	return p
 }
 
-// key is the pool's namespace and name.
+// key returns the pool's namespace and name.
 func (p *Pool) key() snapshot.Key { return snapshot.Key{Namespace: p.Namespace, Name: p.Name} }
 
-// member is the key of a Forecast in the pool's namespace.
-func (p *Pool) member(forecast string) snapshot.Key {
+// memberKey returns the key of a Forecast in the pool's namespace.
+func (p *Pool) memberKey(forecast string) snapshot.Key {
 	return snapshot.Key{Namespace: p.Namespace, Name: forecast}
 }
 
-// holds says that the pool may hold something: it carries the finalizer.
-func (p *Pool) holds() bool { return slices.Contains(p.Finalizers, Finalizer) }
+// hasFinalizer reports that the pool may hold something.
+func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finalizer) }
 
-// enforced says that what the pool wants is to be held.
+// enforced reports that the plan is held.
 func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
 
 // byAge orders pools, the oldest first.
 func byAge(a, b *Pool) int { return actuator.ByAge(a, b) }
 
-// UpdateStatus replaces the status of a pool as it was read: where it has changed since, the API server refuses, and so it
-// does for a leader of the past.
+// UpdateStatus replaces the status of a pool. The API server rejects it if the pool has changed since it was read,
+// and so the write of a previous leader.
 func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
 	if err != nil {
@@ -89,8 +89,8 @@ func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.Warm
 	return err
 }
 
-// Finalize puts the finalizer on a pool, or takes it off, and returns the pool as it is then. It is refused where the pool
-// has changed since it was read.
+// Finalize adds or removes the finalizer, and returns the new pool. It fails if the pool has changed since it was
+// read.
 func (w *Watch) Finalize(ctx context.Context, p *Pool, on bool) (*Pool, error) {
 	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
 	if on {
@@ -107,5 +107,5 @@ func (w *Watch) Finalize(ctx context.Context, p *Pool, on bool) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(after), nil
+	return newPool(after), nil
 }

@@ -14,28 +14,33 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/actuator"
 )
 
-// visit is a pool at a step, and what is known of it.
-type visit struct {
+// poolStep is a pool at a step, with its state.
+type poolStep struct {
 	*Pool
-	*course
-	claims claims
+	*poolState
+	claims poolsByMember
 }
 
-// step keeps one pool. An error is one that passes, or that is in the status as well.
-func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.Snapshot, v visit) (gauge, error) {
+// step reconciles one pool. The error is temporary, or also in the status.
+func (c *Controller) step(
+	ctx context.Context,
+	now time.Time,
+	newest *snapshot.Snapshot,
+	v poolStep,
+) (poolMetrics, error) {
 	switch {
 	case v.DeletionTimestamp != nil:
-		return gaugeOf(&v, nil), c.leave(ctx, now, v)
+		return metricsOf(&v, nil), c.releaseDeleted(ctx, now, v)
 	case v.Problem != "":
-		return gaugeOf(&v, nil), c.write(ctx, now, &v, invalid(v.Pool, now))
+		return metricsOf(&v, nil), c.writeStatus(ctx, now, &v, invalidStatus(v.Pool, now))
 	}
-	r := c.call(now, newest, v.Pool, v.claims)
-	l := c.leadOf(now, newest, v.Pool)
+	r := c.resolveMembers(now, newest, v.Pool, v.claims)
+	l := c.leadTimesOf(now, newest, v.Pool)
 	var kept error
 	if v.enforced() {
-		c.look(ctx, now, &v)
+		c.observe(ctx, now, &v)
 	} else {
-		kept = c.giveBack(ctx, now, &v)
+		kept = c.release(ctx, now, &v)
 	}
 	asked := v.Resolved.Pool
 	asked.Pod, asked.Node = l.pod, l.node
@@ -44,12 +49,12 @@ func (c *Controller) step(ctx context.Context, now time.Time, newest *snapshot.S
 	if v.enforced() {
 		c.hold(ctx, now, &v, plan)
 	}
-	s := said{visit: v, plan: plan, roll: r, lead: l, notice: notice * c.pace}
-	return gaugeOf(&v, &plan), errors.Join(kept, c.write(ctx, now, &v, s.status(now)))
+	s := poolReport{poolStep: v, plan: plan, members: r, lead: l, notice: noticeSteps * c.interval}
+	return metricsOf(&v, &plan), errors.Join(kept, c.writeStatus(ctx, now, &v, s.status(now)))
 }
 
-// capacity is what the pool holds, as it was last seen: by another leader, where this one could not look yet.
-func (v *visit) capacity() warmpool.Capacity {
+// capacity returns what the pool holds, as last observed; by the status, if this leader has not observed it yet.
+func (v *poolStep) capacity() warmpool.Capacity {
 	if !v.seen {
 		return warmpool.Capacity{Held: int(v.Status.Held), Ready: int(v.Status.Ready)}
 	}
@@ -61,62 +66,63 @@ func (v *visit) capacity() warmpool.Capacity {
 	return out
 }
 
-// look finds out what there is, where nothing is in the way.
-func (c *Controller) look(ctx context.Context, now time.Time, v *visit) {
-	if !v.holds() {
+// observe reads what the actuator holds, unless the pool is backing off.
+func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
+	if !v.hasFinalizer() {
 		v.held, v.seen = actuator.Held{}, true
 		return
 	}
-	if v.resting(now) {
+	if v.backingOff(now) {
 		return
 	}
-	held, err := c.Actuator.Look(ctx, v.WarmPool)
+	held, err := c.Actuator.Observe(ctx, v.WarmPool)
 	if err != nil {
-		c.failed(v, err, now)
+		c.recordError(v, err, now)
 		return
 	}
 	v.held, v.seen = held, true
 }
 
-// hold has what is planned held, where it is not, or has not been looked after for a while. The finalizer comes first.
-func (c *Controller) hold(ctx context.Context, now time.Time, v *visit, plan warmpool.Plan) {
+// hold applies a plan if it changed, or was not applied for a while. It adds the finalizer first.
+func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan warmpool.Plan) {
 	want := actuator.Want{Base: plan.Want}
 	if v.Resolved.Pool.Split {
 		want = actuator.Want{Base: plan.Base, Tail: plan.Tail}
 	}
-	due := v.attempted != v.Generation || v.fault != nil || !v.asks(want) || now.Sub(v.at) >= renewal*c.pace
-	if !due || v.resting(now) || !v.seen {
+	due := v.attempted != v.Generation || v.err != nil || !v.requested(want) ||
+		now.Sub(v.heldAt) >= renewSteps*c.interval
+	if !due || v.backingOff(now) || !v.seen {
 		return
 	}
 	v.attempted = v.Generation
 	switch err := c.finalize(ctx, v, true); {
-	case changed(err):
-		v.attempted = 0 // The next step sees the pool as it is.
+	case isStale(err):
+		v.attempted = 0 // The next step reads the changed pool.
 		return
 	case err != nil:
-		c.failed(v, err, now)
+		c.recordError(v, err, now)
 		return
 	}
 	held, err := c.Actuator.Hold(ctx, v.WarmPool, want)
 	if err != nil {
-		c.failed(v, err, now)
+		c.recordError(v, err, now)
 		return
 	}
-	resized := !v.at.IsZero() && want != v.want
-	v.mended()
-	v.held, v.want, v.at = held, want, now
+	resized := !v.heldAt.IsZero() && want != v.want
+	v.clearError()
+	v.held, v.want, v.heldAt = held, want, now
 	if resized {
-		c.tell(v.Pool, news{reason: "Resized", message: plan.Why})
+		c.emitEvent(v.Pool, event{reason: "Resized", message: plan.Message})
 	}
 }
 
-// resting says that the spec was attempted in vain, and that it is too early to try again.
-func (v *visit) resting(now time.Time) bool {
+// backingOff reports that an attempt with this spec failed, and that it is too early to retry.
+func (v *poolStep) backingOff(now time.Time) bool {
 	return v.attempted == v.Generation && now.Before(v.retry)
 }
 
-// asks says whether the actuator was asked for just that.
-func (k *course) asks(want actuator.Want) bool {
+// requested reports whether the actuator holds exactly that.
+func (k *poolState) requested(want actuator.Want) bool {
 	if k.want != want || len(k.held.Types) == 0 {
 		return false
 	}
@@ -127,59 +133,59 @@ func (k *course) asks(want actuator.Want) bool {
 	return asked == want
 }
 
-// changed says that a pool changed or went since the watch saw it.
-func changed(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
+// isStale reports that a pool changed or was deleted since it was read.
+func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
-// finalize puts the finalizer on, or takes it off, where that is to be done.
-func (c *Controller) finalize(ctx context.Context, v *visit, on bool) error {
-	if v.holds() == on {
+// finalize adds or removes the finalizer, if necessary.
+func (c *Controller) finalize(ctx context.Context, v *poolStep, on bool) error {
+	if v.hasFinalizer() == on {
 		return nil
 	}
 	after, err := c.Pools.Finalize(ctx, v.Pool, on)
 	switch {
 	case apierrors.IsForbidden(err):
-		return &actuator.Problem{Reason: "Forbidden", Message: fmt.Sprintf(
-			"mode %s needs rights that are not given: apply deploy/warm-pools: %s", v1alpha1.PoolEnforce, err)}
+		return &actuator.Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
+			"mode %s needs more rights: apply deploy/warm-pools: %s", v1alpha1.PoolEnforce, err)}
 	case err != nil:
-		return fmt.Errorf("mark the pool with its finalizer: %w", err)
+		return fmt.Errorf("update the finalizer: %w", err)
 	}
 	v.Pool = after
 	return nil
 }
 
-// giveBack releases what a pool holds, and takes its finalizer off.
-func (c *Controller) giveBack(ctx context.Context, now time.Time, v *visit) error {
-	if !v.holds() {
-		v.mended()
+// release releases what a pool holds, and removes its finalizer.
+func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) error {
+	if !v.hasFinalizer() {
+		v.clearError()
 		v.held, v.seen = actuator.Held{}, true
 		return nil
 	}
-	if v.resting(now) {
+	if v.backingOff(now) {
 		return nil
 	}
 	if err := c.Actuator.Release(ctx, v.WarmPool); err != nil {
-		c.failed(v, err, now)
-		return fmt.Errorf("give back what it holds: %w", err)
+		c.recordError(v, err, now)
+		return fmt.Errorf("release what the pool holds: %w", err)
 	}
 	if err := c.finalize(ctx, v, false); err != nil {
-		if changed(err) {
+		if isStale(err) {
 			return nil // The next step sees the pool as it is.
 		}
 		return err
 	}
-	v.mended()
-	v.held, v.attempted, v.want, v.at = actuator.Held{}, 0, actuator.Want{}, time.Time{}
-	c.tell(v.Pool, news{reason: "Released", message: "what the pool held was given back"})
+	v.clearError()
+	v.held, v.attempted, v.want, v.heldAt = actuator.Held{}, 0, actuator.Want{}, time.Time{}
+	c.emitEvent(v.Pool, event{reason: "Released", message: "released what the pool held"})
 	return nil
 }
 
-// leave gives back what a pool that is to be deleted holds. Where that fails the status says why.
-func (c *Controller) leave(ctx context.Context, now time.Time, v visit) error {
-	if !v.holds() {
+// releaseDeleted releases what a deleted pool holds. If that fails, the status has the error.
+func (c *Controller) releaseDeleted(ctx context.Context, now time.Time, v poolStep) error {
+	if !v.hasFinalizer() {
 		return nil
 	}
-	if err := c.giveBack(ctx, now, &v); err != nil {
-		return c.write(ctx, now, &v, stuck(v.Pool, now, err))
+	if err := c.release(ctx, now, &v); err != nil {
+		return c.writeStatus(ctx, now, &v, releasingStatus(v.Pool, now, err))
 	}
 	return nil
 }

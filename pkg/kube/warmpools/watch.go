@@ -25,36 +25,36 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Watch sees the pools of all namespaces. Each is decoded by itself, so that one that does not fit its type costs itself
-// and not the list. It is safe for concurrent use.
+// Watch watches the pools of all namespaces. Each is decoded by itself, so that one that does not fit its type does
+// not affect the others. It is safe for concurrent use.
 type Watch struct {
 	log    *slog.Logger
 	client dynamic.NamespaceableResourceInterface
 	// informer keeps each object as a *Pool.
 	informer cache.SharedIndexInformer
-	reading  cache.ResourceEventHandlerRegistration
-	// fault is why the newest attempt to list or watch failed.
-	fault atomic.Pointer[error]
+	handler  cache.ResourceEventHandlerRegistration
+	// err is why the newest attempt to list or watch failed.
+	err atomic.Pointer[error]
 }
 
-// byCovered is the index of the pools by the Forecasts that they cover.
+// byCovered indexes the pools by the Forecasts that they cover.
 const byCovered = "covered"
 
-// NewWatch prepares to watch the pools. Nothing is asked before Run.
+// NewWatch returns a watch of the pools. It sends no requests before Run.
 func NewWatch(cluster *rest.Config, log *slog.Logger) (*Watch, error) {
 	own := rest.CopyConfig(cluster)
-	// The controller has a limit of its own; the client's default of 5 requests/s would be a second, hidden one.
+	// The controller has a limit of its own. The client's default of 5 requests/s would be a hidden second one.
 	own.QPS = -1
 	client, err := dynamic.NewForConfig(own)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for WarmPools: %w", err)
 	}
 	informer := dynamicinformer.NewFilteredDynamicInformer(
-		client, resource(), metav1.NamespaceAll, 0, cache.Indexers{byCovered: covered}, nil).Informer()
+		client, resource(), metav1.NamespaceAll, 0, cache.Indexers{byCovered: indexCovered}, nil).Informer()
 	w := &Watch{log: log, client: client.Resource(resource()), informer: informer}
-	w.reading, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(after any) { w.judge(nil, after) },
-		UpdateFunc: w.judge,
+	w.handler, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(after any) { w.logInvalid(nil, after) },
+		UpdateFunc: w.logInvalid,
 	})
 	err = errors.Join(err, informer.SetTransform(asPool), informer.SetWatchErrorHandlerWithContext(w.watchFailed))
 	if err != nil {
@@ -67,34 +67,34 @@ func resource() schema.GroupVersionResource {
 	return v1alpha1.GroupVersion().WithResource("warmpools")
 }
 
-// Run watches until the context ends. A cluster that does not know WarmPools is asked again with growing pauses, so that
-// they work from when it does.
+// Run watches until the context ends. In a cluster without the resource it retries with growing intervals, so that
+// pools work once the CRD is installed.
 func (w *Watch) Run(ctx context.Context) error {
 	w.informer.RunWithContext(ctx)
 	return nil
 }
 
-// Settle waits until the pools have been read, or cannot be, for some time at most.
-func (w *Watch) Settle(ctx context.Context, patience time.Duration) {
+// WaitForSync waits until the pools were read, or could not be read, or until a timeout.
+func (w *Watch) WaitForSync(ctx context.Context, patience time.Duration) {
 	const glance = 20 * time.Millisecond
-	//nolint:errcheck // Whoever waited goes on in any case.
+	//nolint:errcheck // The caller continues in any case.
 	_ = wait.PollUntilContextTimeout(ctx, glance, patience, true, func(context.Context) (bool, error) {
-		return w.reading.HasSynced() || w.fault.Load() != nil, nil
+		return w.handler.HasSynced() || w.err.Load() != nil, nil
 	})
 }
 
-// Check is nil once the pools have been read; else it says what is in the way. A forewarm without pools is whole.
+// Check returns nil once the pools were read, else the error. Forewarm works without pools.
 func (w *Watch) Check() error {
-	if w.reading.HasSynced() {
+	if w.handler.HasSynced() {
 		return nil
 	}
-	if fault := w.fault.Load(); fault != nil {
+	if fault := w.err.Load(); fault != nil {
 		return *fault
 	}
 	return errors.New("the WarmPools have not been read yet")
 }
 
-// List are the pools of all namespaces, in the order of their namespaces and names. Read only.
+// List returns the pools of all namespaces, in the order of their namespaces and names. Read only.
 func (w *Watch) List() []*Pool {
 	pools := asPools(w.informer.GetStore().List())
 	slices.SortFunc(pools, func(a, b *Pool) int {
@@ -103,8 +103,8 @@ func (w *Watch) List() []*Pool {
 	return pools
 }
 
-// Covered says which pool stands ready for a Forecast, and from when on, as the leader last wrote it. Of several that cover
-// one, which only lasts for a moment, the oldest counts.
+// Covered returns the pool that covers a Forecast, and since when, as the leader last wrote it. If several cover it,
+// which is transient, the oldest counts.
 func (w *Watch) Covered(namespace, forecast string) (pool string, since time.Time, ok bool) {
 	found, err := w.informer.GetIndexer().
 		ByIndex(byCovered, snapshot.Key{Namespace: namespace, Name: forecast}.String())
@@ -116,21 +116,21 @@ func (w *Watch) Covered(namespace, forecast string) (pool string, since time.Tim
 	return oldest.Name, oldest.Status.Covered[i].Since.Time, true
 }
 
-// covered are the Forecasts that a pool covers, for the index.
-func covered(item any) ([]string, error) {
+// indexCovered returns the Forecasts that a pool covers, for the index.
+func indexCovered(item any) ([]string, error) {
 	var out []string
 	for _, p := range asPools([]any{item}) {
 		for _, c := range p.Status.Covered {
-			out = append(out, p.member(c.Forecast).String())
+			out = append(out, p.memberKey(c.Forecast).String())
 		}
 	}
 	return out, nil
 }
 
-// asPool is what the informer keeps of an object.
+// asPool decodes an object for the informer.
 func asPool(item any) (any, error) {
 	if object, ok := item.(*unstructured.Unstructured); ok {
-		return read(object), nil
+		return newPool(object), nil
 	}
 	return item, nil
 }
@@ -145,8 +145,8 @@ func asPools(items []any) []*Pool {
 	return pools
 }
 
-// judge logs what is wrong with a pool when it becomes so.
-func (w *Watch) judge(before, after any) {
+// logInvalid logs the problems of a pool when they change.
+func (w *Watch) logInvalid(before, after any) {
 	p, ok := after.(*Pool)
 	if last, known := before.(*Pool); !ok || p.Problem == "" || known && last.Problem == p.Problem {
 		return
@@ -154,20 +154,20 @@ func (w *Watch) judge(before, after any) {
 	w.log.Warn("a WarmPool is invalid", "pool", p.key().String(), "problem", p.Problem)
 }
 
-// watchFailed says why there are no pools, once for each reason; the informer tries again by itself.
+// watchFailed records and logs why pools cannot be read, once for each reason. The informer retries.
 func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
 	fault := fmt.Errorf("watch the WarmPools: %w", err)
 	level := slog.LevelWarn
 	switch {
 	case apierrors.IsNotFound(err):
-		// That of a cluster that uses forecasts only.
+		// This cluster uses Forecasts only.
 		level = slog.LevelInfo
-		fault = fmt.Errorf("the cluster does not know %s: apply deploy/crds to have warm pools: %w",
+		fault = fmt.Errorf("the cluster does not have %s: apply deploy/crds to use warm pools: %w",
 			resource().GroupResource(), err)
 	case apierrors.IsForbidden(err):
-		fault = fmt.Errorf("the WarmPools must not be read: apply deploy/rbac: %w", err)
+		fault = fmt.Errorf("cannot read WarmPools: apply deploy/rbac: %w", err)
 	}
-	before := w.fault.Swap(&fault)
+	before := w.err.Swap(&fault)
 	if before == nil || (*before).Error() != fault.Error() {
 		w.log.Log(ctx, level, "warm pools are off", "reason", fault)
 	}

@@ -11,54 +11,59 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// All writes together are bounded: so many in a second, and so many at once after a rest.
+// Limits of all status writes together.
 const (
 	writesPerSecond = 10
 	burst           = 50
 )
 
-// weight is how much a reader would notice of a change.
-type weight int
+// urgency is how soon a change must be written.
+type urgency int
 
 const (
-	silent weight = iota
-	ordinary
+	unchanged urgency = iota
+	routine
 	urgent
 )
 
-// write writes a status where there is news in it, and tells what has changed.
-func (c *Controller) write(ctx context.Context, now time.Time, v *visit, status *v1alpha1.WarmPoolStatus) error {
-	waited := now.Sub(v.tried)
-	switch weigh(&v.Status, status) {
-	case silent:
-		if equality.Semantic.DeepEqual(status.Memory, v.Status.Memory) || waited < keep*c.pace {
+// writeStatus writes a status that has changed, and emits events.
+func (c *Controller) writeStatus(
+	ctx context.Context,
+	now time.Time,
+	v *poolStep,
+	status *v1alpha1.WarmPoolStatus,
+) error {
+	waited := now.Sub(v.written)
+	switch urgencyOf(&v.Status, status) {
+	case unchanged:
+		if equality.Semantic.DeepEqual(status.Memory, v.Status.Memory) || waited < memorySteps*c.interval {
 			return nil
 		}
-	case ordinary:
-		if waited < gap*c.pace {
+	case routine:
+		if waited < statusSteps*c.interval {
 			return nil
 		}
 	case urgent:
 	}
 	if !c.limiter.AllowN(now, 1) {
-		return nil // The next step has its turn.
+		return nil // The next step writes it.
 	}
-	v.tried = now
+	v.written = now
 	err := c.Pools.UpdateStatus(ctx, v.Pool, status)
 	switch {
 	case err == nil:
-		for _, n := range changes(v.Pool, status) {
-			c.tell(v.Pool, n)
+		for _, n := range changedConditions(v.Pool, status) {
+			c.emitEvent(v.Pool, n)
 		}
 		return nil
-	case changed(err):
-		return nil // The next step sees the pool as it is.
+	case isStale(err):
+		return nil // The next step reads the changed pool.
 	}
 	return fmt.Errorf("write the status: %w", err)
 }
 
-// weigh says how much news there is between two states of a status.
-func weigh(before, after *v1alpha1.WarmPoolStatus) weight {
+// urgencyOf returns the urgency of the change between two statuses.
+func urgencyOf(before, after *v1alpha1.WarmPoolStatus) urgency {
 	switch {
 	case before.ObservedGeneration != after.ObservedGeneration,
 		before.State != after.State,
@@ -70,7 +75,7 @@ func weigh(before, after *v1alpha1.WarmPoolStatus) weight {
 	same := *after
 	same.Memory = before.Memory
 	if equality.Semantic.DeepEqual(before, &same) {
-		return silent
+		return unchanged
 	}
-	return ordinary
+	return routine
 }

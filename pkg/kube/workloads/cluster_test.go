@@ -158,8 +158,8 @@ func testKinds(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	k := c.Kubelet(t)
 	watch, want := follow(t, c.Config, group, database, group)
-	expect(t, watch, group, "the cluster knows no kind LeaderWorkerSet of leaderworkerset.x-k8s.io/v1")
-	expect(t, watch, database, "StatefulSet.apps/db is not there, or cannot be scaled")
+	expect(t, watch, group, "the cluster has no kind LeaderWorkerSet of leaderworkerset.x-k8s.io/v1")
+	expect(t, watch, database, "StatefulSet.apps/db does not exist, or has no scale subresource")
 	createGroup(t, c)
 	expect(t, watch, group, "the scale of LeaderWorkerSet.leaderworkerset.x-k8s.io/g selects no pods")
 	selects(t, c, "set=g,worker=0")
@@ -177,8 +177,8 @@ func testKinds(t *testing.T, c *testcluster.Cluster) {
 	expectStarts(t, watch, group, 1)
 	expectStarts(t, watch, database, 1)
 	if s := watch.Starts(group)[0]; s.Took() != 5*time.Minute || !s.Ready.Equal(ready) || s.Waited() ||
-		s.Check() != nil {
-		t.Errorf("start %+v: %v", s, s.Check())
+		s.Validate() != nil {
+		t.Errorf("start %+v: %v", s, s.Validate())
 	}
 
 	none := []leadtime.Workload{database}
@@ -253,7 +253,7 @@ func testZero(t *testing.T, c *testcluster.Cluster) {
 	stands := func(zero bool, words string) {
 		t.Helper()
 		eventually(t, func() string {
-			if got, known := watch.AtZero(database); !known || got != zero {
+			if got, known := watch.ScaledToZero(database); !known || got != zero {
 				return fmt.Sprintf("%s: at zero %v, known %v; want %v", words, got, known, zero)
 			}
 			return ""
@@ -288,14 +288,14 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 	}
 	before := owned("db-0")
 	k.Bind(before, "n1")
-	if _, _, known := (&workloads.Watch{}).Places(database); known {
+	if _, _, known := (&workloads.Watch{}).Replicas(database); known {
 		t.Error("places of a workload that is not followed")
 	}
 	watch, want := follow(t, c.Config, database, group)
 	stand := func(words string, of leadtime.Workload, placed, waiting int) {
 		t.Helper()
 		eventually(t, func() string {
-			p, w, known := watch.Places(of)
+			p, w, known := watch.Replicas(of)
 			if p != placed || w != waiting || !known {
 				return fmt.Sprintf(
 					"%s: %d placed, %d wait, known %v; want %d and %d",
@@ -333,7 +333,7 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 	want.Store(&none)
 	watch.Changed()
 	eventually(t, func() string {
-		if _, _, known := watch.Places(group); known {
+		if _, _, known := watch.Replicas(group); known {
 			return "the group is not followed any more, and its places are known"
 		}
 		return ""
@@ -349,8 +349,8 @@ func testBound(t *testing.T, c *testcluster.Cluster) {
 		many[i].Name = fmt.Sprintf("db-%04d", i)
 	}
 	watch, _ := follow(t, c.Config, many...)
-	expect(t, watch, many[workloads.MaxWorkloads], "no more than 1000 workloads are watched")
-	if got := watch.Problem(many[0]); strings.Contains(got, "no more") {
+	expect(t, watch, many[workloads.MaxWorkloads], "at most 1000 workloads are watched")
+	if got := watch.Problem(many[0]); strings.Contains(got, "at most") {
 		t.Errorf("the first says %q", got)
 	}
 }

@@ -1,18 +1,17 @@
-// Package workloads watches the pods of workloads in a cluster. It finds their starts (when each was created, scheduled,
-// and ready for the first time) and whether there are any pods at all.
+// Package workloads watches the pods of workloads. It finds their starts (when each was created, scheduled, and ready
+// for the first time) and whether there are any pods.
 //
-// Which pods are a workload's is asked of its scale sub-resource, whose selector names the pods that the HPA counts as
-// replicas. That is the one answer that every workload gives which can be scaled at all (a Deployment, a LeaderWorkerSet,
-// whose replicas are the leaders of groups, a kind that does not exist yet), it takes one read of one object instead of
-// the right to read every kind of owner, and the API server can select by it: pods of others never come here. Where the
-// kind of the owner is known, the pod must name it as well, because a selector may match pods of another workload that
-// carries the same labels.
+// The pods of a workload are those that the selector of its scale subresource matches, as for the HPA. Every workload
+// that can be scaled has it (a Deployment, a LeaderWorkerSet, whose replicas are the leaders of groups, any future
+// kind). It takes one read of one object instead of the right to read every kind of owner, and the API server selects
+// by it. Where the kind of the owner is known, the pod must also name it, because the selector may match pods of
+// another workload with the same labels.
 //
-// A workload stands at zero where its scale asks for no replicas and it has no pods. The pods come by the watch; the scale
-// is read when the last of them goes.
+// A workload is scaled to zero if its scale has no replicas and it has no pods. The pods are watched; the scale is
+// read when the last pod is deleted.
 //
-// A replica that lives has a place on a node, or waits for one: Places counts both, for whoever holds places ahead of them.
+// A living replica is on a node, or waits for one. Replicas counts both, for the warm pools.
 //
-// Of a pod nothing is kept but whether it was ready before, whether it lives and whether it has a node, about 100 bytes, and
-// as many for each start of the last hour: the watch goes straight to package [leadtime], without an informer and its copies.
+// About 100 bytes are kept of each pod (whether it was ready before, whether it lives, whether it has a node), and of
+// each start of the last hour: the watch feeds package [leadtime] without the copies of an informer.
 package workloads

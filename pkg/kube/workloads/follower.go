@@ -22,16 +22,16 @@ type follower struct {
 	stop     context.CancelFunc
 
 	mu sync.Mutex
-	// listed: the pods have been read since the last fault.
+	// listed: the pods were read since the last error.
 	listed bool
-	fault  *fault
-	firsts leadtime.Firsts
-	recent leadtime.Recent
-	// living are the pods that have not ended and were not told to, and whether each has a place.
-	living map[types.UID]place
-	// replicas is how many the scale asked for when it was read; asked: that was after the last of the living went.
-	replicas int64
-	asked    bool
+	err    *watchError
+	firsts leadtime.PodTracker
+	recent leadtime.RecentStarts
+	// living are the pods that neither ended nor are terminating, and whether each has a node.
+	living map[types.UID]nodeState
+	// replicas of the scale when it was read; scaleRead: that was after the last living pod was deleted.
+	replicas  int64
+	scaleRead bool
 }
 
 func (f *follower) starts() []leadtime.Start {
@@ -46,24 +46,24 @@ func (f *follower) problem() string {
 	switch {
 	case f.listed:
 		return ""
-	case f.fault != nil:
-		return f.fault.words
+	case f.err != nil:
+		return f.err.message
 	}
 	return Listing
 }
 
-// atZero says whether the workload stands at zero; known is false while that is not known.
-func (f *follower) atZero() (zero, known bool) {
+// scaledToZero reports whether the workload is scaled to zero; known is false while that is unknown.
+func (f *follower) scaledToZero() (zero, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.listed || len(f.living) == 0 && !f.asked {
+	if !f.listed || len(f.living) == 0 && !f.scaleRead {
 		return false, false
 	}
 	return len(f.living) == 0 && f.replicas == 0, true
 }
 
-// places counts the living; known is false while they are not listed.
-func (f *follower) places() (placed, waiting int, known bool) {
+// countReplicas counts the living pods; known is false while they are not listed.
+func (f *follower) countReplicas() (placed, waiting int, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.listed {
@@ -77,44 +77,44 @@ func (f *follower) places() (placed, waiting int, known bool) {
 	return placed, len(f.living) - placed, true
 }
 
-// run follows until the context ends, with a pause after each fault.
+// run watches until the context ends, with a pause after each error.
 func (f *follower) run(ctx context.Context) {
 	defer f.stop()
 	const jitter = 0.5
 	wait.JitterUntilWithContext(ctx, f.round, f.watch.config.Retry, jitter, true)
 }
 
-// round asks which pods to watch, and watches them until they are others, or the right to is not there.
+// round reads the selector, and watches its pods until the selector changes or an error occurs.
 func (f *follower) round(ctx context.Context) {
 	for again := true; again && ctx.Err() == nil; {
 		found, err := f.watch.scale(ctx, f.workload)
 		if err != nil {
-			f.fail(ctx, scaleFault(f.workload, err))
+			f.recordError(ctx, scaleError(f.workload, err))
 			return
 		}
 		again = f.follow(ctx, found.selector)
 	}
 }
 
-// fail takes down a fault. Its words stay until the pods are read: they must not come and go with every attempt. A watch
-// that an API server lost by being restarted is no fault yet; the next list tells.
-func (f *follower) fail(ctx context.Context, found *fault) {
+// recordError records an error. It stays until the pods are read, so that the message does not change with every
+// attempt. A watch that ends because the API server restarts is not an error yet; the next list decides.
+func (f *follower) recordError(ctx context.Context, found *watchError) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
-	lost := f.listed && found.kind == answer
+	lost := f.listed && found.kind == transient
 	f.listed = false
 	if !lost {
-		f.fault = found
+		f.err = found
 	}
 	f.mu.Unlock()
 	if !lost && found.kind != "" {
-		f.watch.report(ctx, found, f.workload)
+		f.watch.logOnce(ctx, found, f.workload)
 	}
 }
 
-// follow watches the pods of a selector, and says whether that ended because the selector did.
+// follow watches the pods of a selector, and reports whether it ended because the selector changed.
 func (f *follower) follow(ctx context.Context, selector string) (another bool) {
 	watching, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -122,9 +122,9 @@ func (f *follower) follow(ctx context.Context, selector string) (another bool) {
 	defer stop()
 	running.Go(func() {
 		defer stop()
-		// It returns when its connection or its place in the stream of changes is lost for good.
+		// It returns when its connection or its resource version is lost for good.
 		if err := f.reflector(selector).ListAndWatchWithContext(watching); err != nil && watching.Err() == nil {
-			f.fail(ctx, podsFault(f.workload, err))
+			f.recordError(ctx, podsError(f.workload, err))
 		}
 	})
 	for f.pause(watching) {
@@ -133,46 +133,46 @@ func (f *follower) follow(ctx context.Context, selector string) (another bool) {
 			return true
 		}
 		if err == nil {
-			f.scaled(now.replicas)
+			f.recordScale(now.replicas)
 		}
 	}
 	return false
 }
 
-// pause waits until the scale is to be read again: soon when the last pod has gone, else after a long while. It says
-// whether there still is something to follow.
+// pause waits until the scale must be read again: soon after the last pod was deleted, else after the recheck
+// interval. It reports whether the watch continues.
 func (f *follower) pause(ctx context.Context) bool {
-	waited, glance := time.Duration(0), min(f.watch.config.Recheck, glance)
-	// The condition gives no error, so what ends the wait is that it holds, or the context.
+	waited, glance := time.Duration(0), min(f.watch.config.Recheck, emptyPollInterval)
+	// The condition returns no error, so the wait ends when it is true, or with the context.
 	return wait.PollUntilContextCancel(ctx, glance, false, func(context.Context) (bool, error) {
 		waited += glance
-		return waited >= f.watch.config.Recheck || f.unsure(), nil
+		return waited >= f.watch.config.Recheck || f.scaleOutdated(), nil
 	}) == nil
 }
 
-// glance is how soon the scale is read when the last pod has gone.
-const glance = 2 * time.Second
+// emptyPollInterval is how soon the scale is read after the last pod was deleted.
+const emptyPollInterval = 2 * time.Second
 
-func (f *follower) unsure() bool {
+func (f *follower) scaleOutdated() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.listed && len(f.living) == 0 && !f.asked
+	return f.listed && len(f.living) == 0 && !f.scaleRead
 }
 
-func (f *follower) scaled(replicas int64) {
+func (f *follower) recordScale(replicas int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.replicas, f.asked = replicas, len(f.living) == 0
+	f.replicas, f.scaleRead = replicas, len(f.living) == 0
 }
 
-// reflector lists and watches for the follower, which keeps no copies of pods, and so needs no informer's store.
+// reflector lists and watches for the follower, which keeps no copies of pods.
 func (f *follower) reflector(selector string) *cache.Reflector {
 	pods := cache.NewFilteredListWatchFromClient(f.watch.pods.CoreV1().RESTClient(), "pods", f.workload.Namespace,
 		func(options *metav1.ListOptions) { options.LabelSelector = selector })
 	return cache.NewReflectorWithOptions(pods, &corev1.Pod{}, f, cache.ReflectorOptions{Name: f.workload.Ref()})
 }
 
-// A follower is the store of its own watch. It keeps the lives of pods alone: nobody asks for a pod.
+// A follower is the store of its own watch. It does not keep pods.
 var _ cache.ReflectorStore = (*follower)(nil)
 
 // Add implements cache.ReflectorStore.
@@ -199,15 +199,15 @@ func (f *follower) Delete(item any) error {
 	return nil
 }
 
-// Replace implements cache.ReflectorStore. What is not in the list went while nobody watched. The others are met again as
-// they are now, so one that became ready in between is found.
+// Replace implements cache.ReflectorStore. Pods that are not in the list were deleted meanwhile. The others are
+// observed again, so that one that became ready meanwhile is found.
 func (f *follower) Replace(items []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.listed, f.fault = true, nil
-	f.living, f.asked = map[types.UID]place{}, false
+	f.listed, f.err = true, nil
+	f.living, f.scaleRead = map[types.UID]nodeState{}, false
 	before := f.firsts
-	f.firsts = make(leadtime.Firsts, min(len(items), leadtime.MaxPods))
+	f.firsts = make(leadtime.PodTracker, min(len(items), leadtime.MaxPods))
 	for _, item := range items {
 		p, ok := item.(*corev1.Pod)
 		if !ok {
@@ -224,29 +224,29 @@ func (f *follower) Replace(items []any, _ string) error {
 // Resync implements cache.ReflectorStore.
 func (*follower) Resync() error { return nil }
 
-// observe looks at a pod, with the lock held.
+// observe processes a pod, with the lock held.
 func (f *follower) observe(p *corev1.Pod) {
-	if !owns(f.workload, p) {
+	if !isOwnedBy(f.workload, p) {
 		return
 	}
-	seen := see(p)
-	if seen.Over {
+	seen := readPod(p)
+	if seen.Ended {
 		delete(f.living, p.UID)
 	} else {
-		f.lives(p.UID, placeOf(p))
+		f.trackLiving(p.UID, nodeStateOf(p))
 	}
 	if start, first := f.firsts.Observe(seen); first {
 		f.recent.Add(start)
 	}
 }
 
-// lives takes down that a pod lives and whether it has a place, with the lock held. Those beyond MaxPods are not counted;
-// should the counted ones go, the scale tells that there are others.
-func (f *follower) lives(uid types.UID, at place) {
+// trackLiving records that a pod lives and whether it has a node, with the lock held. Pods beyond MaxPods are not
+// counted; when the counted ones are deleted, the scale shows that there are others.
+func (f *follower) trackLiving(uid types.UID, at nodeState) {
 	if _, known := f.living[uid]; !known && len(f.living) >= leadtime.MaxPods {
 		return
 	}
 	f.living[uid] = at
-	// What the scale said before is of no use when this one goes.
-	f.asked = false
+	// The scale must be read again after this pod is deleted.
+	f.scaleRead = false
 }

@@ -23,13 +23,13 @@ func FuzzSee(f *testing.F) {
 	f.Add([]byte(young), []byte(odd))
 	f.Add([]byte(odd), []byte(odd))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		firsts, recent, record := leadtime.Firsts{}, leadtime.Recent{}, leadtime.Record{}
+		firsts, recent, record := leadtime.PodTracker{}, leadtime.RecentStarts{}, leadtime.Record{}
 		for _, text := range [][]byte{first, second} {
 			p := &corev1.Pod{}
 			if json.Unmarshal(text, p) != nil {
 				t.Skip("not a pod")
 			}
-			if start, found := firsts.Observe(see(p)); found {
+			if start, found := firsts.Observe(readPod(p)); found {
 				recent.Add(start)
 			}
 		}
@@ -37,12 +37,15 @@ func FuzzSee(f *testing.F) {
 			if s.Took() <= 0 || s.Took() > 3*time.Hour {
 				t.Fatalf("%+v took %s", s, s.Took())
 			}
-			for range leadtime.Enough {
+			for range leadtime.MinStarts {
 				s.Ready, s.Created = s.Ready.Add(time.Second), s.Created.Add(time.Second)
-				record.Fold([]leadtime.Start{s}, s.Ready.Add(time.Hour))
+				record.AddStarts([]leadtime.Start{s}, s.Ready.Add(time.Hour))
 			}
-			if lead := record.At(s.Ready.Add(2 * time.Hour)); lead < 0 || lead > 2*time.Hour || record.Check() != nil {
-				t.Fatalf("%+v makes the lead time %s, %v", s, lead, record.Check())
+			if lead := record.LeadTime(
+				s.Ready.Add(2 * time.Hour),
+			); lead < 0 || lead > 2*time.Hour ||
+				record.Validate() != nil {
+				t.Fatalf("%+v makes the lead time %s, %v", s, lead, record.Validate())
 			}
 		}
 	})

@@ -10,58 +10,60 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// see reads the conditions of a pod and the states of its containers.
-func see(full *corev1.Pod) leadtime.Pod {
+// readPod reads the conditions of a pod and the states of its containers.
+func readPod(full *corev1.Pod) leadtime.Pod {
 	p := leadtime.Pod{
 		UID: string(full.UID), Created: full.CreationTimestamp.Time,
-		Over: full.DeletionTimestamp != nil || full.Status.Phase == corev1.PodSucceeded ||
+		Ended: full.DeletionTimestamp != nil || full.Status.Phase == corev1.PodSucceeded ||
 			full.Status.Phase == corev1.PodFailed,
 	}
 	if full.Status.StartTime != nil {
-		p.Taken = full.Status.StartTime.Time
+		p.Acknowledged = full.Status.StartTime.Time
 	}
 	for _, c := range full.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue:
 			p.Scheduled = c.LastTransitionTime.Time
 		case c.Type == corev1.PodReady:
-			p.Ready, p.Changed = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
+			p.Ready, p.ReadyChanged = c.Status == corev1.ConditionTrue, c.LastTransitionTime.Time
 		}
 	}
 	for _, c := range full.Status.InitContainerStatuses {
-		// One that has ended well is how an init container ends; one that is run again was at fault.
-		p.Restarted = p.Restarted || c.RestartCount > 0 || failed(c.State.Terminated) ||
-			failed(c.LastTerminationState.Terminated)
-		p.Failing = p.Failing || failing(c.State.Waiting)
+		// An init container ends with success. One that is restarted failed.
+		p.Restarted = p.Restarted || c.RestartCount > 0 || exitedWithError(c.State.Terminated) ||
+			exitedWithError(c.LastTerminationState.Terminated)
+		p.Failing = p.Failing || isFailing(c.State.Waiting)
 	}
 	for _, c := range full.Status.ContainerStatuses {
 		p.Restarted = p.Restarted || c.RestartCount > 0 || c.State.Terminated != nil ||
 			c.LastTerminationState.Terminated != nil
-		p.Failing = p.Failing || failing(c.State.Waiting)
+		p.Failing = p.Failing || isFailing(c.State.Waiting)
 		if running := c.State.Running; running != nil {
-			p.Started = earlier(p.Started, running.StartedAt.Time)
+			p.Started = earliest(p.Started, running.StartedAt.Time)
 		}
 	}
 	return p
 }
 
-// place says whether a pod has a node.
-type place bool
+// nodeState is whether a pod has a node.
+type nodeState bool
 
 const (
-	onNode  place = true
-	nowhere place = false
+	onNode      nodeState = true
+	unscheduled nodeState = false
 )
 
-// placeOf is that of a pod which lives. Preempted room that is kept for it (status.nominatedNodeName) is none yet: somebody
-// else may still take it.
-func placeOf(full *corev1.Pod) place { return place(full.Spec.NodeName != "") }
+// nodeStateOf returns the state of a living pod. A nominated node (status.nominatedNodeName) does not count: another
+// pod may still get it.
+func nodeStateOf(full *corev1.Pod) nodeState { return nodeState(full.Spec.NodeName != "") }
 
-func failed(ended *corev1.ContainerStateTerminated) bool { return ended != nil && ended.ExitCode != 0 }
+func exitedWithError(ended *corev1.ContainerStateTerminated) bool {
+	return ended != nil && ended.ExitCode != 0
+}
 
-// failing says whether a container waits for a fault to be mended. The reasons are the kubelet's (kubernetes
-// pkg/kubelet/images, kuberuntime); a container that waits for its turn is PodInitializing or ContainerCreating.
-func failing(waiting *corev1.ContainerStateWaiting) bool {
+// isFailing reports whether a container waits because of an error. The reasons are the kubelet's (kubernetes
+// pkg/kubelet/images, kuberuntime); without an error they are PodInitializing or ContainerCreating.
+func isFailing(waiting *corev1.ContainerStateWaiting) bool {
 	if waiting == nil {
 		return false
 	}
@@ -72,18 +74,18 @@ func failing(waiting *corev1.ContainerStateWaiting) bool {
 	return true
 }
 
-// earlier is the earlier of two times, of which the first may be zero.
-func earlier(a, b time.Time) time.Time {
+// earliest returns the earlier of two times, of which the first may be zero.
+func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
 		return b
 	}
 	return a
 }
 
-// owns says whether a pod that a workload's selector matches is the workload's. It must have a controller at all: nothing
-// scales a pod without one. Of the kinds of apps/v1 it is known which: a StatefulSet is itself the controller; between a
-// Deployment and its pods stands a ReplicaSet that is called as the Deployment is, and the pod's hash.
-func owns(workload leadtime.Workload, p *corev1.Pod) bool {
+// isOwnedBy reports whether a pod that a workload's selector matches belongs to the workload. It must have a
+// controller: nothing scales a pod without one. For the kinds of apps/v1 the controller is known: the StatefulSet or
+// ReplicaSet itself, or for a Deployment a ReplicaSet with its name and the pod's hash.
+func isOwnedBy(workload leadtime.Workload, p *corev1.Pod) bool {
 	controller := metav1.GetControllerOf(p)
 	if controller == nil {
 		return false

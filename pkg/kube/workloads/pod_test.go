@@ -69,12 +69,12 @@ func TestWhatIsSeenOfAPod(t *testing.T) {
 				StartTime: &taken, Conditions: conditions(corev1.ConditionFalse, 2),
 				ContainerStatuses: containers(waiting("ContainerCreating"), running(40), running(30)),
 			}},
-			leadtime.Pod{Scheduled: at(1).Time, Taken: at(2).Time, Changed: at(2).Time, Started: at(30).Time},
+			leadtime.Pod{Scheduled: at(1).Time, Acknowledged: at(2).Time, ReadyChanged: at(2).Time, Started: at(30).Time},
 		},
 		{
 			"ready",
 			corev1.Pod{Status: corev1.PodStatus{Conditions: conditions(corev1.ConditionTrue, 80)}},
-			leadtime.Pod{Scheduled: at(1).Time, Ready: true, Changed: at(80).Time},
+			leadtime.Pod{Scheduled: at(1).Time, Ready: true, ReadyChanged: at(80).Time},
 		},
 		{
 			"its image cannot be pulled",
@@ -103,12 +103,12 @@ func TestWhatIsSeenOfAPod(t *testing.T) {
 			corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: containers(ended(0))}},
 			leadtime.Pod{Restarted: true},
 		},
-		{"evicted", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, leadtime.Pod{Over: true}},
-		{"told to end", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}}, leadtime.Pod{Over: true}},
+		{"evicted", corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, leadtime.Pod{Ended: true}},
+		{"told to end", corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted}}, leadtime.Pod{Ended: true}},
 	} {
 		c.full.UID, c.full.CreationTimestamp = "u", at(0)
 		c.want.UID, c.want.Created = "u", at(0).Time
-		if diff := cmp.Diff(c.want, see(&c.full)); diff != "" {
+		if diff := cmp.Diff(c.want, readPod(&c.full)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
@@ -145,7 +145,7 @@ func TestWhoseAPodIs(t *testing.T) {
 			Labels: map[string]string{"pod-template-hash": "5d4f"}, OwnerReferences: c.owners,
 		}}
 		workload := leadtime.Workload{APIVersion: c.version, Kind: c.kind, Name: "llama"}
-		if got := owns(workload, p); got != c.want {
+		if got := isOwnedBy(workload, p); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
@@ -156,7 +156,7 @@ func TestAListAfterABreak(t *testing.T) {
 	yes := true
 	f := &follower{
 		workload: leadtime.Workload{Namespace: "n", APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db"},
-		firsts:   leadtime.Firsts{},
+		firsts:   leadtime.PodTracker{},
 	}
 	named := func(uid string, ready bool) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -187,13 +187,13 @@ func TestAListAfterABreak(t *testing.T) {
 	if len(f.firsts) != 3 || f.problem() != "" {
 		t.Errorf("%d pods are followed, want 3; %q", len(f.firsts), f.problem())
 	}
-	gone := &fault{kind: answer, words: "cannot list", cause: io.EOF}
-	f.fail(t.Context(), gone)
+	gone := &watchError{kind: transient, message: "cannot list", cause: io.EOF}
+	f.recordError(t.Context(), gone)
 	if got := f.problem(); got != Listing {
 		t.Errorf("a watch that broke once says %q", got)
 	}
-	f.watch = &Watch{log: slog.New(slog.DiscardHandler), said: map[string]bool{}}
-	f.fail(t.Context(), gone)
+	f.watch = &Watch{log: slog.New(slog.DiscardHandler), logged: map[string]bool{}}
+	f.recordError(t.Context(), gone)
 	if got := f.problem(); got != "cannot list" {
 		t.Errorf("a list that failed after it says %q", got)
 	}

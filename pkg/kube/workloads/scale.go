@@ -15,11 +15,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// scale is what the scale sub-resource of a workload says.
+// scale is the scale subresource of a workload.
 type scale struct {
 	// selector is the label selector of the replicas.
 	selector string
-	// replicas is how many are asked for.
+	// replicas that are wanted.
 	replicas int64
 }
 
@@ -38,10 +38,10 @@ func (w *Watch) scale(ctx context.Context, workload leadtime.Workload) (scale, e
 		return scale{}, fmt.Errorf("%w: %w", errSelector, err)
 	}
 	if selector.Empty() {
-		// An empty selector would be every pod of the namespace.
+		// An empty selector would match every pod of the namespace.
 		return scale{}, errSelector
 	}
-	// A scale that asks for none leaves the field out.
+	// A scale of zero omits the field.
 	replicas, _, err := unstructured.NestedInt64(object, "spec", "replicas")
 	return scale{selector: text, replicas: replicas}, err
 }
@@ -54,7 +54,7 @@ func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[strin
 	kind := version.WithKind(workload.Kind).GroupKind()
 	mapping, err := w.mapper.RESTMapping(kind, version.Version)
 	if meta.IsNoMatchError(err) {
-		// What was read of the cluster's kinds may be older than this one; the next attempt reads it anew.
+		// The cached kinds may be older than this one; the next attempt reads them again.
 		w.mapper.Reset()
 	}
 	if err != nil {
@@ -68,44 +68,44 @@ func (w *Watch) read(ctx context.Context, workload leadtime.Workload) (map[strin
 	return found.Object, nil
 }
 
-const answer = "answer"
+const transient = "answer"
 
-// fault is why a workload cannot be followed.
-type fault struct {
-	// kind tells faults apart that are logged apart; empty where only the author of the Forecast can mend it, answer where
-	// it may pass.
+// watchError is why a workload cannot be watched.
+type watchError struct {
+	// kind distinguishes errors that are logged separately; empty where the author of the Forecast must correct it,
+	// transient where it may pass.
 	kind string
-	// words are for a status. They leave out the cause, whose text may differ with every attempt.
-	words string
-	cause error
+	// message is for a status. It omits the cause, whose text may differ with every attempt.
+	message string
+	cause   error
 }
 
-func (f *fault) Error() string { return f.words + ": " + f.cause.Error() }
+func (f *watchError) Error() string { return f.message + ": " + f.cause.Error() }
 
-func (f *fault) Unwrap() error { return f.cause }
+func (f *watchError) Unwrap() error { return f.cause }
 
-// errSelector: a scale that does not select.
+// errSelector: a scale without a selector.
 var errSelector = errors.New("no selector")
 
-// scaleFault says why the scale of a workload could not be read.
-func scaleFault(w leadtime.Workload, err error) *fault {
+// scaleError returns why the scale of a workload could not be read.
+func scaleError(w leadtime.Workload, err error) *watchError {
 	switch {
 	case meta.IsNoMatchError(err):
-		return &fault{"", fmt.Sprintf("the cluster knows no kind %s of %s", w.Kind, w.APIVersion), err}
+		return &watchError{"", fmt.Sprintf("the cluster has no kind %s of %s", w.Kind, w.APIVersion), err}
 	case apierrors.IsNotFound(err):
-		return &fault{"", w.Ref() + " is not there, or cannot be scaled", err}
+		return &watchError{"", w.Ref() + " does not exist, or has no scale subresource", err}
 	case apierrors.IsForbidden(err):
-		return &fault{"scale", "cannot read the scale of " + w.Ref() + ": apply deploy/rbac", err}
+		return &watchError{"scale", "cannot read the scale of " + w.Ref() + ": apply deploy/rbac", err}
 	case errors.Is(err, errSelector):
-		return &fault{"", "the scale of " + w.Ref() + " selects no pods", err}
+		return &watchError{"", "the scale of " + w.Ref() + " selects no pods", err}
 	}
-	return &fault{answer, "cannot read the scale of " + w.Ref() + ", trying again", err}
+	return &watchError{transient, "cannot read the scale of " + w.Ref() + ", retrying", err}
 }
 
-// podsFault says why pods could not be listed or watched.
-func podsFault(w leadtime.Workload, err error) *fault {
+// podsError returns why pods could not be listed or watched.
+func podsError(w leadtime.Workload, err error) *watchError {
 	if apierrors.IsForbidden(err) {
-		return &fault{"pods", "cannot list pods in " + w.Namespace + ": apply deploy/rbac", err}
+		return &watchError{"pods", "cannot list pods in " + w.Namespace + ": apply deploy/rbac", err}
 	}
-	return &fault{answer, "cannot list pods in " + w.Namespace + ", trying again", err}
+	return &watchError{transient, "cannot list pods in " + w.Namespace + ", retrying", err}
 }

@@ -23,28 +23,28 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// MaxWorkloads bounds the workloads, and so the watches, of one process. Those that come first by namespace, kind and name
-// are followed.
+// MaxWorkloads bounds the workloads, and so the watches, of one process. The first by namespace, kind and name are
+// watched.
 const MaxWorkloads = 1000
 
-// What is asked of the API server, by all watches of a process together: a thousand workloads are followed a minute after
-// the start.
+// Limits of the requests of all watches of a process together: a thousand workloads are watched a minute after the
+// start.
 const (
 	requestsPerSecond = 50
-	requestsAtOnce    = 100
-	// patience with one answer; a watch has none.
-	patience = 5 * time.Second
+	requestBurst      = 100
+	// requestTimeout bounds one request; watches have none.
+	requestTimeout = 5 * time.Second
 )
 
-// Config is the pace of a Watch. The zero value of a field means its default.
+// Config has the intervals of a Watch. The zero value of a field means its default.
 type Config struct {
-	// Retry is the pause after a workload could not be followed; default 1 min, and up to half as much again.
+	// Retry is the pause after an error; default 1 min, plus up to half of it at random.
 	Retry time.Duration
-	// Recheck is how often a workload is asked for its scale, whose selector may be another; default 10 min.
+	// Recheck is how often the scale of a workload is read, whose selector may change; default 10 min.
 	Recheck time.Duration
 }
 
-// Watch follows the pods of workloads. It is safe for concurrent use.
+// Watch watches the pods of workloads. It is safe for concurrent use.
 type Watch struct {
 	config Config
 	wanted func() []leadtime.Workload
@@ -57,19 +57,19 @@ type Watch struct {
 
 	mu        sync.Mutex
 	following map[leadtime.Workload]*follower
-	// left are the workloads beyond MaxWorkloads.
-	left map[leadtime.Workload]bool
-	// said are the faults that were logged, one of a kind for each namespace.
-	said map[string]bool
+	// excess are the workloads beyond MaxWorkloads.
+	excess map[leadtime.Workload]bool
+	// logged are the errors that were logged, one of each kind for each namespace.
+	logged map[string]bool
 }
 
-// New prepares to follow the workloads that a function names, each once. Nothing is asked before Run.
+// New returns a watch of the workloads that a function returns. It sends no requests before Run.
 func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload, log *slog.Logger) (*Watch, error) {
 	config.Retry, config.Recheck = cmp.Or(config.Retry, time.Minute), cmp.Or(config.Recheck, 10*time.Minute)
 	own := rest.CopyConfig(cluster)
-	own.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestsAtOnce)
+	own.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestBurst)
 	brief := rest.CopyConfig(own)
-	brief.Timeout = patience
+	brief.Timeout = requestTimeout
 	asking, err := discovery.NewDiscoveryClientForConfig(brief)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the kinds of workloads: %w", err)
@@ -78,7 +78,7 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the scale of workloads: %w", err)
 	}
-	// Pods are large, and cheaper to read this way.
+	// Pods are large, and cheaper to decode in this format.
 	own.ContentType = "application/vnd.kubernetes.protobuf"
 	own.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	pods, err := kubernetes.NewForConfig(own)
@@ -89,24 +89,24 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 		config: config, wanted: wanted, log: log, scales: scales, pods: pods,
 		mapper:    restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
 		changed:   make(chan struct{}, 1),
-		following: map[leadtime.Workload]*follower{}, left: map[leadtime.Workload]bool{}, said: map[string]bool{},
+		following: map[leadtime.Workload]*follower{}, excess: map[leadtime.Workload]bool{}, logged: map[string]bool{},
 	}, nil
 }
 
-// Changed says that other workloads may be wanted. It does not wait.
+// Changed tells the watch to call its function again. It does not block.
 func (w *Watch) Changed() {
 	select {
 	case w.changed <- struct{}{}:
-	default: // The next look is due already.
+	default: // The next call is pending already.
 	}
 }
 
-// Run follows the wanted workloads until the context ends.
+// Run watches the wanted workloads until the context ends.
 func (w *Watch) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	for {
-		w.look(ctx, &running)
+		w.sync(ctx, &running)
 		select {
 		case <-ctx.Done():
 			return
@@ -115,20 +115,20 @@ func (w *Watch) Run(ctx context.Context) {
 	}
 }
 
-// look begins to follow what is newly wanted, and ends what is not wanted any more.
-func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
+// sync starts to watch workloads that are newly wanted, and stops the others.
+func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
 	wanted := w.wanted()
-	slices.SortFunc(wanted, compare)
+	slices.SortFunc(wanted, compareWorkloads)
 	wanted = slices.Compact(wanted)
 	followed := wanted[:min(len(wanted), MaxWorkloads)]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	clear(w.left)
+	clear(w.excess)
 	for _, workload := range wanted[len(followed):] {
-		w.left[workload] = true
+		w.excess[workload] = true
 	}
 	for workload, f := range w.following {
-		if _, found := slices.BinarySearchFunc(followed, workload, compare); !found {
+		if _, found := slices.BinarySearchFunc(followed, workload, compareWorkloads); !found {
 			f.stop()
 			delete(w.following, workload)
 		}
@@ -139,15 +139,15 @@ func (w *Watch) look(ctx context.Context, running *sync.WaitGroup) {
 		}
 		own, stop := context.WithCancel(ctx)
 		f := &follower{
-			watch: w, workload: workload, stop: stop, firsts: leadtime.Firsts{},
-			living: map[types.UID]place{},
+			watch: w, workload: workload, stop: stop, firsts: leadtime.PodTracker{},
+			living: map[types.UID]nodeState{},
 		}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
 	}
 }
 
-func compare(a, b leadtime.Workload) int {
+func compareWorkloads(a, b leadtime.Workload) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Kind, b.Kind),
 		strings.Compare(a.Name, b.Name), strings.Compare(a.APIVersion, b.APIVersion))
 }
@@ -158,7 +158,7 @@ func (w *Watch) follower(workload leadtime.Workload) *follower {
 	return w.following[workload]
 }
 
-// Starts are the newest starts of a workload's pods, the oldest first; none for a workload that is not followed.
+// Starts returns the newest starts of a workload's pods, the oldest first; none for a workload that is not watched.
 func (w *Watch) Starts(workload leadtime.Workload) []leadtime.Start {
 	if f := w.follower(workload); f != nil {
 		return f.starts()
@@ -166,51 +166,51 @@ func (w *Watch) Starts(workload leadtime.Workload) []leadtime.Start {
 	return nil
 }
 
-// AtZero says whether a workload stands at zero replicas; known is false while that is not known.
-func (w *Watch) AtZero(workload leadtime.Workload) (zero, known bool) {
+// ScaledToZero reports whether a workload is scaled to zero; known is false while that is unknown.
+func (w *Watch) ScaledToZero(workload leadtime.Workload) (zero, known bool) {
 	if f := w.follower(workload); f != nil {
-		return f.atZero()
+		return f.scaledToZero()
 	}
 	return false, false
 }
 
-// Places says how many replicas of a workload have a place on a node, and how many wait for one; known is false while that
-// is not known. A replica is a pod that the workload's scale selects, has not ended and was not told to; of a workload that
-// scales groups of pods, as a LeaderWorkerSet, that is a group's leader, so that a group counts as placed while some of its
-// workers may still wait.
-func (w *Watch) Places(workload leadtime.Workload) (placed, waiting int, known bool) {
+// Replicas returns how many replicas of a workload are on a node, and how many wait for one; known is false while
+// that is unknown. A replica is a pod that the workload's scale selects and that neither ended nor is terminating. Of
+// a workload that scales groups of pods, like a LeaderWorkerSet, it is a group's leader, so a group counts as placed
+// while some of its workers may still wait.
+func (w *Watch) Replicas(workload leadtime.Workload) (placed, waiting int, known bool) {
 	if f := w.follower(workload); f != nil {
-		return f.places()
+		return f.countReplicas()
 	}
 	return 0, 0, false
 }
 
-// Listing is the problem of a workload whose pods have not been listed yet, without a fault.
+// Listing is the problem of a workload whose pods have not been listed yet, without an error.
 const Listing = "the pods are being listed"
 
-// Problem says in words why the pods of a workload are not watched; empty where they are.
+// Problem returns why the pods of a workload are not watched; empty where they are.
 func (w *Watch) Problem(workload leadtime.Workload) string {
 	if f := w.follower(workload); f != nil {
 		return f.problem()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.left[workload] {
-		return fmt.Sprintf("no more than %d workloads are watched", MaxWorkloads)
+	if w.excess[workload] {
+		return fmt.Sprintf("at most %d workloads are watched", MaxWorkloads)
 	}
 	return Listing
 }
 
-// report logs a fault that its operator can mend, once for each namespace: there it concerns many workloads alike, and
-// each Forecast says it in its own status.
-func (w *Watch) report(ctx context.Context, f *fault, workload leadtime.Workload) {
+// logOnce logs an error that the operator must correct, once for each namespace: it affects many workloads alike, and
+// each Forecast has it in its own status.
+func (w *Watch) logOnce(ctx context.Context, f *watchError, workload leadtime.Workload) {
 	w.mu.Lock()
 	key := f.kind + " " + workload.Namespace
-	before := w.said[key]
-	w.said[key] = true
+	before := w.logged[key]
+	w.logged[key] = true
 	w.mu.Unlock()
 	if !before {
-		w.log.WarnContext(ctx, "starts cannot be measured, trying again", "namespace", workload.Namespace,
+		w.log.WarnContext(ctx, "cannot measure the starts of pods, retrying", "namespace", workload.Namespace,
 			"workload", workload.Ref(), "error", f)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // reference is one of an autoscaler that does as plain, but for its target (in units).
 func reference(by string, target int64) autoscaler.Reference {
 	return autoscaler.Reference{
-		Forecast: inflight, By: by, Scales: llama,
+		Forecast: inflight, Autoscaler: by, Workload: llama,
 		Spec: changed(func(s *hpa.Spec) { s.Metrics[0].Target = target * 1000 }),
 	}
 }
@@ -64,14 +64,14 @@ func TestChoose(t *testing.T) {
 		},
 		{
 			"another workload",
-			[]autoscaler.Reference{with(reference(h+"a", 1), func(r *autoscaler.Reference) { r.Scales = other })},
+			[]autoscaler.Reference{with(reference(h+"a", 1), func(r *autoscaler.Reference) { r.Workload = other })},
 			0,
 			nil, nil,
 			[]string{h + "a is not used: it scales Deployment.apps/mistral, not Deployment.apps/llama"},
 		},
 		{
 			"another version of the workload's API",
-			[]autoscaler.Reference{with(reference(h+"a", 1), func(r *autoscaler.Reference) { r.Scales = older })},
+			[]autoscaler.Reference{with(reference(h+"a", 1), func(r *autoscaler.Reference) { r.Workload = older })},
 			0,
 			[]string{h + "a=1"},
 			nil, nil,
@@ -96,7 +96,7 @@ func TestChoose(t *testing.T) {
 			0,
 			[]string{h + "a=1", h + "b=2", h + "c=3", h + "d=4"},
 			nil,
-			[]string{h + "e is not used: it scales otherwise than the first 4"},
+			[]string{h + "e is not used: it scales differently from the first 4"},
 		},
 		{
 			"one that may sleep keeps a replica here",
@@ -128,7 +128,7 @@ func TestChoose(t *testing.T) {
 		got := autoscaler.Choose(c.references, llama, c.own)
 		var scalings []string
 		for _, s := range got.Scalings {
-			text := autoscaler.Describe(decide.Scaling{By: s.By, HPA: s.HPA})
+			text := autoscaler.Describe(decide.Autoscaler{Name: s.Name, HPA: s.HPA})
 			name, rest, _ := strings.Cut(text, ": ")
 			target, _, _ := strings.Cut(rest, " ")
 			scalings = append(scalings, name+"="+target)
@@ -137,7 +137,7 @@ func TestChoose(t *testing.T) {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 		expectBeginnings(t, c.name, got.Used[:min(len(c.words), len(got.Used))], c.words)
-		expectBeginnings(t, c.name, got.Passed, c.passed)
+		expectBeginnings(t, c.name, got.Skipped, c.passed)
 		if len(got.Used) != len(got.Scalings) {
 			t.Errorf("%s: %d scalings in words for %d", c.name, len(got.Used), len(got.Scalings))
 		}

@@ -1,22 +1,23 @@
-// Package autoscaler reads a HorizontalPodAutoscaler or a KEDA ScaledObject: which Forecast each of its metrics names, and
-// the hpa.Spec by which it makes replicas of the value. Out of all that name a Forecast it then chooses those that its
+// Package autoscaler reads HorizontalPodAutoscalers and KEDA ScaledObjects: which Forecast each metric names, and the
+// hpa.Spec that turns the value into replicas. From all autoscalers that name a Forecast it chooses those that the
 // objective is calibrated for.
 //
-// Of an autoscaler with several metrics only the one that reads the Forecast counts. The others cannot be foreseen here,
-// and the largest proposal wins: they can only add replicas to what the Forecast's metric asks for.
+// Of an autoscaler with several metrics, only the one that reads the Forecast counts. The others are unknown here.
+// The largest proposal wins, so they can only add replicas.
 //
-// # What cannot be read
+// # Unknown flags
 //
-// The flags of the kube-controller-manager that runs an autoscaler (tolerance, scale-down stabilization) are not in the
-// API. They are taken to be the defaults of hpa.DefaultCluster. A behavior that says both is independent of them.
+// The flags of the kube-controller-manager (tolerance, scale-down stabilization) are not in the API. The defaults of
+// hpa.DefaultCluster are assumed. A behavior with both fields is independent of them.
 //
-// # Asleep
+// # Scaled to zero
 //
-// A workload that may scale to zero is taken to keep a replica. How late the first requests are after a sleep is the matter
-// of what wakes it, and no margin mends it; the replica that sleeps is one more in the accounts than is paid for. So it is
-// with minReplicas: 0, and with KEDA, which scales between minReplicaCount and maxReplicaCount by a HorizontalPodAutoscaler
-// that it makes (whose least is 1), and between 0 or idleReplicaCount and there by itself, by whether the scaler is active.
+// A workload that may scale to zero is assumed to keep one replica. The lateness of the first requests after zero
+// depends on what scales it up, and no headroom reduces it. The cost is overestimated by this one replica. This holds
+// for minReplicas: 0 and for KEDA: it scales between minReplicaCount and maxReplicaCount by a HorizontalPodAutoscaler
+// that it creates (with a minimum of 1 at least), and between there and 0 or idleReplicaCount by itself, while the
+// scaler is active or not.
 //
-// KEDA's HorizontalPodAutoscaler is passed over: its ScaledObject counts. So are KEDA's annotations that pause: what is
-// learnt is for the time after.
+// KEDA's HorizontalPodAutoscaler is skipped: its ScaledObject counts. KEDA's pause annotations are ignored: the
+// calibration is for the time after the pause.
 package autoscaler

@@ -31,12 +31,12 @@ func seeds(f *testing.F, texts ...string) {
 func sound(t *testing.T, references []autoscaler.Reference) {
 	t.Helper()
 	for i := range references {
-		choice := autoscaler.Choose(references, references[i].Scales, 64_000)
-		if len(choice.Scalings) > decide.MaxScalings {
+		choice := autoscaler.Choose(references, references[i].Workload, 64_000)
+		if len(choice.Scalings) > decide.MaxAutoscalers {
 			t.Fatalf("%d scalings", len(choice.Scalings))
 		}
 		for _, s := range choice.Scalings {
-			usable := s.Usable()
+			usable := s.MaxCapacity()
 			if err := s.HPA.Validate(); err != nil || !(s.Target() > 0) || !(usable > 0) || math.IsInf(usable, 0) {
 				t.Fatalf("%+v: target %g, usable %g, %v", s, s.Target(), usable, err)
 			}

@@ -14,41 +14,41 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// objectMetric is the name of the metric that describes a Forecast object.
+// objectMetric is the name of a Forecast's metric for Object metrics.
 const objectMetric = "demand"
 
-// FromHPA are the metrics of a HorizontalPodAutoscaler that name a Forecast: an External metric by its name, an Object
-// metric by its object. (An External metric may be somebody else's; then there is no Forecast of that name.) The defaults
-// are those that the API server fills in, so that an object from a file reads as one from a cluster.
+// FromHPA returns the metrics of a HorizontalPodAutoscaler that name a Forecast: an External metric by its name, an
+// Object metric by its object. (An External metric may be another adapter's; then no Forecast has that name.) The
+// defaults are those of the API server, so that an object from a file is read like one from a cluster.
 func FromHPA(h *autoscalingv2.HorizontalPodAutoscaler) []Reference {
-	if Owner(h) != "" {
+	if OwningScaledObject(h) != "" {
 		return nil
 	}
 	var out []Reference
 	for i := range h.Spec.Metrics {
-		read, found := readMetric(&h.Spec.Metrics[i])
+		read, found := forecastMetric(&h.Spec.Metrics[i])
 		if !found {
 			continue
 		}
 		ref := Reference{
-			Forecast: snapshot.Key{Namespace: h.Namespace, Name: read.forecast},
-			By:       "HorizontalPodAutoscaler/" + h.Name,
-			Scales: leadtime.Workload{
+			Forecast:   snapshot.Key{Namespace: h.Namespace, Name: read.forecast},
+			Autoscaler: "HorizontalPodAutoscaler/" + h.Name,
+			Workload: leadtime.Workload{
 				Namespace:  h.Namespace,
 				APIVersion: h.Spec.ScaleTargetRef.APIVersion,
 				Kind:       h.Spec.ScaleTargetRef.Kind,
 				Name:       h.Spec.ScaleTargetRef.Name,
 			},
 		}
-		ref.scale(&h.Spec, &read)
+		ref.resolveHPA(&h.Spec, &read)
 		out = append(out, ref)
 	}
 	return out
 }
 
-// Owner is the ScaledObject that KEDA made a HorizontalPodAutoscaler of, by name: that counts. It is empty where it is
-// nobody's.
-func Owner(h *autoscalingv2.HorizontalPodAutoscaler) string {
+// OwningScaledObject returns the name of the ScaledObject for which KEDA created a HorizontalPodAutoscaler; empty
+// where there is none.
+func OwningScaledObject(h *autoscalingv2.HorizontalPodAutoscaler) string {
 	for _, o := range h.OwnerReferences {
 		if o.Kind == "ScaledObject" && strings.HasPrefix(o.APIVersion, "keda.sh/") {
 			return o.Name
@@ -65,7 +65,7 @@ type hpaMetric struct {
 	target   *autoscalingv2.MetricTarget
 }
 
-func readMetric(m *autoscalingv2.MetricSpec) (read hpaMetric, found bool) {
+func forecastMetric(m *autoscalingv2.MetricSpec) (read hpaMetric, found bool) {
 	switch {
 	case m.Type == autoscalingv2.ExternalMetricSourceType && m.External != nil:
 		return hpaMetric{m.External.Metric.Name, hpa.External, &m.External.Metric, &m.External.Target}, true
@@ -80,51 +80,50 @@ func isForecast(ref *autoscalingv2.CrossVersionObjectReference) bool {
 	return ref.Kind == v1alpha1.ForecastKind && group == v1alpha1.GroupVersion().Group
 }
 
-// scale says how an autoscaler scales on one of its metrics, or why that cannot count.
-func (r *Reference) scale(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) {
+// resolveHPA sets how an autoscaler scales on one of its metrics, or why it is refused.
+func (r *Reference) resolveHPA(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *hpaMetric) {
 	if m.source == hpa.Object && m.id.Name != objectMetric {
 		r.Refused = fmt.Sprintf("a Forecast has no metric %.64q: write name: %s", m.id.Name, objectMetric)
 		return
 	}
-	if r.Candidate, r.Refused = judgeSelector(m.id.Selector); r.Refused == "" {
-		r.Spec, r.Refused = averageOf(s, m.forecast, m.source, m.target)
+	if r.Candidate, r.Refused = parseSelector(m.id.Selector); r.Refused == "" {
+		r.Spec, r.Refused = hpaSpec(s, m.forecast, m.source, m.target)
 	}
 }
 
-// averageOf is how an autoscaler scales on a metric of an AverageValue target, or why that cannot count.
-func averageOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, name string, source hpa.Source,
+// hpaSpec returns how an autoscaler scales on a metric with an AverageValue target, or why it is refused.
+func hpaSpec(s *autoscalingv2.HorizontalPodAutoscalerSpec, name string, source hpa.Source,
 	of *autoscalingv2.MetricTarget,
 ) (spec hpa.Spec, refused string) {
 	if of.Type != autoscalingv2.AverageValueMetricType {
-		return hpa.Spec{}, wrongType(of.Type)
+		return hpa.Spec{}, unsupportedTargetType(of.Type)
 	}
-	target, refused := thousandths(of.AverageValue)
+	target, refused := parseAverageValue(of.AverageValue)
 	if refused != "" {
 		return hpa.Spec{}, refused
 	}
-	if spec, refused = total(name, source, target, s.Behavior); refused != "" {
+	if spec, refused = averageValueSpec(name, source, target, s.Behavior); refused != "" {
 		return spec, refused
 	}
 	spec.Max = s.MaxReplicas
 	if s.MinReplicas != nil {
 		spec.Min = *s.MinReplicas
 	}
-	// The API server lets no 0 pass where the controller cannot scale to zero.
+	// The API server rejects 0 where the controller cannot scale to zero.
 	spec.Cluster.ScaleToZero = spec.Min == 0
 	return spec, ""
 }
 
-// wrongType says what a target of another type than AverageValue does with a total.
-func wrongType(given autoscalingv2.MetricTargetType) string {
+// unsupportedTargetType returns why a target of another type than AverageValue is refused.
+func unsupportedTargetType(given autoscalingv2.MetricTargetType) string {
 	if given == autoscalingv2.ValueMetricType {
 		return "its target of type Value multiplies the total demand by the ready pods: write type: AverageValue"
 	}
 	return fmt.Sprintf("its target is of type %.64q: write type: AverageValue", given)
 }
 
-// judgeSelector judges what a metric's selector asks for. Only what picks one value is meaningful: matchLabels, and In
-// with one value.
-func judgeSelector(selector *metav1.LabelSelector) (candidate, refused string) {
+// parseSelector parses a metric's selector. It must select one value for each key: matchLabels, or In with one value.
+func parseSelector(selector *metav1.LabelSelector) (candidate, refused string) {
 	if selector == nil {
 		return "", ""
 	}
@@ -133,12 +132,15 @@ func judgeSelector(selector *metav1.LabelSelector) (candidate, refused string) {
 	for i := range selector.MatchExpressions {
 		e := &selector.MatchExpressions[i]
 		if e.Operator != metav1.LabelSelectorOpIn || len(e.Values) != 1 {
-			return "", fmt.Sprintf("what it asks for is refused: %.64q picks no single value, write matchLabels", e.Key)
+			return "", fmt.Sprintf(
+				"its selector is invalid: %.64q does not select a single value, write matchLabels",
+				e.Key,
+			)
 		}
 		if value, twice := asked[e.Key]; twice && value != e.Values[0] {
-			return "", fmt.Sprintf("what it asks for is refused: %.64q is asked for twice", e.Key)
+			return "", fmt.Sprintf("its selector is invalid: %.64q has two values, keep one", e.Key)
 		}
 		asked[e.Key] = e.Values[0]
 	}
-	return judge(asked)
+	return parseSelection(asked)
 }

@@ -122,7 +122,7 @@ func TestFromHPA(t *testing.T) {
 	} {
 		got := autoscaler.FromHPA(readHPA(t, c.text))
 		want := []autoscaler.Reference{
-			{Forecast: inflight, By: "HorizontalPodAutoscaler/llama", Scales: llama, Spec: c.want},
+			{Forecast: inflight, Autoscaler: "HorizontalPodAutoscaler/llama", Workload: llama, Spec: c.want},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
@@ -148,7 +148,7 @@ func TestModelsThatAutoscalersAskFor(t *testing.T) {
 		t.Errorf("of two metrics of one HPA (-want +got):\n%s", diff)
 	}
 	other := autoscaler.FromHPA(readHPA(t, external(of64)))
-	other[0].By = "HorizontalPodAutoscaler/other"
+	other[0].Autoscaler = "HorizontalPodAutoscaler/other"
 	choice = autoscaler.Choose(append(hpas, other...), llama, 0)
 	want := []string{
 		"HorizontalPodAutoscaler/llama: 64 a replica, 1 to 20 replicas, by model holt-winters",
@@ -181,14 +181,14 @@ func TestRefusedHPAs(t *testing.T) {
 		{"a target of nothing", external("{type: AverageValue, averageValue: 0}"), "its averageValue is not above 0"},
 		{"a negative target", external(`{type: AverageValue, averageValue: "-4k"}`), "its averageValue is not above 0"},
 		{"a huge target", external("{type: AverageValue, averageValue: 1e99}"), "state the demand in a larger unit"},
-		{"an unknown model", selecting("{matchLabels: {model: prophet}}"), "it asks for model=prophet, and there are regression, "},
-		{"a quantile", selecting(`{matchLabels: {quantile: "0.99"}}`), "it asks for quantile=0.99"},
+		{"an unknown model", selecting("{matchLabels: {model: prophet}}"), "its selector has model=prophet, known models are regression, "},
+		{"a quantile", selecting(`{matchLabels: {quantile: "0.99"}}`), "its selector has quantile=0.99"},
 		{"another horizon", selecting("{matchExpressions: [{key: horizon, operator: In, values: [10m]}]}"), "horizon=10m0s"},
 		{"an unknown key", selecting("{matchLabels: {horizont: 10m}}"), `unknown key "horizont"`},
-		{"no single value", selecting("{matchExpressions: [{key: late, operator: Exists}]}"), `"late" picks no single value`},
+		{"no single value", selecting("{matchExpressions: [{key: late, operator: Exists}]}"), `"late" does not select a single value`},
 		{
 			"two values", selecting(`{matchLabels: {late: "0.1"}, matchExpressions: [{key: late, operator: In, values: ["0.2"]}]}`),
-			`"late" is asked for twice`,
+			`"late" has two values`,
 		},
 		{
 			"a negative window", external(of64, "  behavior: {scaleDown: {stabilizationWindowSeconds: -1}}\n"),

@@ -12,51 +12,51 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/forewarm/forewarm/pkg/core/hpa"
-	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 
-// manifest is a HorizontalPodAutoscaler as a file holds it.
-type manifest struct {
-	strict.Header `json:",inline"`
+// hpaManifest is a HorizontalPodAutoscaler in a file.
+type hpaManifest struct {
+	strictyaml.Header `json:",inline"`
 
 	Spec autoscalingv2.HorizontalPodAutoscalerSpec `json:"spec"`
 }
 
-// scaledManifest is a ScaledObject as a file holds it.
-type scaledManifest struct {
-	strict.Header `json:",inline"`
+// scaledObjectManifest is a ScaledObject in a file.
+type scaledObjectManifest struct {
+	strictyaml.Header `json:",inline"`
 
 	Spec scaledObject `json:"spec"`
 }
 
-// kindOf is how a document is read: those of no autoscaler are passed over.
-func kindOf(d strict.Document) strict.Kind[Written] {
+// readerOf returns how a document is read. Documents that are not autoscalers are skipped.
+func readerOf(d strictyaml.Document) strictyaml.KindReader[Manifest] {
 	version, kind := d.Text("apiVersion"), d.Text("kind")
-	refused := func(format string, args ...any) strict.Kind[Written] {
-		return strict.Kind[Written]{Refused: fmt.Sprintf(format, args...)}
+	refused := func(format string, args ...any) strictyaml.KindReader[Manifest] {
+		return strictyaml.KindReader[Manifest]{Refused: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v2":
-		return strict.Kind[Written]{Read: readManifest}
+		return strictyaml.KindReader[Manifest]{Read: readHPAManifest}
 	case kind == "HorizontalPodAutoscaler" && version == "autoscaling/v1":
 		return refused("a HorizontalPodAutoscaler of autoscaling/v1 scales on the CPU alone: write apiVersion: " +
 			"autoscaling/v2 and an External metric of the total demand")
 	case kind == "HorizontalPodAutoscaler":
-		return refused("apiVersion %.64q is not read here: write apiVersion: autoscaling/v2", version)
+		return refused("apiVersion %.64q is not supported: write apiVersion: autoscaling/v2", version)
 	case kind == "ScaledObject" && version == "keda.sh/v1alpha1":
-		return strict.Kind[Written]{Read: readScaledManifest}
+		return strictyaml.KindReader[Manifest]{Read: readScaledObjectManifest}
 	case kind == "ScaledObject":
-		return refused("apiVersion %.64q is not read here: write apiVersion: keda.sh/v1alpha1", version)
+		return refused("apiVersion %.64q is not supported: write apiVersion: keda.sh/v1alpha1", version)
 	}
 	name := cmp.Or(d.Text("metadata", "name"), "?")
-	return strict.Kind[Written]{Other: cmp.Or(kind, "a document without kind") + "/" + name}
+	return strictyaml.KindReader[Manifest]{SkippedAs: cmp.Or(kind, "a document without kind") + "/" + name}
 }
 
-// readInto reads a document into an object of its kind.
-func readInto(d strict.Document, object any) (Written, error) {
-	w := Written{
+// readInto decodes a document into an object of its kind.
+func readInto(d strictyaml.Document, object any) (Manifest, error) {
+	w := Manifest{
 		File: d.File, Line: d.Line, Namespace: d.Text("metadata", "namespace"),
-		By: d.Text("kind") + "/" + d.Text("metadata", "name"), document: d,
+		Ref: d.Text("kind") + "/" + d.Text("metadata", "name"), document: d,
 	}
 	reading := d.Check(reflect.TypeOf(object).Elem())
 	problems := reading.Errs()
@@ -64,7 +64,7 @@ func readInto(d strict.Document, object any) (Written, error) {
 		problems = append(problems, d.Err("metadata.name is missing: name the autoscaler"))
 	}
 	if _, found := reading.Lines["spec"]; !found {
-		problems = append(problems, d.Err("spec is missing: write what it scales, and on what"))
+		problems = append(problems, d.Err("spec is missing: write scaleTargetRef and metrics"))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return w, err
@@ -75,45 +75,45 @@ func readInto(d strict.Document, object any) (Written, error) {
 	return w, nil
 }
 
-func readManifest(d strict.Document) (Written, error) {
-	var read manifest
+func readHPAManifest(d strictyaml.Document) (Manifest, error) {
+	var read hpaManifest
 	w, err := readInto(d, &read)
 	if err != nil {
 		return w, err
 	}
 	for i := range read.Spec.Metrics {
-		w.Metrics = append(w.Metrics, metricOf(&read.Spec, &read.Spec.Metrics[i]))
+		w.Metrics = append(w.Metrics, hpaMetricOf(&read.Spec, &read.Spec.Metrics[i]))
 	}
 	return w, nil
 }
 
-// metricOf is how a HorizontalPodAutoscaler scales on one of its metrics.
-func metricOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *autoscalingv2.MetricSpec) Metric {
+// hpaMetricOf returns how a HorizontalPodAutoscaler scales on one of its metrics.
+func hpaMetricOf(s *autoscalingv2.HorizontalPodAutoscalerSpec, m *autoscalingv2.MetricSpec) Metric {
 	out := Metric{Type: string(m.Type) + " metric"}
 	const instead = "write an External metric of the total demand, type AverageValue"
 	switch {
 	case m.External != nil:
 		out.Name = m.External.Metric.Name
-		out.Spec, out.Refused = averageOf(s, out.Name, hpa.External, &m.External.Target)
+		out.Spec, out.Refused = hpaSpec(s, out.Name, hpa.External, &m.External.Target)
 	case m.Object != nil:
 		out.Name = m.Object.Metric.Name
-		out.Spec, out.Refused = averageOf(s, out.Name, hpa.Object, &m.Object.Target)
+		out.Spec, out.Refused = hpaSpec(s, out.Name, hpa.Object, &m.Object.Target)
 	case m.Resource != nil:
 		out.Name = string(m.Resource.Name)
-		out.Refused = "what the pods use is no demand, and saturates with them: " + instead
+		out.Refused = "the usage of the pods is not the demand, and saturates: " + instead
 	case m.ContainerResource != nil:
 		out.Name = string(m.ContainerResource.Name)
-		out.Refused = "what the containers use is no demand, and saturates with them: " + instead
+		out.Refused = "the usage of the containers is not the demand, and saturates: " + instead
 	case m.Pods != nil:
 		out.Name = m.Pods.Metric.Name
-		out.Refused = "a mean over the pods changes with their number: " + instead + " and the same averageValue"
+		out.Refused = "a mean over the pods depends on their number: " + instead + " and the same averageValue"
 	default:
-		out.Refused = fmt.Sprintf("it says nothing under its type %.64q: %s", m.Type, instead)
+		out.Refused = fmt.Sprintf("it has no field for its type %.64q: %s", m.Type, instead)
 	}
 	return out.checked()
 }
 
-// checked refuses what the API server would.
+// checked refuses what the API server would reject.
 func (m *Metric) checked() Metric {
 	if m.Refused == "" {
 		if err := m.Spec.Validate(); err != nil {
@@ -123,8 +123,8 @@ func (m *Metric) checked() Metric {
 	return *m
 }
 
-func readScaledManifest(d strict.Document) (Written, error) {
-	var read scaledManifest
+func readScaledObjectManifest(d strictyaml.Document) (Manifest, error) {
+	var read scaledObjectManifest
 	w, err := readInto(d, &read)
 	if err != nil {
 		return w, err
@@ -135,33 +135,34 @@ func readScaledManifest(d strict.Document) (Written, error) {
 	return w, nil
 }
 
-// metricOf is how KEDA's HorizontalPodAutoscaler scales on one of its triggers. A trigger has a name by choice; KEDA names
-// the metric by the trigger's place and type.
+// metricOf returns how KEDA's HorizontalPodAutoscaler scales on one of its triggers. A trigger's name is optional;
+// KEDA names the metric by the trigger's index and type.
 func (s *scaledObject) metricOf(i int) Metric {
 	t := &s.Triggers[i]
 	out := Metric{Name: t.Name, Type: t.Type + " trigger"}
 	if out.Name == "" {
 		out.Name = "s" + strconv.Itoa(i) + "-" + t.Type
 	}
-	if out.Refused = s.judge(t); out.Refused != "" {
+	if out.Refused = s.checkTrigger(t); out.Refused != "" {
 		return out
 	}
-	target, refused := t.any()
+	target, refused := t.replicaTarget()
 	if out.Refused = refused; refused == "" {
-		out.Spec, out.Refused = s.averageOf(out.Name, target)
+		out.Spec, out.Refused = s.averageValueSpec(out.Name, target)
 	}
 	return out.checked()
 }
 
-// any is what one replica sustains by a trigger of any kind that says so, in milli-units. KEDA cuts what is beyond them.
-func (t *trigger) any() (milli int64, refused string) {
+// replicaTarget returns the target per replica of a trigger of any supported kind, in thousandths. KEDA truncates
+// further digits.
+func (t *trigger) replicaTarget() (milli int64, refused string) {
 	key := map[string]string{"prometheus": "threshold", "metrics-api": "targetValue"}[t.Type]
 	switch {
 	case key != "":
 		value, err := strconv.ParseFloat(t.Metadata[key], 64)
-		if err != nil || !(value >= 0.001 && value < most) {
+		if err != nil || !(value >= 0.001 && value < maxValue) {
 			return 0, fmt.Sprintf("its %s %.64q is not from 0.001 to %.3g: write what one replica sustains",
-				key, t.Metadata[key], float64(most))
+				key, t.Metadata[key], float64(maxValue))
 		}
 		return int64(math.Trunc(value * 1000)), ""
 	case t.Metadata["forecast"] != "":
@@ -172,7 +173,7 @@ func (t *trigger) any() (milli int64, refused string) {
 		return milli, refused
 	}
 	return 0, fmt.Sprintf(
-		"what a trigger of type %.64q compares is not read here: write one of type prometheus, whose "+
+		"a trigger of type %.64q is not supported: write one of type prometheus, whose "+
 			"threshold is what one replica sustains",
 		t.Type,
 	)

@@ -17,31 +17,33 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Reference is one metric of an autoscaler that names a Forecast. It holds nothing of the object that it was read from.
+// Reference is one metric of an autoscaler that names a Forecast. It keeps no part of the object that it was read
+// from.
 type Reference struct {
-	// Forecast that is named, in the autoscaler's own namespace.
+	// Forecast that is named, in the autoscaler's namespace.
 	Forecast snapshot.Key
-	// By is the autoscaler: "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".
-	By string
-	// Scales is the workload that it scales.
-	Scales leadtime.Workload
-	// Spec is how it scales on this metric. The metric's target is 0 where it is left to the Forecast to say (a trigger of
-	// KEDA may).
+	// Autoscaler is "HorizontalPodAutoscaler/llama" or "ScaledObject/llama".
+	Autoscaler string
+	// Workload that it scales.
+	Workload leadtime.Workload
+	// Spec is how it scales on this metric. The metric's target is 0 where it is left to the Forecast (KEDA's
+	// triggers may do that).
 	Spec hpa.Spec
-	// Candidate is the model that it asks for, by its canonical name; empty for the one that is selected.
+	// Candidate is the model that the metric selects, by its canonical name; empty for the Forecast's selected
+	// candidate.
 	Candidate string
-	// Refused says why the metric cannot count, and what to write instead; empty where it can.
+	// Refused is why the metric is not used, and what to write instead; empty where it is used.
 	Refused string
 }
 
-// total is how an autoscaler scales on one metric, a total that is compared with what a replica sustains, or why that cannot
-// count. How many replicas there may be is its object's to say.
-func total(
+// averageValueSpec returns how an autoscaler scales on one metric: a total, compared with what a replica sustains; or
+// why it is refused. The caller sets the bounds of the replicas.
+func averageValueSpec(
 	name string, source hpa.Source, target int64, b *autoscalingv2.HorizontalPodAutoscalerBehavior,
 ) (spec hpa.Spec, refused string) {
 	behavior, err := readBehavior(b)
 	if err != nil {
-		return hpa.Spec{}, "its behavior is none: " + err.Error()
+		return hpa.Spec{}, "its behavior is invalid: " + err.Error()
 	}
 	return hpa.Spec{
 		Min: 1, Metrics: []hpa.Metric{{Name: name, Source: source, Type: hpa.AverageValue, Target: target}},
@@ -49,42 +51,51 @@ func total(
 	}, ""
 }
 
-// most is the first value whose thousandths overflow an int64.
-const most = math.MaxInt64 / 1000
+// maxValue is the first value whose thousandths overflow an int64.
+const maxValue = math.MaxInt64 / 1000
 
-// thousandths is a target in milli-units, rounded up as the HPA's controller does; or why it is none.
-func thousandths(target *resource.Quantity) (milli int64, problem string) {
+// parseAverageValue returns a target in thousandths, rounded up like the HPA's controller does, or why it is invalid.
+func parseAverageValue(target *resource.Quantity) (milli int64, problem string) {
 	switch {
 	case target == nil || target.Sign() <= 0:
 		return 0, "its averageValue is not above 0: write what one replica sustains"
-	case target.AsApproximateFloat64() >= most:
-		return 0, fmt.Sprintf("its averageValue is not below %.3g: state the demand in a larger unit", float64(most))
+	case target.AsApproximateFloat64() >= maxValue:
+		return 0, fmt.Sprintf(
+			"its averageValue is not below %.3g: state the demand in a larger unit",
+			float64(maxValue),
+		)
 	}
 	return target.MilliValue(), ""
 }
 
-// judge says which candidate the view of a Forecast is by that a metric asks for, empty for the one that is selected, and why
-// the view cannot count; empty where it can. A view with another objective or another mode is of the same workload; one of
-// another horizon, or a quantile, is not what the objective rules.
-func judge(asked map[string]string) (candidate, refused string) {
-	selection, err := decide.ParseSelection(asked)
-	candidate, known := windowpeak.Canonical(selection.Model)
+// parseSelection returns the candidate that a metric selects (empty for the Forecast's own), or why the selection is
+// refused. A selection with another objective or mode is calibrated like the Forecast. The objective does not apply
+// to another horizon or to a quantile.
+func parseSelection(asked map[string]string) (candidate, refused string) {
+	selection, err := decide.ParseSelector(asked)
+	candidate, known := windowpeak.CanonicalName(selection.Model)
 	switch {
 	case err != nil:
-		return "", "what it asks for is refused: " + err.Error()
+		return "", "its selector is invalid: " + err.Error()
 	case selection.Model != "" && !known:
-		return "", fmt.Sprintf("it asks for model=%.64s, and there are %s", selection.Model,
-			strings.Join(windowpeak.Names(), ", "))
+		return "", fmt.Sprintf("its selector has model=%.64s, known models are %s", selection.Model,
+			strings.Join(windowpeak.CandidateNames(), ", "))
 	case selection.Quantile != 0:
-		return "", fmt.Sprintf("it asks for quantile=%v, which no objective rules", selection.Quantile)
+		return "", fmt.Sprintf(
+			"its selector has quantile=%v, to which no objective applies: remove it",
+			selection.Quantile,
+		)
 	case selection.Horizon != 0:
-		return "", fmt.Sprintf("it asks for horizon=%s, which no objective rules", selection.Horizon)
+		return "", fmt.Sprintf(
+			"its selector has horizon=%s, to which no objective applies: remove it",
+			selection.Horizon,
+		)
 	}
 	return candidate, ""
 }
 
-// readBehavior is a behavior with what the API server fills in: as soon as there is one, everything that it leaves out. Without
-// one there is none, which is another algorithm (see hpa.Spec).
+// readBehavior returns a behavior with the API server's defaults. Without a behavior the controller uses another
+// algorithm (see hpa.Spec).
 func readBehavior(b *autoscalingv2.HorizontalPodAutoscalerBehavior) (*hpa.Behavior, error) {
 	if b == nil {
 		return nil, nil //nolint:nilnil // No behavior is one of the two that there are.
@@ -97,14 +108,14 @@ func readBehavior(b *autoscalingv2.HorizontalPodAutoscalerBehavior) (*hpa.Behavi
 	return &hpa.Behavior{Up: up, Down: down}, nil
 }
 
-// readRules are the rules of one direction over its defaults.
+// readRules returns the rules of one direction, with its defaults.
 func readRules(direction string, from *autoscalingv2.HPAScalingRules, rules hpa.Rules) (hpa.Rules, error) {
 	if from == nil {
 		return rules, nil
 	}
 	if seconds := from.StabilizationWindowSeconds; seconds != nil {
 		if *seconds < 0 {
-			// In hpa.Rules that would stand for the cluster's own.
+			// In hpa.Rules a negative window means the cluster's default.
 			return hpa.Rules{}, fmt.Errorf("%s: stabilizationWindowSeconds %d: want 0 or more", direction, *seconds)
 		}
 		rules.Stabilization = inSeconds(*seconds)

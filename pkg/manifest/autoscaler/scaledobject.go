@@ -18,10 +18,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// kedaMost is KEDA's maxReplicaCount where a ScaledObject leaves it out.
-const kedaMost = 100
+// kedaDefaultMax is KEDA's default of maxReplicaCount.
+const kedaDefaultMax = 100
 
-// scaledObject is the spec of a ScaledObject of keda.sh/v1alpha1. What is any is known and of no matter here.
+// scaledObject is the spec of a ScaledObject of keda.sh/v1alpha1. Fields of type any are known and ignored.
 type scaledObject struct {
 	ScaleTargetRef        scaleTarget `json:"scaleTargetRef"`
 	MinReplicaCount       *int32      `json:"minReplicaCount"`
@@ -69,10 +69,10 @@ type trigger struct {
 	Authentication   any                            `json:"authenticationRef"`
 }
 
-// FromScaledObject are the triggers of a KEDA ScaledObject that name a Forecast. One that does not fit its type names
-// none: KEDA cannot read it either.
+// FromScaledObject returns the triggers of a KEDA ScaledObject that name a Forecast. An object that does not fit its
+// type has none: KEDA cannot read it either.
 func FromScaledObject(object *unstructured.Unstructured) []Reference {
-	read, ok := decode(object)
+	read, ok := decodeSpec(object)
 	if !ok {
 		return nil
 	}
@@ -84,17 +84,17 @@ func FromScaledObject(object *unstructured.Unstructured) []Reference {
 			continue
 		}
 		ref := Reference{
-			Forecast: snapshot.Key{Namespace: object.GetNamespace(), Name: name},
-			By:       "ScaledObject/" + object.GetName(),
-			Scales:   read.scales(object.GetNamespace()),
+			Forecast:   snapshot.Key{Namespace: object.GetNamespace(), Name: name},
+			Autoscaler: "ScaledObject/" + object.GetName(),
+			Workload:   read.workload(object.GetNamespace()),
 		}
-		ref.scaleByKEDA(&read, t)
+		ref.resolveKEDA(&read, t)
 		out = append(out, ref)
 	}
 	return out
 }
 
-// forecast is the one that a trigger names; empty where it names none.
+// forecast returns the Forecast that a trigger names; empty where it names none.
 func (t *trigger) forecast() string {
 	if t.Type == "external" || t.Type == "external-push" {
 		return t.Metadata["forecast"]
@@ -102,9 +102,9 @@ func (t *trigger) forecast() string {
 	return ""
 }
 
-// decode reads a spec, as JSON: the converter of unstructured objects would cut a number to fit. A tolerance is looked at
-// before it is parsed, see v1alpha1.BoundedQuantity.
-func decode(object *unstructured.Unstructured) (read scaledObject, ok bool) {
+// decodeSpec decodes a spec from JSON: the converter of unstructured objects would truncate numbers. A tolerance is
+// checked before it is parsed, see v1alpha1.BoundedQuantity.
+func decodeSpec(object *unstructured.Unstructured) (read scaledObject, ok bool) {
 	spec, found, err := unstructured.NestedFieldNoCopy(object.Object, "spec")
 	content, isMap := spec.(map[string]any)
 	if err != nil || !found || !isMap {
@@ -125,8 +125,8 @@ func decode(object *unstructured.Unstructured) (read scaledObject, ok bool) {
 	return read, err == nil
 }
 
-// scales is the workload, with KEDA's defaults.
-func (s *scaledObject) scales(namespace string) leadtime.Workload {
+// workload returns the workload, with KEDA's defaults.
+func (s *scaledObject) workload(namespace string) leadtime.Workload {
 	ref := s.ScaleTargetRef
 	return leadtime.Workload{
 		Namespace: namespace, Name: ref.Name,
@@ -134,45 +134,46 @@ func (s *scaledObject) scales(namespace string) leadtime.Workload {
 	}
 }
 
-// scaleByKEDA says how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why that cannot count.
-func (r *Reference) scaleByKEDA(s *scaledObject, t *trigger) {
-	if r.Refused = s.judge(t); r.Refused != "" {
+// resolveKEDA sets how KEDA's HorizontalPodAutoscaler scales on a trigger that names a Forecast, or why it is
+// refused.
+func (r *Reference) resolveKEDA(s *scaledObject, t *trigger) {
+	if r.Refused = s.checkTrigger(t); r.Refused != "" {
 		return
 	}
-	if r.Candidate, r.Refused = judge(t.asked()); r.Refused != "" {
+	if r.Candidate, r.Refused = parseSelection(t.selection()); r.Refused != "" {
 		return
 	}
 	target, refused := t.target()
 	if r.Refused = refused; refused == "" {
-		r.Spec, r.Refused = s.averageOf(t.Metadata["forecast"], target)
+		r.Spec, r.Refused = s.averageValueSpec(t.Metadata["forecast"], target)
 	}
 }
 
-// judge says why no total is compared with what a replica sustains.
-func (s *scaledObject) judge(t *trigger) (refused string) {
+// checkTrigger returns why a trigger does not compare a total with what a replica sustains.
+func (s *scaledObject) checkTrigger(t *trigger) (refused string) {
 	if s.Advanced.Modifiers.Formula != "" {
-		return "its scalingModifiers make another number of its triggers"
+		return "its scalingModifiers compute another value from its triggers: remove the formula"
 	}
 	if t.MetricType != "" && t.MetricType != autoscalingv2.AverageValueMetricType {
-		return wrongType(t.MetricType)
+		return unsupportedTargetType(t.MetricType)
 	}
 	return ""
 }
 
-// averageOf is how KEDA's HorizontalPodAutoscaler scales on a total with a target in milli-units.
-func (s *scaledObject) averageOf(name string, target int64) (spec hpa.Spec, refused string) {
-	if spec, refused = total(name, hpa.External, target, s.Advanced.HPA.Behavior); refused != "" {
+// averageValueSpec returns how KEDA's HorizontalPodAutoscaler scales on a total with a target in thousandths.
+func (s *scaledObject) averageValueSpec(name string, target int64) (spec hpa.Spec, refused string) {
+	if spec, refused = averageValueSpec(name, hpa.External, target, s.Advanced.HPA.Behavior); refused != "" {
 		return spec, refused
 	}
-	spec.Max = kedaMost
-	least := int32(0) // By KEDA's own check, which takes one left out for 0 and one that is written for the HPA's.
+	spec.Max = kedaDefaultMax
+	least := int32(0) // As in KEDA's check: absent means 0, present means the HPA's minimum.
 	if s.MinReplicaCount != nil {
 		spec.Min = max(1, *s.MinReplicaCount)
 		least = spec.Min
 	}
 	if idle := s.IdleReplicaCount; idle != nil && *idle >= least {
-		return spec, fmt.Sprintf("KEDA refuses it: IdleReplicaCount=%d must be less than MinReplicaCount=%d: raise "+
-			"minReplicaCount, or leave out idleReplicaCount", *idle, least)
+		return spec, fmt.Sprintf("KEDA rejects it: IdleReplicaCount=%d must be less than MinReplicaCount=%d: raise "+
+			"minReplicaCount, or remove idleReplicaCount", *idle, least)
 	}
 	if s.MaxReplicaCount != nil {
 		spec.Max = *s.MaxReplicaCount
@@ -180,8 +181,8 @@ func (s *scaledObject) averageOf(name string, target int64) (spec hpa.Spec, refu
 	return spec, ""
 }
 
-// asked is the view of the Forecast that a trigger asks for: what is left without the keys that say something else.
-func (t *trigger) asked() map[string]string {
+// selection returns the selector in a trigger's metadata: all keys but those with another meaning.
+func (t *trigger) selection() map[string]string {
 	asked := maps.Clone(t.Metadata)
 	for _, key := range []string{"forecast", "target", "activation", "scalerAddress", "enableTLS", "unsafeSsl"} {
 		delete(asked, key)
@@ -189,7 +190,8 @@ func (t *trigger) asked() map[string]string {
 	return asked
 }
 
-// target is what one replica sustains, in milli-units, rounded as forewarm's scaler does; 0 where the trigger does not say.
+// target returns the target per replica in thousandths, rounded like Forewarm's scaler does; 0 where the trigger has
+// none.
 func (t *trigger) target() (milli int64, refused string) {
 	text, stated := t.Metadata["target"]
 	if !stated {
@@ -204,8 +206,8 @@ func (t *trigger) target() (milli int64, refused string) {
 		return 0, fmt.Sprintf("its target %.64q is not a quantity, %s", text, example)
 	}
 	value := quantity.AsApproximateFloat64()
-	if !(value >= 0.0005 && value < most) {
-		return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(most), example)
+	if !(value >= 0.0005 && value < maxValue) {
+		return 0, fmt.Sprintf("its target %.64q is not from 0.001 to %.3g, %s", text, float64(maxValue), example)
 	}
 	return int64(math.Round(value * 1000)), ""
 }

@@ -74,7 +74,7 @@ func TestFromScaledObject(t *testing.T) {
 	} {
 		got := autoscaler.FromScaledObject(readScaledObject(t, c.text))
 		want := []autoscaler.Reference{
-			{Forecast: inflight, By: "ScaledObject/llama", Scales: llama, Spec: c.want},
+			{Forecast: inflight, Autoscaler: "ScaledObject/llama", Workload: llama, Spec: c.want},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
@@ -90,11 +90,11 @@ func TestRefusedScaledObjects(t *testing.T) {
 		{"no target at all", triggered(asking(`target: ""`)), "is not a quantity"},
 		{"a target of millions of digits", triggered(asking(`target: "1e-30000000"`)), `"1e-30000000" is not a quantity`},
 		{"a huge target", triggered(asking(`target: "1e99"`)), "is not from 0.001"},
-		{"a quantile", triggered(asking(`quantile: "0.9"`)), "it asks for quantile=0.9"},
+		{"a quantile", triggered(asking(`quantile: "0.9"`)), "its selector has quantile=0.9"},
 		{"an unknown key", triggered(asking(`targetValue: "64"`)), `unknown key "targetValue"`},
 		{
 			"a formula", triggered(push64, "  advanced: {scalingModifiers: {formula: a + b, target: \"2\"}}\n"),
-			"its scalingModifiers make another number",
+			"its scalingModifiers compute another value",
 		},
 		{
 			"idle replicas where none are said to be the least", triggered(push64, "  idleReplicaCount: 0\n"),

@@ -1,15 +1,15 @@
 // Package folder reads Forecast objects from the YAML and JSON files of a folder, for running without a cluster, and
-// follows their changes.
+// reloads them when they change.
 //
-// The files are *.yaml, *.yml and *.json, read in the order of their names; sub-folders and names that begin with a dot
-// are left out. Reading goes by content, through symbolic links, so that a mounted ConfigMap, whose links are swapped
-// behind the names, is followed like a file that is edited.
+// It reads *.yaml, *.yml and *.json in the order of their names. Sub-folders and names that begin with a dot are
+// skipped. Changes are found by content, through symbolic links, so that updates of a mounted ConfigMap are noticed
+// like edits.
 //
-// What happens to a file with faults follows from what is known:
-//   - An object that can be named but has problems becomes an invalid target at once, as it would in a cluster: its
-//     author's newest word is not something else.
-//   - While a file cannot be read, or holds a document that cannot be (a syntax error, no name: half written, perhaps), the
-//     objects that it held before and does not hold now stay as they were. Removing the file removes them. A document of
-//     another kind, an HPA beside its Forecast, is a problem but hides nothing.
-//   - An object that stands in two places is served from neither; the problem names both.
+// Files with errors:
+//
+//   - An object that has a name and problems becomes an invalid target at once, as in a cluster.
+//   - While a file, or a document in it, cannot be read (a syntax error or no name, for example of a file that is half
+//     written), the objects that it had before and does not name now stay as they were. Removing the file removes them.
+//     A document of another kind, such as an HPA beside its Forecast, is a problem, but the others are read.
+//   - An object that is defined twice is not served; the problem names both places.
 package folder

@@ -17,14 +17,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Interval is how often Run looks for changes.
+// Interval is how often Run checks for changes.
 const Interval = 5 * time.Second
 
 // maxFiles bounds the folder: a wrong path (/, a home) must not be read whole.
 const maxFiles = 2_000
 
-// Folder is the set of Forecasts of a folder. Targets and Problems may be called at any time; Reload must not be called
-// twice at once.
+// Folder is the set of Forecasts of a folder. Targets and Problems are safe for concurrent use; Reload is not.
 type Folder struct {
 	dir      string
 	resolver *manifest.Resolver
@@ -34,22 +33,22 @@ type Folder struct {
 	state atomic.Pointer[state]
 }
 
-// state is what the newest reading gave.
+// state is the result of the newest Reload.
 type state struct {
 	targets  []refresh.Target
 	problems []manifest.Problem
 }
 
-// file is what is known of one file.
+// file is the state of one file.
 type file struct {
 	content []byte
-	// documents are those that name an object.
+	// documents that name an object.
 	documents []manifest.Document
-	// problems are those that no object carries.
+	// problems that belong to no object.
 	problems []manifest.Problem
 }
 
-// Open reads a folder for the first time. The folder must be there; faults in files are no error (see Problems).
+// Open reads a folder for the first time. The folder must exist. Problems in files are not an error (see Problems).
 func Open(dir string, resolver *manifest.Resolver, log *slog.Logger) (*Folder, error) {
 	f := &Folder{dir: dir, resolver: resolver, log: log, files: map[string]*file{}}
 	f.state.Store(&state{})
@@ -59,11 +58,11 @@ func Open(dir string, resolver *manifest.Resolver, log *slog.Logger) (*Folder, e
 	return f, nil
 }
 
-// Targets are the Forecasts of the newest reading, in the order of their namespaces and names.
-// Files hold no lead times that were measured, so the time makes no difference.
+// Targets returns the Forecasts, in the order of their namespaces and names. Files have no measured lead times, so
+// the time does not matter.
 func (f *Folder) Targets(time.Time) []refresh.Target { return f.state.Load().targets }
 
-// Problems are those of the newest reading, with file and line, in the order of the files.
+// Problems returns the problems of all files, with file and line, in the order of the files.
 func (f *Folder) Problems() []manifest.Problem { return f.state.Load().problems }
 
 // Run reloads at every interval until the context ends.
@@ -77,16 +76,21 @@ func (f *Folder) Run(ctx context.Context, clock refresh.Clock) error {
 		if text := fmt.Sprint(err); text != before {
 			before = text
 			if err != nil {
-				f.log.WarnContext(ctx, "the folder of Forecasts cannot be read, all stays as it was", "error", err)
+				f.log.WarnContext(
+					ctx,
+					"the folder of Forecasts cannot be read: the Forecasts stay as they were, retrying",
+					"error",
+					err,
+				)
 			}
 		}
 	}
 }
 
-// Reload reads what changed since the last time. The error says that the folder itself cannot be read; everything then
-// stays as it was.
+// Reload reads what changed since the last call. On an error the folder itself cannot be read, and everything stays
+// as it was.
 func (f *Folder) Reload() error {
-	names, err := list(f.dir)
+	names, err := listFiles(f.dir)
 	if err != nil {
 		return err
 	}
@@ -109,8 +113,8 @@ func (f *Folder) Reload() error {
 	return nil
 }
 
-// list is the names of the files to read, sorted.
-func list(dir string) ([]string, error) {
+// listFiles returns the names of the files to read, sorted.
+func listFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read the folder of Forecasts: %w", err)
@@ -127,15 +131,15 @@ func list(dir string) ([]string, error) {
 		}
 	}
 	if len(names) > maxFiles {
-		return nil, fmt.Errorf("the folder %s holds %d files of objects, more than %d: put several objects in a file",
+		return nil, fmt.Errorf("the folder %s has %d files of objects, more than %d: put several objects in a file",
 			dir, len(names), maxFiles)
 	}
 	return names, nil
 }
 
-// read is a file as it is now; the same pointer where nothing changed.
+// read returns a file as it is now; the same pointer if nothing changed.
 func (f *Folder) read(name string, before *file) *file {
-	content, err := load(filepath.Join(f.dir, name))
+	content, err := readFile(filepath.Join(f.dir, name))
 	if err != nil {
 		problem := manifest.Problem{File: name, Text: "cannot be read, its objects stay as they were: " + err.Error()}
 		if before != nil && len(before.problems) == 1 && before.problems[0] == problem {
@@ -161,13 +165,13 @@ func (f *Folder) read(name string, before *file) *file {
 		}
 	}
 	if before != nil && unreadable {
-		after.keep(before)
+		after.keepObjects(before)
 	}
 	return after
 }
 
-// keep takes over the objects that a file held before and does not name now, while something in it cannot be read.
-func (f *file) keep(before *file) {
+// keepObjects keeps the objects that a file had before and does not name now, while something in it cannot be read.
+func (f *file) keepObjects(before *file) {
 	for _, old := range before.documents {
 		named := func(d manifest.Document) bool { return d.Key == old.Key }
 		if !slices.ContainsFunc(f.documents, named) {
@@ -176,14 +180,14 @@ func (f *file) keep(before *file) {
 	}
 }
 
-// load reads a file, at most one byte more than a file may have; config.Parse refuses that.
-func load(path string) (content []byte, err error) {
+// readFile reads a file, at most one byte more than the limit; manifest.Parse rejects that.
+func readFile(path string) (content []byte, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		// Opening a pipe would wait for its writer.
+		// Opening a pipe would block until there is a writer.
 		return nil, fmt.Errorf("%s is not a regular file", filepath.Base(path))
 	}
 	opened, err := os.Open(path)

@@ -166,7 +166,7 @@ func TestAForeignDocumentKeepsNothing(t *testing.T) {
 	s.expect("a=x", "b=y")
 	s.write("f.yaml", forecast("a", "x")+foreign)
 	s.expect("a=x")
-	s.expectProblems(`f.yaml:6: apiVersion "autoscaling/v2", kind "HorizontalPodAutoscaler" is not read here: ` +
+	s.expectProblems(`f.yaml:6: apiVersion "autoscaling/v2", kind "HorizontalPodAutoscaler" is not supported here: ` +
 		"write apiVersion: forewarm.dev/v1alpha1, kind: Forecast")
 }
 
@@ -194,7 +194,7 @@ func TestTwoFilesWithOneNameAreServedFromNeither(t *testing.T) {
 	s := open(t)
 	s.write("a.yaml", forecast("x", "one"))
 	s.write("b.yaml", forecast("other", "y")+forecast("x", "two"))
-	text := "Forecast default/x stands in a.yaml:1 and b.yaml:6: keep one"
+	text := "Forecast default/x is defined in a.yaml:1 and b.yaml:6: keep one"
 	s.expect("other=y", "x!"+text)
 	s.expectProblems("a.yaml:1: "+text, "b.yaml:6: "+text)
 	s.write("b.yaml", forecast("other", "y"))

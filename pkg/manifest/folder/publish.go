@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// publish makes targets of all files, in the order of names, and logs the problems that are new.
+// publish resolves the targets of all files, in the order of names, and logs new problems.
 func (f *Folder) publish(names []string) {
 	next := &state{}
 	places := map[snapshot.Key][]*manifest.Document{}
@@ -37,45 +37,46 @@ func (f *Folder) publish(names []string) {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Text, b.Text))
 	})
 	before := f.state.Swap(next)
-	f.report(before, next)
+	f.logChanges(before, next)
 }
 
-// resolve is the target of the documents of one name; several documents are a problem of each.
+// resolve returns the target of the documents of one name. Several documents are a problem of each.
 func (f *Folder) resolve(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
 	if len(documents) > 1 {
-		return twice(key, documents)
+		return duplicate(key, documents)
 	}
 	d := documents[0]
 	if d.Object == nil {
-		problems := slices.Concat(d.Problems, f.further(d))
-		return refresh.Target{Key: key, Invalid: join(problems)}, problems
+		problems := slices.Concat(d.Problems, f.additionalProblems(d))
+		return refresh.Target{Key: key, Invalid: joinProblems(problems)}, problems
 	}
 	object := d.Object.DeepCopy()
 	object.Generation = generation(object)
 	target, problems := f.resolver.Resolve(object)
 	located := d.Locate(problems)
 	if len(located) > 0 {
-		target.Invalid = join(located)
+		target.Invalid = joinProblems(located)
 	}
 	return target, located
 }
 
-// further looks for problems in what can be read of an object that has some, so that all are told at once.
-func (f *Folder) further(d *manifest.Document) []manifest.Problem {
-	if d.Rest == nil {
+// additionalProblems finds problems in the readable part of an object that has some, so that all are reported at
+// once.
+func (f *Folder) additionalProblems(d *manifest.Document) []manifest.Problem {
+	if d.Partial == nil {
 		return nil
 	}
-	_, problems := f.resolver.Resolve(d.Rest)
-	return d.Further(problems)
+	_, problems := f.resolver.Resolve(d.Partial)
+	return d.LocateAdditional(problems)
 }
 
-// twice refuses a name that stands in several places.
-func twice(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
+// duplicate returns the problems of a name that several documents have.
+func duplicate(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []manifest.Problem) {
 	at := make([]string, len(documents))
 	for i, d := range documents {
 		at[i] = fmt.Sprintf("%s:%d", d.File, d.Line)
 	}
-	text := fmt.Sprintf("Forecast %s stands in %s: keep one", key, strings.Join(at, " and "))
+	text := fmt.Sprintf("Forecast %s is defined in %s: keep one", key, strings.Join(at, " and "))
 	var problems []manifest.Problem
 	for _, d := range documents {
 		problems = append(problems, manifest.Problem{File: d.File, Line: d.Line, Text: text})
@@ -84,7 +85,7 @@ func twice(key snapshot.Key, documents []*manifest.Document) (refresh.Target, []
 	return refresh.Target{Key: key, Invalid: text}, problems
 }
 
-func join(problems []manifest.Problem) string {
+func joinProblems(problems []manifest.Problem) string {
 	texts := make([]string, len(problems))
 	for i, p := range problems {
 		texts[i] = p.String()
@@ -92,12 +93,12 @@ func join(problems []manifest.Problem) string {
 	return strings.Join(texts, "; ")
 }
 
-// generation stands in for the number that the Kubernetes API counts up: it changes with the spec, and is the same after
-// a restart.
+// generation replaces the generation of the Kubernetes API: it changes with the spec, and is the same after a
+// restart.
 func generation(object *v1alpha1.Forecast) int64 {
 	data, err := json.Marshal(object.Spec)
 	if err != nil {
-		// A spec that came from JSON can be written as JSON.
+		// A spec that was decoded from JSON can be encoded.
 		panic(fmt.Sprintf("write the spec of %s as JSON: %v", object.Name, err))
 	}
 	hash := fnv.New64a()
@@ -105,11 +106,11 @@ func generation(object *v1alpha1.Forecast) int64 {
 	return int64(hash.Sum64() >> 1)
 }
 
-// report logs what changed: each problem once, when it appears.
-func (f *Folder) report(before, after *state) {
+// logChanges logs each problem once, when it appears.
+func (f *Folder) logChanges(before, after *state) {
 	for _, p := range after.problems {
 		if !slices.Contains(before.problems, p) {
-			f.log.Warn("a Forecast's file has a problem", "file", p.File, "line", p.Line, "problem", p.Text)
+			f.log.Warn("a file of Forecasts has a problem", "file", p.File, "line", p.Line, "problem", p.Text)
 		}
 	}
 	f.log.Info("read the folder of Forecasts",

@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// capacityTypes judges how the chunks are split, and says whether they are.
+// capacityTypes reads how the chunks are split, and reports whether they are.
 func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (split bool) {
 	const most = 2
 	types := spec.CapacityTypes
@@ -21,11 +21,11 @@ func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (s
 	}
 	for i, t := range types {
 		at := path.Index(i)
-		r.All(at.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))
+		r.AddMessages(at.Child("name"), t.Name, validation.IsDNS1123Label(t.Name))
 		r.nodeSelector(at.Child("nodeSelector"), t.NodeSelector, spec.Chunk.PodTemplate.Spec.NodeSelector)
 		if len(types) == most && len(t.NodeSelector) == 0 {
 			r.Add(field.Required(at.Child("nodeSelector"),
-				"tell the nodes of one type from those of the other, for example karpenter.sh/capacity-type: spot"))
+				"select the nodes of this capacity type, for example karpenter.sh/capacity-type: spot"))
 		}
 	}
 	if len(types) == most && types[0].Name == types[1].Name {
@@ -34,65 +34,79 @@ func (r *reader) capacityTypes(path *field.Path, spec *v1alpha1.WarmPoolSpec) (s
 	return len(types) == most
 }
 
-// nodeSelector judges one that is added to the template's.
+// nodeSelector checks a node selector that is added to the template's.
 func (r *reader) nodeSelector(path *field.Path, selector, template map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(selector)) {
-		r.All(path, key, validation.IsQualifiedName(key))
-		r.All(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
+		r.AddMessages(path, key, validation.IsQualifiedName(key))
+		r.AddMessages(path.Key(key), selector[key], validation.IsValidLabelValue(selector[key]))
 		if other, also := template[key]; also && other != selector[key] {
-			r.Add(field.Invalid(path.Key(key), selector[key], "the pod of a chunk asks for "+other+": no node is both"))
+			r.Add(
+				field.Invalid(
+					path.Key(key),
+					selector[key],
+					"the pod template has "+other+" for the same key: no node has both",
+				),
+			)
 		}
 	}
 }
 
-// actuator judges the one way in which the chunks are held.
+// actuator reads how the chunks are held.
 func (r *reader) actuator(path *field.Path, spec *v1alpha1.WarmPoolSpec) Actuator {
 	var given []Actuator
 	a := spec.Actuator
-	if a.Balloon != nil {
-		given = append(given, Balloon)
-		r.balloon(path.Child("balloon"), a.Balloon)
+	if a.PlaceholderPods != nil {
+		given = append(given, PlaceholderPods)
+		r.placeholderPods(path.Child("placeholderPods"), a.PlaceholderPods)
 	}
 	if a.CapacityBuffer != nil {
 		given = append(given, CapacityBuffer)
-		r.short(path.Child("capacityBuffer", "provisioningStrategy"), a.CapacityBuffer.ProvisioningStrategy, maxName)
+		r.maxLength(
+			path.Child("capacityBuffer", "provisioningStrategy"),
+			a.CapacityBuffer.ProvisioningStrategy,
+			maxName,
+		)
 	}
 	if a.Scale != nil {
 		given = append(given, Scale)
 		r.scale(path.Child("scale"), a.Scale)
 		if len(spec.CapacityTypes) > 0 {
 			r.Add(field.Forbidden(path.Root().Child("capacityTypes"),
-				"what a scale sets has replicas of one kind: remove them"))
+				"the replicas of a scale are of one kind: remove them"))
 		}
 	}
 	if len(given) != 1 {
-		r.Add(field.Invalid(path, given, "set exactly one of balloon, capacityBuffer and scale"))
+		r.Add(field.Invalid(path, given, "set exactly one of placeholderPods, capacityBuffer and scale"))
 		return ""
 	}
 	return given[0]
 }
 
-func (r *reader) balloon(path *field.Path, b *v1alpha1.Balloon) {
-	r.All(path.Child("priorityClassName"), b.PriorityClassName, validation.IsDNS1123Subdomain(b.PriorityClassName))
-	r.short(path.Child("image"), b.Image, maxImage)
-	if len(b.Pull) > MaxPull {
-		r.Add(field.TooMany(path.Child("pull"), len(b.Pull), MaxPull))
+func (r *reader) placeholderPods(path *field.Path, b *v1alpha1.PlaceholderPods) {
+	r.AddMessages(
+		path.Child("priorityClassName"),
+		b.PriorityClassName,
+		validation.IsDNS1123Subdomain(b.PriorityClassName),
+	)
+	r.maxLength(path.Child("image"), b.Image, maxImage)
+	if len(b.PrePullImages) > MaxPrePullImages {
+		r.Add(field.TooMany(path.Child("prePullImages"), len(b.PrePullImages), MaxPrePullImages))
 		return
 	}
-	for i, image := range b.Pull {
-		r.short(path.Child("pull").Index(i), image, maxImage)
+	for i, image := range b.PrePullImages {
+		r.maxLength(path.Child("prePullImages").Index(i), image, maxImage)
 		switch {
 		case strings.TrimSpace(image) != image || image == "":
-			r.Add(field.Invalid(path.Child("pull").Index(i), image,
+			r.Add(field.Invalid(path.Child("prePullImages").Index(i), image,
 				"write an image, for example vllm/vllm-openai:v0.11.0"))
-		case slices.Contains(b.Pull[:i], image):
-			r.Add(field.Duplicate(path.Child("pull").Index(i), image))
+		case slices.Contains(b.PrePullImages[:i], image):
+			r.Add(field.Duplicate(path.Child("prePullImages").Index(i), image))
 		}
 	}
 }
 
-// short judges the length of a text that is somebody else's to read.
-func (r *reader) short(path *field.Path, text string, most int) {
+// maxLength checks the length of a text.
+func (r *reader) maxLength(path *field.Path, text string, most int) {
 	if len(text) > most {
 		r.Add(field.TooLong(path, text, most))
 	}
@@ -100,6 +114,6 @@ func (r *reader) short(path *field.Path, text string, most int) {
 
 func (r *reader) scale(path *field.Path, s *v1alpha1.Scale) {
 	ref := path.Child("targetRef")
-	r.Kind(ref.Child("kind"), s.TargetRef.Kind, "name the kind of what is scaled, for example Deployment")
-	r.Name(ref.Child("name"), s.TargetRef.Name, "name what is scaled")
+	r.Kind(ref.Child("kind"), s.TargetRef.Kind, "name the kind of the target, for example Deployment")
+	r.Name(ref.Child("name"), s.TargetRef.Name, "name the target")
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// The defaults of a pool, as its author would write them.
+// The defaults of a pool.
 const (
 	DefaultQuantile      = "0.975"
 	DefaultMode          = v1alpha1.PoolRecommend
-	DefaultPriorityClass = "forewarm-balloon"
+	DefaultPriorityClass = "forewarm-placeholder"
 	DefaultImage         = "registry.k8s.io/pause:3.10"
 )
 
@@ -21,22 +21,22 @@ const (
 	// MaxMembers bounds the Forecasts of a pool, MaxChunks what it holds.
 	MaxMembers = 64
 	MaxChunks  = 10_000
-	// MaxPull bounds the images that a balloon has pulled.
-	MaxPull = 8
+	// MaxPrePullImages bounds the images that placeholder pods pull.
+	MaxPrePullImages = 8
 	// maxImage and maxName bound an image and the name of a strategy, in bytes, as the schema does.
 	maxImage = 1024
 	maxName  = 253
-	// leastPart and mostPart bound the chunks of a replica, and the GPUs of a chunk.
-	leastPart = 0.001
-	mostPart  = 1000
-	// mostHours bounds a budget: more GPUs than there are, all day.
-	mostHours = 1e9
-	// leastLead is the shortest lead time of a node.
-	leastLead = time.Second
+	// minPart and maxPart bound the chunks of a replica, and the GPUs of a chunk.
+	minPart = 0.001
+	maxPart = 1000
+	// maxBudget bounds a budget, in GPU-hours per day.
+	maxBudget = 1e9
+	// minLead is the shortest lead time of a node.
+	minLead = time.Second
 )
 
-// defaulted is a copy of a pool with its defaults filled in. What contradicts itself stays so, for Resolve to find.
-func defaulted(object *v1alpha1.WarmPool) *v1alpha1.WarmPool {
+// withDefaults returns a copy of a pool with its defaults. Contradictions stay, for Resolve to find.
+func withDefaults(object *v1alpha1.WarmPool) *v1alpha1.WarmPool {
 	pool := object.DeepCopy()
 	s := &pool.Spec
 	s.Quantile = cmp.Or(s.Quantile, DefaultQuantile)
@@ -55,9 +55,9 @@ func defaulted(object *v1alpha1.WarmPool) *v1alpha1.WarmPool {
 		s.LeadTime.Fallback = cmp.Or(s.LeadTime.Fallback, manifest.DefaultFallback)
 	}
 	if s.Actuator == nil {
-		s.Actuator = &v1alpha1.Actuator{Balloon: &v1alpha1.Balloon{}}
+		s.Actuator = &v1alpha1.Actuator{PlaceholderPods: &v1alpha1.PlaceholderPods{}}
 	}
-	if b := s.Actuator.Balloon; b != nil {
+	if b := s.Actuator.PlaceholderPods; b != nil {
 		b.PriorityClassName = cmp.Or(b.PriorityClassName, DefaultPriorityClass)
 		b.Image = cmp.Or(b.Image, DefaultImage)
 	}

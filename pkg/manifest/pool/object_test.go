@@ -43,7 +43,7 @@ func TestFromObject(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if _, problems := pool.Resolve(got); len(problems) > 0 {
-		t.Error(manifest.Text(problems))
+		t.Error(manifest.JoinProblems(problems))
 	}
 }
 

@@ -14,11 +14,11 @@ import (
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/manifest"
-	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 )
 
-// Written is a pool that a file holds.
-type Written struct {
+// Manifest is a pool of a file.
+type Manifest struct {
 	// File and Line where it begins.
 	File string
 	Line int
@@ -26,27 +26,28 @@ type Written struct {
 	Resolved
 }
 
-// written is a WarmPool as a file holds it.
-type written struct {
-	strict.Header `json:",inline"`
+// poolDocument is a WarmPool in a file.
+type poolDocument struct {
+	strictyaml.Header `json:",inline"`
 
 	Spec v1alpha1.WarmPoolSpec `json:"spec"`
 }
 
-// Read reads the pools of a file, YAML or JSON, several documents apart by ---. Every problem of every pool is in the
-// error, with its line; there is no pool then. Documents of other kinds are passed over, unless there is nothing else.
-func Read(file string, text []byte) ([]Written, error) {
+// Read reads the pools of a file, YAML or JSON, with documents separated by ---. The error has every problem of every
+// pool, with its line; no pool is returned then. Documents of other kinds are skipped; it is an error if there is
+// nothing else.
+func Read(file string, text []byte) ([]Manifest, error) {
 	want := v1alpha1.GroupVersion().String()
-	out, others, err := strict.Read(file, text, func(d strict.Document) strict.Kind[Written] {
+	out, others, err := strictyaml.Read(file, text, func(d strictyaml.Document) strictyaml.KindReader[Manifest] {
 		version, kind := d.Text("apiVersion"), d.Text("kind")
 		switch {
 		case kind != v1alpha1.WarmPoolKind:
-			return strict.Kind[Written]{Other: cmp.Or(kind, "a document without kind")}
+			return strictyaml.KindReader[Manifest]{SkippedAs: cmp.Or(kind, "a document without kind")}
 		case version != want:
-			refused := fmt.Sprintf("apiVersion %.64q is not read here: write apiVersion: %s", version, want)
-			return strict.Kind[Written]{Refused: refused}
+			refused := fmt.Sprintf("apiVersion %.64q is not supported: write apiVersion: %s", version, want)
+			return strictyaml.KindReader[Manifest]{Refused: refused}
 		}
-		return strict.Kind[Written]{Read: read}
+		return strictyaml.KindReader[Manifest]{Read: readDocument}
 	})
 	if err == nil && len(out) == 0 {
 		err = fmt.Errorf("%s: no %s (%s): %s", file, v1alpha1.WarmPoolKind, want, others)
@@ -54,16 +55,16 @@ func Read(file string, text []byte) ([]Written, error) {
 	return out, err
 }
 
-// read reads a document and judges it; the problems that the text has and those of the object that it means come together.
-func read(d strict.Document) (Written, error) {
-	var m written
-	reading := d.Check(reflect.TypeFor[written]())
+// readDocument reads and checks a document. The error has the problems of the text and of the object.
+func readDocument(d strictyaml.Document) (Manifest, error) {
+	var m poolDocument
+	reading := d.Check(reflect.TypeFor[poolDocument]())
 	problems := reading.Errs()
 	if err := d.Decode(&m); err != nil {
 		if len(problems) == 0 {
 			problems = append(problems, d.Err("read a WarmPool: "+err.Error()))
 		}
-		return Written{}, errors.Join(problems...)
+		return Manifest{}, errors.Join(problems...)
 	}
 	resolved, found := Resolve(&v1alpha1.WarmPool{
 		ObjectMeta: metav1.ObjectMeta{
@@ -73,17 +74,16 @@ func read(d strict.Document) (Written, error) {
 		Spec: m.Spec,
 	})
 	for _, p := range found {
-		if !reading.Known(p.Field) {
-			at := strict.Problem{File: d.File, Line: cmp.Or(reading.LineOf(p.Field), d.Line), Text: p.Error()}
+		if !reading.FollowsFromProblem(p.Field) {
+			at := strictyaml.Problem{File: d.File, Line: cmp.Or(reading.LineOf(p.Field), d.Line), Text: p.Error()}
 			problems = append(problems, at.Err())
 		}
 	}
-	return Written{File: d.File, Line: d.Line, Resolved: resolved}, errors.Join(problems...)
+	return Manifest{File: d.File, Line: d.Line, Resolved: resolved}, errors.Join(problems...)
 }
 
-// FromObject decodes a pool as a cluster stores it. Its spec passes the same reading as a file's does: the schema knows
-// nothing of the pod of a chunk, whose fields may not exist, and whose quantities may be such that parsing them takes
-// seconds. The status is not read.
+// FromObject decodes a pool as a cluster stores it. Its spec is read like a file's: the schema does not check the pod
+// of a chunk, so fields may not exist, and quantities may take seconds to parse. The status is not read.
 func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	pool := &v1alpha1.WarmPool{}
 	metadata, ok := object["metadata"].(map[string]any)
@@ -98,13 +98,13 @@ func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read its spec: %w", err)
 	}
-	d := strict.Documents("", text)[0] // What is written as JSON is one.
+	d := strictyaml.Documents("", text)[0] // JSON is always one document.
 	if d.Broken != nil {
 		return nil, errors.New(d.Broken.Text)
 	}
-	var m written
-	if reading := d.Check(reflect.TypeFor[written]()); len(reading.Problems) > 0 {
-		return nil, errors.New(texts(reading.Problems))
+	var m poolDocument
+	if reading := d.Check(reflect.TypeFor[poolDocument]()); len(reading.Problems) > 0 {
+		return nil, errors.New(joinTexts(reading.Problems))
 	}
 	if err := d.Decode(&m); err != nil {
 		return nil, fmt.Errorf("read its spec: %w", err)
@@ -113,8 +113,8 @@ func FromObject(object map[string]any) (*v1alpha1.WarmPool, error) {
 	return pool, nil
 }
 
-// texts are problems in a line, without places: a stored object has no lines.
-func texts(problems []strict.Problem) string {
+// joinTexts returns problems in one line, without positions: a stored object has no lines.
+func joinTexts(problems []strictyaml.Problem) string {
 	var out []string
 	for _, p := range problems {
 		out = append(out, p.Text)

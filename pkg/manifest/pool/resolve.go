@@ -1,6 +1,6 @@
-// Package pool reads a WarmPool, from a file or as a cluster stores it, fills in its defaults and judges it: what comes out
-// is what the planner is asked, and an object that an actuator can work from. It is as strict about the pod of a chunk as
-// about the rest, because the API server is not: a resource that is written wrongly there would hold nothing.
+// Package pool resolves a WarmPool, from a file or from a cluster: it sets defaults and validates. The result is the
+// input of the planner and an object for the actuators. It checks the pod of a chunk strictly, because the API server
+// does not: a misspelled resource would hold nothing.
 package pool
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
-// Resolved is a pool that is sound as far as it alone goes.
+// Resolved is a pool whose own fields are valid.
 type Resolved struct {
-	// Object is the pool with its defaults filled in, without what the server keeps of it.
+	// Object is the pool with its defaults, without managed fields and status.
 	Object *v1alpha1.WarmPool
-	// Pool is what the planner is asked. Node is the lead time that the object names; Pod is not known from the object.
+	// Pool is the input of the planner. Node is the lead time of the spec; Pod is not known from the object.
 	Pool warmpool.Pool
-	// Measured says that Node is to be measured, and Pool.Node is for as long as it is not.
-	Measured bool
-	Members  []Member
-	Actuator Actuator
+	// MeasureLeadTime reports that the lead time of a node is measured. Pool.Node is the fallback.
+	MeasureLeadTime bool
+	Members         []Member
+	Actuator        Actuator
 }
 
 // Member is one Forecast of a pool, in the pool's namespace, and the chunks that a replica of it takes.
@@ -42,15 +42,15 @@ type Actuator string
 
 // The ways to hold chunks.
 const (
-	Balloon        Actuator = "Balloon"
-	CapacityBuffer Actuator = "CapacityBuffer"
-	Scale          Actuator = "Scale"
+	PlaceholderPods Actuator = "PlaceholderPods"
+	CapacityBuffer  Actuator = "CapacityBuffer"
+	Scale           Actuator = "Scale"
 )
 
-// Resolve fills in a pool's defaults and judges it. Where there are problems they are all in the list, and of the result
-// only the Object counts.
+// Resolve sets a pool's defaults and validates it. If there are problems, the list has all of them, and only the
+// Object of the result is valid.
 func Resolve(object *v1alpha1.WarmPool) (Resolved, field.ErrorList) {
-	r := Resolved{Object: defaulted(object)}
+	r := Resolved{Object: withDefaults(object)}
 	r.Object.ManagedFields, r.Object.Status = nil, v1alpha1.WarmPoolStatus{}
 	read := reader{}
 	read.Name(field.NewPath("metadata", "name"), object.Name, "name the pool")
@@ -59,11 +59,11 @@ func Resolve(object *v1alpha1.WarmPool) (Resolved, field.ErrorList) {
 	r.Members = read.members(path.Child("members"), spec.Members)
 	r.Pool.GPUs = read.chunk(path.Child("chunk"), &spec.Chunk)
 	r.Pool.Quantile = read.quantile(path.Child("quantile"), spec.Quantile)
-	r.Pool.Node, r.Measured = read.leadTime(path.Child("leadTime"), spec.LeadTime)
+	r.Pool.Node, r.MeasureLeadTime = read.leadTime(path.Child("leadTime"), spec.LeadTime)
 	read.bounds(path, spec, &r.Pool)
 	if spec.Budget != nil {
 		r.Pool.Budget = read.amount(
-			path.Child("budget", "idleGPUHoursPerDay"), spec.Budget.IdleGPUHoursPerDay, 0, mostHours)
+			path.Child("budget", "idleGPUHoursPerDay"), spec.Budget.IdleGPUHoursPerDay, 0, maxBudget)
 	}
 	r.Pool.Split = read.capacityTypes(path.Child("capacityTypes"), spec)
 	r.Actuator = read.actuator(path.Child("actuator"), spec)
@@ -80,7 +80,7 @@ type reader struct{ manifest.Fields }
 func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
 	switch {
 	case len(members) == 0:
-		r.Add(field.Required(path, "name the Forecasts whose workloads take what the pool holds"))
+		r.Add(field.Required(path, "name the Forecasts whose workloads use the pool"))
 	case len(members) > MaxMembers:
 		r.Add(field.TooMany(path, len(members), MaxMembers))
 		return nil
@@ -95,11 +95,11 @@ func (r *reader) members(path *field.Path, members []v1alpha1.Member) []Member {
 		case known:
 			r.Add(field.Duplicate(at.Child("forecast"), m.Forecast))
 		default:
-			r.All(at.Child("forecast"), m.Forecast, validation.IsDNS1123Subdomain(m.Forecast))
+			r.AddMessages(at.Child("forecast"), m.Forecast, validation.IsDNS1123Subdomain(m.Forecast))
 		}
 		member := Member{Forecast: m.Forecast, Chunks: 1}
 		if m.Chunks != nil {
-			member.Chunks = r.amount(at.Child("chunks"), *m.Chunks, leastPart, mostPart)
+			member.Chunks = r.amount(at.Child("chunks"), *m.Chunks, minPart, maxPart)
 		}
 		out = append(out, member)
 	}
@@ -120,26 +120,26 @@ func (r *reader) amount(path *field.Path, q resource.Quantity, low, high float64
 	return 0
 }
 
-// quantile reads how sure the pool is to suffice.
+// quantile reads the quantile of the demand that the pool covers.
 func (r *reader) quantile(path *field.Path, text string) float64 {
 	const lowest = 0.5
-	if value, ok := manifest.Decimal(text); ok && value >= lowest && value <= windowpeak.Highest {
+	if value, ok := manifest.ParseDecimal(text); ok && value >= lowest && value <= windowpeak.HighestQuantile {
 		return value
 	}
-	r.Invalid(path, text, "write a number from %g to %g, in quotes", lowest, windowpeak.Highest)
+	r.Invalid(path, text, "write a number from %g to %g, in quotes", lowest, windowpeak.HighestQuantile)
 	return 0
 }
 
-// leadTime reads how long a node takes, and whether that is to be measured.
+// leadTime reads the lead time of a node, and whether it is measured.
 func (r *reader) leadTime(path *field.Path, lead *v1alpha1.LeadTime) (length time.Duration, measured bool) {
-	at, text := r.LeadTime(path, lead, "the time that a node takes")
+	at, text := r.LeadTime(path, lead, "the lead time of a node")
 	if at == nil {
 		return 0, false
 	}
 	d, err := model.ParseDuration(string(text))
-	if length = time.Duration(d); err != nil || length < leastLead || length > manifest.MaxLead {
+	if length = time.Duration(d); err != nil || length < minLead || length > manifest.MaxLead {
 		r.Invalid(at, text, "write a duration from %s to %s, for example 5m",
-			model.Duration(leastLead), model.Duration(manifest.MaxLead))
+			model.Duration(minLead), model.Duration(manifest.MaxLead))
 		return 0, false
 	}
 	return length, lead.Mode == v1alpha1.LeadTimeAuto

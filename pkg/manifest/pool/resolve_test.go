@@ -47,9 +47,9 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff([]pool.Member{{Forecast: "llama", Chunks: 1}}, got.Members); diff != "" {
 		t.Error(diff)
 	}
-	balloon := got.Object.Spec.Actuator.Balloon
-	if got.Actuator != pool.Balloon || balloon.PriorityClassName != "forewarm-balloon" || balloon.Image == "" ||
-		!got.Measured || got.Object.Spec.Mode != "Recommend" {
+	pods := got.Object.Spec.Actuator.PlaceholderPods
+	if got.Actuator != pool.PlaceholderPods || pods.PriorityClassName != "forewarm-placeholder" || pods.Image == "" ||
+		!got.MeasureLeadTime || got.Object.Spec.Mode != "Recommend" {
 		t.Errorf("%+v", got.Object.Spec)
 	}
 }
@@ -75,7 +75,7 @@ func TestEveryField(t *testing.T) {
 	if diff := cmp.Diff(want, got.Pool); diff != "" {
 		t.Error(diff)
 	}
-	if got.Members[0].Chunks != 4 || got.Members[1].Chunks != 0.5 || got.Measured ||
+	if got.Members[0].Chunks != 4 || got.Members[1].Chunks != 0.5 || got.MeasureLeadTime ||
 		got.Actuator != pool.CapacityBuffer {
 		t.Errorf("%+v", got)
 	}
@@ -136,19 +136,19 @@ func TestProblems(t *testing.T) {
 		{"a duration in Auto", with("  leadTime: {duration: 1m}\n"), "is for mode Fixed"},
 		{"an unknown mode", with("  mode: Force\n"), "supported values: \"Recommend\", \"Enforce\""},
 		{"no containers", header + members + "  chunk: {podTemplate: {}}\n  max: 1\n", "containers: Required"},
-		{"a pod that asks for nothing", asking("", ""), "a pod that asks for nothing holds nothing"},
+		{"a pod that asks for nothing", asking("", ""), "a pod without requests holds nothing"},
 		{"a resource with a typo", strings.Replace(minimal, "limits", "limit", 1), "resources.limit: unknown field, known are claims, limits"},
-		{"half a GPU", asking("nvidia.com/gpu: 500m", ""), "a pod can ask for whole numbers only"},
+		{"half a GPU", asking("nvidia.com/gpu: 500m", ""), "in whole numbers only"},
 		{"a GPU of millions of digits", asking("nvidia.com/gpu: 1e-30000000", ""), "is not a quantity"},
-		{"no GPU", asking("cpu: 1", ""), "asks for no nvidia.com/gpu"},
+		{"no GPU", asking("cpu: 1", ""), "requests no nvidia.com/gpu"},
 		{"a MIG instance", asking("nvidia.com/mig-1g.10gb: 1", ""), "nvidia.com/mig-1g.10gb is a part of one"},
 		{"a share", asking("nvidia.com/gpu.shared: 1", ""), "nvidia.com/gpu.shared is a part of one"},
 		{"a chunk of no GPU", asking("cpu: 1", ", gpuEquivalent: 0"), "gpuEquivalent: Invalid"},
 		{"a node", strings.Replace(minimal, "spec: {c", "spec: {nodeName: n, c", 1), "write a nodeSelector instead"},
-		{"no actuator", with("  actuator: {}\n"), "set exactly one of balloon"},
-		{"two actuators", with("  actuator: {balloon: {}, capacityBuffer: {}}\n"), "set exactly one of balloon"},
+		{"no actuator", with("  actuator: {}\n"), "set exactly one of placeholderPods"},
+		{"two actuators", with("  actuator: {placeholderPods: {}, capacityBuffer: {}}\n"), "set exactly one of placeholderPods"},
 		{"a scale of nothing", with("  actuator: {scale: {targetRef: {}}}\n"), "targetRef.name: Required"},
-		{"a scale that is split", with("  actuator: {scale: {targetRef: {kind: Deployment, name: x}}}\n  capacityTypes: [{name: a}]\n"), "replicas of one kind"},
+		{"a scale that is split", with("  actuator: {scale: {targetRef: {kind: Deployment, name: x}}}\n  capacityTypes: [{name: a}]\n"), "are of one kind"},
 		{"one type twice", with("  capacityTypes: [{name: a, nodeSelector: {zone: a}}, {name: a, nodeSelector: {zone: a}}]\n"), "capacityTypes[1].name: Duplicate"},
 		{"types that nothing tells apart", with("  capacityTypes: [{name: a, nodeSelector: {zone: a}}, {name: b}]\n"), "capacityTypes[1].nodeSelector: Required"},
 		{"three types", with("  capacityTypes: [{name: a}, {name: b}, {name: c}]\n"), "must have at most 2 items"},
@@ -156,11 +156,11 @@ func TestProblems(t *testing.T) {
 		{
 			"a selector that contradicts the pod's",
 			strings.Replace(minimal, "spec: {c", "spec: {nodeSelector: {zone: a}, c", 1) + "  capacityTypes: [{name: a, nodeSelector: {zone: b}}]\n",
-			"the pod of a chunk asks for a: no node is both",
+			"the pod template has a for the same key: no node has both",
 		},
-		{"an image twice", with("  actuator: {balloon: {pull: [a, a]}}\n"), "pull[1]: Duplicate"},
-		{"an empty image", with("  actuator: {balloon: {pull: [\"\"]}}\n"), "pull[0]: Invalid"},
-		{"a priority class that is none", with("  actuator: {balloon: {priorityClassName: A B}}\n"), "priorityClassName: Invalid"},
+		{"an image twice", with("  actuator: {placeholderPods: {prePullImages: [a, a]}}\n"), "prePullImages[1]: Duplicate"},
+		{"an empty image", with("  actuator: {placeholderPods: {prePullImages: [\"\"]}}\n"), "prePullImages[0]: Invalid"},
+		{"a priority class that is none", with("  actuator: {placeholderPods: {priorityClassName: A B}}\n"), "priorityClassName: Invalid"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			if _, err := pool.Read("pool.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -40,8 +40,8 @@ func TestSchema(t *testing.T) {
 		{"an empty budget", named("bad", "  budget: {}\n"), "idleGPUHoursPerDay: Required"},
 		{"fixed without a duration", named("bad", "  leadTime: {mode: Fixed}\n"), "mode Fixed takes a duration"},
 		{"an unknown mode", named("bad", "  mode: Force\n"), `supported values: "Recommend", "Enforce"`},
-		{"no actuator", named("bad", "  actuator: {}\n"), "set exactly one of balloon"},
-		{"two actuators", named("bad", "  actuator: {balloon: {}, capacityBuffer: {}}\n"), "set exactly one of balloon"},
+		{"no actuator", named("bad", "  actuator: {}\n"), "set exactly one of placeholderPods"},
+		{"two actuators", named("bad", "  actuator: {placeholderPods: {}, capacityBuffer: {}}\n"), "set exactly one of placeholderPods"},
 		{
 			"a scale that is split",
 			named("bad", "  actuator: {scale: {targetRef: {kind: Deployment, name: x}}}\n  capacityTypes: [{name: a}]\n"),

@@ -28,9 +28,9 @@ func bands(moments []moment, step time.Duration, middle float64) []Band {
 		middle = highest
 	}
 	const toMiddle, most = 5, 9 // bands up to the middle, and in all
-	width := round(middle / toMiddle)
+	width := roundWidth(middle / toMiddle)
 	if !(width > 0) {
-		return []Band{single(moments, step)}
+		return []Band{singleBand(moments, step)}
 	}
 	out := make([]Band, min(int(min(highest/width, most))+1, most))
 	for i := range out {
@@ -40,21 +40,21 @@ func bands(moments []moment, step time.Duration, middle float64) []Band {
 		last.To = math.Inf(1)
 	}
 	for _, m := range moments {
-		out[int(min(m.load/width, float64(len(out)-1)))].take(m, step)
+		out[int(min(m.load/width, float64(len(out)-1)))].add(m, step)
 	}
 	return out
 }
 
-// single is one band of all loads.
-func single(moments []moment, step time.Duration) Band {
+// singleBand is one band of all loads.
+func singleBand(moments []moment, step time.Duration) Band {
 	b := Band{To: math.Inf(1)}
 	for _, m := range moments {
-		b.take(m, step)
+		b.add(m, step)
 	}
 	return b
 }
 
-func (b *Band) take(m moment, step time.Duration) {
+func (b *Band) add(m moment, step time.Duration) {
 	switch m.state {
 	case calm:
 		b.Calm += step
@@ -64,8 +64,8 @@ func (b *Band) take(m moment, step time.Duration) {
 	}
 }
 
-// round is a width as people choose it: 1, 2, 2.5 or 5 times a power of ten, the nearest.
-func round(width float64) float64 {
+// roundWidth is a width as people choose it: 1, 2, 2.5 or 5 times a power of ten, the nearest.
+func roundWidth(width float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(width)))
 	best := power
 	for _, times := range []float64{2, 2.5, 5, 10} {

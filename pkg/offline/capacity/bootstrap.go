@@ -32,9 +32,9 @@ func (h History) blocks(moments []moment) [][]moment {
 	return out
 }
 
-// draws gives each resample's blocks: as many as there are, drawn with replacement. The seed is fixed: the same history has
+// bootstrap gives each resample's blocks: as many as there are, drawn with replacement. The seed is fixed: the same history has
 // the same interval.
-func draws(blocks int, use func(chosen []int)) {
+func bootstrap(blocks int, use func(chosen []int)) {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // An estimate must repeat itself.
 	chosen := make([]int, blocks)
 	for range resamples {
@@ -57,7 +57,7 @@ func thresholdInterval(s scale, blocks [][]moment, fitted curve) (low, high floa
 	var lows, highs []float64
 	drawn := newCounts(s.bins)
 	near := trials(s.bins, curve{guess: fitted.guess, lapse: fitted.lapse}, neighbours(spreads(), fitted.spread))
-	draws(len(blocks), func(chosen []int) {
+	bootstrap(len(blocks), func(chosen []int) {
 		clear(drawn.grew)
 		clear(drawn.calm)
 		for _, i := range chosen {
@@ -101,7 +101,7 @@ func medianInterval(blocks [][]moment) (low, high float64) {
 		limit[i] = loads(block, atLimit)
 	}
 	var medians, drawn []float64
-	draws(len(blocks), func(chosen []int) {
+	bootstrap(len(blocks), func(chosen []int) {
 		drawn = drawn[:0]
 		for _, i := range chosen {
 			drawn = append(drawn, limit[i]...)

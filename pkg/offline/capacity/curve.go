@@ -9,16 +9,16 @@ import (
 const (
 	// binWidth is the resolution of an estimate: 2 %.
 	binWidth = 0.02
-	// above and below the highest load that was carried calmly, by how much a load may differ and still count by itself; what
+	// scaleAbove and below the highest load that was carried calmly, by how much a load may differ and still count by itself; what
 	// lies further off counts as if it lay there, where it says the same.
-	above, below = 4, 25
+	scaleAbove, scaleBelow = 4, 25
 )
 
 // By how much a log-likelihood may fall short of the highest: of a threshold that no history tells from the likeliest, and of
 // one in its 90 % interval (Wilks 1938).
 const (
-	asLikely = 0.1
-	likely   = 2.706 / 2
+	equalDrop    = 0.1
+	intervalDrop = 2.706 / 2
 )
 
 // spreads, guesses and lapses are what is tried, see curve.
@@ -55,7 +55,7 @@ func scaleFor(calm []float64) scale {
 	if top == 0 {
 		top = calm[len(calm)-1]
 	}
-	return scale{base: math.Log(top / below), bins: int(math.Ceil(math.Log(above*below) / binWidth))}
+	return scale{base: math.Log(top / scaleBelow), bins: int(math.Ceil(math.Log(scaleAbove*scaleBelow) / binWidth))}
 }
 
 func (s scale) bin(load float64) int {
@@ -137,22 +137,22 @@ func fitThreshold(s scale, c counts, tried []trial) (curve, float64) {
 	best, height := tried[0].curve, math.Inf(-1)
 	heights := make([]float64, s.bins)
 	for i := range tried {
-		tried[i].climb(c, heights)
+		tried[i].logLikelihoods(c, heights)
 		highest := slices.Max(heights)
 		if !(highest > height) {
 			continue
 		}
 		best, height = tried[i].curve, highest
-		first, last := alike(heights, highest-asLikely)
+		first, last := plausibleRange(heights, highest-equalDrop)
 		best.threshold = s.at(float64(first+last) / 2)
-		first, last = alike(heights, highest-likely)
+		first, last = plausibleRange(heights, highest-intervalDrop)
 		best.low, best.high = s.at(float64(first)), s.at(float64(last))
 	}
 	return best, height
 }
 
-// alike are the first and the last threshold of at least a log-likelihood.
-func alike(heights []float64, least float64) (first, last int) {
+// plausibleRange are the first and the last threshold of at least a log-likelihood.
+func plausibleRange(heights []float64, least float64) (first, last int) {
 	first = slices.IndexFunc(heights, func(h float64) bool { return h >= least })
 	for last = len(heights) - 1; !(heights[last] >= least); last-- {
 		continue
@@ -160,8 +160,8 @@ func alike(heights []float64, least float64) (first, last int) {
 	return first, last
 }
 
-// climb writes the log-likelihood of each threshold.
-func (t *trial) climb(seen counts, heights []float64) {
+// logLikelihoods writes the log-likelihood of each threshold.
+func (t *trial) logLikelihoods(seen counts, heights []float64) {
 	bins := len(heights)
 	clear(heights)
 	for bin := range bins {

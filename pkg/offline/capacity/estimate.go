@@ -17,7 +17,7 @@ const (
 	Gradual Verdict = "Gradual"
 	// Vague: the interval is wide, so the value is a first guess.
 	Vague Verdict = "Vague"
-	// Seldom: it hardly ever came to its limit. What it carried is known, and what it could is not.
+	// Seldom: it hardly ever reached its limit. Only what it carried is known.
 	Seldom Verdict = "Seldom"
 	// Always: it was hardly ever below its limit.
 	Always Verdict = "Always"
@@ -37,7 +37,7 @@ type Estimate struct {
 	Edge, Full float64
 	// Carried is the highest load at which nothing waited for half an hour in all.
 	Carried float64
-	// Plateaus says that the signal stops at the capacity; Value is the median at the limit then.
+	// Plateaus is true if the signal stops at the capacity; Value is then the median at the limit.
 	Plateaus bool
 	Evidence Evidence
 	// Bands are the moments by their load, in ascending order.
@@ -49,7 +49,7 @@ type Evidence struct {
 	// Known is how long the load was known, Calm how long nothing waited, Growing how long the queue grew. For the rest it
 	// drained, or was there for a moment only.
 	Known, Calm, Growing time.Duration
-	// Episodes is how often the service came to its limit, half an hour or more after the last time.
+	// Episodes is how often the service reached its limit, half an hour or more after the last time.
 	Episodes int
 	// Above and Below are the shares of the time in which the queue grew, at loads above the value and below it; NaN where no
 	// value was looked for.
@@ -69,9 +69,9 @@ const (
 	gradual, vague = 0.75, 1.6
 )
 
-// Of estimates from a history. The same history gives the same Estimate to the last bit. An error is one of the history's
-// shape; what it does not tell is a verdict.
-func Of(h History) (Estimate, error) {
+// FromHistory estimates the capacity from a history. The same history gives the same Estimate to the last bit. Errors
+// are about the history's shape; too little evidence is a verdict.
+func FromHistory(h History) (Estimate, error) {
 	if err := h.Validate(); err != nil {
 		return Estimate{}, fmt.Errorf("capacity: %w", err)
 	}
@@ -123,7 +123,7 @@ func (e *Estimate) estimate(h History, moments []moment, carried []float64) {
 	e.Plateaus = plateaus(moments)
 	switch often := episodes(moments, math.Exp(fitted.threshold), h.pause()); {
 	case e.Plateaus:
-		e.stop(h.blocks(moments), moments)
+		e.estimatePlateau(h.blocks(moments), moments)
 	case !(e.Evidence.Above >= leastAbove) || !(e.Evidence.Below <= mostBelow):
 		e.Verdict = Unrelated
 		return
@@ -131,7 +131,7 @@ func (e *Estimate) estimate(h History, moments []moment, carried []float64) {
 		e.Verdict = Seldom
 		return
 	default:
-		e.cross(s, h.blocks(moments), fitted)
+		e.estimateThreshold(s, h.blocks(moments), fitted)
 	}
 	switch {
 	case e.High > vague*e.Low:
@@ -143,16 +143,16 @@ func (e *Estimate) estimate(h History, moments []moment, carried []float64) {
 	}
 }
 
-// stop estimates from a signal that plateaus.
-func (e *Estimate) stop(blocks [][]moment, moments []moment) {
+// estimatePlateau estimates from a signal that plateaus.
+func (e *Estimate) estimatePlateau(blocks [][]moment, moments []moment) {
 	limit := slices.Sorted(slices.Values(loads(moments, atLimit)))
 	e.Value = quantile(limit, 0.5)
 	e.Low, e.High = medianInterval(blocks)
 	e.Edge, e.Full = quantile(limit, 0.1), quantile(limit, 0.9)
 }
 
-// cross estimates from the load at which the queue begins to grow.
-func (e *Estimate) cross(s scale, blocks [][]moment, fitted curve) {
+// estimateThreshold estimates from the load at which the queue begins to grow.
+func (e *Estimate) estimateThreshold(s scale, blocks [][]moment, fitted curve) {
 	low, high := thresholdInterval(s, blocks, fitted)
 	e.Value, e.Low, e.High = math.Exp(fitted.threshold), math.Exp(low), math.Exp(high)
 	nines := math.Log(9) * fitted.spread // A logistic curve has a tenth of its height so far below its middle.

@@ -14,8 +14,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
-// of is a history of one replica by the minute.
-func of(n int, at func(i int) (demand, saturated float64)) capacity.History {
+// historyOf is a history of one replica by the minute.
+func historyOf(n int, at func(i int) (demand, saturated float64)) capacity.History {
 	h := capacity.History{Step: time.Minute}
 	for i := range n {
 		demand, saturated := at(i)
@@ -51,41 +51,46 @@ func TestVerdicts(t *testing.T) {
 		want    capacity.Verdict
 		says    string
 	}{
-		{"a limit at 40", of(6000, sharp(60)), capacity.Known, "A replica sustains about 40"},
-		{"a limit that was seen twice", of(720, sharp(60)), capacity.Seldom, "it came to its limit twice in 12 hours"},
+		{"a limit at 40", historyOf(6000, sharp(60)), capacity.Known, "A replica sustains about 40"},
+		{
+			"a limit that was seen twice",
+			historyOf(720, sharp(60)),
+			capacity.Seldom,
+			"it reached its limit twice in 12 hours",
+		},
 		{
 			"a limit that was never seen",
-			of(6000, sharp(30)),
+			historyOf(6000, sharp(30)),
 			capacity.Seldom,
 			"A replica carried up to 29.8 requests while nothing",
 		},
 		{
 			"something always waits",
-			of(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }),
+			historyOf(6000, func(i int) (float64, float64) { return 50, float64(i) + 1 }),
 			capacity.Always,
-			"something waited nearly all the time",
+			"requests waited nearly all the time",
 		},
-		{"a queue of something else", of(6000, busy), capacity.Unrelated, "little to do with the load"},
+		{"a queue of something else", historyOf(6000, busy), capacity.Unrelated, "does not explain that"},
 		{
-			"no load at all", of(6000, func(i int) (float64, float64) { return 0, float64(i % 90 / 80 * i) }),
-			capacity.Unrelated, "little to do with the load",
+			"no load at all", historyOf(6000, func(i int) (float64, float64) { return 0, float64(i % 90 / 80 * i) }),
+			capacity.Unrelated, "does not explain that",
 		},
 		{
 			"nothing known",
-			of(100, func(int) (float64, float64) { return math.NaN(), 0 }),
+			historyOf(100, func(int) (float64, float64) { return math.NaN(), 0 }),
 			capacity.Empty,
 			"never known",
 		},
 		{"no history", capacity.History{Step: time.Minute}, capacity.Empty, "never known"},
-		{"a limit that is anywhere from 20 to 80", of(9000, func(i int) (float64, float64) {
+		{"a limit that is anywhere from 20 to 80", historyOf(9000, func(i int) (float64, float64) {
 			load := triangle(i, 360, 100)
 			return load, max(0, load-40*math.Exp(0.45*random.NormFloat64())) * float64(1+i%360)
-		}), capacity.Gradual, "at no one load"},
+		}), capacity.Gradual, "no single limit"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			e, err := capacity.Of(tt.history)
+			e, err := capacity.FromHistory(tt.history)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,12 +111,12 @@ func TestVerdicts(t *testing.T) {
 // A limit of 40 is found at 40, with an interval around it, in replicas' terms whatever their number, and the bands add up.
 func TestASharpLimit(t *testing.T) {
 	t.Parallel()
-	h := of(6000, sharp(60))
+	h := historyOf(6000, sharp(60))
 	for i := range h.Ready { // Now 3, now 4 replicas, each with the same load.
 		h.Ready[i] = 3 + float64(i/1000%2)
 		h.Demand[i] *= h.Ready[i]
 	}
-	e, err := capacity.Of(h)
+	e, err := capacity.FromHistory(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,14 +144,14 @@ func TestTheUnitDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	s := service{signal: inFlight, days: 4, target: 0.85, noise: 0.02, bursts: 2}
 	h := s.history(t, 5)
-	small, err := capacity.Of(h)
+	small, err := capacity.FromHistory(h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range h.Demand {
 		h.Demand[i] *= 1024
 	}
-	large, err := capacity.Of(h)
+	large, err := capacity.FromHistory(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,11 +165,11 @@ func TestSameHistorySameEstimate(t *testing.T) {
 	s := service{signal: arrivals, days: 4, target: 0.85, noise: 0.05, bursts: 2}
 	h := s.history(t, 3)
 	before := slices.Clone(h.Demand)
-	first, err := capacity.Of(h)
+	first, err := capacity.FromHistory(h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := capacity.Of(h)
+	second, err := capacity.FromHistory(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +183,7 @@ func TestSameHistorySameEstimate(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	_, err := capacity.Of(capacity.History{Demand: []float64{1}})
+	_, err := capacity.FromHistory(capacity.History{Demand: []float64{1}})
 	for _, want := range []string{"a step of 0s", "1 values of the demand, 0 of the replicas"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want it to say %q", err, want)
@@ -187,20 +192,20 @@ func TestValidate(t *testing.T) {
 }
 
 // Whatever the numbers, there is an estimate or none, and never one without order.
-func FuzzOf(f *testing.F) {
+func FuzzFromHistory(f *testing.F) {
 	f.Add(uint64(1), 40.0, 2.0, 10.0)
 	f.Add(uint64(2), 1e300, 1e-300, math.Inf(1))
 	f.Add(uint64(3), math.NaN(), -1.0, 0.0)
 	f.Add(uint64(4), math.SmallestNonzeroFloat64, 1.0, 1.0)
 	f.Fuzz(func(t *testing.T, seed uint64, demand, ready, queue float64) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		h := of(400, func(int) (float64, float64) {
+		h := historyOf(400, func(int) (float64, float64) {
 			return demand * random.ExpFloat64(), queue * (random.Float64() - 0.7)
 		})
 		for i := range h.Ready {
 			h.Ready[i] = ready
 		}
-		e, err := capacity.Of(h)
+		e, err := capacity.FromHistory(h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,10 +218,10 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-func BenchmarkOf14Days(b *testing.B) {
+func BenchmarkFromHistory14Days(b *testing.B) {
 	h := service{signal: inFlight, days: 14, target: 0.85, noise: 0.02, bursts: 2}.history(b, 1)
 	for b.Loop() {
-		if _, err := capacity.Of(h); err != nil {
+		if _, err := capacity.FromHistory(h); err != nil {
 			b.Fatal(err)
 		}
 	}

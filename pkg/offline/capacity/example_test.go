@@ -15,11 +15,11 @@ func Example() {
 		h.Demand, h.Ready = append(h.Demand, 4*load), append(h.Ready, 4)
 		h.Saturated = append(h.Saturated, 4*max(load-40, 0))
 	}
-	e, err := capacity.Of(h)
+	e, err := capacity.FromHistory(h)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(e.Sentences("requests"))
-	// Output: A replica sustains about 40.3 requests (38.7 to 42); it came to its limit 5 times in 5 days.
+	// Output: A replica sustains about 40.3 requests (38.7 to 42); it reached its limit 5 times in 5 days.
 }

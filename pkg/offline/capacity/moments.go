@@ -31,7 +31,7 @@ func (h History) Validate() error {
 	return errors.Join(problems...)
 }
 
-// state is what a moment says of the capacity.
+// state is what a moment shows about the capacity.
 type state uint8
 
 const (
@@ -122,7 +122,7 @@ func loads(moments []moment, of func(moment) bool) []float64 {
 func isCalm(m moment) bool    { return m.state == calm }
 func isGrowing(m moment) bool { return m.state == growing }
 
-// atLimit says that something has waited for longer than a moment.
+// atLimit reports whether something waited for more than one step.
 func atLimit(m moment) bool { return m.state != calm && m.lasts }
 
 // episodes is how often the service came to its limit at a load or above: growing moments that lie further apart than a

@@ -65,7 +65,7 @@ func (s service) history(tb testing.TB, seed uint64) capacity.History {
 		HPA: hpa.Spec{Min: 2, Max: 60, Metrics: []hpa.Metric{
 			{Source: hpa.External, Type: hpa.AverageValue, Target: int64(1000 * perSecond * s.target)},
 		}},
-		Sync: step, Pod: hpasim.Constant(5 * time.Minute),
+		Sync: step, PodLead: hpasim.Constant(5 * time.Minute),
 	}, time.Unix(0, 0), step, demand[0])
 	if err != nil {
 		tb.Fatal(err)
@@ -115,7 +115,7 @@ func (s service) demand(random *rand.Rand) []float64 {
 // recorded is the demand of the project's trace, 50 requests a second in the mean.
 func recorded(tb testing.TB) []float64 {
 	tb.Helper()
-	series, err := trace.Open("../../../testdata/traces/requests_14d.csv.gz", "requests")
+	series, err := trace.ReadFile("../../../testdata/traces/requests_14d.csv.gz", "requests")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func repeat(t *testing.T, s service) record {
 	const seeds = 4
 	var r record
 	for seed := range uint64(seeds) {
-		e, err := capacity.Of(s.history(t, seed))
+		e, err := capacity.FromHistory(s.history(t, seed))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// Cover is a warm pool that stands ready for a Forecast: the lead time is that of starts on nodes that were there.
+// Cover is a warm pool that stands ready for a Forecast: the lead time is that of starts on existing nodes.
 type Cover struct {
 	// Pool by name, in the HPA's namespace, and since when it covers.
 	Pool  string
@@ -17,24 +17,24 @@ type Cover struct {
 	Starts, Waited, Waiting int
 }
 
-// mayWait is one in so many starts: the lead time of a covered Forecast is a 0.9 quantile.
-const mayWait = 10
+// oneInMayWait is one in so many starts: the lead time of a covered Forecast is a 0.9 quantile.
+const oneInMayWait = 10
 
-// uncovered: a pool that covers a Forecast, whose starts wait for nodes all the same.
-func (t *telling) uncovered(i int) {
+// warnUncovered: a pool that covers a Forecast, whose starts wait for nodes all the same.
+func (t *explainer) warnUncovered(i int) {
 	f := t.s.Metrics[i].Forecast
-	if f == nil || f.Cover == nil || f.Cover.Waited*mayWait <= f.Cover.Starts {
+	if f == nil || f.Cover == nil || f.Cover.Waited*oneInMayWait <= f.Cover.Starts {
 		return
 	}
 	c, still := f.Cover, ""
 	if c.Waiting > 0 {
 		still = fmt.Sprintf(" (%d of them still)", c.Waiting)
 	}
-	advice := "kubectl describe warmpool " + c.Pool + ": it holds too little (max, budget, quantile), or what the pods do " +
-		"not fit"
+	advice := "kubectl describe warmpool " + c.Pool + ": it holds too little (max, budget, quantile), or chunks that " +
+		"the pods do not fit"
 	since := c.from(t.s.Now).UTC().Format("2006-01-02 15:04 UTC")
-	t.warn(CoveredStartsWait, advice, "warm pool %s stands ready for Forecast %s, so that it looks ahead for starts "+
-		"on nodes that are there (%s), yet %d of the %d pods that were created since %s waited for a node%s",
+	t.warn(CoveredStartsWait, advice, "warm pool %s covers Forecast %s, so the Forecast looks ahead by the lead time "+
+		"on available nodes (%s), but %d of the %d pods created since %s waited for a node%s",
 		c.Pool, f.Name, humanize.Span(f.Lead), c.Waited, c.Starts, since, still)
 }
 
@@ -46,5 +46,5 @@ func (c *Cover) from(now time.Time) time.Time {
 	return c.Since
 }
 
-// Counts says whether a pod's start counts for a Cover at a time.
+// Counts reports whether a pod's start counts for a Cover at a time.
 func (c *Cover) Counts(created, now time.Time) bool { return !created.Before(c.from(now)) }

@@ -18,9 +18,9 @@ import (
 // noon is when every story plays.
 func noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// situation is an HPA of 1 to 20 replicas on a total of ten a replica, with so many replicas and so much demand.
-func situation(replicas int32, demand float64, changes ...func(*explain.Situation)) *explain.Situation {
-	s := &explain.Situation{
+// inputOf is an HPA of 1 to 20 replicas on a total of ten a replica, with so many replicas and so much demand.
+func inputOf(replicas int32, demand float64, changes ...func(*explain.Input)) *explain.Input {
+	s := &explain.Input{
 		HPA: "inference/llama", Target: "Deployment/llama", Now: noon(),
 		Spec: hpa.Spec{
 			Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
@@ -35,31 +35,31 @@ func situation(replicas int32, demand float64, changes ...func(*explain.Situatio
 	return s
 }
 
-// behaves gives the HPA the default behavior, with a change.
-func behaves(change func(*hpa.Behavior)) func(*explain.Situation) {
-	return func(s *explain.Situation) {
+// withBehavior gives the HPA the default behavior, with a change.
+func withBehavior(change func(*hpa.Behavior)) func(*explain.Input) {
+	return func(s *explain.Input) {
 		s.Spec.Behavior = &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
 		change(s.Spec.Behavior)
 	}
 }
 
-// foreseen puts a Forecast behind the metric that serves the reading, with a change.
-func foreseen(change func(*explain.Forecast)) func(*explain.Situation) {
-	return func(s *explain.Situation) {
+// withForecast puts a Forecast behind the metric that serves the reading, with a change.
+func withForecast(change func(*explain.Forecast)) func(*explain.Input) {
+	return func(s *explain.Input) {
 		served := float64(s.Metrics[0].Reading.Values[0]) / 1000
 		f := &explain.Forecast{
-			Name: "inflight", State: snapshot.Ready, Ready: "arima serves", Unit: "requests",
+			Name: "inflight", State: snapshot.Ready, ReadyMessage: "arima serves", Unit: "requests",
 			Observed: served, Served: served, Peak: served, Highest: served,
-			Steepest: explain.Rise{From: math.NaN(), To: math.NaN()}, Asked: "late 1%",
+			Steepest: explain.Rise{From: math.NaN(), To: math.NaN()}, Goal: "late 1%",
 			Lead: 5 * time.Minute, LeadSource: "p90 of 14 starts", Window: 375 * time.Second,
-			Reason: "median 100 of the window's maximum plus k = 1.3 times the spread 20",
+			Reason: "window peak median 100 plus headroom 1.3 × spread 20",
 		}
 		change(f)
 		s.Metrics[0].Forecast = f
 	}
 }
 
-func explained(t *testing.T, s *explain.Situation) *explain.Explanation {
+func explained(t *testing.T, s *explain.Input) *explain.Explanation {
 	t.Helper()
 	e, err := explain.Explain(s)
 	if err != nil {
@@ -76,29 +76,29 @@ func TestFigure(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		s       *explain.Situation
+		s       *explain.Input
 		want    int32
 		settles explain.Settling
 	}{
-		{"173 / 10 rounds up", situation(12, 173), 18, at(18, 0)},
-		{"125 of 120 are within a tenth", situation(12, 125), 12, at(12, 0)},
-		{"132 of 120 still are", situation(12, 132), 12, at(12, 0)},
-		{"132.001 are not", situation(12, 132.001), 14, at(14, 0)},
-		{"maxReplicas", situation(12, 400), 20, at(20, 0)},
-		{"minReplicas", situation(4, 5, func(s *explain.Situation) { s.Spec.Min = 3 }), 4, at(3, 315)},
-		{"a doubling, four at least: 1, 4, 8, 16, 20", situation(1, 400), 4, at(20, 45)},
-		{"a scale-down waits for five minutes", situation(12, 30), 12, at(3, 315)},
-		{"or as long as the behavior says", situation(12, 30, behaves(hour)), 12, at(3, 3600)},
-		{"or not at all", situation(12, 30, behaves(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })), 3, at(3, 0)},
-		{"a scale-up may wait too", situation(3, 100, behaves(func(b *hpa.Behavior) { b.Up.Stabilization = time.Minute })), 3, at(10, 75)},
-		{"one pod a minute", situation(3, 60, behaves(func(b *hpa.Behavior) {
+		{"173 / 10 rounds up", inputOf(12, 173), 18, at(18, 0)},
+		{"125 of 120 are within a tenth", inputOf(12, 125), 12, at(12, 0)},
+		{"132 of 120 still are", inputOf(12, 132), 12, at(12, 0)},
+		{"132.001 are not", inputOf(12, 132.001), 14, at(14, 0)},
+		{"maxReplicas", inputOf(12, 400), 20, at(20, 0)},
+		{"minReplicas", inputOf(4, 5, func(s *explain.Input) { s.Spec.Min = 3 }), 4, at(3, 315)},
+		{"a doubling, four at least: 1, 4, 8, 16, 20", inputOf(1, 400), 4, at(20, 45)},
+		{"a scale-down waits for five minutes", inputOf(12, 30), 12, at(3, 315)},
+		{"or as long as the behavior says", inputOf(12, 30, withBehavior(hour)), 12, at(3, 3600)},
+		{"or not at all", inputOf(12, 30, withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })), 3, at(3, 0)},
+		{"a scale-up may wait too", inputOf(3, 100, withBehavior(func(b *hpa.Behavior) { b.Up.Stabilization = time.Minute })), 3, at(10, 75)},
+		{"one pod a minute", inputOf(3, 60, withBehavior(func(b *hpa.Behavior) {
 			b.Up.Policies = []hpa.Policy{{Type: hpa.Pods, Value: 1, Period: time.Minute}}
 		})), 4, at(6, 120)},
-		{"above maxReplicas nothing is asked", situation(30, 5), 20, at(1, 315)},
-		{"at zero nothing happens", situation(0, 50), 0, at(0, 0)},
-		{"unless the HPA itself put it there: four at least, then five", situation(0, 50, asleep), 4, at(5, 15)},
-		{"a metric that fails changes nothing", situation(12, 400, failing), 12, at(12, 0)},
-		{"a Value target compounds", situation(3, 20, func(s *explain.Situation) { s.Spec.Metrics[0].Type = hpa.Value }), 6, at(20, 30)},
+		{"above maxReplicas nothing is asked", inputOf(30, 5), 20, at(1, 315)},
+		{"at zero nothing happens", inputOf(0, 50), 0, at(0, 0)},
+		{"unless the HPA itself put it there: four at least, then five", inputOf(0, 50, scaledToZero), 4, at(5, 15)},
+		{"a metric that fails changes nothing", inputOf(12, 400, failing), 12, at(12, 0)},
+		{"a Value target compounds", inputOf(3, 20, func(s *explain.Input) { s.Spec.Metrics[0].Type = hpa.Value }), 6, at(20, 30)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := explained(t, c.s)
@@ -112,62 +112,62 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-func asleep(s *explain.Situation) {
+func scaledToZero(s *explain.Input) {
 	s.Spec.Min, s.Spec.Cluster.ScaleToZero = 0, true
 	s.Live = &explain.Live{Conditions: []explain.Condition{{Type: "ScaledToZero", True: true}}}
 }
 
-func failing(s *explain.Situation) {
+func failing(s *explain.Input) {
 	s.Metrics[0] = explain.Metric{Reading: hpa.Reading{Err: errors.New("no such metric")}}
 }
 
 func TestSentences(t *testing.T) {
-	several := func(s *explain.Situation) {
+	several := func(s *explain.Input) {
 		s.Spec.Metrics = append(s.Spec.Metrics,
 			hpa.Metric{Name: "queue", Source: hpa.Object, Type: hpa.AverageValue, Target: 2_500})
 		s.Metrics = append(s.Metrics, explain.Metric{Reading: hpa.Reading{Values: []int64{47_000}}})
 	}
 	for _, c := range []struct {
 		name string
-		s    *explain.Situation
+		s    *explain.Input
 		want string
 	}{
-		{"a forecast", situation(12, 173, foreseen(func(f *explain.Forecast) { f.Observed = 140 })), `
-Deployment/llama is asked for 12 replicas; 1 to 20 are allowed.
-inflight (External, by --value) is 173. At 10 a replica that is 173 / 10 = 17.3, rounded up: it asks for 18 replicas.
-That is Forecast inflight (Ready): 140 requests are observed now, 173 requests are served for the next 6m15s (lead time 5m: p90 of 14 starts), asked: late 1%; median 100 of the window's maximum plus k = 1.3 times the spread 20.
-So the next sync goes from 12 to 18 replicas.
+		{"a forecast", inputOf(12, 173, withForecast(func(f *explain.Forecast) { f.Observed = 140 })), `
+Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
+inflight (External, from --value) is 173. At 10 a replica, that is 173 / 10 = 17.3, rounded up: it asks for 18 replicas.
+It comes from Forecast inflight (Ready): 140 requests observed, 173 requests served for the next 6m15s (lead time 5m: p90 of 14 starts), goal: late 1%; window peak median 100 plus headroom 1.3 × spread 20.
+The next sync goes from 12 to 18 replicas.
 `},
-		{"several metrics", situation(12, 125, several), `
-Deployment/llama is asked for 12 replicas; 1 to 20 are allowed.
-inflight (External, by --value) is 125. Over 12 replicas of 10 each that is a ratio of 1.04167, within the tolerance (0.9 to 1.1): nothing changes, where 125 / 10 = 12.5 would be rounded up to 13.
-queue (Object) is 47. At 2.5 a replica that is 47 / 2.5 = 18.8, rounded up: it asks for 19 replicas.
-Of 2 metrics the one that asks for the most counts: queue, 19 replicas.
-So the next sync goes from 12 to 19 replicas.
+		{"several metrics", inputOf(12, 125, several), `
+Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
+inflight (External, from --value) is 125. Over 12 replicas of 10 each, that is a ratio of 1.04167, within the tolerance (0.9 to 1.1): nothing changes. Without the tolerance, 125 / 10 = 12.5 would be rounded up to 13.
+queue (Object) is 47. At 2.5 a replica, that is 47 / 2.5 = 18.8, rounded up: it asks for 19 replicas.
+The highest of 2 proposals wins: queue, 19 replicas.
+The next sync goes from 12 to 19 replicas.
 `},
-		{"a scale-down that waits", situation(12, 30), `
-Deployment/llama is asked for 12 replicas; 1 to 20 are allowed.
-inflight (External, by --value) is 30. At 10 a replica that is 30 / 10 = 3: it asks for 3 replicas.
-A scale-down waits: the highest recommendation of the last 5m counts (the controller-manager's flag, taken to be its default), and that is no less than 12. What was recommended in that time only the controller knows; taken is the present number.
-So the next sync leaves it at 12 replicas.
-If the readings stay it ends at 3 replicas, after 5m15s more (a sync every 15s).
+		{"a scale-down that waits", inputOf(12, 30), `
+Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
+inflight (External, from --value) is 30. At 10 a replica, that is 30 / 10 = 3: it asks for 3 replicas.
+A scale-down waits: the highest recommendation of the last 5m counts (the controller-manager's flag, assumed to be the default), which is at least 12. Only the controller knows the recommendations of that time: the present number is assumed.
+The next sync leaves it at 12 replicas.
+If the readings stay the same, it settles at 3 replicas after another 5m15s (a sync every 15s).
 `},
-		{"a scale-down that waits, and the HPA says so", situation(12, 30, behaves(func(b *hpa.Behavior) { b.Down.Stabilization = time.Minute }),
-			seen(12, 12, 30, explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"})), `
-Deployment/llama is asked for 12 replicas; 1 to 20 are allowed.
-inflight (External, by --value) is 30. At 10 a replica that is 30 / 10 = 3: it asks for 3 replicas.
-A scale-down waits: the highest recommendation of the last 1m counts (behavior.scaleDown.stabilizationWindowSeconds), and that is no less than 12. Its condition ScaleDownStabilized says so too; since when only the controller knows, so that it lets go in 1m at the latest, if the readings stay.
-So the next sync leaves it at 12 replicas.
-If the readings stay it ends at 3 replicas, after 1m more (a sync every 15s).
-The HPA's status says 12 as well.
+		{"a scale-down that waits, and the HPA says so", inputOf(12, 30, withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = time.Minute }),
+			withStatus(12, 12, 30, explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"})), `
+Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
+inflight (External, from --value) is 30. At 10 a replica, that is 30 / 10 = 3: it asks for 3 replicas.
+A scale-down waits: the highest recommendation of the last 1m counts (behavior.scaleDown.stabilizationWindowSeconds), which is at least 12. Its condition ScaleDownStabilized confirms it. Only the controller knows since when: it ends within 1m if the readings stay the same.
+The next sync leaves it at 12 replicas.
+If the readings stay the same, it settles at 3 replicas after another 1m (a sync every 15s).
+The HPA's status agrees: 12.
 `},
-		{"a rise in steps", situation(1, 400, func(s *explain.Situation) { s.Scale.Existing = 0 }), `
-Deployment/llama is asked for 1 replica (0 exist); 1 to 20 are allowed.
-inflight (External, by --value) is 400. At 10 a replica that is 400 / 10 = 40: it asks for 40 replicas.
-In one go no more than 4 of 40 are allowed: without a behavior a sync at most doubles, to 4 at least.
-In the end maxReplicas leaves 20 of 40.
-So the next sync goes from 1 to 4 replicas.
-If the readings stay it ends at 20 replicas, after 45s more (a sync every 15s).
+		{"a rise in steps", inputOf(1, 400, func(s *explain.Input) { s.Scale.Existing = 0 }), `
+Deployment/llama is scaled to 1 replica (0 exist); 1 to 20 are allowed.
+inflight (External, from --value) is 400. At 10 a replica, that is 400 / 10 = 40: it asks for 40 replicas.
+One sync allows at most 4 of 40: without a behavior a sync at most doubles, or goes to 4.
+In the end maxReplicas allows 20 of 40.
+The next sync goes from 1 to 4 replicas.
+If the readings stay the same, it settles at 20 replicas after another 45s (a sync every 15s).
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,9 +179,9 @@ If the readings stay it ends at 20 replicas, after 45s more (a sync every 15s).
 	}
 }
 
-// seen is the status of an HPA that asked for so many replicas on so much demand.
-func seen(desired, replicas int32, demand float64, conditions ...explain.Condition) func(*explain.Situation) {
-	return func(s *explain.Situation) {
+// withStatus is the status of an HPA that asked for so many replicas on so much demand.
+func withStatus(desired, replicas int32, demand float64, conditions ...explain.Condition) func(*explain.Input) {
+	return func(s *explain.Input) {
 		average := int64(math.Ceil(demand * 1000 / float64(replicas)))
 		s.Live = &explain.Live{
 			Desired: desired, Current: replicas, Readings: []*int64{&average}, Conditions: conditions,
@@ -194,20 +194,20 @@ func TestComparison(t *testing.T) {
 	held := explain.Condition{Type: "AbleToScale", True: true, Reason: "ScaleDownStabilized"}
 	for _, c := range []struct {
 		name         string
-		s            *explain.Situation
+		s            *explain.Input
 		agrees, same bool
 		why          string
 	}{
-		{"at rest", situation(12, 125, seen(12, 12, 125)), true, true, ""},
-		{"an older reading", situation(12, 180, seen(12, 12, 125)), false, false, "last read 10.417 a replica of inflight"},
-		{"other replicas", situation(12, 180, seen(4, 3, 180)), false, false, "3 replicas were asked for, now it is 12"},
-		{"another memory", situation(12, 180, seen(12, 12, 180)), false, true, "flags (tolerance, stabilization)"},
+		{"at rest", inputOf(12, 125, withStatus(12, 12, 125)), true, true, ""},
+		{"an older reading", inputOf(12, 180, withStatus(12, 12, 125)), false, false, "read 10.417 a replica of inflight"},
+		{"other replicas", inputOf(12, 180, withStatus(4, 3, 180)), false, false, "3 replicas were asked for, now 12"},
+		{"another memory", inputOf(12, 180, withStatus(12, 12, 180)), false, true, "flags (tolerance, stabilization)"},
 		{
-			"held", situation(
-				12, 30, seen(14, 12, 30, held), behaves(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })),
-			false, true, "held by earlier recommendations (ScaleDownStabilized)",
+			"held", inputOf(
+				12, 30, withStatus(14, 12, 30, held), withBehavior(func(b *hpa.Behavior) { b.Down.Stabilization = 0 })),
+			false, true, "earlier recommendations hold the HPA (ScaleDownStabilized)",
 		},
-		{"an older spec", situation(12, 180, seen(12, 12, 180), func(s *explain.Situation) { s.Live.Outdated = true }), false, true, "of an older spec"},
+		{"an older spec", inputOf(12, 180, withStatus(12, 12, 180), func(s *explain.Input) { s.Live.Outdated = true }), false, true, "of an older spec"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			live := explained(t, c.s).Live
@@ -223,7 +223,7 @@ func TestComparison(t *testing.T) {
 
 // What is wrong in an HPA's own hand is an error that says all of it.
 func TestWrong(t *testing.T) {
-	s := situation(-1, 5, func(s *explain.Situation) { s.Spec.Max = 0; s.Spec.Metrics[0].Target = 0 })
+	s := inputOf(-1, 5, func(s *explain.Input) { s.Spec.Max = 0; s.Spec.Metrics[0].Target = 0 })
 	_, err := explain.Explain(s)
 	if err == nil {
 		t.Fatal("no error")
@@ -233,16 +233,16 @@ func TestWrong(t *testing.T) {
 			t.Errorf("%v: %q is not in it", err, want)
 		}
 	}
-	if _, err = explain.Explain(&explain.Situation{}); err == nil {
+	if _, err = explain.Explain(&explain.Input{}); err == nil {
 		t.Error("nothing at all is explained")
 	}
 }
 
 // An HPA on the pods' CPU alone is not computed, and says what its status has.
-func TestForeignAlone(t *testing.T) {
-	s := situation(4, 0, seen(4, 4, 0), func(s *explain.Situation) {
+func TestUncomputedMetricsAlone(t *testing.T) {
+	s := inputOf(4, 0, withStatus(4, 4, 0), func(s *explain.Input) {
 		s.Spec.Metrics, s.Metrics, s.Live.Readings = nil, nil, nil
-		s.Foreign = []explain.Foreign{
+		s.Uncomputed = []explain.UncomputedMetric{
 			{Type: "Resource", Name: "cpu", Target: "80% of the request", Current: "75% of the request"},
 		}
 	})

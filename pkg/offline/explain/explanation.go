@@ -4,22 +4,22 @@ package explain
 type Explanation struct {
 	HPA    string `json:"hpa"`
 	Target string `json:"target"`
-	// Replicas that were asked for last.
+	// Replicas is the present scale.
 	Replicas int32 `json:"replicas"`
 	// Desired is what the next sync asks for; absent where none of the metrics can be computed.
 	Desired *int32 `json:"desiredReplicas,omitempty"`
-	// AtLeast says that metrics that are not computed may ask for more than Desired.
+	// AtLeast is true if metrics that are not computed may ask for more than Desired.
 	AtLeast bool `json:"atLeast,omitempty"`
 	// Settles is where it ends if the readings stay as they are.
 	Settles *Settling `json:"settles,omitempty"`
 	// Sentences say why, in order.
 	Sentences []string  `json:"sentences"`
 	Warnings  []Warning `json:"warnings"`
-	// Unknown says what could not be read, and what stands in for it.
-	Unknown []string `json:"unknown,omitempty"`
-	Metrics []Line   `json:"metrics"`
-	// Live is the HPA's own status beside it; absent where there is none.
-	Live *Comparison `json:"live,omitempty"`
+	// Unknown lists what could not be read, and what is used instead.
+	Unknown []string     `json:"unknown,omitempty"`
+	Metrics []MetricLine `json:"metrics"`
+	// Live is the HPA's own status; absent without one.
+	Live *StatusComparison `json:"live,omitempty"`
 }
 
 // Settling is a number of replicas and how long it takes to come to it.
@@ -27,7 +27,7 @@ type Settling struct {
 	Replicas int32 `json:"replicas"`
 	// Seconds until then, at a sync of 15 s.
 	Seconds float64 `json:"seconds"`
-	// Open says that it is still changing after the longest time that is looked at.
+	// Open is true if it still changes at the end of the simulated time.
 	Open bool `json:"open,omitempty"`
 }
 
@@ -35,13 +35,13 @@ type Settling struct {
 type Warning struct {
 	// Reason in one word, for scripts.
 	Reason string `json:"reason"`
-	// Message says what is, with its numbers; Advice what to do.
+	// Message is the problem with its numbers; Advice is what to do.
 	Message string `json:"message"`
 	Advice  string `json:"advice"`
 }
 
-// Line is one metric.
-type Line struct {
+// MetricLine is one metric.
+type MetricLine struct {
 	Name string `json:"name"`
 	// Type of the metric: External, Object, Resource, …
 	Type string `json:"type"`
@@ -51,26 +51,26 @@ type Line struct {
 	Value *float64 `json:"value,omitempty"`
 	// Live is the value by the HPA's status, in words.
 	Live string `json:"live,omitempty"`
-	// From says where Value is from.
+	// From is the source of Value.
 	From string `json:"from,omitempty"`
 	// Ratio of the value to its target, Proposes the replicas that the metric asks for; absent where not computed.
 	Ratio    *float64 `json:"ratio,omitempty"`
 	Proposes *int32   `json:"proposes,omitempty"`
-	// WithinTolerance says that the ratio is too near to 1 for a change.
+	// WithinTolerance is true if the ratio is too near to 1 for a change.
 	WithinTolerance bool `json:"withinTolerance,omitempty"`
-	// Decides says that this metric asks for the most.
+	// Decides is true if this metric asks for the most.
 	Decides bool `json:"decides,omitempty"`
 	// Forecast behind the metric, by name.
 	Forecast string `json:"forecast,omitempty"`
-	// Error says why there is no value.
+	// Error is the reason why there is no value.
 	Error string `json:"error,omitempty"`
 }
 
-// Comparison is an HPA's status beside an Explanation.
-type Comparison struct {
+// StatusComparison compares an HPA's status with an Explanation.
+type StatusComparison struct {
 	Desired int32 `json:"desiredReplicas"`
 	Agrees  bool  `json:"agrees"`
-	// SameReadings says that the HPA last read the values that are explained.
+	// SameReadings is true if the HPA last read the explained values.
 	SameReadings bool `json:"sameReadings"`
 	// Why they can differ.
 	Why []string `json:"why,omitempty"`

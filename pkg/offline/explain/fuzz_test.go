@@ -18,11 +18,11 @@ func FuzzExplain(f *testing.F) {
 	f.Fuzz(func(t *testing.T, replicas, existing int32, value, target int64, least, most int32, byValue bool,
 		tolerance float64, window int32,
 	) {
-		s := situation(replicas, 0, foreseen(func(f *explain.Forecast) {
+		s := inputOf(replicas, 0, withForecast(func(f *explain.Forecast) {
 			f.Observed, f.Served, f.Peak = float64(value), float64(value)*tolerance, float64(target)
 			f.Lead = time.Duration(window) * time.Second
 			f.Steepest = explain.Rise{From: float64(target), To: float64(value)}
-		}), behaves(func(b *hpa.Behavior) {
+		}), withBehavior(func(b *hpa.Behavior) {
 			b.Down.Stabilization = time.Duration(window) * time.Second
 			b.Up.Tolerance = &tolerance
 			b.Up.Policies[0].Value = existing

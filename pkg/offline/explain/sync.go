@@ -8,48 +8,48 @@ import (
 )
 
 const (
-	// period is the controller-manager's --horizontal-pod-autoscaler-sync-period where it has no flags.
-	period = 15 * time.Second
-	// furthest is how long is looked ahead for an end. A policy of one pod in half an hour takes that for twelve.
-	furthest = 6 * time.Hour
-	// unbounded stands for a demand that any number of replicas is too few for.
-	unbounded = math.MaxInt64
+	// syncPeriod is the controller-manager's --horizontal-pod-autoscaler-sync-period where it has no flags.
+	syncPeriod = 15 * time.Second
+	// settleLimit is how long is looked ahead for an end. A policy of one pod in half an hour takes that for twelve.
+	settleLimit = 6 * time.Hour
+	// hugeDemand is a demand above any number of replicas.
+	hugeDemand = math.MaxInt64
 )
 
 // controller is the HPA's as far as it is known from outside: the present replicas are what it recommended last, and what
 // its status tells of the last change it remembers.
-func (s *Situation) controller() (*hpa.Controller, error) {
+func (s *Input) controller() (*hpa.Controller, error) {
 	c, err := hpa.New(s.Spec)
 	if err != nil {
 		return nil, err
 	}
-	from, known := s.before()
+	from, known := s.replicasBefore()
 	if known {
-		c.Recall(s.Live.LastScale, from, s.Scale.Replicas)
+		c.RecordScaling(s.Live.LastScale, from, s.Scale.Replicas)
 	}
 	return c, nil
 }
 
 // settle goes on after a first sync until the readings, if they stay, change nothing any more.
-func (s *Situation) settle(c *hpa.Controller, first int32) Settling {
+func (s *Input) settle(c *hpa.Controller, first int32) Settling {
 	o := s.observed()
 	last := Settling{Replicas: first}
-	for elapsed := period; elapsed <= furthest; elapsed += period {
+	for elapsed := syncPeriod; elapsed <= settleLimit; elapsed += syncPeriod {
 		o.Replicas, o.Existing, o.Pods, o.Ready = last.Replicas, last.Replicas, last.Replicas, last.Replicas
 		next := c.Sync(s.Now.Add(elapsed), o).Replicas
 		if next != last.Replicas {
 			last = Settling{Replicas: next, Seconds: elapsed.Seconds()}
 		}
-		if elapsed.Seconds()-last.Seconds > s.memory().Seconds()+period.Seconds() {
+		if elapsed.Seconds()-last.Seconds > s.memory().Seconds()+syncPeriod.Seconds() {
 			return last
 		}
 	}
-	last.Open = last.Seconds > 0 && furthest.Seconds()-last.Seconds <= s.memory().Seconds()
+	last.Open = last.Seconds > 0 && settleLimit.Seconds()-last.Seconds <= s.memory().Seconds()
 	return last
 }
 
 // memory is how far back the controller looks at most.
-func (s *Situation) memory() time.Duration {
+func (s *Input) memory() time.Duration {
 	back := s.Spec.DownStabilization()
 	if b := s.Spec.Behavior; b != nil {
 		back = max(back, b.Up.Stabilization, b.Up.LongestPeriod(), b.Down.LongestPeriod())
@@ -57,9 +57,9 @@ func (s *Situation) memory() time.Duration {
 	return back
 }
 
-// reach is how many replicas can be asked for, from a number of them, after a time in which the demand is without bound:
+// reachable is how many replicas can be asked for, from a number of them, after a time in which the demand is without bound:
 // what the scale-up window and policies leave of it.
-func (s *Situation) reach(from int32, after time.Duration) int32 {
+func (s *Input) reachable(from int32, after time.Duration) int32 {
 	spec := s.Spec
 	spec.Cluster.Tolerance = 0
 	spec.Metrics = []hpa.Metric{{Name: "demand", Source: hpa.Object, Type: hpa.AverageValue, Target: 1}}
@@ -73,8 +73,8 @@ func (s *Situation) reach(from int32, after time.Duration) int32 {
 		return math.MaxInt32
 	}
 	at := max(from, 1)
-	for elapsed := time.Duration(0); elapsed <= after && at < spec.Max; elapsed += period {
-		o := hpa.Observed{Replicas: at, Existing: at, Readings: []hpa.Reading{{Values: []int64{unbounded}}}}
+	for elapsed := time.Duration(0); elapsed <= after && at < spec.Max; elapsed += syncPeriod {
+		o := hpa.Observed{Replicas: at, Existing: at, Readings: []hpa.Reading{{Values: []int64{hugeDemand}}}}
 		at = c.Sync(s.Now.Add(elapsed), o).Replicas
 	}
 	return at

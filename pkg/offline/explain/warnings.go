@@ -31,26 +31,26 @@ const (
 )
 
 // warnings are what does harm, what matters most first.
-func (t *telling) warnings() {
+func (t *explainer) warnings() {
 	t.conditions()
-	t.rivals()
+	t.warnOtherAutoscalers()
 	for i := range t.s.Spec.Metrics {
-		t.negative(i)
-		t.compounds(i)
-		t.health(i)
-		t.uncovered(i)
+		t.warnNegative(i)
+		t.warnValueTarget(i)
+		t.warnForecastHealth(i)
+		t.warnUncovered(i)
 	}
-	t.rise()
-	t.bounds()
-	t.deadBand()
-	t.scaleDown()
-	for _, f := range t.s.Foreign {
-		t.notComputed(&f)
+	t.warnSlowScaleUp()
+	t.warnReplicaLimits()
+	t.warnDeadBand()
+	t.warnScaleDown()
+	for _, f := range t.s.Uncomputed {
+		t.warnUncomputed(&f)
 	}
 }
 
-// notComputed is a metric whose proposal only the HPA knows.
-func (t *telling) notComputed(f *Foreign) {
+// warnUncomputed is a metric whose proposal only the HPA knows.
+func (t *explainer) warnUncomputed(f *UncomputedMetric) {
 	advice, why := "look at the pods themselves: kubectl top pods", f.Why
 	switch {
 	case f.Why != "":
@@ -63,32 +63,37 @@ func (t *telling) notComputed(f *Foreign) {
 	t.warn(MetricNotExplained, advice, "%s %s is not computed here, and may ask for more: %s", f.Type, f.Name, why)
 }
 
-// rivals are others that write the same replicas.
-func (t *telling) rivals() {
+// warnOtherAutoscalers are others that write the same replicas.
+func (t *explainer) warnOtherAutoscalers() {
 	if t.s.Owner != "" {
-		t.warn(OwnedByKEDA, "change the ScaledObject", "KEDA makes this HPA of ScaledObject %s, and undoes what is "+
-			"changed in it; between 0 and 1 replicas KEDA scales by itself", t.s.Owner)
+		t.warn(
+			OwnedByKEDA,
+			"change the ScaledObject",
+			"KEDA creates this HPA from ScaledObject %s and reverts changes to "+
+				"it; between 0 and 1 replicas KEDA itself scales",
+			t.s.Owner,
+		)
 	}
-	if len(t.s.Rivals) > 0 {
-		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the largest proposal wins",
-			"%s is scaled by %s as well: each undoes what the other does", t.s.Target, list(t.s.Rivals))
+	if len(t.s.OtherAutoscalers) > 0 {
+		t.warn(SeveralAutoscalers, "keep one, with the metrics of all: the highest proposal wins",
+			"%s is also scaled by %s: each reverts what the other does", t.s.Target, joinNames(t.s.OtherAutoscalers))
 	}
 }
 
-// negative is a sum that the controller takes for an overflow.
-func (t *telling) negative(i int) {
+// warnNegative is a sum that the controller takes for an overflow.
+func (t *explainer) warnNegative(i int) {
 	m := &t.s.Spec.Metrics[i]
 	for _, v := range t.s.Metrics[i].Reading.Values {
 		if v < 0 && m.Source == hpa.External && m.Type == hpa.AverageValue {
-			t.warn(NegativeMetric, "mend the query, for example by clamp_min(…, 0)",
-				"%s is negative (%s): the controller takes that for an overflow and scales to maxReplicas",
-				m.Name, milli(v))
+			t.warn(NegativeMetric, "correct the query, for example with clamp_min(…, 0)",
+				"%s is negative (%s): the controller treats it as an overflow and scales to maxReplicas",
+				m.Name, formatMilli(v))
 		}
 	}
 }
 
-// compounds: a total with a target of type Value is multiplied by the ready pods, which it has made itself.
-func (t *telling) compounds(i int) {
+// warnValueTarget: a total with a target of type Value is multiplied by the ready pods, which it has made itself.
+func (t *explainer) warnValueTarget(i int) {
 	m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
 	if m.Type != hpa.Value {
 		return
@@ -97,81 +102,90 @@ func (t *telling) compounds(i int) {
 	if f != nil && f.Missing == "" {
 		total = m.Name
 	}
-	text := total + " is a total, a target of type Value multiplies it by the pods that its own replicas made ready"
+	text := total + " is a total, a target of type Value multiplies it by the ready pods, which the HPA itself adds"
 	if line := &t.Metrics[i]; line.Ratio != nil && *line.Ratio > 1 && !line.WithinTolerance && t.s.Scale.Ready > 0 {
-		next := ceil(*line.Ratio * float64(t.s.Scale.Ready))
+		next := ceilReplicas(*line.Ratio * float64(t.s.Scale.Ready))
 		text += fmt.Sprintf(": the same %s asks for %d now, for %d when those are ready, and so on to maxReplicas %d",
-			number(*line.Value), next, ceil(*line.Ratio*float64(next)), t.s.Spec.Max)
+			formatNumber(*line.Value), next, ceilReplicas(*line.Ratio*float64(next)), t.s.Spec.Max)
 	}
 	t.warn(ValueTargetCompounds, "write type: AverageValue, with averageValue what one replica sustains", "%s", text)
 }
 
-// health is that of the Forecast behind a metric.
-func (t *telling) health(i int) {
+// warnForecastHealth is that of the Forecast behind a metric.
+func (t *explainer) warnForecastHealth(i int) {
 	f := t.s.Metrics[i].Forecast
 	if f == nil || f.Missing != "" {
 		return
 	}
 	switch {
 	case f.State == snapshot.Warming:
-		t.warn(HistoryTooShort, "wait, or point forewarm at a source with an older history",
-			"Forecast %s knows less than a season of its demand: %s", f.Name, f.Ready)
+		t.warn(HistoryTooShort, "wait, or use a source with a longer history",
+			"Forecast %s has less than a season of history: %s", f.Name, f.ReadyMessage)
 	case f.State == snapshot.FallingBack:
-		t.warn(ForecastFallingBack, "look at the history source: the condition SourceHealthy of the Forecast",
-			"Forecast %s serves the running maximum of the observed demand, which sees nothing coming: %s",
-			f.Name, f.Ready)
+		t.warn(ForecastFallingBack, "check the history source: the condition SourceHealthy of the Forecast",
+			"Forecast %s serves the running maximum of the observed demand, which does not look ahead: %s",
+			f.Name, f.ReadyMessage)
 	case !f.State.Serves():
 		t.warn(ForecastNotServing, "kubectl describe forecast "+f.Name,
-			"Forecast %s is %s and serves nothing, so that the HPA keeps what it has: %s", f.Name, f.State, f.Ready)
+			"Forecast %s is %s and serves nothing, so the HPA keeps its replicas: %s", f.Name, f.State, f.ReadyMessage)
 	}
 	if f.Saturated != "" {
-		const advice = "take a signal that goes on rising when the service is full (arrivals, running + waiting), or raise " +
+		const advice = "use a signal that still rises when the service is full (arrivals, running + waiting), or raise " +
 			"maxReplicas"
 		t.warn(DemandSaturated, advice, "the demand of Forecast %s is known only as a lower bound: %s",
 			f.Name, f.Saturated)
 	}
 }
 
-// bounds are minReplicas and maxReplicas against what is asked for and forecast.
-func (t *telling) bounds() {
-	const more = "raise maxReplicas, if there are the GPUs"
+// warnReplicaLimits compares minReplicas and maxReplicas with what is asked for and forecast.
+func (t *explainer) warnReplicaLimits() {
+	const more = "raise maxReplicas, if GPUs are available"
 	for i := range t.s.Spec.Metrics {
 		m, f := &t.s.Spec.Metrics[i], t.s.Metrics[i].Forecast
 		switch asks := t.Metrics[i].Proposes; {
 		case f != nil && f.Missing == "" && m.Type == hpa.AverageValue && !math.IsNaN(f.Served):
-			t.hidden(m, f)
-			t.cut(m, f, more)
+			t.warnMinReplicas(m, f)
+			t.warnMaxReplicas(m, f, more)
 		case asks != nil && *asks > t.s.Spec.Max:
-			t.warn(MaxReplicasReached, more, "%s asks for %s, and maxReplicas is %d: the rest of it waits",
+			t.warn(MaxReplicasReached, more, "%s asks for %s, and maxReplicas is %d: the rest of the demand waits",
 				m.Name, replicas(*asks), t.s.Spec.Max)
 		}
 	}
 }
 
-// hidden says where minReplicas carry all that the Forecast ever says. At night they may.
-func (t *telling) hidden(m *hpa.Metric, f *Forecast) {
+// warnMinReplicas warns if minReplicas are enough for everything that the Forecast serves in a day.
+func (t *explainer) warnMinReplicas(m *hpa.Metric, f *Forecast) {
 	each := float64(m.Target) / 1000
-	least, day := each*float64(t.s.Spec.Min), trailing.Most(f.Served, f.Peak, f.Highest)
+	least, day := each*float64(t.s.Spec.Min), trailing.MaxKnown(f.Served, f.Peak, f.Highest)
 	if t.s.Spec.Min <= 1 || day > least {
 		return
 	}
-	advice := fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceil(day/each))
-	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below Forecast %s: %s is the most of "+
-		"the last day and of the path ahead, so the HPA never follows it",
-		t.s.Spec.Min, number(each), number(least), f.Name, of(day, f.Unit))
+	advice := fmt.Sprintf("lower minReplicas: %d would have carried the last day", ceilReplicas(day/each))
+	t.warn(MinReplicasHideForecast, advice, "minReplicas %d × %s = %s is never below Forecast %s (at most %s in the "+
+		"last day and ahead), so the HPA never follows it",
+		t.s.Spec.Min, formatNumber(each), formatNumber(least), f.Name, withUnit(day, f.Unit))
 }
 
-// cut says where maxReplicas do not carry what the Forecast has within reach.
-func (t *telling) cut(m *hpa.Metric, f *Forecast, advice string) {
+// warnMaxReplicas warns if maxReplicas are too few for the Forecast.
+func (t *explainer) warnMaxReplicas(m *hpa.Metric, f *Forecast, advice string) {
 	each := float64(m.Target) / 1000
-	most, high := each*float64(t.s.Spec.Max), trailing.Most(f.Served, f.Peak)
+	most, high := each*float64(t.s.Spec.Max), trailing.MaxKnown(f.Served, f.Peak)
 	switch {
-	case f.AtMax != "":
-		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d keeps the objective of Forecast %s from being met: %s",
-			t.s.Spec.Max, f.Name, f.AtMax)
+	case f.AtMaxReplicas != "":
+		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d prevents Forecast %s from meeting its objective: %s",
+			t.s.Spec.Max, f.Name, f.AtMaxReplicas)
 	case high > most:
-		t.warn(MaxReplicasCutForecast, advice, "maxReplicas %d × %s = %s is less than the %s that Forecast %s has "+
-			"within reach: %d replicas would carry it", t.s.Spec.Max, number(each), number(most), of(high, f.Unit),
-			f.Name, ceil(high/each))
+		t.warn(
+			MaxReplicasCutForecast,
+			advice,
+			"maxReplicas %d × %s = %s is less than the %s that Forecast %s expects: %d "+
+				"replicas are needed",
+			t.s.Spec.Max,
+			formatNumber(each),
+			formatNumber(most),
+			withUnit(high, f.Unit),
+			f.Name,
+			ceilReplicas(high/each),
+		)
 	}
 }

@@ -1,9 +1,9 @@
-// Package fleet turns replicas into GPUs and dollars: which shape of GPU serves a demand at the least price, onto how many
-// whole GPUs the fractions of several workloads go, and what it saves to keep a part of the replicas on spot.
+// Package fleet turns replicas into GPUs and dollars: the cheapest shape of GPU for a demand, the number of whole
+// GPUs for fractions of several workloads, and the savings of running some replicas on spot.
 //
-//	Shape, Trial   a replica's capacity, GPUs and price; what came of it; the cheapest (shape.go)
-//	Load, Pack     fractions of GPUs, exact, onto whole ones (load.go, pack.go), as MIG has them (mig.go)
-//	Market, Divide a base on demand, the rest on spot (spot.go)
+//	Shape, ShapeResult      a replica's capacity, GPUs and price; the result; the cheapest (shape.go)
+//	Load, Pack              exact fractions of GPUs onto whole ones (load.go, pack.go), with MIG's sizes (sharing.go)
+//	SpotMarket, SplitFleet  a base on demand, the rest on spot (spot.go)
 //
-// It is arithmetic: what a shape comes to is played by package simulate.
+// It only computes: package simulate simulates the shapes.
 package fleet

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// fields are what a flag holds: name=value, separated by commas. Every name is one of those that are allowed and comes
+// parseFields are what a flag holds: name=value, separated by commas. Every name is one of those that are allowed and comes
 // once.
-func fields(text string, allowed ...string) (map[string]string, error) {
+func parseFields(text string, allowed ...string) (map[string]string, error) {
 	out := make(map[string]string)
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(part, "=")
@@ -30,15 +30,15 @@ func fields(text string, allowed ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// number is a field that holds one, and where it goes. One that is optional may be left out; zero says that it may be 0.
+// number is a numeric field and its destination. An optional one may be left out; zero allows 0.
 type number struct {
 	name           string
 	to             *float64
 	optional, zero bool
 }
 
-// numbers reads those fields and returns every problem with them.
-func numbers(given map[string]string, all ...number) error {
+// parseNumbers reads those fields and returns every problem with them.
+func parseNumbers(given map[string]string, all ...number) error {
 	var problems []error
 	for _, n := range all {
 		value, there := given[n.name]
@@ -48,15 +48,15 @@ func numbers(given map[string]string, all ...number) error {
 			problems = append(problems, fmt.Errorf("no %s is given", n.name))
 		default:
 			var err error
-			*n.to, err = positive(n.name, value)
+			*n.to, err = parsePositive(n.name, value)
 			problems = append(problems, err)
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// positive is a number of more than 0, as a quantity of Kubernetes with a suffix of tens too: 4k is 4000.
-func positive(name, text string) (float64, error) {
+// parsePositive is a number of more than 0, as a quantity of Kubernetes with a suffix of tens too: 4k is 4000.
+func parsePositive(name, text string) (float64, error) {
 	number := text
 	for _, suffix := range []struct{ text, exponent string }{{"m", "e-3"}, {"k", "e3"}, {"M", "e6"}, {"G", "e9"}} {
 		if digits, found := strings.CutSuffix(text, suffix.text); found {

@@ -29,28 +29,28 @@ func ParseLoad(text string) (Load, error) {
 	name, share, found := strings.Cut(first, "=")
 	l := Load{Name: strings.TrimSpace(name), Replicas: 1}
 	if !found || l.Name == "" {
-		return Load{}, wrongLoad(text, errors.New("no fraction is given"))
+		return Load{}, loadError(text, errors.New("no fraction is given"))
 	}
 	var err error
 	if l.Fraction, err = parseFraction(strings.TrimSpace(share)); err != nil {
-		return Load{}, wrongLoad(text, err)
+		return Load{}, loadError(text, err)
 	}
 	if !more {
 		return l, nil
 	}
-	given, err := fields(rest, "replicas")
+	given, err := parseFields(rest, "replicas")
 	if err != nil {
-		return Load{}, wrongLoad(text, err)
+		return Load{}, loadError(text, err)
 	}
 	l.Replicas, err = strconv.Atoi(given["replicas"])
 	if err != nil || l.Replicas < 1 || l.Replicas > MostReplicas {
-		return Load{}, wrongLoad(
+		return Load{}, loadError(
 			text, fmt.Errorf("replicas=%s, want a whole number from 1 to %d", given["replicas"], MostReplicas))
 	}
 	return l, nil
 }
 
-func wrongLoad(text string, err error) error {
+func loadError(text string, err error) error {
 	return fmt.Errorf("fraction %q: %w; an example: llama=0.25,replicas=4", text, err)
 }
 
@@ -74,8 +74,8 @@ func parseFraction(text string) (*big.Rat, error) {
 	return f, nil
 }
 
-// Words is a fraction as people write it: 0.25, and 1/3 where no decimals end.
-func Words(f *big.Rat) string {
+// FormatFraction is a fraction as people write it: 0.25, and 1/3 where no decimals end.
+func FormatFraction(f *big.Rat) string {
 	digits, exact := f.FloatPrec()
 	if !exact || digits > mostDigits {
 		return f.RatString()

@@ -15,22 +15,22 @@ type Packing struct {
 	GPUs, Unsliced int
 	// Least is what no packing can do without: the sum of what is taken, rounded up.
 	Least int
-	// Asked is the sum of the fractions, in GPUs.
-	Asked *big.Rat
+	// Requested is the sum of the fractions, in GPUs.
+	Requested *big.Rat
 	// Plan are the GPUs, those that hold the same in one.
-	Plan []Holding
+	Plan []GPUGroup
 }
 
-// Wasted is what is paid for and not asked for, in GPUs.
+// Wasted is the unused part of the GPUs that are paid for.
 func (p *Packing) Wasted() *big.Rat {
-	return new(big.Rat).Sub(big.NewRat(int64(p.GPUs), 1), p.Asked)
+	return new(big.Rat).Sub(big.NewRat(int64(p.GPUs), 1), p.Requested)
 }
 
 // Saved is the share of the GPUs that one for each replica would have taken more.
 func (p *Packing) Saved() float64 { return 1 - float64(p.GPUs)/float64(p.Unsliced) }
 
-// Holding is a number of GPUs that hold the same.
-type Holding struct {
+// GPUGroup is a number of GPUs that hold the same.
+type GPUGroup struct {
 	GPUs  int
 	Parts []Part
 	// Free is what is left of each, of what there is least of.
@@ -49,23 +49,23 @@ type Part struct {
 // Dósa 2007). The order of the loads does not matter. Equal GPUs are counted and not listed, so that a million replicas
 // take no longer than one. It returns an error for every load that cannot be shared so.
 func Pack(loads []Load, sharing Sharing) (*Packing, error) {
-	items, err := sliced(loads, sharing)
+	items, err := sizedItems(loads, sharing)
 	if err != nil {
 		return nil, err
 	}
-	p := &Packing{Sharing: sharing, Asked: new(big.Rat)}
+	p := &Packing{Sharing: sharing, Requested: new(big.Rat)}
 	for _, l := range loads {
 		p.Unsliced += l.Replicas
-		p.Asked.Add(p.Asked, new(big.Rat).Mul(l.Fraction, big.NewRat(int64(l.Replicas), 1)))
+		p.Requested.Add(p.Requested, new(big.Rat).Mul(l.Fraction, big.NewRat(int64(l.Replicas), 1)))
 	}
-	p.Least = least(items)
+	p.Least = leastGPUs(items)
 	var bins []bin
 	for i := range items {
-		bins = place(bins, &items[i])
+		bins = placeItem(bins, &items[i])
 	}
 	for _, b := range bins {
 		p.GPUs += b.gpus
-		p.Plan = append(p.Plan, Holding{GPUs: b.gpus, Parts: b.parts, Free: b.free.tightest()})
+		p.Plan = append(p.Plan, GPUGroup{GPUs: b.gpus, Parts: b.parts, Free: b.free.tightest()})
 	}
 	return p, nil
 }
@@ -77,8 +77,8 @@ type item struct {
 	count int
 }
 
-// sliced are the items by their size, the largest first.
-func sliced(loads []Load, sharing Sharing) ([]item, error) {
+// sizedItems are the items by their size, the largest first.
+func sizedItems(loads []Load, sharing Sharing) ([]item, error) {
 	var problems []error
 	items := make([]item, 0, len(loads))
 	seen := make(map[string]bool)
@@ -87,7 +87,7 @@ func sliced(loads []Load, sharing Sharing) ([]item, error) {
 			problems = append(problems, fmt.Errorf("fraction %s is given twice", l.Name))
 		}
 		seen[l.Name] = true
-		if err := l.check(); err != nil {
+		if err := l.validate(); err != nil {
 			problems = append(problems, err)
 			continue
 		}
@@ -102,7 +102,7 @@ func sliced(loads []Load, sharing Sharing) ([]item, error) {
 	return items, errors.Join(problems...)
 }
 
-func (l *Load) check() error {
+func (l *Load) validate() error {
 	if l.Fraction == nil || l.Fraction.Sign() <= 0 || l.Fraction.Cmp(big.NewRat(1, 1)) > 0 {
 		return fmt.Errorf("fraction %s: want more than 0 and at most 1 GPU", l.Name)
 	}
@@ -112,8 +112,8 @@ func (l *Load) check() error {
 	return nil
 }
 
-// least is the sum of what is taken, of that which is taken most, rounded up.
-func least(items []item) int {
+// leastGPUs is the sum of what is taken, of that which is taken most, rounded up.
+func leastGPUs(items []item) int {
 	sum := size{compute: new(big.Rat), memory: new(big.Rat)}
 	for i := range items {
 		n := big.NewRat(int64(items[i].count), 1)
@@ -135,25 +135,25 @@ type bin struct {
 	free  size
 }
 
-// place puts an item's replicas onto the bins in their order and opens new ones for those that are left. GPUs of a bin
+// placeItem puts an item's replicas onto the bins in their order and opens new ones for those that are left. GPUs of a bin
 // fill one after the other, so that it becomes at most three: those that are full of the item, one that holds the rest,
 // and those that have none of it.
-func place(bins []bin, it *item) []bin {
+func placeItem(bins []bin, it *item) []bin {
 	out := make([]bin, 0, len(bins)+2)
 	left := it.count
 	for _, b := range bins {
-		out, left = fill(out, b, it, left)
+		out, left = fillBin(out, b, it, left)
 	}
 	if left == 0 {
 		return out
 	}
 	one := big.NewRat(1, 1)
-	out, _ = fill(out, bin{gpus: left, free: size{one, one}}, it, left)
+	out, _ = fillBin(out, bin{gpus: left, free: size{one, one}}, it, left)
 	// GPUs that were opened and stayed empty are none.
 	return slices.DeleteFunc(out, func(b bin) bool { return len(b.parts) == 0 })
 }
 
-func fill(out []bin, b bin, it *item, left int) ([]bin, int) {
+func fillBin(out []bin, b bin, it *item, left int) ([]bin, int) {
 	room := min(b.free.holds(it.slice.size), left)
 	if room == 0 {
 		return append(out, b), left

@@ -38,7 +38,7 @@ func pack(t *testing.T, all []fleet.Load, sharing fleet.Sharing) *fleet.Packing 
 func plan(p *fleet.Packing) []string {
 	out := make([]string, len(p.Plan))
 	for i, h := range p.Plan {
-		out[i] = fmt.Sprintf("%d: %s, %s free", h.GPUs, h, fleet.Words(h.Free))
+		out[i] = fmt.Sprintf("%d: %s, %s free", h.GPUs, h, fleet.FormatFraction(h.Free))
 	}
 	return out
 }
@@ -124,7 +124,7 @@ func TestPack(t *testing.T) {
 				t.Errorf("%d GPUs of %d unsliced, %d at least; want %d of %d, %d",
 					p.GPUs, p.Unsliced, p.Least, c.gpus, c.unsliced, c.least)
 			}
-			if got := fleet.Words(p.Wasted()); got != c.wasted {
+			if got := fleet.FormatFraction(p.Wasted()); got != c.wasted {
 				t.Errorf("%s wasted, want %s", got, c.wasted)
 			}
 			if diff := cmp.Diff(c.plan, plan(p)); diff != "" {
@@ -152,8 +152,8 @@ func TestPackIsChecked(t *testing.T) {
 	}
 }
 
-// some loads of sizes in twelfths or in hundredths.
-func some(random *rand.Rand) []fleet.Load {
+// randomLoads loads of sizes in twelfths or in hundredths.
+func randomLoads(random *rand.Rand) []fleet.Load {
 	parts := int64(12)
 	if random.IntN(2) == 0 {
 		parts = 100
@@ -176,7 +176,7 @@ func some(random *rand.Rand) []fleet.Load {
 func TestPackKeepsItsBounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		all := some(random)
+		all := randomLoads(random)
 		p := pack(t, all, fleet.MPS)
 		placed, gpus := make(map[string]int), 0
 		for _, h := range p.Plan {
@@ -196,7 +196,7 @@ func TestPackKeepsItsBounds(t *testing.T) {
 				t.Fatalf("%d replicas of %s are placed, want %d", placed[l.Name], l.Name, l.Replicas)
 			}
 		}
-		asked, _ := p.Asked.Float64()
+		asked, _ := p.Requested.Float64()
 		if p.GPUs != gpus || p.GPUs < p.Least || p.GPUs > p.Unsliced || float64(p.GPUs) >= 2*asked+1 {
 			t.Fatalf("%v: %d GPUs, %d at least, for %v", all, p.GPUs, p.Least, asked)
 		}
@@ -207,7 +207,7 @@ func TestPackKeepsItsBounds(t *testing.T) {
 func TestPackDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 300 {
-		all := some(random)
+		all := randomLoads(random)
 		for _, sharing := range fleet.Sharings() {
 			want := plan(pack(t, all, sharing))
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -222,7 +222,7 @@ func TestPackDoesNotDependOnOrder(t *testing.T) {
 func TestPackAgainstPlainFirstFit(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 500 {
-		all := some(random)
+		all := randomLoads(random)
 		var sizes []*big.Rat
 		for _, l := range all {
 			for range l.Replicas {
@@ -248,7 +248,7 @@ func TestPackAgainstPlainFirstFit(t *testing.T) {
 func TestPackAgainstTheBest(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 300 {
-		all := some(random)
+		all := randomLoads(random)
 		var sizes []int64
 		for i := range all {
 			all[i].Replicas = 1

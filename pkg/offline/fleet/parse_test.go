@@ -73,12 +73,12 @@ func TestParseLoad(t *testing.T) {
 	}
 }
 
-func TestParseMarket(t *testing.T) {
-	m, err := fleet.ParseMarket("price=1.1,interruptions=0.01")
-	if want := (fleet.Market{Price: 1.1, Interruptions: 0.01}); err != nil || m != want {
+func TestParseSpotMarket(t *testing.T) {
+	m, err := fleet.ParseSpotMarket("price=1.1,interruptions=0.01")
+	if want := (fleet.SpotMarket{Price: 1.1, Interruptions: 0.01}); err != nil || m != want {
 		t.Errorf("read %+v, %v", m, err)
 	}
-	if m, err = fleet.ParseMarket("price=1.1,interruptions=0"); err != nil || m.Interruptions != 0 {
+	if m, err = fleet.ParseSpotMarket("price=1.1,interruptions=0"); err != nil || m.Interruptions != 0 {
 		t.Errorf("never interrupted: %+v, %v", m, err)
 	}
 	for text, want := range map[string]string{
@@ -86,7 +86,7 @@ func TestParseMarket(t *testing.T) {
 		"interruptions=1":          "no price is given",
 		"price=0,interruptions=-1": "interruptions=-1, want a number of more than 0",
 	} {
-		if _, err := fleet.ParseMarket(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := fleet.ParseSpotMarket(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want that it says %q", text, err, want)
 		}
 	}
@@ -106,11 +106,11 @@ func TestParseSharing(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestFormatFraction(t *testing.T) {
 	for want, f := range map[string]*big.Rat{
 		"0.25": big.NewRat(1, 4), "1/3": big.NewRat(1, 3), "1": big.NewRat(7, 7), "0": new(big.Rat), "0.000001": big.NewRat(1, 1e6),
 	} {
-		if got := fleet.Words(f); got != want {
+		if got := fleet.FormatFraction(f); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func FuzzParse(f *testing.F) {
 		if s, err := fleet.ParseShape(text); err == nil && !(s.Name != "" && s.Capacity > 0 && s.Hourly() >= 0) {
 			t.Errorf("shape %q: %+v", text, s)
 		}
-		if m, err := fleet.ParseMarket(text); err == nil && !(m.Price > 0 && m.Interruptions >= 0) {
+		if m, err := fleet.ParseSpotMarket(text); err == nil && !(m.Price > 0 && m.Interruptions >= 0) {
 			t.Errorf("market %q: %+v", text, m)
 		}
 		l, err := fleet.ParseLoad(text)

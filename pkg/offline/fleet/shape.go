@@ -18,12 +18,12 @@ type Shape struct {
 
 // ParseShape reads name=h100,price=3.06,capacity=1200,gpus=2. Without gpus a replica has one.
 func ParseShape(text string) (Shape, error) {
-	given, err := fields(text, "name", "price", "capacity", "gpus")
+	given, err := parseFields(text, "name", "price", "capacity", "gpus")
 	if err != nil {
 		return Shape{}, fmt.Errorf("shape %q: %w", text, err)
 	}
 	s := Shape{Name: given["name"], GPUs: 1}
-	problems := []error{numbers(given, number{name: "price", to: &s.Price},
+	problems := []error{parseNumbers(given, number{name: "price", to: &s.Price},
 		number{name: "capacity", to: &s.Capacity}, number{name: "gpus", to: &s.GPUs, optional: true})}
 	if s.Name == "" {
 		problems = append(problems, errors.New("no name is given"))
@@ -37,31 +37,31 @@ func ParseShape(text string) (Shape, error) {
 // Hourly is the price of a replica for an hour.
 func (s Shape) Hourly() float64 { return s.GPUs * s.Price }
 
-// Trial is what came of a policy on a shape.
-type Trial struct {
+// ShapeResult is the result of a policy on a shape.
+type ShapeResult struct {
 	Shape
 
 	// Policy that was played.
 	Policy string
-	// Replicas are the replica-hours paid for, Late the share of the demand that was late.
-	Replicas, Late float64
-	// Meets says that no more was late than the objective allows.
-	Meets bool
+	// ReplicaHours are the replica-hours paid for, Late the share of the demand that was late.
+	ReplicaHours, Late float64
+	// MeetsObjective is true if the late share is within the objective.
+	MeetsObjective bool
 }
 
 // GPUHours that were paid for.
-func (t Trial) GPUHours() float64 { return t.Replicas * t.GPUs }
+func (t ShapeResult) GPUHours() float64 { return t.ReplicaHours * t.GPUs }
 
 // Dollars that they cost.
-func (t Trial) Dollars() float64 { return t.GPUHours() * t.Price }
+func (t ShapeResult) Dollars() float64 { return t.GPUHours() * t.Price }
 
 // Cheapest is the trial of a policy that meets the objective for the fewest dollars, and of equals the first; false where
 // none meets it.
-func Cheapest(trials []Trial, policy string) (Trial, bool) {
-	var best Trial
+func Cheapest(trials []ShapeResult, policy string) (ShapeResult, bool) {
+	var best ShapeResult
 	found := false
 	for _, t := range trials {
-		if t.Policy == policy && t.Meets && (!found || t.Dollars() < best.Dollars()) {
+		if t.Policy == policy && t.MeetsObjective && (!found || t.Dollars() < best.Dollars()) {
 			best, found = t, true
 		}
 	}

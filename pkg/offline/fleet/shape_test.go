@@ -9,11 +9,11 @@ import (
 func TestCheapest(t *testing.T) {
 	h100 := fleet.Shape{Name: "h100", Price: 3, Capacity: 1000, GPUs: 2}
 	l40s := fleet.Shape{Name: "l40s", Price: 1, Capacity: 200, GPUs: 1}
-	trials := []fleet.Trial{
-		{Shape: h100, Policy: "forewarm", Replicas: 100, Meets: true},
-		{Shape: l40s, Policy: "forewarm", Replicas: 480, Meets: true},
-		{Shape: l40s, Policy: "hpa-best-target", Replicas: 700, Meets: true},
-		{Shape: fleet.Shape{Name: "t4", Price: 0.1, GPUs: 1}, Policy: "forewarm", Replicas: 900},
+	trials := []fleet.ShapeResult{
+		{Shape: h100, Policy: "forewarm", ReplicaHours: 100, MeetsObjective: true},
+		{Shape: l40s, Policy: "forewarm", ReplicaHours: 480, MeetsObjective: true},
+		{Shape: l40s, Policy: "hpa-best-target", ReplicaHours: 700, MeetsObjective: true},
+		{Shape: fleet.Shape{Name: "t4", Price: 0.1, GPUs: 1}, Policy: "forewarm", ReplicaHours: 900},
 	}
 	if best, ok := fleet.Cheapest(trials, "forewarm"); !ok || best.Name != "l40s" || best.Dollars() != 480 {
 		t.Errorf("%+v, %t: want the l40s, as the t4 misses the objective", best, ok)

@@ -44,13 +44,13 @@ func (s Sharing) Title() string {
 func (s Sharing) Note() string {
 	switch s {
 	case MIG:
-		return "MIG has instances of a few sizes only, which do not add up to arbitrary fractions: each replica has the smallest " +
-			"instance with its share of both compute and memory, as an A100, H100 or H200 of seven slices has them."
+		return "MIG has instances of a few sizes only. Each replica gets the smallest instance with its share of both " +
+			"compute and memory (sizes of an A100, H100 or H200 with seven slices)."
 	case MPS:
-		return "MPS limits each replica's compute and memory, but a fault of one can end all on its GPU."
+		return "MPS limits each replica's compute and memory, but a fault of one replica can end all replicas on its GPU."
 	default:
-		return "Time-slicing keeps neither memory nor faults apart: the models of all replicas on a GPU must fit into its memory " +
-			"together, and each is as slow as its turns are few."
+		return "Time-slicing isolates neither memory nor faults. The models of all replicas on a GPU must fit into its " +
+			"memory together, and each replica runs only during its share of the time."
 	}
 }
 
@@ -63,7 +63,7 @@ type slice struct {
 // slice for a fraction: as much of all, or the smallest instance that has as much.
 func (s Sharing) slice(fraction *big.Rat) slice {
 	if s != MIG {
-		return slice{Words(fraction), size{fraction, fraction}}
+		return slice{FormatFraction(fraction), size{fraction, fraction}}
 	}
 	all := instances()
 	for _, one := range all {
@@ -126,7 +126,7 @@ func quotient(a, b *big.Rat) int {
 }
 
 // String is the parts of a GPU: 4 × llama (0.25).
-func (h Holding) String() string {
+func (h GPUGroup) String() string {
 	parts := make([]string, len(h.Parts))
 	for i, p := range h.Parts {
 		parts[i] = fmt.Sprintf("%d × %s (%s)", p.Count, p.Load, p.Slice)

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Market is what spot costs and how often it is taken back.
-type Market struct {
+// SpotMarket is what spot costs and how often it is taken back.
+type SpotMarket struct {
 	// Price of a GPU for an hour on spot, in dollars.
 	Price float64
 	// Interruptions of a replica in an hour: 0.01 is once in a hundred hours.
 	Interruptions float64
 }
 
-// ParseMarket reads price=1.10,interruptions=0.01.
-func ParseMarket(text string) (Market, error) {
-	given, err := fields(text, "price", "interruptions")
+// ParseSpotMarket reads price=1.10,interruptions=0.01.
+func ParseSpotMarket(text string) (SpotMarket, error) {
+	given, err := parseFields(text, "price", "interruptions")
 	if err != nil {
-		return Market{}, fmt.Errorf("spot %q: %w", text, err)
+		return SpotMarket{}, fmt.Errorf("spot %q: %w", text, err)
 	}
-	var m Market
-	err = numbers(given,
+	var m SpotMarket
+	err = parseNumbers(given,
 		number{name: "price", to: &m.Price}, number{name: "interruptions", to: &m.Interruptions, zero: true})
 	if err != nil {
-		return Market{}, fmt.Errorf("spot %q: %w; an example, for one interruption in a hundred hours: "+
+		return SpotMarket{}, fmt.Errorf("spot %q: %w; an example, for one interruption in a hundred hours: "+
 			"price=1.10,interruptions=0.01", text, err)
 	}
 	return m, nil
@@ -34,8 +34,8 @@ func ParseMarket(text string) (Market, error) {
 
 // Split is a fleet of which a base is on demand and what is above it on spot.
 type Split struct {
-	Market
-	// Lead is how long a replica takes to start anew.
+	SpotMarket
+	// Lead is how long a replica takes to restart.
 	Lead time.Duration
 	// Base is the number of replicas on demand; what the demand takes above them is on spot.
 	Base float64
@@ -43,7 +43,7 @@ type Split struct {
 	OnDemand, Spot float64
 	// Restarts are the interruptions to be expected, over all.
 	Restarts float64
-	// Missing is the share of the fleet's replica-hours that is starting anew after an interruption and serves nothing.
+	// Missing is the share of the fleet's replica-hours lost in restarts after interruptions.
 	Missing float64
 	// Dollars that it costs, and AllOnDemand what it would without spot.
 	Dollars, AllOnDemand float64
@@ -52,7 +52,7 @@ type Split struct {
 // Saved is the share of the dollars that spot saves; less than 0 where it costs more.
 func (s *Split) Saved() float64 { return 1 - s.Dollars/s.AllOnDemand }
 
-// Divide splits a fleet: up to the median of the replicas that were paid for on demand, the tail above it on spot.
+// SplitFleet splits a fleet: up to the median of the replicas that were paid for on demand, the tail above it on spot.
 //
 // Replicas are those paid for in stretches of equal length, and hours the replica-hours of all of them; their GPUs are
 // paid for at the shape's price. On spot a replica is interrupted at a rate r and its successor starts for a lead time L, paid for and
@@ -67,7 +67,7 @@ func (s *Split) Saved() float64 { return 1 - s.Dollars/s.AllOnDemand }
 // What the model leaves out: interruptions are taken to be independent, but a market takes back many at once, which is
 // why the base is on demand; and a new replica is taken to find a place at once (Mao et al. 2025, SkyServe, measure how
 // often it does not).
-func Divide(replicas []float64, hours float64, on Shape, market Market, lead time.Duration) (Split, error) {
+func SplitFleet(replicas []float64, hours float64, on Shape, market SpotMarket, lead time.Duration) (Split, error) {
 	sum := 0.0
 	for i, n := range replicas {
 		if !(n >= 0) || math.IsInf(n, 0) {
@@ -79,7 +79,7 @@ func Divide(replicas []float64, hours float64, on Shape, market Market, lead tim
 		return Split{}, errors.New("fleet: no replicas to divide between on demand and spot")
 	}
 	each := hours / sum // The length of a stretch.
-	s := Split{Market: market, Lead: lead, Base: median(replicas)}
+	s := Split{SpotMarket: market, Lead: lead, Base: median(replicas)}
 	base, tail := 0.0, 0.0
 	for _, n := range replicas {
 		base += min(n, s.Base) * each

@@ -10,10 +10,10 @@ import (
 )
 
 // A fleet of 2 replicas that needs 6 for a quarter of the day: 2 on demand, 4 on spot.
-func ExampleDivide() {
+func ExampleSplitFleet() {
 	day := []float64{2, 2, 2, 6}
 	on := fleet.Shape{Price: 3, GPUs: 1}
-	s, err := fleet.Divide(day, 2*18+6*6, on, fleet.Market{Price: 1, Interruptions: 0.1}, 6*time.Minute)
+	s, err := fleet.SplitFleet(day, 2*18+6*6, on, fleet.SpotMarket{Price: 1, Interruptions: 0.1}, 6*time.Minute)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -25,11 +25,11 @@ func ExampleDivide() {
 	// 2.4 interruptions; $168.24 in place of $216.00
 }
 
-func TestDivide(t *testing.T) {
+func TestSplitFleet(t *testing.T) {
 	on := fleet.Shape{Price: 3, GPUs: 2}
 	lead := 5 * time.Minute
 	day := []float64{1, 4, 2, 8, 3, 2}
-	s, err := fleet.Divide(day, 480, on, fleet.Market{Price: 1.2, Interruptions: 0.01}, lead)
+	s, err := fleet.SplitFleet(day, 480, on, fleet.SpotMarket{Price: 1.2, Interruptions: 0.01}, lead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +49,16 @@ func TestDivide(t *testing.T) {
 }
 
 // Spot is worth it as long as its price and its restarts are less than the price on demand.
-func TestDivideBreaksEven(t *testing.T) {
+func TestSplitFleetBreaksEven(t *testing.T) {
 	on, lead := fleet.Shape{Price: 3, GPUs: 1}, 30*time.Minute
 	for _, c := range []struct {
-		market fleet.Market
+		market fleet.SpotMarket
 		saves  bool
 	}{
-		{fleet.Market{Price: 2, Interruptions: 0.99}, true},
-		{fleet.Market{Price: 2, Interruptions: 1.01}, false},
+		{fleet.SpotMarket{Price: 2, Interruptions: 0.99}, true},
+		{fleet.SpotMarket{Price: 2, Interruptions: 1.01}, false},
 	} {
-		s, err := fleet.Divide([]float64{1, 1, 5}, 7, on, c.market, lead)
+		s, err := fleet.SplitFleet([]float64{1, 1, 5}, 7, on, c.market, lead)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,15 +68,21 @@ func TestDivideBreaksEven(t *testing.T) {
 	}
 }
 
-func TestDivideIsChecked(t *testing.T) {
+func TestSplitFleetIsChecked(t *testing.T) {
 	for name, replicas := range map[string][]float64{
 		"none": {}, "never any": {0, 0}, "less than none": {3, -1}, "unknown": {1, math.NaN()}, "infinite": {math.Inf(1)},
 	} {
-		if _, err := fleet.Divide(replicas, 10, fleet.Shape{}, fleet.Market{}, time.Minute); err == nil {
+		if _, err := fleet.SplitFleet(replicas, 10, fleet.Shape{}, fleet.SpotMarket{}, time.Minute); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := fleet.Divide([]float64{1}, math.NaN(), fleet.Shape{}, fleet.Market{}, time.Minute); err == nil {
+	if _, err := fleet.SplitFleet(
+		[]float64{1},
+		math.NaN(),
+		fleet.Shape{},
+		fleet.SpotMarket{},
+		time.Minute,
+	); err == nil {
 		t.Error("unknown hours: no error")
 	}
 }

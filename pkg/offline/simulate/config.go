@@ -10,25 +10,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
-// Config is a workload and the demand that it meets. Zero durations have defaults, see workload.Spec.
+// Config is a workload and its demand. Zero durations have defaults, see hpasim.Spec.
 type Config struct {
 	// Demand is the total that arrives, in the metric's unit; NaN is a step in which nothing arrived and nothing was
-	// observed. Its step is that of the queue.
+	// observed. The queue has the same step.
 	Demand forecast.Series
 	// Spec is the workload. Its sync is a whole number of the demand's steps.
 	hpasim.Spec
-	// Refresh is how often the policy is asked: a whole number of syncs. 0 means at every sync.
+	// Refresh is how often the policy serves a new value: a whole number of syncs. 0 means at every sync.
 	Refresh time.Duration
-	// Pool, if not nil, says at every refresh how many places wait for replicas. It is asked before the policy is.
+	// Pool, if not nil, returns at every refresh how many places to hold. It comes before the policy.
 	Pool Pool
-	// WarmUp is how much of the demand's start is played without being counted.
+	// WarmUp is how much of the demand's start is simulated without being counted.
 	WarmUp time.Duration
-	// Record, if not nil, sees every step, those of the warm-up included.
-	Record func(hpasim.Moment)
+	// Record, if not nil, gets every step, including those of the warm-up.
+	Record func(hpasim.StepResult)
 }
 
-// filled has the defaults in place of zeros.
-func (c Config) filled() Config {
+// withDefaults replaces zeros by defaults.
+func (c Config) withDefaults() Config {
 	c.Spec = c.WithDefaults()
 	c.Refresh = cmp.Or(c.Refresh, c.Sync)
 	return c
@@ -36,30 +36,30 @@ func (c Config) filled() Config {
 
 // Validate returns every problem.
 func (c Config) Validate() error {
-	filled := c.filled()
+	filled := c.withDefaults()
 	_, notSyncs := wholeSteps(filled.Sync, filled.Refresh)
-	problems := []error{c.Spec.Validate(c.Demand.Step), checkDemand(c.Demand), notSyncs}
+	problems := []error{c.Spec.Validate(c.Demand.Step), validateDemand(c.Demand), notSyncs}
 	if c.WarmUp < 0 {
 		problems = append(problems, fmt.Errorf("a warm-up of %s, want 0 or more", c.WarmUp))
 	}
 	return errors.Join(problems...)
 }
 
-// checkDemand reports values that are no demand.
-func checkDemand(s forecast.Series) error {
+// validateDemand reports values that cannot be demand.
+func validateDemand(s forecast.Series) error {
 	if err := s.Check(0); err != nil {
 		return fmt.Errorf("demand: %w", err)
 	}
 	for i, v := range s.Values {
-		if v < 0 || v >= hpasim.MostValue {
+		if v < 0 || v >= hpasim.MaxValue {
 			return fmt.Errorf("demand: value %d is %v, want 0 or more and less than %v, or NaN for a gap; "+
-				"where it is too large, state it in a larger unit", i, v, float64(hpasim.MostValue))
+				"where it is too large, state it in a larger unit", i, v, float64(hpasim.MaxValue))
 		}
 	}
 	return nil
 }
 
-// wholeSteps is how many steps there are in a period, which must be a whole number of them.
+// wholeSteps returns the number of steps in a period. The period must be a whole number of steps.
 func wholeSteps(step, period time.Duration) (int, error) {
 	if step <= 0 || period < step || period%step != 0 {
 		return 0, fmt.Errorf("a period of %s and a step of %s, want a whole number of steps", period, step)

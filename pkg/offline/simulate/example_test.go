@@ -20,7 +20,7 @@ func ExampleRun() {
 	config := simulate.Config{
 		Demand: demand,
 		Spec: hpasim.Spec{
-			Capacity: 1000, Pod: hpasim.Constant(5 * time.Minute),
+			Capacity: 1000, PodLead: hpasim.Constant(5 * time.Minute),
 			HPA: hpa.Spec{
 				Min: 1, Max: 20, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{Name: "tokens", Source: hpa.External, Type: hpa.AverageValue, Target: 800_000}},
@@ -32,7 +32,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	known, err := policy.Ahead(demand, 375*time.Second, hpasim.DefaultSync)
+	known, err := policy.OracleValues(demand, 375*time.Second, hpasim.DefaultSync)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,8 +42,8 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("reactive: cost %.2f, %.1f %% late\n", reactive.Cost(), 100*reactive.LateShare())
-	fmt.Printf("oracle:   cost %.2f, %.1f %% late\n", oracle.Cost(), 100*oracle.LateShare())
+	fmt.Printf("reactive: cost %.2f, %.1f %% late\n", reactive.RelativeCost(), 100*reactive.LateShare())
+	fmt.Printf("oracle:   cost %.2f, %.1f %% late\n", oracle.RelativeCost(), 100*oracle.LateShare())
 	// Output:
 	// reactive: cost 1.24, 17.3 % late
 	// oracle:   cost 1.33, 0.0 % late

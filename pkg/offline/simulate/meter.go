@@ -7,8 +7,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// observedOver is the window of the rate that is observed.
-const observedOver = time.Minute
+// rateWindow is the window of the observed rate.
+const rateWindow = time.Minute
 
 // meter makes observations of the demand's steps.
 type meter struct {
@@ -19,7 +19,7 @@ type meter struct {
 }
 
 func newMeter(step time.Duration, between int) meter {
-	size := max(int(observedOver/step), between, 1)
+	size := max(int(rateWindow/step), between, 1)
 	return meter{newest: trailing.NewRing[float64](size), between: between}
 }
 
@@ -29,8 +29,8 @@ func (m *meter) observation(at time.Time) Observation {
 	return Observation{At: at, Demand: m.mean(m.newest.Cap()), Arrived: m.mean(m.between)}
 }
 
-// mean is that of the newest steps, those that are missing left out; NaN where the newest one is missing. It is summed
-// anew, from the oldest on, so that nothing of what has left the window stays behind.
+// mean averages the newest steps without gaps; NaN if the newest step is a gap. It sums from the oldest step each
+// time, so that no rounding error of old steps remains.
 func (m *meter) mean(steps int) float64 {
 	steps = min(steps, m.newest.Len())
 	if steps == 0 {

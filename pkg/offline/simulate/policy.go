@@ -11,31 +11,31 @@ import (
 // Policy decides what the HPA reads.
 type Policy interface {
 	// Serve takes the newest observation and returns the value that is served until the next one, in the unit of the
-	// demand. NaN serves none: the HPA then keeps the replicas that there are.
+	// demand. With NaN, nothing is served, and the HPA keeps its replicas.
 	Serve(o Observation) float64
 }
 
-// Observation is what is known when a policy is asked.
+// Observation is what a policy knows at a refresh.
 type Observation struct {
-	// At is the time of it. Nothing that arrives then or later is known.
+	// At is its time. Demand that arrives then or later is not known.
 	At time.Time
-	// Demand is the mean of the last minute, as a rate over [1m] is. NaN where the newest sample is missing.
+	// Demand is the mean of the last minute, like a rate over [1m]. NaN if the newest sample is missing.
 	Demand float64
 	// Arrived is the mean since the observation before. NaN where it is missing.
 	Arrived float64
 }
 
-// Pool decides how much capacity waits for replicas.
+// Pool decides how much capacity is held ahead.
 type Pool interface {
-	// Hold takes how the workloads stand at a time and returns how many places to hold for all of them until it is asked
-	// again, beside those that replicas have. Nothing that arrives then or later is known.
-	Hold(at time.Time, all []hpasim.Standing) int
+	// Hold takes the placements of the workloads at a time and returns how many free places to hold for all of them
+	// until the next refresh. Demand that arrives then or later is not known.
+	Hold(at time.Time, all []hpasim.Placement) int
 }
 
-// Values are what a policy serves over a demand, asked every so often, without a workload: what it serves does not depend
-// on how that is scaled. Play them by a Tape.
-func Values(demand forecast.Series, refresh time.Duration, p Policy) ([]float64, error) {
-	if err := checkDemand(demand); err != nil {
+// ServedValues returns what a policy serves over a demand, without a workload: the values do not depend on the
+// scaling. A Tape serves them again.
+func ServedValues(demand forecast.Series, refresh time.Duration, p Policy) ([]float64, error) {
+	if err := validateDemand(demand); err != nil {
 		return nil, err
 	}
 	every, err := wholeSteps(demand.Step, refresh)

@@ -74,7 +74,7 @@ func TestControlPlane(t *testing.T) {
 	c := simulate.Config{
 		Demand: forecast.Series{Start: time.Unix(0, 0).UTC(), Step: fine, Values: make([]float64, length/fine)},
 		Spec: hpasim.Spec{
-			Sync: sync, Capacity: 10, Pod: hpasim.Constant(40 * time.Second),
+			Sync: sync, Capacity: 10, PodLead: hpasim.Constant(40 * time.Second),
 			HPA: hpa.Spec{
 				Min: 1, Max: 20, Cluster: hpa.Cluster{Tolerance: 0.1, DownscaleStabilization: time.Minute},
 				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 10_000}},

@@ -8,9 +8,9 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Resample lays a series on a grid of another step, by lines from one observation to the next; gaps are passed over. The
-// grid begins at the first observation and ends no later than the last. No noise is added: within a coarse step the
-// demand is smoother than it was, for every policy alike.
+// Resample interpolates a series linearly on a grid of another step, across gaps. The grid begins at the first
+// observation and ends no later than the last. No noise is added: within a coarse step the demand is smoother than it
+// was, for every policy.
 func Resample(s forecast.Series, step time.Duration) (forecast.Series, error) {
 	if step <= 0 || s.Step <= 0 {
 		return forecast.Series{}, fmt.Errorf("resample: a step of %s to one of %s, want more than 0", s.Step, step)

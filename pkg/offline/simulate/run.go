@@ -9,27 +9,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
-// Run plays the whole demand to a policy and its workload. It returns what Config.Validate finds.
+// Run simulates a policy and its workload over the whole demand. Its errors are those of Config.Validate.
 func Run(c Config, p Policy) (Report, error) {
-	all, err := Together(c, []Part{{Demand: c.Demand, Policy: p, Record: c.Record}})
+	all, err := RunTogether(c, []PolicyRun{{Demand: c.Demand, Policy: p, Record: c.Record}})
 	if err != nil {
 		return Report{}, err
 	}
 	return all[0], nil
 }
 
-// Part is one of several demands, with the policy that serves it and what sees its steps.
-type Part struct {
+// PolicyRun is one of several demands, with its policy and the recorder of its steps.
+type PolicyRun struct {
 	// Demand is on the grid of the others and as long.
 	Demand forecast.Series
 	Policy Policy
-	Record func(hpasim.Moment)
+	Record func(hpasim.StepResult)
 }
 
-// Together plays several demands at once, each to a policy and a workload of its own, which are of one kind and share nodes
-// and what the Config's Pool holds. The free places are in the last Report. Of the Config its own demand and Record play
-// no part. It returns what Config.Validate finds.
-func Together(c Config, parts []Part) ([]Report, error) {
+// RunTogether simulates several demands at once, each with a policy and a workload of its own. The workloads have the
+// same Spec and share nodes and the places of the Config's Pool. The last Report counts the free places. The Config's
+// own Demand and Record are ignored. Its errors are those of Config.Validate.
+func RunTogether(c Config, parts []PolicyRun) ([]Report, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("simulate: no demand to play")
 	}
@@ -44,7 +44,7 @@ func Together(c Config, parts []Part) ([]Report, error) {
 			return nil, errors.New("simulate: demands on different grids")
 		}
 	}
-	r, err := newRunning(c.filled(), parts)
+	r, err := newPlayback(c.withDefaults(), parts)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +54,12 @@ func Together(c Config, parts []Part) ([]Report, error) {
 	return r.reports, nil
 }
 
-// running is a run under way.
-type running struct {
+// playback is the state of a run.
+type playback struct {
 	Config
-	parts     []Part
+	parts     []PolicyRun
 	workloads []*hpasim.Workload
-	standings []hpasim.Standing
+	standings []hpasim.Placement
 	observed  []meter
 	values    []float64
 	reports   []Report
@@ -67,7 +67,7 @@ type running struct {
 	warm, refresh int
 }
 
-func newRunning(c Config, parts []Part) (*running, error) {
+func newPlayback(c Config, parts []PolicyRun) (*playback, error) {
 	first := make([]float64, len(parts))
 	for i, p := range parts {
 		first[i] = math.NaN()
@@ -75,13 +75,13 @@ func newRunning(c Config, parts []Part) (*running, error) {
 			first[i] = p.Demand.Values[0]
 		}
 	}
-	workloads, err := hpasim.Together(c.Spec, c.Demand.Start, c.Demand.Step, first)
+	workloads, err := hpasim.NewSharingNodes(c.Spec, c.Demand.Start, c.Demand.Step, first)
 	if err != nil {
 		return nil, err
 	}
-	r := &running{
+	r := &playback{
 		Config: c, parts: parts, workloads: workloads, reports: make([]Report, len(parts)),
-		standings: make([]hpasim.Standing, len(parts)), values: make([]float64, len(parts)),
+		standings: make([]hpasim.Placement, len(parts)), values: make([]float64, len(parts)),
 		warm:    int((c.WarmUp + c.Demand.Step - 1) / c.Demand.Step),
 		refresh: int(c.Refresh / c.Demand.Step),
 	}
@@ -91,9 +91,9 @@ func newRunning(c Config, parts []Part) (*running, error) {
 	return r, nil
 }
 
-func (r *running) step(i int) {
+func (r *playback) step(i int) {
 	if i%r.refresh == 0 {
-		r.ask(i)
+		r.updateValues(i)
 	}
 	for j := range r.parts {
 		p := &r.parts[j]
@@ -111,12 +111,12 @@ func (r *running) step(i int) {
 	}
 }
 
-// ask asks the pool and the policies.
-func (r *running) ask(i int) {
+// updateValues asks the pool and the policies.
+func (r *playback) updateValues(i int) {
 	at := r.Demand.TimeAt(i)
 	if r.Pool != nil {
 		for j, w := range r.workloads {
-			r.standings[j] = w.Standing()
+			r.standings[j] = w.Placement()
 		}
 		r.workloads[0].Hold(r.Pool.Hold(at, r.standings))
 	}

@@ -22,7 +22,7 @@ func studied(tb testing.TB, name string) forecast.Series {
 	if dir == "" {
 		tb.Skip("FOREWARM_DATA is unset: it names the folder with outcome/series_15s")
 	}
-	s, err := trace.Open(filepath.Join(dir, "outcome", "series_15s", name+".csv.gz"), "value")
+	s, err := trace.ReadFile(filepath.Join(dir, "outcome", "series_15s", name+".csv.gz"), "value")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestStudy(t *testing.T) {
 		c := simulate.Config{
 			Demand: s, WarmUp: 48 * time.Hour,
 			Spec: hpasim.Spec{
-				Capacity: unit, HPA: stock(row.target, window), Pod: hpasim.Constant(5 * time.Minute),
+				Capacity: unit, HPA: stock(row.target, window), PodLead: hpasim.Constant(5 * time.Minute),
 			},
 		}
 		report, err := simulate.Run(c, simulate.NewTape(studyValues(t, &c, row.policy)))
@@ -97,7 +97,7 @@ func TestStudy(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, pair := range map[string][2]float64{
-			"late": {report.LateShare(), row.late}, "cost": {report.Cost(), row.cost},
+			"late": {report.LateShare(), row.late}, "cost": {report.RelativeCost(), row.cost},
 			"churn": {report.ChurnPerHour(), row.churn},
 		} {
 			if got, want := pair[0], pair[1]; !(math.Abs(got-want) <= 0.001*want) {
@@ -116,12 +116,12 @@ func studyValues(tb testing.TB, c *simulate.Config, name string) []float64 {
 	)
 	switch name {
 	case "stock300":
-		values, err = simulate.Values(c.Demand, step, policy.NewObserved())
+		values, err = simulate.ServedValues(c.Demand, step, policy.NewObserved())
 	case "max15m":
-		values, err = simulate.Values(c.Demand, step, policy.NewMax(15*time.Minute, step))
+		values, err = simulate.ServedValues(c.Demand, step, policy.NewMax(15*time.Minute, step))
 	default:
 		c.HPA.Behavior.Down.Stabilization = 0
-		values, err = policy.Ahead(c.Demand, 5*time.Minute+75*time.Second, step)
+		values, err = policy.OracleValues(c.Demand, 5*time.Minute+75*time.Second, step)
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -135,7 +135,7 @@ func fortnight() forecast.Series { return bursty(1, 14*24*240) }
 // BenchmarkRun is a fortnight of 15 s steps under the stock HPA.
 func BenchmarkRun(b *testing.B) {
 	c := config(scaled(fortnight(), unit))
-	c.Capacity, c.HPA, c.Pod = unit, stock(0.7, 5*time.Minute), hpasim.Constant(5*time.Minute)
+	c.Capacity, c.HPA, c.PodLead = unit, stock(0.7, 5*time.Minute), hpasim.Constant(5*time.Minute)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := simulate.Run(c, policy.NewObserved()); err != nil {

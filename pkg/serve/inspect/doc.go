@@ -2,6 +2,6 @@
 // Forecast as a table row, as JSON, as an SVG plot and as an HTML page.
 //
 // A page behind "kubectl proxy" shares its origin with the whole Kubernetes API, so that a script in it would have the
-// user's rights in the cluster. Pages and plots hold no script and no outside resource, escape every string, and say so
-// to the browser (Content-Security-Policy with sandbox).
+// user's rights in the cluster. Pages and plots have no script and no outside resource, escape every string, and make
+// the browser enforce it (Content-Security-Policy with sandbox).
 package inspect

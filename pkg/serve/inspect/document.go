@@ -19,15 +19,15 @@ var (
 	_ rest.Scoper    = (*document)(nil)
 )
 
-// document is a sub-resource that a browser shows. It is a Connecter because a streamed resource would answer 406 to a
-// browser's Accept.
+// document is a sub-resource for browsers. It is a Connecter because a streamed resource would answer 406 to a
+// browser's Accept header.
 type document struct {
 	storage     *storage
 	contentType string
 	render      func(outlook *v1alpha1.Outlook, now time.Time) ([]byte, error)
 }
 
-// New is an empty outlook: what the sub-resource is of.
+// New is an empty outlook, the parent of the sub-resource.
 func (*document) New() runtime.Object { return &v1alpha1.Outlook{} }
 
 // Destroy has nothing to release.
@@ -36,10 +36,10 @@ func (*document) Destroy() {}
 // NamespaceScoped is true, as for outlooks.
 func (*document) NamespaceScoped() bool { return true }
 
-// ConnectMethods is GET alone.
+// ConnectMethods is GET only.
 func (*document) ConnectMethods() []string { return []string{http.MethodGet} }
 
-// NewConnectOptions says that there are none.
+// NewConnectOptions returns none.
 func (*document) NewConnectOptions() (options runtime.Object, hasPath bool, pathKey string) {
 	return nil, false, ""
 }
@@ -66,6 +66,6 @@ func (d *document) Connect(
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Referrer-Policy", "no-referrer")
 		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(body) //nolint:errcheck // The client has gone; there is nobody to tell.
+		_, _ = w.Write(body) //nolint:errcheck // The client has disconnected.
 	}), nil
 }

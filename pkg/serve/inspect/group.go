@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// Scheme knows the kinds of the inspection API and what every API server needs beside its own.
+// Scheme has the kinds of the inspection API and those that every API server needs.
 func Scheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
@@ -28,8 +28,8 @@ func Scheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// Group is the inspection API over the board, ready to be installed on a generic API server. The clock says how old
-// data is.
+// Group is the inspection API of the board, to be installed on a generic API server. The age of data is measured by
+// now.
 func Group(scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time) *genericapiserver.APIGroupInfo {
 	codecs := serializer.NewCodecFactory(scheme)
 	info := genericapiserver.NewDefaultAPIGroupInfo(
@@ -44,8 +44,8 @@ func Group(scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time) 
 	return &info
 }
 
-// readable offers JSON and YAML only: outlooks have no protobuf form, and a client that offers it first would be turned
-// away.
+// readable offers JSON and YAML only: outlooks have no protobuf form, and a client that prefers protobuf would
+// otherwise be refused.
 type readable struct {
 	runtime.NegotiatedSerializer
 }

@@ -91,10 +91,10 @@ func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
 	if len(s.Path) != 120 || s.Path[0].Quantiles["0.95"] <= *s.Path[0].Point {
 		t.Errorf("%d steps of path, the first %+v", len(s.Path), s.Path[0])
 	}
-	if last := s.Past[len(s.Past)-1]; last.Observed != nil || last.Forecast == nil {
+	if last := s.Past[len(s.Past)-1]; last.Actual != nil || last.Forecast == nil {
 		t.Errorf("the open window shows %+v, want a forecast and nothing observed", last)
 	}
-	if n := len(s.Candidates); n != 4 || !s.Candidates[0].Chosen || s.Candidates[1].Chosen {
+	if n := len(s.Candidates); n != 4 || !s.Candidates[0].Selected || s.Candidates[1].Selected {
 		t.Errorf("candidates %+v", s.Candidates)
 	}
 	if o.Labels[v1alpha1.LabelState] != "Ready" || o.Labels[v1alpha1.LabelModel] != "arima" {
@@ -103,7 +103,7 @@ func TestOutlookSaysWhatIsServedAndWhy(t *testing.T) {
 }
 
 func TestOutlookOfAnObjective(t *testing.T) {
-	s := inspect.Outlook(snapshottest.Outcome(snapshottest.Key("outcome")), snapshottest.Now()).Status
+	s := inspect.Outlook(snapshottest.WithObjective(snapshottest.Key("objective")), snapshottest.Now()).Status
 	if s.Late == nil || *s.Late != 0.01 || s.Quantile != nil {
 		t.Errorf("late %v, quantile %v; want 0.01 and none", s.Late, s.Quantile)
 	}
@@ -133,7 +133,7 @@ func poison(e *snapshot.Entry) {
 		e.Path[i].Point, e.Path[i].Quantiles = nan, [3]float64{inf, nan, 1}
 	}
 	for i := range e.Past {
-		e.Past[i].Forecast, e.Past[i].Observed = nan, inf
+		e.Past[i].Forecast, e.Past[i].Actual = nan, inf
 	}
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
@@ -299,8 +299,8 @@ func wellFormed(t *testing.T, svg string) {
 	}
 }
 
-// odd are entries at the edge of what can be drawn.
-func odd() map[string]*snapshot.Entry {
+// oddEntries are entries at the edge of what can be drawn.
+func oddEntries() map[string]*snapshot.Entry {
 	out := make(map[string]*snapshot.Entry)
 	for _, name := range []string{"zero", "one-point", "poisoned", "huge", "tiny", "gaps", "future"} {
 		out[name] = snapshottest.Ready(snapshottest.Key(name))
@@ -328,7 +328,7 @@ func odd() map[string]*snapshot.Entry {
 
 func TestPlotOfEverything(t *testing.T) {
 	entries := snapshottest.EveryState()
-	for _, e := range odd() {
+	for _, e := range oddEntries() {
 		entries = append(entries, e)
 	}
 	board := snapshottest.Board(entries...)
@@ -355,7 +355,7 @@ func TestPlotOfEverything(t *testing.T) {
 func TestHostileStringsAreEscaped(t *testing.T) {
 	const attack = `</title></svg></pre><script>alert(1)</script><img src=x onerror=alert(1)>"'` + "\x00\x1b\u202e"
 	e := snapshottest.FallingBack(snapshottest.Key("hostile"))
-	e.Unit, e.Model, e.Choice.Name, e.Workload, e.LeadSource = attack, attack, attack, "Deployment/"+attack, attack
+	e.Unit, e.Model, e.Choice.Selected, e.Workload, e.LeadSource = attack, attack, attack, "Deployment/"+attack, attack
 	e.Fallback = false
 	e.Conditions[0].Message, e.Conditions[0].Reason, e.Conditions[0].Type = attack, attack, attack
 	e.Candidates[0].Title, e.Candidates[0].Name, e.Candidates[3].Error = attack, attack, attack
@@ -388,7 +388,7 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"<svg", "HorizontalPodAutoscaler", "describedObject", "arima took over at a pinball loss of 0.0231", "ARIMA(1,1,1)", "free baseline",
+		"<svg", "HorizontalPodAutoscaler", "describedObject", "arima is selected: its pinball loss is lower, 0.0231", "ARIMA(1,1,1)", "baseline",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not show %q", want)

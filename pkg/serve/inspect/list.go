@@ -18,7 +18,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// listPage makes outlooks of those entries that the options leave, up to the limit. Only what is in the answer is made.
+// listPage makes outlooks of the entries that the options select, up to the limit. No other outlook is made.
 func listPage(
 	entries []*snapshot.Entry, options *internalversion.ListOptions, now time.Time,
 ) (*v1alpha1.OutlookList, error) {
@@ -27,7 +27,7 @@ func listPage(
 		return nil, err
 	}
 	entries = slices.DeleteFunc(entries, func(e *snapshot.Entry) bool {
-		return !behind(after, e.Key) || !selected(e, options, now)
+		return !isAfter(after, e.Key) || !matchesSelectors(e, options, now)
 	})
 	list := &v1alpha1.OutlookList{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind + "List"},
@@ -45,7 +45,7 @@ func listPage(
 	return list, nil
 }
 
-func selected(e *snapshot.Entry, options *internalversion.ListOptions, now time.Time) bool {
+func matchesSelectors(e *snapshot.Entry, options *internalversion.ListOptions, now time.Time) bool {
 	if s := options.LabelSelector; s != nil && !s.Empty() && !s.Matches(labels.Set(objectMeta(e, now).Labels)) {
 		return false
 	}
@@ -54,12 +54,12 @@ func selected(e *snapshot.Entry, options *internalversion.ListOptions, now time.
 		s.Matches(fields.Set{"metadata.name": e.Key.Name, "metadata.namespace": e.Key.Namespace})
 }
 
-// behind says whether the key comes after the last one of the part before.
-func behind(after, key snapshot.Key) bool {
+// isAfter reports whether a key comes after the last one of the previous part.
+func isAfter(after, key snapshot.Key) bool {
 	return cmp.Or(cmp.Compare(key.Namespace, after.Namespace), cmp.Compare(key.Name, after.Name)) > 0
 }
 
-// A continue token is the last key of the part before it, so that it outlives a refresh and a restart.
+// A continue token is the last key of the previous part, so that it stays valid after a refresh and a restart.
 func writeContinue(key snapshot.Key) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(key.String()))
 }
@@ -72,7 +72,7 @@ func readContinue(token string) (snapshot.Key, error) {
 	namespace, name, found := strings.Cut(string(text), "/")
 	if err != nil || !found {
 		return snapshot.Key{}, apierrors.NewBadRequest(
-			fmt.Sprintf("continue token %.64q is none of ours: list again without it", token))
+			fmt.Sprintf("continue token %.64q is not valid: list again without it", token))
 	}
 	return snapshot.Key{Namespace: namespace, Name: name}, nil
 }

@@ -17,20 +17,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// Outlook is the entry as the API shows it at the time now, which decides whether its data is still good to serve.
+// Outlook is the entry in the API at the time now, which decides whether its data is stale.
 func Outlook(e *snapshot.Entry, now time.Time) v1alpha1.Outlook {
 	return v1alpha1.Outlook{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.Kind},
 		ObjectMeta: objectMeta(e, now),
-		Status:     status(e, now),
+		Status:     outlookStatus(e, now),
 	}
 }
 
 func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 	labels := map[string]string{v1alpha1.LabelState: string(e.StateAt(now))}
 	further := map[string]string{v1alpha1.LabelModel: strings.ReplaceAll(e.Model, " ", "-")}
-	if e.Outcome != nil {
-		further[v1alpha1.LabelObjective] = string(e.Outcome.Verdict)
+	if e.Objective != nil {
+		further[v1alpha1.LabelObjective] = string(e.Objective.Verdict)
 	}
 	for name, value := range further {
 		if value != "" && len(validation.IsValidLabelValue(value)) == 0 {
@@ -40,30 +40,30 @@ func objectMeta(e *snapshot.Entry, now time.Time) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: e.Key.Namespace, Name: e.Key.Name, Generation: e.Generation, Labels: labels}
 }
 
-func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
+func outlookStatus(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 	lead := metav1.Duration{Duration: e.Lead}
 	s := v1alpha1.OutlookStatus{
-		State:       string(e.StateAt(now)),
-		Conditions:  each(e.Conditions, condition),
-		Observed:    finite(&e.Observed),
-		Unit:        e.Unit,
-		Window:      metav1.Duration{Duration: e.Window},
-		LeadTime:    v1alpha1.LeadTime{Duration: lead, Source: e.LeadSource, WarmPool: e.LeadPool},
-		Serve:       string(cmp.Or(e.Policy.Mode, decide.Floor)),
-		Step:        metav1.Duration{Duration: e.Step},
-		Workload:    e.Workload,
-		Model:       e.Model,
-		PathModel:   e.PathModel,
-		ModelReason: e.ModelReason(),
-		Skill:       finite(&e.Skill),
-		Coverage:    finite(&e.Coverage),
-		Fallbacks:   int64(min(e.Fallbacks, math.MaxInt64)),
-		Outcome:     outcomeOf(e),
-		Candidates:  candidates(e),
-		Path:        path(e.Path),
-		Past:        each(e.Past, past),
-		Recent:      recent(e),
-		Repairs:     each(e.Repairs, repaired),
+		State:           string(e.StateAt(now)),
+		Conditions:      convertEach(e.Conditions, condition),
+		Observed:        finite(&e.Observed),
+		Unit:            e.Unit,
+		Window:          metav1.Duration{Duration: e.Window},
+		LeadTime:        v1alpha1.LeadTime{Duration: lead, Source: e.LeadSource, WarmPool: e.LeadPool},
+		Serve:           string(cmp.Or(e.Policy.Mode, decide.Floor)),
+		Step:            metav1.Duration{Duration: e.Step},
+		Workload:        e.Workload,
+		Model:           e.Model,
+		PathModel:       e.PathModel,
+		ModelReason:     e.ModelReason(),
+		Skill:           finite(&e.Skill),
+		Coverage:        finite(&e.Coverage),
+		Fallbacks:       int64(min(e.Fallbacks, math.MaxInt64)),
+		Objective:       objectiveStatus(e),
+		Candidates:      candidates(e),
+		Path:            pathSteps(e.Path),
+		Past:            convertEach(e.Past, pastForecast),
+		Recent:          recentSamples(e),
+		Classifications: convertEach(e.Classifications, classification),
 	}
 	if !e.SampleTime.IsZero() {
 		s.SampleTime = new(utc(e.SampleTime))
@@ -72,9 +72,9 @@ func status(e *snapshot.Entry, now time.Time) v1alpha1.OutlookStatus {
 	return s
 }
 
-// setServed says what the metrics APIs answer now, or why they do not.
+// setServed sets the value that the metrics APIs serve now, or why they serve none.
 func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
-	answer, err := e.Answer(decide.Selection{}, now)
+	answer, err := e.Answer(decide.Overrides{}, now)
 	if err != nil {
 		s.Reason = strings.TrimPrefix(err.Error(), snapshot.ErrNotServing.Error()+": ")
 	} else {
@@ -82,10 +82,10 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 	}
 	switch {
 	case e.State == snapshot.Invalid || e.State == snapshot.FallingBack:
-		// No policy was read, or nothing that was asked rules.
-	case e.Policy.ByOutcome() && e.Policy.CostRatio > 0:
+		// There is no policy, or the fallback serves.
+	case e.Policy.ByHeadroom() && e.Policy.CostRatio > 0:
 		s.CostRatio = finite(&e.Policy.CostRatio)
-	case e.Policy.ByOutcome():
+	case e.Policy.ByHeadroom():
 		s.Late = finite(&e.Policy.Late)
 	default:
 		level := e.Policy.Level()
@@ -93,8 +93,8 @@ func setServed(s *v1alpha1.OutlookStatus, e *snapshot.Entry, now time.Time) {
 	}
 }
 
-// each is what the API shows of each of a slice.
-func each[T, U any](in []T, show func(*T) U) []U {
+// convertEach converts each element of a slice.
+func convertEach[T, U any](in []T, show func(*T) U) []U {
 	out := make([]U, len(in))
 	for i := range in {
 		out[i] = show(&in[i])
@@ -113,35 +113,35 @@ func condition(c *snapshot.Condition) v1alpha1.Condition {
 }
 
 func candidates(e *snapshot.Entry) []v1alpha1.Candidate {
-	levels := names(windowpeak.Levels())
+	levels := levelNames(windowpeak.QuantileLevels())
 	window := func(w *windowpeak.Window) v1alpha1.Window {
 		horizon := metav1.Duration{Duration: w.Horizon}
-		return v1alpha1.Window{Horizon: horizon, Quantiles: quantiles(levels, w.Quantiles[:])}
+		return v1alpha1.Window{Horizon: horizon, Quantiles: byLevel(levels, w.Quantiles[:])}
 	}
-	return each(e.Candidates, func(c *snapshot.Candidate) v1alpha1.Candidate {
+	return convertEach(e.Candidates, func(c *snapshot.Candidate) v1alpha1.Candidate {
 		return v1alpha1.Candidate{
-			Name: c.Name, Title: c.Title, Chosen: c.Name == e.Model, Free: c.Free, Error: c.Error,
+			Name: c.Name, Title: c.Title, Selected: c.Name == e.Model, Baseline: c.Baseline, Error: c.Error,
 			Loss: finite(&c.Loss), Skill: finite(&c.Skill), Coverage: finite(&c.Coverage),
-			Windows: each(c.Windows, window),
+			Windows: convertEach(c.Windows, window),
 		}
 	})
 }
 
-func path(in []snapshot.PathStep) []v1alpha1.PathStep {
+func pathSteps(in []snapshot.PathStep) []v1alpha1.PathStep {
 	probabilities := snapshot.PathLevels()
-	levels := names(probabilities[:])
-	return each(in, func(p *snapshot.PathStep) v1alpha1.PathStep {
+	levels := levelNames(probabilities[:])
+	return convertEach(in, func(p *snapshot.PathStep) v1alpha1.PathStep {
 		return v1alpha1.PathStep{
-			Time: utc(p.Time), Point: finite(&p.Point), Quantiles: quantiles(levels, p.Quantiles[:]),
+			Time: utc(p.Time), Point: finite(&p.Point), Quantiles: byLevel(levels, p.Quantiles[:]),
 		}
 	})
 }
 
-func past(p *snapshot.Past) v1alpha1.PastForecast {
-	return v1alpha1.PastForecast{Time: utc(p.Time), Forecast: finite(&p.Forecast), Observed: finite(&p.Observed)}
+func pastForecast(p *snapshot.Past) v1alpha1.PastForecast {
+	return v1alpha1.PastForecast{Time: utc(p.Time), Forecast: finite(&p.Forecast), Actual: finite(&p.Actual)}
 }
 
-func recent(e *snapshot.Entry) []v1alpha1.Sample {
+func recentSamples(e *snapshot.Entry) []v1alpha1.Sample {
 	out := make([]v1alpha1.Sample, e.Recent.Len())
 	for i := range out {
 		out[i] = v1alpha1.Sample{Time: utc(e.Recent.TimeAt(i)), Observed: finite(&e.Recent.Values[i])}
@@ -149,15 +149,15 @@ func recent(e *snapshot.Entry) []v1alpha1.Sample {
 	return out
 }
 
-func repaired(span *classify.Span) v1alpha1.Repair {
-	return v1alpha1.Repair{
-		From: utc(span.From), To: utc(span.To), Kind: span.Cause.Kind().String(), Why: span.Cause.String(),
+func classification(span *classify.Span) v1alpha1.Classification {
+	return v1alpha1.Classification{
+		From: utc(span.From), To: utc(span.To), Kind: span.Cause.Kind().String(), Message: span.Cause.String(),
 		Samples: int32(min(span.Samples, math.MaxInt32)), //nolint:gosec // It is bounded.
 	}
 }
 
-// names are levels as JSON keys.
-func names(levels []float64) []string {
+// levelNames are quantile levels as JSON keys.
+func levelNames(levels []float64) []string {
 	out := make([]string, len(levels))
 	for i, level := range levels {
 		out[i] = strconv.FormatFloat(level, 'g', -1, 64)
@@ -165,8 +165,8 @@ func names(levels []float64) []string {
 	return out
 }
 
-// quantiles are those that are finite, by the name of their level.
-func quantiles(names []string, values []float64) map[string]float64 {
+// byLevel is the finite quantiles by the names of their levels.
+func byLevel(names []string, values []float64) map[string]float64 {
 	out := make(map[string]float64, len(names))
 	for i, name := range names {
 		if finite(&values[i]) != nil {
@@ -176,7 +176,7 @@ func quantiles(names []string, values []float64) map[string]float64 {
 	return out
 }
 
-// finite is the number in its place (entries never change), or nil where it is none that JSON can carry.
+// finite returns the pointer (entries never change), or nil for a number that JSON cannot represent.
 func finite(v *float64) *float64 {
 	if math.IsNaN(*v) || math.IsInf(*v, 0) {
 		return nil

@@ -6,11 +6,13 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
@@ -20,47 +22,48 @@ var pageSource string
 
 //nolint:gochecknoglobals // Parsed once.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": number, "percent": percent, "late": lateShare, "multiple": multiple, "times": times, "replicas": Replicas,
-	"uncalibrated": Uncalibrated,
+	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
+	"uncalibrated": UncalibratedMessage,
 }).Parse(pageSource))
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	*v1alpha1.Outlook
 
-	Now       time.Time
-	Plot      template.HTML
-	Facts     []fact
-	Objective *objective
-	// Repairs are the newest times at which the demand was not simply what was read.
-	Repairs []repairRow
-	HPA     hpaExample
+	Style                 template.CSS
+	Now                   time.Time
+	PastChart, AheadChart template.HTML
+	Legend                []pageKey
+	Facts                 []fact
+	Objective             *objectivePanel
+	// Classifications are the newest times of censored or masked demand.
+	Classifications []classificationRow
+	HPA             hpaExample
 }
 
-// fact is one number on the page with its name and what it means.
+// fact is one number on the page with its name and an explanation.
 type fact struct{ Name, Value, Unit, Note string }
 
-// hpaExample fills the manifest that points an HPA at the Forecast. Target is empty where it is not known what a replica
-// sustains.
+// hpaExample is the data of the example HPA. Target is empty if the target per replica is not known.
 type hpaExample struct {
 	Namespace, Name, Kind, Workload, Target string
 	Min, Max                                int32
 }
 
-// renderPage is the outlook as an HTML page that needs nothing beside itself.
+// renderPage is the outlook as an HTML page without outside resources.
 func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
-	svg, err := drawing(o, now, false)
+	past, ahead, err := pageCharts(&o.Status, now)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	var out bytes.Buffer
 	err = pageTemplate.Execute(&out, page{
-		Outlook: o, Now: now.UTC(),
-		Plot:      template.HTML(svg), //nolint:gosec // Our own drawing, which escapes its strings.
-		Facts:     facts(&o.Status, now),
-		Objective: objectiveOf(&o.Status),
-		Repairs:   repairRows(o.Status.Repairs, o.Status.Step.Duration),
-		HPA:       example(o),
+		Outlook: o, Style: chart.Style(), Now: now.UTC(),
+		PastChart: past, AheadChart: ahead, Legend: pageLegend(o.Status.Classifications),
+		Facts:           facts(&o.Status, now),
+		Objective:       newObjectivePanel(&o.Status),
+		Classifications: classificationRows(o.Status.Classifications, o.Status.Step.Duration),
+		HPA:             newHPAExample(o),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
@@ -68,30 +71,63 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	return []byte(printable.Text(out.String())), nil
 }
 
+// pageCharts are the panels of the plot as charts that the page stretches to its width.
+func pageCharts(s *v1alpha1.OutlookStatus, now time.Time) (past, ahead template.HTML, err error) {
+	before, after := pastPanel(s, now), aheadPanel(s, now)
+	before.ID, before.Title, before.Description = "past", "The last day of demand", plotDescription(s)
+	after.ID, after.Title, after.Description = "ahead", "The forecast", headline(s)
+	if past, err = before.SVG(); err != nil {
+		return "", "", err
+	}
+	ahead, err = after.SVG()
+	return past, ahead, err
+}
+
+// pageKey is an entry of the page's legend.
+type pageKey struct{ Class, Name string }
+
+func pageLegend(classifications []v1alpha1.Classification) []pageKey {
+	out := []pageKey{
+		{"line observed", "observed"},
+		{"line then", "served"},
+		{"dot", "actual window peak"},
+		{"line expected", "point forecast"},
+		{"fan", "median to quantiles 0.8 and 0.95"},
+		{"line served", "served now, over the lead window"},
+	}
+	if slices.ContainsFunc(classifications, isCensored) {
+		out = append(out, pageKey{"censored", "censored (saturated)"})
+	}
+	if slices.ContainsFunc(classifications, isMasked) {
+		out = append(out, pageKey{"masked", "masked"})
+	}
+	return out
+}
+
 func facts(s *v1alpha1.OutlookStatus, now time.Time) []fact {
 	return []fact{
 		{"Served", number(s.Served), unit(s, s.Served), servedNote(s)},
-		{"Now", number(s.Observed), unit(s, s.Observed), "observed, " + Age(s, now) + " ago"},
+		{"Observed", number(s.Observed), unit(s, s.Observed), SampleAge(s, now) + " ago"},
 		{"Lead time", span(s.LeadTime.Duration.Duration), "", cmp.Or(s.LeadTime.Source, unknown)},
-		{"Window", span(s.Window.Duration), "", "how far the value looks ahead"},
-		{"Model", cmp.Or(s.Model, unknown), "", chosenTitle(s)},
-		{"Skill", percent(s.Skill), "", "less " + lossOf(s) + " than the last value"},
-		{"Coverage", percent(s.Coverage), "", "of past windows stayed within the served value"},
+		{"Lead window", span(s.Window.Duration), "", "lead time, HPA sync, step and metric lag"},
+		{"Model", cmp.Or(s.Model, unknown), "", selectedTitle(s)},
+		{"Skill", percent(s.Skill), "", "less " + lossName(s) + " than the last value"},
+		{"Coverage", percent(s.Coverage), "", "of past window peaks were within the forecast"},
 	}
 }
 
-// lossOf is what the model was chosen by.
-func lossOf(s *v1alpha1.OutlookStatus) string {
-	if s.Outcome != nil {
-		return string(decide.Bill)
+// lossName is the loss of the selection.
+func lossName(s *v1alpha1.OutlookStatus) string {
+	if s.Objective != nil {
+		return string(decide.RelativeCost)
 	}
-	return string(decide.Pinball)
+	return string(decide.PinballLoss)
 }
 
-// chosenTitle is the chosen model in the field's words; the fallback has none.
-func chosenTitle(s *v1alpha1.OutlookStatus) string {
+// selectedTitle is the title of the selected candidate; empty for the fallback.
+func selectedTitle(s *v1alpha1.OutlookStatus) string {
 	for _, c := range s.Candidates {
-		if c.Chosen {
+		if c.Selected {
 			return c.Title
 		}
 	}
@@ -109,25 +145,25 @@ func unit(s *v1alpha1.OutlookStatus, of *float64) string {
 func servedNote(s *v1alpha1.OutlookStatus) string {
 	switch {
 	case s.Served == nil:
-		return "nothing is served: the HPA keeps what it has"
+		return "no value is served: the HPA keeps its replicas"
 	case s.Late != nil:
-		return "so that at most " + level(s)
+		return "at most " + objectiveText(s)
 	case s.CostRatio != nil:
-		return "the cheapest where late demand costs " + level(s) + " an idle replica"
+		return "lowest cost if late demand costs " + objectiveText(s) + " an idle replica"
 	case s.Quantile != nil:
-		return "quantile " + level(s) + " of the window's maximum"
+		return "quantile " + objectiveText(s) + " of the window peak"
 	}
-	return "the fallback"
+	return "by the fallback"
 }
 
-func example(o *v1alpha1.Outlook) hpaExample {
+func newHPAExample(o *v1alpha1.Outlook) hpaExample {
 	kind, workload, found := strings.Cut(o.Status.Workload, "/")
 	if !found {
 		kind, workload = "Deployment", o.Name
 	}
 	out := hpaExample{Namespace: o.Namespace, Name: o.Name, Kind: kind, Workload: workload, Min: 1, Max: 10}
-	if fares := o.Status.Outcome; fares != nil && len(fares.Scalings) > 0 && fares.Scalings[0].Target != nil {
-		s := fares.Scalings[0]
+	if fares := o.Status.Objective; fares != nil && len(fares.Autoscalers) > 0 && fares.Autoscalers[0].Target != nil {
+		s := fares.Autoscalers[0]
 		out.Target = strconv.FormatFloat(*s.Target, 'f', -1, 64)
 		if s.MaxReplicas < unbounded {
 			out.Min, out.Max = s.MinReplicas, s.MaxReplicas
@@ -136,7 +172,7 @@ func example(o *v1alpha1.Outlook) hpaExample {
 	return out
 }
 
-// StateClass is the state as a CSS class: what is well, what needs a look, what serves nothing.
+// StateClass is the CSS class of the state: good, fair, or poor if no value is served.
 func (p page) StateClass() string {
 	switch p.Status.State {
 	case "Ready":
@@ -147,5 +183,5 @@ func (p page) StateClass() string {
 	return "poor"
 }
 
-// Time is a moment in words, UTC.
+// Time is a time as text, in UTC.
 func (page) Time(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }

@@ -26,7 +26,7 @@ var (
 	_ rest.CategoriesProvider   = (*storage)(nil)
 )
 
-// storage serves outlooks out of the board.
+// storage serves outlooks from the board.
 type storage struct {
 	board *snapshot.Board
 	now   func() time.Time
@@ -38,19 +38,19 @@ func (*storage) New() runtime.Object { return &v1alpha1.Outlook{} }
 // NewList is an empty list of outlooks.
 func (*storage) NewList() runtime.Object { return &v1alpha1.OutlookList{} }
 
-// Destroy has nothing to release.
+// Destroy releases nothing.
 func (*storage) Destroy() {}
 
-// NamespaceScoped is true: an outlook lives where its Forecast does.
+// NamespaceScoped is true: an outlook has the namespace of its Forecast.
 func (*storage) NamespaceScoped() bool { return true }
 
-// GetSingularName is how kubectl may name one.
+// GetSingularName is the singular name for kubectl.
 func (*storage) GetSingularName() string { return "outlook" }
 
-// ShortNames are what kubectl takes for outlooks.
+// ShortNames are the short names for kubectl.
 func (*storage) ShortNames() []string { return []string{"ol"} }
 
-// Categories are the groups of resources that outlooks belong to: kubectl get forewarm.
+// Categories are those of outlooks: kubectl get forewarm.
 func (*storage) Categories() []string { return []string{"forewarm"} }
 
 // Get is one outlook in full.
@@ -63,7 +63,7 @@ func (s *storage) Get(ctx context.Context, name string, _ *metav1.GetOptions) (r
 	return &outlook, nil
 }
 
-// List is the outlooks of a namespace, or of all, that the selectors leave, a part at a time where a limit is set.
+// List is the outlooks of a namespace, or of all, that the selectors match; with a limit, one part at a time.
 func (s *storage) List(ctx context.Context, options *internalversion.ListOptions) (runtime.Object, error) {
 	newest := s.board.Load()
 	if newest == nil {
@@ -72,7 +72,7 @@ func (s *storage) List(ctx context.Context, options *internalversion.ListOptions
 	if options == nil {
 		options = &internalversion.ListOptions{}
 	}
-	return listPage(newest.All(request.NamespaceValue(ctx)), options, s.now())
+	return listPage(newest.Entries(request.NamespaceValue(ctx)), options, s.now())
 }
 
 func (s *storage) entry(ctx context.Context, name string) (*snapshot.Entry, error) {
@@ -89,5 +89,5 @@ func (s *storage) entry(ctx context.Context, name string) (*snapshot.Entry, erro
 }
 
 func noData() error {
-	return apierrors.NewServiceUnavailable("forewarm has no data yet: its first refresh is under way")
+	return apierrors.NewServiceUnavailable("forewarm has no data yet: the first refresh is in progress, try again")
 }

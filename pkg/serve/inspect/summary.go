@@ -5,69 +5,71 @@ import (
 	"math"
 
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// summary says what became of the demand by the served value and by the observed one, and what that saves or costs.
-func summary(o *v1alpha1.Outcome, shadow bool) string {
+// objectiveSummary compares the simulated autoscaler on the served value with that on the observed demand.
+func objectiveSummary(o *v1alpha1.Objective, shadow bool) string {
 	switch {
 	case o.Over.Duration <= 0:
-		return "No demand was played yet."
+		return "No demand has been simulated yet."
 	case o.Served.Late == nil || o.Observed.Late == nil:
-		return "No demand came in the last " + humanize.Period(o.Over.Duration) + ": there is nothing to account for."
+		return "There was no demand in the last " + humanize.Period(o.Over.Duration) + "."
 	}
 	by := "the autoscaler"
-	if len(o.Scalings) > 0 {
-		by = o.Scalings[0].By
+	if len(o.Autoscalers) > 0 {
+		by = o.Autoscalers[0].Name
 	}
-	text := fmt.Sprintf("A shadow of %s played the last %s of demand: on forewarm's value %s of it was late at %s the "+
-		"demand's own replica-hours, on the observed demand, without headroom, %s at %s.", by, humanize.Period(o.Over.Duration),
-		lateShare(o.Served.Late), times(o.Served.Cost), lateShare(o.Observed.Late), times(o.Observed.Cost))
+	text := fmt.Sprintf("In a simulation of %s over the last %s, %s of the demand was late at relative cost %s on "+
+		"Forewarm's value, and %s at %s on the observed demand without headroom.", by, humanize.Period(o.Over.Duration),
+		lateShare(o.Served.Late), significant(o.Served.RelativeCost),
+		lateShare(o.Observed.Late), significant(o.Observed.RelativeCost))
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
 		return text
 	}
-	return text + " " + saving(o, shadow) + reactive(o)
+	return text + " " + saving(o, shadow) + compareWithLastValue(o)
 }
 
-// reactive compares what serves with the best that can be done without a forecast, at the same lateness or cost
-// ratio: the last value under a margin of its own. It is what a share saved of a rule without headroom cannot say.
-func reactive(o *v1alpha1.Outcome) string {
-	serves, last := rivals(o)
+// compareWithLastValue compares the selected candidate with the best autoscaler without a forecast, under the same
+// objective or cost ratio: the last value with headroom of its own. That is fairer than a comparison without headroom.
+func compareWithLastValue(o *v1alpha1.Objective) string {
+	selected, last := selectedAndLastValue(o)
 	switch {
-	case serves == nil || last == nil || serves == last || serves.Cost == nil || last.Cost == nil || !serves.Meets:
+	case selected == nil || last == nil || selected == last || !selected.MeetsObjective,
+		selected.RelativeCost == nil || last.RelativeCost == nil:
 		return ""
 	case o.CostRatio != nil:
-		return fmt.Sprintf(" At that cost ratio the last value with a margin of its own would leave %s late at "+
-			"%s; what serves leaves %s at %s.", lateShare(last.Late), times(last.Cost), lateShare(serves.Late), times(serves.Cost))
-	case !last.Meets:
-		return fmt.Sprintf(" The last value with a margin of its own would not keep the objective: %s late at %s.",
-			lateShare(last.Late), times(last.Cost))
+		return fmt.Sprintf(" At this cost ratio the last value with its own headroom leaves %s late at relative "+
+			"cost %s; the selected candidate leaves %s at %s.", lateShare(last.Late), significant(last.RelativeCost),
+			lateShare(selected.Late), significant(selected.RelativeCost))
+	case !last.MeetsObjective:
+		return fmt.Sprintf(" The last value with its own headroom misses the objective: %s late at relative cost %s.",
+			lateShare(last.Late), significant(last.RelativeCost))
 	}
-	return fmt.Sprintf(" To keep the objective, the last value with a margin of its own would take %s; "+
-		"what serves takes %s.", times(last.Cost), times(serves.Cost))
+	return fmt.Sprintf(" To meet the objective, the last value with its own headroom needs relative cost %s; the "+
+		"selected candidate needs %s.", significant(last.RelativeCost), significant(selected.RelativeCost))
 }
 
-// What is smaller is no difference to speak of: a share of the cost, and of the demand.
+// Smaller differences are not reported: a share of the cost, and of the demand.
 const (
 	smallCost = 0.005
 	smallLate = 0.00005
 )
 
-// saving says what the served value saves or costs against the observed one, or would where it is only watched.
-func saving(o *v1alpha1.Outcome, shadow bool) string {
-	saves, costs, spares, makes, leaves := "saves", "costs", "spares", "makes", "leaves"
-	who := "Forewarm's value"
+// saving compares the served value with the observed one; in shadow mode, what the forecast would have saved.
+func saving(o *v1alpha1.Objective, shadow bool) string {
+	saves, costs, is := "saves", "costs", "is"
+	subject := "Forewarm's value"
 	if shadow {
-		who = "Forewarm only watches (serve: Shadow); its value"
-		saves, costs = "would have saved", "would have cost"
-		spares, makes, leaves = "spared", "made", "left"
+		subject = "Forewarm's value is not served (serve: Shadow). It"
+		saves, costs, is = "would have saved", "would have cost", "would have been"
 	}
-	return fmt.Sprintf("%s %s and %s.", who, hoursSaved(o, saves, costs), lateSaved(o, spares, makes, leaves))
+	return fmt.Sprintf("%s %s, and %s %s late.", subject, hoursSaved(o, saves, costs), lateSaved(o), is)
 }
 
-func hoursSaved(o *v1alpha1.Outcome, saves, costs string) string {
+func hoursSaved(o *v1alpha1.Objective, saves, costs string) string {
 	saved, paid := *o.Saved.ReplicaHours, *o.Observed.ReplicaHours
 	size := math.Abs(saved)
 	part := ""
@@ -78,58 +80,60 @@ func hoursSaved(o *v1alpha1.Outcome, saves, costs string) string {
 	case size <= smallCost*paid:
 		return costs + " as many replica-hours"
 	case saved < 0:
-		return fmt.Sprintf("%s %s replica-hours more%s", costs, number(&size), part)
+		return fmt.Sprintf("%s %s more replica-hours%s", costs, number(&size), part)
 	}
 	return fmt.Sprintf("%s %s replica-hours%s", saves, number(&size), part)
 }
 
-func lateSaved(o *v1alpha1.Outcome, spares, makes, leaves string) string {
-	spared := *o.Saved.Late
-	size := math.Abs(spared)
+func lateSaved(o *v1alpha1.Objective) string {
+	saved := *o.Saved.Late
+	size := math.Abs(saved)
 	switch {
 	case size < smallLate:
-		return leaves + " as much of the demand late"
-	case spared < 0:
-		return fmt.Sprintf("%s %s more of the demand late", makes, humanize.Late(size))
+		return "as much of the demand"
+	case saved < 0:
+		return humanize.LateShare(size) + " more of the demand"
 	}
-	return fmt.Sprintf("%s %s of the demand from being late", spares, humanize.Late(size))
+	return humanize.LateShare(size) + " less of the demand"
 }
 
-// marginWords say what is expected of a margin, and of its neighbours on the curve that it was read from.
-func marginWords(s outcome.Scaled) string {
-	if finite(&s.K) == nil || finite(&s.Expected) == nil || len(s.Curve.Points) == 0 {
+// headroomReason reports the expected lateness and cost of a headroom multiplier, and of its neighbours on the curve.
+func headroomReason(s objective.AutoscalerReport) string {
+	if finite(&s.Headroom) == nil || finite(&s.ExpectedLate) == nil || len(s.Curve.Points) == 0 {
 		return ""
 	}
-	own := s.Curve.At(s.K)
-	return fmt.Sprintf("k = %s is expected to leave %s late at %s the demand's own replica-hours%s%s.",
-		multiple(&s.K), humanize.Late(s.Expected), times(finite(&own.Cost)), neighbour(s, -1), neighbour(s, 1))
+	own := s.Curve.At(s.Headroom)
+	return fmt.Sprintf("With headroom %s, %s of the demand is expected to be late at relative cost %s%s%s.",
+		significant(&s.Headroom), humanize.LateShare(s.ExpectedLate), significant(finite(&own.RelativeCost)),
+		neighbour(s, -1), neighbour(s, 1))
 }
 
-// neighbour is what the point of the curve would do that is next to the margin in a direction, −1 or 1, by a digit that is
-// seen; empty where there is none.
-func neighbour(s outcome.Scaled, direction float64) string {
+// neighbour reports the next point of the curve in a direction, −1 or 1, that differs in the digits shown; empty if
+// there is none.
+func neighbour(s objective.AutoscalerReport, direction float64) string {
 	const least = 0.05
 	words, distance := "", math.Inf(1)
 	for _, p := range s.Curve.Points {
-		if d := direction * (p.K - s.K); d >= least && d < distance && finite(&p.Late) != nil {
+		if d := direction * (p.Multiplier - s.Headroom); d >= least && d < distance && finite(&p.Late) != nil {
 			distance = d
-			late, cost := humanize.Late(p.Late), times(finite(&p.Cost))
-			words = fmt.Sprintf("; %s would leave %s at %s", multiple(&p.K), late, cost)
+			late, cost := humanize.LateShare(p.Late), significant(finite(&p.RelativeCost))
+			words = fmt.Sprintf("; with %s, %s at %s", significant(&p.Multiplier), late, cost)
 		}
 	}
 	return words
 }
 
-// rivals are the candidate that serves and the last value; nil where there is none, and the same where it serves.
-func rivals(o *v1alpha1.Outcome) (serves, last *v1alpha1.CandidateCost) {
+// selectedAndLastValue are the selected candidate, which may be the last value, and the last value; nil if there is
+// none.
+func selectedAndLastValue(o *v1alpha1.Objective) (selected, last *v1alpha1.CandidateCost) {
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
-		if c.Serves {
-			serves = c
+		if c.Selected {
+			selected = c
 		}
 		if c.Name == windowpeak.LastValue {
 			last = c
 		}
 	}
-	return serves, last
+	return selected, last
 }

@@ -1,27 +1,27 @@
-// Package keda turns the newest snapshot into what KEDA asks of an external scaler: whether a workload is to be awake, its
-// demand, and what one replica carries. The triggers "external" and "external-push" of a ScaledObject or ScaledJob call it.
+// Package keda serves the newest snapshot as a KEDA external scaler: whether a workload is active, its demand, and the
+// demand that one replica serves. The triggers "external" and "external-push" of a ScaledObject or ScaledJob call it.
 //
-// The trigger's metadata says what is asked:
+// The trigger's metadata has these keys:
 //
 //	forecast    name of the Forecast, in the ScaledObject's own namespace; no other can be named
-//	target      what one replica carries, a quantity above 0; default: what the Forecast's other autoscalers or its
-//	            scaling.target say
-//	activation  the demand above which the workload is to be awake; default 0
-//	horizon, late, model, quantile, serve   another view of the Forecast, as by the selector of an HPA's metric
+//	target      demand that one replica serves, a quantity above 0; default: that of the Forecast's other autoscalers or
+//	            its scaling.target
+//	activation  demand above which the workload is active; default 0
+//	horizon, late, model, quantile, serve   another value of the Forecast, as in the selector of an HPA's metric
 //
-// Keys that are KEDA's own are passed over; any other is an error that lists the valid ones, because a misspelt key would
-// otherwise be a setting that silently does not hold.
+// KEDA's own keys are ignored. Any other key is an error that lists the valid ones, because a misspelt key would
+// otherwise silently have no effect.
 //
 // # Errors
 //
-// InvalidArgument is a fault in the trigger, all of it at once. NotFound is a Forecast that does not exist. Unavailable is
-// a Forecast with nothing sound to say now, and says why. KEDA takes every error alike: it keeps the replicas, or applies
-// the ScaledObject's fallback. That is why an unknown demand is an error and never 0, and an unknown activity an error and
-// never false: false would put a workload to sleep for want of data.
+// InvalidArgument lists every problem of the trigger. NotFound is a Forecast that does not exist. Unavailable is a
+// Forecast that serves no value now, with the reason. KEDA treats all errors alike: it keeps the replicas, or applies
+// the ScaledObject's fallback. So unknown demand is an error and never 0, and unknown activity an error and never
+// false: false would scale a workload to zero because data is missing.
 //
 // # Looking ahead
 //
-// A value is about the maximum of demand over the lead window, so IsActive is true a lead time before the first request,
-// and the workload is awake when it comes. With a horizon, either window may wake it: a horizon shorter than the lead time
-// would wake it too late.
+// A value is a forecast of the maximum of demand over the lead window, so IsActive is true a lead time before the first
+// request, and the workload is ready when it arrives. With a horizon, either window can activate it: a horizon shorter
+// than the lead time would activate it too late.
 package keda

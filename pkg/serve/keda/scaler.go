@@ -16,22 +16,22 @@ import (
 
 var _ pb.ExternalScalerServer = (*Scaler)(nil)
 
-// Scaler answers KEDA from the board. It is safe for concurrent use, and holds nothing of a trigger between two requests:
-// KEDA sends all of it each time.
+// Scaler answers KEDA from the board. It is safe for concurrent use and keeps no state of a trigger: every request has
+// all of it.
 type Scaler struct {
-	// A method of a later KEDA is Unimplemented, which KEDA understands.
+	// Methods of later KEDA versions return Unimplemented, which KEDA handles.
 	pb.UnimplementedExternalScalerServer
 
 	board *snapshot.Board
 	now   func() time.Time
 }
 
-// New reads from the board; now is the clock against which the age of data is judged.
+// New returns a scaler over the board; the age of data is measured by now.
 func New(board *snapshot.Board, now func() time.Time) *Scaler { return &Scaler{board: board, now: now} }
 
-// IsActive says whether the demand over the lead window is above the trigger's activation.
+// IsActive reports whether the demand over the lead window is above the trigger's activation.
 func (s *Scaler) IsActive(_ context.Context, ref *pb.ScaledObjectRef) (*pb.IsActiveResponse, error) {
-	t, err := read(ref)
+	t, err := parseTrigger(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -42,31 +42,31 @@ func (s *Scaler) IsActive(_ context.Context, ref *pb.ScaledObjectRef) (*pb.IsAct
 	return &pb.IsActiveResponse{Result: active}, nil
 }
 
-// GetMetricSpec is one metric, named as the Forecast, and what one replica carries of it. It needs no demand, so that it
-// is known while a Forecast is stale: KEDA could not build its HorizontalPodAutoscaler otherwise.
+// GetMetricSpec is one metric, with the name of the Forecast, and its target for one replica. It needs no demand, so
+// KEDA can create its HorizontalPodAutoscaler while a Forecast is stale.
 func (s *Scaler) GetMetricSpec(_ context.Context, ref *pb.ScaledObjectRef) (*pb.GetMetricSpecResponse, error) {
-	t, err := read(ref)
+	t, err := parseTrigger(ref)
 	if err != nil {
 		return nil, err
 	}
-	target, err := t.carries(s.board.Load())
+	target, err := t.replicaTarget(s.board.Load())
 	if err != nil {
 		return nil, err
 	}
-	return spec(t.forecast.Name, target), nil
+	return metricSpec(t.forecast.Name, target), nil
 }
 
-// GetMetrics is the Forecast's value by exactly one item: the HPA sums items.
+// GetMetrics is the Forecast's value as exactly one item: the HPA sums items.
 func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*pb.GetMetricsResponse, error) {
-	t, err := read(request.GetScaledObjectRef())
+	t, err := parseTrigger(request.GetScaledObjectRef())
 	if err != nil {
 		return nil, err
 	}
 	if name := request.GetMetricName(); name != t.forecast.Name {
-		return nil, status.Errorf(codes.InvalidArgument, "metric %.64q: this trigger has one only, %q", name,
+		return nil, status.Errorf(codes.InvalidArgument, "metric %.64q: the only metric of this trigger is %q", name,
 			t.forecast.Name)
 	}
-	entry, err := find(s.board.Load(), t.forecast)
+	entry, err := findEntry(s.board.Load(), t.forecast)
 	if err != nil {
 		return nil, err
 	}
@@ -75,14 +75,17 @@ func (s *Scaler) GetMetrics(_ context.Context, request *pb.GetMetricsRequest) (*
 		return nil, err
 	}
 	return &pb.GetMetricsResponse{MetricValues: []*pb.MetricValue{{
-		MetricName: t.forecast.Name, MetricValue: whole(demand), MetricValueFloat: thousandths(demand),
+		MetricName: t.forecast.Name, MetricValue: ceilWhole(demand), MetricValueFloat: ceilThousandths(demand),
 	}}}, nil
 }
 
-// find is the Forecast's entry.
-func find(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.Entry, error) {
+// findEntry returns the Forecast's entry.
+func findEntry(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.Entry, error) {
 	if newest == nil {
-		return nil, status.Error(codes.Unavailable, "forewarm has no data yet: its first refresh is under way")
+		return nil, status.Error(
+			codes.Unavailable,
+			"forewarm has no data yet: the first refresh is in progress, try again",
+		)
 	}
 	if entry := newest.Get(key); entry != nil {
 		return entry, nil
@@ -91,31 +94,31 @@ func find(newest *snapshot.Snapshot, key snapshot.Key) (*snapshot.Entry, error) 
 		"there is no forecast %s in namespace %s, see kubectl get forecasts -n %[2]s", key.Name, key.Namespace)
 }
 
-// refuse says why a Forecast has no value: a selection of what does not exist is the trigger's fault, all else is ours
-// and may pass.
-func refuse(key snapshot.Key, err error) error {
+// statusError is why a Forecast has no value: InvalidArgument for a selection that is wrong, Unavailable for all else,
+// which may pass.
+func statusError(key snapshot.Key, err error) error {
 	code := codes.Unavailable
-	if errors.Is(err, decide.ErrSelection) {
+	if errors.Is(err, decide.ErrSelector) {
 		code = codes.InvalidArgument
 	}
 	return status.Errorf(code, "forecast %s: %v", key, err)
 }
 
-// demand is the value that a selection serves: finite, not negative, and such as a metric can carry.
-func (s *Scaler) demand(entry *snapshot.Entry, selection decide.Selection) (float64, error) {
+// demand is the value of a selection: finite, not negative, and small enough for a metric.
+func (s *Scaler) demand(entry *snapshot.Entry, selection decide.Overrides) (float64, error) {
 	answer, err := entry.Answer(selection, s.now())
 	if err != nil {
-		return 0, refuse(entry.Key, err)
+		return 0, statusError(entry.Key, err)
 	}
-	if err := carriable(answer.Value); err != nil {
-		return 0, refuse(entry.Key, err)
+	if err := checkCarriable(answer.Value); err != nil {
+		return 0, statusError(entry.Key, err)
 	}
 	return answer.Value, nil
 }
 
-// active says whether the demand that the trigger selects, or that over the lead window, is above its activation.
+// active reports whether the demand over the trigger's horizon or over the lead window is above its activation.
 func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
-	entry, err := find(newest, t.forecast)
+	entry, err := findEntry(newest, t.forecast)
 	if err != nil {
 		return false, err
 	}
@@ -135,9 +138,9 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	return demand > t.activation, nil
 }
 
-// spec is one metric and its target.
-func spec(name string, target float64) *pb.GetMetricSpecResponse {
+// metricSpec is one metric and its target.
+func metricSpec(name string, target float64) *pb.GetMetricSpecResponse {
 	return &pb.GetMetricSpecResponse{MetricSpecs: []*pb.MetricSpec{{
-		MetricName: name, TargetSize: max(1, whole(target)), TargetSizeFloat: target,
+		MetricName: name, TargetSize: max(1, ceilWhole(target)), TargetSizeFloat: target,
 	}}}
 }

@@ -204,7 +204,7 @@ func TestErrorsOfValuesAndActivity(t *testing.T) {
 	)
 	checkError(t, err, codes.InvalidArgument, `metric "x"`, `"ready"`)
 	_, err = client.GetMetrics(t.Context(), &pb.GetMetricsRequest{})
-	checkError(t, err, codes.InvalidArgument, "names no namespace", "forecast is missing")
+	checkError(t, err, codes.InvalidArgument, "has no namespace", "forecast is missing")
 }
 
 // Data grows old between two refreshes: the clock decides, not the state of the snapshot.
@@ -251,7 +251,7 @@ func TestNoNamespaceIsCrossed(t *testing.T) {
 	nowhere := ref("forecast", "ready")
 	nowhere.Namespace = ""
 	_, err = value(t, client, nowhere)
-	checkError(t, err, codes.InvalidArgument, "names no namespace")
+	checkError(t, err, codes.InvalidArgument, "has no namespace")
 }
 
 func TestActivity(t *testing.T) {
@@ -308,8 +308,8 @@ func TestTheSpec(t *testing.T) {
 		float float64
 	}{
 		{"stated", ref("forecast", "ready", "target", "64"), 64, 64},
-		{"stated before that of the Forecast", ref("forecast", "outcome", "target", "64"), 64, 64},
-		{"the Forecast's own", ref("forecast", "outcome"), 40, 40},
+		{"stated before that of the Forecast", ref("forecast", "objective", "target", "64"), 64, 64},
+		{"the Forecast's own", ref("forecast", "objective"), 40, 40},
 		{"a fraction rounds up to a whole number", ref("forecast", "ready", "target", "1.5"), 2, 1.5},
 		{"a whole number is at least 1", ref("forecast", "ready", "target", "250m"), 1, 0.25},
 		{"the Forecast's own fraction", ref("forecast", "small"), 1, 0.25},

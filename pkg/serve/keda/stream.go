@@ -11,39 +11,38 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// StreamIsActive sends what IsActive says, at once and whenever it changes.
+// StreamIsActive sends the result of IsActive, at once and at every change.
 func (s *Scaler) StreamIsActive(
 	ref *pb.ScaledObjectRef, stream grpc.ServerStreamingServer[pb.IsActiveResponse],
 ) error {
-	t, err := read(ref)
+	t, err := parseTrigger(ref)
 	if err != nil {
 		return err
 	}
-	return follow(stream.Context(), s.board,
+	return sendChanges(stream.Context(), s.board,
 		func(newest *snapshot.Snapshot) (bool, error) { return s.active(newest, &t) },
 		func(active bool) error { return stream.Send(&pb.IsActiveResponse{Result: active}) })
 }
 
-// StreamMetricSpec sends what GetMetricSpec says, at once and whenever it changes: the Forecast's scaling.target may.
+// StreamMetricSpec sends the result of GetMetricSpec, at once and at every change, as of the Forecast's scaling.target.
 func (s *Scaler) StreamMetricSpec(
 	ref *pb.ScaledObjectRef, stream grpc.ServerStreamingServer[pb.GetMetricSpecResponse],
 ) error {
-	t, err := read(ref)
+	t, err := parseTrigger(ref)
 	if err != nil {
 		return err
 	}
-	return follow(stream.Context(), s.board, t.carries,
-		func(target float64) error { return stream.Send(spec(t.forecast.Name, target)) })
+	return sendChanges(stream.Context(), s.board, t.replicaTarget,
+		func(target float64) error { return stream.Send(metricSpec(t.forecast.Name, target)) })
 }
 
-// follow sends what look sees in the newest snapshot, at once and whenever it changes, until the context ends.
+// sendChanges sends the state of the newest snapshot, at once and at every change, until the context ends.
 //
-// What cannot be seen is not sent: the last state stands, as KEDA keeps it, and the reason is in the answers to the
-// requests that KEDA makes meanwhile. The stream stays open, because KEDA opens a broken one again after up to a minute,
-// and a workload that is to be woken has no minute. Only a trigger that is wrong from the beginning ends it, so that its
-// author sees why.
-func follow[State comparable](
-	ctx context.Context, board *snapshot.Board, look func(*snapshot.Snapshot) (State, error), send func(State) error,
+// An unknown state is not sent: KEDA keeps the last one, and the reason is in the answers to its other requests. The
+// stream stays open, because KEDA reopens a broken one after up to a minute, which is too late to activate a workload.
+// Only a trigger that is wrong from the start ends the stream, so that its author sees why.
+func sendChanges[State comparable](
+	ctx context.Context, board *snapshot.Board, stateOf func(*snapshot.Snapshot) (State, error), send func(State) error,
 ) error {
 	var (
 		last State
@@ -51,9 +50,9 @@ func follow[State comparable](
 	)
 	for {
 		newest, replaced := board.Watch()
-		state, err := look(newest)
+		state, err := stateOf(newest)
 		switch {
-		case err != nil && !sent && isFault(err):
+		case err != nil && !sent && isTriggerError(err):
 			return err
 		case err != nil, sent && state == last:
 		default:
@@ -70,8 +69,8 @@ func follow[State comparable](
 	}
 }
 
-// isFault says whether an error blames the trigger, and not the data.
-func isFault(err error) bool {
+// isTriggerError reports whether an error is one of the trigger, not of the data.
+func isTriggerError(err error) bool {
 	code := status.Code(err)
 	return code == codes.InvalidArgument || code == codes.NotFound
 }

@@ -118,7 +118,7 @@ func TestEachChangeIsPushedAtOnce(t *testing.T) {
 }
 
 // For want of data a workload is neither put to sleep nor woken.
-func TestTheLastStateStandsWhileTheForecastSaysNothing(t *testing.T) {
+func TestTheLastStateStandsWhileTheForecastServesNothing(t *testing.T) {
 	key := snapshottest.Key("ready")
 	synctest.Test(t, func(t *testing.T) {
 		w := watch(t, ref("forecast", "ready"), awake(5))

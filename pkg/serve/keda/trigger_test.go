@@ -19,7 +19,7 @@ import (
 
 func formatted(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-func TestFaultsOfTheMetadata(t *testing.T) {
+func TestErrorsInTheMetadata(t *testing.T) {
 	scaler := keda.New(snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
 	many := []string{"forecast", "ready"}
 	for i := range 1000 {
@@ -88,7 +88,7 @@ func FuzzMetadata(f *testing.F) {
 		{"stale", "target", "1Ei", "-0"},
 		{"ready", "scalerAddress", "x", "1e3"},
 		{"ready", "zone", "\xff", "9e15"},
-		{"outcome", "model", "ARIMA", "00.000"},
+		{"objective", "model", "ARIMA", "00.000"},
 		{"ready", "serve", "shadow", "1e-30000000"},
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3])

@@ -15,8 +15,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// GetMetricByName answers an HPA's Object metric described by a Forecast. The HPA does not read the object, so an
-// unknown Forecast is our 404.
+// GetMetricByName returns an HPA's Object metric of a Forecast. The HPA does not read the object, so an unknown
+// Forecast is a 404 here.
 func (p *Provider) GetMetricByName(
 	_ context.Context, name types.NamespacedName, info provider.CustomMetricInfo, selector labels.Selector,
 ) (*custom_metrics.MetricValue, error) {
@@ -24,17 +24,16 @@ func (p *Provider) GetMetricByName(
 		return nil, err
 	}
 	key := snapshot.Key{Namespace: name.Namespace, Name: name.Name}
-	r, err := p.read(key, selector)
+	r, err := p.lookUp(key, selector)
 	if err != nil {
 		return nil, err
 	}
-	value := describe(key, r, selector)
+	value := metricValue(key, r, selector)
 	return &value, nil
 }
 
-// GetMetricBySelector answers for every Forecast of the namespace that serves a value ("*" in place of a name).
-// Forecasts that serve none are left out, as are those for which a metric selector is not answered. Forecasts cannot be
-// chosen by their labels: the metrics hold none.
+// GetMetricBySelector returns the values of all Forecasts of the namespace that serve one for the metric selector ("*"
+// in place of a name). Forecasts cannot be selected by labels: the metrics have none.
 func (p *Provider) GetMetricBySelector(
 	_ context.Context,
 	namespace string,
@@ -49,7 +48,7 @@ func (p *Provider) GetMetricBySelector(
 		return nil, apierrors.NewBadRequest(
 			"Forecasts are not selected by label here: name one, or leave labelSelector out for all of the namespace")
 	}
-	selection, err := parse(metric)
+	selection, err := parseSelector(metric)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
@@ -57,22 +56,22 @@ func (p *Provider) GetMetricBySelector(
 }
 
 func (p *Provider) list(
-	namespace string, selection decide.Selection, metric labels.Selector,
+	namespace string, selection decide.Overrides, metric labels.Selector,
 ) (*custom_metrics.MetricValueList, error) {
 	newest := p.board.Load()
 	if newest == nil {
 		return nil, noData()
 	}
 	list := &custom_metrics.MetricValueList{Items: []custom_metrics.MetricValue{}}
-	for _, entry := range newest.All(namespace) {
+	for _, entry := range newest.Entries(namespace) {
 		if r, err := p.answer(entry, selection); err == nil {
-			list.Items = append(list.Items, describe(entry.Key, r, metric))
+			list.Items = append(list.Items, metricValue(entry.Key, r, metric))
 		}
 	}
 	return list, nil
 }
 
-// ListAllMetrics is the one metric of Forecasts.
+// ListAllMetrics is the only metric of Forecasts.
 func (*Provider) ListAllMetrics() []provider.CustomMetricInfo {
 	return []provider.CustomMetricInfo{{GroupResource: forecasts(), Namespaced: true, Metric: MetricDemand}}
 }
@@ -82,7 +81,7 @@ func checkInfo(info provider.CustomMetricInfo) error {
 	case info.GroupResource != forecasts():
 		return provider.NewMetricNotFoundError(info.GroupResource, info.Metric)
 	case !info.Namespaced:
-		return apierrors.NewBadRequest("Forecasts have a namespace: ask under /namespaces/NAMESPACE/")
+		return apierrors.NewBadRequest("Forecasts are namespaced: use /namespaces/NAMESPACE/")
 	case info.Metric != MetricDemand:
 		return apierrors.NewBadRequest(
 			fmt.Sprintf("a Forecast has no metric %.64q, the only one is %q", info.Metric, MetricDemand))
@@ -90,13 +89,13 @@ func checkInfo(info provider.CustomMetricInfo) error {
 	return nil
 }
 
-func describe(key snapshot.Key, r reading, selector labels.Selector) custom_metrics.MetricValue {
+func metricValue(key snapshot.Key, r servedMetric, selector labels.Selector) custom_metrics.MetricValue {
 	return custom_metrics.MetricValue{
 		DescribedObject: custom_metrics.ObjectReference{
 			APIVersion: v1alpha1.GroupVersion().String(), Kind: v1alpha1.ForecastKind,
 			Namespace: key.Namespace, Name: key.Name,
 		},
-		Metric:        custom_metrics.MetricIdentifier{Name: MetricDemand, Selector: identify(selector)},
+		Metric:        custom_metrics.MetricIdentifier{Name: MetricDemand, Selector: labelSelector(selector)},
 		Timestamp:     r.timestamp,
 		WindowSeconds: &r.window,
 		Value:         r.value,

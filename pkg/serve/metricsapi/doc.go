@@ -1,8 +1,8 @@
-// Package metricsapi turns the newest snapshot into the two metrics APIs that the HorizontalPodAutoscaler reads:
-// external.metrics.k8s.io, where the metric carries the Forecast's name, and custom.metrics.k8s.io, where the metric
-// "demand" is described by the Forecast object itself.
+// Package metricsapi serves the newest snapshot as the two metrics APIs that the HorizontalPodAutoscaler reads:
+// external.metrics.k8s.io, where the metric has the Forecast's name, and custom.metrics.k8s.io, where the metric
+// "demand" is of the Forecast object.
 //
-// A request never causes a query or a fit. It finds the Forecast first (404), then reads the selector (400, with the
-// valid keys), then the value (503 with the reason while there is nothing sound to say: the HPA keeps what it has).
-// Every error's message is what the HPA shows in its ScalingActive condition.
+// A request causes no query and no fit. It looks up the Forecast (404), parses the selector (400, with the valid keys)
+// and then returns the value (503 with the reason while none can be served: the HPA keeps its replicas). The HPA shows
+// the message of an error in its condition ScalingActive.
 package metricsapi

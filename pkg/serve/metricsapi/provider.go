@@ -24,9 +24,9 @@ import (
 // MetricDemand is the one metric that describes a Forecast object.
 const MetricDemand = "demand"
 
-// most is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so that a larger
-// quantity, though the API could carry it, would arrive as a wrong number.
-const most = math.MaxInt64 / 1000
+// maxValue is the first value whose thousandths overflow an int64. The HPA reads every metric in thousandths, so a
+// larger quantity would become a wrong number, although the API can carry it.
+const maxValue = math.MaxInt64 / 1000
 
 var _ provider.MetricsProvider = (*Provider)(nil)
 
@@ -36,56 +36,57 @@ type Provider struct {
 	now   func() time.Time
 }
 
-// New reads from the board; now is the clock against which the age of data is judged.
+// New returns a provider over the board; the age of data is measured by now.
 func New(board *snapshot.Board, now func() time.Time) *Provider {
 	return &Provider{board: board, now: now}
 }
 
-// reading is one Forecast's value in the form that both APIs serve.
-type reading struct {
+// servedMetric is one Forecast's value in the form that both APIs serve.
+type servedMetric struct {
 	value     resource.Quantity
 	timestamp metav1.Time
 	window    int64
 	labels    map[string]string
 }
 
-// read is the value of one Forecast under a metric selector. Errors are those of the API.
-func (p *Provider) read(key snapshot.Key, selector labels.Selector) (reading, error) {
+// lookUp is the value of one Forecast under a metric selector. Errors are API statuses.
+func (p *Provider) lookUp(key snapshot.Key, selector labels.Selector) (servedMetric, error) {
 	newest := p.board.Load()
 	if newest == nil {
-		return reading{}, noData()
+		return servedMetric{}, noData()
 	}
 	entry := newest.Get(key)
 	if entry == nil {
-		return reading{}, apierrors.NewNotFound(forecasts(), key.Name)
+		return servedMetric{}, apierrors.NewNotFound(forecasts(), key.Name)
 	}
-	selection, err := parse(selector)
+	selection, err := parseSelector(selector)
 	if err != nil {
-		return reading{}, refuse(key, err)
+		return servedMetric{}, statusError(key, err)
 	}
 	return p.answer(entry, selection)
 }
 
-func (p *Provider) answer(entry *snapshot.Entry, selection decide.Selection) (reading, error) {
+func (p *Provider) answer(entry *snapshot.Entry, selection decide.Overrides) (servedMetric, error) {
 	answer, err := entry.Answer(selection, p.now())
 	if err != nil {
-		return reading{}, refuse(entry.Key, err)
+		return servedMetric{}, statusError(entry.Key, err)
 	}
-	if !(answer.Value >= 0 && answer.Value < most) {
-		return reading{}, refuse(entry.Key, fmt.Errorf("no metric can carry the value: %g is not from 0 to %.3g, "+
-			"state the demand in a larger unit", answer.Value, float64(most)))
+	if !(answer.Value >= 0 && answer.Value < maxValue) {
+		return servedMetric{}, statusError(entry.Key, fmt.Errorf("value %g cannot be a metric: want 0 to %.3g, "+
+			"use a larger unit for the demand", answer.Value, float64(maxValue)))
 	}
-	return reading{
+	return servedMetric{
 		// Rounded up, so that it never asks for less than the forecast.
 		value:     *resource.NewMilliQuantity(int64(math.Ceil(answer.Value*1000)), resource.DecimalSI),
 		timestamp: metav1.Time{Time: answer.Time},
 		window:    int64(answer.Window / time.Second),
-		labels:    labelsOf(&answer, selection),
+		labels:    modelLabels(&answer, selection),
 	}, nil
 }
 
-// labelsOf say to whoever asks for a model whether its value keeps the objective (rule: Headroom), or is its quantile.
-func labelsOf(a *snapshot.Answer, asked decide.Selection) map[string]string {
+// modelLabels are set where a model is selected: they show whether its value has headroom for the objective (rule:
+// Headroom) or is its quantile.
+func modelLabels(a *snapshot.Answer, asked decide.Overrides) map[string]string {
 	if asked.Model == "" {
 		return nil
 	}
@@ -96,31 +97,30 @@ func labelsOf(a *snapshot.Answer, asked decide.Selection) map[string]string {
 	return out
 }
 
-// refuse says to an HPA why its Forecast has no value: a selector that asks for what does not exist is the request's
-// fault, all else is ours and may pass.
-func refuse(key snapshot.Key, err error) error {
+// statusError is why a Forecast has no value: 400 for a selector that is wrong, 503 for all else, which may pass.
+func statusError(key snapshot.Key, err error) error {
 	message := fmt.Sprintf("forecast %s: %v", key, err)
-	if errors.Is(err, decide.ErrSelection) {
+	if errors.Is(err, decide.ErrSelector) {
 		return apierrors.NewBadRequest(message)
 	}
 	return apierrors.NewServiceUnavailable(message)
 }
 
 func noData() error {
-	return apierrors.NewServiceUnavailable("forewarm has no data yet: its first refresh is under way")
+	return apierrors.NewServiceUnavailable("forewarm has no data yet: the first refresh is in progress, try again")
 }
 
-// forecasts are the Forecast objects as the custom metrics API names them.
+// forecasts is the resource of Forecast objects in the custom metrics API.
 func forecasts() schema.GroupResource {
 	return v1alpha1.GroupVersion().WithResource("forecasts").GroupResource()
 }
 
-// GetExternalMetric answers for the Forecast that carries the metric's name in the namespace, by exactly one item: the
-// HPA sums items.
+// GetExternalMetric returns the value of the Forecast with the name of the metric, as exactly one item: the HPA sums
+// items.
 func (p *Provider) GetExternalMetric(
 	_ context.Context, namespace string, selector labels.Selector, info provider.ExternalMetricInfo,
 ) (*external_metrics.ExternalMetricValueList, error) {
-	r, err := p.read(snapshot.Key{Namespace: namespace, Name: info.Metric}, selector)
+	r, err := p.lookUp(snapshot.Key{Namespace: namespace, Name: info.Metric}, selector)
 	if err != nil {
 		return nil, err
 	}

@@ -90,8 +90,8 @@ func TestExternalSelectors(t *testing.T) {
 }
 
 // Whoever asks for a model is told by what rule the value is its: here no autoscaler asks for it, so that it is a quantile.
-func TestAModelSaysItsRule(t *testing.T) {
-	list, err := external(t, everyState(), "outcome", "model=last-value")
+func TestAModelReportsItsRule(t *testing.T) {
+	list, err := external(t, everyState(), "objective", "model=last-value")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAModelSaysItsRule(t *testing.T) {
 	if diff := cmp.Diff(want, list.Items[0].MetricLabels); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	list, err = external(t, everyState(), "outcome", "late=0.01")
+	list, err = external(t, everyState(), "objective", "late=0.01")
 	if err != nil || list.Items[0].MetricLabels != nil {
 		t.Errorf("%v, %v: labels where no model was asked for", list, err)
 	}
@@ -127,8 +127,8 @@ func TestExternalErrorsSayWhatToDo(t *testing.T) {
 		},
 		{"a horizon out of reach", "ready", "horizon=9h", 400, []string{"30s to 1h"}},
 		{"not equal", "ready", "quantile!=0.9", 400, []string{"quantile!=0.9", "write for example"}},
-		{"exists", "ready", "quantile", 400, []string{"picks no single value"}},
-		{"in with two values", "ready", "quantile in (0.9,0.95)", 400, []string{"picks no single value"}},
+		{"exists", "ready", "quantile", 400, []string{"does not select a single value"}},
+		{"in with two values", "ready", "quantile in (0.9,0.95)", 400, []string{"does not select a single value"}},
 		{"a contradiction", "ready", "quantile=0.9,quantile=0.95", 400, []string{"both"}},
 		{"a bad selector on a stale Forecast is still the caller's", "stale", "bad=1", 400, []string{"valid keys"}},
 		{"stale", "stale", "", 503, []string{"forecast inference/stale", "Stale", "42m old"}},
@@ -303,7 +303,7 @@ func TestCustomOfAllForecasts(t *testing.T) {
 	for _, item := range list.Items {
 		names = append(names, item.DescribedObject.Name)
 	}
-	if diff := cmp.Diff([]string{"falling-back", "outcome", "ready", "warming"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"falling-back", "objective", "ready", "warming"}, names); diff != "" {
 		t.Error("those that serve: ", diff)
 	}
 	_, err = p.GetMetricBySelector(

@@ -1,6 +1,5 @@
-// Package telemetry turns the newest snapshot into Prometheus metrics: what is observed, forecast and served, how old
-// the data is, how well the models did, and how the refresh loop goes. A number that is not known is left out, never NaN
-// or 0.
+// Package telemetry serves the newest snapshot as Prometheus metrics: observed, forecast and served demand, the age of
+// the data, the models' scores, and the refresh loop. An unknown number is left out; it is never NaN or 0.
 package telemetry
 
 import (
@@ -11,20 +10,20 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// Collector reads the board whenever it is scraped. Register it on the registry whose endpoint serves it.
+// Collector reads the board at every scrape.
 type Collector struct {
 	board *snapshot.Board
 	now   func() time.Time
 }
 
-// New collects from the board; now is the clock against which the age of data is told.
+// New returns a collector over the board; the age of data is measured by now.
 func New(board *snapshot.Board, now func() time.Time) *Collector {
 	return &Collector{board: board, now: now}
 }
@@ -45,14 +44,14 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	now := c.now()
 	collectLoop(out, newest, now)
 	states := make(map[snapshot.State]int, len(allStates))
-	for _, e := range newest.All("") {
+	for _, e := range newest.Entries("") {
 		state := e.StateAt(now)
 		states[state]++
 		labels := []string{e.Key.Namespace, e.Key.Name}
 		collectEntry(out, e, now, labels)
 		collectState(out, state, labels)
 		collectCandidates(out, e, labels)
-		collectOutcome(out, e.Outcome, labels)
+		collectObjective(out, e.Objective, labels)
 	}
 	for _, state := range allStates {
 		gauge(out, forecasts, float64(states[state]), string(state))
@@ -65,7 +64,7 @@ func collectLoop(out chan<- prometheus.Metric, s *snapshot.Snapshot, now time.Ti
 	counter(out, refreshSteps, s.Loop.Steps)
 	counter(out, queries, s.Loop.Queries)
 	counter(out, queryErrors, s.Loop.QueryErrors)
-	counter(out, rebuilds, s.Loop.Rebuilds)
+	counter(out, modelRefits, s.Loop.Refits)
 	gauge(out, pending, float64(s.Pending))
 }
 
@@ -81,7 +80,7 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.Entry, now time.Time
 	if !e.SampleTime.IsZero() {
 		gauge(out, dataAge, now.Sub(e.SampleTime).Seconds(), labels...)
 	}
-	if answer, err := e.Answer(decide.Selection{}, now); err == nil {
+	if answer, err := e.Answer(decide.Overrides{}, now); err == nil {
 		gauge(out, servedDemand, answer.Value, labels...)
 	}
 }
@@ -96,16 +95,16 @@ func collectState(out chan<- prometheus.Metric, is snapshot.State, labels []stri
 	}
 }
 
-// collectCandidates sends each model's scores, and the distribution of the one that serves.
+// collectCandidates sends each candidate's loss, and the distribution of the selected one.
 func collectCandidates(out chan<- prometheus.Metric, e *snapshot.Entry, labels []string) {
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
-		chosen := 0.0
+		selected := 0.0
 		if c.Name == e.Model {
-			chosen = 1
+			selected = 1
 			collectWindows(out, c.Windows, labels)
 		}
-		gauge(out, candidateChosen, chosen, labels[0], labels[1], c.Name)
+		gauge(out, candidateSelected, selected, labels[0], labels[1], c.Name)
 		gauge(out, candidateLoss, c.Loss, labels[0], labels[1], c.Name)
 	}
 }
@@ -120,7 +119,7 @@ func collectWindows(out chan<- prometheus.Metric, windows []windowpeak.Window, l
 	}
 }
 
-// gauge sends a value, unless it is not known.
+// gauge sends a value if it is known.
 func gauge(out chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels ...string) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
@@ -132,47 +131,48 @@ func counter(out chan<- prometheus.Metric, d *prometheus.Desc, value uint64, lab
 	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
 }
 
-// The policies whose outcomes are compared: what forewarm serves, and the observed demand itself.
+// The policies that the simulated autoscalers compare: the value that Forewarm serves, and the observed demand.
 const (
 	policyServed   = "served"
 	policyObserved = "observed"
 )
 
-// collectOutcome sends how an objective fares; nothing where none is served by outcome.
-func collectOutcome(out chan<- prometheus.Metric, r *outcome.Report, labels []string) {
+// collectObjective sends the state of an objective; nothing if the Forecast has none that is calibrated.
+func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
 	if r == nil {
 		return
 	}
 	if !(r.Price > 0) {
-		collectObjective(out, r, labels)
+		collectLateness(out, r, labels)
 	}
-	if widest, ok := r.Widest(); ok {
-		gauge(out, objectiveMargin, widest.K, labels...)
-		gauge(out, objectiveExpected, widest.Expected, labels...)
+	if widest, ok := r.MostDemanding(); ok {
+		gauge(out, headroomMultiplier, widest.Headroom, labels...)
+		gauge(out, objectiveExpected, widest.ExpectedLate, labels...)
 	}
-	if r.Over <= 0 {
+	if r.Period <= 0 {
 		return
 	}
-	gauge(out, outcomeWindow, r.Over.Seconds(), labels...)
-	collectAccount(out, r.Served, labels[0], labels[1], policyServed)
-	collectAccount(out, r.Observed, labels[0], labels[1], policyObserved)
+	gauge(out, simulatedWindow, r.Period.Seconds(), labels...)
+	collectSimulated(out, r.Served, labels[0], labels[1], policyServed)
+	collectSimulated(out, r.Observed, labels[0], labels[1], policyObserved)
 }
 
-// collectObjective sends the share that may be late, and whether it is kept; a cost ratio promises none.
-func collectObjective(out chan<- prometheus.Metric, r *outcome.Report, labels []string) {
+// collectLateness sends the share of the demand that may be late, and whether the objective is met; a cost ratio has
+// neither.
+func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
 	gauge(out, objectiveLate, r.Late, labels...)
 	switch {
-	case r.Verdict == outcome.Met:
+	case r.Verdict == objective.Met:
 		gauge(out, objectiveMet, 1, labels...)
 	case r.Verdict.Misses():
 		gauge(out, objectiveMet, 0, labels...)
 	}
 }
 
-func collectAccount(out chan<- prometheus.Metric, a outcome.Account, labels ...string) {
-	gauge(out, outcomeReplicas, a.Paid*time.Hour.Seconds(), labels...)
-	gauge(out, outcomeCost, a.Cost(), labels...)
+func collectSimulated(out chan<- prometheus.Metric, a objective.Account, labels ...string) {
+	gauge(out, simulatedReplicas, a.Paid*time.Hour.Seconds(), labels...)
+	gauge(out, simulatedCost, a.RelativeCost(), labels...)
 	if a.Arrived > 0 {
-		gauge(out, outcomeLate, a.LateShare(), labels...)
+		gauge(out, simulatedLate, a.LateShare(), labels...)
 	}
 }

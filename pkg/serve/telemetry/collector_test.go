@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
@@ -55,10 +55,10 @@ func compare(t *testing.T, r *prometheus.Registry, want string, names ...string)
 func TestValues(t *testing.T) {
 	r := registry(t, snapshottest.Board(snapshottest.EveryState()...), snapshottest.Now)
 	compare(t, r, `
-# HELP forewarm_data_age_seconds Age of the newest real sample.
+# HELP forewarm_data_age_seconds Age of the newest sample.
 # TYPE forewarm_data_age_seconds gauge
 forewarm_data_age_seconds{forecast="falling-back",namespace="inference"} 240
-forewarm_data_age_seconds{forecast="outcome",namespace="inference"} 30
+forewarm_data_age_seconds{forecast="objective",namespace="inference"} 30
 forewarm_data_age_seconds{forecast="ready",namespace="inference"} 30
 forewarm_data_age_seconds{forecast="stale",namespace="inference"} 2520
 forewarm_data_age_seconds{forecast="warming",namespace="inference"} 30
@@ -70,13 +70,13 @@ forewarm_forecasts{state="Pending"} 1
 forewarm_forecasts{state="Ready"} 2
 forewarm_forecasts{state="Stale"} 1
 forewarm_forecasts{state="Warming"} 1
-# HELP forewarm_skill_ratio 1 minus the model's loss over the last value's loss: the cost under an objective, else the pinball loss. Above 0 is better than reacting.
+# HELP forewarm_skill_ratio Skill: 1 minus the selected candidate's loss over the last value's loss. The loss is the cost under an objective, else the pinball loss. Above 0 is better than the last value.
 # TYPE forewarm_skill_ratio gauge
 forewarm_skill_ratio{forecast="falling-back",namespace="inference"} 0.184
-forewarm_skill_ratio{forecast="outcome",namespace="inference"} 0.184
+forewarm_skill_ratio{forecast="objective",namespace="inference"} 0.184
 forewarm_skill_ratio{forecast="ready",namespace="inference"} 0.184
 forewarm_skill_ratio{forecast="stale",namespace="inference"} 0.184
-# HELP forewarm_source_queries_total Queries sent to the history source.
+# HELP forewarm_source_queries_total Queries sent to the source.
 # TYPE forewarm_source_queries_total counter
 forewarm_source_queries_total 960
 `, "forewarm_data_age_seconds", "forewarm_forecasts", "forewarm_skill_ratio", "forewarm_source_queries_total")
@@ -143,7 +143,7 @@ func TestForecastHasQuantileAndHorizon(t *testing.T) {
 func BenchmarkCollectThousand(b *testing.B) {
 	quantiles, objectives := snapshottest.Many(1000), snapshottest.Many(1000)
 	for _, e := range objectives {
-		e.Outcome = snapshottest.Report(outcome.Met)
+		e.Objective = snapshottest.ObjectiveReport(objective.Met)
 	}
 	for name, entries := range map[string][]*snapshot.Entry{"quantile": quantiles, "objective": objectives} {
 		r := registry(b, snapshottest.Board(entries...), snapshottest.Now)

@@ -8,8 +8,7 @@ import (
 	"github.com/prometheus/prometheus/storage"
 )
 
-// refBits are those of a series' reference that the storage uses: 40, of which the others are left for the count of its
-// openings.
+// refBits is the part of a series' reference for the storage, which uses 40 bits. The other bits count its openings.
 const refBits = 48
 
 var (
@@ -17,26 +16,26 @@ var (
 	_ storage.GetRef       = (*appender)(nil)
 )
 
-// AppenderV2 implements storage.AppendableV2. While no sample is stored it takes them and drops them: the fault has been
-// logged and is shown, and need not be once more for every scrape.
+// AppenderV2 implements storage.AppendableV2. While samples are not stored, it drops them without an error: the cause
+// has been logged and is reported, and must not be logged for every scrape.
 func (s *store) AppenderV2(ctx context.Context) storage.AppenderV2 { //nolint:ireturn // The interface says so.
 	return &appender{store: s, ctx: ctx}
 }
 
-// appender is one of the storage's that is not made before the first sample: a scrape has its own long before.
+// appender creates the storage's appender at the first sample: a scrape gets its appender long before that.
 type appender struct {
 	store *store
-	ctx   context.Context //nolint:containedctx // That of the call that made it, which has the same life.
+	ctx   context.Context //nolint:containedctx // The context of the call that created it, with the same lifetime.
 	inner storage.AppenderV2
-	// drops says that no samples were stored at the first of this scrape: none of it is.
+	// drops: samples were not stored at the first one of this scrape, so none of it is.
 	drops bool
-	// age is the count of the storage's openings in the place where references carry it; release lets go of the storage.
+	// age is the count of the storage's openings, in its bits of a reference. release releases the storage.
 	age     uint64
 	release func()
 }
 
-// begin makes the storage's appender, if samples are stored. From then on to the end the storage is not replaced.
-func (a *appender) begin() bool {
+// open creates the storage's appender, if samples are stored. Until its end the storage is not replaced.
+func (a *appender) open() bool {
 	if a.inner != nil || a.drops {
 		return !a.drops
 	}
@@ -50,17 +49,17 @@ func (a *appender) begin() bool {
 	return true
 }
 
-// known is a reference as the storage knows it; 0 if it is from before it was opened anew, when it may have been another
-// series'.
-func (a *appender) known(ref storage.SeriesRef) storage.SeriesRef {
+// storageRef is the storage's own reference; 0 if the storage has been reopened since, when it may be of another
+// series.
+func (a *appender) storageRef(ref storage.SeriesRef) storage.SeriesRef {
 	if uint64(ref)>>refBits<<refBits != a.age {
 		return 0
 	}
 	return ref & (1<<refBits - 1)
 }
 
-// lasting is a reference as others may keep it.
-func (a *appender) lasting(ref storage.SeriesRef) storage.SeriesRef {
+// lastingRef is a reference for callers to keep.
+func (a *appender) lastingRef(ref storage.SeriesRef) storage.SeriesRef {
 	if ref == 0 {
 		return 0
 	}
@@ -73,16 +72,16 @@ func (a *appender) lasting(ref storage.SeriesRef) storage.SeriesRef {
 func (a *appender) Append(ref storage.SeriesRef, l labels.Labels, start, at int64, v float64,
 	integers *histogram.Histogram, floats *histogram.FloatHistogram, o storage.AppendV2Options,
 ) (storage.SeriesRef, error) {
-	if !a.begin() {
+	if !a.open() {
 		return 0, nil
 	}
-	ref, err := a.inner.Append(a.known(ref), l, start, at, v, integers, floats, o)
-	return a.lasting(ref), err //nolint:wrapcheck // The scraper tells kinds of errors apart.
+	ref, err := a.inner.Append(a.storageRef(ref), l, start, at, v, integers, floats, o)
+	return a.lastingRef(ref), err //nolint:wrapcheck // The scraper compares errors.
 }
 
 // GetRef implements storage.GetRef.
 func (a *appender) GetRef(l labels.Labels, hash uint64) (storage.SeriesRef, labels.Labels) {
-	if !a.begin() {
+	if !a.open() {
 		return 0, labels.EmptyLabels()
 	}
 	known, ok := a.inner.(storage.GetRef)
@@ -90,16 +89,16 @@ func (a *appender) GetRef(l labels.Labels, hash uint64) (storage.SeriesRef, labe
 		return 0, labels.EmptyLabels()
 	}
 	ref, l := known.GetRef(l, hash)
-	return a.lasting(ref), l
+	return a.lastingRef(ref), l
 }
 
-// Commit implements storage.AppenderV2. Where a write has failed since the first sample, it stores nothing.
+// Commit implements storage.AppenderV2. If a write has failed since the first sample, it stores nothing.
 func (a *appender) Commit() error {
 	if a.inner == nil {
 		return nil
 	}
 	defer a.release()
-	return a.store.finish(func() error {
+	return a.store.endAppender(func() error {
 		if a.store.isBroken() {
 			return a.inner.Rollback()
 		}
@@ -113,5 +112,5 @@ func (a *appender) Rollback() error {
 		return nil
 	}
 	defer a.release()
-	return a.store.finish(a.inner.Rollback)
+	return a.store.endAppender(a.inner.Rollback)
 }

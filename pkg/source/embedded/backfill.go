@@ -20,34 +20,35 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// ErrOverlap says that a backfill lies over history that is there already. Nothing was written.
-var ErrOverlap = errors.New("history is there already")
+// ErrOverlap means that a backfill overlaps stored history. Nothing was written.
+var ErrOverlap = errors.New("overlaps stored history")
 
-// stagingDir is where blocks wait until the last of a backfill is written. The storage does not look into it.
+// stagingDir has the blocks of a backfill until the last one is written. The storage does not read it.
 const stagingDir = "backfill"
 
-// Past is the recorded samples of one series, on an even grid. NaN ends the series until the next value, as a target
-// that does not answer would.
-type Past struct {
-	// Labels of the series with its name under __name__. Live samples of the same labels go on from these.
+// BackfillSeries is the recorded samples of one series, on an even grid. NaN ends the series until the next value, as a
+// failed scrape does.
+type BackfillSeries struct {
+	// Labels of the series with its name under __name__. Live samples with the same labels continue the series.
 	Labels map[string]string
 	Series forecast.Series
 }
 
-// Backlog is what a backfill writes.
-type Backlog struct {
-	// Series is ranged over once for every block, and once more before: it must yield the same each time, in any order.
-	Series iter.Seq[Past]
-	// Before bounds the samples: pass the present. Samples at or after it would keep live ones out.
+// BackfillData is the input of a backfill.
+type BackfillData struct {
+	// Series is iterated once to check it and once for every block: it must yield the same series each time, in any
+	// order.
+	Series iter.Seq[BackfillSeries]
+	// Before bounds the times of samples: pass the current time. Later samples would block live ones.
 	Before time.Time
-	// Progress, if any, is called after every block with the number of steps written and of all.
+	// Progress, if set, is called after every block with the number of steps written and in total.
 	Progress func(done, total int)
 }
 
-// Backfill writes recorded history beside what is there, all of it or nothing, and returns when it can be queried.
-// History that lies over existing samples is refused with ErrOverlap; what is older than the retention goes at once.
-func (e *Engine) Backfill(ctx context.Context, b Backlog) error {
-	span, err := measure(b)
+// Backfill adds recorded history, all of it or nothing, and returns when it can be queried. History that overlaps
+// stored samples is refused with ErrOverlap; what is older than the retention is deleted at once.
+func (e *Engine) Backfill(ctx context.Context, b BackfillData) error {
+	span, err := measureExtent(b)
 	if err != nil {
 		return fmt.Errorf("backfill: %w", err)
 	}
@@ -59,16 +60,16 @@ func (e *Engine) Backfill(ctx context.Context, b Backlog) error {
 		return fmt.Errorf("backfill: %w", err)
 	}
 	defer release()
-	if err = vacant(db, span); err != nil {
+	if err = checkOverlap(db, span); err != nil {
 		return fmt.Errorf("backfill: %w", err)
 	}
 	staging := filepath.Join(e.cfg.Dir, stagingDir)
 	if err = os.Mkdir(staging, 0o750); err != nil {
-		return fmt.Errorf("backfill: is another one under way? %w", err)
+		return fmt.Errorf("backfill: another one may be running: %w", err)
 	}
-	err = e.stage(ctx, b, span, staging)
+	err = e.writeBlocks(ctx, b, span, staging)
 	if err == nil {
-		err = publish(db, staging, span)
+		err = publishBlocks(db, staging, span)
 	}
 	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return fmt.Errorf("backfill: %w", err)
@@ -76,15 +77,15 @@ func (e *Engine) Backfill(ctx context.Context, b Backlog) error {
 	return nil
 }
 
-// span is the extent of a backlog: first and last time in milliseconds, and the number of steps of all series.
-type span struct {
+// extent is the first and last time of a backfill in milliseconds, and the number of steps of all series.
+type extent struct {
 	first, last int64
 	total       int
 }
 
-// measure checks every series and finds the extent.
-func measure(b Backlog) (span, error) {
-	s := span{first: math.MaxInt64, last: math.MinInt64}
+// measureExtent checks every series and returns their extent.
+func measureExtent(b BackfillData) (extent, error) {
+	s := extent{first: math.MaxInt64, last: math.MinInt64}
 	for past := range b.Series {
 		name := past.Labels[model.MetricNameLabel]
 		if past.Series.Len() == 0 {
@@ -113,11 +114,11 @@ func measure(b Backlog) (span, error) {
 	return s, nil
 }
 
-// vacant refuses a span that lies over a block or over samples in memory.
-func vacant(db *tsdb.DB, s span) error {
+// checkOverlap refuses a backfill that overlaps a block or samples in memory.
+func checkOverlap(db *tsdb.DB, s extent) error {
 	taken := func(first, last int64) error {
 		return fmt.Errorf("%s to %s over %s to %s: %w: use an empty directory, or end the backfill before it",
-			stamp(s.first), stamp(s.last), stamp(first), stamp(last), ErrOverlap)
+			formatMillis(s.first), formatMillis(s.last), formatMillis(first), formatMillis(last), ErrOverlap)
 	}
 	for _, b := range db.BlockMetas() {
 		if s.first < b.MaxTime && b.MinTime <= s.last { // A block's end is not part of it.
@@ -130,16 +131,16 @@ func vacant(db *tsdb.DB, s span) error {
 	return nil
 }
 
-func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+func formatMillis(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
-// stage writes the blocks, one per aligned block range.
-func (e *Engine) stage(ctx context.Context, b Backlog, s span, dir string) error {
+// writeBlocks writes the blocks, one per aligned block range.
+func (e *Engine) writeBlocks(ctx context.Context, b BackfillData, s extent, dir string) error {
 	done, length := 0, e.cfg.blockRange()
-	for from := s.first - mod(s.first, length); from <= s.last; from += length {
+	for from := s.first - positiveMod(s.first, length); from <= s.last; from += length {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := e.block(ctx, b, window{from: from, to: from + length}, dir)
+		n, err := e.writeBlock(ctx, b, window{from: from, to: from + length}, dir)
 		if err != nil {
 			return err
 		}
@@ -150,15 +151,15 @@ func (e *Engine) stage(ctx context.Context, b Backlog, s span, dir string) error
 	return nil
 }
 
-// mod is the remainder that is never negative, so that times before 1970 align too.
-func mod(a, b int64) int64 { return ((a % b) + b) % b }
+// positiveMod is the remainder that is never negative, so that times before 1970 align too.
+func positiveMod(a, b int64) int64 { return ((a % b) + b) % b }
 
 // window is [from, to) in milliseconds.
 type window struct{ from, to int64 }
 
-// block writes the part of the backlog that lies in the window, and tells how many steps that is.
-func (e *Engine) block(ctx context.Context, b Backlog, w window, dir string) (steps int, err error) {
-	// The writer takes no sample that is older than the newest by half a block; twice the length takes all.
+// writeBlock writes the part of the backfill in the window, and returns its number of steps.
+func (e *Engine) writeBlock(ctx context.Context, b BackfillData, w window, dir string) (steps int, err error) {
+	// The writer refuses samples older than the newest by half a block; with twice the length it accepts all.
 	writer, err := tsdb.NewBlockWriter(e.logger.With("component", "backfill"), dir, 2*(w.to-w.from))
 	if err != nil {
 		return 0, err
@@ -183,12 +184,12 @@ func (e *Engine) block(ctx context.Context, b Backlog, w window, dir string) (st
 	return steps, err
 }
 
-// appendPart writes the steps of one series that lie in the window. The first NaN after a value is a stale marker; the
-// others are nothing.
-func appendPart(to storage.Appender, past Past, w window) (steps, written int, err error) {
+// appendPart writes the steps of one series in the window. The first NaN after a value is a stale marker; other NaN are
+// not written.
+func appendPart(to storage.Appender, past BackfillSeries, w window) (steps, written int, err error) {
 	s, lset := past.Series, labels.FromMap(past.Labels)
 	var ref storage.SeriesRef
-	for i := firstAt(s, w.from); i < s.Len(); i++ {
+	for i := firstStepAt(s, w.from); i < s.Len(); i++ {
 		at := s.TimeAt(i).UnixMilli()
 		if at >= w.to {
 			break
@@ -202,15 +203,15 @@ func appendPart(to storage.Appender, past Past, w window) (steps, written int, e
 			v = math.Float64frombits(value.StaleNaN)
 		}
 		if ref, err = to.Append(ref, lset, at, v); err != nil {
-			return 0, 0, fmt.Errorf("series %s at %s: %w", lset, stamp(at), err)
+			return 0, 0, fmt.Errorf("series %s at %s: %w", lset, formatMillis(at), err)
 		}
 		written++
 	}
 	return steps, written, nil
 }
 
-// firstAt is the first step at or after a time in milliseconds.
-func firstAt(s forecast.Series, ms int64) int {
+// firstStepAt is the first step at or after a time in milliseconds.
+func firstStepAt(s forecast.Series, ms int64) int {
 	ahead := time.UnixMilli(ms).Sub(s.Start)
 	if ahead <= 0 {
 		return 0
@@ -218,8 +219,8 @@ func firstAt(s forecast.Series, ms int64) int {
 	return int((ahead + s.Step - 1) / s.Step)
 }
 
-// publish moves the staged blocks into the storage and makes it see them.
-func publish(db *tsdb.DB, staging string, s span) error {
+// publishBlocks moves the staged blocks into the storage and makes it load them.
+func publishBlocks(db *tsdb.DB, staging string, s extent) error {
 	blocks, err := os.ReadDir(staging)
 	if err != nil {
 		return err
@@ -229,7 +230,7 @@ func publish(db *tsdb.DB, staging string, s span) error {
 			return err
 		}
 	}
-	// The storage looks for blocks when it has moved samples from memory to disk. There are none in the span, as vacant
-	// has seen, so that moving those looks for blocks and does nothing else.
+	// The storage loads new blocks after it has moved samples from memory to disk. There are none in this range (see
+	// checkOverlap), so this only loads the blocks.
 	return db.CompactHead(tsdb.NewRangeHead(db.Head(), s.first, s.last))
 }

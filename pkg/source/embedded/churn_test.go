@@ -63,7 +63,7 @@ func TestDiskOfChurn(t *testing.T) {
 		}
 		// The log's samples become a block when they span three hours. Time runs faster here than that.
 		eventually(t, "the head is compacted", func() bool {
-			peak = max(peak, used(t, e.Dir()))
+			peak = max(peak, usedBytes(t, e.Dir()))
 			return at.Sub(e.Oldest()) <= 3*time.Hour+step
 		})
 		if at.Sub(origin) == time.Duration(hours)*time.Hour/2 {
@@ -77,7 +77,7 @@ func TestDiskOfChurn(t *testing.T) {
 		most/mib,
 		early/mib,
 		peak/mib,
-		used(t, e.Dir())/mib,
+		usedBytes(t, e.Dir())/mib,
 		e.Health().Blocks,
 	)
 	if bound := int64(most + 64*mib); peak > bound {
@@ -85,8 +85,8 @@ func TestDiskOfChurn(t *testing.T) {
 	}
 }
 
-// used is what a directory takes of the disk.
-func used(t *testing.T, dir string) (bytes int64) {
+// usedBytes is what a directory takes of the disk.
+func usedBytes(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
 	if err := filepath.WalkDir(dir, func(_ string, f fs.DirEntry, err error) error {
 		if err != nil || f.IsDir() {

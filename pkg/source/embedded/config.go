@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Config says where history is kept, for how long, what is scraped and what a query may cost. The zero value of every
-// field but Dir is its default.
+// Config is the storage, its limits, the targets to scrape, and the limits of a query. The zero value of every field
+// but Dir is its default.
 type Config struct {
-	// Dir is the directory of the storage; it is made where it is missing, and belongs to one process at a time.
+	// Dir is the directory of the storage; it is created if missing. One process can use it at a time.
 	Dir string
 	// Retention is how long samples are kept after their time; default 30 days. Keep it longer than the longest history
-	// of a Forecast. Samples go a block at a time, so somewhat more is kept.
+	// of a Forecast. Samples are deleted in blocks, so somewhat more is kept.
 	Retention time.Duration
-	// MaxBytes bounds what is on disk: where blocks, write-ahead log and chunks of the last hours are more after a
-	// compaction, every two hours, the oldest blocks go. Default DefaultMaxBytes; at most 80 % of the disk's size.
+	// MaxBytes bounds the blocks, the write-ahead log and the chunks of the last hours: after a compaction, every two
+	// hours, the oldest blocks are deleted down to it. Default DefaultMaxBytes; at most 80 % of the disk's size.
 	MaxBytes int64
 	// reserve is the free space below which no sample is stored; default defaultReserve.
 	reserve int64
@@ -26,16 +26,16 @@ type Config struct {
 	// with relabelling), each within limits; its other sections are ignored with a warning. Empty for none.
 	ScrapeFile string
 
-	// MaxSeries is how many series the storage holds in memory, those that have ended within hours included, before a target
-	// that makes new ones all the time is refused; default 300,000, some 500 MB. Scrapes of other targets are not affected.
+	// MaxSeries is how many series the storage has in memory, including those that ended within hours, before a target
+	// that keeps creating series is refused; default 300,000, about 500 MB. Scrapes of other targets are not affected.
 	MaxSeries uint64
 
-	// Lookback is how long a sample counts after its time where none follows. Default 0 is twice the longest scrape
+	// Lookback is how long a sample counts if none follows. Default 0 is twice the longest scrape
 	// interval, at least a minute. It must be longer than the step of what is backfilled.
 	Lookback time.Duration
 	// QueryTimeout bounds one query; default 30 s.
 	QueryTimeout time.Duration
-	// MaxSamples bounds the samples that one query holds in memory, 16 bytes each; default 20,000,000.
+	// MaxSamples bounds the samples of one query in memory, 16 bytes each; default 20,000,000.
 	MaxSamples int
 	// MaxPoints is the longest range of one Fetch in steps; default 1,000,000.
 	MaxPoints int
@@ -48,16 +48,16 @@ const (
 	defaultMaxPoints    = 1_000_000
 	defaultMaxSeries    = 300_000
 
-	// minRetention is the length of the storage's shortest block; less cannot be kept apart.
+	// minRetention is the length of the storage's shortest block.
 	minRetention = 2 * time.Hour
 	minLookback  = time.Minute
 )
 
-// Validate reports every problem of the configuration that can be seen without reading the scrape file.
+// Validate returns every problem of the configuration, without reading the scrape file.
 func (c Config) Validate() error {
 	var problems []error
 	if c.Dir == "" {
-		problems = append(problems, errors.New("embedded engine: no directory for its data"))
+		problems = append(problems, errors.New("embedded engine: the directory for its data is not set"))
 	}
 	if c.Retention != 0 && c.Retention < minRetention {
 		problems = append(problems,
@@ -80,8 +80,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// blockRange is the longest block that a retention allows: the storage joins blocks threefold from two hours on, up to
-// a tenth of the retention, so that what expires goes in small portions. In milliseconds.
+// blockRange is the length of the longest block in milliseconds: blocks start at two hours and are merged by three, up
+// to a tenth of the retention, so that expired samples are deleted in small parts.
 func (c Config) blockRange() int64 {
 	longest := c.Retention.Milliseconds() / 10
 	r := minRetention.Milliseconds()

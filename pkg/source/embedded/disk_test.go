@@ -55,7 +55,7 @@ func (w *writer) write(t *testing.T, e *embedded.Engine, step, first, end int) b
 			w.refs[l.Get("n")] = ref
 		}
 	}
-	if err := a.Commit(); err != nil || e.Storing() != nil {
+	if err := a.Commit(); err != nil || e.StorageError() != nil {
 		return false
 	}
 	w.stored[step] = end - first
@@ -69,7 +69,7 @@ func (w *writer) read(t *testing.T, e *embedded.Engine) {
 	for step := range w.stored {
 		last = max(last, step)
 	}
-	there := fetch(t, e, over("count(x)", last+1, 15*time.Second))
+	there := fetch(t, e, queryOver("count(x)", last+1, 15*time.Second))
 	for step, n := range w.stored {
 		if !(there[step] >= float64(n)) {
 			t.Errorf("step %d: %v series, %d were stored", step, there[step], n)
@@ -79,8 +79,8 @@ func (w *writer) read(t *testing.T, e *embedded.Engine) {
 		if i, err := strconv.Atoi(n); err != nil || i%7 > 0 && i < 9000 { // A part of them, for time.
 			continue
 		}
-		got, err := e.Fetch(t.Context(), over(`sum(x{n="`+n+`"})`, last+1, 15*time.Second))
-		if err != nil && !errors.Is(err, series.ErrNone) {
+		got, err := e.Fetch(t.Context(), queryOver(`sum(x{n="`+n+`"})`, last+1, 15*time.Second))
+		if err != nil && !errors.Is(err, series.ErrNoSeries) {
 			t.Fatal(err)
 		}
 		for step, v := range got.Values {
@@ -91,8 +91,8 @@ func (w *writer) read(t *testing.T, e *embedded.Engine) {
 	}
 }
 
-// killed is what a kill leaves of a directory: a copy of it as it is.
-func killed(t *testing.T, dir string) (left string) {
+// killedEngine is what a kill leaves of a directory: a copy of it as it is.
+func killedEngine(t *testing.T, dir string) (left string) {
 	t.Helper()
 	left = t.TempDir()
 	if err := os.CopyFS(left, os.DirFS(dir)); err != nil {
@@ -101,9 +101,9 @@ func killed(t *testing.T, dir string) (left string) {
 	return left
 }
 
-func start(t *testing.T, dir string, reserve int64) (*embedded.Engine, *memory) {
+func start(t *testing.T, dir string, reserve int64) (*embedded.Engine, *logRecorder) {
 	t.Helper()
-	log := &memory{}
+	log := &logRecorder{}
 	e, err := embedded.Open(embedded.Config{Dir: dir, Lookback: 15 * time.Second}.WithReserve(reserve),
 		slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
@@ -170,7 +170,7 @@ func TestDiskFillsAndEmpties(t *testing.T) {
 	if w.write(t, e, 1, 0, 250) {
 		t.Error("a sample is stored on the reserve")
 	}
-	_, err := e.Fetch(t.Context(), over("count(x)", 2, 15*time.Second))
+	_, err := e.Fetch(t.Context(), queryOver("count(x)", 2, 15*time.Second))
 	if !errors.Is(err, series.ErrUnavailable) || !strings.Contains(err.Error(), "is full: 4.0 MiB free, want 8.0 MiB") {
 		t.Errorf("error %v, want that the disk is full", err)
 	}
@@ -186,7 +186,7 @@ forewarm_storage_full 1
 	}
 	empty()
 	if !w.write(t, e, 2, 0, 250) {
-		t.Errorf("there is room again, and still %v", e.Storing())
+		t.Errorf("there is room again, and still %v", e.StorageError())
 	}
 	w.read(t, e)
 	if text := log.String(); strings.Count(text, "samples are not stored") != 1 ||
@@ -222,7 +222,7 @@ func TestWriteFails(t *testing.T) {
 			for step := 10; step < 20; step++ { // New series, too: of more than a page of the log.
 				w.write(t, e, step, 0, 5000)
 			}
-			if e.Storing() == nil {
+			if e.StorageError() == nil {
 				t.Error("a write failed, and samples are said to be stored")
 			}
 			empty()
@@ -230,10 +230,10 @@ func TestWriteFails(t *testing.T) {
 			w.write(t, e, 20, 9000, 9100) // They get the numbers of those that were made in vain.
 			for step := 21; step < 30; step++ {
 				if !w.write(t, e, step, 0, 400) {
-					t.Fatalf("step %d: there is room, and %v", step, e.Storing())
+					t.Fatalf("step %d: there is room, and %v", step, e.StorageError())
 				}
 			}
-			after, _ := start(t, killed(t, data), 1)
+			after, _ := start(t, killedEngine(t, data), 1)
 			w.read(t, after)
 			w.read(t, e)
 		})
@@ -250,17 +250,17 @@ func TestChunksCannotBeWritten(t *testing.T) {
 	}
 	lift := noGrowth(t, dir)
 	e.KeepUp()
-	if e.Storing() == nil {
+	if e.StorageError() == nil {
 		t.Error("chunks could not be written, and samples are said to be stored")
 	}
 	lift()
 	e.Mend()
 	if !w.write(t, e, 130, 0, 8) {
-		t.Errorf("there is room: %v", e.Storing())
+		t.Errorf("there is room: %v", e.StorageError())
 	}
 	e.KeepUp()
 	w.read(t, e)
-	after, _ := start(t, killed(t, e.Dir()), 1)
+	after, _ := start(t, killedEngine(t, e.Dir()), 1)
 	w.read(t, after)
 }
 
@@ -312,13 +312,13 @@ func TestStartOnFullDisk(t *testing.T) {
 	if err := os.CopyFS(left, os.DirFS(data)); err != nil {
 		t.Fatal(err)
 	}
-	tear(t, filepath.Join(left, "wal", "00000000"))
+	tearSegment(t, filepath.Join(left, "wal", "00000000"))
 	before := content(t, left)
 	empty := fill(t, dir, 0)
 	for range 2 { // Twice: a kill between.
 		full, log := start(t, left, 8*mib)
-		if full.Storing() == nil || !strings.Contains(log.String(), "is full") {
-			t.Errorf("the disk is full: %v, log:\n%s", full.Storing(), log)
+		if full.StorageError() == nil || !strings.Contains(log.String(), "is full") {
+			t.Errorf("the disk is full: %v, log:\n%s", full.StorageError(), log)
 		}
 		full.Mend()
 		if newWriter().write(t, full, 10, 0, 1) {
@@ -334,7 +334,7 @@ func TestStartOnFullDisk(t *testing.T) {
 	full, log := start(t, left, 8*mib)
 	empty()
 	full.Mend()
-	if err := full.Storing(); err != nil {
+	if err := full.StorageError(); err != nil {
 		t.Errorf("there is room: %v", err)
 	}
 	w.read(t, full)
@@ -343,8 +343,8 @@ func TestStartOnFullDisk(t *testing.T) {
 	}
 }
 
-// tear leaves half a record at the end of a segment.
-func tear(t *testing.T, segment string) {
+// tearSegment leaves half a record at the end of a segment.
+func tearSegment(t *testing.T, segment string) {
 	t.Helper()
 	f, err := os.OpenFile(segment, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {

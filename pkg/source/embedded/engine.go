@@ -35,9 +35,9 @@ type Engine struct {
 	running  atomic.Bool
 }
 
-// Open opens the storage, replaying its write-ahead log, and reads the scrape configuration. A log that was damaged is
-// cut off where it cannot be read, with a warning. Where the disk is full, Storing says so, and Run opens the storage
-// once there is room. Nothing is scraped before Run. The caller closes the engine.
+// Open opens the storage, replays its write-ahead log, and reads the scrape configuration. A damaged log is truncated,
+// with a warning. If the disk is full, StorageError reports it, and Run opens the storage when there is space. Nothing
+// is scraped before Run. The caller closes the engine.
 func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func Open(cfg Config, logger *slog.Logger) (*Engine, error) {
 	return e, nil
 }
 
-// start makes the parts that stand on the storage.
+// start creates the parts that use the storage.
 func (e *Engine) start() (err error) {
 	e.promql = promql.NewEngine(promql.EngineOpts{
 		Logger:                   e.logger,
@@ -75,9 +75,9 @@ func (e *Engine) start() (err error) {
 	e.intake = newIntake(e.store, e.cfg.MaxSeries, e.logger)
 	options := &scrape.Options{
 		DiscoveryReloadInterval: model.Duration(time.Second), DiscoveryReloadOnStartup: true,
-		PassMetadataInContext: true, // The intake asks for the target.
+		PassMetadataInContext: true, // The intake uses the target.
 		HTTPClientOptions: []configutil.HTTPClientOption{
-			configutil.WithDialContextFunc(dial), configutil.WithHTTP2Disabled(),
+			configutil.WithDialContextFunc(dialTarget), configutil.WithHTTP2Disabled(),
 		},
 	}
 	e.scraper, err = scrape.NewManager(options, e.logger.With("component", "scrape"), nil, nil, e.intake, e.registry)
@@ -108,7 +108,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			failed <- fmt.Errorf("embedded engine: scraper: %w", err)
 		}
 	})
-	e.store.watch(ctx)
+	e.store.maintain(ctx)
 	e.scraper.Stop()
 	parts.Wait()
 	select {
@@ -119,10 +119,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// discover makes the discovery of targets, which lives as long as the context.
+// discover creates the discovery of targets, which ends with the context.
 func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 	if e.running.Swap(true) {
-		return nil, errors.New("embedded engine: it runs already")
+		return nil, errors.New("embedded engine: Run was called twice")
 	}
 	metrics, err := discovery.CreateAndRegisterSDMetrics(e.registry)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 	}
 	found := discovery.NewManager(ctx, e.logger.With("component", "discovery"), e.registry, metrics,
 		discovery.Updatert(time.Second))
-	if found == nil { // It has logged why.
+	if found == nil { // It has logged the cause.
 		return nil, errors.New("embedded engine: discovery cannot start")
 	}
 	if err := found.ApplyConfig(discoveries(e.scraped)); err != nil {
@@ -139,7 +139,7 @@ func (e *Engine) discover(ctx context.Context) (*discovery.Manager, error) {
 	return found, nil
 }
 
-// Close writes what is in memory and releases the directory. Run must have returned, if it was called.
+// Close writes samples in memory to disk and releases the directory. Run must have returned, if it was called.
 func (e *Engine) Close() error {
 	if err := errors.Join(e.promql.Close(), e.store.close()); err != nil {
 		return fmt.Errorf("embedded engine: close: %w", err)
@@ -150,7 +150,7 @@ func (e *Engine) Close() error {
 // Describe implements prometheus.Collector.
 func (e *Engine) Describe(descriptions chan<- *prometheus.Desc) {
 	e.intake.failed.Describe(descriptions)
-	describeStore(descriptions)
+	describeStorage(descriptions)
 }
 
 // Collect implements prometheus.Collector: failed scrapes by target, and the state of the disk.
@@ -159,7 +159,7 @@ func (e *Engine) Collect(metrics chan<- prometheus.Metric) {
 	e.store.collect(metrics)
 }
 
-// Health is what history the engine has at the moment.
+// Health describes the stored history.
 type Health struct {
 	// Series is the number of series that are being written.
 	Series uint64
@@ -169,7 +169,7 @@ type Health struct {
 	From, To time.Time
 }
 
-// Health tells what history the engine has; nothing while Storing is an error. It runs no query.
+// Health describes the stored history, without a query. It is empty while StorageError is not nil.
 func (e *Engine) Health() Health {
 	var h Health
 	db, release, err := e.store.acquire()

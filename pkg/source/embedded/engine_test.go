@@ -69,9 +69,9 @@ func reopen(t *testing.T, e *embedded.Engine, cfg embedded.Config) *embedded.Eng
 	return open(t, cfg)
 }
 
-// past is a series x from origin on.
-func past(step time.Duration, values ...float64) embedded.Past {
-	return embedded.Past{
+// backfillSeries is a series x from origin on.
+func backfillSeries(step time.Duration, values ...float64) embedded.BackfillSeries {
+	return embedded.BackfillSeries{
 		Labels: map[string]string{"__name__": "x", "job": "test"},
 		Series: forecast.Series{Start: origin, Step: step, Values: values},
 	}
@@ -85,15 +85,15 @@ func rising(n int) []float64 {
 	return out
 }
 
-func backfill(tb testing.TB, e *embedded.Engine, all ...embedded.Past) {
+func backfill(tb testing.TB, e *embedded.Engine, all ...embedded.BackfillSeries) {
 	tb.Helper()
-	b := embedded.Backlog{Series: slices.Values(all), Before: time.Now()}
+	b := embedded.BackfillData{Series: slices.Values(all), Before: time.Now()}
 	if err := e.Backfill(tb.Context(), b); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func over(expr string, points int, step time.Duration) refresh.Query {
+func queryOver(expr string, points int, step time.Duration) refresh.Query {
 	return refresh.Query{Expr: expr, From: origin, To: origin.Add(time.Duration(points-1) * step), Step: step}
 }
 
@@ -133,8 +133,8 @@ func TestBackfillReadsBack(t *testing.T) {
 	cfg := embedded.Config{Dir: t.TempDir()}
 	e := open(t, cfg)
 	progress := []int{}
-	err := e.Backfill(t.Context(), embedded.Backlog{
-		Series: slices.Values([]embedded.Past{past(time.Minute, values...)}), Before: time.Now(),
+	err := e.Backfill(t.Context(), embedded.BackfillData{
+		Series: slices.Values([]embedded.BackfillSeries{backfillSeries(time.Minute, values...)}), Before: time.Now(),
 		Progress: func(done, total int) {
 			if total != len(values) {
 				t.Errorf("progress of %d, want %d", total, len(values))
@@ -148,7 +148,7 @@ func TestBackfillReadsBack(t *testing.T) {
 	if n := len(progress); n < 5 || progress[n-1] != len(values) || !slices.IsSorted(progress) {
 		t.Errorf("progress %v", progress)
 	}
-	q := over("sum(x)", len(values), time.Minute)
+	q := queryOver("sum(x)", len(values), time.Minute)
 	equal(t, values, fetch(t, e, q))
 	e = reopen(t, e, cfg)
 	equal(t, values, fetch(t, e, q))
@@ -158,23 +158,23 @@ func TestBackfillReadsBack(t *testing.T) {
 func TestGapsOnAFinerGrid(t *testing.T) {
 	nan := math.NaN()
 	e := open(t, embedded.Config{Lookback: 5 * time.Minute})
-	backfill(t, e, past(time.Minute, 1, 2, nan, nan, 5))
-	equal(t, []float64{1, 1, 2, 2, nan, nan, nan, nan, 5, 5}, fetch(t, e, over("x", 10, 30*time.Second)))
+	backfill(t, e, backfillSeries(time.Minute, 1, 2, nan, nan, 5))
+	equal(t, []float64{1, 1, 2, 2, nan, nan, nan, nan, 5, 5}, fetch(t, e, queryOver("x", 10, 30*time.Second)))
 }
 
 // The lookback is a minute where nothing else is said: what ended is a gap soon.
 func TestLookback(t *testing.T) {
 	nan := math.NaN()
 	e := open(t, embedded.Config{})
-	backfill(t, e, past(time.Minute, 1, 2))
-	equal(t, []float64{1, 1, 2, 2, nan, nan}, fetch(t, e, over("x", 6, 30*time.Second)))
+	backfill(t, e, backfillSeries(time.Minute, 1, 2))
+	equal(t, []float64{1, 1, 2, 2, nan, nan}, fetch(t, e, queryOver("x", 6, 30*time.Second)))
 }
 
 // A counter that restarts gives a rate that is never negative.
 func TestCounterReset(t *testing.T) {
 	e := open(t, embedded.Config{})
-	backfill(t, e, past(15*time.Second, 0, 15, 30, 45, 60, 5, 20, 35, 50, 65, 80, 95))
-	for i, v := range fetch(t, e, over("rate(x[1m])", 12, 15*time.Second)) {
+	backfill(t, e, backfillSeries(15*time.Second, 0, 15, 30, 45, 60, 5, 20, 35, 50, 65, 80, 95))
+	for i, v := range fetch(t, e, queryOver("rate(x[1m])", 12, 15*time.Second)) {
 		if v < 0 || v > 2 {
 			t.Errorf("rate at step %d is %v", i, v)
 		}
@@ -184,39 +184,48 @@ func TestCounterReset(t *testing.T) {
 func TestBackfillRefusesOverlap(t *testing.T) {
 	cfg := embedded.Config{Dir: t.TempDir()}
 	e := open(t, cfg)
-	backfill(t, e, past(time.Minute, rising(100)...))
-	again := embedded.Backlog{Series: slices.Values([]embedded.Past{past(time.Minute, 7, 7, 7)}), Before: time.Now()}
+	backfill(t, e, backfillSeries(time.Minute, rising(100)...))
+	again := embedded.BackfillData{
+		Series: slices.Values([]embedded.BackfillSeries{backfillSeries(time.Minute, 7, 7, 7)}),
+		Before: time.Now(),
+	}
 	err := e.Backfill(t.Context(), again)
 	if !errors.Is(err, embedded.ErrOverlap) || !strings.Contains(err.Error(), "empty directory") {
 		t.Errorf("error %v, want ErrOverlap", err)
 	}
-	equal(t, rising(100), fetch(t, e, over("x", 100, time.Minute)))
-	later := past(time.Minute, 8, 9)
+	equal(t, rising(100), fetch(t, e, queryOver("x", 100, time.Minute)))
+	later := backfillSeries(time.Minute, 8, 9)
 	later.Series.Start = origin.Add(100 * time.Minute)
 	backfill(t, e, later)
-	equal(t, append(rising(100), 8, 9), fetch(t, e, over("x", 102, time.Minute)))
-	earlier := past(time.Minute, 6)
+	equal(t, append(rising(100), 8, 9), fetch(t, e, queryOver("x", 102, time.Minute)))
+	earlier := backfillSeries(time.Minute, 6)
 	earlier.Series.Start = origin.Add(-time.Minute)
 	backfill(t, e, earlier)
-	equal(t, append(rising(100), 8, 9), fetch(t, e, over("x", 102, time.Minute)))
+	equal(t, append(rising(100), 8, 9), fetch(t, e, queryOver("x", 102, time.Minute)))
 }
 
 func TestBackfillRefusesNonsense(t *testing.T) {
 	e := open(t, embedded.Config{})
-	future := past(time.Minute, 1)
+	future := backfillSeries(time.Minute, 1)
 	future.Series.Start = time.Now().Add(time.Hour)
-	noName, badLabel, noStep := past(time.Minute, 1), past(time.Minute, 1), past(0, 1)
+	noName, badLabel, noStep := backfillSeries(time.Minute, 1), backfillSeries(time.Minute, 1), backfillSeries(0, 1)
 	noName.Labels = map[string]string{"a": "b"}
 	badLabel.Labels = map[string]string{"__name__": "x", "": "b"}
-	for says, p := range map[string]embedded.Past{
+	for says, p := range map[string]embedded.BackfillSeries{
 		"not before": future, "want a name": noName, "not valid": badLabel, "step 0s": noStep,
 	} {
-		err := e.Backfill(t.Context(), embedded.Backlog{Series: slices.Values([]embedded.Past{p}), Before: time.Now()})
+		err := e.Backfill(
+			t.Context(),
+			embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{p}), Before: time.Now()},
+		)
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	if err := e.Backfill(t.Context(), embedded.Backlog{Series: slices.Values([]embedded.Past{})}); err != nil {
+	if err := e.Backfill(
+		t.Context(),
+		embedded.BackfillData{Series: slices.Values([]embedded.BackfillSeries{})},
+	); err != nil {
 		t.Errorf("nothing to backfill: %v", err)
 	}
 }
@@ -226,27 +235,30 @@ func TestBackfillCancelled(t *testing.T) {
 	dir := t.TempDir()
 	e := open(t, embedded.Config{Dir: dir})
 	ctx, cancel := context.WithCancel(t.Context())
-	b := embedded.Backlog{
-		Series: slices.Values([]embedded.Past{past(time.Minute, rising(20*1440)...)}), Before: time.Now(),
+	b := embedded.BackfillData{
+		Series: slices.Values(
+			[]embedded.BackfillSeries{backfillSeries(time.Minute, rising(20*1440)...)},
+		),
+		Before:   time.Now(),
 		Progress: func(int, int) { cancel() },
 	}
 	if err := e.Backfill(ctx, b); !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v, want that it was cancelled", err)
 	}
-	if _, err := e.Fetch(t.Context(), over("x", 10, time.Minute)); !errors.Is(err, series.ErrNone) {
+	if _, err := e.Fetch(t.Context(), queryOver("x", 10, time.Minute)); !errors.Is(err, series.ErrNoSeries) {
 		t.Errorf("error %v, want ErrNone", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "backfill")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the staging directory is there: %v", err)
 	}
-	backfill(t, e, past(time.Minute, rising(10)...))
-	equal(t, rising(10), fetch(t, e, over("x", 10, time.Minute)))
+	backfill(t, e, backfillSeries(time.Minute, rising(10)...))
+	equal(t, rising(10), fetch(t, e, queryOver("x", 10, time.Minute)))
 }
 
 func TestRetention(t *testing.T) {
 	e := open(t, embedded.Config{Retention: 72 * time.Hour})
-	backfill(t, e, past(time.Minute, rising(10*1440)...))
-	got := fetch(t, e, over("x", 10*1440, time.Minute))
+	backfill(t, e, backfillSeries(time.Minute, rising(10*1440)...))
+	got := fetch(t, e, queryOver("x", 10*1440, time.Minute))
 	if !math.IsNaN(got[6*1440]) || math.IsNaN(got[8*1440]) {
 		t.Errorf("after six days %v, after eight %v; want only the latter", got[6*1440], got[8*1440])
 	}
@@ -261,8 +273,8 @@ func TestRetentionBySize(t *testing.T) {
 	for i := range noise {
 		noise[i] = math.Sin(float64(i * i))
 	}
-	backfill(t, e, past(time.Minute, noise...))
-	got, err := e.Fetch(t.Context(), over("x", len(noise), time.Minute))
+	backfill(t, e, backfillSeries(time.Minute, noise...))
+	got, err := e.Fetch(t.Context(), queryOver("x", len(noise), time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +295,7 @@ func TestTwoProcessesOnOneDirectory(t *testing.T) {
 
 func TestConfigReportsEveryProblem(t *testing.T) {
 	_, err := embedded.Open(embedded.Config{Retention: time.Minute, MaxPoints: -1}, discard())
-	for _, want := range []string{"no directory", "retention 1m0s", "negative"} {
+	for _, want := range []string{"directory for its data is not set", "retention 1m0s", "negative"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
@@ -292,10 +304,10 @@ func TestConfigReportsEveryProblem(t *testing.T) {
 
 func TestFetchErrors(t *testing.T) {
 	e := open(t, embedded.Config{MaxSamples: 5000, MaxPoints: 100_000})
-	two := past(time.Minute, rising(10)...)
+	two := backfillSeries(time.Minute, rising(10)...)
 	two.Labels = map[string]string{"__name__": "x", "job": "other"}
-	backfill(t, e, past(time.Minute, rising(10)...), two)
-	backward := over("x", 10, time.Minute)
+	backfill(t, e, backfillSeries(time.Minute, rising(10)...), two)
+	backward := queryOver("x", 10, time.Minute)
 	backward.To = backward.From.Add(-time.Minute)
 	tests := []struct {
 		name string
@@ -303,17 +315,17 @@ func TestFetchErrors(t *testing.T) {
 		want error
 		says string
 	}{
-		{"no series", over("y", 10, time.Minute), series.ErrNone, "what was asked: y"},
-		{"two series", over("x", 10, time.Minute), series.ErrMany, `job="other"`},
-		{"no PromQL", over("sum(", 10, time.Minute), series.ErrQuery, "parse error"},
-		{"a range vector", over("x[5m]", 10, time.Minute), series.ErrQuery, "range vector"},
-		{"a match that is not one to one", over("x + on () x", 10, time.Minute), series.ErrQuery, "match"},
-		{"a function that is not known", over("info(x)", 10, time.Minute), series.ErrQuery, "info"},
-		{"a look into the future", over("sum(x offset -5m)", 10, time.Minute), series.ErrQuery, "negative offset"},
-		{"no step", over("sum(x)", 10, 0), series.ErrQuery, "step"},
+		{"no series", queryOver("y", 10, time.Minute), series.ErrNoSeries, "with these labels: y"},
+		{"two series", queryOver("x", 10, time.Minute), series.ErrSeveralSeries, `job="other"`},
+		{"no PromQL", queryOver("sum(", 10, time.Minute), series.ErrQuery, "parse error"},
+		{"a range vector", queryOver("x[5m]", 10, time.Minute), series.ErrQuery, "range vector"},
+		{"a match that is not one to one", queryOver("x + on () x", 10, time.Minute), series.ErrQuery, "match"},
+		{"a function that is not known", queryOver("info(x)", 10, time.Minute), series.ErrQuery, "info"},
+		{"a look into the future", queryOver("sum(x offset -5m)", 10, time.Minute), series.ErrQuery, "negative offset"},
+		{"no step", queryOver("sum(x)", 10, 0), series.ErrQuery, "step"},
 		{"backward", backward, series.ErrQuery, "before its start"},
-		{"too many points", over("sum(x)", 100_001, time.Second), series.ErrTooLarge, "100001 points"},
-		{"too many samples", over("vector(1)", 60_000, time.Second), series.ErrTooLarge, "too many samples"},
+		{"too many points", queryOver("sum(x)", 100_001, time.Second), series.ErrTooLarge, "100001 points"},
+		{"too many samples", queryOver("vector(1)", 60_000, time.Second), series.ErrTooLarge, "too many samples"},
 	}
 	for _, tt := range tests {
 		_, err := e.Fetch(t.Context(), tt.q)
@@ -323,48 +335,48 @@ func TestFetchErrors(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := e.Fetch(cancelled, over("sum(x)", 10, time.Minute)); !errors.Is(err, series.ErrUnavailable) {
+	if _, err := e.Fetch(cancelled, queryOver("sum(x)", 10, time.Minute)); !errors.Is(err, series.ErrUnavailable) {
 		t.Errorf("cancelled: error %v, want ErrUnavailable", err)
 	}
 }
 
 func TestFetchTimeout(t *testing.T) {
 	e := open(t, embedded.Config{QueryTimeout: time.Nanosecond})
-	backfill(t, e, past(time.Minute, rising(10)...))
-	if _, err := e.Fetch(t.Context(), over("x", 10, time.Minute)); !errors.Is(err, series.ErrUnavailable) ||
+	backfill(t, e, backfillSeries(time.Minute, rising(10)...))
+	if _, err := e.Fetch(t.Context(), queryOver("x", 10, time.Minute)); !errors.Is(err, series.ErrUnavailable) ||
 		!strings.Contains(err.Error(), "timed out") {
 		t.Errorf("error %v, want ErrUnavailable", err)
 	}
 }
 
-// memory is a log that a test can read while it is written.
-type memory struct {
+// logRecorder is a log that a test can read while it is written.
+type logRecorder struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (m *memory) Write(p []byte) (int, error) {
+func (m *logRecorder) Write(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.text.Write(p)
 }
 
-func (m *memory) String() string {
+func (m *logRecorder) String() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.text.String()
 }
 
-var _ io.Writer = (*memory)(nil)
+var _ io.Writer = (*logRecorder)(nil)
 
 func BenchmarkFetch14Days(b *testing.B) {
 	e := open(b, embedded.Config{})
-	backfill(b, e, past(30*time.Second, rising(40_320)...))
+	backfill(b, e, backfillSeries(30*time.Second, rising(40_320)...))
 	for name, expr := range map[string]string{"sum": "sum(x)", "rate": "sum(rate(x[2m]))"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := e.Fetch(b.Context(), over(expr, 40_320, 30*time.Second)); err != nil {
+				if _, err := e.Fetch(b.Context(), queryOver(expr, 40_320, 30*time.Second)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -374,6 +386,6 @@ func BenchmarkFetch14Days(b *testing.B) {
 
 func BenchmarkBackfill14Days(b *testing.B) {
 	for b.Loop() {
-		backfill(b, open(b, embedded.Config{}), past(time.Minute, rising(14*1440)...))
+		backfill(b, open(b, embedded.Config{}), backfillSeries(time.Minute, rising(14*1440)...))
 	}
 }

@@ -19,16 +19,16 @@ func (c Config) WithReserve(bytes int64) Config {
 func (e *Engine) Appender(ctx context.Context) storage.AppenderV2 { return e.store.AppenderV2(ctx) }
 
 // Mend does at once what Run does every few seconds.
-func (e *Engine) Mend() { e.store.mend() }
+func (e *Engine) Mend() { e.store.reopen() }
 
 // KeepUp does at once what Run does every minute.
-func (e *Engine) KeepUp() { e.store.keepUp() }
+func (e *Engine) KeepUp() { e.store.writeChunks() }
 
 // Dir is the directory of the storage.
 func (e *Engine) Dir() string { return e.cfg.Dir }
 
 // Oldest is the time of the oldest sample in memory.
 func (e *Engine) Oldest() time.Time {
-	_, oldest := e.store.held()
+	_, oldest := e.store.headState()
 	return time.UnixMilli(oldest)
 }

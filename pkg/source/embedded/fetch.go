@@ -17,8 +17,8 @@ import (
 
 var _ refresh.Source = (*Engine)(nil)
 
-// Fetch evaluates the query at every time of its grid. The answer is one series over the whole range, values as they
-// are (NaN for a gap, infinite or negative ones too); errors wrap the sentinels of package [series].
+// Fetch evaluates the query on its grid. The answer is one series over the whole range with unchanged values, NaN for a
+// gap; errors wrap the sentinels of package [series].
 func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	if err := e.check(q); err != nil {
 		return forecast.Series{}, err
@@ -42,7 +42,7 @@ func (e *Engine) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, e
 	if err != nil {
 		return forecast.Series{}, fmt.Errorf("embedded engine: %w: %w", err, series.ErrQuery)
 	}
-	return lay(q, matrix)
+	return toGrid(q, matrix)
 }
 
 // check refuses a query whose grid the engine cannot express, or that is too long.
@@ -59,8 +59,8 @@ func (e *Engine) check(q refresh.Query) error {
 	return nil
 }
 
-// explain says what a failed evaluation means. What is neither a limit nor the storage's is the query's: operands that
-// do not match one to one, a function on the wrong kind of data.
+// explain turns a failed evaluation into an error with a sentinel. What is neither a limit nor an error of the storage
+// is an error of the query: operands that do not match one to one, a function on the wrong type.
 func (e *Engine) explain(err error) error {
 	var (
 		large    promql.ErrTooManySamples
@@ -73,8 +73,12 @@ func (e *Engine) explain(err error) error {
 		return fmt.Errorf("embedded engine: %w (%d): %w: select fewer series, or use a longer step or less history",
 			err, e.cfg.MaxSamples, series.ErrTooLarge)
 	case errors.As(err, &slow):
-		return fmt.Errorf("embedded engine: %w after %v: %w: make the query cheaper", err, e.cfg.QueryTimeout,
-			series.ErrUnavailable)
+		return fmt.Errorf(
+			"embedded engine: %w after %v: %w: simplify the query or use less history",
+			err,
+			e.cfg.QueryTimeout,
+			series.ErrUnavailable,
+		)
 	case errors.As(err, &canceled), errors.As(err, &storage):
 		return fmt.Errorf("embedded engine: %w: %w", err, series.ErrUnavailable)
 	default:
@@ -82,15 +86,15 @@ func (e *Engine) explain(err error) error {
 	}
 }
 
-// lay puts the one series of an answer on the query's grid.
-func lay(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
+// toGrid puts the series of an answer on the query's grid.
+func toGrid(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	switch {
 	case len(matrix) == 0:
 		return forecast.Series{}, fmt.Errorf("embedded engine: nothing from %s to %s: %w: "+
-			"check that the metric is scraped and its labels match what was asked: %.400s",
-			q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone, q.Expr)
+			"check that the metric is scraped with these labels: %.400s",
+			q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 	case len(matrix) > 1:
-		return forecast.Series{}, several(matrix)
+		return forecast.Series{}, severalSeries(matrix)
 	case len(matrix[0].Histograms) > 0:
 		return forecast.Series{}, fmt.Errorf(
 			"embedded engine: the query yields native histograms, want plain numbers: "+
@@ -109,8 +113,8 @@ func lay(q refresh.Query, matrix promql.Matrix) (forecast.Series, error) {
 	return out, nil
 }
 
-// several says which series came, up to three of them.
-func several(matrix promql.Matrix) error {
+// severalSeries is the error for several series. It lists up to three.
+func severalSeries(matrix promql.Matrix) error {
 	const show = 3
 	names := make([]string, 0, show)
 	for _, s := range matrix[:min(show, len(matrix))] {
@@ -120,5 +124,5 @@ func several(matrix promql.Matrix) error {
 		names = append(names, fmt.Sprintf("and %d more", len(matrix)-show))
 	}
 	return fmt.Errorf("embedded engine: %s: %w: aggregate the query to its total with sum()",
-		strings.Join(names, ", "), series.ErrMany)
+		strings.Join(names, ", "), series.ErrSeveralSeries)
 }

@@ -16,41 +16,40 @@ import (
 	"github.com/prometheus/prometheus/tsdb/wlog"
 )
 
-// aside is the ending of a segment that the storage has put aside while it repairs it.
-const aside = ".repair"
+// repairSuffix is the suffix of a segment that the storage is repairing.
+const repairSuffix = ".repair"
 
-// recoverLog puts the write-ahead log in order, so that the storage has nothing to repair when it opens it. The storage's
-// own repair renames the damaged segment, writes what can be read of it to a new one and deletes it, and every segment
-// behind it; a full disk or a kill on the way leaves the samples in a file that is never read again. Here each step is
-// one rename or one truncation: it needs no space, and a start after a kill between two of them goes on from there.
+// recoverLog repairs the write-ahead log, so that the storage has nothing to repair when it opens it. The storage's own
+// repair renames the damaged segment, writes its readable part to a new one, and deletes it and every later segment; a
+// full disk or a kill in between leaves the samples in a file that is never read again. Here each step is one rename or
+// one truncation: it needs no space, and after a kill the next start continues.
 func recoverLog(dir string, logger *slog.Logger) error {
 	log := filepath.Join(dir, "wal")
 	if _, err := os.Stat(log); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := putBack(log, logger); err != nil {
+	if err := restoreSegments(log, logger); err != nil {
 		return fmt.Errorf("recover %s: %w", log, err)
 	}
 	if err := closeGaps(log, logger); err != nil {
 		return fmt.Errorf("recover %s: %w", log, err)
 	}
-	if err := cutDamage(log, logger); err != nil {
+	if err := truncateDamaged(log, logger); err != nil {
 		return fmt.Errorf("recover %s: %w", log, err)
 	}
 	return nil
 }
 
-// putBack undoes the storage's own repairs that were cut short. Until such a repair is done, the segment that was put
-// aside holds all that the new one of its name can hold. Where starts since have gone on without it, it cannot be put
-// back: series have other numbers since, and a series that is numbered twice loses what was before. Then it becomes a
-// block.
-func putBack(log string, logger *slog.Logger) error {
+// restoreSegments undoes interrupted repairs of the storage. Until such a repair is done, the renamed segment has all
+// that the new one of its name can have. If the log has continued without it, it cannot be restored: series have other
+// numbers since, and a series with two numbers loses its earlier samples. Then it is turned into blocks.
+func restoreSegments(log string, logger *slog.Logger) error {
 	files, err := os.ReadDir(log)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), aside)
+		name, ok := strings.CutSuffix(f.Name(), repairSuffix)
 		index, err := strconv.Atoi(name)
 		if !ok || err != nil {
 			continue
@@ -61,13 +60,13 @@ func putBack(log string, logger *slog.Logger) error {
 			return err
 		}
 		if last > index {
-			if failed := rescue(filepath.Dir(log), kept, index, logger); failed != nil {
-				logger.Error("a segment of the write-ahead log that an earlier repair had put aside is not read yet; "+
+			if failed := rescueSegment(filepath.Dir(log), kept, index, logger); failed != nil {
+				logger.Error("a segment of the write-ahead log from an interrupted repair cannot be read yet; "+
 					"the next start tries again", "file", kept, "err", failed)
 				continue
 			}
 			logger.Warn(
-				"an earlier repair of the write-ahead log was cut short: its segment is made a block",
+				"an earlier repair of the write-ahead log was interrupted: its segment is turned into blocks",
 				"file",
 				kept,
 			)
@@ -76,20 +75,24 @@ func putBack(log string, logger *slog.Logger) error {
 		if err := fileutil.Rename(kept, filepath.Join(log, name)); err != nil {
 			return err
 		}
-		logger.Warn("an earlier repair of the write-ahead log was cut short: its segment is put back", "segment", name)
+		logger.Warn(
+			"an earlier repair of the write-ahead log was interrupted: its segment is restored",
+			"segment",
+			name,
+		)
 	}
 	return nil
 }
 
-// lastWritten is the number of the last segment that holds a record; -1 if none does.
+// lastWritten is the number of the last segment with a record; -1 if there is none.
 func lastWritten(log string) (int, error) {
-	all, err := segments(log)
+	all, err := segmentNumbers(log)
 	if err != nil {
 		return 0, err
 	}
 	for _, n := range slices.Backward(all) {
 		end, err := readSegment(wlog.SegmentName(log, n))
-		if err != nil && !damaged(err) {
+		if err != nil && !isCorruption(err) {
 			return 0, err
 		}
 		if end > 0 {
@@ -99,8 +102,8 @@ func lastWritten(log string) (int, error) {
 	return -1, nil
 }
 
-// segments are the numbers of the segments, in their order.
-func segments(log string) ([]int, error) {
+// segmentNumbers are the numbers of the segments, ascending.
+func segmentNumbers(log string) ([]int, error) {
 	files, err := os.ReadDir(log)
 	if err != nil {
 		return nil, err
@@ -115,9 +118,9 @@ func segments(log string) ([]int, error) {
 	return out, nil
 }
 
-// closeGaps moves segments down to where a repair that was cut short had deleted some. The storage opens no log with gaps.
+// closeGaps renumbers segments after those that an interrupted repair deleted. The storage opens no log with gaps.
 func closeGaps(log string, logger *slog.Logger) error {
-	all, err := segments(log)
+	all, err := segmentNumbers(log)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -126,16 +129,22 @@ func closeGaps(log string, logger *slog.Logger) error {
 			if err := fileutil.Rename(wlog.SegmentName(log, n), wlog.SegmentName(log, want)); err != nil {
 				return err
 			}
-			logger.Warn("segments of the write-ahead log are missing: the next is moved up", "segment", n, "to", want)
+			logger.Warn(
+				"segments of the write-ahead log are missing: the next one is renumbered",
+				"segment",
+				n,
+				"to",
+				want,
+			)
 		}
 	}
 	return nil
 }
 
-// cutDamage cuts off what cannot be read at the end of a segment: a kill, or a full disk, was in the middle of writing it.
-// Segments behind it stay, other than in the storage's own repair: no record reaches from one into the next.
-func cutDamage(log string, logger *slog.Logger) error {
-	all, err := segments(log)
+// truncateDamaged truncates segments after their last readable record: a kill or a full disk interrupted a write. Later
+// segments stay, unlike in the storage's own repair: no record spans two segments.
+func truncateDamaged(log string, logger *slog.Logger) error {
+	all, err := segmentNumbers(log)
 	if err != nil {
 		return err
 	}
@@ -148,27 +157,27 @@ func cutDamage(log string, logger *slog.Logger) error {
 	}
 	for _, n := range all {
 		if n <= checkpoint {
-			continue // The checkpoint has it, and it is not read again.
+			continue // It is in the checkpoint and not read again.
 		}
 		path := wlog.SegmentName(log, n)
 		end, err := readSegment(path)
 		if err == nil {
 			continue
 		}
-		if !damaged(err) {
+		if !isCorruption(err) {
 			return err
 		}
-		size, failed := cut(path, end)
+		size, failed := truncateFile(path, end)
 		if failed != nil {
 			return failed
 		}
-		logger.Warn("the write-ahead log is repaired: the end of a segment cannot be read and is cut off",
+		logger.Warn("the write-ahead log is repaired: the unreadable end of a segment is cut off",
 			"segment", path, "kept_bytes", end, "cut_bytes", size-end, "err", errors.Unwrap(err))
 	}
 	return nil
 }
 
-// readSegment tells where the last record of a segment that can be read ends, and what is wrong behind it.
+// readSegment returns the end of the last readable record of a segment, and the error after it.
 func readSegment(path string) (end int64, err error) {
 	file, err := os.Open(path) //nolint:gosec // One of the storage's own.
 	if err != nil {
@@ -183,8 +192,8 @@ func readSegment(path string) (end int64, err error) {
 	return end, reader.Err()
 }
 
-// damaged tells what a segment holds from what kept it from being read.
-func damaged(err error) bool {
+// isCorruption reports whether an error is of the content of a segment, and not of reading the file.
+func isCorruption(err error) bool {
 	var (
 		content *wlog.CorruptionErr
 		disk    *fs.PathError
@@ -192,8 +201,8 @@ func damaged(err error) bool {
 	return errors.As(err, &content) && !errors.As(err, &disk)
 }
 
-// cut shortens a file, and tells how long it was.
-func cut(path string, end int64) (size int64, err error) {
+// truncateFile truncates a file and returns its previous size.
+func truncateFile(path string, end int64) (size int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0) //nolint:gosec // One of the storage's own.
 	if err != nil {
 		return 0, err

@@ -19,15 +19,15 @@ func TestRepairCutShort(t *testing.T) {
 	}{
 		"a write was cut short": {
 			state: func(*testing.T, string, *writer) {},
-			says:  "cannot be read and is cut off",
+			says:  "unreadable end of a segment is cut off",
 		},
 		"later segments are deleted in part": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); write(t, segment(dir, "00000003"), "") },
-			says:  "the next is moved up",
+			says:  "the next one is renumbered",
 		},
 		"the segment is put aside": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); putAside(t, dir) },
-			says:  "is put back",
+			says:  "is restored",
 		},
 		"its successor is made": {
 			state: func(t *testing.T, dir string, _ *writer) {
@@ -35,15 +35,15 @@ func TestRepairCutShort(t *testing.T) {
 				putAside(t, dir)
 				write(t, segment(dir, "00000001"), "")
 			},
-			says: "is put back",
+			says: "is restored",
 		},
 		"its successor is written in part": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); copied(t, dir, 2) },
-			says:  "is put back",
+			says:  "is restored",
 		},
 		"its successor is written": {
 			state: func(t *testing.T, dir string, _ *writer) { t.Helper(); copied(t, dir, 1) },
-			says:  "is put back",
+			says:  "is restored",
 		},
 		"started twice on a full disk": {
 			state: func(t *testing.T, dir string, _ *writer) {
@@ -53,7 +53,7 @@ func TestRepairCutShort(t *testing.T) {
 					write(t, segment(dir, empty), "")
 				}
 			},
-			says: "is put back",
+			says: "is restored",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestRepairCutShort(t *testing.T) {
 				t.Errorf("want that the start says %q, and that the storage has nothing to repair:\n%s", c.says, log)
 			}
 			w.read(t, e)
-			e, log = start(t, killed(t, dir), 1)
+			e, log = start(t, killedEngine(t, dir), 1)
 			w.read(t, e)
 			if strings.Contains(log.String(), "repair") {
 				t.Errorf("the next start repairs, too:\n%s", log)
@@ -92,7 +92,7 @@ func TestRepairCutShortAndGoneOn(t *testing.T) {
 			strings.Contains(log.String(), "level=ERROR") {
 			t.Errorf("%v: want the file gone:\n%s", err, log)
 		}
-		dir = killed(t, dir)
+		dir = killedEngine(t, dir)
 		// The second start is after a kill when the block was there and the segment was not deleted yet.
 		write(t, segment(dir, "00000001.repair"), string(kept))
 		if err := os.MkdirAll(filepath.Join(dir, "rescue", "wal"), 0o700); err != nil {
@@ -109,14 +109,14 @@ func torn(t *testing.T) (string, *writer) {
 	for step := range 10 {
 		w.write(t, e, step, 0, 50)
 	}
-	dir := killed(t, e.Dir())
+	dir := killedEngine(t, e.Dir())
 	e, _ = start(t, dir, 1)
 	w.refs = newWriter().refs
 	for step := 10; step < 20; step++ {
 		w.write(t, e, step, 0, 60)
 	}
-	dir = killed(t, dir)
-	tear(t, segment(dir, "00000001"))
+	dir = killedEngine(t, dir)
+	tearSegment(t, segment(dir, "00000001"))
 	return dir, w
 }
 
@@ -143,7 +143,7 @@ func copied(t *testing.T, dir string, part int) {
 // without writes ten steps as a version did that knew nothing of segments put aside, and is killed.
 func without(t *testing.T, dir string, w *writer, first, end int) {
 	t.Helper()
-	scratch := killed(t, dir)
+	scratch := killedEngine(t, dir)
 	db, err := tsdb.Open(scratch, discard(), nil, tsdb.DefaultOptions(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func without(t *testing.T, dir string, w *writer, first, end int) {
 		}
 		w.stored[step] = end - first
 	}
-	left := killed(t, scratch)
+	left := killedEngine(t, scratch)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}

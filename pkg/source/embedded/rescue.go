@@ -15,13 +15,13 @@ import (
 	"github.com/prometheus/prometheus/tsdb/wlog"
 )
 
-// rescueDir is where a segment that was put aside is read. The storage does not look into it.
+// rescueDir is where a segment left by a repair is read. The storage does not read it.
 const rescueDir = "rescue"
 
-// rescue makes blocks of a segment that was put aside and cannot be put back, and deletes it. It is read with the log as
-// it was before it, in a storage of its own. A kill on the way leaves the segment, and at most some blocks twice, which
-// the storage joins.
-func rescue(dir, kept string, index int, logger *slog.Logger) (err error) {
+// rescueSegment turns a segment that a repair left and that cannot be restored into blocks, and deletes it. The segment
+// is read with the log before it, in a separate storage. If the process is killed, the segment stays, and some blocks
+// may exist twice, which the storage merges.
+func rescueSegment(dir, kept string, index int, logger *slog.Logger) (err error) {
 	scratch := filepath.Join(dir, rescueDir)
 	if err = os.RemoveAll(scratch); err != nil {
 		return err
@@ -31,15 +31,15 @@ func rescue(dir, kept string, index int, logger *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	have, err := free(dir)
+	have, err := freeSpace(dir)
 	if err != nil {
 		return err
 	}
-	// What it needs is less: chunks are smaller than the log, and are written twice.
+	// An upper bound: chunks are smaller than the log, and are written twice.
 	if have < 2*size {
 		return fmt.Errorf("%s free, want %s", mebibytes(have), mebibytes(2*size))
 	}
-	if err = cutDamage(filepath.Join(scratch, "wal"), logger); err != nil {
+	if err = truncateDamaged(filepath.Join(scratch, "wal"), logger); err != nil {
 		return err
 	}
 	if err = compactAll(scratch, logger); err != nil {
@@ -51,7 +51,7 @@ func rescue(dir, kept string, index int, logger *slog.Logger) (err error) {
 	return os.Remove(kept)
 }
 
-// linkLog links the log as it was when a segment was put aside, with that in its place, and tells how large it is.
+// linkLog links the log as it was when a repair left a segment, with that segment in its place, and returns the size.
 func linkLog(from, to, kept string, index int) (size int64, err error) {
 	before, err := logBefore(from, index)
 	if err != nil {
@@ -74,8 +74,8 @@ func linkLog(from, to, kept string, index int) (size int64, err error) {
 	return size, nil
 }
 
-// logBefore are the files of a log that are read before a segment, by their paths in the log. There are none where a
-// checkpoint has been made since: it has the numbers that series have now.
+// logBefore lists the files of a log that are read before a segment, by their paths in the log. There are none if there
+// is a later checkpoint: it has the current numbers of the series.
 func logBefore(log string, index int) (names []string, err error) {
 	checkpoint, last, err := wlog.LastCheckpoint(log)
 	switch {
@@ -86,7 +86,7 @@ func logBefore(log string, index int) (names []string, err error) {
 	case last >= index:
 		return nil, nil
 	default:
-		parts, failed := segments(checkpoint)
+		parts, failed := segmentNumbers(checkpoint)
 		if failed != nil {
 			return nil, failed
 		}
@@ -94,7 +94,7 @@ func logBefore(log string, index int) (names []string, err error) {
 			names = append(names, wlog.SegmentName(filepath.Base(checkpoint), n))
 		}
 	}
-	all, err := segments(log)
+	all, err := segmentNumbers(log)
 	for _, n := range all {
 		if n > last && n < index {
 			names = append(names, wlog.SegmentName("", n))
@@ -120,7 +120,7 @@ func moveBlocks(from, to string) error {
 	return nil
 }
 
-// compactAll makes blocks of all that the log in a directory holds.
+// compactAll turns the log in a directory into blocks.
 func compactAll(dir string, logger *slog.Logger) (err error) {
 	options := tsdb.DefaultOptions()
 	options.RetentionDuration = 0
@@ -139,7 +139,7 @@ func compactAll(dir string, logger *slog.Logger) (err error) {
 		return nil
 	}
 	length, oldest, newest := minRetention.Milliseconds(), head.MinTime(), head.MaxTime()
-	for from := oldest - mod(oldest, length); from <= newest; from += length {
+	for from := oldest - positiveMod(oldest, length); from <= newest; from += length {
 		part := tsdb.NewRangeHead(head, max(from, oldest), min(from+length-1, newest))
 		if err := db.CompactHead(part); err != nil {
 			return err

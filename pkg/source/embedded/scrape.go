@@ -11,7 +11,7 @@ import (
 	_ "github.com/prometheus/prometheus/discovery/file" // Registers file_sd_configs.
 )
 
-// lookback is how long a sample counts: two of the longest scrape intervals, so that one late scrape makes no gap.
+// lookback is twice the longest scrape interval, so that one late scrape is not a gap.
 func lookback(c *promconfig.Config) time.Duration {
 	longest := minLookback
 	for _, s := range c.ScrapeConfigs {
@@ -28,33 +28,33 @@ func discoveries(c *promconfig.Config) map[string]discovery.Configs {
 	return out
 }
 
-// scrapeConfig is what a file says of whom to scrape, each of its jobs within the limits; nobody without a file.
+// scrapeConfig reads the scrape file and applies the limits to its jobs; without a file there are no jobs.
 func scrapeConfig(path string, logger *slog.Logger) (*promconfig.Config, error) {
 	all, err := promconfig.Load("", logger)
 	if err != nil {
-		return nil, fmt.Errorf("scraping nothing: %w", err)
+		return nil, fmt.Errorf("empty scrape configuration: %w", err)
 	}
 	if path == "" {
 		return all, nil
 	}
 	file, err := promconfig.LoadFile(path, false, logger)
 	if err != nil {
-		return nil, fmt.Errorf("scrape file %s: %w%s", path, err, advice(err))
+		return nil, fmt.Errorf("scrape file %s: %w%s", path, err, discoveryAdvice(err))
 	}
-	if ignored := unused(file); len(ignored) > 0 {
+	if ignored := ignoredSections(file); len(ignored) > 0 {
 		logger.Warn("sections of the scrape file are ignored", "file", path, "sections", strings.Join(ignored, ", "))
 	}
 	if all.ScrapeConfigs, err = file.GetScrapeConfigs(); err != nil {
 		return nil, fmt.Errorf("scrape file %s: %w", path, err)
 	}
-	if err := limited(all.ScrapeConfigs); err != nil {
+	if err := applyLimits(all.ScrapeConfigs); err != nil {
 		return nil, fmt.Errorf("scrape file %s: %w", path, err)
 	}
 	return all, nil
 }
 
-// unused names the sections that a Prometheus would heed and this engine does not.
-func unused(c *promconfig.Config) []string {
+// ignoredSections lists the sections of a Prometheus configuration that this engine ignores.
+func ignoredSections(c *promconfig.Config) []string {
 	var out []string
 	for name, there := range map[string]bool{
 		"rule_files":   len(c.RuleFiles) > 0,
@@ -69,10 +69,10 @@ func unused(c *promconfig.Config) []string {
 	return out
 }
 
-// advice tells a discovery that is not built in from a slip of the pen.
-func advice(err error) string {
+// discoveryAdvice is the advice for a discovery that is not built in.
+func discoveryAdvice(err error) string {
 	if strings.Contains(err.Error(), "_sd_configs not found") {
-		return " (static_configs and file_sd_configs are built in; for other discoveries run a Prometheus)"
+		return " (only static_configs and file_sd_configs are built in; for other discoveries run a Prometheus server)"
 	}
 	return ""
 }

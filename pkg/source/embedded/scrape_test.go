@@ -133,7 +133,7 @@ func TestScrapeGoesOnFromBackfill(t *testing.T) {
 	x := startExporter(t)
 	e := open(t, embedded.Config{ScrapeFile: scraping(t, x.address())})
 	now := time.Now().Truncate(time.Second)
-	p := past(time.Second, rising(60)...)
+	p := backfillSeries(time.Second, rising(60)...)
 	p.Labels = map[string]string{
 		"__name__": "busy", "job": "gpus", "instance": x.address(), "namespace": "ai", "gpu": "1",
 	}
@@ -177,7 +177,7 @@ func TestScrapeFile(t *testing.T) {
 	path := filepath.Join(dir, "scrape.yml")
 	write(t, path, strings.ReplaceAll(scrapeFile, "ADDRESS", x.address()))
 	write(t, filepath.Join(dir, "targets.json"), `[{"targets":["`+x.address()+`"],"labels":{"from":"file"}}]`)
-	log := &memory{}
+	log := &logRecorder{}
 	e, err := embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data"), ScrapeFile: path}, slog.New(
 		slog.NewTextHandler(log, nil)))
 	if err != nil {
@@ -235,7 +235,7 @@ func TestCorruptedLog(t *testing.T) {
 		content[i] ^= 0xff
 	}
 	write(t, segment, string(content))
-	log := &memory{}
+	log := &logRecorder{}
 	e, err = embedded.Open(cfg, slog.New(slog.NewTextHandler(log, nil)))
 	if err != nil {
 		t.Fatalf("a damaged log: %v", err)

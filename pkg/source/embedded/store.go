@@ -17,39 +17,38 @@ import (
 	"github.com/prometheus/prometheus/util/compression"
 )
 
-// store is the TSDB of a directory, and what keeps a full disk from costing samples that it holds:
+// store is the TSDB of a directory. It protects stored samples from a full disk:
 //
-//   - Little room is kept free (reserve). Samples are refused before it is gone, so that the storage can finish what it
-//     has begun.
-//   - Nothing is written after a write that failed. It may have left half a record, behind which nothing is read after a
-//     restart; and the series that it made are in memory, but not in the log. So the storage is opened anew.
-//   - It is not opened where there is hardly any room: it writes while it reads its log, and panics where it cannot.
+//   - Some space is kept free (reserve). Samples are refused before it is used, so that the storage can finish its writes.
+//   - After a failed write nothing is written. The write may have left half a record, after which nothing is read at a
+//     restart, and its new series are in memory but not in the log. So the storage is reopened.
+//   - With very little space the storage is not opened: it writes while it reads its log, and panics if it cannot.
 type store struct {
 	cfg    Config
 	logger *slog.Logger
 	lock   *tsdbutil.DirLocker
 
-	// use is held for reading by those who use db, and for writing by who replaces it.
+	// use is held for reading to use db, and for writing to replace it.
 	use sync.RWMutex
-	// db is nil while it cannot be opened.
+	// db is nil if it cannot be opened.
 	db *tsdb.DB
-	// head is its head, or that of the storage before; nil before the first.
+	// head is that of db, or of the db before it; nil before the first.
 	head atomic.Pointer[tsdb.Head]
-	// opened counts how often it was: a series has another reference each time.
+	// opened counts the openings: references of series differ between them.
 	opened uint64
 
-	// commits come one by one, so that none follows one that failed.
+	// commits serializes commits, so that none follows a failed one.
 	commits sync.Mutex
 
 	mu sync.Mutex
-	// fault is why no sample is stored at present; nil while they are.
-	fault error
-	// broken says that the storage must be opened anew before it takes a sample.
+	// err is why samples are not stored; nil while they are.
+	err error
+	// broken: the storage must be reopened before it stores a sample.
 	broken bool
 }
 
-// openStore takes the directory and opens what is there. Where the disk is too full for that it succeeds nevertheless;
-// mend opens the storage when there is room.
+// openStore locks the directory and opens the storage. If the disk is too full for that it returns a store without
+// storage, which reopen opens when there is space.
 func openStore(cfg Config, logger *slog.Logger) (*store, error) {
 	const private = 0o750
 	if err := os.MkdirAll(cfg.Dir, private); err != nil {
@@ -62,15 +61,15 @@ func openStore(cfg Config, logger *slog.Logger) (*store, error) {
 	err = lock.Lock()
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
-		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop that one, or choose another "+
+		return nil, fmt.Errorf("embedded engine: %s is in use by another process: stop it, or use another "+
 			"directory: %w", cfg.Dir, err)
 	case err != nil:
 		return nil, fmt.Errorf("embedded engine: %w", err)
 	}
 	s := &store{cfg: cfg, logger: logger, lock: lock}
-	if err := s.room(cfg.reserve / openShare); err != nil {
+	if err := s.checkFree(cfg.reserve / openShare); err != nil {
 		s.broken = true
-		s.settle(err)
+		s.setErr(err)
 		return s, nil
 	}
 	if err := s.open(); err != nil {
@@ -79,7 +78,7 @@ func openStore(cfg Config, logger *slog.Logger) (*store, error) {
 	return s, nil
 }
 
-// open puts the log in order and opens the storage.
+// open repairs the log and opens the storage.
 func (s *store) open() error {
 	if err := recoverLog(s.cfg.Dir, s.logger); err != nil {
 		return fmt.Errorf("embedded engine: %w", err)
@@ -91,14 +90,14 @@ func (s *store) open() error {
 	options.MaxBlockDuration = s.cfg.blockRange()
 	options.WALCompression = compression.Snappy
 	options.MaxBlockChunkSegmentSize = segmentBytes
-	options.NoLockfile = true // The store holds it, also while the storage is closed.
-	// What the storage does then, but for what keepUp does, follows every compaction too.
+	options.NoLockfile = true // The store has the lock, also while the storage is closed.
+	// Reloading also follows every compaction; writeChunks does the rest.
 	options.BlockReloadInterval = math.MaxInt64
 	db, err := tsdb.Open(s.cfg.Dir, s.logger.With("component", "tsdb"), prometheus.NewRegistry(), options, nil)
 	if err != nil {
 		return fmt.Errorf("embedded engine: open %s: %w", s.cfg.Dir, err)
 	}
-	// What a backfill that was cut short left behind was never part of the history.
+	// The blocks of an interrupted backfill were never part of the history.
 	if err := os.RemoveAll(filepath.Join(s.cfg.Dir, stagingDir)); err != nil {
 		return errors.Join(fmt.Errorf("embedded engine: %w", err), db.Close())
 	}
@@ -108,41 +107,41 @@ func (s *store) open() error {
 	return nil
 }
 
-// check looks at the disk, and tells why no sample is stored, if none is.
-func (s *store) check() error {
+// checkDisk checks the free space and returns why samples are not stored, or nil.
+func (s *store) checkDisk() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken {
-		return s.fault
+		return s.err
 	}
 	want := s.cfg.reserve
-	if s.fault != nil {
+	if s.err != nil {
 		want += want / resumeShare
 	}
-	if err := s.room(want); err == nil || s.fault == nil {
-		s.settle(err)
+	if err := s.checkFree(want); err == nil || s.err == nil {
+		s.setErr(err)
 	}
-	return s.fault
+	return s.err
 }
 
-// settle notes whether samples are stored, and logs where that has changed. The caller holds mu. A fault keeps its words
-// while it lasts: they stand in statuses, which are not written anew for every byte.
-func (s *store) settle(fault error) {
+// setErr records whether samples are stored, and logs a change. The caller holds mu. An error keeps its text while it
+// lasts: it is in statuses, which must not be updated for every byte.
+func (s *store) setErr(err error) {
 	switch {
-	case fault != nil && s.fault == nil:
-		s.logger.Error("samples are not stored", "err", fault)
-	case fault == nil && s.fault != nil:
-		s.logger.Info("samples are stored again", "after", s.fault)
+	case err != nil && s.err == nil:
+		s.logger.Error("samples are not stored", "err", err)
+	case err == nil && s.err != nil:
+		s.logger.Info("samples are stored again", "after", s.err)
 	}
-	s.fault = fault
+	s.err = err
 }
 
-// spoil notes that a write has failed.
-func (s *store) spoil(err error) {
+// markBroken records that a write has failed.
+func (s *store) markBroken(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = true
-	s.settle(fmt.Errorf("a write to %s failed: %w: nothing is stored until the storage is opened anew", s.cfg.Dir, err))
+	s.setErr(fmt.Errorf("a write to %s failed: %w: nothing is stored until the storage is reopened", s.cfg.Dir, err))
 }
 
 func (s *store) isBroken() bool {
@@ -151,9 +150,9 @@ func (s *store) isBroken() bool {
 	return s.broken
 }
 
-// acquire is the open storage, which is not replaced before it is released.
+// acquire returns the open storage, which is not replaced before release.
 func (s *store) acquire() (db *tsdb.DB, release func(), err error) {
-	if err := s.check(); err != nil {
+	if err := s.checkDisk(); err != nil {
 		return nil, nil, err
 	}
 	s.use.RLock()
@@ -164,64 +163,64 @@ func (s *store) acquire() (db *tsdb.DB, release func(), err error) {
 	return s.db, s.use.RUnlock, nil
 }
 
-// held is how many series are in memory, and the time of the oldest sample there.
-func (s *store) held() (series uint64, oldest int64) {
+// headState is the number of series in memory, and the time of their oldest sample.
+func (s *store) headState() (series uint64, oldest int64) {
 	if head := s.head.Load(); head != nil {
 		return head.NumSeries(), head.MinTime()
 	}
 	return 0, 0
 }
 
-// finish ends an appender, by its Commit or its Rollback. Both write to the log: what new series there are.
-func (s *store) finish(end func() error) error {
+// endAppender ends an appender by its Commit or Rollback. Both write new series to the log.
+func (s *store) endAppender(end func() error) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
 	err := end()
 	if err != nil {
-		s.spoil(err)
+		s.markBroken(err)
 	}
 	return err
 }
 
-// mend opens the storage anew where it has to be and there is room. It tells whether that failed.
-func (s *store) mend() bool {
-	if s.check() == nil {
+// reopen reopens a broken storage if there is space. It returns false if that failed.
+func (s *store) reopen() bool {
+	if s.checkDisk() == nil {
 		return true
 	}
 	if !s.isBroken() {
 		return true
 	}
-	if s.room(s.cfg.reserve+s.cfg.reserve/resumeShare) != nil {
+	if s.checkFree(s.cfg.reserve+s.cfg.reserve/resumeShare) != nil {
 		return true
 	}
 	s.use.Lock()
 	defer s.use.Unlock()
 	if err := s.closeDB(); err != nil {
-		s.logger.Warn("close before opening anew", "err", err)
+		s.logger.Warn("cannot close the storage before it is reopened", "err", err)
 	}
 	err := s.open()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = err != nil
-	s.settle(err)
+	s.setErr(err)
 	return err == nil
 }
 
-// keepUp writes the chunks that are complete out of memory. Where that fails the storage panics, which would end the
-// process on a full disk; the log has the samples, so it is opened anew instead.
-func (s *store) keepUp() {
+// writeChunks writes complete chunks from memory to disk. On a full disk the storage panics; the log has the samples,
+// so the panic is recovered and the storage is reopened.
+func (s *store) writeChunks() {
 	s.use.RLock()
 	defer s.use.RUnlock()
-	if s.db == nil || s.check() != nil {
+	if s.db == nil || s.checkDisk() != nil {
 		return
 	}
-	if err := caught(func() error { s.db.ForceHeadMMap(); return nil }); err != nil {
-		s.spoil(err)
+	if err := recoverPanic(func() error { s.db.ForceHeadMMap(); return nil }); err != nil {
+		s.markBroken(err)
 	}
 }
 
-// caught turns a panic of the storage, which is how it says that it cannot write chunks, into its error.
-func caught(do func() error) (err error) {
+// recoverPanic turns a panic of the storage, which it raises when it cannot write chunks, into an error.
+func recoverPanic(do func() error) (err error) {
 	defer func() {
 		if failed := recover(); failed != nil {
 			err = fmt.Errorf("%v", failed)
@@ -230,15 +229,15 @@ func caught(do func() error) (err error) {
 	return do()
 }
 
-// closeDB closes the storage. The caller holds use. A storage that has panicked does so here again, and leaves some files
-// and a goroutine behind: once for every full disk, and the process would have ended otherwise.
+// closeDB closes the storage. The caller holds use. A storage that has panicked panics here again and leaks some files
+// and a goroutine, once for every full disk; without the recovery the process would end.
 func (s *store) closeDB() error {
 	if s.db == nil {
 		return nil
 	}
 	db := s.db
 	s.db = nil
-	return caught(db.Close)
+	return recoverPanic(db.Close)
 }
 
 func (s *store) close() error {

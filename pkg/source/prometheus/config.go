@@ -14,16 +14,16 @@ import (
 	promconfig "github.com/prometheus/common/config"
 )
 
-// Config says where the server is and what it may cost. The zero value of every field but URL is its default.
+// Config is the server and its limits. The zero value of every field but URL is its default.
 type Config struct {
-	// URL of the server with whatever stands before /api/v1, "http://prometheus.monitoring:9090" or
+	// URL of the server without /api/v1, "http://prometheus.monitoring:9090" or
 	// "https://mimir.example/prometheus". Its query string is sent with every request.
 	URL string
 	// BearerTokenFile holds the token to send; it is read again for every request.
 	BearerTokenFile string
 	// Headers to send, {"X-Scope-OrgID": "team-a"}.
 	Headers map[string]string
-	// CAFile holds the certificates that the server's is checked against; empty means the system's.
+	// CAFile has the certificate authorities for the server's certificate; empty means the system's.
 	CAFile string
 	// CertFile and KeyFile are the client's certificate, both or neither; they are read again when they change.
 	CertFile, KeyFile string
@@ -32,12 +32,11 @@ type Config struct {
 	Timeout time.Duration
 	// MaxBytes is the largest answer to one request; default 16 MiB. A full piece of one series is about 400 KiB.
 	MaxBytes int64
-	// MaxPoints is the longest range of one Fetch in steps; default 1,000,000. Beyond it memory is at stake, 8 bytes a
-	// point.
+	// MaxPoints is the longest range of one Fetch in steps, 8 bytes of memory each; default 1,000,000.
 	MaxPoints int
-	// Lookback is how long a sample counts after its time where none follows, sent as lookback_delta; default 0 leaves
-	// it to the server (usually 5 m). Set it to two or three scrape intervals to see short gaps; engines that do not
-	// know the parameter ignore it.
+	// Lookback is how long a sample counts if none follows, sent as lookback_delta; default 0 is the server's own
+	// (usually 5 m). Set it to two or three scrape intervals to see short gaps; engines without the parameter ignore
+	// it.
 	Lookback time.Duration
 }
 
@@ -58,7 +57,7 @@ func (c Config) Validate() error {
 	}
 	for name := range c.Headers {
 		if _, ok := promconfig.ReservedHeaders[http.CanonicalHeaderKey(name)]; ok {
-			problems = append(problems, fmt.Errorf("header %q is not yours to set", name))
+			problems = append(problems, fmt.Errorf("header %q is reserved: remove it", name))
 		}
 	}
 	return errors.Join(problems...)
@@ -68,21 +67,21 @@ func (c Config) validateURL() error {
 	u, err := url.Parse(c.URL)
 	switch {
 	case err != nil:
-		// What is wrong with it is not said, as that may be a part of a password.
+		// The cause is not reported: it may quote a part of a password.
 		return errors.New(
-			"prometheus URL: it is none: want http://HOST:PORT or https://HOST:PORT, and in a password %40 for " +
-				"@ and the like",
+			"prometheus URL: not a valid URL: want http://HOST:PORT or https://HOST:PORT; escape characters of " +
+				"a password, as %40 for @",
 		)
 	case !slices.Contains([]string{"http", "https"}, u.Scheme) || u.Host == "":
-		return fmt.Errorf("prometheus URL %q: want http://HOST:PORT or https://HOST:PORT", Redacted(c.URL))
+		return fmt.Errorf("prometheus URL %q: want http://HOST:PORT or https://HOST:PORT", RedactedURL(c.URL))
 	}
 	return nil
 }
 
-// Redacted is a URL as it may be shown: without user and password, and without the query, in which tokens stand.
-func Redacted(rawURL string) string {
+// RedactedURL is a URL without user, password and query, which may have tokens.
+func RedactedURL(rawURL string) string {
 	u, err := url.Parse(rawURL)
-	// Without a host, and where a slash stands in it, a password is read as something else.
+	// Without a host, or with a slash in the password, the password is parsed as another part.
 	if err != nil || u.Host == "" || strings.Contains(u.Path, "@") {
 		return "a Prometheus"
 	}
@@ -90,8 +89,8 @@ func Redacted(rawURL string) string {
 	return u.String()
 }
 
-// cause is an error without the URL that it is about, as that may hold secrets.
-func cause(err error) error {
+// withoutURL is an error without its URL, which may have secrets.
+func withoutURL(err error) error {
 	if about, ok := errors.AsType[*url.Error](err); ok {
 		return about.Err
 	}
@@ -105,7 +104,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// client is the API's HTTP client: credentials inside, limits on what comes back outside of them.
+// client is the HTTP client of the API, with credentials and with limits on answers.
 func (c Config) client() (api.Client, error) { //nolint:ireturn // The library's own constructor returns it.
 	settings := promconfig.HTTPClientConfig{
 		TLSConfig: promconfig.TLSConfig{
@@ -129,7 +128,7 @@ func (c Config) client() (api.Client, error) { //nolint:ireturn // The library's
 		return nil, fmt.Errorf("prometheus client: %w", err)
 	}
 	return api.NewClient(api.Config{Address: c.URL, Client: &http.Client{
-		Transport:     guard{next: transport, maxBytes: c.MaxBytes},
+		Transport:     boundedTransport{next: transport, maxBytes: c.MaxBytes},
 		CheckRedirect: func(to *http.Request, _ []*http.Request) error { return &redirectError{to: to.URL} },
 	}})
 }

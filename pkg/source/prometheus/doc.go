@@ -1,13 +1,12 @@
-// Package prometheus reads the history of a query from the HTTP API of Prometheus, or of an engine that speaks it
-// (Thanos, Mimir, VictoriaMetrics).
+// Package prometheus fetches the history of a query from the HTTP API of Prometheus or of a compatible engine (Thanos,
+// Mimir, VictoriaMetrics).
 //
-// A Source answers one query with one series on the grid that was asked for, NaN where there is no sample; ranges that
-// are too long for one request are fetched in pieces. Values are passed as they come, infinite and negative ones too:
-// what of them is demand is the loop's business. Whatever else a server may do — be down, slow, answer many series,
-// half an answer, no answer at all, a login page, far too much — costs an error that wraps a sentinel of package [series]
-// and says what to do.
+// A Source answers a query with one series on the query's grid, NaN where there is no sample. A range that is too long
+// for one request is fetched in pieces. Values are returned unchanged, infinite and negative ones too; the loop decides
+// which of them are demand. If the server is down or slow, or returns several series, a part of an answer, a login page
+// or too much, the error wraps a sentinel of package [series] and has an action.
 //
-// Engines that answer with part of the data when a store is down must be told not to: with Thanos put
-// ?partial_response=false at the end of the URL, with VictoriaMetrics ?deny_partial_response=1. Where the answer
-// carries a warning that it is incomplete, it is an error here.
+// Engines that return a part of the data when a store is down must be configured not to: add ?partial_response=false to
+// the URL for Thanos, ?deny_partial_response=1 for VictoriaMetrics. An answer with a warning that it is incomplete is
+// an error.
 package prometheus

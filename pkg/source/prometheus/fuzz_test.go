@@ -55,7 +55,7 @@ func FuzzFetch(f *testing.F) {
 		}
 		known := 0
 		for _, kind := range []error{
-			series.ErrNone, series.ErrMany, series.ErrQuery, series.ErrTooLarge, series.ErrUnavailable,
+			series.ErrNoSeries, series.ErrSeveralSeries, series.ErrQuery, series.ErrTooLarge, series.ErrUnavailable,
 		} {
 			if errors.Is(err, kind) {
 				known++
@@ -76,7 +76,7 @@ func FuzzRedacted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, scheme, user, password, rest, query string) {
 		const secret = "S3CR3T"
 		text := scheme + "://" + user + ":" + secret + password + "@" + rest + "?" + query + secret
-		shown := prometheus.Redacted(text)
+		shown := prometheus.RedactedURL(text)
 		err := prometheus.Config{URL: text}.Validate()
 		if strings.Contains(rest, secret) || strings.Contains(scheme+user, secret) {
 			t.Skip("the secret stands elsewhere, too")

@@ -43,24 +43,30 @@ func TestFetchBadAnswers(t *testing.T) {
 		want    error
 		says    []string
 	}{
-		{"no series", says(matrix("")), series.ErrNone, []string{"metric exists", "what was asked: "}},
-		{"a series without samples", says(matrix(stream(`"a":"b"`))), nil, nil},
+		{"no series", answeringBody(matrix("")), series.ErrNoSeries, []string{"metric exists", "with these labels: "}},
+		{"a series without samples", answeringBody(matrix(stream(`"a":"b"`))), nil, nil},
 		{
-			"two series", says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
-			series.ErrMany,
+			"two series",
+			answeringBody(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"b"`, sample(1, "1")))),
+			series.ErrSeveralSeries,
 			[]string{`{pod="a"}, {pod="b"}`, "sum()"},
 		},
 		{
 			"two series of the same labels",
-			says(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"a"`, sample(1, "2")))),
-			series.ErrMany,
+			answeringBody(matrix(stream(`"pod":"a"`, sample(0, "1")) + "," + stream(`"pod":"a"`, sample(1, "2")))),
+			series.ErrSeveralSeries,
 			[]string{`{pod="a"}, {pod="a"}`, "sum()"},
 		},
-		{"five series", says(matrix(strings.Join([]string{
+		{"five series", answeringBody(matrix(strings.Join([]string{
 			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
-		}, ","))), series.ErrMany, []string{`{p="3"} and more`}},
-		{"series cut off by the limit", says(strings.TrimSuffix(matrix(stream(`"p":"1"`)+","+stream(`"p":"2"`)), "}") +
-			`,"warnings":["results truncated due to limit"]}`), series.ErrMany, nil},
+		}, ","))), series.ErrSeveralSeries, []string{`{p="3"} and more`}},
+		{
+			"series cut off by the limit",
+			answeringBody(strings.TrimSuffix(matrix(stream(`"p":"1"`)+","+stream(`"p":"2"`)), "}") +
+				`,"warnings":["results truncated due to limit"]}`),
+			series.ErrSeveralSeries,
+			nil,
+		},
 		{
 			"a query that does not parse", status(400, "application/json",
 				`{"status":"error","errorType":"bad_data","error":"1:5: parse error: unclosed left parenthesis"}`),
@@ -85,12 +91,12 @@ func TestFetchBadAnswers(t *testing.T) {
 		},
 		{
 			"native histograms",
-			says(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
+			answeringBody(matrix(`{"metric":{},"histograms":[[1700000000,{"count":"1","sum":"1","buckets":[]}]]}`)),
 			series.ErrQuery,
 			[]string{"histogram_count()"},
 		},
 		{
-			"a vector", says(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
+			"a vector", answeringBody(`{"status":"success","data":{"resultType":"vector","result":[]}}`),
 			series.ErrUnavailable,
 			[]string{"Vector"},
 		},
@@ -109,28 +115,38 @@ func TestFetchBadAnswers(t *testing.T) {
 			series.ErrUnavailable,
 			[]string{"login"},
 		},
-		{"no JSON", says("hello"), series.ErrUnavailable, []string{"not an answer of the Prometheus API"}},
-		{"an empty answer", says(""), series.ErrUnavailable, nil},
-		{"null", says("null"), series.ErrUnavailable, nil},
-		{"a matrix of null", says(matrix("null")), series.ErrUnavailable, nil},
-		{"no data", says(`{"status":"success"}`), series.ErrUnavailable, nil},
-		{"truncated JSON", says(matrix(stream("", sample(0, "1")))[:60]), series.ErrUnavailable, nil},
+		{"no JSON", answeringBody("hello"), series.ErrUnavailable, []string{"not of the Prometheus API"}},
+		{"an empty answer", answeringBody(""), series.ErrUnavailable, nil},
+		{"null", answeringBody("null"), series.ErrUnavailable, nil},
+		{"a matrix of null", answeringBody(matrix("null")), series.ErrUnavailable, nil},
+		{"no data", answeringBody(`{"status":"success"}`), series.ErrUnavailable, nil},
+		{"truncated JSON", answeringBody(matrix(stream("", sample(0, "1")))[:60]), series.ErrUnavailable, nil},
 		{"a truncated body", truncated(), series.ErrUnavailable, []string{"EOF"}},
-		{"a value that is no number", says(matrix(stream("", sample(0, "abc")))), series.ErrUnavailable, nil},
+		{"a value that is no number", answeringBody(matrix(stream("", sample(0, "abc")))), series.ErrUnavailable, nil},
 		{
 			"a sample off the grid",
-			says(matrix(stream("", `[1700000001.5,"1"]`))),
+			answeringBody(matrix(stream("", `[1700000001.5,"1"]`))),
 			series.ErrUnavailable,
-			[]string{"not what was"},
+			[]string{"not on the grid"},
 		},
-		{"samples out of order", says(matrix(stream("", sample(1, "1"), sample(0, "1")))), series.ErrUnavailable, nil},
-		{"a sample twice", says(matrix(stream("", sample(1, "1"), sample(1, "2")))), series.ErrUnavailable, nil},
-		{"a sample before the range", says(matrix(stream("", sample(-1, "1")))), series.ErrUnavailable, nil},
-		{"a sample after the range", says(matrix(stream("", sample(3, "1")))), series.ErrUnavailable, nil},
-		{"a time beyond all times", says(matrix(stream("", `[1e300,"1"]`))), series.ErrUnavailable, nil},
-		{"a partial answer", says(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
+		{
+			"samples out of order",
+			answeringBody(matrix(stream("", sample(1, "1"), sample(0, "1")))),
+			series.ErrUnavailable,
+			nil,
+		},
+		{
+			"a sample twice",
+			answeringBody(matrix(stream("", sample(1, "1"), sample(1, "2")))),
+			series.ErrUnavailable,
+			nil,
+		},
+		{"a sample before the range", answeringBody(matrix(stream("", sample(-1, "1")))), series.ErrUnavailable, nil},
+		{"a sample after the range", answeringBody(matrix(stream("", sample(3, "1")))), series.ErrUnavailable, nil},
+		{"a time beyond all times", answeringBody(matrix(stream("", `[1e300,"1"]`))), series.ErrUnavailable, nil},
+		{"a partial answer", answeringBody(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
 			`,"warnings":["No StoreAPIs matched for this query"]}`), series.ErrUnavailable, []string{"incomplete"}},
-		{"a warning about the query", says(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
+		{"a warning about the query", answeringBody(strings.TrimSuffix(matrix(stream("", sample(0, "1"))), "}") +
 			`,"warnings":["PromQL warning: encountered a mix"]}`), nil, nil},
 		{
 			"a redirect", http.RedirectHandler("https://login.example/oauth?secret=x", http.StatusFound),
@@ -173,15 +189,15 @@ func TestFetchSeriesThatChangesBetweenPieces(t *testing.T) {
 	n := 0
 	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n++
-		says(matrix(stream(fmt.Sprintf(`"pod":"p%d"`, n)))).ServeHTTP(w, r)
+		answeringBody(matrix(stream(fmt.Sprintf(`"pod":"p%d"`, n)))).ServeHTTP(w, r)
 	}))
-	if _, err := s.Fetch(t.Context(), query(20_000)); !errors.Is(err, series.ErrMany) {
+	if _, err := s.Fetch(t.Context(), query(20_000)); !errors.Is(err, series.ErrSeveralSeries) {
 		t.Errorf("error %v, want ErrMany", err)
 	}
 }
 
 func TestFetchServerDown(t *testing.T) {
-	server := httptest.NewServer(says(""))
+	server := httptest.NewServer(answeringBody(""))
 	url := server.URL
 	server.Close()
 	s, err := prometheus.New(prometheus.Config{URL: url})
@@ -251,7 +267,7 @@ func TestFetchTenMillionPoints(t *testing.T) {
 
 // An answer that says beforehand that it is too long is not read at all.
 func TestFetchAnnouncedTooLarge(t *testing.T) {
-	s := source(t, says(matrix(string(bytes.Repeat([]byte(" "), 5000)))),
+	s := source(t, answeringBody(matrix(string(bytes.Repeat([]byte(" "), 5000)))),
 		func(c *prometheus.Config) { c.MaxBytes = 1000 })
 	if _, err := s.Fetch(t.Context(), query(3)); !errors.Is(err, series.ErrTooLarge) {
 		t.Errorf("error %v, want ErrTooLarge", err)
@@ -259,7 +275,7 @@ func TestFetchAnnouncedTooLarge(t *testing.T) {
 }
 
 func TestFetchRefusesImpossibleRanges(t *testing.T) {
-	s := source(t, says(matrix("")), func(c *prometheus.Config) { c.MaxPoints = 100 })
+	s := source(t, answeringBody(matrix("")), func(c *prometheus.Config) { c.MaxPoints = 100 })
 	tests := []struct {
 		name   string
 		change func(*refresh.Query)

@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// hidden stands where a secret stood.
-	hidden = "xxxxx"
-	// shortest is the length from which on something counts as a secret: hiding "true" would only spoil the text.
-	shortest = 6
+	// redactedText replaces a secret.
+	redactedText = "xxxxx"
+	// minSecret is the length of the shortest secret: to redact "true" would only garble the text.
+	minSecret = 6
 )
 
-// hide takes the secrets out of what the server, or a proxy before it, says. Some repeat the request that they refuse, and an
-// error stands in logs, in statuses and on pages.
-func (c Config) hide(text string) string {
+// redact removes the secrets from a message of the server, or of a proxy before it. Some repeat the request that they
+// refuse, and errors are in logs, in statuses and on pages.
+func (c Config) redact(text string) string {
 	for _, secret := range c.secrets() {
-		if len(secret) < shortest {
+		if len(secret) < minSecret {
 			continue
 		}
 		quoted := strconv.Quote(secret)
 		for _, form := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1]} {
-			text = strings.ReplaceAll(text, form, hidden)
+			text = strings.ReplaceAll(text, form, redactedText)
 		}
 	}
 	return text
 }
 
-// secrets are what the server is told beside the query.
+// secrets are the parts of a request that may be confidential.
 func (c Config) secrets() []string {
 	var all []string
 	if u, err := url.Parse(c.URL); err == nil {
@@ -55,15 +55,15 @@ func (c Config) secrets() []string {
 	return all
 }
 
-// hiddenError says what an error says, without the secrets.
-type hiddenError struct {
+// redactedError is an error with a text without secrets.
+type redactedError struct {
 	error
 
 	text string
 }
 
 // Error implements error.
-func (e hiddenError) Error() string { return e.text }
+func (e redactedError) Error() string { return e.text }
 
 // Unwrap is for errors.Is.
-func (e hiddenError) Unwrap() error { return e.error }
+func (e redactedError) Unwrap() error { return e.error }

@@ -12,7 +12,7 @@ import (
 )
 
 // Secrets that stand in a URL, in a header or in a file are in no error, whatever goes wrong.
-func TestErrorsTellNoSecrets(t *testing.T) {
+func TestErrorsHoldNoSecrets(t *testing.T) {
 	const secret = "hunter2"
 	answers := func(status int) string {
 		s := httptest.NewServer(answering(status))

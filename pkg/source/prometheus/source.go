@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// maxPiece is the most points asked for at once: Prometheus refuses more than 11,000.
-	maxPiece = 10_000
-	// maxSeries is how many series the server is asked for: one too many to list, so that a query that forgot its
-	// sum() costs a few series and not thousands. Servers that do not know the limit ignore it.
+	// maxPoints is the largest number of points per request: Prometheus refuses more than 11,000.
+	maxPoints = 10_000
+	// maxSeries limits the series of an answer, so that a query without sum() costs a few series and not thousands.
+	// Servers without the limit ignore it.
 	maxSeries = 4
 )
 
-// Source reads history from one server. It is safe for concurrent use.
+// Source fetches history from one server. It is safe for concurrent use.
 type Source struct {
 	api   v1.API
 	cfg   Config
@@ -36,7 +36,7 @@ type Source struct {
 
 var _ refresh.Source = (*Source)(nil)
 
-// New makes a source from a configuration. It does not connect: a server that is down is an error of Fetch.
+// New returns a source. It does not connect: Fetch returns the error of a server that is down.
 func New(cfg Config) (*Source, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: Redacted(cfg.URL), close: func() {}}
+	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
 	}
@@ -56,16 +56,16 @@ func New(cfg Config) (*Source, error) {
 // Close closes the connections that are kept open.
 func (s *Source) Close() { s.close() }
 
-// Fetch evaluates the query on its grid. The answer is one series over the whole range, values as they came (NaN for a
-// gap, infinite or negative ones too); errors wrap the sentinels of package [series].
+// Fetch evaluates the query on its grid. The answer is one series over the whole range with unchanged values, NaN for a
+// gap; errors wrap the sentinels of package [series].
 func (s *Source) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	return s.FetchInPieces(ctx, q, maxPiece, func(int) {})
+	return s.FetchInPieces(ctx, q, maxPoints, func(int) {})
 }
 
-// FetchInPieces does as Fetch does and asks for so many points at a time, 1 to 10,000: smaller pieces cost a slow server
-// less at once. It tells after each how many points that was.
+// FetchInPieces is Fetch with size points per request, 1 to 10,000: smaller requests are easier for a slow server.
+// After each request it calls progress with its number of points.
 func (s *Source) FetchInPieces(
-	ctx context.Context, q refresh.Query, size int, tell func(points int),
+	ctx context.Context, q refresh.Query, size int, progress func(points int),
 ) (forecast.Series, error) {
 	if err := s.check(q); err != nil {
 		return forecast.Series{}, err
@@ -75,31 +75,31 @@ func (s *Source) FetchInPieces(
 		out.Values[i] = math.NaN()
 	}
 	var seen model.Matrix
-	size = min(max(size, 1), maxPiece)
+	size = min(max(size, 1), maxPoints)
 	for from := 0; from < out.Len(); from += size {
 		piece := out.Slice(from, min(from+size, out.Len()))
 		matrix, err := s.request(ctx, q.Expr, piece)
 		if err != nil {
 			return forecast.Series{}, err
 		}
-		if len(matrix) > 1 { // Series of the same labels, too: a store that merges others may answer so.
-			return forecast.Series{}, s.several(matrix)
+		if len(matrix) > 1 { // Also with the same labels, which a store that merges others may return.
+			return forecast.Series{}, s.severalSeries(matrix)
 		}
-		if seen = distinct(seen, matrix); len(seen) > 1 {
-			return forecast.Series{}, s.several(seen)
+		if seen = addDistinct(seen, matrix); len(seen) > 1 {
+			return forecast.Series{}, s.severalSeries(seen)
 		}
 		for _, stream := range matrix {
-			if err := s.fill(piece, stream); err != nil {
+			if err := s.fillGrid(piece, stream); err != nil {
 				return forecast.Series{}, err
 			}
 		}
-		tell(piece.Len())
+		progress(piece.Len())
 	}
 	if len(seen) == 0 {
-		// A tenant's query is confined to its namespace, so it is shown: that is where the series are most often missing.
+		// The query is shown because a tenant's query is confined to its namespace, where the series may be missing.
 		return forecast.Series{}, fmt.Errorf("%s: nothing from %s to %s: %w: "+
-			"check that the metric exists and its labels match what was asked: %.400s",
-			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNone, q.Expr)
+			"check that the metric exists with these labels: %.400s",
+			s.name, q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), series.ErrNoSeries, q.Expr)
 	}
 	return out, nil
 }
@@ -118,7 +118,7 @@ func (s *Source) check(q refresh.Query) error {
 	return nil
 }
 
-// request asks for one piece.
+// request fetches one piece.
 func (s *Source) request(ctx context.Context, expr string, piece forecast.Series) (model.Matrix, error) {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -135,13 +135,12 @@ func (s *Source) request(ctx context.Context, expr string, piece forecast.Series
 	if !ok || slices.Contains(matrix, nil) {
 		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
 	}
-	return matrix, s.complete(matrix, warnings)
+	return matrix, s.checkComplete(matrix, warnings)
 }
 
-// complete refuses an answer that warns of a failed part: its total would be too low. Warnings about the query's own
-// meaning ("PromQL warning: …") hold for every answer to it and are the author's to heed; several series have their own
-// error.
-func (s *Source) complete(matrix model.Matrix, warnings v1.Warnings) error {
+// checkComplete refuses an answer with a warning about a failed part: its total would be too low. Warnings about the
+// query itself ("PromQL warning: …") apply to every answer and are for its author; several series have their own error.
+func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error {
 	if len(matrix) > 1 {
 		return nil
 	}
@@ -153,8 +152,8 @@ func (s *Source) complete(matrix model.Matrix, warnings v1.Warnings) error {
 	return nil
 }
 
-// distinct adds the series that are not among the seen ones.
-func distinct(seen, found model.Matrix) model.Matrix {
+// addDistinct adds the series that are not in seen.
+func addDistinct(seen, found model.Matrix) model.Matrix {
 	for _, stream := range found {
 		known := false
 		for _, old := range seen {
@@ -170,9 +169,8 @@ func distinct(seen, found model.Matrix) model.Matrix {
 var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +
 	"histogram_sum() or histogram_quantile()")
 
-// fill writes the samples to their places on the grid. Times that are not on it, or not in order, are no answer to the
-// question that was asked.
-func (s *Source) fill(piece forecast.Series, stream *model.SampleStream) error {
+// fillGrid writes the samples to the grid. Times off the grid or out of order are an error.
+func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) error {
 	if len(stream.Histograms) > 0 {
 		return fmt.Errorf("%s: %w: %w", s.name, errHistogram, series.ErrQuery)
 	}
@@ -181,7 +179,7 @@ func (s *Source) fill(piece forecast.Series, stream *model.SampleStream) error {
 		offset := int64(sample.Timestamp) - start
 		i := offset / step
 		if offset%step != 0 || i <= previous || i >= int64(piece.Len()) {
-			return s.unavailable("the answer has a sample at %s, which is not what was asked for",
+			return s.unavailable("the answer has a sample at %s, which is not on the grid of the query",
 				sample.Timestamp.Time().UTC().Format(time.RFC3339Nano))
 		}
 		piece.Values[i], previous = float64(sample.Value), i

@@ -52,8 +52,8 @@ func source(tb testing.TB, handler http.Handler, configure ...func(*prometheus.C
 	return s
 }
 
-// says is a server that answers every request with that body.
-func says(body string) http.Handler {
+// answeringBody is a server that answers every request with that body.
+func answeringBody(body string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		send(w, body)

@@ -32,7 +32,11 @@ func FuzzReadCompressed(f *testing.F) {
 	f.Add(packed("t," + strings.Repeat("b", 100_000) + "\n"))
 	f.Add([]byte("\x1f\x8b"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		if s, err := trace.Read(bytes.NewReader(file), "b"); err == nil && (s.Step < time.Millisecond || s.Len() < 2) {
+		if s, err := trace.ReadColumn(
+			bytes.NewReader(file),
+			"b",
+		); err == nil &&
+			(s.Step < time.Millisecond || s.Len() < 2) {
 			t.Fatalf("%q became a series of %d by %v", file, s.Len(), s.Step)
 		}
 		if bytes.HasPrefix(file, []byte("\x1f\x8b")) {

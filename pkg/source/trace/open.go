@@ -9,27 +9,27 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 )
 
-// Open reads one column of a trace file.
-func Open(path, column string) (forecast.Series, error) {
+// ReadFile reads one column of a trace file.
+func ReadFile(path, column string) (forecast.Series, error) {
 	var out forecast.Series
-	err := with(path, func(r io.Reader) (err error) {
-		out, err = Read(r, column)
+	err := withFile(path, func(r io.Reader) (err error) {
+		out, err = ReadColumn(r, column)
 		return err
 	})
 	return out, err
 }
 
-// ColumnsOf lists the value columns of a trace file.
-func ColumnsOf(path string) ([]string, error) {
+// FileColumns lists the value columns of a trace file.
+func FileColumns(path string) ([]string, error) {
 	var out []string
-	err := with(path, func(r io.Reader) (err error) {
+	err := withFile(path, func(r io.Reader) (err error) {
 		out, err = Columns(r)
 		return err
 	})
 	return out, err
 }
 
-func with(path string, read func(io.Reader) error) (err error) {
+func withFile(path string, read func(io.Reader) error) (err error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("trace: %w", err)

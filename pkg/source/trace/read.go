@@ -1,9 +1,9 @@
 // Package trace reads a recorded series from a CSV file, plain or gzipped.
 //
-// The first row names the columns and shows what separates them: commas, semicolons or tabs. The first column is the time
-// of each row: seconds (unix time, or from 0) or RFC 3339. The others are values; a blank one is a gap. Rows are in order of
-// time and lie on one grid, whose step is the median distance between them; rows that are missing from the grid are gaps
-// too. What is not so is an error that names its line.
+// The first row names the columns and shows what separates them: commas, semicolons or tabs. The first column is the
+// time of each row: seconds (unix time, or from 0) or RFC 3339. The others are values; a blank one is a gap. Rows are
+// in order of time and lie on one grid, whose step is the median distance between them; rows that are missing from the
+// grid are gaps too. What is not so is an error that names its line.
 package trace
 
 import (
@@ -33,32 +33,31 @@ const (
 	maxBytes = 256 << 20
 	// maxLine is the longest line in bytes.
 	maxLine = 64 << 10
-	// maxName is where the first column's name has ended, in bytes.
-	maxName = 4 << 10
+	// headerPeek is how many bytes of the header are searched for the column separator.
+	headerPeek = 4 << 10
 	// maxColumns is the widest row.
 	maxColumns = 1000
-	// minRows is how many rows make a step.
+	// minRows is the number of rows needed to know the step.
 	minRows = 2
-	// maxSeconds is 9999-12-31, beyond which seconds are no time but something else (milliseconds, an id).
+	// maxSeconds is 9999-12-31; a larger number is not seconds (but milliseconds, an id).
 	maxSeconds = 253_402_300_799
 	// maxYears is the longest time from the first row to the last.
 	maxYears = 100
 )
 
-// Columns lists the names of the value columns of a trace, plain or gzipped, in their order; the time column is not among
-// them.
+// Columns lists the names of the value columns of a trace, plain or gzipped, in their order, without the time column.
 func Columns(r io.Reader) ([]string, error) {
-	t, err := header(r)
+	t, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
 	return t.columns, nil
 }
 
-// Read reads one column of a trace, plain or gzipped, by its name. NaN marks a gap. The error of an unknown column lists those there are;
-// errors about a row name its line.
-func Read(r io.Reader, column string) (forecast.Series, error) {
-	t, err := header(r)
+// ReadColumn reads one column of a trace, plain or gzipped, by its name. NaN is a gap. The error for an unknown column
+// lists the columns; an error in a row has its line.
+func ReadColumn(r io.Reader, column string) (forecast.Series, error) {
+	t, err := readHeader(r)
 	if err != nil {
 		return forecast.Series{}, err
 	}
@@ -67,32 +66,32 @@ func Read(r io.Reader, column string) (forecast.Series, error) {
 		return forecast.Series{}, fmt.Errorf("trace: no column %.64q; the value columns are %.200s", column,
 			printable.Line(strings.Join(t.columns, ", ")))
 	}
-	samples, err := readColumn(t.rows, i+1, column)
+	samples, err := readSamples(t.rows, i+1, column)
 	if err != nil {
-		return forecast.Series{}, t.from.blamed(err)
+		return forecast.Series{}, t.from.explain(err)
 	}
-	return grid(samples)
+	return toGrid(samples)
 }
 
-// table is a trace of which the first row has been read.
+// table is a trace after its header.
 type table struct {
 	columns []string
 	rows    *csv.Reader
-	from    *content
+	from    *unpacked
 }
 
-// header reads the first row.
-func header(r io.Reader) (*table, error) {
-	from, err := newContent(r)
+// readHeader reads the first row.
+func readHeader(r io.Reader) (*table, error) {
+	from, err := newUnpacked(r)
 	if err != nil {
 		return nil, err
 	}
 	buffered := bufio.NewReader(from)
-	begins, _ := buffered.Peek(maxName) //nolint:errcheck // Whoever reads on is told.
+	begins, _ := buffered.Peek(headerPeek) //nolint:errcheck // The next read returns it.
 	rows := csv.NewReader(buffered)
-	rows.Comma = separator(begins)
+	rows.Comma = columnSeparator(begins)
 	rows.ReuseRecord = true
-	rows.TrimLeadingSpace = rows.Comma != '\t'                   // A tab is a space: two of them have a gap between them.
+	rows.TrimLeadingSpace = rows.Comma != '\t'                   // A tab is a space: two of them enclose a gap.
 	if mark := []byte("\ufeff"); bytes.HasPrefix(begins, mark) { // Spreadsheets begin UTF-8 with a byte order mark.
 		if _, err = buffered.Discard(len(mark)); err != nil {
 			return nil, fmt.Errorf("trace: %w", err)
@@ -103,7 +102,7 @@ func header(r io.Reader) (*table, error) {
 		return nil, errors.New("trace: the file is empty, want a header such as t,value")
 	}
 	if err != nil {
-		return nil, from.blamed(fmt.Errorf("trace: %w", err))
+		return nil, from.explain(fmt.Errorf("trace: %w", err))
 	}
 	if len(first) < 2 || len(first) > maxColumns {
 		return nil, fmt.Errorf("trace: line 1 has %d columns, want a time and 1 to %d values, separated by "+
@@ -113,21 +112,21 @@ func header(r io.Reader) (*table, error) {
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 	}
-	if _, err := instant(names[0]); err == nil {
-		return nil, fmt.Errorf("trace: line 1 begins with the time %s, want a header such as t,value",
+	if _, err := parseTime(names[0]); err == nil {
+		return nil, fmt.Errorf("trace: line 1 starts with the time %s, want a header such as t,value",
 			clip(names[0]))
 	}
 	for i, name := range names[1:] {
 		if name == "" || slices.Contains(names[1:i+1], name) {
-			return nil, fmt.Errorf("trace: line 1: column %d is called %q, want a name of its own", i+2,
+			return nil, fmt.Errorf("trace: line 1: column %d has the name %q, want a unique name", i+2,
 				clip(name))
 		}
 	}
 	return &table{columns: names[1:], rows: rows, from: from}, nil
 }
 
-// separator is the first in the first line of what separates columns, outside of quotes; a comma where there is none.
-func separator(begins []byte) rune {
+// columnSeparator is the first comma, semicolon or tab in the first line, outside of quotes; a comma if there is none.
+func columnSeparator(begins []byte) rune {
 	quoted := false
 	for _, c := range begins {
 		switch c {
@@ -151,7 +150,7 @@ type sample struct {
 	line  int
 }
 
-func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
+func readSamples(rows *csv.Reader, column int, name string) ([]sample, error) {
 	var samples []sample
 	for {
 		row, err := rows.Read()
@@ -162,18 +161,18 @@ func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
 			return nil, fmt.Errorf("trace: %w", err)
 		}
 		line, _ := rows.FieldPos(0)
-		at, err := instant(row[0])
+		at, err := parseTime(row[0])
 		if err != nil {
 			return nil, fmt.Errorf("trace: line %d, column 1: %w", line, err)
 		}
-		value, err := number(row[column], rows.Comma)
+		value, err := parseValue(row[column], rows.Comma)
 		if err != nil {
 			return nil, fmt.Errorf("trace: line %d, column %s: %w", line, printable.Line(name), err)
 		}
 		if n := len(samples); n > 0 && at <= samples[n-1].at {
 			return nil, fmt.Errorf(
-				"trace: line %d: time %s is not after that of line %d; sort the rows and keep one of "+
-					"each time",
+				"trace: line %d: time %s is not after that of line %d; sort the rows and remove "+
+					"duplicate times",
 				line,
 				clip(row[0]),
 				samples[n-1].line,
@@ -186,8 +185,8 @@ func readColumn(rows *csv.Reader, column int, name string) ([]sample, error) {
 	}
 }
 
-// instant reads a time as milliseconds since the epoch: what finer clocks say is rounded to these.
-func instant(text string) (int64, error) {
+// parseTime parses a time as milliseconds since the epoch, rounded.
+func parseTime(text string) (int64, error) {
 	text = strings.TrimSpace(text)
 	if s, err := strconv.ParseFloat(text, 64); err == nil {
 		if !(s >= 0 && s <= maxSeconds) {
@@ -202,20 +201,20 @@ func instant(text string) (int64, error) {
 	return t.UnixMilli(), nil
 }
 
-// number reads a value: demand, and so finite, not negative and within series.Limit; blank is NaN. Where columns are
-// separated by something else, a comma may be in a number, and is told: it may be a decimal's or of thousands.
-func number(text string, separator rune) (float64, error) {
+// parseValue parses a demand: finite, not negative and at most the limit of a sample; blank is NaN. If columns are
+// separated otherwise, a comma may be in a number. It is an error, because it may be of decimals or of thousands.
+func parseValue(text string, separator rune) (float64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return math.NaN(), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange), v > series.Limit && !math.IsInf(v, 0):
-		return 0, fmt.Errorf("value %s: too large to be demand, which is at most %.0e; state it in a larger unit",
-			clip(text), series.Limit)
+	case errors.Is(err, strconv.ErrRange), v > series.MaxSample && !math.IsInf(v, 0):
+		return 0, fmt.Errorf("value %s: too large for demand, which is at most %.0e; use a larger unit",
+			clip(text), series.MaxSample)
 	case err != nil && separator != ',' && strings.Contains(text, ","):
-		return 0, fmt.Errorf("value %q: want a decimal point and no comma (tr , . < FILE makes points of all commas)",
+		return 0, fmt.Errorf("value %q: want a decimal point and no comma (tr , . < FILE replaces all commas)",
 			clip(text))
 	case err != nil:
 		return 0, fmt.Errorf("value %q: want a number, or nothing for a gap", clip(text))
@@ -227,12 +226,12 @@ func number(text string, separator rune) (float64, error) {
 	return v, nil
 }
 
-// grid lays the rows on an even grid whose step is their median distance.
-func grid(samples []sample) (forecast.Series, error) {
+// toGrid puts the rows on an even grid. The step is the median distance of two rows.
+func toGrid(samples []sample) (forecast.Series, error) {
 	if len(samples) < minRows {
 		return forecast.Series{}, fmt.Errorf("trace: %d rows, want at least %d to know the step", len(samples), minRows)
 	}
-	step, start := median(samples), samples[0].at
+	step, start := medianStep(samples), samples[0].at
 	points := (samples[len(samples)-1].at-start)/step + 1
 	if points > maxPoints {
 		return forecast.Series{}, fmt.Errorf(
@@ -244,7 +243,7 @@ func grid(samples []sample) (forecast.Series, error) {
 	}
 	if years := (samples[len(samples)-1].at - start) / (365 * 24 * time.Hour).Milliseconds(); years > maxYears {
 		return forecast.Series{}, fmt.Errorf("trace: %d years from the first row to the last, at most %d are allowed: "+
-			"are the times seconds?", years, maxYears)
+			"check that the times are seconds", years, maxYears)
 	}
 	values := make([]float64, points)
 	for i := range values {
@@ -253,7 +252,7 @@ func grid(samples []sample) (forecast.Series, error) {
 	for _, s := range samples {
 		if (s.at-start)%step != 0 {
 			return forecast.Series{}, fmt.Errorf(
-				"trace: line %d: %v after the first row, which is no multiple of the step %v; "+
+				"trace: line %d: %v after the first row, which is not a multiple of the step %v; "+
 					"resample the trace to an even step",
 				s.line,
 				milliseconds(s.at-start),
@@ -267,8 +266,8 @@ func grid(samples []sample) (forecast.Series, error) {
 
 func milliseconds(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
 
-// median is the median distance between rows in milliseconds, at least 1 as times rise.
-func median(samples []sample) int64 {
+// medianStep is the median distance between rows in milliseconds, at least 1 because times rise.
+func medianStep(samples []sample) int64 {
 	gaps := make([]int64, len(samples)-1)
 	for i := range gaps {
 		gaps[i] = samples[i+1].at - samples[i].at

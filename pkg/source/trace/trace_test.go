@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 		{"tabs", "\ufeff\"t, s\"\ta\tb\r\n0\t\t1\r\n60\t\t\r\n120\t9\t 3.5\r\n240\t9\t5\r\n"},
 	}
 	for _, tt := range tests {
-		got, err := trace.Read(strings.NewReader(tt.text), "b")
+		got, err := trace.ReadColumn(strings.NewReader(tt.text), "b")
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -50,8 +50,8 @@ func TestReadErrors(t *testing.T) {
 		{"empty", "", "the file is empty"},
 		{"one column", "t\n0\n", "1 columns"},
 		{"no header", "0,5\n60,6\n", "want a header"},
-		{"a column twice", "t,b,b\n0,1,1\n", `column 3 is called "b"`},
-		{"a column without a name", "t,b,\n0,1,1\n", `column 3 is called ""`},
+		{"a column twice", "t,b,b\n0,1,1\n", `column 3 has the name "b"`},
+		{"a column without a name", "t,b,\n0,1,1\n", `column 3 has the name ""`},
 		{"unknown column", "t,requests,tokens\n0,1,1\n", `no column "b"; the value columns are requests, tokens`},
 		{"one row", "t,b\n0,1\n", "1 rows"},
 		{"garbage", "t,b\n0,1\n60,many\n", `line 3, column b: value "many"`},
@@ -63,11 +63,11 @@ func TestReadErrors(t *testing.T) {
 		{"decimal commas", "t;b\n0;1,5\n60;1\n", `line 2, column b: value "1,5": want a decimal point and no comma`},
 		{"a comma for a point", "t,b\n0,1\n60,\"1,5\"\n", `line 3, column b: value "1,5"`},
 		{"infinite", "t,b\n0,1\n60,+Inf\n", "line 3, column b: value +Inf"},
-		{"overflow", "t,b\n0,1\n60,1e999\n", "line 3, column b: value 1e999: too large to be demand"},
+		{"overflow", "t,b\n0,1\n60,1e999\n", "line 3, column b: value 1e999: too large for demand"},
 		{
 			"too large",
 			"t,b\n0,1\n60,1.1e15\n",
-			"line 3, column b: value 1.1e15: too large to be demand, which is at most 1e+15",
+			"line 3, column b: value 1.1e15: too large for demand, which is at most 1e+15",
 		},
 		{"NaN in words", "t,b\n0,1\n60,NaN\n", "nothing for a gap"},
 		{"negative", "t,b\n0,1\n60,-1\n", "line 3, column b: value -1: demand cannot be negative"},
@@ -83,7 +83,7 @@ func TestReadErrors(t *testing.T) {
 		{"a step of ages", "t,b\n0,1\n250000000000,1\n", "7927 years from the first row to the last"},
 	}
 	for _, tt := range tests {
-		_, err := trace.Read(strings.NewReader(tt.text), "b")
+		_, err := trace.ReadColumn(strings.NewReader(tt.text), "b")
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: error %v, want one that says %q", tt.name, err, tt.says)
 			continue
@@ -111,11 +111,11 @@ func TestOpen(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := trace.Open(path, "b")
+		got, err := trace.ReadFile(path, "b")
 		if err != nil || !cmp.Equal(got.Values, []float64{1, 2}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
-		if columns, err := trace.ColumnsOf(path); err != nil || !cmp.Equal(columns, []string{"b"}) {
+		if columns, err := trace.FileColumns(path); err != nil || !cmp.Equal(columns, []string{"b"}) {
 			t.Errorf("%s: columns %v, %v", name, columns, err)
 		}
 	}
@@ -124,7 +124,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{broken, filepath.Join(dir, "missing.csv"), dir} {
-		if _, err := trace.Open(path, "b"); err == nil || !strings.Contains(err.Error(), path) {
+		if _, err := trace.ReadFile(path, "b"); err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: error %v, want one that names the file", path, err)
 		}
 	}
@@ -155,25 +155,29 @@ func TestDamagedGzip(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"cut in its header":  {zipped.Bytes()[:5], `the gzip file is damaged at its very beginning: unexpected EOF`},
-		"cut in half":        {zipped.Bytes()[:n/2], `the gzip file is cut off, within line \d{4,5} of what it holds`},
-		"cut at its end":     {zipped.Bytes()[:n-6], `the gzip file is cut off, within line 20002 of what it holds`},
-		"a byte in the half": {flipped(n / 2), `the gzip file is damaged at line \d{4,5} of what it holds, or before: `},
-		"a wrong checksum":   {flipped(n - 6), `the gzip file is damaged at line 20002 of what it holds, or before: gzip: invalid`},
+		"cut in its header":  {zipped.Bytes()[:5], `the gzip file is damaged at its start: unexpected EOF`},
+		"cut in half":        {zipped.Bytes()[:n/2], `the gzip file is truncated in line \d{4,5} of its content`},
+		"cut at its end":     {zipped.Bytes()[:n-6], `the gzip file is truncated in line 20002 of its content`},
+		"a byte in the half": {flipped(n / 2), `the gzip file is damaged at or before line \d{4,5} of its content: `},
+		"a wrong checksum":   {flipped(n - 6), `the gzip file is damaged at or before line 20002 of its content: gzip: invalid`},
 	} {
-		_, err := trace.Read(bytes.NewReader(c.content), "b")
+		_, err := trace.ReadColumn(bytes.NewReader(c.content), "b")
 		if err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := trace.Read(bytes.NewReader(zipped.Bytes()), "c"); err == nil || strings.Contains(err.Error(), "gzip") {
+	if _, err := trace.ReadColumn(
+		bytes.NewReader(zipped.Bytes()),
+		"c",
+	); err == nil ||
+		strings.Contains(err.Error(), "gzip") {
 		t.Errorf("a wrong column of a whole file: %v", err)
 	}
 }
 
 // A line without an end, as a gzip bomb may hold, ends at the limit.
 func TestReadBounded(t *testing.T) {
-	_, err := trace.Read(endless(strings.Repeat("0,", 4096)), "b")
+	_, err := trace.ReadColumn(endless(strings.Repeat("0,", 4096)), "b")
 	if err == nil || !strings.Contains(err.Error(), "a line of more than") {
 		t.Errorf("error %v, want one that says the limit", err)
 	}
@@ -209,7 +213,7 @@ func TestRecordedTraces(t *testing.T) {
 	for _, tt := range tests {
 		path := filepath.Join(dir, "traces", tt.file+".csv.gz")
 		read[path] = true
-		got, err := trace.Open(path, tt.column)
+		got, err := trace.ReadFile(path, tt.column)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -232,7 +236,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := trace.Read(strings.NewReader(text), "b")
+		s, err := trace.ReadColumn(strings.NewReader(text), "b")
 		if err != nil {
 			return
 		}
@@ -255,7 +259,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := trace.Read(strings.NewReader(sb.String()), "b"); err != nil {
+		if _, err := trace.ReadColumn(strings.NewReader(sb.String()), "b"); err != nil {
 			b.Fatal(err)
 		}
 	}

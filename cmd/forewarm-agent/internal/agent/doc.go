@@ -1,2 +1,2 @@
-// Package agent is the command line of forewarm-agent, with the driver handed in: it needs no cgo itself.
+// Package agent is the command line of forewarm-agent. The driver is an argument, so this package needs no cgo.
 package agent

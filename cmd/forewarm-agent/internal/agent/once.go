@@ -13,13 +13,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/history"
 )
 
-// errNothing is for a look that saw no GPU.
-var errNothing = errors.New("no GPU was read")
+// errNoGPU is returned by --once where no GPU was read.
+var errNoGPU = errors.New("no GPU was read")
 
-// once takes two looks a second apart, as performance counters tell what was between two, and prints what they saw. The driver's
-// buffers add some seconds of before.
+// once reads twice, a second apart, because performance counters measure between two readings, and prints the second
+// picture. The driver's buffers add some seconds before it.
 func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) error {
-	c, end, err := p.node(o, history.Hour{}, slog.New(slog.DiscardHandler))
+	c, end, err := p.newCollector(o, history.Hour{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -38,21 +38,21 @@ func (p Program) once(ctx context.Context, o Options, stdout, stderr io.Writer) 
 		out.SetIndent("", "  ")
 		err = out.Encode(picture)
 	} else {
-		err = table(stdout, picture)
+		err = writeTable(stdout, picture)
 	}
-	if picture.PodsFault != nil {
-		fmt.Fprintf(stderr, "forewarm-agent: which pod holds which GPU is not known: %v\n", picture.PodsFault)
+	if picture.KubeletError != nil {
+		fmt.Fprintf(stderr, "forewarm-agent: the pods of the GPUs are not known: %v\n", picture.KubeletError)
 	}
-	return errors.Join(err, seen(picture), end(), p.Driver.Close())
+	return errors.Join(err, checkRead(picture), end(), p.Driver.Close())
 }
 
-// seen is why nothing was.
-func seen(p *collect.Picture) error {
+// checkRead returns why no GPU was read; nil where one was.
+func checkRead(p *collect.Picture) error {
 	if p.Fault != nil {
-		return fmt.Errorf("%w: %s", errNothing, p.Fault.Message)
+		return fmt.Errorf("%w: %s", errNoGPU, p.Fault.Message)
 	}
 	if len(p.GPUs) == 0 {
-		return fmt.Errorf("%w: the driver answers, and lists none", errNothing)
+		return fmt.Errorf("%w: the driver lists none: check that this container may use the node's GPUs", errNoGPU)
 	}
 	return nil
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-const about = `forewarm-agent shows what the GPUs of this node do, and which pods they do it for: also where several pods share one by
-time-slicing, MPS or MIG. It only reads. Try it beside nvidia-smi:
+const about = `forewarm-agent measures how busy the GPUs of this node are, and which pods use them, also where pods share a GPU
+by time-slicing, MPS or MIG. It changes nothing. Compare it with nvidia-smi:
 
   forewarm-agent --once
 
-Otherwise it serves, until it is told to end: /metrics for Prometheus, /history (the last hour, for
+Without --once it serves until it is stopped: /metrics for Prometheus, /history (the last hour, for
 promtool tsdb create-blocks-from openmetrics) and /healthz.
 
 `
@@ -36,7 +36,7 @@ const (
 	misuse  = 2
 )
 
-// Driver is what reads the GPUs, and holds on to a library that is to be given back.
+// Driver reads the GPUs; Close releases its library.
 type Driver interface {
 	collect.Reader
 	io.Closer
@@ -44,13 +44,13 @@ type Driver interface {
 
 // Program is forewarm-agent's command line.
 type Program struct {
-	// Version of the binary; empty means what the go command stamped into it.
+	// Version of the binary; empty means the one that the go command stamped into it.
 	Version string
 	Driver  Driver
 }
 
-// Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words about
-// the work to stderr. Neither shows characters that drive a terminal, whoever wrote them.
+// Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout,
+// messages to stderr. Both are written without the characters that control a terminal.
 func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = printable.NewWriter(stdout), printable.NewWriter(stderr)
 	options := Defaults()
@@ -62,10 +62,10 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		return 0
 	}
 	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("%q is no flag, and there are no arguments", flags.Arg(0))
+		err = fmt.Errorf("unexpected argument %q: forewarm-agent takes flags only", flags.Arg(0))
 	}
 	if err = cmp.Or(err, options.Validate()); err != nil {
-		fmt.Fprintf(stderr, "forewarm-agent: %v\nRun 'forewarm-agent --help' for what it takes.\n", err)
+		fmt.Fprintf(stderr, "forewarm-agent: %v\nRun 'forewarm-agent --help' for usage.\n", err)
 		return misuse
 	}
 	if options.Version {
@@ -92,7 +92,7 @@ func logger(named string, to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: level}))
 }
 
-// version says what the binary was made from.
+// version is that of the sources that the binary was built from.
 func (p Program) version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && p.Version == "" {
 		return info.Main.Version
@@ -100,11 +100,11 @@ func (p Program) version() string {
 	return cmp.Or(p.Version, "unknown")
 }
 
-// alone says whether this process sees no others, so that it cannot tell whose they are.
-func alone() bool { return os.Getpid() == 1 }
+// isPID1 reports whether this is process 1 of its PID namespace, in which the node's processes cannot be seen.
+func isPID1() bool { return os.Getpid() == 1 }
 
-// node is a collector on the node that this runs on; close ends its connections.
-func (p Program) node(
+// newCollector makes a collector on this node; end closes its connections.
+func (p Program) newCollector(
 	o Options, before history.Hour, log *slog.Logger,
 ) (c *collect.Collector, end func() error, err error) {
 	lister, err := kubelet.Dial(o.Socket)

@@ -82,7 +82,8 @@ func (kubelet) GetAllocatableResources(
 	}}, nil
 }
 
-// node is a node's folders and its kubelet's socket, as flags. The processes of collecttest.Whole(2, 2) run in their pods.
+// node is a node's folders and its kubelet's socket, as flags. The processes of collecttest.Whole(2, 2) run in their
+// pods.
 func node(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,9 +130,9 @@ func run(t *testing.T, d agent.Driver, args ...string) (code int, stdout, stderr
 }
 
 func TestOnce(t *testing.T) {
-	d := &driver{Node: collecttest.Whole(2, 2)}
+	d := &driver{Node: collecttest.SharedGPUs(2, 2)}
 	d.GPUs[0].Processes[0].Busy = 0.2 // of 0.6 that both did
-	d.GPUs = append(d.GPUs, collecttest.Cut(1).GPUs...)
+	d.GPUs = append(d.GPUs, collecttest.MIGGPUs(1).GPUs...)
 	d.GPUs[2].UUID, d.GPUs[2].Index, d.GPUs[2].Instances, d.GPUs[2].Parts = "GPU-2", 2, d.GPUs[2].Instances[:1], d.GPUs[2].Parts[:1]
 	d.GPUs = append(d.GPUs,
 		collecttest.GPU{GPU: gpu.GPU{UUID: "GPU-3", Index: 3, Fault: &gpu.Fault{Reason: gpu.OffTheBus}}})
@@ -155,7 +156,7 @@ inference  llama-0-1  server     0    -    50%        40%   25%
 }
 
 func TestOnceAsJSON(t *testing.T) {
-	code, stdout, _ := run(t, &driver{Node: collecttest.Whole(1, 2)}, append(node(t), "--once", "--json")...)
+	code, stdout, _ := run(t, &driver{Node: collecttest.SharedGPUs(1, 2)}, append(node(t), "--once", "--json")...)
 	var got struct {
 		GPUs []struct {
 			UUID string
@@ -172,7 +173,7 @@ func TestOnceAsJSON(t *testing.T) {
 }
 
 func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
-	d := &driver{Node: collecttest.Whole(1, 2)}
+	d := &driver{Node: collecttest.SharedGPUs(1, 2)}
 	d.Owners = nil // Two share a GPU, and nobody knows whose its processes are.
 	d.GPUs[0].Memory = gpu.Memory{}
 	_, stdout, _ := run(t, d, append(node(t), "--once", "--json", "--proc", t.TempDir())...)
@@ -198,7 +199,7 @@ func TestJSONLeavesOutWhatIsNotKnown(t *testing.T) {
 }
 
 func TestWhatIsMissingIsSaid(t *testing.T) {
-	d := &driver{Node: collecttest.Whole(1, 1)}
+	d := &driver{Node: collecttest.SharedGPUs(1, 1)}
 	code, stdout, stderr := run(t, d, "--once", "--pod-resources-socket", filepath.Join(t.TempDir(), "no.sock"))
 	if code != 0 || !strings.Contains(stdout, "80%") || !strings.Contains(stderr, "no.sock") {
 		t.Errorf("without a kubelet: %d\n%s%s", code, stdout, stderr)
@@ -214,14 +215,14 @@ func TestMisuse(t *testing.T) {
 	for _, test := range []struct{ args, says string }{
 		{"--interval 1m", "an interval of 1m0s"},
 		{"--listen x", "--listen"},
-		{"--json", "--json is for --once"},
+		{"--json", "--json needs --once"},
 		{"--log-level loud", "--log-level"},
 		{"--fake", "unknown flag: --fake"},
 		{"--f\x1b[2J\u202e", `unknown flag: --f\u001b[2J\u202e`},
-		{"serve", `"serve" is no flag`},
+		{"serve", `unexpected argument "serve"`},
 		{"--once --pod-resources-socket=", "has no path"},
 	} {
-		code, _, stderr := run(t, &driver{Node: collecttest.Whole(1, 1)}, strings.Fields(test.args)...)
+		code, _, stderr := run(t, &driver{Node: collecttest.SharedGPUs(1, 1)}, strings.Fields(test.args)...)
 		if code == 0 || !strings.Contains(stderr, test.says) {
 			t.Errorf("%s: %d %s", test.args, code, stderr)
 		}
@@ -297,7 +298,7 @@ func get(t *testing.T, url, text string) string {
 
 // A story: an agent runs, is told to end, and another one remembers.
 func TestServe(t *testing.T) {
-	d := &driver{Node: collecttest.Whole(2, 2)}
+	d := &driver{Node: collecttest.SharedGPUs(2, 2)}
 	state := filepath.Join(t.TempDir(), "hour")
 	args := append(node(t), "--state", state)
 	url, log, end := serving(t, d, args...)
@@ -326,17 +327,17 @@ func TestServe(t *testing.T) {
 	if err := os.WriteFile(state, []byte("not ours"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, log, end = serving(t, &driver{Node: collecttest.Whole(1, 1)}, args...)
-	if code := end(); code != 0 || !strings.Contains(log.String(), "begins anew") ||
+	_, log, end = serving(t, &driver{Node: collecttest.SharedGPUs(1, 1)}, args...)
+	if code := end(); code != 0 || !strings.Contains(log.String(), "it starts empty") ||
 		!strings.Contains(log.String(), state) {
 		t.Errorf("on a foreign file: %d\n%s", code, log)
 	}
 }
 
 func TestADriverThatIsStuckKeepsNobodyFromEnding(t *testing.T) {
-	d := &driver{Node: collecttest.Whole(1, 1), stuck: make(chan struct{})}
+	d := &driver{Node: collecttest.SharedGPUs(1, 1), stuck: make(chan struct{})}
 	url, log, end := serving(t, d, append(node(t), "--state", filepath.Join(t.TempDir(), "hour"))...)
-	get(t, url+"/healthz", "nothing was read yet")
+	get(t, url+"/healthz", "no reading yet")
 	began := time.Now()
 	if code := end(); code != 0 || time.Since(began) > time.Second || d.closed != 0 {
 		t.Errorf("ended with %d after %v, the driver closed %d times\n%s", code, time.Since(began), d.closed, log)
@@ -355,7 +356,7 @@ func TestAPortThatIsTakenIsSaid(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	code, _, stderr := run(t, &driver{Node: collecttest.Whole(1, 1)}, "--listen", listener.Addr().String())
+	code, _, stderr := run(t, &driver{Node: collecttest.SharedGPUs(1, 1)}, "--listen", listener.Addr().String())
 	if code != 1 || !strings.Contains(stderr, "address already in use") {
 		t.Errorf("%d %s", code, stderr)
 	}

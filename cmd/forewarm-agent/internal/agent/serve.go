@@ -20,42 +20,42 @@ import (
 )
 
 const (
-	// patience with requests, and with a driver that holds on to a call, when the agent is told to end.
-	patience = 400 * time.Millisecond
-	// between two times that the hour is written.
-	between = time.Minute
+	// shutdownTimeout is the time that requests and a call of the driver get to finish when the agent stops.
+	shutdownTimeout = 400 * time.Millisecond
+	// saveInterval is the interval at which the last hour is saved.
+	saveInterval = time.Minute
 )
 
-// serve reads and shows until the context ends.
+// serve reads the GPUs and serves the results until the context ends.
 func (p Program) serve(ctx context.Context, o Options, log *slog.Logger) error {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
-	before := remember(o.State, log)
-	c, end, err := p.node(o, before, log)
+	before := loadHistory(o.State, log)
+	c, end, err := p.newCollector(o, before, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	log.InfoContext(ctx, "forewarm-agent serves", "address", listener.Addr().String(), "version", p.version(),
-		"interval", o.Collect.Interval, "window", o.Collect.Window, "series_remembered", len(before.Lines))
-	if alone() {
-		log.WarnContext(ctx, "this is process 1: it sees no others, and cannot tell pods apart that share a GPU",
-			"hint", "the agent's pod needs hostPID: true")
+	log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "version", p.version(),
+		"interval", o.Collect.Interval, "window", o.Collect.Window, "series_loaded", len(before.Lines))
+	if isPID1() {
+		log.WarnContext(ctx, "no other processes are visible: the use of a shared GPU cannot be split among its pods",
+			"hint", "set hostPID: true in the agent's pod")
 	}
 	err = p.run(ctx, o, c, listener, log)
 	return errors.Join(err, end())
 }
 
-// run does everything at once, and ends it in order: the loop, the page, the file, the library.
+// run runs the loop and the server at once, and stops them in order: loop, server, file, library.
 func (p Program) run(
 	ctx context.Context, o Options, c *collect.Collector, listener net.Listener, log *slog.Logger,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	server := &http.Server{
-		Handler:           p.page(o, c.Board()),
+		Handler:           p.handler(o, c.Board()),
 		ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16,
 	}
 	read, failed := make(chan struct{}), make(chan error, 1)
@@ -67,18 +67,18 @@ func (p Program) run(
 		c.Step(ctx, time.Now())
 		c.Run(ctx, ticker.C)
 	}()
-	keeping.Go(func() { keep(ctx, o.State, c.Board(), read, log) })
+	keeping.Go(func() { saveHistory(ctx, o.State, c.Board(), read, log) })
 	go func() { failed <- server.Serve(listener) }()
 
 	var err error
 	select {
 	case <-ctx.Done():
-		log.InfoContext(ctx, "told to end")
+		log.InfoContext(ctx, "stopping")
 	case err = <-failed:
 		err = fmt.Errorf("%s: %w", listener.Addr(), err)
 	}
 	cancel()
-	rest, stop := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	rest, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer stop()
 	if server.Shutdown(rest) != nil {
 		err = errors.Join(err, server.Close())
@@ -88,63 +88,63 @@ func (p Program) run(
 	case <-read:
 		return errors.Join(err, p.Driver.Close())
 	case <-rest.Done():
-		// The driver holds on to a call; it gets what it holds back with the process.
+		// A call of the driver hangs. The end of the process releases what it holds.
 		return err
 	}
 }
 
-// page is everything that is served.
-func (p Program) page(o Options, board *collect.Board) http.Handler {
+// handler handles every path that is served.
+func (p Program) handler(o Options, board *collect.Board) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(p.Collectors(o, board)...)
 	registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return expose.Handler(board, registry, o.stale(), time.Now)
+	return expose.Handler(board, registry, o.maxAge(), time.Now)
 }
 
-// Collectors are the agent's own.
+// Collectors are those of the agent's own metrics.
 func (p Program) Collectors(o Options, board *collect.Board) []prometheus.Collector {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "forewarm_agent_build_info", Help: "The agent that answers.",
+		Name: "forewarm_agent_build_info", Help: "1, with the version of the agent.",
 		ConstLabels: prometheus.Labels{"version": p.version(), "go_version": runtime.Version()},
 	})
 	build.Set(1)
-	return []prometheus.Collector{expose.New(board, o.stale(), time.Now), build}
+	return []prometheus.Collector{expose.New(board, o.maxAge(), time.Now), build}
 }
 
-// remember loads the hour of before; one that cannot be read is begun anew.
-func remember(path string, log *slog.Logger) history.Hour {
+// loadHistory loads the last hour; one that cannot be read is replaced by an empty one.
+func loadHistory(path string, log *slog.Logger) history.Hour {
 	if path == "" {
 		return history.Hour{}
 	}
 	before, err := history.Load(path)
 	if err != nil {
-		log.Warn("the last hour is not remembered, and begins anew", "cause", err)
+		log.Warn("cannot load the last hour: it starts empty", "error", err)
 	}
 	return before
 }
 
-// keep writes the hour every minute, and when all that is read was read.
-func keep(ctx context.Context, path string, board *collect.Board, read <-chan struct{}, log *slog.Logger) {
+// saveHistory saves the last hour every minute, and once more after the last reading.
+func saveHistory(ctx context.Context, path string, board *collect.Board, read <-chan struct{}, log *slog.Logger) {
 	if path == "" {
 		return
 	}
-	said := ""
+	logged := ""
 	save := func() {
 		picture := board.Load()
 		if picture == nil {
 			return
 		}
-		what := ""
+		problem := ""
 		if err := history.Save(path, picture.Hour); err != nil {
-			what = err.Error()
+			problem = err.Error()
 		}
-		if what != "" && what != said {
-			log.WarnContext(ctx, "the last hour cannot be written, and would not survive a restart", "cause", what)
+		if problem != "" && problem != logged {
+			log.WarnContext(ctx, "cannot save the last hour: a restart would lose it", "error", problem)
 		}
-		said = what
+		logged = problem
 	}
-	ticker := time.NewTicker(between)
+	ticker := time.NewTicker(saveInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -153,7 +153,7 @@ func keep(ctx context.Context, path string, board *collect.Board, read <-chan st
 		case <-ctx.Done():
 			select {
 			case <-read:
-			case <-time.After(patience):
+			case <-time.After(shutdownTimeout):
 			}
 			save()
 			return

@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/window"
 )
 
-// table prints a picture for people: the devices, then the pods on them.
-func table(to io.Writer, p *collect.Picture) error {
+// writeTable prints a picture for people: the devices, then the pods on them.
+func writeTable(to io.Writer, p *collect.Picture) error {
 	if len(p.GPUs) == 0 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func table(to io.Writer, p *collect.Picture) error {
 			fmt.Fprintf(out, "%d\t-\t%s\t%s\t\t\t\t\t\t%s\n", d.Index, cmp.Or(d.Model, "-"), d.Fault.Reason, d.UUID)
 			continue
 		}
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Index, slice(d), d.Model, mean(d.Busy),
+		fmt.Fprintf(out, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", d.Index, instanceName(d), d.Model, mean(d.Busy),
 			percent(d.Busy.Max, d.Busy.Known), percent(d.Busy.P95, d.Busy.Known), mean(d.Bandwidth), mean(d.Tensor),
 			memory(d.Memory), cmp.Or(d.InstanceUUID, d.UUID))
 	}
@@ -39,13 +39,13 @@ func table(to io.Writer, p *collect.Picture) error {
 		pod := &p.Pods[i]
 		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", pod.Namespace, pod.Pod, pod.Name,
 			cmp.Or(index[pod.GPU], pod.GPU), cmp.Or(pod.Instance, "-"), percent(pod.Allocated, true),
-			percent(pod.Busy.Value, pod.Busy.Told), percent(pod.Bandwidth.Value, pod.Bandwidth.Told))
+			percent(pod.Busy.Value, pod.Busy.Known), percent(pod.Bandwidth.Value, pod.Bandwidth.Known))
 	}
 	return out.Flush()
 }
 
-// slice is an instance's profile and id.
-func slice(d *collect.Device) string {
+// instanceName is a MIG instance's profile and id.
+func instanceName(d *collect.Device) string {
 	if d.Instance == "" {
 		return "-"
 	}

@@ -1,4 +1,4 @@
-// Command reference prints what docs/reference says of forewarm-agent: its flags (cli) or its metrics (metrics).
+// Command reference prints forewarm-agent's part of docs/reference: its flags (cli) or its metrics (metrics).
 package main
 
 import (

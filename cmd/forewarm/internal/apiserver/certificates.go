@@ -9,12 +9,12 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// certificates are what the library's options say of TLS. They follow their files and the cluster's authorities: a new
-// connection is met with what they say now.
+// certificates are the TLS settings of the library's options. They are reloaded when their files or the cluster's
+// authorities change; new connections use the newest.
 type certificates genericapiserver.SecureServingInfo
 
-// follow is the configuration of TLS, which follows the certificates until the context ends.
-func (c *certificates) follow(ctx context.Context) (*tls.Config, error) {
+// tlsConfig returns a TLS configuration that reloads the certificates until the context ends.
+func (c *certificates) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	base := &tls.Config{
 		MinVersion: max(tls.VersionTLS12, c.MinTLSVersion), CipherSuites: c.CipherSuites,
 		CurvePreferences: c.CurvePreferences, NextProtos: []string{"h2", "http/1.1"},
@@ -23,7 +23,7 @@ func (c *certificates) follow(ctx context.Context) (*tls.Config, error) {
 		base.NextProtos = []string{"http/1.1"}
 	}
 	if c.ClientCA != nil {
-		base.ClientAuth = tls.RequestClientCert // The authenticators judge it: there are other ways to say who one is.
+		base.ClientAuth = tls.RequestClientCert // Optional: the authenticators accept other credentials too.
 	}
 	current := dynamiccertificates.NewDynamicServingCertificateController(base, c.ClientCA, c.Cert, c.SNICerts, nil)
 	sources := []any{c.ClientCA, c.Cert}
@@ -35,13 +35,13 @@ func (c *certificates) follow(ctx context.Context) (*tls.Config, error) {
 			changing.AddListener(current)
 		}
 		if reader, ok := source.(dynamiccertificates.ControllerRunner); ok {
-			// What cannot be read yet is read later; until then it vouches for nobody.
+			// A file that cannot be read yet is read later; until then it authenticates nobody.
 			_ = reader.RunOnce(ctx) //nolint:errcheck // It logs its error and tries again.
 			go reader.Run(ctx, 1)
 		}
 	}
 	if err := current.RunOnce(); err != nil {
-		return nil, fmt.Errorf("certificates to serve with: %w", err)
+		return nil, fmt.Errorf("load the serving certificates: %w", err)
 	}
 	go current.Run(1, ctx.Done())
 	base.GetConfigForClient = current.GetConfigForClient

@@ -15,11 +15,12 @@ import (
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
 )
 
-// Cluster is the server in a cluster: TLS, with authentication and authorization delegated to the cluster on every path.
+// Cluster is the server in a cluster: TLS, with authentication and authorization delegated to the cluster on every
+// path.
 type Cluster struct{ web *web }
 
-// NewCluster opens the port and reads how the cluster authenticates. It fails where the identity may not delegate
-// (system:auth-delegator and extension-apiserver-authentication-reader are needed).
+// NewCluster opens the port and reads how the cluster authenticates. It fails where the identity lacks the roles
+// system:auth-delegator and extension-apiserver-authentication-reader.
 func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 	if err := options.Validate(); err != nil {
 		return nil, err
@@ -30,27 +31,27 @@ func NewCluster(options ClusterOptions, deps Deps) (*Cluster, error) {
 	}
 	config.Authorization.Authorizer = withoutSelectors(config.Authorization.Authorizer)
 	deps.Ready = append([]Check{trustCheck(&config.Config)}, deps.Ready...)
-	server, err := build(&config.Config, config.SharedInformerFactory, options.Groups, deps)
+	server, err := newGenericServer(&config.Config, config.SharedInformerFactory, options.Groups, deps)
 	if err != nil {
 		return nil, errors.Join(err, config.SecureServing.Listener.Close())
 	}
 	serving := config.SecureServing
-	server.SecureServingInfo = nil // It is ours to serve.
+	server.SecureServingInfo = nil // web serves, not the library.
 	return &Cluster{&web{
 		generic: server, listener: serving.Listener, logger: deps.Logger, guard: readOnly,
 		secure: (*certificates)(serving), streams: cmp.Or(serving.HTTP2MaxStreamsPerConnection, 100),
 	}}, nil
 }
 
-// clusterConfig applies the library's options to a configuration of the cluster's.
+// clusterConfig applies the library's options to a configuration for the cluster.
 func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", options.Kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("no cluster to delegate to, set --kubeconfig or --standalone: %w", err)
+		return nil, fmt.Errorf("no cluster to delegate authentication to: set --kubeconfig or --standalone: %w", err)
 	}
 	clients, err := kubernetes.NewForConfig(client)
 	if err != nil {
-		return nil, fmt.Errorf("client of the cluster: %w", err)
+		return nil, fmt.Errorf("make a client of the cluster: %w", err)
 	}
 	library := *options.Library
 	if options.Kubeconfig != "" {
@@ -63,15 +64,15 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 	config.ClientConfig = client
 	config.SharedInformerFactory = informers.NewSharedInformerFactory(clients, 0)
 	if err := library.ApplyTo(config); err != nil {
-		return nil, fmt.Errorf("serve in the cluster: %w", err)
+		return nil, fmt.Errorf("configure the API server: %w", err)
 	}
 	return config, nil
 }
 
-// withoutSelectors hides selectors from the authorizer. A metric's selector would enter the SubjectAccessReview and the
-// key of its cache: one review for each selector. A selector only narrows what a grant allows, so leaving it out never
-// grants more than the user's rights without one. (A function, because embedding would leave an authorizer's other
-// methods unwrapped.)
+// withoutSelectors hides selectors from the authorizer. A metric's selector would be part of the SubjectAccessReview
+// and of its cache's key: one review for each selector. A selector only narrows a grant, so leaving it out never allows
+// more than the user's rights without one. (A function, because embedding would leave an authorizer's other methods
+// unwrapped.)
 func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
 	return authorizer.AuthorizerFunc(
 		func(ctx context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -84,8 +85,8 @@ func withoutSelectors(next authorizer.Authorizer) authorizer.Authorizer {
 		})
 }
 
-// trustCheck holds once the authority of the cluster's front proxy is known, which is read in the background. Until then
-// the aggregator's requests would pass for anonymous ones and be refused.
+// trustCheck passes once the certificate authority of the cluster's front proxy has been read, in the background. Until
+// then the aggregator's requests would count as anonymous and be refused.
 func trustCheck(config *genericapiserver.Config) Check {
 	return Check{Name: "front-proxy-ca", Run: func() error {
 		proxy := config.Authentication.RequestHeaderConfig
@@ -96,7 +97,7 @@ func trustCheck(config *genericapiserver.Config) Check {
 	}}
 }
 
-// Addr is where it listens.
+// Addr is the address that it listens on.
 func (c *Cluster) Addr() net.Addr { return c.web.listener.Addr() }
 
 // Run serves until the context ends and then lets requests finish.

@@ -78,7 +78,7 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 	waitReady(t, client, base)
 	stub.take()
 	for _, user := range []string{"allowed-1", "allowed-2"} {
-		for _, metric := range []string{"ready", "outcome"} {
+		for _, metric := range []string{"ready", "objective"} {
 			for i := range 40 {
 				url := externalURL(base, "inference", metric, fmt.Sprintf("quantile%%3D0.%d", 500+i))
 				if got := get(t, client, url, token(user)); got.code != http.StatusOK {
@@ -99,7 +99,7 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 		seen[strings.Join([]string{spec.User, a.Verb, a.Group, a.Namespace, a.Resource}, " ")]++
 	}
 	for _, user := range []string{"allowed-1", "allowed-2"} {
-		for _, metric := range []string{"ready", "outcome"} {
+		for _, metric := range []string{"ready", "objective"} {
 			key := user + " list external.metrics.k8s.io inference " + metric
 			if seen[key] != 1 {
 				t.Errorf("%d reviews of %q for 40 selectors, want 1", seen[key], key)

@@ -12,18 +12,18 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// metricsHandler serves our metrics, and those of the API server's libraries that ours do not have already.
+// metricsHandler serves our metrics, and those of the API server's libraries that are not among ours.
 func metricsHandler(deps Deps) http.Handler {
 	endpointmetrics.Register()
 	return promhttp.HandlerFor(firstWins{deps.Metrics, legacyregistry.DefaultGatherer},
 		promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(deps.Logger.Handler(), slog.LevelError)})
 }
 
-// firstWins gathers from several registries; a family that an earlier one has is left out of the later ones. Both of
-// ours count the process's memory, and a family twice is an error.
+// firstWins gathers from several registries and takes each family from the first that has it: two registries have the
+// metrics of the process, and a duplicate family is an error.
 type firstWins []prometheus.Gatherer
 
-// Gather is every family once.
+// Gather returns every family once.
 func (g firstWins) Gather() ([]*dto.MetricFamily, error) {
 	var (
 		all      []*dto.MetricFamily

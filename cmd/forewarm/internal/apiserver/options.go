@@ -11,7 +11,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
 
-// Groups are the API groups to serve. A group whose APIService belongs to someone else should be switched off.
+// Groups are the API groups to serve. Switch a group off where its APIService belongs to another adapter.
 type Groups struct {
 	// External is external.metrics.k8s.io.
 	External bool
@@ -33,17 +33,18 @@ func (g *Groups) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&g.Inspect, "serve-inspect", g.Inspect, "serve inspect.forewarm.dev")
 }
 
-// ClusterOptions say how to serve in a cluster.
+// ClusterOptions configure a server in a cluster.
 type ClusterOptions struct {
 	Groups
-	// Kubeconfig of the cluster that authentication and authorization are delegated to; empty means the one around us.
+	// Kubeconfig of the cluster that authentication and authorization are delegated to; empty means the pod's own
+	// cluster.
 	Kubeconfig string
 	// Library has the options of TLS, authentication and authorization.
 	Library *adapteroptions.CustomMetricsAdapterServerOptions
 }
 
-// DefaultClusterOptions serve all groups on port 6443. An allowed request is remembered for 60 s, longer than the HPA's
-// sync period of 15 s, so that an HPA's next request needs no review; a denied one for 10 s.
+// DefaultClusterOptions serve all groups on port 6443. A review that allows a request is cached for 60 s, longer than
+// the HPA's sync period of 15 s, so that an HPA's next request needs no review; one that denies it for 10 s.
 func DefaultClusterOptions() ClusterOptions {
 	library := adapteroptions.NewCustomMetricsAdapterServerOptions()
 	library.SecureServing.BindPort = 6443
@@ -52,7 +53,7 @@ func DefaultClusterOptions() ClusterOptions {
 	library.Authorization.AllowCacheTTL = time.Minute
 	library.Authorization.DenyCacheTTL = 10 * time.Second
 	library.Features.EnableProfiling = false
-	library.EnableMetrics = false // /metrics is ours: it has both registries.
+	library.EnableMetrics = false // Our /metrics has both registries.
 	return ClusterOptions{Groups: AllGroups(), Library: library}
 }
 
@@ -66,33 +67,33 @@ func (o *ClusterOptions) AddFlags(flags *pflag.FlagSet) {
 	o.Library.Authorization.AddFlags(flags)
 }
 
-// Validate says everything that is wrong.
+// Validate returns every problem at once.
 func (o *ClusterOptions) Validate() error {
 	if o.Library == nil {
-		return errors.New("cluster options: none of the library, begin with DefaultClusterOptions")
+		return errors.New("cluster options without the library's: start from DefaultClusterOptions")
 	}
 	problems := append(o.Library.Validate(), o.checkFiles())
 	if serving := o.Library.SecureServing; serving.BindPort == 0 && serving.Listener == nil {
-		problems = append(problems, errors.New("--secure-port is 0, write a port, for example 6443"))
+		problems = append(problems, errors.New("--secure-port is 0: write a port, for example 6443"))
 	}
 	authorization := o.Library.Authorization
 	if authorization.AllowCacheTTL < 0 || authorization.DenyCacheTTL < 0 {
 		problems = append(problems, fmt.Errorf(
-			"--authorization-webhook-cache-*-ttl are %s and %s, want 0 or more",
+			"--authorization-webhook-cache-*-ttl are %s and %s: write 0 or more",
 			authorization.AllowCacheTTL, authorization.DenyCacheTTL))
 	}
 	return errors.Join(problems...)
 }
 
-// checkFiles says which files of the flags cannot be what they are to be.
+// checkFiles reports the flags whose files cannot be valid.
 func (o *ClusterOptions) checkFiles() error {
 	authentication, certificate := o.Library.Authentication, o.Library.SecureServing.ServerCert.CertKey
 	return errors.Join(
-		files.CheckFlags(files.MaxSettings,
+		files.CheckFlagFiles(files.MaxSettings,
 			files.Flag{Name: "--kubeconfig", Path: o.Kubeconfig},
 			files.Flag{Name: "--authentication-kubeconfig", Path: authentication.RemoteKubeConfigFile},
 			files.Flag{Name: "--authorization-kubeconfig", Path: o.Library.Authorization.RemoteKubeConfigFile}),
-		files.CheckFlags(files.MaxSecret,
+		files.CheckFlagFiles(files.MaxSecret,
 			files.Flag{Name: "--tls-cert-file", Path: certificate.CertFile},
 			files.Flag{Name: "--tls-private-key-file", Path: certificate.KeyFile},
 			files.Flag{Name: "--client-ca-file", Path: authentication.ClientCert.ClientCA},
@@ -100,9 +101,9 @@ func (o *ClusterOptions) checkFiles() error {
 	)
 }
 
-// StandaloneOptions say how to serve without a cluster.
+// StandaloneOptions configure a server without a cluster.
 type StandaloneOptions struct {
-	// Port on 127.0.0.1; 0 means any that is free.
+	// Port on 127.0.0.1; 0 means any free port.
 	Port int
 }
 
@@ -111,13 +112,13 @@ func DefaultStandaloneOptions() StandaloneOptions { return StandaloneOptions{Por
 
 // AddFlags binds the options to flags.
 func (o *StandaloneOptions) AddFlags(flags *pflag.FlagSet) {
-	flags.IntVar(&o.Port, "port", o.Port, "port of the standalone server on 127.0.0.1; 0 means any that is free")
+	flags.IntVar(&o.Port, "port", o.Port, "port of the standalone server on 127.0.0.1; 0 means any free port")
 }
 
-// Validate says everything that is wrong.
+// Validate returns every problem at once.
 func (o *StandaloneOptions) Validate() error {
 	if o.Port < 0 || o.Port > 65535 {
-		return fmt.Errorf("--port %d is no port, write 1 to 65535, or 0 for any that is free", o.Port)
+		return fmt.Errorf("--port %d is not a port: write 1 to 65535, or 0 for any free port", o.Port)
 	}
 	return nil
 }

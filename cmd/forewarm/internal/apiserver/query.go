@@ -15,29 +15,29 @@ import (
 // maxSelector is the longest selector that is read, in bytes; one with every key of ours has a hundred.
 const maxSelector = 1000
 
-// plainQuery refuses a query that the handlers behind would take for another one, and so answer with a value that nobody asked
-// for, or would repeat whole: what cannot be unescaped (net/http leaves it out), a NUL (to the selectors' parser it is the end),
-// and what is no selector.
+// plainQuery refuses a query that the handlers would misread, and so answer with the wrong value, or would repeat
+// whole: one that cannot be unescaped (net/http drops it), a NUL (the selectors' parser ends there), and an invalid
+// selector.
 func plainQuery(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := checkQuery(r.URL.RawQuery); err != nil {
-			refuse(w, apierrors.NewBadRequest(err.Error()))
+			writeStatus(w, apierrors.NewBadRequest(err.Error()))
 			return
 		}
 		api.ServeHTTP(w, r)
 	})
 }
 
-// refuse answers as the API does.
-func refuse(w http.ResponseWriter, why *apierrors.StatusError) {
+// writeStatus answers with a Status, as Kubernetes APIs do.
+func writeStatus(w http.ResponseWriter, why *apierrors.StatusError) {
 	status := why.Status()
 	status.Kind, status.APIVersion = "Status", "v1"
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(int(status.Code))
-	json.NewEncoder(w).Encode(status) //nolint:errcheck,errchkjson // Who has hung up is told nothing.
+	json.NewEncoder(w).Encode(status) //nolint:errcheck,errchkjson // The client is gone.
 }
 
-// checkQuery says what is wrong with a query, with no more than a few words of it.
+// checkQuery returns what is wrong with a query. The error repeats little of it.
 func checkQuery(raw string) error {
 	query, err := url.ParseQuery(raw)
 	if err != nil {
@@ -46,13 +46,13 @@ func checkQuery(raw string) error {
 	for _, key := range []string{"labelSelector", "metricLabelSelector"} {
 		for _, selector := range query[key] {
 			if len(selector) > maxSelector {
-				return fmt.Errorf("%s has %d bytes, want %d at most", key, len(selector), maxSelector)
+				return fmt.Errorf("%s has %d bytes: write at most %d", key, len(selector), maxSelector)
 			}
 			if strings.ContainsFunc(selector, unicode.IsControl) {
 				return fmt.Errorf("%s %.32q has control characters", key, selector)
 			}
 			if _, err := labels.Parse(selector); err != nil {
-				return fmt.Errorf("%s %.32q is no selector, write for example quantile=0.99", key, selector)
+				return fmt.Errorf("%s %.32q is not a selector: write for example quantile=0.99", key, selector)
 			}
 		}
 	}

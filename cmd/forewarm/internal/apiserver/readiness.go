@@ -8,19 +8,18 @@ import (
 	"unicode"
 )
 
-// readyz is where readiness is asked.
+// readyz is the path of the readiness check.
 const readyz = "/readyz"
 
-// Check says whether one part of the program can serve; the error says why not. It must return at once. What it says is
-// public: anybody may read /readyz.
+// Check reports whether one part of the program can serve: nil, or the error why not. Run must return at once. Its
+// error is public: anybody may read /readyz.
 type Check struct {
 	Name string
 	Run  func() error
 }
 
-// readiness is a handler with an answer to /readyz in front of it: our checks and the API server's, each on a line, with the
-// reason of what fails. (The API server's own answer withholds reasons; ours are made to be read.) It stands behind
-// authorization, as all paths do.
+// readiness adds /readyz to a handler: our checks and the API server's, one on each line, with the reason of each
+// failure. (The API server's own /readyz withholds reasons.) Like all paths it requires authorization.
 func readiness(checks []Check, api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		if request.URL.Path != readyz {
@@ -32,7 +31,7 @@ func readiness(checks []Check, api http.Handler) http.Handler {
 }
 
 func serveReadiness(w http.ResponseWriter, request *http.Request, checks []Check, api http.Handler) {
-	lines, ready := run(checks)
+	lines, ready := runChecks(checks)
 	theirs := httptest.NewRecorder()
 	verbose := request.Clone(request.Context())
 	verbose.URL.RawQuery = "verbose"
@@ -56,8 +55,8 @@ func serveReadiness(w http.ResponseWriter, request *http.Request, checks []Check
 	fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
-// run is a line for each of our checks, and whether all hold.
-func run(checks []Check) (lines []string, ready bool) {
+// runChecks returns a line for each of our checks, and whether all pass.
+func runChecks(checks []Check) (lines []string, ready bool) {
 	ready = true
 	for _, check := range checks {
 		if err := check.Run(); err != nil {

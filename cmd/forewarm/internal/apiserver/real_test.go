@@ -97,7 +97,7 @@ func TestRealClusterDecides(t *testing.T) {
 		{"a user without rights reads no outlook", stranger, outlooksPath, 403},
 		{"granted: the metric", viewer, external + "ready", 200},
 		{"granted: the metric with a selector", viewer, external + "ready?labelSelector=quantile%3D0.9", 200},
-		{"not granted: another metric", viewer, external + "outcome", 403},
+		{"not granted: another metric", viewer, external + "objective", 403},
 		{"granted: the Object metric", viewer, objectPath + "/ready/demand", 200},
 		{"granted: outlooks", viewer, outlooksPath, 200},
 		{"granted: one outlook", viewer, outlooksPath + "/ready", 200},

@@ -18,7 +18,7 @@ import (
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
 )
 
-// Standalone is the server without a cluster: plain HTTP on 127.0.0.1, open to whoever may use this machine.
+// Standalone is the server without a cluster: plain HTTP on 127.0.0.1, open to every user of this machine.
 type Standalone struct{ web *web }
 
 // NewStandalone opens the port.
@@ -29,9 +29,9 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(options.Port))
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s, choose another --port: %w", address, err)
+		return nil, fmt.Errorf("cannot listen on %s: choose another --port: %w", address, err)
 	}
-	server, err := build(standaloneConfig(listener.Addr()), nil, AllGroups(), deps)
+	server, err := newGenericServer(standaloneConfig(listener.Addr()), nil, AllGroups(), deps)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
@@ -39,7 +39,7 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }
 
-// standaloneConfig is one local user who may do everything that there is to do: reading.
+// standaloneConfig has one local user, who may read everything.
 func standaloneConfig(address net.Addr) *genericapiserver.Config {
 	config := genericapiserver.NewConfig(adapter.Codecs)
 	config.ExternalAddress = address.String()
@@ -54,18 +54,19 @@ func standaloneConfig(address net.Addr) *genericapiserver.Config {
 	return config
 }
 
-// Addr is where it listens.
+// Addr is the address that it listens on.
 func (s *Standalone) Addr() net.Addr { return s.web.listener.Addr() }
 
-// URL is where a browser or kubectl --server finds it.
+// URL is the address for a browser or kubectl --server.
 func (s *Standalone) URL() string { return "http://" + s.Addr().String() }
 
 // Run serves until the context ends and then lets requests finish.
 func (s *Standalone) Run(ctx context.Context) error { return s.web.run(ctx, s.URL()) }
 
-// localOnly keeps other sites out of a server that trusts whoever reaches it. A page of another site can make a browser
-// resolve that site's own name to 127.0.0.1 (DNS rebinding): the Host then gives it away, 421. And it can post here
-// without being able to read the answer: 403. Any port passes, because tunnels change it.
+// localOnly protects a server that trusts every client from pages of other sites. Such a page can make a browser
+// resolve its own name to 127.0.0.1 (DNS rebinding): the Host header shows it, 421. And it can post without reading the
+// answer:
+// 403. Any port passes, because tunnels change it.
 func localOnly(next http.Handler) http.Handler {
 	guarded := http.NewCrossOriginProtection().Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

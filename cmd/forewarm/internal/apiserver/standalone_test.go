@@ -374,7 +374,7 @@ func TestKubectl(t *testing.T) {
 		args  []string
 		words []string
 	}{
-		{[]string{"get", "outlooks", "-A"}, []string{"NAMESPACE", "ASKED", "139.2", "FallingBack"}},
+		{[]string{"get", "outlooks", "-A"}, []string{"NAMESPACE", "OBJECTIVE", "139.2", "FallingBack"}},
 		{[]string{"get", "outlooks", "-A", "--chunk-size=2"}, []string{"falling-back", "warming"}},
 		{[]string{"get", "ol", "-n", "inference", "-o", "wide"}, []string{"REASON", "6m15s", "requests/s"}},
 		{[]string{"get", "forewarm", "-A"}, []string{"falling-back"}},
@@ -394,7 +394,7 @@ func TestKubectl(t *testing.T) {
 		},
 		{
 			[]string{"get", "outlook", "ready", "-n", "inference", "-o", "yaml"},
-			[]string{"arima took over at a pinball loss", "window: 6m15s"},
+			[]string{"arima is selected: its pinball loss is lower", "window: 6m15s"},
 		},
 		{[]string{"explain", "outlooks.status.path"}, []string{"quantiles", "map[string]number", "step by step"}},
 		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},

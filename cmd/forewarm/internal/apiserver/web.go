@@ -15,56 +15,56 @@ import (
 )
 
 const (
-	// drain is how long requests may take to finish once the server is asked to stop.
-	drain = 10 * time.Second
-	// headerTime is how long a connection may take for its handshake, and again for the headers of a request.
-	headerTime = 10 * time.Second
-	// idleTime is as Go's clients have it.
-	idleTime = 90 * time.Second
-	// writeTime is how long an answer may take; the library ends a handler after 60 s.
-	writeTime = 90 * time.Second
-	// maxHeader is for a user of a thousand groups, whom the kube-apiserver describes in headers.
+	// drainTimeout is how long requests may take to finish after the server was asked to stop.
+	drainTimeout = 10 * time.Second
+	// headerTimeout is how long a connection may take for its handshake, and again for the headers of a request.
+	headerTimeout = 10 * time.Second
+	// idleTimeout is that of Go's clients.
+	idleTimeout = 90 * time.Second
+	// writeTimeout is how long an answer may take; the library stops a handler after 60 s.
+	writeTimeout = 90 * time.Second
+	// maxHeader fits a user of a thousand groups, which the kube-apiserver sends as headers.
 	maxHeader = 128 << 10
-	// upload is the least that HTTP/2 allows: no request has a body that is read.
-	upload = 64 << 10
+	// maxUpload is the least that HTTP/2 allows: no request body is read.
+	maxUpload = 64 << 10
 )
 
-// web serves the generic server's handler by net/http itself. The library's own way has no limits of its own for what comes
-// before a request is known (1 MiB of headers on each connection, 25 MiB of bodies), and writes errors past the log.
+// web serves the generic server's handler with net/http. The library's own server has high limits before a request is
+// known (1 MiB of headers on each connection, 25 MiB of bodies), and writes errors past the log.
 type web struct {
 	generic  *genericapiserver.GenericAPIServer
 	listener net.Listener
 	logger   *slog.Logger
-	// guard stands before all handlers.
+	// guard wraps all handlers.
 	guard func(http.Handler) http.Handler
-	// secure is nil where it is plain.
+	// secure is nil for plain HTTP.
 	secure *certificates
-	// streams is how many requests a connection may have under way.
+	// streams is how many concurrent requests a connection may have.
 	streams int
 }
 
 // run serves until the context ends and then lets requests finish.
 func (w *web) run(ctx context.Context, url string) error {
 	prepared := w.generic.PrepareRun()
-	// The generic server runs its hooks and says that its paths are complete. Having no listener of its own it never
-	// returns, even when the context has ended; it goes with the process.
+	// The generic server runs its hooks and marks its paths as complete. Without a listener of its own it never
+	// returns, even after the context has ended; it ends with the process.
 	go func() {
 		if err := prepared.RunWithContext(ctx); err != nil {
 			w.logger.ErrorContext(ctx, "generic API server", slog.Any("error", err))
 		}
 	}()
-	var idle unused
+	var idle unusedConns
 	server := &http.Server{
 		Handler:           w.guard(prepared.Handler),
 		ConnState:         idle.follow,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		WriteTimeout:      writeTime,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		WriteTimeout:      writeTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(w.logger.Handler(), slog.LevelDebug),
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams:      w.streams,
-			MaxReceiveBufferPerStream: upload, MaxReceiveBufferPerConnection: upload,
+			MaxReceiveBufferPerStream: maxUpload, MaxReceiveBufferPerConnection: maxUpload,
 		},
 	}
 	server.RegisterOnShutdown(idle.close)
@@ -72,7 +72,7 @@ func (w *web) run(ctx context.Context, url string) error {
 	if w.secure != nil {
 		running, stop := context.WithCancel(context.WithoutCancel(ctx))
 		defer stop()
-		config, err := w.secure.follow(running)
+		config, err := w.secure.tlsConfig(running)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
@@ -82,7 +82,7 @@ func (w *web) run(ctx context.Context, url string) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 		defer cancel()
 		stopped <- server.Shutdown(limit)
 	}()
@@ -93,15 +93,15 @@ func (w *web) run(ctx context.Context, url string) error {
 	return <-stopped
 }
 
-// unused are the connections on which nothing has been asked yet. Browsers and Go's own client open some in advance, and
+// unusedConns are the connections without a request yet. Browsers and Go's own client open some in advance, and
 // http.Server.Shutdown waits five seconds for a first request on each.
-type unused struct {
+type unusedConns struct {
 	mu    sync.Mutex
 	conns map[net.Conn]struct{}
 }
 
 // follow is the server's ConnState.
-func (u *unused) follow(conn net.Conn, state http.ConnState) {
+func (u *unusedConns) follow(conn net.Conn, state http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if state != http.StateNew {
@@ -114,8 +114,8 @@ func (u *unused) follow(conn net.Conn, state http.ConnState) {
 	u.conns[conn] = struct{}{}
 }
 
-// close ends them.
-func (u *unused) close() {
+// close closes them.
+func (u *unusedConns) close() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for conn := range u.conns {

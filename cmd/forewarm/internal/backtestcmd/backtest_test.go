@@ -58,7 +58,7 @@ type document struct {
 	Partial bool
 	Models  []struct {
 		Name     string
-		Free     bool
+		Baseline bool
 		Error    string
 		Horizons []struct {
 			Horizon      string
@@ -103,7 +103,7 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 		"--horizon",
 		"5m,20m",
 	)
-	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is best at the highest demand of the next 5 minutes") {
+	if !strings.HasPrefix(d.Verdict, "Worth it: holt-winters is the best for the peak demand of the next 5 minutes") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
 	seen := map[string]bool{}
@@ -120,8 +120,8 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 		if r := *m.Horizons[0].MAERatioLast; m.Name == "holt-winters" && r > 0.2 {
 			t.Errorf("holt-winters errs %.2f times as much as the last value, want a fraction", r)
 		}
-		if m.Name == "last-value" && (!m.Free || *m.Horizons[1].Window.PinballRatioLast != 1) {
-			t.Errorf("the last value is not free, or not itself: %+v", m)
+		if m.Name == "last-value" && (!m.Baseline || *m.Horizons[1].Window.PinballRatioLast != 1) {
+			t.Errorf("the last value is no baseline, or not itself: %+v", m)
 		}
 	}
 	want := map[string]bool{
@@ -133,9 +133,9 @@ func TestSeasonIsWorthAModel(t *testing.T) {
 }
 
 // Of a random walk nothing is known but where it is, and the verdict says so.
-func TestWalkIsNot(t *testing.T) {
+func TestARandomWalkIsNotWorthAModel(t *testing.T) {
 	d := backtest(t, csv(3000, walk(3000)), "--season", "4h", "--model", "holt-winters")
-	if !strings.HasPrefix(d.Verdict, "WORSE than free: ") {
+	if !strings.HasPrefix(d.Verdict, "WORSE than a baseline: ") {
 		t.Errorf("verdict %q", d.Verdict)
 	}
 }
@@ -163,7 +163,7 @@ func TestShortHistory(t *testing.T) {
 		}
 	}
 	notes := strings.Join(d.Notes, "\n")
-	for _, want := range []string{"shorter than two seasons of 24 hours", "holt-winters takes no part: "} {
+	for _, want := range []string{"shorter than two seasons of 24 hours", "holt-winters is left out: "} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes %q, want %q", notes, want)
 		}
@@ -173,10 +173,10 @@ func TestShortHistory(t *testing.T) {
 // What keeps anything from being judged is told: gaps in what is judged, or in what is learnt from.
 func TestNothingJudged(t *testing.T) {
 	for want, known := range map[string]func(i int) bool{
-		"no stretch of 5 minutes, the lead time, is without a gap from 2026-01-05 03:20 to 2026-01-05 06:1": func(i int) bool {
+		"no window of 5 minutes (the lead time) is without a gap from 2026-01-05 03:20 to 2026-01-05 06:1": func(i int) bool {
 			return i%2 == 0
 		},
-		"what they learn from, before that, has too many gaps": func(i int) bool { return i > 204 },
+		"The history before that has too many gaps": func(i int) bool { return i > 204 },
 	} {
 		out, err := backtestcmd.Run(t.Context(), nil, csv(400, func(i int) float64 {
 			if !known(i) {
@@ -187,7 +187,7 @@ func TestNothingJudged(t *testing.T) {
 		if exit.Code(err) != exit.Failure || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if !strings.HasPrefix(out, "Nothing could be judged, as ") || !strings.Contains(out, "HORIZON") {
+		if !strings.HasPrefix(out, "Nothing could be judged: ") || !strings.Contains(out, "HORIZON") {
 			t.Errorf("want the verdict and the figures that there are:\n%s", out)
 		}
 	}
@@ -214,7 +214,7 @@ func TestSeasonsToLearnFrom(t *testing.T) {
 		}
 		if noted := strings.Contains(
 			strings.Join(d.Notes, "\n"),
-			"seasons of 60 minutes, half of which",
+			"seasons of 60 minutes, half of them",
 		); noted == knows {
 			t.Errorf("%d minutes: notes %q", minutes, d.Notes)
 		}
@@ -246,7 +246,7 @@ func TestSameEveryTime(t *testing.T) {
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("(-first +second)\n%s", diff)
 	}
-	for _, want := range []string{"HORIZON MODEL", "holt-winters", "last-season (free)", "95 % quantile by holt-winters"} {
+	for _, want := range []string{"HORIZON MODEL", "holt-winters", "last-season (baseline)", "95 % quantile by holt-winters"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %q in\n%s", want, first)
 		}

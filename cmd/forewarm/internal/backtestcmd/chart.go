@@ -15,8 +15,8 @@ const (
 	page, mostColumns = 100, 140
 )
 
-// shown is the model that is drawn: the best one, or else the best of the free.
-func (r report) shown() int {
+// drawnModel is the model that is drawn: the best one, or else the best of the free.
+func (r report) drawnModel() int {
 	if model := r.best(false); model >= 0 {
 		return model
 	}
@@ -26,23 +26,23 @@ func (r report) shown() int {
 // chart draws the last season that was judged: the highest value of the window ahead, and the quantile that was forecast
 // of it.
 func (r report) chart(out io.Writer) string {
-	model := r.shown()
+	model := r.drawnModel()
 	if model < 0 {
 		return ""
 	}
-	width, color := terminal.Canvas(out, page)
-	columns := chart.Columns(width, mostColumns)
+	width, color := terminal.ColumnsAndColor(out, page)
+	columns := chart.CurveColumns(width, mostColumns)
 	track := r.track(model)
-	from := r.lastSeason(len(track.Highest))
-	came := squeezed(track.Highest[from:], columns)
-	quantile := squeezed(track.HighestQuantile[verdictLevel][from:], columns)
+	from := r.lastSeason(len(track.Peak))
+	came := columnMeans(track.Peak[from:], columns)
+	quantile := columnMeans(track.PeakQuantile[verdictLevel][from:], columns)
 	if len(came) < 2 {
 		return ""
 	}
-	ahead, span := r.plan.span(r.plan.lead), r.plan.span((len(track.Highest)-from)*r.plan.stride)
-	demand := "highest demand of the next " + history.Span(ahead) + ", over the last " + history.Span(span)
-	by := "its 95 % quantile by " + r.played.models[model].name
-	return chart.Curves(chart.Canvas{Height: chartHeight, Color: color, Level: figure},
+	ahead, span := r.plan.span(r.plan.lead), r.plan.span((len(track.Peak)-from)*r.plan.stride)
+	demand := "peak demand of the next " + history.FormatSpan(ahead) + ", over the last " + history.FormatSpan(span)
+	by := "forecast of its 95 % quantile by " + r.played.models[model].name
+	return chart.Curves(chart.Canvas{Height: chartHeight, Color: color, Level: threeDigits},
 		chart.Curve{Name: by, Char: "+", Color: chart.Red, Values: quantile},
 		chart.Curve{Name: demand, Values: came},
 	)
@@ -59,8 +59,8 @@ func (r report) lastSeason(origins int) int {
 	return max(0, origins-drawn)
 }
 
-// squeezed are values in so many columns at most, each the mean of what it stands for, NaN where that is nothing.
-func squeezed(values []float64, columns int) []float64 {
+// columnMeans are values in so many columns at most, each the mean of what it stands for, NaN where that is nothing.
+func columnMeans(values []float64, columns int) []float64 {
 	columns = min(columns, len(values))
 	out := make([]float64, columns)
 	for c := range out {

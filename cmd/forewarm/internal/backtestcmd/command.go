@@ -20,15 +20,15 @@ import (
 )
 
 const about = `Backtest replays the history of a demand to Forewarm's models and reports how well they forecast it. Each model knows
-only what was known at that time. The baselines cost nothing: the last value, the same time last season, the running
-maximum. A model that does not beat them is not worth its CPU.
+only what was known at that time. The baselines are free: the last value, the last season (the same time in it), the
+running maximum. A model that does not beat them is not worth its CPU.
 
 Each model is judged at each horizon in two ways:
-  point by point  how far the forecast was from the value at that horizon
-  window          whether its quantiles of the window's maximum held; replicas must be ready for that maximum, and
-                  Forewarm serves it. Baselines are calibrated in the same way.
+  point   error of the forecast of the value at that horizon
+  window  loss and coverage of its quantiles of the peak until that horizon: the window peak. Replicas must be ready
+          for the window peak, and Forewarm serves it. Baselines are calibrated in the same way.
 
-The verdict is about the window of the lead time.
+The verdict is about the window peak over the lead time.
 
 The history is a CSV file, or a range of a Prometheus. "forewarm simulate" answers another question: what an autoscaler
 would do with the forecast, in GPU-hours and late requests.
@@ -60,7 +60,7 @@ func New() *cobra.Command {
 	o := defaults()
 	cmd := &cobra.Command{
 		Use:     "backtest (--trace FILE | --prometheus URL --query PROMQL)",
-		Short:   "Report how well the history of a demand could have been forecast",
+		Short:   "Report how well Forewarm would have forecast the history of a demand",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.NoArgs),
@@ -83,16 +83,16 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.SortFlags = false
 	o.history.AddFlags(flags)
 	flags.StringSliceVar(&o.models, "model", nil,
-		"models to judge, of "+strings.Join(fitted(), ", ")+" (default "+strings.Join(usual(), ", ")+")")
+		"models to judge, from "+strings.Join(modelNames(), ", ")+" (default "+strings.Join(defaultModels(), ", ")+")")
 	const horizons = "how far ahead to judge (default 2m,5m,10m,30m as the step allows)"
-	const leadTime = "time from \"more replicas\" to \"ready\": the verdict is about the highest demand of this window"
+	const leadTime = "time from \"more replicas\" to \"ready\": the verdict is about the peak demand of this window"
 	flags.StringSliceVar(&o.horizons, "horizon", nil, horizons)
 	flags.Var(&o.lead, "lead-time", leadTime)
-	flags.Var(&o.season, "season", "the cycle in which demand repeats")
+	flags.Var(&o.season, "season", "season: the period after which demand repeats")
 	flags.BoolVar(&o.json, "json", false, "print the figures as JSON")
-	flags.StringVar(&o.plot, "plot", "", "draw the forecast beside the actual demand to this file, as SVG; - prints "+
+	flags.StringVar(&o.plot, "plot", "", "write a chart of forecast and actual demand to this file, as SVG; - prints "+
 		"it instead of the figures")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 	return flags
 }
 
@@ -104,22 +104,22 @@ func defaults() *options {
 	}
 }
 
-// validate says everything that is wrong with a command line.
+// validate returns every problem of a command line.
 func (o *options) validate() error {
 	problems := []error{o.history.Validate()}
 	for _, name := range o.models {
-		if _, ok := named(name); !ok {
+		if _, ok := parseModel(name); !ok {
 			problems = append(problems,
-				fmt.Errorf("--model %.64q is none, choose of %s", name, strings.Join(fitted(), ", ")))
+				fmt.Errorf("--model %.64q is unknown, choose from %s", name, strings.Join(modelNames(), ", ")))
 		}
 	}
-	if _, err := o.ahead(); err != nil {
+	if _, err := o.parseHorizons(); err != nil {
 		problems = append(problems, err)
 	}
 	if o.plot == files.Stdout && o.json {
-		problems = append(problems, errors.New("--plot - and --json print to one output, keep one or name a file"))
+		problems = append(problems, errors.New("--plot - and --json both print to stdout, keep one or name a file"))
 	}
-	if err := files.Writable(o.plot); o.plot != "" && err != nil {
+	if err := files.CheckWritable(o.plot); o.plot != "" && err != nil {
 		problems = append(problems, fmt.Errorf("--plot %s: %w", o.plot, err))
 	}
 	for flag, d := range map[string]model.Duration{"lead-time": o.lead, "season": o.season} {
@@ -130,20 +130,20 @@ func (o *options) validate() error {
 	return errors.Join(problems...)
 }
 
-// ahead are the horizons that were named.
-func (o *options) ahead() ([]time.Duration, error) {
+// parseHorizons are the horizons that were named.
+func (o *options) parseHorizons() ([]time.Duration, error) {
 	var out []time.Duration
 	for _, text := range o.horizons {
 		d, err := model.ParseDuration(strings.TrimSpace(text))
 		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("--horizon %.64q is no time ahead, write for example 5m,30m", text)
+			return nil, fmt.Errorf("--horizon %.64q is not a duration, write for example 5m,30m", text)
 		}
 		out = append(out, time.Duration(d))
 	}
 	return out, nil
 }
 
-// run reads, backtests and tells.
+// run reads, backtests and prints.
 func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *progress.Bar) error {
 	h, err := o.history.Read(ctx, in, time.Now(), bar)
 	if err != nil {
@@ -153,18 +153,18 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *pro
 	if err != nil {
 		return err
 	}
-	t := trial{plan: p, models: o.chosen()}
+	t := contest{plan: p, models: o.selectedModels()}
 	played := t.play(ctx, runtime.GOMAXPROCS(0), bar)
 	if played.complete == 0 {
-		return interrupted(ctx, errors.New("interrupted before there was anything to tell"))
+		return interrupted(ctx, errors.New("interrupted before there were results"))
 	}
 	r := newReport(h, p, played)
-	err = o.tell(r, out)
+	err = o.writeReport(r, out)
 	switch why := r.unjudged(); {
 	case err != nil:
 		return err
 	case r.partial():
-		partial := fmt.Errorf("interrupted: the figures are of %d of %d stretches", played.complete, played.stretches)
+		partial := fmt.Errorf("interrupted: the figures are of %d of %d parts", played.complete, played.stretches)
 		return interrupted(ctx, partial)
 	case why != "":
 		return errors.New(why)
@@ -172,8 +172,8 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, bar *pro
 	return nil
 }
 
-// draw writes the plot, where one is wanted.
-func (o *options) draw(r report, out io.Writer) error {
+// writePlot writes the plot, where one is wanted.
+func (o *options) writePlot(r report, out io.Writer) error {
 	if o.plot == "" {
 		return nil
 	}
@@ -187,9 +187,9 @@ func (o *options) draw(r report, out io.Writer) error {
 	return nil
 }
 
-// tell writes the plot, where one is wanted, and the figures, where the plot is not in their place.
-func (o *options) tell(r report, out io.Writer) error {
-	failed := o.draw(r, out)
+// writeReport writes the plot, where one is wanted, and the figures, where the plot is not in their place.
+func (o *options) writeReport(r report, out io.Writer) error {
+	failed := o.writePlot(r, out)
 	switch {
 	case o.plot == files.Stdout:
 		return failed
@@ -199,10 +199,10 @@ func (o *options) tell(r report, out io.Writer) error {
 	return errors.Join(r.writeText(out), failed)
 }
 
-// interrupted gives an error the code of an interruption where there was one.
+// interrupted sets the exit code of an error after an interruption.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return exit.With(exit.Interrupted, err)
+		return exit.WithCode(exit.Interrupted, err)
 	}
 	return err
 }

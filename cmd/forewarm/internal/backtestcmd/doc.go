@@ -1,8 +1,7 @@
-// Package backtestcmd is the command "backtest": how well forewarm's models would have forecast a demand's own history,
-// beside what costs nothing.
+// Package backtestcmd is the command "backtest": how well Forewarm's models would have forecast a demand's history,
+// compared with baselines.
 //
-// The history is played to every model as it would have come (package [backtest]), fitted anew as the server does, and the
-// maxima that it forecasts are calibrated as the server calibrates them. All models are judged on the same values. Folds
-// are worked on in the order of time, all models at once, so that an interruption leaves a shorter backtest and not a
-// lopsided one.
+// Every model gets the history as it would have arrived (package [backtest]), is refitted as in the server, and its
+// window peak forecasts are calibrated as in the server. All models are judged on the same values. Folds run in the
+// order of time, all models at once, so that an interruption leaves a shorter backtest, not an unbalanced one.
 package backtestcmd

@@ -32,7 +32,7 @@ type (
 	modelEntry struct {
 		Name     string         `json:"name"`
 		Title    string         `json:"title"`
-		Free     bool           `json:"free"`
+		Baseline bool           `json:"baseline"`
 		Error    string         `json:"error,omitempty"`
 		Horizons []horizonEntry `json:"horizons,omitempty"`
 	}
@@ -69,7 +69,7 @@ func (r report) document() document {
 		},
 	}
 	for i, m := range r.played.models {
-		entry := modelEntry{Name: m.name, Title: m.title, Free: m.free}
+		entry := modelEntry{Name: m.name, Title: m.title, Baseline: m.baseline}
 		if m.err != nil {
 			entry.Error = reason(m.err)
 		}
@@ -83,26 +83,26 @@ func (r report) document() document {
 
 func (r report) horizon(i, h int) horizonEntry {
 	s := r.scores[i][h]
-	mae, loss := r.ofLast(i, h)
+	mae, loss := r.relativeToLast(i, h)
 	out := horizonEntry{
 		Horizon: model.Duration(r.plan.span(s.horizon)), Count: s.count,
-		MAE: known(s.mae), MAERatioLast: known(mae), MASE: known(s.mase),
+		MAE: nullIfNaN(s.mae), MAERatioLast: nullIfNaN(mae), MASE: nullIfNaN(s.mase),
 		Window: windowEntry{
-			Pinball: map[string]*float64{}, Coverage: map[string]*float64{}, PinballRatioLast: known(loss),
+			Pinball: map[string]*float64{}, Coverage: map[string]*float64{}, PinballRatioLast: nullIfNaN(loss),
 		},
 	}
 	for q, level := range levels() {
 		key := strconv.FormatFloat(level, 'g', -1, 64)
-		out.Window.Pinball[key], out.Window.Coverage[key] = known(s.loss[q]), known(s.coverage[q])
+		out.Window.Pinball[key], out.Window.Coverage[key] = nullIfNaN(s.loss[q]), nullIfNaN(s.coverage[q])
 	}
 	return out
 }
 
-// short is a duration as flags take it.
-func short(d time.Duration) string { return model.Duration(d).String() }
+// formatDuration is a duration as flags take it.
+func formatDuration(d time.Duration) string { return model.Duration(d).String() }
 
-// known is nil for NaN, which JSON has not.
-func known(v float64) *float64 {
+// nullIfNaN is nil for NaN, which JSON has not.
+func nullIfNaN(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// The models beside those of the server's catalogue.
+// Models that are not in the server's catalogue.
 const (
-	// forewarm is all of the server's candidates, of which the one that serves speaks.
+	// forewarm is the server's selection among all candidates.
 	forewarm = "forewarm"
 	autoETS  = "ets"
 	mstl     = "mstl"
@@ -21,20 +21,20 @@ const (
 // entry is a model by the name it has on the command line.
 type entry struct {
 	name string
-	// free costs nothing: no model that is worse is worth fitting.
-	free bool
+	// baseline costs nothing: no model that is worse is worth fitting.
+	baseline bool
 }
 
-// free are the models that all others are measured against, in the order in which equals are told.
-func free() []string {
+// baselines are the models that all others are compared with, in the order of equal ones.
+func baselines() []string {
 	return []string{windowpeak.LastValue, windowpeak.LastSeason, windowpeak.RunningMax}
 }
 
-// fitted are the models that may be chosen.
-func fitted() []string {
+// modelNames are the models that may be chosen.
+func modelNames() []string {
 	out := []string{forewarm, autoETS, mstl}
-	for _, name := range windowpeak.Names() {
-		if !slices.Contains(free(), name) {
+	for _, name := range windowpeak.CandidateNames() {
+		if !slices.Contains(baselines(), name) {
 			out = append(out, name)
 		}
 	}
@@ -42,34 +42,34 @@ func fitted() []string {
 	return out
 }
 
-// usual are the models that are judged where none are named.
-func usual() []string {
+// defaultModels are judged if none are named.
+func defaultModels() []string {
 	return []string{forewarm, windowpeak.HoltWinters, windowpeak.ARIMA, windowpeak.Auto, autoETS, mstl}
 }
 
-// named is a model that may be chosen, however its name is spelled.
-func named(name string) (string, bool) {
-	if canonical, ok := windowpeak.Canonical(name); ok {
-		return canonical, !slices.Contains(free(), canonical)
+// parseModel is a model that may be chosen, however its name is spelled.
+func parseModel(name string) (string, bool) {
+	if canonical, ok := windowpeak.CanonicalName(name); ok {
+		return canonical, !slices.Contains(baselines(), canonical)
 	}
 	name = strings.ToLower(name)
-	return name, slices.Contains(fitted(), name)
+	return name, slices.Contains(modelNames(), name)
 }
 
-// chosen are the models to judge, the free ones last.
-func (o *options) chosen() []entry {
-	names := usual()
+// selectedModels are the models to judge, the free ones last.
+func (o *options) selectedModels() []entry {
+	names := defaultModels()
 	if len(o.models) > 0 {
 		names = nil
 		for _, model := range o.models {
-			if name, ok := named(model); ok && !slices.Contains(names, name) {
+			if name, ok := parseModel(model); ok && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
 	var out []entry
-	for _, name := range append(names, free()...) {
-		out = append(out, entry{name: name, free: slices.Contains(free(), name)})
+	for _, name := range append(names, baselines()...) {
+		out = append(out, entry{name: name, baseline: slices.Contains(baselines(), name)})
 	}
 	return out
 }
@@ -79,8 +79,8 @@ func (o *options) chosen() []entry {
 const longETS = 24
 
 // model makes a model for a plan's series, calibrated as the server does it.
-func (e entry) model(p plan) forecaster.Calibrated {
-	out := forecaster.Calibrated{Config: p.config(), Horizons: p.horizons}
+func (e entry) model(p plan) forecaster.BacktestModel {
+	out := forecaster.BacktestModel{Config: p.config(), Horizons: p.horizons}
 	switch e.name {
 	case forewarm: // All of them.
 	case autoETS:

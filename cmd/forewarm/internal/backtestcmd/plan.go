@@ -46,13 +46,13 @@ func (o *options) plan(h history.History) (plan, error) {
 		return plan{}, err
 	}
 	n, farthest := h.Len(), p.horizons[len(p.horizons)-1]
-	if least := 2 * before(farthest); n < least {
-		return plan{}, fmt.Errorf("the history has %d steps of %s, want %d to judge %s ahead: take a longer one, "+
-			"a finer step, or a shorter --horizon and --lead-time", n, history.Span(p.series.Step), least,
-			history.Span(p.span(farthest)))
+	if least := 2 * stepsBefore(farthest); n < least {
+		return plan{}, fmt.Errorf("the history has %d steps of %s, want %d to judge %s ahead: use a longer history, a "+
+			"finer step, or a shorter --horizon and --lead-time", n, history.FormatSpan(p.series.Step), least,
+			history.FormatSpan(p.span(farthest)))
 	}
 	p.setSeason()
-	p.first = max(n/4, before(farthest))
+	p.first = max(n/4, stepsBefore(farthest))
 	if p.seasons() >= leastSeasons {
 		p.first = max(p.first, trainSeasons*p.season+1)
 	} else {
@@ -60,30 +60,33 @@ func (o *options) plan(h history.History) (plan, error) {
 	}
 	p.stride = (n-p.first)/mostOrigins + 1
 	if p.stride > 1 {
-		p.note("forecasts are judged every %s", history.Span(p.span(p.stride)))
+		p.note("forecasts are judged every %s", history.FormatSpan(p.span(p.stride)))
 	}
 	return p, nil
 }
 
-// before is how many steps the first fit wants before it can say anything of so many ahead: it is calibrated on the
+// stepsBefore is how many steps the first fit wants before it can say anything of so many ahead: it is calibrated on the
 // windows in the second half of them.
-func before(ahead int) int { return leastScores + 2*ahead }
+func stepsBefore(ahead int) int { return leastScores + 2*ahead }
 
 // setSeason says what of the season the history can show.
 func (p *plan) setSeason() {
 	if p.cycle%p.series.Step != 0 || p.cycle < 2*p.series.Step {
-		p.note("a season of %s is no whole number of steps of %s: models go without it",
-			history.Span(p.cycle), history.Span(p.series.Step))
+		p.note("a season of %s is not a whole number of steps of %s: models use no season",
+			history.FormatSpan(p.cycle), history.FormatSpan(p.series.Step))
 		return
 	}
 	p.season = int(p.cycle / p.series.Step)
 	switch {
 	case p.seasons() < 2: //nolint:mnd // Less than twice is not again.
-		p.note("the history is shorter than two seasons of %s: nothing that comes again can be learnt from it; take a "+
-			"longer one, or say the season with --season", history.Span(p.cycle))
+		p.note(
+			"the history is shorter than two seasons of %s, so no season can be learnt: use a longer history, or set "+
+				"--season",
+			history.FormatSpan(p.cycle),
+		)
 	case p.seasons() < leastSeasons:
-		p.note("the history has %.2g seasons of %s, half of which are learnt from: models that know the season "+
-			"want 5 or more", p.seasons(), history.Span(p.cycle))
+		p.note("the history has %.2g seasons of %s, half of them for fitting: seasonal models need 5 or more",
+			p.seasons(), history.FormatSpan(p.cycle))
 	}
 }
 
@@ -101,7 +104,7 @@ func (p *plan) seasons() float64 {
 
 // setHorizons are those that were named, or the usual ones that are a whole number of steps; the lead time is one, too.
 func (o *options) setHorizons(p *plan) error {
-	wanted, err := o.ahead()
+	wanted, err := o.parseHorizons()
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func (o *options) setHorizons(p *plan) error {
 	for _, d := range wanted {
 		if d%step != 0 {
 			problems = append(problems,
-				fmt.Errorf("--horizon %s is no whole number of steps of the history, which are %s", d, step))
+				fmt.Errorf("--horizon %s is not a whole number of steps of the history (%s)", d, step))
 			continue
 		}
 		p.horizons = append(p.horizons, int(d/step))
@@ -122,8 +125,8 @@ func (o *options) setHorizons(p *plan) error {
 	slices.Sort(p.horizons)
 	p.horizons = slices.Compact(p.horizons)
 	if d := time.Duration(o.lead); d%step != 0 {
-		lead := history.Span(p.span(p.lead))
-		p.note("the lead time of %s is judged as %s, a whole number of steps", history.Span(d), lead)
+		lead := history.FormatSpan(p.span(p.lead))
+		p.note("the lead time of %s is judged as %s, a whole number of steps", history.FormatSpan(d), lead)
 	}
 	return errors.Join(problems...)
 }
@@ -138,9 +141,9 @@ func (p *plan) usualHorizons() []time.Duration {
 		out = []time.Duration{step, 2 * step, 4 * step}
 	}
 	return slices.DeleteFunc(out, func(d time.Duration) bool {
-		far := 2*before(int(d/step)) > p.series.Len()
+		far := 2*stepsBefore(int(d/step)) > p.series.Len()
 		if far {
-			p.note("the history is too short to judge %s ahead", history.Span(d))
+			p.note("the history is too short to judge %s ahead", history.FormatSpan(d))
 		}
 		return far
 	})

@@ -20,21 +20,21 @@ const (
 	highest
 )
 
-// trial is a plan and who takes part.
-type trial struct {
+// contest is a plan and its models.
+type contest struct {
 	plan
 
 	models []entry
 }
 
-// played is how far it came: the stretches that every model has gone through, and what the models said in them.
+// played has the stretches that every model has completed, and their results.
 type played struct {
 	complete, stretches int
-	models              []account
+	models              []modelResult
 }
 
-// account is what a model said, or why it could not.
-type account struct {
+// modelResult has a model's forecasts, or its error.
+type modelResult struct {
 	entry
 
 	title  string
@@ -42,8 +42,8 @@ type account struct {
 	err    error
 }
 
-// done is what a model said in a stretch.
-type done struct {
+// stretchResult has a model's forecasts in a stretch.
+type stretchResult struct {
 	stretch, model int
 	result         backtest.Result
 	err            error
@@ -51,35 +51,40 @@ type done struct {
 
 // play leads all models on through one stretch after the other, several at a time, until all are done or the context ends.
 // It does not wait for those that are under way then.
-func (t *trial) play(ctx context.Context, workers int, bar *progress.Bar) played {
-	models := make([]*continued, len(t.models))
+func (t *contest) play(ctx context.Context, workers int, bar *progress.Bar) played {
+	models := make([]*continuedModel, len(t.models))
 	for i, e := range t.models {
-		models[i] = &continued{Calibrated: e.model(t.plan)}
+		models[i] = &continuedModel{BacktestModel: e.model(t.plan)}
 	}
 	n := len(t.stretches()) - 1
 	board := newBoard(t.models, n)
 	bar.Begin("backtest", n*len(models))
 	defer bar.End()
 	for i := range n {
-		results := t.lead(ctx, workers, models, i)
+		results := t.playStretch(ctx, workers, models, i)
 		for range models {
 			select {
 			case <-ctx.Done():
 				return board.sum()
 			case d := <-results:
-				board.take(d)
+				board.add(d)
 				bar.Add(1)
-				bar.Now(fmt.Sprintf("stretch %d of %d, %s", i+1, n, t.models[d.model].name))
+				bar.SetTask(fmt.Sprintf("part %d of %d, %s", i+1, n, t.models[d.model].name))
 			}
 		}
 	}
 	return board.sum()
 }
 
-// lead leads all models on through a stretch.
-func (t *trial) lead(ctx context.Context, workers int, models []*continued, stretch int) <-chan done {
+// playStretch leads all models on through a stretch.
+func (t *contest) playStretch(
+	ctx context.Context,
+	workers int,
+	models []*continuedModel,
+	stretch int,
+) <-chan stretchResult {
 	origin, end := t.stretches()[stretch], t.stretches()[stretch+1]
-	next, results := make(chan int, len(models)), make(chan done, len(models))
+	next, results := make(chan int, len(models)), make(chan stretchResult, len(models))
 	for i := range models {
 		next <- i
 	}
@@ -94,7 +99,7 @@ func (t *trial) lead(ctx context.Context, workers int, models []*continued, stre
 				result, err := backtest.Run(t.series.Slice(0, end-1+farthest), backtest.Options{
 					Horizons: t.horizons, Quantiles: levels(), First: origin, Stride: t.stride,
 				}, models[i])
-				results <- done{stretch, i, result, err}
+				results <- stretchResult{stretch, i, result, err}
 			}
 		}()
 	}
@@ -103,21 +108,21 @@ func (t *trial) lead(ctx context.Context, workers int, models []*continued, stre
 
 // board collects what is done, in any order.
 type board struct {
-	models []account
+	models []modelResult
 	tracks [][][]backtest.Track // by model and stretch; nil is not done
 }
 
 func newBoard(models []entry, stretches int) *board {
 	b := &board{}
 	for _, e := range models {
-		b.models = append(b.models, account{entry: e, title: e.name})
+		b.models = append(b.models, modelResult{entry: e, title: e.name})
 		b.tracks = append(b.tracks, make([][]backtest.Track, stretches))
 	}
 	return b
 }
 
-// take notes a stretch of a model. One that cannot be fitted is out: the others are not to be judged by fewer values.
-func (b *board) take(d done) {
+// add notes a stretch of a model. One that cannot be fitted is out: the others are not to be judged by fewer values.
+func (b *board) add(d stretchResult) {
 	if d.err != nil {
 		if b.models[d.model].err == nil {
 			b.models[d.model].err = d.err
@@ -137,7 +142,7 @@ func (b *board) sum() played {
 	for i := range out.models {
 		for _, tracks := range b.tracks[i][:out.complete] {
 			if out.models[i].err == nil {
-				out.models[i].tracks = joined(out.models[i].tracks, tracks)
+				out.models[i].tracks = joinedTracks(out.models[i].tracks, tracks)
 			}
 		}
 	}
@@ -153,22 +158,22 @@ func (b *board) done(stretch int) bool {
 	return true
 }
 
-// joined are tracks one after the other, horizon by horizon.
-func joined(before, after []backtest.Track) []backtest.Track {
+// joinedTracks are tracks one after the other, horizon by horizon.
+func joinedTracks(before, after []backtest.Track) []backtest.Track {
 	if before == nil {
 		before = make([]backtest.Track, len(after))
 		for i, track := range after {
 			before[i] = backtest.Track{
-				Horizon: track.Horizon, HighestQuantile: make([][]float64, len(track.HighestQuantile)),
+				Horizon: track.Horizon, PeakQuantile: make([][]float64, len(track.PeakQuantile)),
 			}
 		}
 	}
 	for i, track := range after {
 		b := &before[i]
 		b.Actual, b.Point = append(b.Actual, track.Actual...), append(b.Point, track.Point...)
-		b.Highest = append(b.Highest, track.Highest...)
-		for q := range track.HighestQuantile {
-			b.HighestQuantile[q] = append(b.HighestQuantile[q], track.HighestQuantile[q]...)
+		b.Peak = append(b.Peak, track.Peak...)
+		for q := range track.PeakQuantile {
+			b.PeakQuantile[q] = append(b.PeakQuantile[q], track.PeakQuantile[q]...)
 		}
 	}
 	return before

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// report is what is told of a backtest.
+// report is the result of a backtest.
 type report struct {
 	history history.History
 	plan    plan
@@ -29,11 +29,11 @@ func newReport(h history.History, p plan, played played) report {
 	r := report{
 		history: h, plan: p, played: played, scores: scores(p, played.models), lead: slices.Index(p.horizons, p.lead),
 	}
-	_, r.windows = shared(tracksOf(played.models, r.lead))
+	_, r.windows = commonValues(tracksOf(played.models, r.lead))
 	return r
 }
 
-// partial says that it was interrupted.
+// partial reports whether the backtest was interrupted.
 func (r report) partial() bool { return r.played.complete < r.played.stretches }
 
 // judged is the time that forecasts were judged over.
@@ -42,8 +42,8 @@ func (r report) judged() (from, to time.Time) {
 	return r.plan.series.TimeAt(origins[0]), r.plan.series.TimeAt(origins[r.played.complete])
 }
 
-// at is the score of a model at a horizon; ok is false where it has none.
-func (r report) at(model, horizon int) (s score, ok bool) {
+// scoreOf is the score of a model at a horizon; ok is false where it has none.
+func (r report) scoreOf(model, horizon int) (s score, ok bool) {
 	if r.scores[model] == nil {
 		return score{}, false
 	}
@@ -52,7 +52,7 @@ func (r report) at(model, horizon int) (s score, ok bool) {
 
 // loss is that of a model's window at the verdict's level, NaN where it has none.
 func (r report) loss(model, horizon int) float64 {
-	if s, ok := r.at(model, horizon); ok {
+	if s, ok := r.scoreOf(model, horizon); ok {
 		return s.loss[verdictLevel]
 	}
 	return math.NaN()
@@ -60,7 +60,7 @@ func (r report) loss(model, horizon int) float64 {
 
 // find is the index of a model, −1 where it takes no part.
 func (r report) find(name string) int {
-	return slices.IndexFunc(r.played.models, func(m account) bool { return m.name == name })
+	return slices.IndexFunc(r.played.models, func(m modelResult) bool { return m.name == name })
 }
 
 // best is the model of least loss at the lead time among the free ones or the others, −1 where none has any.
@@ -68,7 +68,7 @@ func (r report) best(free bool) int {
 	best := -1
 	for i, m := range r.played.models {
 		loss := r.loss(i, r.lead)
-		if m.free == free && !math.IsNaN(loss) && (best < 0 || loss < r.loss(best, r.lead)) {
+		if m.baseline == free && !math.IsNaN(loss) && (best < 0 || loss < r.loss(best, r.lead)) {
 			best = i
 		}
 	}
@@ -79,7 +79,7 @@ func (r report) best(free bool) int {
 func (r report) ranked(horizon int) []int {
 	var out []int
 	for i := range r.played.models {
-		if _, ok := r.at(i, horizon); ok {
+		if _, ok := r.scoreOf(i, horizon); ok {
 			out = append(out, i)
 		}
 	}
@@ -87,10 +87,10 @@ func (r report) ranked(horizon int) []int {
 	return out
 }
 
-// ofLast are a model's error and its window's loss as shares of the last value's.
-func (r report) ofLast(model, horizon int) (mae, loss float64) {
-	last, ok := r.at(r.find(windowpeak.LastValue), horizon)
-	own, okToo := r.at(model, horizon)
+// relativeToLast are a model's error and its window's loss as shares of the last value's.
+func (r report) relativeToLast(model, horizon int) (mae, loss float64) {
+	last, ok := r.scoreOf(r.find(windowpeak.LastValue), horizon)
+	own, okToo := r.scoreOf(model, horizon)
 	if !ok || !okToo {
 		return math.NaN(), math.NaN()
 	}
@@ -105,21 +105,21 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// track is what a model said at the lead time.
+// track has a model's forecasts at the lead time.
 func (r report) track(model int) *backtest.Track { return &r.played.models[model].tracks[r.lead] }
 
-// notes are what else is to be known.
+// notes are the remarks of the report.
 func (r report) notes() []string {
 	notes := slices.Clone(r.plan.notes)
 	for _, m := range r.played.models {
 		if m.err != nil {
-			notes = append(notes, m.name+" takes no part: "+reason(m.err))
+			notes = append(notes, m.name+" is left out: "+reason(m.err))
 		}
 	}
 	if r.partial() {
 		notes = append(
 			notes,
-			fmt.Sprintf("interrupted: %d of %d stretches were played", r.played.complete, r.played.stretches),
+			fmt.Sprintf("interrupted: %d of %d parts were judged", r.played.complete, r.played.stretches),
 		)
 	}
 	return notes

@@ -21,10 +21,10 @@ type score struct {
 
 // scores judges all models on the same values: what one of them could not forecast counts for none. The result is by
 // model and horizon, nil for a model that has an error.
-func scores(p plan, models []account) [][]score {
+func scores(p plan, models []modelResult) [][]score {
 	out := make([][]score, len(models))
 	for h := range p.horizons {
-		points, windows := shared(tracksOf(models, h))
+		points, windows := commonValues(tracksOf(models, h))
 		for i := range models {
 			if models[i].err == nil {
 				out[i] = append(out[i], p.score(&models[i].tracks[h], points, windows))
@@ -35,7 +35,7 @@ func scores(p plan, models []account) [][]score {
 }
 
 // tracksOf are those of the models without an error at a horizon.
-func tracksOf(models []account, h int) []*backtest.Track {
+func tracksOf(models []modelResult, h int) []*backtest.Track {
 	var out []*backtest.Track
 	for i := range models {
 		if models[i].err == nil {
@@ -45,18 +45,18 @@ func tracksOf(models []account, h int) []*backtest.Track {
 	return out
 }
 
-// shared are the values, and the windows' maxima, that came and that every model forecast.
-func shared(tracks []*backtest.Track) (points, windows []float64) {
+// commonValues are the values, and the windows' maxima, that came and that every model forecast.
+func commonValues(tracks []*backtest.Track) (points, windows []float64) {
 	if len(tracks) == 0 {
 		return nil, nil
 	}
-	points, windows = append(points, tracks[0].Actual...), append(windows, tracks[0].Highest...)
+	points, windows = append(points, tracks[0].Actual...), append(windows, tracks[0].Peak...)
 	for _, track := range tracks {
 		for i := range points {
 			if math.IsNaN(track.Point[i]) {
 				points[i] = math.NaN()
 			}
-			if math.IsNaN(track.HighestQuantile[verdictLevel][i]) {
+			if math.IsNaN(track.PeakQuantile[verdictLevel][i]) {
 				windows[i] = math.NaN()
 			}
 		}
@@ -71,8 +71,8 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 	}
 	out := score{
 		horizon: track.Horizon,
-		mae:     told(accuracy.MAE(points, track.Point)),
-		mase:    told(accuracy.MASE(points, track.Point, p.series.Values[:p.first], period)),
+		mae:     valueOrNaN(accuracy.MAE(points, track.Point)),
+		mase:    valueOrNaN(accuracy.MASE(points, track.Point, p.series.Values[:p.first], period)),
 	}
 	for _, v := range windows {
 		if !math.IsNaN(v) {
@@ -81,14 +81,14 @@ func (p *plan) score(track *backtest.Track, points, windows []float64) score {
 	}
 	below := slices.Repeat([]float64{math.Inf(-1)}, len(windows))
 	for q, level := range levels() {
-		out.loss = append(out.loss, told(accuracy.Pinball(windows, track.HighestQuantile[q], level)))
-		out.coverage = append(out.coverage, told(accuracy.Coverage(windows, below, track.HighestQuantile[q])))
+		out.loss = append(out.loss, valueOrNaN(accuracy.Pinball(windows, track.PeakQuantile[q], level)))
+		out.coverage = append(out.coverage, valueOrNaN(accuracy.Coverage(windows, below, track.PeakQuantile[q])))
 	}
 	return out
 }
 
-// told is the value, NaN where nothing was judged or there is nothing to scale by.
-func told(value float64, err error) float64 {
+// valueOrNaN is the value, NaN where nothing was judged or there is nothing to scale by.
+func valueOrNaN(value float64, err error) float64 {
 	if err != nil {
 		return math.NaN()
 	}

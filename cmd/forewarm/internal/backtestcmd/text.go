@@ -13,20 +13,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// unknown stands for a figure that cannot be told.
+// unknown stands for a figure that is not known.
 const unknown = humanize.Unknown
 
-// writeText tells it to people: the verdict, what was judged, the figures, a chart, and what else is to be known.
+// writeText writes the report as text: the verdict, what was judged, the table, a chart and the notes.
 func (r report) writeText(out io.Writer) error {
 	const minute = "2006-01-02 15:04"
 	from, to := r.judged()
 	fmt.Fprint(out, r.verdictLines(page))
-	fmt.Fprintf(out, "\n%s.\n", r.history.About())
-	fmt.Fprintf(out, "Judged are the forecasts of %s", history.Span(to.Sub(from)))
+	fmt.Fprintf(out, "\n%s.\n", r.history.Describe())
+	fmt.Fprintf(out, "Judged: the forecasts of %s", history.FormatSpan(to.Sub(from)))
 	if from.Year() > 1970 { //nolint:mnd // Times that count from 0 are no dates.
 		fmt.Fprintf(out, ", %s to %s UTC", from.UTC().Format(minute), to.UTC().Format(minute))
 	}
-	fmt.Fprintln(out, "; models are fitted as the server fits them.")
+	fmt.Fprintln(out, ". Models are fitted as in the server.")
 	if err := r.writeTable(out); err != nil {
 		return err
 	}
@@ -44,30 +44,30 @@ func (r report) writeText(out io.Writer) error {
 }
 
 const legend = `
-MAE, MASE: how far the forecast was from the value that came so much later, in the demand's unit and in errors of
-repeating the last season. LOSS: of the 95 % quantile of the highest value until then (pinball, less is better).
-OF LAST: each as a share of the last value's. HELD: how often each quantile of that highest value held.
+MAE, MASE: error of the point forecast, in the demand's unit and relative to repeating the last season.
+LOSS: pinball loss of the 95 % quantile of the peak until the horizon; lower is better. COVERAGE: how often each
+quantile of that peak was not exceeded. SKILL: the share by which the figure to its left is below the last value's.
 `
 
 func (r report) writeTable(out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(horizon, name string, cells ...string) {
 		// Names stand on the left of a cell of one width, figures on the right.
-		fmt.Fprintf(table, "%-8s%-20s\t%s\t\n", horizon, name, strings.Join(cells, "\t"))
+		fmt.Fprintf(table, "%-8s%-22s\t%s\t\n", horizon, name, strings.Join(cells, "\t"))
 	}
 	fmt.Fprintln(table)
-	line("HORIZON", "MODEL", "MAE", "OF LAST", "MASE", "LOSS", "OF LAST", "HELD 50%", "90%", "95%", "99%")
+	line("HORIZON", "MODEL", "MAE", "SKILL", "MASE", "LOSS", "SKILL", "COVERAGE 50%", "90%", "95%", "99%")
 	for h := range r.plan.horizons {
-		horizon := short(r.plan.span(r.plan.horizons[h]))
+		horizon := formatDuration(r.plan.span(r.plan.horizons[h]))
 		for _, model := range r.ranked(h) {
-			s, _ := r.at(model, h)
+			s, _ := r.scoreOf(model, h)
 			name := r.played.models[model].name
-			if r.played.models[model].free {
-				name += " (free)"
+			if r.played.models[model].baseline {
+				name += " (baseline)"
 			}
-			mae, loss := r.ofLast(model, h)
-			lost := figure(s.loss[verdictLevel])
-			cells := []string{figure(s.mae), humanize.Percent(mae), figure(s.mase), lost, humanize.Percent(loss)}
+			mae, loss := r.relativeToLast(model, h)
+			lost := threeDigits(s.loss[verdictLevel])
+			cells := []string{threeDigits(s.mae), skill(mae), threeDigits(s.mase), lost, skill(loss)}
 			for _, coverage := range s.coverage[median:] {
 				cells = append(cells, humanize.Percent(coverage))
 			}
@@ -78,8 +78,17 @@ func (r report) writeTable(out io.Writer) error {
 	return table.Flush()
 }
 
-// figure has three digits.
-func figure(v float64) string {
+// skill is 1 less a ratio to the last value's error: above 0 is better than the last value.
+func skill(ratio float64) string {
+	text := humanize.Percent(1 - ratio)
+	if text == "-0.0%" {
+		return "0.0%"
+	}
+	return text
+}
+
+// threeDigits formats a figure with three digits.
+func threeDigits(v float64) string {
 	const digits, thousand = 3, 1000
 	switch {
 	case math.IsNaN(v):

@@ -39,7 +39,7 @@ const examples = `  forewarm capacity --prometheus http://127.0.0.1:9090 --prese
 // options are the flags.
 type options struct {
 	history  history.Options
-	forecast ofForecast
+	forecast forecastFlags
 	// preset, target and namespace say what to ask for, as far as saturated and replicas do not, which are queries.
 	preset, target, namespace string
 	saturated, replicas       string
@@ -98,20 +98,20 @@ func (o *options) flags() *pflag.FlagSet {
 	flags.StringVar(&o.forecast.context, "context", "", "context of the kubeconfig")
 	o.history.AddFlags(flags)
 	flags.BoolVar(&o.json, "json", false, "print the estimate as JSON")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 	return flags
 }
 
-// run reads, estimates and tells.
-func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, asked asked, bar *progress.Bar) error {
+// run reads, estimates and prints.
+func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, asked queries, bar *progress.Bar) error {
 	r, err := o.read(ctx, in, asked, bar)
 	if err != nil {
 		if ctx.Err() != nil {
-			return exit.With(exit.Interrupted, err)
+			return exit.WithCode(exit.Interrupted, err)
 		}
 		return err
 	}
-	if r.estimate, err = capacity.Of(r.observed); err != nil {
+	if r.estimate, err = capacity.FromHistory(r.observed); err != nil {
 		return err
 	}
 	if o.json {
@@ -120,12 +120,12 @@ func (o *options) run(ctx context.Context, in io.Reader, out io.Writer, asked as
 	return r.writeText(out)
 }
 
-// resolve says everything that is wrong with a command line, or what to ask for.
-func (o *options) resolve() (asked, error) {
+// resolve returns the queries, or every problem of the command line.
+func (o *options) resolve() (queries, error) {
 	if o.history.Trace != "" {
 		return o.columns()
 	}
-	a, problems := o.queries()
+	a, problems := o.promQL()
 	o.history.Query = a.demand
 	// Where the demand is not known for another reason, that is the one to tell.
 	if a.demand == "" && problems != nil {
@@ -135,14 +135,14 @@ func (o *options) resolve() (asked, error) {
 }
 
 // columns are what is asked of a trace.
-func (o *options) columns() (asked, error) {
-	err := errors.Join(o.history.Validate(), o.history.Idle("--trace", func(name string) bool {
+func (o *options) columns() (queries, error) {
+	err := errors.Join(o.history.Validate(), o.history.RefuseFlags("--trace", func(name string) bool {
 		return slices.Contains([]string{"preset", "target", "namespace", "saturated", "replicas"}, name)
 	}))
 	if o.history.Column == "" || o.saturatedColumn == "" || o.replicasColumn == "" {
 		err = errors.Join(err, errors.New("set --column, --saturated-column and --replicas-column, the trace's "+
 			"columns of the demand, of what is above 0 at the limit, and of the ready replicas"))
 	}
-	a := asked{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
+	a := queries{demand: o.history.Column, saturated: o.saturatedColumn, replicas: o.replicasColumn}
 	return a, err
 }

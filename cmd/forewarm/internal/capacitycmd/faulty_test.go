@@ -99,7 +99,7 @@ func TestFaultyHistories(t *testing.T) {
 		{"constant, at the limit", 2000, minutes(always("40", "3", "2")), "Not enough evidence", ""},
 		{"as it should be", 20_000, minutes(scaled(1)), "sustains", ""},
 		{"15 digits", 20_000, minutes(scaled(1e12)), "sustains", ""},
-		{"16 digits", 20_000, minutes(scaled(1e13)), "", "too large to be demand, which is at most 1e+15"},
+		{"16 digits", 20_000, minutes(scaled(1e13)), "", "too large for demand, which is at most 1e+15"},
 		{"tiny", 20_000, minutes(scaled(1e-9)), "sustains", ""},
 		{"a step of a day", 2000, grid(24*time.Hour, scaled(1)), "", ""},
 		{"a step of an hour", 2000, grid(time.Hour, scaled(1)), "", ""},

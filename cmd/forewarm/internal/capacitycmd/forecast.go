@@ -16,17 +16,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// patience is how long an API server may take to answer.
-const patience = 15 * time.Second
+// apiTimeout is how long an API server may take to answer.
+const apiTimeout = 15 * time.Second
 
-// ofForecast says whose signal and workload are asked for, where it is those of a Forecast in a cluster.
-type ofForecast struct {
+// forecastFlags says whose signal and workload are asked for, where it is those of a Forecast in a cluster.
+type forecastFlags struct {
 	name                string // NAMESPACE/NAME, "" for none
 	kubeconfig, context string
 }
 
-// validate says everything that is wrong beside the rest of a command line.
-func (f *ofForecast) validate(o *options) error {
+// validate returns every problem with these flags.
+func (f *forecastFlags) validate(o *options) error {
 	if f.name == "" {
 		if f.kubeconfig != "" || f.context != "" {
 			return errors.New("--kubeconfig and --context are for --forecast NAMESPACE/NAME, which is missing")
@@ -39,18 +39,18 @@ func (f *ofForecast) validate(o *options) error {
 		problems = append(problems, fmt.Errorf("--forecast %.200q is no Forecast, write NAMESPACE/NAME", f.name))
 	}
 	if o.preset != "" || o.history.Query != "" || o.target != "" || o.namespace != "" {
-		problems = append(problems, errors.New("--forecast says what --preset, --query, --target and --namespace "+
+		problems = append(problems, errors.New("--forecast defines what --preset, --query, --target and --namespace "+
 			"would, leave them out"))
 	}
 	if o.history.Trace != "" {
-		problems = append(problems, errors.New("--forecast says nothing of --trace, leave it out"))
+		problems = append(problems, errors.New("--forecast does not apply to --trace, leave it out"))
 	}
 	return errors.Join(problems...)
 }
 
 // fill puts the Forecast's words in the place of the flags that it excludes. It is read with the user's own rights, and so are
 // its queries: nothing confines them to its namespace.
-func (f *ofForecast) fill(ctx context.Context, o *options) error {
+func (f *forecastFlags) fill(ctx context.Context, o *options) error {
 	if f.name == "" {
 		return nil
 	}
@@ -67,12 +67,12 @@ func (f *ofForecast) fill(ctx context.Context, o *options) error {
 	return nil
 }
 
-func (f *ofForecast) read(ctx context.Context) (*v1alpha1.Forecast, error) {
-	config, _, err := cmdline.Cluster(ctx, f.kubeconfig, f.context)
+func (f *forecastFlags) read(ctx context.Context) (*v1alpha1.Forecast, error) {
+	config, _, err := cmdline.LoadKubeconfig(ctx, f.kubeconfig, f.context)
 	if err != nil {
 		return nil, err
 	}
-	config.UserAgent, config.Timeout = "forewarm-capacity", patience
+	config.UserAgent, config.Timeout = "forewarm-capacity", apiTimeout
 	config.WarningHandlerWithContext = rest.NoWarnings{}
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {

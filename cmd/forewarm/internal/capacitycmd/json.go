@@ -16,7 +16,7 @@ import (
 type (
 	document struct {
 		Verdict  capacity.Verdict `json:"verdict"`
-		Says     string           `json:"says"`
+		Message  string           `json:"message"`
 		Target   *string          `json:"target"`
 		Unit     string           `json:"unit,omitempty"`
 		Value    *float64         `json:"value"`
@@ -51,15 +51,25 @@ type (
 func (r *report) writeJSON(out io.Writer) error {
 	e := &r.estimate
 	d := document{
-		Verdict: e.Verdict, Says: e.Sentences(r.unit), Unit: r.unit,
-		Value: known(e.Value), Low: known(e.Low), High: known(e.High), Edge: known(e.Edge), Full: known(e.Full),
-		Carried: known(e.Carried), Plateaus: e.Plateaus,
+		Verdict: e.Verdict,
+		Message: e.Sentences(r.unit),
+		Unit:    r.unit,
+		Value: nullIfNaN(
+			e.Value,
+		),
+		Low:      nullIfNaN(e.Low),
+		High:     nullIfNaN(e.High),
+		Edge:     nullIfNaN(e.Edge),
+		Full:     nullIfNaN(e.Full),
+		Carried:  nullIfNaN(e.Carried),
+		Plateaus: e.Plateaus,
 		Evidence: evidence{
 			History: r.demand.Source, Start: r.demand.Start, End: r.demand.End(), Step: model.Duration(r.demand.Step),
 			KnownHours: e.Evidence.Known.Hours(), CalmHours: e.Evidence.Calm.Hours(),
 			GrowingHours: e.Evidence.Growing.Hours(), Episodes: e.Evidence.Episodes,
 		},
-		Bands: []band{}, Notes: slices.Sorted(slices.Values(r.notes)),
+		Bands: []band{},
+		Notes: slices.Sorted(slices.Values(r.notes)),
 	}
 	if target := e.Target(); !math.IsNaN(target) {
 		text := quantity(target)
@@ -67,7 +77,7 @@ func (r *report) writeJSON(out io.Writer) error {
 	}
 	for _, b := range e.Bands {
 		d.Bands = append(d.Bands, band{
-			From: b.From, To: known(b.To), CalmHours: b.Calm.Hours(), GrowingHours: b.Growing.Hours(),
+			From: b.From, To: nullIfNaN(b.To), CalmHours: b.Calm.Hours(), GrowingHours: b.Growing.Hours(),
 		})
 	}
 	encoder := json.NewEncoder(out)
@@ -76,8 +86,8 @@ func (r *report) writeJSON(out io.Writer) error {
 	return encoder.Encode(d)
 }
 
-// known is nil for what JSON has not.
-func known(v float64) *float64 {
+// nullIfNaN is nil for what JSON has not.
+func nullIfNaN(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}

@@ -9,25 +9,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// asked is what is read: queries of a Prometheus, or columns of a trace.
-type asked struct {
+// queries is what is read: queries of a Prometheus, or columns of a trace.
+type queries struct {
 	demand, saturated, replicas string
 	// unit of the demand, and what a preset's query is called; "" where unknown.
-	unit, called string
+	unit, title string
 }
 
-// queries are those that the flags name, and the preset's and the target's for the rest.
-func (o *options) queries() (asked, error) {
-	a := asked{demand: o.history.Query, saturated: o.saturated, replicas: o.replicas}
+// promQL are those that the flags name, and the preset's and the target's for the rest.
+func (o *options) promQL() (queries, error) {
+	a := queries{demand: o.history.Query, saturated: o.saturated, replicas: o.replicas}
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
 		if column != "" {
-			wrong("--%s is of a --trace, leave it out", name)
+			wrong("--%s needs --trace, leave it out", name)
 		}
 	}
 	if a.demand != "" && o.preset != "" {
-		wrong("--query and --preset are two demands, keep one")
+		wrong("--query and --preset both define the demand, keep one")
 	}
 	target, err := o.workload()
 	if err != nil {
@@ -37,7 +37,7 @@ func (o *options) queries() (asked, error) {
 		problems = append(problems, o.fromPreset(&a, target))
 	}
 	if a.saturated == "" && o.preset == "" {
-		wrong("set --saturated, PromQL above 0 while the service is at its limit: best the length of its queue")
+		wrong("set --saturated, PromQL above 0 while the service is at its limit: ideally the length of its queue")
 	}
 	if a.replicas == "" && target != nil {
 		if a.replicas, err = signal.ReadyReplicas(o.namespace, *target); err != nil {
@@ -53,20 +53,21 @@ func (o *options) queries() (asked, error) {
 func (o *options) workload() (*signal.Target, error) {
 	switch {
 	case o.target == "" && o.preset != "":
-		return nil, errors.New("--preset needs the workload: set --target, for example deployment/llama, and " +
-			"--namespace")
+		return nil, errors.New(
+			"--preset needs the workload: set --target, for example deployment/llama, and --namespace",
+		)
 	case o.target == "":
 		return nil, nil //nolint:nilnil // No target is no mistake.
 	case o.namespace == "":
 		return nil, errors.New("set --namespace, the target's")
 	}
-	target, err := cmdline.Target(o.target)
+	target, err := cmdline.ParseTarget(o.target)
 	return &target, err
 }
 
 // fromPreset fills in the demand and, unless it is named, the queue of the same server. The name of a server alone is that of
 // its requests in flight.
-func (o *options) fromPreset(a *asked, target *signal.Target) error {
+func (o *options) fromPreset(a *queries, target *signal.Target) error {
 	name := o.preset
 	if !strings.Contains(name, "/") {
 		name += "/inflight"
@@ -75,7 +76,7 @@ func (o *options) fromPreset(a *asked, target *signal.Target) error {
 	if err != nil {
 		return err
 	}
-	a.unit, a.called = demand.Unit, demand.Name+" of "+o.target
+	a.unit, a.title = demand.Unit, demand.Name+" of "+o.target
 	if a.demand, err = demand.Render(o.namespace, *target); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type report struct {
 }
 
 // read reads the three histories, on one grid.
-func (o *options) read(ctx context.Context, in io.Reader, a asked, bar *progress.Bar) (report, error) {
+func (o *options) read(ctx context.Context, in io.Reader, a queries, bar *progress.Bar) (report, error) {
 	r := report{unit: a.unit}
 	// What comes on stdin comes once, and is read three times.
 	var kept bytes.Buffer
@@ -35,9 +35,9 @@ func (o *options) read(ctx context.Context, in io.Reader, a asked, bar *progress
 	if r.demand, err = o.one(ctx, in, a.demand, now, bar); err != nil {
 		return r, fmt.Errorf("demand: %w", err)
 	}
-	if a.called != "" { // A preset's query is longer than anyone reads.
+	if a.title != "" { // A preset's query is longer than anyone reads.
 		at := strings.LastIndex(r.demand.Source, " at ")
-		r.demand.Source = a.called + r.demand.Source[max(at, 0):]
+		r.demand.Source = a.title + r.demand.Source[max(at, 0):]
 	}
 	saturated, err := o.one(ctx, bytes.NewReader(kept.Bytes()), a.saturated, now, bar)
 	if err != nil {
@@ -75,7 +75,7 @@ func (o *options) one(
 
 // hint is added to an error that says that there is no series.
 func hint(err error, text string) string {
-	if errors.Is(err, series.ErrNone) {
+	if errors.Is(err, series.ErrNoSeries) {
 		return "; " + text
 	}
 	return ""

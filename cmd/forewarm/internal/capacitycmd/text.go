@@ -17,19 +17,19 @@ import (
 // page is the width of what people read, in characters.
 const page = 100
 
-// writeText tells it to people: what is known and what to write, then what it rests on.
+// writeText writes the estimate and the advice, then the evidence.
 func (r *report) writeText(out io.Writer) error {
 	fmt.Fprint(out, terminal.Wrap(r.estimate.Sentences(r.unit), "", page))
 	if target := r.estimate.Target(); !math.IsNaN(target) {
-		fmt.Fprintf(out, "\n%s", terminal.Wrap(fmt.Sprintf("Write averageValue: %q in the HorizontalPodAutoscaler, or "+
-			"target: %[1]q in KEDA's trigger and in the Forecast's scaling. It is the lower end, for a target that is "+
-			"too high makes requests late. Add no headroom: that is in the value that forewarm serves. Nothing was "+
-			"changed.", quantity(target)), "", page))
+		fmt.Fprintf(out, "\n%s", terminal.Wrap(fmt.Sprintf("Set averageValue: %q in the HorizontalPodAutoscaler, or "+
+			"target: %[1]q in KEDA's trigger and in the Forecast's scaling. This is the lower end of the interval, because a "+
+			"target that is too high makes requests late. Add no headroom: the value that Forewarm serves contains it. "+
+			"Nothing was changed.", quantity(target)), "", page))
 	}
 	if err := r.writeBands(out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s", terminal.Wrap(r.demand.About()+".", "", page))
+	fmt.Fprintf(out, "\n%s", terminal.Wrap(r.demand.Describe()+".", "", page))
 	for _, note := range slices.Sorted(slices.Values(r.notes)) {
 		fmt.Fprintf(out, "- %s\n", note)
 	}
@@ -54,17 +54,17 @@ func (r *report) writeBands(out io.Writer) error {
 		if !math.IsNaN(b.Share()) {
 			share = fmt.Sprintf("%.1f%%", 100*b.Share())
 		}
-		fmt.Fprintf(table, "%s\t%.2f\t%s\t\n", span(b), (b.Calm + b.Growing).Hours(), share)
+		fmt.Fprintf(table, "%s\t%.2f\t%s\t\n", formatBand(b), (b.Calm + b.Growing).Hours(), share)
 	}
 	return table.Flush()
 }
 
-// span is a band's range of load.
-func span(b *capacity.Band) string {
+// formatBand is a band's range of load.
+func formatBand(b *capacity.Band) string {
 	if math.IsInf(b.To, 1) {
-		return humanize.Digits(b.From, 3) + " and more"
+		return humanize.Significant(b.From, 3) + " and more"
 	}
-	return humanize.Digits(b.From, 3) + " to " + humanize.Digits(b.To, 3)
+	return humanize.Significant(b.From, 3) + " to " + humanize.Significant(b.To, 3)
 }
 
 // quantity is a target as Kubernetes writes it: rounded down to two digits, for an interval bears no more, in thousandths where it is no whole number.

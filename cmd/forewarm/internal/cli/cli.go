@@ -30,28 +30,28 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-const about = `Forewarm scales GPU inference on Kubernetes before the load arrives: it reads the history of a workload's
-demand, forecasts it, and serves the forecast as a metric that a HorizontalPodAutoscaler or KEDA can use.
+const about = `Forewarm scales GPU inference on Kubernetes before the load arrives. It reads the history of a workload's demand,
+forecasts it, and serves the forecast as a metric for a HorizontalPodAutoscaler or KEDA.
 
-See it work on this machine, without a cluster:
+Try it on this machine, without a cluster:
 
   forewarm demo
 
-and, while that runs, look from another terminal:
+While the demo runs, inspect it from another terminal:
 
   forewarm inspect --server http://127.0.0.1:8080`
 
 // Program is forewarm's command line.
 type Program struct {
-	// Version of the binary; empty means what the go command stamped into it.
+	// Version of the binary; empty means the one that the go command stamped into it.
 	Version string
 }
 
-// Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout, words
-// about the work to stderr. Neither shows characters that drive a terminal, whoever wrote them.
+// Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout,
+// messages to stderr. Both are written without the characters that control a terminal.
 func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	stdout, stderr = printable.NewWriter(stdout), printable.NewWriter(stderr)
-	// Libraries' own words come to stderr, too; a command that logs says how.
+	// Libraries log to stderr too; a command with log flags sets its own logger.
 	log := cmdline.DefaultLog()
 	log.New(stderr)
 	root := p.Command() //nolint:contextcheck // Commands get the context when they run, from cobra.
@@ -62,10 +62,10 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		fmt.Fprintf(stderr, "forewarm: %v\n", err)
 		if errors.Is(err, fs.ErrPermission) {
-			fmt.Fprintf(stderr, "It runs as user %d: give that user the right, or name something else.\n", os.Getuid())
+			fmt.Fprintf(stderr, "It runs as user %d: grant that user access, or name another file.\n", os.Getuid())
 		}
 		if exit.IsUsage(err) {
-			fmt.Fprintf(stderr, "Run '%s --help' for what it takes.\n", cmd.CommandPath())
+			fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 		}
 	}
 	return exit.Code(err)
@@ -79,19 +79,19 @@ func (p Program) Command() *cobra.Command {
 		Long:          about,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Without a command the help is the answer.
+		// Without a command it prints the help.
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(namedOnce(err)) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		presetscmd.New(), capacitycmd.New(), version(p.Version),
+		presetscmd.New(), capacitycmd.New(), newVersionCommand(p.Version),
 	)
 	return root
 }
 
-// namedOnce is the error of a flag without the value in what is said of it: pflag has named it already.
-func namedOnce(err error) error {
+// flagError is a flag's error that names the value once: pflag's own and its cause both name it.
+func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err
@@ -103,26 +103,25 @@ func namedOnce(err error) error {
 	if parse := (*strconv.NumError)(nil); errors.As(cause, &parse) {
 		cause = parse.Err
 	}
-	said := strings.TrimSuffix(cause.Error(), strconv.Quote(invalid.GetValue()))
+	reason := strings.TrimSuffix(cause.Error(), strconv.Quote(invalid.GetValue()))
 	return fmt.Errorf("invalid argument %.200q for --%s: %s", invalid.GetValue(), invalid.GetFlag().Name,
-		strings.TrimRight(said, ": "))
+		strings.TrimRight(reason, ": "))
 }
 
-func version(stamped string) *cobra.Command {
+func newVersionCommand(stamped string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this binary",
 		Args:  exit.Args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "forewarm", build(stamped))
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "forewarm", buildVersion(stamped))
 			return err
 		},
 	}
 }
 
-// build says what the binary was made from: the version that its build was given, or else the module's and the commit as
-// the go command stamped them.
-func build(stamped string) string {
+// buildVersion is the version that the linker set, or else the module's version and the commit that the go command stamped.
+func buildVersion(stamped string) string {
 	text := cmp.Or(stamped, "unknown")
 	if info, ok := debug.ReadBuildInfo(); ok && stamped == "" {
 		text = info.Main.Version

@@ -101,7 +101,7 @@ func healthyCluster() cluster {
 		ofMetric: `{kind: ExternalMetricValueList, apiVersion: external.metrics.k8s.io/v1beta1,
   items: [{metricName: llama, value: "125", timestamp: "2026-11-20T12:00:00Z"}]}`,
 		ofOutlook: `{kind: Outlook, apiVersion: inspect.forewarm.dev/v1alpha1, metadata: {name: llama, namespace: inference},
-  status: {state: Ready, reason: "the 0.95 quantile of the window's maximum is 125", observed: 110, served: 125,
+  status: {state: Ready, reason: "the 0.95 quantile of the window peak is 125", observed: 110, served: 125,
     unit: requests, quantile: 0.95, window: 6m15s, leadTime: {duration: 5m0s, source: fixed in spec.leadTime}, step: 30s}}`,
 	}
 }
@@ -109,8 +109,8 @@ func healthyCluster() cluster {
 // ownedByKEDA is the same by a ScaledObject.
 func ownedByKEDA() cluster {
 	const owner = "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: llama, uid: x, controller: true}"
-	const plateau = `step: 30s, repairs: [{from: "2026-11-20T11:40:00Z", to: "2026-11-20T12:10:00Z", kind: LowerBound,
-      why: as much as all replicas carry, samples: 60}]`
+	const plateau = `step: 30s, classifications: [{from: "2026-11-20T11:40:00Z", to: "2026-11-20T12:10:00Z", kind: Censored,
+      message: as much as all replicas carry, samples: 60}]`
 	return healthyCluster().with(cluster{
 		ofOutlook:                  strings.Replace(healthyCluster()[ofOutlook], "step: 30s", plateau, 1),
 		ofHPAs + "/keda-hpa-llama": scaling("keda-hpa-llama", owner, "s1-forewarm"),
@@ -129,11 +129,11 @@ func ailing() cluster {
 	return healthyCluster().with(cluster{
 		ofHPAs + "/llama": strings.Replace(scaling("llama", "", "llama"), "spec:\n", slowly, 1),
 		ofOutlook: `{kind: Outlook, apiVersion: inspect.forewarm.dev/v1alpha1, metadata: {name: llama, namespace: inference},
-  status: {state: Warming, serve: Shadow, reason: "shadow: the observed 125 is served; otherwise 160", observed: 125, served: 125, late: 0.01,
+  status: {state: Warming, serve: Shadow, reason: "shadow mode: the observed 125 is served; the value would be 160", observed: 125, served: 125, late: 0.01,
     window: 6m15s, leadTime: {duration: 5m0s, source: fixed in spec.leadTime}, step: 30s,
-    outcome: {wait: 30s, verdict: AtMaxReplicas, words: 1% late takes 26 replicas, summary: "", over: 24h, served: {}, observed: {}, saved: {}},
+    objective: {wait: 30s, verdict: AtMaxReplicas, message: 1% late takes 26 replicas, summary: "", over: 24h, served: {}, observed: {}, saved: {}},
     conditions: [{type: Ready, status: "False", reason: Warming, message: 4h of 24h of history},
-      {type: Saturated, status: "True", reason: LowerBound, message: since 11:40 it stays at 120}],
+      {type: Saturated, status: "True", reason: Censored, message: since 11:40 it stays at 120}],
     recent: [{time: "2026-11-20T11:00:00Z", observed: 40}, {time: "2026-11-20T11:05:00Z", observed: 99},
       {time: "2026-11-20T11:10:00Z"}, {time: "2026-11-20T11:15:00Z", observed: 125}],
     path: [{time: "2026-11-20T12:00:00Z", point: 131}]}}`,

@@ -279,8 +279,8 @@ spec:
 
 // hostileOutlooks have such texts wherever there is one.
 func hostileOutlooks() http.Handler {
-	e := snapshottest.Outcome(snapshottest.Key("llama"))
-	e.Unit, e.Model, e.Choice.Name, e.Workload, e.LeadSource = evil, evil, evil, evil+"/"+evil, evil
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	e.Unit, e.Model, e.Choice.Selected, e.Workload, e.LeadSource = evil, evil, evil, evil+"/"+evil, evil
 	for i := range e.Conditions {
 		e.Conditions[i].Message, e.Conditions[i].Reason = evil+"\nforged", evil
 	}
@@ -290,7 +290,7 @@ func hostileOutlooks() http.Handler {
 	mux := http.NewServeMux()
 	root := "/apis/" + api.GroupVersion().String()
 	o := inspect.Outlook(e, snapshottest.Now())
-	o.Status.State, o.Status.Reason, o.Status.Outcome.Words, o.Status.Outcome.Summary = evil, evil, evil, evil
+	o.Status.State, o.Status.Reason, o.Status.Objective.Message, o.Status.Objective.Summary = evil, evil, evil, evil
 	mux.HandleFunc("GET "+root+"/namespaces/inference/outlooks/llama", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, o)
 	})

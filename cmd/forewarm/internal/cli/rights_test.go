@@ -18,8 +18,8 @@ import (
 // nobody is the user that the container image runs as.
 const nobody = 65532
 
-// unprivileged runs forewarm as a user whom files of mode 0 keep out, and returns what it says and its exit code. A test that
-// runs as root becomes another one: root may read everything.
+// unprivileged runs forewarm as a user whom files of mode 0 keep out, and returns what it says and its exit code. A
+// test that runs as root becomes another one: root may read everything.
 func unprivileged(t *testing.T, dir string, args ...string) (said string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -116,7 +116,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 			t.Parallel()
 			said, code := unprivileged(t, dir, c.args...)
 			if code <= 0 || !strings.Contains(said, c.names) || !strings.Contains(said, "permission denied") ||
-				!strings.Contains(said, "give that user the right") && !strings.Contains(said, "or a kubeconfig") {
+				!strings.Contains(said, "grant that user access") && !strings.Contains(said, "or a kubeconfig") {
 				t.Errorf(
 					"exit code %d, want an error that names %s and says that permission is denied:\n%s",
 					code,

@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 		"SERVER": outlooks(snapshottest.EveryState()...),
 		"HEALTHY": outlooks(
 			snapshottest.Ready(snapshottest.Key("llama")),
-			snapshottest.Outcome(snapshottest.Key("qwen")),
+			snapshottest.WithObjective(snapshottest.Key("qwen")),
 		),
 		"PROMETHEUS": &historytest.Prometheus{Demand: hourly},
 		"LIMITED":    &historytest.Prometheus{Answer: limited},
@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 		"STALLS":       &historytest.Prometheus{Demand: hourly, Stalls: 3},
 		"SEVERAL":      &historytest.Prometheus{Demand: hourly, Several: true},
 		"BARE":         &historytest.Prometheus{},
-		"PRICED":       outlooks(snapshottest.Priced(snapshottest.Key("qwen"))),
+		"PRICED":       outlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": outlooks(uncalibrated()),
 		"MANY":         outlooks(snapshottest.Many(1234)...),
 		"EMPTY":        outlooks(),
@@ -159,7 +159,7 @@ func outlooks(entries ...*snapshot.Entry) http.Handler {
 	board := snapshottest.Snapshot(entries...)
 	mux := http.NewServeMux()
 	list := func(w http.ResponseWriter, r *http.Request) {
-		answer(w, http.StatusOK, page(board.All(r.PathValue("namespace")), r))
+		answer(w, http.StatusOK, page(board.Entries(r.PathValue("namespace")), r))
 	}
 	mux.HandleFunc("GET "+root+"/outlooks", list)
 	mux.HandleFunc("GET "+root+"/namespaces/{namespace}/outlooks", list)
@@ -213,8 +213,8 @@ func hostile() *snapshot.Entry {
 
 // uncalibrated is a Forecast whose objective no outcome calibrates.
 func uncalibrated() *snapshot.Entry {
-	e := snapshottest.Outcome(snapshottest.Key("llama"))
-	e.Outcome = nil
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	e.Objective = nil
 	e.Conditions = append(e.Conditions, snapshot.Condition{
 		Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: "set spec.scaling.target",
 	})

@@ -29,15 +29,15 @@ func TestCluster(t *testing.T) {
 	if err := os.WriteFile(path, []byte(kubeconfig), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, namespace, err := cmdline.Cluster(t.Context(), path, "")
+	config, namespace, err := cmdline.LoadKubeconfig(t.Context(), path, "")
 	if err != nil || config.Host != "https://near.example" || namespace != "team" {
 		t.Errorf("%+v, %s, %v", config, namespace, err)
 	}
-	if _, _, err := cmdline.Cluster(t.Context(), path, "bad"); !errors.Is(err, files.ErrNoFile) {
+	if _, _, err := cmdline.LoadKubeconfig(t.Context(), path, "bad"); !errors.Is(err, files.ErrNoFile) {
 		t.Errorf("a token file without an end: %v", err)
 	}
 	t.Setenv("KUBECONFIG", "/dev/zero")
-	if _, _, err := cmdline.Cluster(t.Context(), "", ""); !errors.Is(err, files.ErrTooLarge) {
+	if _, _, err := cmdline.LoadKubeconfig(t.Context(), "", ""); !errors.Is(err, files.ErrTooLarge) {
 		t.Errorf("a kubeconfig without an end: %v", err)
 	}
 }
@@ -50,7 +50,7 @@ func TestClusterOfAPipe(t *testing.T) {
 	}
 	written := make(chan error, 1)
 	go func() { written <- os.WriteFile(path, []byte(kubeconfig), 0o600) }()
-	config, namespace, err := cmdline.Cluster(t.Context(), path, "good")
+	config, namespace, err := cmdline.LoadKubeconfig(t.Context(), path, "good")
 	if err != nil || config.BearerToken != "secret" || namespace != "team" {
 		t.Errorf("%+v, %s, %v", config, namespace, err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-// kinds are those whose pods presets find, by the names that kubectl takes.
-func kinds() map[string][]string {
+// targetKinds are those whose pods presets find, with the names that kubectl accepts.
+func targetKinds() map[string][]string {
 	return map[string][]string{
 		"Deployment":          {"deployment", "deployments", "deploy"},
 		"StatefulSet":         {"statefulset", "statefulsets", "sts"},
@@ -28,13 +28,13 @@ func kinds() map[string][]string {
 	}
 }
 
-// Target reads the workload KIND/NAME. A kind that is not among the known ones is taken as it is where it is written as in an
-// object, with a capital: the pods of any kind can be found that owns them directly or through ReplicaSets.
-func Target(text string) (signal.Target, error) {
+// ParseTarget parses the workload KIND/NAME. An unknown kind is accepted where it is written as in an object, with a
+// capital: presets find the pods of any kind that owns them directly or through ReplicaSets.
+func ParseTarget(text string) (signal.Target, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
 		return signal.Target{}, fmt.Errorf(
-			"--target %.200q is no workload, write KIND/NAME: for example deployment/llama",
+			"--target %.200q is not a workload: write KIND/NAME, for example deployment/llama",
 			text,
 		)
 	}
@@ -42,13 +42,18 @@ func Target(text string) (signal.Target, error) {
 		return signal.Target{Kind: kind, Name: name}, nil
 	}
 	var known []string
-	for canonical, aliases := range kinds() {
+	for canonical, aliases := range targetKinds() {
 		if slices.Contains(aliases, strings.ToLower(kind)) {
 			return signal.Target{Kind: canonical, Name: name}, nil
 		}
 		known = append(known, aliases[0])
 	}
 	slices.Sort(known)
-	return signal.Target{}, fmt.Errorf("--target %.200q: kind %.100q is not known: write one of %s, or any other "+
-		"as in its object, with a capital", text, kind, strings.Join(known, ", "))
+	return signal.Target{}, fmt.Errorf(
+		"--target %.200q: the kind %.100q is unknown: write one of %s, or any other kind "+
+			"as in its object, with a capital",
+		text,
+		kind,
+		strings.Join(known, ", "),
+	)
 }

@@ -15,23 +15,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
-// announcer tells the user what has become true.
+// announcer prints the demo's progress.
 type announcer struct {
-	out   io.Writer
-	clock server.Clock
-	begun time.Time
-	// program is how the user called forewarm.
+	out     io.Writer
+	clock   server.Clock
+	started time.Time
+	// program is the name by which the user started forewarm.
 	program string
 }
 
-// say prints one fact.
-func (a *announcer) say(verb, format string, args ...any) {
+// print prints one line.
+func (a *announcer) print(verb, format string, args ...any) {
 	fmt.Fprintf(a.out, "%-10s %s\n", verb, fmt.Sprintf(format, args...))
 }
 
-// whenReady waits until the server answers that it is ready, tells what is served and what to try, and returns when the
-// context ends.
-func (a *announcer) whenReady(ctx context.Context, url string, board *snapshot.Board) error {
+// announce waits until the server is ready, prints what is served and what to try, and returns when the context ends.
+func (a *announcer) announce(ctx context.Context, url string, board *snapshot.Board) error {
 	const pause = 100 * time.Millisecond
 	for !answersReady(ctx, url+"/readyz") {
 		if err := a.clock.WaitUntil(ctx, a.clock.Now().Add(pause)); err != nil {
@@ -40,32 +39,40 @@ func (a *announcer) whenReady(ctx context.Context, url string, board *snapshot.B
 	}
 	now := a.clock.Now()
 	var outlooks []api.Outlook
-	for _, entry := range board.Load().All("") {
+	for _, entry := range board.Load().Entries("") {
 		outlooks = append(outlooks, inspect.Outlook(entry, now))
 	}
-	// The requests before the GPUs: what everybody knows first.
+	// The requests come before the GPUs: the more familiar Forecast first.
 	slices.Reverse(outlooks)
-	a.say("Serving", "%s, %.1f s after the start\n", url, now.Sub(a.begun).Seconds())
+	a.print("Serving", "%s, %.1f s after the start\n", url, now.Sub(a.started).Seconds())
 	if err := inspectcmd.Table(a.out, outlooks, now); err != nil {
 		return err
 	}
-	a.tellOutcomes(outlooks)
-	a.invite(url, outlooks)
+	a.printObjectives(outlooks)
+	a.printInvitation(url, outlooks)
 	<-ctx.Done()
 	return nil
 }
 
-// tellOutcomes says how the objectives fare.
-func (a *announcer) tellOutcomes(outlooks []api.Outlook) {
+// printObjectives prints how well the objectives are kept.
+func (a *announcer) printObjectives(outlooks []api.Outlook) {
 	for _, o := range outlooks {
-		if fares := o.Status.Outcome; fares != nil {
-			fmt.Fprintf(a.out, "\n%s/%s: %s: %s\n%s\n", o.Namespace, o.Name, fares.Verdict, fares.Words, fares.Summary)
+		if fares := o.Status.Objective; fares != nil {
+			fmt.Fprintf(
+				a.out,
+				"\n%s/%s: %s: %s\n%s\n",
+				o.Namespace,
+				o.Name,
+				fares.Verdict,
+				fares.Message,
+				fares.Summary,
+			)
 		}
 	}
 }
 
-// invite says what is not served and why, and what to try on the first Forecast that is.
-func (a *announcer) invite(url string, outlooks []api.Outlook) {
+// printInvitation prints which Forecasts are not served and why, and what to try on the first one that is.
+func (a *announcer) printInvitation(url string, outlooks []api.Outlook) {
 	fmt.Fprintln(a.out)
 	tried := false
 	for i := range outlooks {
@@ -80,13 +87,13 @@ func (a *announcer) invite(url string, outlooks []api.Outlook) {
 	fmt.Fprint(a.out, "\nCtrl-C ends the demo and removes its data.\n")
 }
 
-const invitation = `Try, from another terminal:
+const invitation = `Try from another terminal:
 
-  # The metric as an HPA reads it, and another view of it by a selector
+  # The metric as an HPA reads it, and with a selector: another quantile at another horizon
   curl -s %[1]s/apis/external.metrics.k8s.io/v1beta1/namespaces/%[2]s/%[3]s
   curl -sG %[1]s/apis/external.metrics.k8s.io/v1beta1/namespaces/%[2]s/%[3]s --data-urlencode labelSelector=quantile=0.99,horizon=10m
 
-  # Everything that is known about it, as JSON, and as text with a chart
+  # Its outlook (demand, forecast, models), as JSON, and as text with a chart
   curl -s %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s
   %[4]s inspect --server %[1]s %[2]s/%[3]s
 

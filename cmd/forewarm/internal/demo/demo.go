@@ -27,46 +27,49 @@ import (
 
 // Options are what the demo plays and where it serves.
 type Options struct {
-	// Trace is a CSV file of the user's, or - for what comes on Stdin, and Column the one to play; without a trace the
-	// project's own are played.
+	// Trace is the user's CSV file, or - for Stdin, and Column the column to play; without a trace the project's own
+	// are played.
 	Trace, Column string
 	Stdin         io.Reader
-	// Target is what one replica sustains, in the trace's unit; 0 where it is not known.
+	// Target is what one replica sustains, in the trace's unit; 0 where unknown.
 	Target float64
-	// Program is how the user called forewarm, for the commands to try.
+	// Program is the name by which the user started forewarm, for the commands to try.
 	Program string
-	// Port on 127.0.0.1; 0 means any that is free.
+	// Port on 127.0.0.1; 0 means any free port.
 	Port int
 }
 
-// Validate says everything that is wrong.
+// Validate returns every problem at once.
 func (o Options) Validate() error {
 	local := apiserver.StandaloneOptions{Port: o.Port}
 	problems := []error{local.Validate()}
 	if o.Column != "" && o.Trace == "" {
-		problems = append(problems, errors.New("--column is the column of a trace, add --trace FILE.csv[.gz]"))
+		problems = append(problems, errors.New("--column needs a trace: add --trace FILE.csv[.gz]"))
 	}
 	switch {
 	case !(o.Target >= 0) || math.IsInf(o.Target, 0):
-		problems = append(problems, fmt.Errorf("--target %v is no capacity, write what one replica sustains", o.Target))
+		problems = append(
+			problems,
+			fmt.Errorf("--target %v is not a capacity: write what one replica sustains", o.Target),
+		)
 	case o.Target > 0 && o.Trace == "":
-		problems = append(problems, errors.New("--target is of a trace, add --trace FILE.csv[.gz]"))
+		problems = append(problems, errors.New("--target needs a trace: add --trace FILE.csv[.gz]"))
 	}
 	return errors.Join(problems...)
 }
 
-// Run plays the demo until the context ends. What becomes true is printed to out as it does.
+// Run plays the demo until the context ends, and prints its progress to out.
 func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err error) {
 	var clock server.Clock
-	tell := &announcer{out: out, clock: clock, begun: clock.Now(), program: o.Program}
-	s, err := o.scene(ctx, tell.begun)
+	tell := &announcer{out: out, clock: clock, started: clock.Now(), program: o.Program}
+	s, err := o.scene(ctx, tell.started)
 	switch {
 	case ctx.Err() != nil:
-		return nil // Interrupted while a trace was being waited for: that is no failure.
+		return nil // Interrupted while it read a trace: not a failure.
 	case err != nil:
 		return err
 	}
-	err = probe(ctx, o.Port)
+	err = checkPort(ctx, o.Port)
 	if err != nil {
 		return err
 	}
@@ -77,12 +80,12 @@ func Run(ctx context.Context, o Options, out io.Writer, log *slog.Logger) (err e
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
 	for _, sentence := range s.loaded {
-		tell.say("Loaded", "%s", sentence)
+		tell.print("Loaded", "%s", sentence)
 	}
 	st, err := s.build(ctx, dir, tell, log)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return nil // Interrupted while the past was being written: that is no failure.
+		return nil // Interrupted while it wrote the past: not a failure.
 	case err != nil:
 		return err
 	}
@@ -97,20 +100,20 @@ func (o Options) scene(ctx context.Context, now time.Time) (*scene, error) {
 	return userScene(ctx, o, now)
 }
 
-// probe fails where the port is in use, before anything is done that takes time.
-func probe(ctx context.Context, port int) error {
+// checkPort fails early where the port is in use, before slow work starts.
+func checkPort(ctx context.Context, port int) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("port %d is taken, perhaps by another demo: end that, or choose a port with --port "+
-			"(0 is any): %w", port, err)
+		return fmt.Errorf("port %d is in use, perhaps by another demo: stop it, or choose another --port "+
+			"(0 means any free port): %w", port, err)
 	case err != nil:
 		return err
 	}
 	return listener.Close()
 }
 
-// stage is a scene ready to be played.
+// stage is a scene that is ready to run.
 type stage struct {
 	page      *target
 	engine    *embedded.Engine
@@ -120,11 +123,11 @@ type stage struct {
 // play runs everything until the context ends.
 func (st *stage) play(ctx context.Context, o Options, tell *announcer, log *slog.Logger) error {
 	board := &snapshot.Board{}
-	deps, err := server.Deps(board, log)
+	deps, err := server.NewDeps(board, log)
 	if err != nil {
 		return errors.Join(err, st.page.close())
 	}
-	deps.Ready = append(deps.Ready, server.Storing(st.engine))
+	deps.Ready = append(deps.Ready, server.StorageCheck(st.engine))
 	loop, err := refresh.New(refresh.Config{}, st.engine, st.forecasts, board, log)
 	if err != nil {
 		return errors.Join(err, st.page.close())
@@ -140,14 +143,14 @@ func (st *stage) play(ctx context.Context, o Options, tell *announcer, log *slog
 		server.Part{Name: "refresh", Run: func(ctx context.Context) error { return loop.Run(ctx, tell.clock) }},
 		server.Part{Name: "server", Run: face.Run},
 		server.Part{Name: "announcements", Run: func(ctx context.Context) error {
-			return tell.whenReady(ctx, face.URL(), board)
+			return tell.announce(ctx, face.URL(), board)
 		}},
 	)
 }
 
-// build opens the workload's page, writes the past into an engine in the folder, and the Forecasts beside it.
+// build opens the workload's /metrics, backfills an engine in the folder, and writes the Forecasts.
 func (s *scene) build(ctx context.Context, dir string, tell *announcer, log *slog.Logger) (*stage, error) {
-	page, err := listen(ctx, s.metrics, tell.clock.Now)
+	page, err := newTarget(ctx, s.metrics, tell.clock.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -163,13 +166,13 @@ func (s *scene) build(ctx context.Context, dir string, tell *announcer, log *slo
 	if err != nil {
 		return nil, errors.Join(err, page.close())
 	}
-	if err := s.fill(ctx, engine, page.address(), tell); err != nil {
+	if err := s.backfillPast(ctx, engine, page.address(), tell); err != nil {
 		return nil, errors.Join(err, engine.Close(), page.close())
 	}
 	return &stage{page: page, engine: engine, forecasts: forecasts}, nil
 }
 
-// writeScrape writes whom to scrape to a file.
+// writeScrape writes the scrape configuration.
 func (s *scene) writeScrape(path, address string) error {
 	interval := model.Duration(s.interval)
 	timeout := min(interval, model.Duration(10*time.Second))
@@ -178,7 +181,7 @@ func (s *scene) writeScrape(path, address string) error {
 	return os.WriteFile(path, []byte(text), 0o600)
 }
 
-// forecasts writes the manifests into a folder and reads them as serve does.
+// forecasts writes the manifests into a folder and opens it as "forewarm serve" does.
 func (s *scene) forecasts(dir string, log *slog.Logger) (*folder.Folder, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, err

@@ -185,13 +185,13 @@ func TestDemoOfTheOwnTraces(t *testing.T) {
 	}
 	_, page := get(t, address, "/apis/inspect.forewarm.dev/v1alpha1/namespaces/demo/outlooks/requests/page")
 	for _, want := range []string{
-		"The objective", "Asked", "in the last 7 days", "k = ", "is expected to leave", "By the last value", "serves",
+		"<h2>Objective", "in the last 7 days", "Headroom k", "is expected to be late", "Last value", "selected",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not tell how the objective fares: no %q", want)
 		}
 	}
-	if !strings.Contains(out.String(), "A shadow of spec.scaling played the last 7 days of demand") {
+	if !strings.Contains(out.String(), "In a simulation of spec.scaling over the last 7 days") {
 		t.Errorf("what becomes of the objective is not said:\n%s", out)
 	}
 }
@@ -214,7 +214,7 @@ func TestATakenPortIsSaidAtOnce(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	var out strings.Builder
 	err = Run(t.Context(), Options{Port: port, Trace: smallTrace(t)}, &out, slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(err.Error(), "port "+text+" is taken") ||
+	if err == nil || !strings.Contains(err.Error(), "port "+text+" is in use") ||
 		!strings.Contains(err.Error(), "--port") {
 		t.Errorf("error %v, want one that names the port and what to do", err)
 	}
@@ -231,12 +231,12 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 	err := Options{Port: -1, Column: "y", Target: math.NaN()}.Validate()
-	for _, want := range []string{"--port -1", "--column is", "add --trace", "--target NaN is no capacity"} {
+	for _, want := range []string{"--port -1", "--column needs", "add --trace", "--target NaN is not a capacity"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	if err := (Options{Target: 40}).Validate(); err == nil || !strings.Contains(err.Error(), "--target is of a trace") {
+	if err := (Options{Target: 40}).Validate(); err == nil || !strings.Contains(err.Error(), "--target needs a trace") {
 		t.Errorf("a target of no trace: %v", err)
 	}
 }

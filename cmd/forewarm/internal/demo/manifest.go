@@ -10,7 +10,7 @@ import (
 
 // The Forecasts of the demo, as a user would write them.
 const (
-	requestsManifest = `# The requests of an HTTP service, and how much of them may wait for capacity.
+	requestsManifest = `# The requests of an HTTP service, with an objective: at most 1 % of the demand waits longer than 30 s.
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
 metadata: {name: requests, namespace: demo}
@@ -23,7 +23,7 @@ spec:
   step: 1m
   history: 14d
 `
-	gpuBusyManifest = `# The busy GPUs of a model server, by a preset on the metrics of dcgm-exporter.
+	gpuBusyManifest = `# The busy GPUs of a model server, from a preset for the metrics of dcgm-exporter.
 apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
 metadata: {name: gpu-busy, namespace: demo}
@@ -47,20 +47,20 @@ spec:
   step: %s
   history: %s
 `
-	// What is asked of a trace: an objective where it is known what a replica sustains, a quantile elsewhere.
+	// A trace gets an objective where the capacity of a replica is known, otherwise a quantile.
 	traceObjective = "objective: {late: \"1%%\", wait: 30s}\n  scaling: {target: \"%s\"}"
 	traceQuantile  = `quantile: "0.95"`
 )
 
-// The bounds of what a user's trace is asked for, within those of any Forecast (see package [manifest]).
+// The bounds of the Forecast for a user's trace, within those of any Forecast (see package [manifest]).
 const (
 	minStep, maxStep       = time.Second, 5 * time.Minute
 	minHistory, maxHistory = 30 * time.Minute, 14 * day
 	maxPoints              = 100_000
 )
 
-// traceForecast is the Forecast for a user's trace: in the trace's own steps, over as much of its past as is of use. The
-// target is what one replica sustains, 0 where that is not known.
+// traceForecast is the Forecast for a user's trace: in the trace's own steps, over as much of its past as a Forecast
+// may use. The target is what one replica sustains, 0 where unknown.
 func traceForecast(p *Playback, target float64, now time.Time) string {
 	asked := traceQuantile
 	if target > 0 {

@@ -37,7 +37,7 @@ func resolve(t *testing.T, text string) refresh.Target {
 
 func TestTheForecastsAreValid(t *testing.T) {
 	requests, busy := resolve(t, requestsManifest), resolve(t, gpuBusyManifest)
-	if requests.Key.String() != "demo/requests" || !requests.Rate || !requests.Policy.ByOutcome() {
+	if requests.Key.String() != "demo/requests" || !requests.Rate || !requests.Policy.ByHeadroom() {
 		t.Errorf("requests is %+v, want demo/requests, a rate with an objective", requests)
 	}
 	if busy.Key.String() != "demo/gpu-busy" || busy.Rate || busy.Policy.Quantile != 0.95 {
@@ -49,7 +49,7 @@ func TestATraceWithATargetHasAnObjective(t *testing.T) {
 	p := play(t, ramp(360, 10*time.Second))
 	for _, sustained := range []float64{40, 0.25, 1e6} {
 		target := resolve(t, traceForecast(p, sustained, noon))
-		if !target.Policy.ByOutcome() || target.Policy.Target != sustained || target.Policy.Late != 0.01 {
+		if !target.Policy.ByHeadroom() || target.Policy.Target != sustained || target.Policy.Late != 0.01 {
 			t.Errorf("a replica sustains %v: %+v", sustained, target.Policy)
 		}
 	}

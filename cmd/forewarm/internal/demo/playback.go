@@ -14,23 +14,23 @@ const pastShare = 0.9
 
 const day = 24 * time.Hour
 
-// Playback lays a trace over the clock: its first part lies in the past, the rest plays at its own pace, and what comes
-// after the end is the trace again from the same time of day. It is a pure function of time, so that what was
-// backfilled and what is scraped are one series.
+// Playback maps a trace to the clock: its first part lies in the past, the rest plays in real time, and after its end
+// it repeats from the same time of day. It is a pure function of time, so that the backfilled and the scraped samples
+// are one series.
 type Playback struct {
 	values []float64
 	step   time.Duration
 	start  time.Time
-	// back is how many steps before the end the trace goes on at its end: whole days where it has any.
+	// back is how many steps the playback goes back at the trace's end: whole days where it has any.
 	back int
 	// counted[i] is the sum of the values before i, gaps counting 0.
 	counted []float64
 }
 
-// NewPlayback lays the trace so that nine tenths of it end at now, to the step. A trace that is too short, negative or
-// without a value is refused with the reason.
+// NewPlayback places the trace so that nine tenths of it end at now, to the step. It fails where the trace is too
+// short, has a negative value or no value.
 func NewPlayback(trace forecast.Series, now time.Time) (*Playback, error) {
-	if err := playable(trace); err != nil {
+	if err := checkPlayable(trace); err != nil {
 		return nil, err
 	}
 	n := trace.Len()
@@ -53,14 +53,15 @@ func NewPlayback(trace forecast.Series, now time.Time) (*Playback, error) {
 	return p, nil
 }
 
-// playable says what keeps a trace from being a demand.
-func playable(trace forecast.Series) error {
+// checkPlayable reports why a trace cannot be demand.
+func checkPlayable(trace forecast.Series) error {
 	const least = 60
 	if err := trace.Check(least); err != nil {
 		return fmt.Errorf("the trace cannot be forecast: %w", err)
 	}
 	if i := slices.IndexFunc(trace.Values, func(v float64) bool { return v < 0 }); i >= 0 {
-		return fmt.Errorf("the trace is %v at step %d, want a demand, which is never negative", trace.Values[i], i)
+		return fmt.Errorf("the trace is %v at step %d: demand is never negative, correct or remove the value",
+			trace.Values[i], i)
 	}
 	return nil
 }
@@ -80,8 +81,8 @@ func (p *Playback) At(t time.Time) (float64, bool) {
 	return p.values[i], true
 }
 
-// Count is the sum of the values from the start until a time, the value of a step coming in evenly over it; false in a
-// gap and before the start. It never falls.
+// Count is the sum of the values from the start until a time, each value spread evenly over its step; false in a gap
+// and before the start. It never decreases.
 func (p *Playback) Count(t time.Time) (float64, bool) {
 	i, part, rounds := p.position(t)
 	if i < 0 || math.IsNaN(p.values[i]) {
@@ -92,7 +93,7 @@ func (p *Playback) Count(t time.Time) (float64, bool) {
 	return float64(rounds)*round + p.counted[i] + part*p.values[i], true
 }
 
-// position is the step that plays at a time, how much of it is over, and how many times the trace came to its end
+// position is the step that plays at a time, the share of it that is over, and how many times the trace has ended
 // before. The step is negative before the start.
 func (p *Playback) position(t time.Time) (i int, part float64, rounds int) {
 	elapsed := t.Sub(p.start)

@@ -17,45 +17,46 @@ import (
 type scene struct {
 	metrics   []metric
 	manifests map[string]string
-	// from is the time of the oldest sample; samples of the past are interval apart, those of now are scraped so.
+	// from is the time of the oldest sample; backfill is the distance between samples of the past, interval the scrape
+	// interval.
 	from               time.Time
 	backfill, interval time.Duration
-	// loaded says what was read, a sentence for each trace.
+	// loaded has a sentence for each trace.
 	loaded []string
 }
 
-// The distances between samples: a counter of a minute needs two within each, a scrape is at most that of Prometheus'
-// own default configuration.
+// The largest distances between samples: rate(…[1m]) needs two samples in a minute, and 15 s is the interval in
+// Prometheus' example configuration.
 const (
-	mostBackfill = 30 * time.Second
-	mostInterval = 15 * time.Second
+	maxBackfillStep   = 30 * time.Second
+	maxScrapeInterval = 15 * time.Second
 )
 
 // ownScene plays the project's own traces.
 func ownScene(now time.Time) (*scene, error) {
-	requestRate, err := own(traces.Requests, "requests")
+	requestRate, err := readEmbedded(traces.Requests, "requests")
 	if err != nil {
 		return nil, err
 	}
-	busy, err := own(traces.GPUBusy, "gpu_busy")
+	busy, err := readEmbedded(traces.GPUBusy, "gpu_busy")
 	if err != nil {
 		return nil, err
 	}
 	s := &scene{manifests: map[string]string{"requests.yaml": requestsManifest, "gpu-busy.yaml": gpuBusyManifest}}
-	played, err := s.play(traces.Requests, requestRate, now)
+	played, err := s.addTrace(traces.Requests, requestRate, now)
 	if err != nil {
 		return nil, err
 	}
-	s.metrics = append(s.metrics, requests(played))
-	if played, err = s.play(traces.GPUBusy, busy, now); err != nil {
+	s.metrics = append(s.metrics, requestsMetric(played))
+	if played, err = s.addTrace(traces.GPUBusy, busy, now); err != nil {
 		return nil, err
 	}
-	s.metrics = append(s.metrics, gpuBusy(played)...)
+	s.metrics = append(s.metrics, gpuBusyMetrics(played)...)
 	return s, nil
 }
 
-// own reads a trace that the binary carries.
-func own(file, column string) (series forecast.Series, err error) {
+// readEmbedded reads a trace that is embedded in the binary.
+func readEmbedded(file, column string) (series forecast.Series, err error) {
 	opened, err := traces.Files.Open(file)
 	if err != nil {
 		return series, err
@@ -65,10 +66,10 @@ func own(file, column string) (series forecast.Series, err error) {
 	if err != nil {
 		return series, fmt.Errorf("%s: %w", file, err)
 	}
-	return trace.Read(unzipped, column)
+	return trace.ReadColumn(unzipped, column)
 }
 
-// userScene plays a trace of the user's.
+// userScene plays the user's trace.
 func userScene(ctx context.Context, o Options, now time.Time) (*scene, error) {
 	from := history.Options{Trace: o.Trace, Column: o.Column}
 	read, err := from.Read(ctx, o.Stdin, now, nil)
@@ -76,22 +77,22 @@ func userScene(ctx context.Context, o Options, now time.Time) (*scene, error) {
 		return nil, err
 	}
 	s := &scene{}
-	played, err := s.play(read.Source, read.Series, now)
+	played, err := s.addTrace(read.Source, read.Series, now)
 	if err != nil {
 		return nil, err
 	}
-	s.metrics = []metric{gauge(played)}
+	s.metrics = []metric{traceMetric(played)}
 	s.manifests = map[string]string{"trace.yaml": traceForecast(played, o.Target, now)}
 	return s, nil
 }
 
-// play lays a trace over the clock and takes up its times.
-func (s *scene) play(name string, series forecast.Series, now time.Time) (*Playback, error) {
+// addTrace adds a trace to the scene and adapts the scene's times to it.
+func (s *scene) addTrace(name string, series forecast.Series, now time.Time) (*Playback, error) {
 	p, err := NewPlayback(series, now)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	// Beyond the longest history nobody asks.
+	// No Forecast reads beyond the longest history.
 	from := p.Start()
 	if oldest := now.Truncate(series.Step).Add(-maxHistory); from.Before(oldest) {
 		from = oldest
@@ -100,13 +101,24 @@ func (s *scene) play(name string, series forecast.Series, now time.Time) (*Playb
 		s.from = from
 	}
 	step := max(series.Step, time.Second)
-	s.backfill, s.interval = shorter(s.backfill, min(step, mostBackfill)), shorter(s.interval, min(step, mostInterval))
-	s.loaded = append(s.loaded, fmt.Sprintf("%s: %s in steps of %s, %s of them lie behind now",
-		name, say(time.Duration(series.Len())*series.Step), say(series.Step), say(now.Sub(p.Start()))))
+	s.backfill, s.interval = shorter(
+		s.backfill,
+		min(step, maxBackfillStep),
+	), shorter(
+		s.interval,
+		min(step, maxScrapeInterval),
+	)
+	s.loaded = append(s.loaded, fmt.Sprintf(
+		"%s: %s in steps of %s, %s of them in the past",
+		name,
+		formatDuration(time.Duration(series.Len())*series.Step),
+		formatDuration(series.Step),
+		formatDuration(now.Sub(p.Start())),
+	))
 	return p, nil
 }
 
-// shorter is the shorter of two durations, of which the first may not be set yet.
+// shorter is the shorter of two durations; the first may be unset.
 func shorter(a, b time.Duration) time.Duration {
 	if a == 0 {
 		return b
@@ -114,8 +126,8 @@ func shorter(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// say writes a duration as people do: days, or what is below.
-func say(d time.Duration) string {
+// formatDuration writes a duration in days, hours or minutes.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d >= 2*day:
 		return fmt.Sprintf("%.3g days", d.Hours()/24)

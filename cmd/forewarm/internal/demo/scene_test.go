@@ -62,7 +62,7 @@ func TestAUsersTrace(t *testing.T) {
 	if s.interval != time.Second || s.backfill != time.Second || noon.Sub(s.from) != 90*time.Second {
 		t.Errorf("the scene goes back to %v every %v and %v, want 90 s every second", s.from, s.backfill, s.interval)
 	}
-	const want = "load.csv, column load: 1m40s in steps of 1s, 1m30s of them lie behind now"
+	const want = "load.csv, column load: 1m40s in steps of 1s, 1m30s of them in the past"
 	if s.loaded[0] != want {
 		t.Errorf("loaded %q, want %q", s.loaded[0], want)
 	}
@@ -70,7 +70,7 @@ func TestAUsersTrace(t *testing.T) {
 
 func TestATraceLongerThanAnyHistoryIsCutOff(t *testing.T) {
 	var s scene
-	if _, err := s.play("year", ramp(365*24, time.Hour), noon); err != nil {
+	if _, err := s.addTrace("year", ramp(365*24, time.Hour), noon); err != nil {
 		t.Fatal(err)
 	}
 	if got := noon.Sub(s.from); got != 14*day {

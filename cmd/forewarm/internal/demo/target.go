@@ -12,14 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// target is the workload as a scraper sees it: a /metrics page on a loopback port.
+// target is the simulated workload: a /metrics page on a loopback port.
 type target struct {
 	listener net.Listener
 	server   *http.Server
 }
 
-// listen opens the port. From then on address is known; the page is there while serve runs.
-func listen(ctx context.Context, metrics []metric, now func() time.Time) (*target, error) {
+// newTarget opens the port, so that address is known. serve answers on it.
+func newTarget(ctx context.Context, metrics []metric, now func() time.Time) (*target, error) {
 	registry := prometheus.NewPedanticRegistry()
 	if err := registry.Register(newCollector(metrics, now)); err != nil {
 		return nil, fmt.Errorf("the demo's workload: %w", err)
@@ -40,12 +40,12 @@ func listen(ctx context.Context, metrics []metric, now func() time.Time) (*targe
 // address is the host and port of the page.
 func (t *target) address() string { return t.listener.Addr().String() }
 
-// close gives the port back where serve was never called.
+// close closes the port where serve was never called.
 func (t *target) close() error { return t.listener.Close() }
 
 // serve answers until the context ends.
 func (t *target) serve(ctx context.Context) error {
-	stop := context.AfterFunc(ctx, func() { _ = t.server.Close() }) //nolint:errcheck // It ends here.
+	stop := context.AfterFunc(ctx, func() { _ = t.server.Close() }) //nolint:errcheck // It stops in any case.
 	defer stop()
 	if err := t.server.Serve(t.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("the demo's workload: %w", err)
@@ -53,7 +53,7 @@ func (t *target) serve(ctx context.Context) error {
 	return nil
 }
 
-// collector turns the series into samples of the moment of the scrape.
+// collector exports the series' values at the time of the scrape.
 type collector struct {
 	metrics []metric
 	descs   []*prometheus.Desc

@@ -34,7 +34,7 @@ func steady(t *testing.T, value float64) *Playback {
 func scrape(t *testing.T, metrics []metric, now time.Time) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	page, err := listen(ctx, metrics, func() time.Time { return now })
+	page, err := newTarget(ctx, metrics, func() time.Time { return now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func scrape(t *testing.T, metrics []metric, now time.Time) string {
 
 func TestThePageSaysWhatTheTracePlays(t *testing.T) {
 	// 900 minutes of 600 requests lie behind noon.
-	page := scrape(t, []metric{requests(steady(t, 600))}, noon)
+	page := scrape(t, []metric{requestsMetric(steady(t, 600))}, noon)
 	want := `# HELP http_requests_total Requests that the demo's service has answered.
 # TYPE http_requests_total counter
 http_requests_total{code="200",namespace="demo",pod="api-6f7c9d5b48-2xk7q"} 270000
@@ -79,7 +79,7 @@ http_requests_total{code="200",namespace="demo",pod="api-6f7c9d5b48-8c4vn"} 1080
 
 func TestInAGapTheSeriesAreGone(t *testing.T) {
 	gap := noon.Add(50 * time.Minute)
-	metrics := append(gpuBusy(steady(t, 3)), gauge(steady(t, 3)), requests(steady(t, 3)))
+	metrics := append(gpuBusyMetrics(steady(t, 3)), traceMetric(steady(t, 3)), requestsMetric(steady(t, 3)))
 	before, inside := scrape(t, metrics, gap.Add(-time.Second)), scrape(t, metrics, gap.Add(time.Second))
 	for _, name := range []string{"DCGM_FI_PROF_GR_ENGINE_ACTIVE{", "forewarm_trace_value{", "http_requests_total{"} {
 		if !strings.Contains(before, name) || strings.Contains(inside, name) {

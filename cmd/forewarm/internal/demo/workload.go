@@ -9,10 +9,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// namespace is where everything of the demo lives.
+// namespace is that of the demo's Forecasts and series.
 const namespace = "demo"
 
-// metric is one name of the workload's /metrics page, with all its series.
+// metric is one metric of the workload's /metrics page, with all its series.
 type metric struct {
 	name, help string
 	kind       prometheus.ValueType
@@ -20,14 +20,14 @@ type metric struct {
 	series     []timeSeries
 }
 
-// timeSeries is one labelled series as a pure function of time; false where it has no sample.
+// timeSeries is one series as a pure function of time; false where it has no sample.
 type timeSeries struct {
 	values []string
 	at     func(time.Time) (float64, bool)
 }
 
-// requests are the counters of an HTTP service: what three pods have answered, in unequal shares.
-func requests(p *Playback) metric {
+// requestsMetric are the counters of an HTTP service with three pods of unequal shares.
+func requestsMetric(p *Playback) metric {
 	m := metric{
 		name: "http_requests_total", help: "Requests that the demo's service has answered.",
 		kind: prometheus.CounterValue, labels: []string{"namespace", "pod", "code"},
@@ -50,9 +50,9 @@ const (
 	replicaSet = "llm-7d9c5f6b8d"
 )
 
-// gpuBusy are the series that dcgm-exporter and kube-state-metrics have for a deployment of one GPU per pod. The trace
-// is the sum of the busy shares of all GPUs.
-func gpuBusy(p *Playback) []metric {
+// gpuBusyMetrics are the series that dcgm-exporter and kube-state-metrics export for a Deployment with one GPU for each pod.
+// The trace is the sum of the busy shares of all GPUs.
+func gpuBusyMetrics(p *Playback) []metric {
 	busy := metric{
 		name: "DCGM_FI_PROF_GR_ENGINE_ACTIVE", help: "Share of time that the graphics engine is active.",
 		kind: prometheus.GaugeValue,
@@ -78,29 +78,29 @@ func gpuBusy(p *Playback) []metric {
 			},
 		})
 		owner.series = append(owner.series, timeSeries{
-			values: []string{namespace, pod, "ReplicaSet", replicaSet}, at: always,
+			values: []string{namespace, pod, "ReplicaSet", replicaSet}, at: constantOne,
 		})
 	}
 	deployment := metric{
 		name: "kube_replicaset_owner", help: "Information about the ReplicaSet's owner.",
 		kind: prometheus.GaugeValue, labels: []string{"namespace", "replicaset", "owner_kind", "owner_name"},
-		series: []timeSeries{{values: []string{namespace, replicaSet, "Deployment", gpuWorker}, at: always}},
+		series: []timeSeries{{values: []string{namespace, replicaSet, "Deployment", gpuWorker}, at: constantOne}},
 	}
 	return []metric{busy, owner, deployment}
 }
 
-// shareOf is how busy one GPU is when all of them are busy to the given share on average: some more, some less, the less
-// so the nearer all are to idle or full, and the average exactly kept.
+// shareOf is how busy one GPU is when all are busy to the given share on average. The GPUs differ less, the nearer the
+// average is to 0 or 1, and their mean is exactly the average.
 //
-// Worked: six GPUs at 0.5 are at 0.4, 0.44, 0.48, 0.52, 0.56 and 0.6.
+// Example: six GPUs with an average of 0.5 are at 0.4, 0.44, 0.48, 0.52, 0.56 and 0.6.
 func shareOf(gpu int, average float64) float64 {
 	average = min(1, max(0, average))
 	lean := float64(2*gpu-(gpus-1)) / (gpus - 1) // −1 … 1, summing to 0.
 	return average + 0.4*lean*average*(1-average)
 }
 
-// gauge is a user's own trace as it is.
-func gauge(p *Playback) metric {
+// traceMetric is a user's trace, unchanged.
+func traceMetric(p *Playback) metric {
 	return metric{
 		name: "forewarm_trace_value", help: "The value of the trace that the demo plays.",
 		kind: prometheus.GaugeValue, labels: []string{"namespace"},
@@ -108,7 +108,7 @@ func gauge(p *Playback) metric {
 	}
 }
 
-func always(time.Time) (float64, bool) { return 1, true }
+func constantOne(time.Time) (float64, bool) { return 1, true }
 
 // podSuffix is the random-looking end of a pod's name.
 func podSuffix(i int) string {

@@ -1,5 +1,4 @@
-// Package exit carries what a command's error means for its caller: the exit code, and whether a look at the help would
-// mend it.
+// Package exit adds to a command's error its exit code, and whether it is one of usage, so that the help is of use.
 package exit
 
 import (
@@ -9,14 +8,14 @@ import (
 )
 
 const (
-	// Failure is the code of any error that asks for no other.
+	// Failure is the code of an error without a code of its own.
 	Failure = 1
-	// Interrupted is the code of work that was interrupted before its end, as the shell has it for ^C.
+	// Interrupted is the code of interrupted work, as a shell has it for ^C.
 	Interrupted = 130
 )
 
-// With gives an error a code of its own; nil stays nil.
-func With(code int, err error) error {
+// WithCode gives an error a code of its own; nil stays nil.
+func WithCode(code int, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -34,7 +33,7 @@ func Code(err error) int {
 	return Failure
 }
 
-// Usage marks an error as one of the command line: its caller is pointed to the help. Nil stays nil.
+// Usage marks an error as one of the command line, which is reported with a hint at the help. Nil stays nil.
 func Usage(err error) error {
 	if err == nil {
 		return nil
@@ -42,10 +41,10 @@ func Usage(err error) error {
 	return usage{err}
 }
 
-// IsUsage says whether an error was marked by Usage.
+// IsUsage reports whether an error was marked by Usage.
 func IsUsage(err error) bool { return errors.As(err, &usage{}) }
 
-// Args marks what a check of arguments refuses as an error of usage.
+// Args marks the errors of a check of arguments as errors of usage.
 func Args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error { return Usage(check(cmd, args)) }
 }

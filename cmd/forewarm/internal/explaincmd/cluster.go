@@ -25,8 +25,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// reader reads what an explanation needs, with the user's own rights. What may not be read is noted, and not an error.
-type reader struct {
+// clusterReader reads what an explanation needs, with the user's own rights. What may not be read is noted, and not an error.
+type clusterReader struct {
 	clients   kubernetes.Interface
 	objects   dynamic.Interface
 	mapper    meta.RESTMapper
@@ -35,10 +35,10 @@ type reader struct {
 }
 
 // fromCluster reads an HPA and all that it is about.
-func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation, error) {
-	config, namespace, err := cmdline.Cluster(ctx, o.kubeconfig, o.context)
+func (o *options) fromCluster(ctx context.Context, of autoscalerName) (*explain.Input, error) {
+	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
 	if err != nil {
-		return nil, fmt.Errorf("%w; name one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
+		return nil, fmt.Errorf("%w; set one, or explain a file (--file hpa.yaml --value 180 --replicas 12)", err)
 	}
 	if of.namespace == "" {
 		of.namespace = namespace
@@ -46,7 +46,7 @@ func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation,
 	config.UserAgent, config.Timeout = "forewarm-explain", o.timeout
 	// What an API server would have its administrators know is not the matter here.
 	config.WarningHandlerWithContext = rest.NoWarnings{}
-	r := &reader{namespace: of.namespace}
+	r := &clusterReader{namespace: of.namespace}
 	if r.clients, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
 	}
@@ -54,47 +54,47 @@ func (o *options) fromCluster(ctx context.Context, of name) (*explain.Situation,
 		return nil, err
 	}
 	r.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(r.clients.Discovery()))
-	return r.situation(ctx, of)
+	return r.read(ctx, of)
 }
 
-func (r *reader) situation(ctx context.Context, of name) (*explain.Situation, error) {
-	seen, err := r.settled(ctx, of)
+func (r *clusterReader) read(ctx context.Context, of autoscalerName) (*explain.Input, error) {
+	seen, err := r.readSettled(ctx, of)
 	if err != nil {
 		return nil, err
 	}
-	s := &seen.Situated
+	s := &seen.Resolved
 	r.pods(ctx, seen.selector, s)
 	for i := range s.Metrics {
 		r.metric(ctx, s, i)
 	}
-	r.covers(ctx, seen.selector, s)
-	s.Rivals = r.rivals(ctx, seen.hpa)
+	r.readCovers(ctx, seen.selector, s)
+	s.OtherAutoscalers = r.otherAutoscalers(ctx, seen.hpa)
 	s.Unknown = r.unknown
-	return &s.Situation, nil
+	return &s.Input, nil
 }
 
-// sight is an HPA and the scale of its target as they were read, one after the other.
-type sight struct {
-	autoscaler.Situated
+// reading is an HPA and the scale of its target as they were read, one after the other.
+type reading struct {
+	autoscaler.Resolved
 
 	hpa      *autoscalingv2.HorizontalPodAutoscaler
 	selector string
 }
 
-// looks are how often an HPA and its target are read at most, pause the time between two.
+// maxReads are how often an HPA and its target are read at most, pause the time between two.
 const (
-	looks = 4
-	pause = 250 * time.Millisecond
+	maxReads = 4
+	pause    = 250 * time.Millisecond
 )
 
-// settled reads an HPA and the scale of its target. A controller writes the scale first and its status a moment later: what
+// readSettled reads an HPA and the scale of its target. A controller writes the scale first and its status a moment later: what
 // is read in between tells of a change that the status does not know, and is read again. Where both differ for longer,
 // somebody else has scaled.
-func (r *reader) settled(ctx context.Context, of name) (*sight, error) {
+func (r *clusterReader) readSettled(ctx context.Context, of autoscalerName) (*reading, error) {
 	for look := 1; ; look++ {
 		r.unknown = nil
-		seen, err := r.look(ctx, of)
-		if err != nil || look == looks || seen.Scale.Replicas == seen.hpa.Status.DesiredReplicas {
+		seen, err := r.readOnce(ctx, of)
+		if err != nil || look == maxReads || seen.Scale.Replicas == seen.hpa.Status.DesiredReplicas {
 			return seen, err
 		}
 		select {
@@ -105,31 +105,34 @@ func (r *reader) settled(ctx context.Context, of name) (*sight, error) {
 	}
 }
 
-func (r *reader) look(ctx context.Context, of name) (*sight, error) {
+func (r *clusterReader) readOnce(ctx context.Context, of autoscalerName) (*reading, error) {
 	h, err := r.autoscaler(ctx, of)
 	if err != nil {
 		if apierrors.IsNotFound(err) {
-			err = exit.With(codeNotFound, err)
+			err = exit.WithCode(codeNotFound, err)
 		}
 		return nil, err
 	}
-	seen := &sight{hpa: h}
-	if seen.Situated, err = autoscaler.Situate(h); err != nil {
+	seen := &reading{hpa: h}
+	if seen.Resolved, err = autoscaler.ResolveHPA(h); err != nil {
 		return nil, fmt.Errorf("read HorizontalPodAutoscaler %s/%s: %w", h.Namespace, h.Name, err)
 	}
 	seen.Now = time.Now()
-	r.owner(ctx, h, &seen.Situated)
-	seen.selector = r.scale(ctx, h, &seen.Situated)
+	r.owner(ctx, h, &seen.Resolved)
+	seen.selector = r.scale(ctx, h, &seen.Resolved)
 	return seen, nil
 }
 
-// note adds what could not be read.
-func (r *reader) note(format string, args ...any) {
+// note records what could not be read.
+func (r *clusterReader) note(format string, args ...any) {
 	r.unknown = append(r.unknown, fmt.Sprintf(format, args...))
 }
 
 // autoscaler reads the HPA, or the one that KEDA makes of a ScaledObject.
-func (r *reader) autoscaler(ctx context.Context, of name) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (r *clusterReader) autoscaler(
+	ctx context.Context,
+	of autoscalerName,
+) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	if of.kind != kindScaledObject {
 		return r.hpa(ctx, of.name)
 	}
@@ -143,13 +146,17 @@ func (r *reader) autoscaler(ctx context.Context, of name) (*autoscalingv2.Horizo
 	}
 	h, err := r.hpa(ctx, made)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("KEDA has made no HPA of ScaledObject %s/%s, or it is paused: look at its conditions "+
-			"(%w)", r.namespace, of.name, err)
+		return nil, fmt.Errorf(
+			"KEDA has created no HPA for ScaledObject %s/%s, or it is paused: check its conditions (%w)",
+			r.namespace,
+			of.name,
+			err,
+		)
 	}
 	return h, err
 }
 
-func (r *reader) hpa(ctx context.Context, of string) (*autoscalingv2.HorizontalPodAutoscaler, error) {
+func (r *clusterReader) hpa(ctx context.Context, of string) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	h, err := r.clients.AutoscalingV2().HorizontalPodAutoscalers(r.namespace).Get(ctx, of, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read HorizontalPodAutoscaler %s/%s: %w", r.namespace, of, err)
@@ -158,46 +165,46 @@ func (r *reader) hpa(ctx context.Context, of string) (*autoscalingv2.HorizontalP
 }
 
 // scaledObject reads one of KEDA's.
-func (r *reader) scaledObject(ctx context.Context, of string) (*unstructured.Unstructured, error) {
+func (r *clusterReader) scaledObject(ctx context.Context, of string) (*unstructured.Unstructured, error) {
 	kind := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
 	return r.objects.Resource(kind).Namespace(r.namespace).Get(ctx, of, metav1.GetOptions{})
 }
 
 // owner finds the ScaledObject behind an HPA, and the Forecasts that its triggers name. KEDA calls the metric of trigger
 // 2 s2-….
-func (r *reader) owner(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Situated) {
-	owner := autoscaler.Owner(h)
+func (r *clusterReader) owner(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Resolved) {
+	owner := autoscaler.OwningScaledObject(h)
 	if owner == "" {
 		return
 	}
 	s.Owner = owner
 	object, err := r.scaledObject(ctx, owner)
 	if err != nil {
-		r.note("ScaledObject %s, so which Forecasts its triggers name: %s", owner, plainly(err))
+		r.note("ScaledObject %s, and so the Forecasts of its triggers: %s", owner, apiMessage(err))
 		return
 	}
-	forecasts := autoscaler.TriggersForecasts(object)
+	forecasts := autoscaler.TriggerForecasts(object)
 	for i := range s.Spec.Metrics {
 		trigger := 0
 		s.Sources[i].Forecast = ""
 		if _, err := fmt.Sscanf(s.Spec.Metrics[i].Name, "s%d-", &trigger); err == nil && trigger >= 0 &&
 			trigger < len(forecasts) {
-			s.Sources[i].Forecast, s.Sources[i].Sure = forecasts[trigger], true
+			s.Sources[i].Forecast, s.Sources[i].Certain = forecasts[trigger], true
 		}
 	}
 }
 
-// rivals are the other autoscalers of the same target.
-func (r *reader) rivals(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) []string {
+// otherAutoscalers are the other autoscalers of the same target.
+func (r *clusterReader) otherAutoscalers(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) []string {
 	var out []string
 	all, err := r.clients.AutoscalingV2().HorizontalPodAutoscalers(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		r.note("whether other HPAs scale the same target: %s", plainly(err))
+		r.note("other HPAs of the same target: %s", apiMessage(err))
 		return nil
 	}
 	for i := range all.Items {
 		other := &all.Items[i]
-		if other.Name != h.Name && same(other.Spec.ScaleTargetRef, h.Spec.ScaleTargetRef) {
+		if other.Name != h.Name && sameTarget(other.Spec.ScaleTargetRef, h.Spec.ScaleTargetRef) {
 			out = append(out, "HorizontalPodAutoscaler/"+other.Name)
 		}
 	}
@@ -205,14 +212,14 @@ func (r *reader) rivals(ctx context.Context, h *autoscalingv2.HorizontalPodAutos
 	return out
 }
 
-// same target, whatever the version of its API.
-func same(a, b autoscalingv2.CrossVersionObjectReference) bool {
+// sameTarget target, whatever the version of its API.
+func sameTarget(a, b autoscalingv2.CrossVersionObjectReference) bool {
 	return schema.FromAPIVersionAndKind(a.APIVersion, a.Kind).GroupKind() ==
 		schema.FromAPIVersionAndKind(b.APIVersion, b.Kind).GroupKind() && a.Name == b.Name
 }
 
-// plainly is an error in the server's words.
-func plainly(err error) string {
+// apiMessage is the server's message of an error.
+func apiMessage(err error) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Message != "" {
 		return status.Status().Message

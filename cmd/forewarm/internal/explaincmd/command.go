@@ -87,15 +87,15 @@ func New() *cobra.Command {
 	flags.Int32Var(&o.replicas, "replicas", unset, "with --file: number of replicas (default: the status's)")
 	flags.Int32Var(&o.ready, "ready", unset, "with --file: number of ready replicas (default: all)")
 	flags.StringVar(&o.leadTime, "lead-time", "",
-		"time from \"more replicas\" to \"ready\", where no Forecast says it: 5m")
+		"time from \"more replicas\" to \"ready\", if no Forecast has it: 5m")
 	for _, n := range []string{"replicas", "ready"} {
 		flags.Lookup(n).DefValue = "0" // So the help leaves it out: the words say what it is.
 	}
 	return cmd
 }
 
-// name is what is to be explained.
-type name struct {
+// autoscalerName is what is to be explained.
+type autoscalerName struct {
 	namespace string
 	// kind of autoscaler, empty where none was written.
 	kind string
@@ -120,15 +120,15 @@ func kindOf(text string) string {
 }
 
 // inFile is how a file's autoscalers are told apart: by name, and by kind where one was written.
-func (n name) inFile() string {
+func (n autoscalerName) inFile() string {
 	if n.kind == "" {
 		return n.name
 	}
 	return n.kind + "/" + n.name
 }
 
-// validate says everything that is wrong with a command line.
-func (o *options) validate(args []string) (of name, err error) {
+// validate returns every problem of a command line.
+func (o *options) validate(args []string) (of autoscalerName, err error) {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(args) == 1 {
@@ -160,14 +160,14 @@ func (o *options) validate(args []string) (of name, err error) {
 }
 
 // parseName reads [NAMESPACE/][KIND/]NAME. Of two parts the first is a kind where it is the name of one.
-func (o *options) parseName(text string) (name, error) {
+func (o *options) parseName(text string) (autoscalerName, error) {
 	parts := strings.Split(text, "/")
 	for _, p := range parts {
 		if p == "" || len(p) > 253 {
-			return name{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+			return autoscalerName{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
 		}
 	}
-	of := name{name: parts[len(parts)-1]}
+	of := autoscalerName{name: parts[len(parts)-1]}
 	switch len(parts) {
 	case 1:
 	case 2:
@@ -176,13 +176,13 @@ func (o *options) parseName(text string) (name, error) {
 		}
 	case 3:
 		if of.namespace, of.kind = parts[0], kindOf(parts[1]); of.kind == "" {
-			return name{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
+			return autoscalerName{}, fmt.Errorf("%.64q is not explained: write hpa/NAME or scaledobject/NAME", parts[1])
 		}
 	default:
-		return name{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
+		return autoscalerName{}, fmt.Errorf("%.200q is no HPA, write NAMESPACE/NAME", text)
 	}
 	if o.namespace != "" && of.namespace != "" && o.namespace != of.namespace {
-		return name{}, fmt.Errorf("%.200q is not in the namespace that --namespace names, leave one out", text)
+		return autoscalerName{}, fmt.Errorf("%.200q is not in the namespace of --namespace, leave one out", text)
 	}
 	of.namespace = cmp.Or(of.namespace, o.namespace)
 	return of, nil
@@ -200,8 +200,8 @@ func (o *options) lead() (time.Duration, error) {
 	return lead, nil
 }
 
-func (o *options) run(ctx context.Context, of name, in io.Reader, out io.Writer) error {
-	var situation *explain.Situation
+func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out io.Writer) error {
+	var situation *explain.Input
 	var err error
 	if o.file != "" {
 		situation, err = o.fromFile(ctx, of, in)
@@ -224,5 +224,5 @@ func (o *options) run(ctx context.Context, of name, in io.Reader, out io.Writer)
 		encoder.SetEscapeHTML(false)
 		return encoder.Encode(explanation)
 	}
-	return show(out, explanation)
+	return writeText(out, explanation)
 }

@@ -21,38 +21,38 @@ func warmPools() schema.GroupVersionResource {
 	return v1alpha1.GroupVersion().WithResource("warmpools")
 }
 
-// covers finds the warm pools that stand ready for the Forecasts behind the metrics, and counts which of the target's pods
+// readCovers finds the warm pools that stand ready for the Forecasts behind the metrics, and counts which of the target's pods
 // waited for a node all the same.
-func (r *reader) covers(ctx context.Context, selector string, s *autoscaler.Situated) {
+func (r *clusterReader) readCovers(ctx context.Context, selector string, s *autoscaler.Resolved) {
 	var covered []*explain.Forecast
 	for i := range s.Metrics {
 		if f := s.Metrics[i].Forecast; f != nil && f.LeadPool != "" {
 			covered = append(covered, f)
 		}
 	}
-	if len(covered) == 0 || !r.pools(ctx, covered) || selector == "" {
+	if len(covered) == 0 || !r.readPools(ctx, covered) || selector == "" {
 		return
 	}
 	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		r.note("whether pods of %s waited for a node: %s", s.Target, plainly(err))
+		r.note("the pods of %s that waited for a node: %s", s.Target, apiMessage(err))
 		return
 	}
 	for _, f := range covered {
 		for i := range pods.Items {
 			if f.Cover != nil {
-				count(f.Cover, &pods.Items[i], metav1.NewTime(s.Now))
+				countPod(f.Cover, &pods.Items[i], metav1.NewTime(s.Now))
 			}
 		}
 	}
 }
 
-// pools reads which of them cover the Forecasts, and says whether any does.
-func (r *reader) pools(ctx context.Context, forecasts []*explain.Forecast) (found bool) {
+// readPools reads which of them cover the Forecasts, and says whether any does.
+func (r *clusterReader) readPools(ctx context.Context, forecasts []*explain.Forecast) (found bool) {
 	list, err := r.objects.Resource(warmPools()).Namespace(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		if !apierrors.IsNotFound(err) {
-			r.note("which warm pool stands ready for the Forecast: %s", plainly(err))
+			r.note("the warm pool that covers the Forecast: %s", apiMessage(err))
 		}
 		return false
 	}
@@ -79,8 +79,8 @@ func coveredBy(pool *unstructured.Unstructured) []v1alpha1.Cover {
 	return status.Covered
 }
 
-// count takes in a pod of the target. What counts as waiting is what the lead times are measured by.
-func count(c *explain.Cover, p *corev1.Pod, now metav1.Time) {
+// countPod takes in a pod of the target. What counts as waiting is what the lead times are measured by.
+func countPod(c *explain.Cover, p *corev1.Pod, now metav1.Time) {
 	if p.DeletionTimestamp != nil || !c.Counts(p.CreationTimestamp.Time, now.Time) {
 		return
 	}

@@ -74,7 +74,7 @@ func TestCovers(t *testing.T) {
 		{"the lead time follows from no pool", "", []runtime.Object{pool("h100", covering)}, nil},
 	} {
 		kinds := map[schema.GroupVersionResource]string{warmPools(): "WarmPoolList"}
-		r := &reader{
+		r := &clusterReader{
 			namespace: "inference",
 			objects:   fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, c.pools...),
 			clients: clients.NewClientset(another, pod("before", 4*time.Hour, time.Hour), pod("quick", time.Hour,
@@ -82,10 +82,10 @@ func TestCovers(t *testing.T) {
 				5*time.Second, 0)),
 		}
 		f := &explain.Forecast{Name: "llama", LeadPool: c.rests}
-		s := &autoscaler.Situated{Situation: explain.Situation{
+		s := &autoscaler.Resolved{Input: explain.Input{
 			Now: noon(), Target: "Deployment/llama", Metrics: []explain.Metric{{Forecast: f}, {}},
 		}}
-		r.covers(t.Context(), "app=llama", s)
+		r.readCovers(t.Context(), "app=llama", s)
 		if diff := cmp.Diff(c.want, f.Cover); diff != "" || len(r.unknown) > 0 {
 			t.Errorf("%s: %s%s", c.name, fmt.Sprint(r.unknown), diff)
 		}

@@ -1,3 +1,3 @@
-// Package explaincmd is the command that says why a HorizontalPodAutoscaler does what it does, from a cluster or from a
+// Package explaincmd is the command "explain": what a HorizontalPodAutoscaler computes and why, from a cluster or a
 // file.
 package explaincmd

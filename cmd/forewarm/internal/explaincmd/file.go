@@ -17,18 +17,18 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
 // fromFile reads the autoscaler of a file, and what the flags say of its metrics and replicas. What they leave out is
 // the status's, where the file has one.
-func (o *options) fromFile(ctx context.Context, of name, in io.Reader) (*explain.Situation, error) {
+func (o *options) fromFile(ctx context.Context, of autoscalerName, in io.Reader) (*explain.Input, error) {
 	data, err := o.read(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	s, err := autoscaler.SituateFile(o.file, data, of.inFile())
+	s, err := autoscaler.ResolveFile(o.file, data, of.inFile())
 	if err != nil {
 		return nil, err
 	}
@@ -36,38 +36,40 @@ func (o *options) fromFile(ctx context.Context, of name, in io.Reader) (*explain
 	if err := errors.Join(o.scale(&s), o.setValues(&s)); err != nil {
 		return nil, exit.Usage(err)
 	}
-	return &s.Situation, nil
+	return &s.Input, nil
 }
 
 func (o *options) read(ctx context.Context, in io.Reader) ([]byte, error) {
 	if o.file == "-" {
-		return files.ReadFrom(ctx, in, "stdin", strict.MaxFile)
+		return files.ReadFrom(ctx, in, "stdin", strictyaml.MaxFile)
 	}
-	return files.Read(ctx, o.file, strict.MaxFile)
+	return files.Read(ctx, o.file, strictyaml.MaxFile)
 }
 
 // scale fills in the replicas.
-func (o *options) scale(s *autoscaler.Situated) error {
+func (o *options) scale(s *autoscaler.Resolved) error {
 	at := o.replicas
 	if at == unset && s.Live != nil {
 		at = s.Live.Current
 	}
 	if at == unset {
-		return errors.New("how many replicas are there? The file has no status: add --replicas 12")
+		return errors.New(
+			"the number of replicas is missing, and the file has no status: add for example --replicas 12",
+		)
 	}
 	ready := o.ready
 	if ready == unset {
 		ready = at
 	}
 	if ready > at {
-		return fmt.Errorf("--ready %d is more than the %d replicas that there are", ready, at)
+		return fmt.Errorf("--ready %d is more than the %d replicas", ready, at)
 	}
 	s.Scale = explain.Scale{Replicas: at, Existing: at, Pods: at, Ready: ready}
 	return nil
 }
 
 // setValues fills in the readings: those of the flags, else of the status.
-func (o *options) setValues(s *autoscaler.Situated) error {
+func (o *options) setValues(s *autoscaler.Resolved) error {
 	given, err := o.byName(s)
 	if err != nil {
 		return err
@@ -86,18 +88,18 @@ func (o *options) setValues(s *autoscaler.Situated) error {
 		missing = append(missing, fmt.Sprintf("--value %s=180", m.Name))
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("what are its metrics? Add %s", strings.Join(missing, " "))
+		return fmt.Errorf("values of metrics are missing: add %s", strings.Join(missing, " "))
 	}
 	return nil
 }
 
 // byName are the values of the flags in milli-units. A value without a name is that of the only metric.
-func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
+func (o *options) byName(s *autoscaler.Resolved) (map[string]int64, error) {
 	names := make([]string, len(s.Spec.Metrics))
 	for i := range names {
 		names[i] = s.Spec.Metrics[i].Name
 	}
-	listed := listed(names, s.Foreign)
+	listed := listMetrics(names, s.Uncomputed)
 	if len(names) == 0 && len(o.values) > 0 {
 		return nil, fmt.Errorf("--value %.64q: only External and Object metrics are computed, and the file's "+
 			"autoscaler has none%s", o.values[0], listed)
@@ -106,8 +108,12 @@ func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
 	for _, text := range o.values {
 		metric, value, named := cutLast(text)
 		if !named && len(names) != 1 {
-			return nil, fmt.Errorf("--value %.64q: the file's autoscaler has %d metrics that are computed%s, write "+
-				"NAME=VALUE", text, len(names), listed)
+			return nil, fmt.Errorf(
+				"--value %.64q: the file's autoscaler has %d metrics that are computed%s, write NAME=VALUE",
+				text,
+				len(names),
+				listed,
+			)
 		}
 		if !named {
 			metric = names[0]
@@ -128,8 +134,8 @@ func (o *options) byName(s *autoscaler.Situated) (map[string]int64, error) {
 	return given, nil
 }
 
-// listed are the metrics by their names, and those that are not computed with their types.
-func listed(names []string, foreign []explain.Foreign) string {
+// listMetrics are the metrics by their names, and those that are not computed with their types.
+func listMetrics(names []string, foreign []explain.UncomputedMetric) string {
 	var parts, others []string
 	if len(names) > 0 {
 		parts = append(parts, strings.Join(names, ", "))
@@ -167,13 +173,13 @@ func parseValue(text string) (int64, error) {
 		return 0, wrong
 	}
 	if v := q.AsApproximateFloat64(); !(math.Abs(v) < most) {
-		return 0, fmt.Errorf("--value %.64q is beyond what the metrics API can say, %.3g", text, float64(most))
+		return 0, fmt.Errorf("--value %.64q is above the largest value of the metrics API, %.3g", text, float64(most))
 	}
 	return q.MilliValue(), nil
 }
 
 // byStatus is a metric's value by the HPA's status, in milli-units: the status has an AverageValue over the replicas.
-func byStatus(s *autoscaler.Situated, i int) (milli int64, found bool) {
+func byStatus(s *autoscaler.Resolved, i int) (milli int64, found bool) {
 	if s.Live == nil || i >= len(s.Live.Readings) || s.Live.Readings[i] == nil {
 		return 0, false
 	}

@@ -15,7 +15,7 @@ import (
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
@@ -24,70 +24,70 @@ import (
 
 // forecast reads the outlook of the Forecast that a metric may name; nil where there is no such Forecast, and the metric
 // is somebody else's.
-func (r *reader) forecast(ctx context.Context, from *autoscaler.Source) *explain.Forecast {
+func (r *clusterReader) forecast(ctx context.Context, from *autoscaler.Source) *explain.Forecast {
 	var o inspect.Outlook
-	err := r.ask(ctx, &o, "", nil, inspect.GroupName, inspect.Version,
+	err := r.get(ctx, &o, "", nil, inspect.GroupName, inspect.Version,
 		"namespaces", r.namespace, inspect.Resource, from.Forecast)
 	switch {
-	case apierrors.IsNotFound(err) && !from.Sure:
+	case apierrors.IsNotFound(err) && !from.Certain:
 		return nil
 	case err != nil:
-		r.note("the outlook of Forecast %s: %s", from.Forecast, plainly(err))
-		return &explain.Forecast{Name: from.Forecast, Missing: plainly(err)}
+		r.note("the outlook of Forecast %s: %s", from.Forecast, apiMessage(err))
+		return &explain.Forecast{Name: from.Forecast, Missing: apiMessage(err)}
 	}
 	f := ofOutlook(&o.Status)
 	f.Name = from.Forecast
-	asked := selection(from)
-	f.Selected = words(asked)
-	f.Behind = f.Behind || asked["serve"] == "shadow"
+	asked := selectorLabels(from)
+	f.Selector = joinLabels(asked)
+	f.Shadow = f.Shadow || asked["serve"] == "shadow"
 	return f
 }
 
 // ofOutlook is what an explanation takes from an outlook.
 func ofOutlook(s *inspect.OutlookStatus) *explain.Forecast {
 	f := &explain.Forecast{
-		State: snapshot.State(s.State), Unit: s.Unit, Observed: known(s.Observed), Served: known(s.Served),
-		Asked: asked(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source,
+		State: snapshot.State(s.State), Unit: s.Unit, Observed: valueOrNaN(s.Observed), Served: valueOrNaN(s.Served),
+		Goal: goalText(s), Lead: s.LeadTime.Duration.Duration, LeadSource: s.LeadTime.Source,
 		LeadPool: s.LeadTime.WarmPool, Window: s.Window.Duration, Reason: strings.TrimSuffix(s.Reason, "."),
-		Peak: math.NaN(), Highest: math.NaN(), Behind: s.Serve == string(decide.Shadow),
-		Steepest: steepest(s.Recent, s.LeadTime.Duration.Duration),
+		Peak: math.NaN(), Highest: math.NaN(), Shadow: s.Serve == string(decide.Shadow),
+		Steepest: steepestRise(s.Recent, s.LeadTime.Duration.Duration),
 	}
 	for i := range s.Path {
-		f.Peak = trailing.Most(f.Peak, known(s.Path[i].Point))
+		f.Peak = trailing.MaxKnown(f.Peak, valueOrNaN(s.Path[i].Point))
 	}
 	for i := range s.Recent {
-		f.Highest = trailing.Most(f.Highest, known(s.Recent[i].Observed))
+		f.Highest = trailing.MaxKnown(f.Highest, valueOrNaN(s.Recent[i].Observed))
 	}
-	f.Saturated = plateau(s.Repairs)
+	f.Saturated = saturatedPeriod(s.Classifications)
 	for _, c := range s.Conditions {
 		switch {
 		case c.Type == snapshot.ConditionReady:
-			f.Ready = strings.TrimSuffix(c.Message, ".")
+			f.ReadyMessage = strings.TrimSuffix(c.Message, ".")
 		case c.Type == snapshot.ConditionSaturated && c.Status == metav1.ConditionTrue:
 			f.Saturated = strings.TrimSuffix(c.Message, ".")
 		}
 	}
-	if s.Outcome != nil && outcome.Verdict(s.Outcome.Verdict) == outcome.AtMaxReplicas {
-		f.AtMax = strings.TrimSuffix(s.Outcome.Words, ".")
+	if s.Objective != nil && objective.Verdict(s.Objective.Verdict) == objective.AtMaxReplicas {
+		f.AtMaxReplicas = strings.TrimSuffix(s.Objective.Message, ".")
 	}
 	return f
 }
 
-// plateau is the newest time within the day at which the demand was no less than what was seen; empty where there was none.
-func plateau(repairs []inspect.Repair) string {
+// saturatedPeriod is the newest time within the day at which the demand was no less than what was seen; empty where there was none.
+func saturatedPeriod(repairs []inspect.Classification) string {
 	for _, r := range slices.Backward(repairs) {
-		if r.Kind == classify.LowerBound.String() {
+		if r.Kind == classify.Censored.String() {
 			const clock = "15:04"
 			return fmt.Sprintf("from %s to %s UTC: %s", r.From.UTC().Format(clock), r.To.UTC().Format(clock),
-				strings.TrimSuffix(r.Why, "."))
+				strings.TrimSuffix(r.Message, "."))
 		}
 	}
 	return ""
 }
 
-// asked is what the served value is to keep.
-func asked(s *inspect.OutlookStatus) string {
-	share := func(v float64) string { return number(&v) }
+// goalText is what the served value is to keep.
+func goalText(s *inspect.OutlookStatus) string {
+	share := func(v float64) string { return formatNumber(&v) }
 	switch {
 	case s.Late != nil:
 		return "late " + share(*s.Late*100) + "%"
@@ -99,20 +99,20 @@ func asked(s *inspect.OutlookStatus) string {
 	return ""
 }
 
-func known(v *float64) float64 {
+func valueOrNaN(v *float64) float64 {
 	if v == nil {
 		return math.NaN()
 	}
 	return *v
 }
 
-// steepest is the largest rise of a demand within a time; of NaN where it never rose.
-func steepest(recent []inspect.Sample, within time.Duration) explain.Rise {
+// steepestRise is the largest rise of a demand within a time; of NaN where it never rose.
+func steepestRise(recent []inspect.Sample, within time.Duration) explain.Rise {
 	largest := explain.Rise{From: math.NaN(), To: math.NaN()}
 	for i := range recent {
-		from := known(recent[i].Observed)
+		from := valueOrNaN(recent[i].Observed)
 		for j := i + 1; j < len(recent) && recent[j].Time.Sub(recent[i].Time.Time) <= within; j++ {
-			to := known(recent[j].Observed)
+			to := valueOrNaN(recent[j].Observed)
 			if rise := to - from; rise > 0 && !(rise <= largest.To-largest.From) {
 				largest = explain.Rise{From: from, To: to}
 			}
@@ -121,8 +121,8 @@ func steepest(recent []inspect.Sample, within time.Duration) explain.Rise {
 	return largest
 }
 
-// selection is the view of the Forecast that a metric asks for.
-func selection(from *autoscaler.Source) map[string]string {
+// selectorLabels is the view of the Forecast that a metric asks for.
+func selectorLabels(from *autoscaler.Source) map[string]string {
 	var selector *metav1.LabelSelector
 	switch {
 	case from.Metric == nil:
@@ -140,7 +140,7 @@ func selection(from *autoscaler.Source) map[string]string {
 	return all
 }
 
-func words(asked map[string]string) string {
+func joinLabels(asked map[string]string) string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(asked)) {
 		out = append(out, key+"="+asked[key])

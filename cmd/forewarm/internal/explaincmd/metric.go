@@ -21,17 +21,17 @@ import (
 )
 
 // metric reads one metric and the Forecast behind it. One that the user may not read is taken from the HPA's status.
-func (r *reader) metric(ctx context.Context, s *autoscaler.Situated, i int) {
+func (r *clusterReader) metric(ctx context.Context, s *autoscaler.Resolved, i int) {
 	m, from := &s.Spec.Metrics[i], &s.Sources[i]
 	values, group, err := r.values(ctx, from.Metric)
 	read := explain.Metric{Reading: hpa.Reading{Values: values}, From: group}
 	if err != nil {
-		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(plainly(err))}}
+		read = explain.Metric{Reading: hpa.Reading{Err: errors.New(apiMessage(err))}}
 	}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		if milli, found := byStatus(s, i); found {
 			read = explain.Metric{Reading: hpa.Reading{Values: []int64{milli}}, From: "the HPA's status"}
-			r.note("metric %s, so the HPA's status stands in: %s", m.Name, plainly(err))
+			r.note("metric %s, the HPA's status is used instead: %s", m.Name, apiMessage(err))
 		}
 	}
 	if from.Forecast != "" {
@@ -41,7 +41,10 @@ func (r *reader) metric(ctx context.Context, s *autoscaler.Situated, i int) {
 }
 
 // values reads a metric from the API that serves it, in milli-units.
-func (r *reader) values(ctx context.Context, m *autoscalingv2.MetricSpec) (values []int64, group string, err error) {
+func (r *clusterReader) values(
+	ctx context.Context,
+	m *autoscalingv2.MetricSpec,
+) (values []int64, group string, err error) {
 	if m.External != nil {
 		values, err = r.external(ctx, m.External)
 		return values, external.SchemeGroupVersion.Group, err
@@ -50,9 +53,9 @@ func (r *reader) values(ctx context.Context, m *autoscalingv2.MetricSpec) (value
 	return values, custom.SchemeGroupVersion.Group, err
 }
 
-func (r *reader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
+func (r *clusterReader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSource) ([]int64, error) {
 	var list external.ExternalMetricValueList
-	err := r.ask(ctx, &list, "labelSelector", m.Metric.Selector, "external.metrics.k8s.io",
+	err := r.get(ctx, &list, "labelSelector", m.Metric.Selector, "external.metrics.k8s.io",
 		external.SchemeGroupVersion.Version, "namespaces", r.namespace, m.Metric.Name)
 	if err != nil {
 		return nil, err
@@ -67,7 +70,7 @@ func (r *reader) external(ctx context.Context, m *autoscalingv2.ExternalMetricSo
 	return values, nil
 }
 
-func (r *reader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource) ([]int64, error) {
+func (r *clusterReader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource) ([]int64, error) {
 	of := m.DescribedObject
 	kind := schema.FromAPIVersionAndKind(of.APIVersion, of.Kind)
 	mapping, err := r.mapper.RESTMapping(kind.GroupKind())
@@ -77,7 +80,7 @@ func (r *reader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource
 	var list custom.MetricValueList
 	for _, version := range []string{custom.SchemeGroupVersion.Version, "v1beta1"} {
 		// Both versions have a value, and nothing else is read.
-		err = r.ask(ctx, &list, "metricLabelSelector", m.Metric.Selector, custom.SchemeGroupVersion.Group, version,
+		err = r.get(ctx, &list, "metricLabelSelector", m.Metric.Selector, custom.SchemeGroupVersion.Group, version,
 			"namespaces", r.namespace, mapping.Resource.GroupResource().String(), of.Name, m.Metric.Name)
 		if err == nil || !apierrors.IsNotFound(err) {
 			break
@@ -92,13 +95,13 @@ func (r *reader) object(ctx context.Context, m *autoscalingv2.ObjectMetricSource
 	return []int64{milliOf(&list.Items[0].Value)}, nil
 }
 
-// ask reads an object of an aggregated API.
-func (r *reader) ask(
+// get reads an object of an aggregated API.
+func (r *clusterReader) get(
 	ctx context.Context, into any, parameter string, selector *metav1.LabelSelector, path ...string,
 ) error {
 	for _, part := range path {
 		if part == "" || part == "." || part == ".." || strings.Contains(part, "/") {
-			return fmt.Errorf("%.64q is no name that an API can be asked for", part)
+			return fmt.Errorf("%.64q cannot be part of an API path", part)
 		}
 	}
 	request := r.clients.Discovery().RESTClient().Get().AbsPath(append([]string{"/apis"}, path...)...)
@@ -119,7 +122,7 @@ func (r *reader) ask(
 		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("%s answers what cannot be read: %w", path[0], err)
+		return fmt.Errorf("the answer of %s cannot be decoded: %w", path[0], err)
 	}
 	return nil
 }

@@ -18,14 +18,14 @@ import (
 
 // scale reads the scale sub-resource of the target, and returns its selector. Where it cannot be read the HPA's status
 // stands in.
-func (r *reader) scale(
-	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Situated,
+func (r *clusterReader) scale(
+	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler, s *autoscaler.Resolved,
 ) (selector string) {
 	scale, err := r.readScale(ctx, h)
 	if err != nil {
 		n := h.Status.CurrentReplicas
 		s.Scale = explain.Scale{Replicas: n, Existing: n, Pods: n, Ready: n}
-		r.note("the scale of %s, so the HPA's status stands in: %s", s.Target, plainly(err))
+		r.note("the scale of %s, the HPA's status is used instead: %s", s.Target, apiMessage(err))
 		return ""
 	}
 	n := scale.Status.Replicas
@@ -33,7 +33,7 @@ func (r *reader) scale(
 	return scale.Status.Selector
 }
 
-func (r *reader) readScale(
+func (r *clusterReader) readScale(
 	ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler,
 ) (*autoscalingv1.Scale, error) {
 	ref := h.Spec.ScaleTargetRef
@@ -52,7 +52,7 @@ func (r *reader) readScale(
 }
 
 // pods counts the target's pods where a metric asks how many are ready.
-func (r *reader) pods(ctx context.Context, selector string, s *autoscaler.Situated) {
+func (r *clusterReader) pods(ctx context.Context, selector string, s *autoscaler.Resolved) {
 	asked := false
 	for i := range s.Spec.Metrics {
 		asked = asked || s.Spec.Metrics[i].Type == hpa.Value
@@ -62,19 +62,19 @@ func (r *reader) pods(ctx context.Context, selector string, s *autoscaler.Situat
 	}
 	pods, err := r.clients.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		r.note("how many pods of %s are ready, so all are taken for it: %s", s.Target, plainly(err))
+		r.note("the ready pods of %s, all pods are assumed to be ready: %s", s.Target, apiMessage(err))
 		return
 	}
 	s.Scale.Pods, s.Scale.Ready = int32(min(len(pods.Items), math.MaxInt32)), 0
 	for i := range pods.Items {
-		if ready(&pods.Items[i]) {
+		if podReady(&pods.Items[i]) {
 			s.Scale.Ready++
 		}
 	}
 }
 
-// ready is what the HPA controller counts.
-func ready(p *corev1.Pod) bool {
+// podReady is what the HPA controller counts.
+func podReady(p *corev1.Pod) bool {
 	if p.Status.Phase != corev1.PodRunning {
 		return false
 	}

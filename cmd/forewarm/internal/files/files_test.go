@@ -79,7 +79,7 @@ func TestReadIsInterrupted(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheckFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		path string
 		want error
@@ -90,23 +90,23 @@ func TestCheck(t *testing.T) {
 		"a pipe":             {pipe(t), files.ErrNoFile},
 		"a file that is not": {filepath.Join(t.TempDir(), "none"), nil},
 	} {
-		if err := files.Check(c.path, 5); !errors.Is(err, c.want) {
+		if err := files.CheckFile(c.path, 5); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}
 }
 
-func TestWritable(t *testing.T) {
+func TestCheckWritable(t *testing.T) {
 	dir := t.TempDir()
 	fresh := filepath.Join(dir, "fresh")
-	if err := files.Writable(fresh); err != nil {
+	if err := files.CheckWritable(fresh); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(fresh); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the file that was tried is there: %v", err)
 	}
 	old := written(t, "as it was")
-	if err := files.Writable(old); err != nil {
+	if err := files.CheckWritable(old); err != nil {
 		t.Error(err)
 	}
 	if content, err := os.ReadFile(old); string(content) != "as it was" || err != nil {
@@ -116,7 +116,7 @@ func TestWritable(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "later"), link); err != nil {
 		t.Fatal(err)
 	}
-	if err := files.Writable(link); err != nil {
+	if err := files.CheckWritable(link); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(link); err != nil {
@@ -124,13 +124,13 @@ func TestWritable(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		dir:                                dir + " is a folder",
-		filepath.Join(dir, "none", "page"): "there is no folder " + filepath.Join(dir, "none"),
+		filepath.Join(dir, "none", "page"): "folder " + filepath.Join(dir, "none") + " does not exist",
 		filepath.Join(old, "page"):         "not a directory",
 		"/dev/full":                        "",
 		pipe(t):                            "",
 		files.Stdout:                       "",
 	} {
-		err := files.Writable(path)
+		err := files.CheckWritable(path)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}

@@ -1,5 +1,5 @@
-// Package files reads the files that a command line names, whole but no more than a limit, and tries those that are to be
-// written before any work is done for them.
+// Package files reads the files of a command line up to a size limit, and checks before the work that output files
+// can be written.
 package files
 
 import (
@@ -26,7 +26,7 @@ var ErrTooLarge = errors.New("larger than")
 // Read reads a file of up to so many bytes. It leaves a pipe to which nobody writes when the context ends, with the exit code
 // of an interruption.
 func Read(ctx context.Context, path string, most int64) ([]byte, error) {
-	return whileWaitedFor(ctx, path, func() ([]byte, error) {
+	return untilDone(ctx, path, func() ([]byte, error) {
 		file, err := os.Open(path)
 		if err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 
 // ReadFrom is Read of what is open already, by a name for errors.
 func ReadFrom(ctx context.Context, in io.Reader, name string, most int64) ([]byte, error) {
-	return whileWaitedFor(ctx, name, func() ([]byte, error) { return bounded(in, name, most) })
+	return untilDone(ctx, name, func() ([]byte, error) { return bounded(in, name, most) })
 }
 
 func bounded(in io.Reader, name string, most int64) ([]byte, error) {
@@ -50,11 +50,11 @@ func bounded(in io.Reader, name string, most int64) ([]byte, error) {
 }
 
 func tooLarge(name string, most int64) error {
-	return fmt.Errorf("%s is %w %d MiB, the most that is read: name another file", name, ErrTooLarge, most>>20)
+	return fmt.Errorf("%s is %w %d MiB, the limit: name another file", name, ErrTooLarge, most>>20)
 }
 
-// whileWaitedFor leaves the work behind when the context ends: a call that waits for a pipe cannot be ended.
-func whileWaitedFor(ctx context.Context, name string, read func() ([]byte, error)) ([]byte, error) {
+// untilDone leaves the work behind when the context ends: a call that waits for a pipe cannot be ended.
+func untilDone(ctx context.Context, name string, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		content []byte
 		err     error
@@ -67,7 +67,7 @@ func whileWaitedFor(ctx context.Context, name string, read func() ([]byte, error
 	select {
 	case <-ctx.Done():
 		err := fmt.Errorf("interrupted while reading %s: %w", name, context.Cause(ctx))
-		return nil, exit.With(exit.Interrupted, err)
+		return nil, exit.WithCode(exit.Interrupted, err)
 	case r := <-done:
 		return r.content, r.err
 	}
@@ -76,8 +76,8 @@ func whileWaitedFor(ctx context.Context, name string, read func() ([]byte, error
 // ErrNoFile is of what is there and is no file: a folder, a device or a pipe.
 var ErrNoFile = errors.New("is no regular file")
 
-// Check is for files that a library reads whole, perhaps again and again. What cannot be looked at is for the library to tell.
-func Check(path string, most int64) error {
+// CheckFile is for files that a library reads whole, perhaps again and again. What cannot be looked at is for the library to tell.
+func CheckFile(path string, most int64) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -93,11 +93,11 @@ func Check(path string, most int64) error {
 // Flag is a file by the flag that names it.
 type Flag struct{ Name, Path string }
 
-// CheckFlags is Check of the files that flags name, as errors do.
-func CheckFlags(most int64, flags ...Flag) error {
+// CheckFlagFiles is Check of the files that flags name, as errors do.
+func CheckFlagFiles(most int64, flags ...Flag) error {
 	var problems []error
 	for _, f := range flags {
-		if err := Check(f.Path, most); err != nil {
+		if err := CheckFile(f.Path, most); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", f.Name, err))
 		}
 	}

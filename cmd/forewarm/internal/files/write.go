@@ -12,11 +12,11 @@ import (
 // Stdout is the name of an output that goes to the standard output.
 const Stdout = "-"
 
-const shown = 0o644 // What a command writes is made to be shown.
+const fileMode = 0o644 // What a command writes is made to be shown.
 
-// Writable says why a file could not be written in the end. A file that is there stays as it is, one that is not does not
+// CheckWritable says why a file could not be written in the end. A file that is there stays as it is, one that is not does not
 // come to be.
-func Writable(path string) error {
+func CheckWritable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case path == Stdout:
@@ -28,9 +28,9 @@ func Writable(path string) error {
 	}
 	_, err = os.Lstat(path) // A link is there, also where it leads nowhere yet.
 	there := err == nil
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, shown)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, fileMode)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no folder %s", filepath.Dir(path))
+		return fmt.Errorf("folder %s does not exist", filepath.Dir(path))
 	}
 	if err != nil {
 		return err
@@ -48,5 +48,5 @@ func Write(path string, stdout io.Writer, content []byte) error {
 		_, err := stdout.Write(content)
 		return err
 	}
-	return os.WriteFile(path, content, shown)
+	return os.WriteFile(path, content, fileMode)
 }

@@ -24,7 +24,7 @@ type History struct {
 }
 
 // errEmpty says that there is a series and nothing in it.
-var errEmpty = errors.New("there is not one value in it")
+var errEmpty = errors.New("it has no values")
 
 // Read reads the history; the options must be valid. A trace named Stdin is read from in. Where the range of a Prometheus
 // has no end of its own it ends now.
@@ -47,14 +47,14 @@ func (o *Options) Read(ctx context.Context, in io.Reader, now time.Time, bar *pr
 	return h, nil
 }
 
-// About is a sentence about what was read.
-func (h History) About() string {
+// Describe is a sentence about what was read.
+func (h History) Describe() string {
 	const minute = "2006-01-02 15:04"
 	text := fmt.Sprintf(
 		"%s: %s in steps of %s",
 		printable.Line(h.Source),
-		Span(time.Duration(h.Len())*h.Step),
-		Span(h.Step),
+		FormatSpan(time.Duration(h.Len())*h.Step),
+		FormatSpan(h.Step),
 	)
 	if h.Start.Year() == 1970 { // Times that count from 0 are no dates.
 		return text
@@ -62,13 +62,13 @@ func (h History) About() string {
 	return text + fmt.Sprintf(", %s to %s UTC", h.Start.UTC().Format(minute), h.End().UTC().Format(minute))
 }
 
-// Span is a duration as people write it: in the largest unit of which it has two or more.
-func Span(d time.Duration) string {
+// FormatSpan is a duration as people write it: in the largest unit of which it has two or more.
+func FormatSpan(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
-		return humanize.Digits(d.Hours()/24, 3) + " days"
+		return humanize.Significant(d.Hours()/24, 3) + " days"
 	case d >= 2*time.Hour:
-		return humanize.Digits(d.Hours(), 3) + " hours"
+		return humanize.Significant(d.Hours(), 3) + " hours"
 	case d >= 2*time.Minute:
 		return fmt.Sprintf("%.3g minutes", d.Minutes())
 	case d == time.Minute:

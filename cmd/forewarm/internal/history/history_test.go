@@ -66,8 +66,8 @@ func TestTrace(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	const about = "load.csv, column a: 3 minutes in steps of a minute, 2026-01-05 00:00 to 2026-01-05 00:03 UTC"
-	if got.About() != about {
-		t.Errorf("%q, want %q", got.About(), about)
+	if got.Describe() != about {
+		t.Errorf("%q, want %q", got.Describe(), about)
 	}
 }
 
@@ -88,8 +88,8 @@ func TestTraceOnStdin(t *testing.T) {
 	if diff := cmp.Diff([]float64{5, 6}, got.Values); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got.About() != "stdin, column b: 20 s in steps of 10 s" {
-		t.Error(got.About())
+	if got.Describe() != "stdin, column b: 20 s in steps of 10 s" {
+		t.Error(got.Describe())
 	}
 }
 
@@ -128,12 +128,12 @@ func TestTraceErrors(t *testing.T) {
 		{"a wrong column", minutes, "b", `no column "b"; the value columns are a`},
 		{"an empty file", "", "", "the file is empty, want a header"},
 		{"no rows", "t,a\n", "", "0 rows, want at least 2"},
-		{"no values", "t,a\n0,\n60,\n", "", "load.csv, column a: there is not one value in it"},
+		{"no values", "t,a\n0,\n60,\n", "", "load.csv, column a: it has no values"},
 		{"unsorted", "t,a\n60,1\n0,1\n", "", "line 3: time 0 is not after that of line 2; sort the rows"},
 		{"a time twice", "t,a\n0,1\n60,1\n60,2\n", "", "line 4: time 60 is not after that of line 3"},
 		{"milliseconds", "t,a\n1767571200000,1\n1767571260000,2\n", "", "line 2, column 1: time 1767571200000"},
 		{"units mixed", "t,a\n0,1\n60,1\n120,1\n180,2k\n", "", `line 5, column a: value "2k": want a number`},
-		{"steps mixed", "t,a\n0,1\n60,1\n120,1\n150,2\n", "", "line 5: 2m30s after the first row, which is no multiple"},
+		{"steps mixed", "t,a\n0,1\n60,1\n120,1\n150,2\n", "", "line 5: 2m30s after the first row, which is not a multiple"},
 		{"negative demand", "t,a\n0,1\n60,-1\n", "", "line 3, column a: value -1: demand cannot be negative"},
 	} {
 		_, err := read(t.Context(), nil, "--trace", file(t, c.content), "--column", c.column)
@@ -153,23 +153,23 @@ func TestOptionErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"nothing", nil, []string{"there is no history to read: set --trace FILE.csv, or --prometheus URL"}},
+		{"nothing", nil, []string{"no history is given: set --trace FILE.csv, or --prometheus URL"}},
 		{"two sources", []string{"--trace", "a", "--prometheus", url}, []string{"two histories, keep one"}},
 		{
 			"a query of a trace",
 			[]string{"--trace", "a", "--query", "up", "--step", "1m"},
-			[]string{"--query says nothing of --trace", "--step says nothing of --trace"},
+			[]string{"--query does not apply to --trace", "--step does not apply to --trace"},
 		},
 		{
 			"a column of a query",
 			[]string{"--prometheus", url, "--query", "up", "--column", "a"},
-			[]string{"--column says nothing of --prometheus"},
+			[]string{"--column does not apply to --prometheus"},
 		},
 		{
 			"everything wrong at once",
 			[]string{"--prometheus", "ftp://x", "--range", "1m", "--end", "today", "--query-timeout", "0s"},
 			[]string{
-				"want http://HOST:PORT", "add --query", "--range 1m has no two steps of --step 1m", `--end "today" is no time`,
+				"want http://HOST:PORT", "add for example --query", "--range 1m is shorter than two steps of --step 1m", `--end "today" is no time`,
 				"--query-timeout 0s is not positive",
 			},
 		},
@@ -214,14 +214,14 @@ func TestPrometheus(t *testing.T) {
 		t.Errorf("the last value is %v, want 2875", last)
 	}
 	notes := []string{
-		"4 negative, 0 infinite and 0 samples beyond 1e+15 are treated as gaps", "5 of 2880 values are gaps",
+		"4 negative, 0 infinite and 0 samples above 1e+15 are treated as gaps", "5 of 2880 values are gaps",
 	}
 	if diff := cmp.Diff(notes, got.Notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	about := "sum(load) at " + url + ": 2 days in steps of a minute, 2026-02-27 12:01 to 2026-03-01 12:01 UTC"
-	if got.About() != about {
-		t.Errorf("%q, want %q", got.About(), about)
+	if got.Describe() != about {
+		t.Errorf("%q, want %q", got.Describe(), about)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestPrometheusIsInterrupted(t *testing.T) {
 	defer cancel()
 	url := serve(t, &historytest.Prometheus{Demand: counting, Stalls: 2})
 	_, err := read(ctx, nil, "--prometheus", url, "--query", "load", "--range", "5d")
-	if err == nil || !strings.Contains(err.Error(), "interrupted after 2 days of 5 days of history were read") {
+	if err == nil || !strings.Contains(err.Error(), "interrupted after reading 2 days of 5 days of history") {
 		t.Errorf("%v, want that it was interrupted, and where", err)
 	}
 }

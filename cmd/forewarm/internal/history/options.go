@@ -51,48 +51,51 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.End, "end", o.End, "end of the range, for example 2026-01-31T00:00:00Z (default now)")
 	flags.DurationVar(&o.Prometheus.Timeout, "query-timeout", o.Prometheus.Timeout,
 		"how long the Prometheus may take for one piece of the range")
-	cmdline.Prometheus(flags, &o.Prometheus)
+	cmdline.AddPrometheusFlags(flags, &o.Prometheus)
 }
 
-// Validate says everything that is wrong, each with what to write instead.
+// Validate returns every problem, each with what to write instead.
 func (o *Options) Validate() error {
 	switch {
 	case o.Trace == "" && o.Prometheus.URL == "":
-		return errors.New("there is no history to read: set --trace FILE.csv, or --prometheus URL with --query PROMQL")
+		return errors.New("no history is given: set --trace FILE.csv, or --prometheus URL with --query PROMQL")
 	case o.Trace != "" && o.Prometheus.URL != "":
 		return errors.New("--trace and --prometheus are two histories, keep one")
 	case o.Trace != "":
-		return o.Idle("--trace", func(name string) bool {
+		return o.RefuseFlags("--trace", func(name string) bool {
 			return strings.HasPrefix(name, "prometheus") || name == "query" || name == "range" || name == "step" ||
 				name == "end" || name == "query-timeout"
 		})
 	}
-	return errors.Join(o.validateQuery(), o.Idle("--prometheus", func(name string) bool { return name == "column" }))
+	return errors.Join(
+		o.validateQuery(),
+		o.RefuseFlags("--prometheus", func(name string) bool { return name == "column" }),
+	)
 }
 
 func (o *Options) validateQuery() error {
 	problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if strings.TrimSpace(o.Query) == "" {
-		wrong("--prometheus needs to know what to read, add --query 'sum(rate(requests_total[1m]))'")
+		wrong("--prometheus needs a query, add for example --query 'sum(rate(requests_total[1m]))'")
 	}
 	if o.Prometheus.Timeout <= 0 {
 		wrong("--query-timeout %s is not positive, write for example 30s", o.Prometheus.Timeout)
 	}
 	if o.Step <= 0 || o.Range < 2*o.Step {
-		wrong("--range %s has no two steps of --step %s, write for example 14d and 1m", o.Range, o.Step)
+		wrong("--range %s is shorter than two steps of --step %s, write for example 14d and 1m", o.Range, o.Step)
 	}
 	_, err := o.end(time.Time{})
 	problems = append(problems, err)
 	return errors.Join(problems...)
 }
 
-// Idle refuses flags that were set and say nothing of the history that is read: they were meant to.
-func (o *Options) Idle(source string, foreign func(name string) bool) error {
+// RefuseFlags refuses flags that were set and say nothing of the history that is read: they were meant to.
+func (o *Options) RefuseFlags(source string, foreign func(name string) bool) error {
 	var problems []error
 	o.flags.VisitAll(func(flag *pflag.Flag) { // Visit knows nothing of a set that these were added to.
 		if flag.Changed && foreign(flag.Name) {
-			problems = append(problems, fmt.Errorf("--%s says nothing of %s, leave it out", flag.Name, source))
+			problems = append(problems, fmt.Errorf("--%s does not apply to %s, leave it out", flag.Name, source))
 		}
 	})
 	return errors.Join(problems...)

@@ -41,7 +41,7 @@ func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time
 	h := History{Series: got, Source: fmt.Sprintf("%.200s at %s", o.Query, o.server())}
 	var dropped series.Dropped
 	for i, v := range h.Values {
-		h.Values[i] = series.Clean(v, &dropped)
+		h.Values[i] = series.CleanSample(v, &dropped)
 	}
 	if dropped.Any() {
 		h.Notes = append(h.Notes, dropped.String())
@@ -50,7 +50,7 @@ func (o *Options) readPrometheus(ctx context.Context, _ io.Reader, now time.Time
 }
 
 // server is its address without the secrets that may stand in it.
-func (o *Options) server() string { return prometheus.Redacted(o.Prometheus.URL) }
+func (o *Options) server() string { return prometheus.RedactedURL(o.Prometheus.URL) }
 
 // rangeQuery lies on whole steps since the epoch and ends with the last whole one.
 func (o *Options) rangeQuery(now time.Time) (refresh.Query, error) {
@@ -67,14 +67,20 @@ func (o *Options) rangeQuery(now time.Time) (refresh.Query, error) {
 // explain adds how far the reading came, and what to do where more of it was too much for the server.
 func (o *Options) explain(ctx context.Context, err error, read time.Duration) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted after %s of %s of history were read: %w", Span(read),
-			Span(time.Duration(o.Range)), context.Cause(ctx))
+		return fmt.Errorf("interrupted after reading %s of %s of history: %w", FormatSpan(read),
+			FormatSpan(time.Duration(o.Range)), context.Cause(ctx))
 	}
-	slow := errors.Is(err, series.ErrUnavailable) && (read > 0 || errors.Is(err, prometheus.ErrSlow))
+	slow := errors.Is(err, series.ErrUnavailable) && (read > 0 || errors.Is(err, prometheus.ErrTimeout))
 	if !slow && !errors.Is(err, series.ErrTooLarge) {
 		return err // Where nothing is answered at all, or the query is at fault, less of it would not help.
 	}
-	return fmt.Errorf("%s of %s of history were read, then %w; where the server is slow, ask for less with a shorter "+
-		"--range or a larger --step (now %s), or wait longer with --query-timeout (now %s)",
-		Span(read), Span(time.Duration(o.Range)), err, o.Step, o.Prometheus.Timeout)
+	return fmt.Errorf(
+		"%s of %s of history were read, then %w; if the server is slow, read less with a shorter --range "+
+			"or a larger --step (now %s), or wait longer with --query-timeout (now %s)",
+		FormatSpan(read),
+		FormatSpan(time.Duration(o.Range)),
+		err,
+		o.Step,
+		o.Prometheus.Timeout,
+	)
 }

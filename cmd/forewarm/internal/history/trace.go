@@ -43,7 +43,7 @@ func (o *Options) readTrace(ctx context.Context, in io.Reader, _ time.Time, bar 
 		}
 		column = columns[0]
 	}
-	series, err := trace.Read(bytes.NewReader(content), column)
+	series, err := trace.ReadColumn(bytes.NewReader(content), column)
 	if err != nil {
 		return History{}, fmt.Errorf("%s: %w", name, err)
 	}
@@ -59,7 +59,7 @@ func (o *Options) content(ctx context.Context, in io.Reader) (content []byte, er
 	}
 	switch {
 	case errors.Is(err, files.ErrTooLarge):
-		return nil, fmt.Errorf("trace: %w, or keep the column that is wanted, or a coarser step", err)
+		return nil, fmt.Errorf("trace: %w, keep only the column that is needed, or use a coarser step", err)
 	case err != nil:
 		return nil, fmt.Errorf("trace: %w", err)
 	}

@@ -11,16 +11,16 @@ import (
 
 const (
 	chartHeight = 14
-	// mostColumns bounds the chart, whatever the terminal.
-	mostColumns = 160
-	// leastPast is shown of the past, and more where the forecast reaches far.
-	leastPast = 3 * time.Hour
+	// maxColumns bounds the chart's width on a wide terminal.
+	maxColumns = 160
+	// minPast is the least past that is shown; a long forecast shows more.
+	minPast = 3 * time.Hour
 )
 
-// chart draws the recent demand, what was and is served, and the path ahead, on one axis of time; empty where there is
-// nothing to draw.
+// chart draws the recent demand, the served values, and the path ahead, on one time axis; empty where there is nothing
+// to draw.
 func (v *view) chart(s *inspect.OutlookStatus, now time.Time) string {
-	axis, ok := newAxis(s, now, chart.Columns(v.width, mostColumns))
+	axis, ok := newAxis(s, now, chart.CurveColumns(v.width, maxColumns))
 	if !ok {
 		return ""
 	}
@@ -50,7 +50,7 @@ type axis struct {
 	columns  int
 }
 
-// newAxis spans the path ahead and as much of the past as sets it off; false where there is no past.
+// newAxis spans the path ahead and a multiple of it in the past; false where there is no past.
 func newAxis(s *inspect.OutlookStatus, now time.Time, columns int) (axis, bool) {
 	if len(s.Recent) == 0 || now.IsZero() {
 		return axis{}, false
@@ -59,7 +59,7 @@ func newAxis(s *inspect.OutlookStatus, now time.Time, columns int) (axis, bool) 
 	if n := len(s.Path); n > 0 && s.Path[n-1].Time.After(a.to) {
 		a.to = s.Path[n-1].Time.Time
 	}
-	a.from = now.Add(-max(leastPast, 4*a.to.Sub(now)))
+	a.from = now.Add(-max(minPast, 4*a.to.Sub(now)))
 	if first := s.Recent[0].Time.Time; first.After(a.from) {
 		a.from = first
 	}
@@ -80,7 +80,7 @@ func (a axis) clock(seconds float64) string {
 	return at.Format("15:04")
 }
 
-// means are the values of each column on average, NaN where there are none; fill adds one from a column to another.
+// means are the mean values of each column, NaN where there are none; fill adds a value to a range of columns.
 func (a axis) means(draw func(fill func(first, last int, value *float64))) []float64 {
 	total, n := make([]float64, a.columns), make([]float64, a.columns)
 	draw(func(first, last int, value *float64) {
@@ -90,12 +90,12 @@ func (a axis) means(draw func(fill func(first, last int, value *float64))) []flo
 		}
 	})
 	for i := range total {
-		total[i] /= n[i] // 0/0 is NaN: nothing is drawn.
+		total[i] /= n[i] // 0/0 is NaN, which is not drawn.
 	}
 	return total
 }
 
-// observed is the recent demand; a sample that is wider than a column fills all of its columns.
+// observed is the recent demand; a step that is wider than a column fills all of its columns.
 func (a axis) observed(recent []inspect.Sample) []float64 {
 	return a.means(func(fill func(first, last int, value *float64)) {
 		if len(recent) < 2 {
@@ -108,7 +108,7 @@ func (a axis) observed(recent []inspect.Sample) []float64 {
 	})
 }
 
-// path is a part of the forecast, joined over columns between two of its steps.
+// path is one line of the forecast; columns between two of its steps are filled.
 func (a axis) path(path []inspect.PathStep, part func(*inspect.PathStep) *float64) []float64 {
 	return a.means(func(fill func(first, last int, value *float64)) {
 		before := -1
@@ -124,7 +124,7 @@ func (a axis) path(path []inspect.PathStep, part func(*inspect.PathStep) *float6
 	})
 }
 
-// served is each value that was served until the next one, and the one of now over its window.
+// served is each served value until the next one, and the current one over its lead window.
 func (a axis) served(s *inspect.OutlookStatus, now time.Time) []float64 {
 	return a.means(func(fill func(first, last int, value *float64)) {
 		for i := range s.Past {

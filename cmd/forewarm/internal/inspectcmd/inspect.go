@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/outlooks"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectclient"
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -25,15 +25,15 @@ const (
 const about = `Inspect shows what Forewarm observes, forecasts and serves: a table of all Forecasts, or one of them in full with a
 chart of the recent demand, the served value and the forecast ahead.
 
-It asks the server of --server (a standalone Forewarm or a kubectl proxy; no credentials are sent), or the cluster of
-the kubeconfig, as kubectl does. Without --namespace it shows all namespaces of such a server, or the kubeconfig's
-namespace of a cluster.
+It reads from --server (a standalone Forewarm or a kubectl proxy; no credentials are sent), or from the cluster of the
+kubeconfig, as kubectl does. Without --namespace it shows all namespaces of --server, or the kubeconfig's namespace of a
+cluster.
 
 Exit codes:
-  0  all that is shown is serving
+  0  all Forecasts shown are serving
   1  wrong usage, or the server cannot be reached or refuses
-  2  there is no such Forecast, or none at all
-  3  at least one is not serving: it is Stale, Pending or Invalid`
+  2  there is no such Forecast, or no Forecast at all
+  3  at least one Forecast is not serving: it is Stale, Pending or Invalid`
 
 const examples = `  forewarm inspect --server http://127.0.0.1:8080
   forewarm inspect --server http://127.0.0.1:8080 demo/requests
@@ -42,7 +42,7 @@ const examples = `  forewarm inspect --server http://127.0.0.1:8080
 
 // options are the flags.
 type options struct {
-	outlooks.Connection
+	inspectclient.Connection
 
 	namespace string
 	all       bool
@@ -73,11 +73,11 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// validate says everything that is wrong with a command line.
+// validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
 	problems := []error{o.Connection.Validate()}
 	if o.all && o.namespace != "" {
-		problems = append(problems, errors.New("--all-namespaces excludes --namespace, keep one"))
+		problems = append(problems, errors.New("--all-namespaces contradicts --namespace: keep one"))
 	}
 	if len(args) == 1 {
 		problems = append(problems, o.validateName(args[0]))
@@ -89,13 +89,13 @@ func (o *options) validateName(arg string) error {
 	namespace, name, slash := strings.Cut(arg, "/")
 	switch {
 	case slash && (namespace == "" || name == "" || strings.Contains(name, "/")), arg == "":
-		return fmt.Errorf("%.200q is no Forecast, write NAMESPACE/NAME or NAME", arg)
+		return fmt.Errorf("%.200q is not a Forecast's name: write NAMESPACE/NAME or NAME", arg)
 	case slash && o.namespace != "" && namespace != o.namespace:
-		return fmt.Errorf("%.200q is not in the namespace that --namespace names, leave one out", arg)
+		return fmt.Errorf("%.200q contradicts --namespace: leave one out", arg)
 	case o.all:
-		return errors.New("--all-namespaces is for the table, leave out the name or the flag")
+		return errors.New("--all-namespaces is for the table: leave out the name or the flag")
 	case !slash && o.namespace == "" && o.Server != "":
-		return fmt.Errorf("%.200q needs its namespace with --server, write NAMESPACE/%[1]s", arg)
+		return fmt.Errorf("%.200q needs its namespace with --server: write NAMESPACE/%[1]s", arg)
 	}
 	return nil
 }
@@ -106,13 +106,13 @@ func (o *options) run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if len(args) == 1 {
-		return o.one(ctx, client, args[0], out)
+		return o.showOne(ctx, client, args[0], out)
 	}
-	return o.table(ctx, client, out)
+	return o.showAll(ctx, client, out)
 }
 
-// one shows one outlook in full.
-func (o *options) one(ctx context.Context, c *outlooks.Client, arg string, out io.Writer) error {
+// showOne prints one outlook in full.
+func (o *options) showOne(ctx context.Context, c *inspectclient.Client, arg string, out io.Writer) error {
 	namespace, name, slash := strings.Cut(arg, "/")
 	if !slash {
 		namespace, name = o.namespace, arg
@@ -129,11 +129,11 @@ func (o *options) one(ctx context.Context, c *outlooks.Client, arg string, out i
 	} else {
 		err = newView(out).full(outlook, now)
 	}
-	return errors.Join(err, serving(*outlook))
+	return errors.Join(err, checkServing(*outlook))
 }
 
-// table shows all outlooks of the chosen namespaces.
-func (o *options) table(ctx context.Context, c *outlooks.Client, out io.Writer) error {
+// showAll prints all outlooks of the chosen namespaces.
+func (o *options) showAll(ctx context.Context, c *inspectclient.Client, out io.Writer) error {
 	namespace := o.namespace
 	if namespace == "" && !o.all && o.Server == "" {
 		namespace = c.Namespace
@@ -148,12 +148,12 @@ func (o *options) table(ctx context.Context, c *outlooks.Client, out io.Writer) 
 		err = newView(out).summary(list.Items, now)
 	}
 	if err == nil && len(list.Items) == 0 {
-		return exit.With(codeNotFound, fmt.Errorf("no Forecasts in %s", describe(namespace)))
+		return exit.WithCode(codeNotFound, fmt.Errorf("no Forecasts in %s", describeNamespace(namespace)))
 	}
-	return errors.Join(err, serving(list.Items...))
+	return errors.Join(err, checkServing(list.Items...))
 }
 
-func describe(namespace string) string {
+func describeNamespace(namespace string) string {
 	if namespace == "" {
 		return "any namespace"
 	}
@@ -161,14 +161,14 @@ func describe(namespace string) string {
 }
 
 func notFoundCode(err error) error {
-	if errors.Is(err, outlooks.ErrNotFound) {
-		return exit.With(codeNotFound, err)
+	if errors.Is(err, inspectclient.ErrNotFound) {
+		return exit.WithCode(codeNotFound, err)
 	}
 	return err
 }
 
-// serving is an error with its exit code that names the Forecasts that serve nothing, nil where all serve.
-func serving(shown ...inspect.Outlook) error {
+// checkServing returns an error with its exit code that names the Forecasts that are not serving; nil where all are.
+func checkServing(shown ...inspect.Outlook) error {
 	const most = 5
 	var not []string
 	for i := range shown {
@@ -183,7 +183,10 @@ func serving(shown ...inspect.Outlook) error {
 	if len(not) > most {
 		names += fmt.Sprintf(" and %d more", len(not)-most)
 	}
-	return exit.With(codeNotServing, fmt.Errorf("%d of %d not serving: %s", len(not), len(shown), names))
+	return exit.WithCode(
+		codeNotServing,
+		fmt.Errorf("%d of %d Forecasts are not serving: %s", len(not), len(shown), names),
+	)
 }
 
 func writeJSON(out io.Writer, object any) error {

@@ -8,61 +8,72 @@ import (
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
-// outcome is how the objective fares: in words, by autoscaler and by candidate.
-func (v *view) outcome(s *inspect.OutlookStatus) error {
-	o := s.Outcome
+// objective prints how well the objective is kept: in words, by autoscaler and by candidate.
+func (v *view) objective(s *inspect.OutlookStatus) error {
+	o := s.Objective
 	if o == nil {
-		if why := words.Uncalibrated(s); why != "" {
+		if why := words.UncalibratedMessage(s); why != "" {
 			fmt.Fprintf(v.out, "\nObjective: not calibrated: %s\n", why)
 		}
 		return nil
 	}
-	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", objective(o), o.Verdict)
-	for _, sentences := range []string{o.Words, o.Summary, o.WhyK, o.Why} {
+	fmt.Fprintf(v.out, "\nObjective: %s: %s\n", describeObjective(o), o.Verdict)
+	for _, sentences := range []string{o.Message, o.Summary, o.HeadroomReason, o.CandidateReason} {
 		if sentences != "" {
 			fmt.Fprintln(v.out, sentences)
 		}
 	}
-	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tK\tEXPECTED LATE", o.Scalings,
-		func(c *inspect.Scaling) []string {
-			return []string{c.By, quantity(c.Target, s.Unit), words.Replicas(c), number(c.K), lateShare(c.Expected)}
+	err := table(v, "\nAUTOSCALER\tA REPLICA SUSTAINS\tREPLICAS\tHEADROOM\tEXPECTED LATE", o.Autoscalers,
+		func(c *inspect.Autoscaler) []string {
+			return []string{
+				c.Name,
+				quantity(c.Target, s.Unit),
+				words.ReplicaRange(c),
+				number(c.Headroom),
+				lateShare(c.ExpectedLate),
+			}
 		})
 	if err != nil {
 		return err
 	}
-	return table(v, "\nCANDIDATE\tK\tEXPECTED LATE\tCOST\tNOTE", o.Candidates, func(c *inspect.CandidateCost) []string {
-		return []string{c.Name, number(c.K), lateShare(c.Late), number(c.Cost), costNote(o, c)}
+	const heads = "\nCANDIDATE\tHEADROOM\tEXPECTED LATE\tRELATIVE COST\tNOTE"
+	return table(v, heads, o.Candidates, func(c *inspect.CandidateCost) []string {
+		return []string{c.Name, number(c.Headroom), lateShare(c.Late), number(c.RelativeCost), costNote(o, c)}
 	})
 }
 
-// objective is what is asked, in words.
-func objective(o *inspect.Outcome) string {
+// describeObjective describes the objective.
+func describeObjective(o *inspect.Objective) string {
 	switch {
 	case o.CostRatio != nil:
-		cost := words.Ratio(*o.CostRatio)
-		return fmt.Sprintf("demand that waits longer than %s costs %s an idle replica", o.Wait.Duration, cost)
+		cost := words.FormatCostRatio(*o.CostRatio)
+		return fmt.Sprintf(
+			"demand that waits longer than %s costs %s as much as an idle replica",
+			o.Wait.Duration,
+			cost,
+		)
 	case o.Late != nil:
-		return fmt.Sprintf("at most %s waits longer than %s", humanize.Asked(*o.Late), o.Wait.Duration)
+		return fmt.Sprintf("at most %s waits longer than %s", humanize.ShareAsWritten(*o.Late), o.Wait.Duration)
 	}
 	return unknown
 }
 
-func costNote(o *inspect.Outcome, c *inspect.CandidateCost) string {
+func costNote(o *inspect.Objective, c *inspect.CandidateCost) string {
 	note := "meets it"
 	switch {
-	case o.CostRatio != nil && c.Serves:
-		return "serves"
-	case o.CostRatio != nil && c.Meets:
+	case o.CostRatio != nil && c.Selected:
+		return "selected"
+	case o.CostRatio != nil && c.MeetsObjective:
 		note = ""
 	case o.CostRatio != nil || c.Late == nil:
 		note = unknown
-	case !c.Meets:
+	case !c.MeetsObjective:
 		note = "misses it"
 	}
-	if c.Serves {
-		return "serves, " + note
+	if c.Selected {
+		return "selected, " + note
 	}
 	return note
 }
 
-func lateShare(v *float64) string { return humanize.Maybe(v, humanize.Late) }
+func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }

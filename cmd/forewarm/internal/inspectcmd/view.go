@@ -16,10 +16,10 @@ import (
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
-// unknown stands for a number that the server does not know.
+// unknown stands for an unknown number.
 const unknown = humanize.Unknown
 
-// Table writes one line for each outlook, for people; now is the time by which the age of data is told.
+// Table writes one line for each outlook, for people; now is the time for the age of data.
 func Table(out io.Writer, outlooks []inspect.Outlook, now time.Time) error {
 	return newView(out).summary(outlooks, now)
 }
@@ -31,16 +31,16 @@ type view struct {
 	color bool
 }
 
-// newView fits the terminal where there is one, else a page; colours are for terminals only.
+// newView has the width of the terminal, or of a page where there is none; only a terminal gets colours.
 func newView(out io.Writer) *view {
 	const page = 100
-	width, color := terminal.Canvas(out, page)
+	width, color := terminal.ColumnsAndColor(out, page)
 	return &view{out: out, width: width, color: color}
 }
 
 func (v *view) tabs() *tabwriter.Writer { return tabwriter.NewWriter(v.out, 0, 0, 3, ' ', 0) }
 
-// table writes a heading and a line of cells for each; nothing where there is none.
+// table writes a heading and a line of cells for each item; nothing where there is no item.
 func table[T any](v *view, heads string, all []T, cells func(*T) []string) error {
 	if len(all) == 0 {
 		return nil
@@ -64,26 +64,26 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time) error {
 		s := &o.Status
 		return []string{
 			o.Namespace, o.Name, s.State, number(s.Observed), number(s.Served), cmp.Or(s.Unit, unknown),
-			asked(s), words.Achieved(s), s.LeadTime.Duration.Duration.String(),
-			cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.Age(s, now),
+			asked(s), words.AchievedLateness(s), s.LeadTime.Duration.Duration.String(),
+			cmp.Or(s.Model, unknown), signed(s.Skill), percent(s.Coverage), words.SampleAge(s, now),
 		}
 	})
 }
 
-// full is one outlook with everything that is known about it.
+// full is one outlook with all of its fields.
 func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	s := &o.Status
 	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n\n", o.Namespace, o.Name, s.State, s.Reason)
 	facts := v.tabs()
 	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
 	fact("Workload", cmp.Or(s.Workload, unknown))
-	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.Age(s, now)))
+	fact("Observed", fmt.Sprintf("%s, newest sample %s old", quantity(s.Observed, s.Unit), words.SampleAge(s, now)))
 	fact("Served", fmt.Sprintf("%s, asked: %s", quantity(s.Served, s.Unit), asked(s)))
-	fact("Window", fmt.Sprintf("%s ahead, in steps of %s", s.Window.Duration, s.Step.Duration))
+	fact("Lead window", fmt.Sprintf("%s, in steps of %s", s.Window.Duration, s.Step.Duration))
 	fact("Lead time", fmt.Sprintf("%s (%s)", s.LeadTime.Duration.Duration, cmp.Or(s.LeadTime.Source, "source unknown")))
 	fact("Model", modelOf(s))
-	fact("Skill", signed(s.Skill)+" against the last value")
-	fact("Coverage", percent(s.Coverage)+" of past windows stayed within what is asked")
+	fact("Skill", signed(s.Skill)+" over the last value")
+	fact("Coverage", percent(s.Coverage)+" of past window peaks were at or below the forecast")
 	if s.Fallbacks > 0 {
 		fact("Fallbacks", fmt.Sprintf("%d steps since forewarm started", s.Fallbacks))
 	}
@@ -91,9 +91,13 @@ func (v *view) full(o *inspect.Outlook, now time.Time) error {
 		return err
 	}
 	if chart := v.chart(s, now); chart != "" {
-		fmt.Fprintf(terminal.Raw(v.out), "\n%s\n", chart) // Its colours are ours, and so is all of its text.
+		fmt.Fprintf(
+			terminal.Raw(v.out),
+			"\n%s\n",
+			chart,
+		) // Its colours and texts are our own, so they need no cleaning.
 	}
-	if err := v.outcome(s); err != nil {
+	if err := v.objective(s); err != nil {
 		return err
 	}
 	err := table(v, "\nCONDITION\tSTATUS\tREASON\tMESSAGE", s.Conditions, func(c *inspect.Condition) []string {
@@ -112,17 +116,17 @@ func modelOf(s *inspect.OutlookStatus) string {
 	return s.Model + ": " + s.ModelReason
 }
 
-// candidates are the models with their scores and what each says of the window, the chosen one marked.
+// candidates are the models with their scores and their forecasts of the window peak; the selected one is marked.
 func (v *view) candidates(s *inspect.OutlookStatus) error {
 	const heads = "\nMODEL\tTITLE\tLOSS\tSKILL\tCOVERAGE\tMEDIAN\t0.95\tNOTE"
 	return table(v, heads, s.Candidates, func(c *inspect.Candidate) []string {
 		note := c.Error
 		switch {
 		case note != "":
-		case c.Chosen:
-			note = "serves"
-		case c.Free:
-			note = "stands by"
+		case c.Selected:
+			note = "selected"
+		case c.Baseline:
+			note = "baseline"
 		default:
 			note = unknown
 		}
@@ -134,7 +138,7 @@ func (v *view) candidates(s *inspect.OutlookStatus) error {
 	})
 }
 
-// inWindow is a model's quantile over the lead window, nil where it has none.
+// inWindow is a model's quantile of the window peak, nil where it has none.
 func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64 {
 	for _, w := range c.Windows {
 		if q, ok := w.Quantiles[level]; ok && w.Horizon.Duration == window {
@@ -144,14 +148,13 @@ func inWindow(c *inspect.Candidate, window time.Duration, level string) *float64
 	return nil
 }
 
-// asked is what the served value is to keep: a quantile of the window's maximum, a share of late demand, or
-// what is cheapest at a cost ratio.
+// asked is what the served value must keep: a quantile of the window peak, a share of late demand, or the cost of late demand.
 func asked(s *inspect.OutlookStatus) string {
 	switch {
 	case s.Late != nil:
-		return "late " + humanize.Asked(*s.Late)
+		return "late " + humanize.ShareAsWritten(*s.Late)
 	case s.CostRatio != nil:
-		return "late costs " + words.Ratio(*s.CostRatio)
+		return "late costs " + words.FormatCostRatio(*s.CostRatio)
 	case s.Quantile != nil:
 		return "q " + strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
 	}
@@ -172,6 +175,6 @@ func signed(v *float64) string {
 	return fmt.Sprintf("%+.1f%%", *v*100)
 }
 
-func number(v *float64) string { return humanize.Maybe(v, humanize.Number) }
+func number(v *float64) string { return humanize.Optional(v, humanize.Number) }
 
-func percent(v *float64) string { return humanize.Maybe(v, humanize.Percent) }
+func percent(v *float64) string { return humanize.Optional(v, humanize.Percent) }

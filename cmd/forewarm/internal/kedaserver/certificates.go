@@ -10,8 +10,8 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 
-// certificates follow their files: a new connection is met with what they say now. Connections that are there go on. A file
-// that cannot be read, or a key that is not the certificate's (they are written one after the other), changes nothing.
+// certificates are reloaded when their files change; new connections use the newest, open ones continue. A file that
+// cannot be read, or a key that does not fit the certificate (they are written one after the other), changes nothing.
 type certificates struct {
 	serving   *dynamiccertificates.DynamicCertKeyPairContent
 	authority *dynamiccertificates.DynamicFileCAContent
@@ -22,24 +22,24 @@ type certificates struct {
 func openCertificates(o Options) (*certificates, error) {
 	serving, err := dynamiccertificates.NewDynamicServingContentFromFiles("keda", o.CertFile, o.KeyFile)
 	if err != nil {
-		return nil, fmt.Errorf("certificate of KEDA's scaler: %w", err)
+		return nil, fmt.Errorf("load the certificate of KEDA's scaler: %w", err)
 	}
 	authority, err := dynamiccertificates.NewDynamicCAContentFromFile("keda-client-ca", o.ClientCAFile)
 	if err != nil {
-		return nil, fmt.Errorf("authority of the clients of KEDA's scaler: %w", err)
+		return nil, fmt.Errorf("load the client certificate authority of KEDA's scaler: %w", err)
 	}
 	base := &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 		NextProtos: []string{"h2"},
-		// A resumed session would pass over the check of the client's certificate against the authorities of now.
+		// A resumed session would skip the check of the client's certificate against the current authorities.
 		SessionTicketsDisabled: true,
 	}
 	current := dynamiccertificates.NewDynamicServingCertificateController(base, authority, serving, nil, nil)
 	serving.AddListener(current)
 	authority.AddListener(current)
 	if err := current.RunOnce(); err != nil {
-		return nil, fmt.Errorf("certificates of KEDA's scaler: %w", err)
+		return nil, fmt.Errorf("load the certificates of KEDA's scaler: %w", err)
 	}
 	return &certificates{serving: serving, authority: authority, current: current}, nil
 }
@@ -53,8 +53,8 @@ func (c *certificates) follow(ctx context.Context) {
 	running.Wait()
 }
 
-// credentials ask for the configuration at each handshake.
-func (c *certificates) credentials() credentials.TransportCredentials { //nolint:ireturn // As the library has it.
+// credentials use the current certificates at each handshake.
+func (c *certificates) credentials() credentials.TransportCredentials { //nolint:ireturn // The library's type.
 	return credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS12, GetConfigForClient: c.current.GetConfigForClient,
 	})

@@ -16,11 +16,11 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
 
-// Options say where and to whom to serve.
+// Options configure the server.
 type Options struct {
-	// Address is HOST:PORT or :PORT; empty means not to serve.
+	// Address is HOST:PORT or :PORT; empty means that the scaler is off.
 	Address string
-	// CertFile, KeyFile and ClientCAFile are all there, or none is: then the server is plain.
+	// CertFile, KeyFile and ClientCAFile are all set, or none is: then the server is plain.
 	CertFile, KeyFile, ClientCAFile string
 	// Plaintext allows a plain server beyond this machine.
 	Plaintext bool
@@ -31,27 +31,31 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Address, "keda-address", o.Address,
 		"address of KEDA's external scaler (gRPC), for example :9090; without it the scaler is off")
 	flags.StringVar(&o.CertFile, "keda-tls-cert-file", o.CertFile,
-		"its certificate; read again when it changes, as its key and the authorities are")
-	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of its certificate")
+		"certificate of the scaler; it, its key and the authorities are reloaded when they change")
+	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of the scaler's certificate")
 	flags.StringVar(&o.ClientCAFile, "keda-client-ca-file", o.ClientCAFile,
-		"certificate authorities that KEDA's own certificate is checked against; others are turned away")
-	flags.BoolVar(&o.Plaintext, "keda-plaintext", o.Plaintext,
-		"serve it without TLS beyond this machine: whoever reaches the port may read the demand of every namespace")
+		"certificate authorities that KEDA's own certificate is checked against; other clients are refused")
+	flags.BoolVar(
+		&o.Plaintext,
+		"keda-plaintext",
+		o.Plaintext,
+		"serve the scaler without TLS beyond this machine: anyone who reaches the port can read the demand of all namespaces",
+	)
 }
 
-// Enabled says whether there is anything to serve.
+// Enabled reports whether the scaler is served.
 func (o *Options) Enabled() bool { return o.Address != "" }
 
-// encrypted says whether the options ask for TLS.
+// encrypted reports whether the options ask for TLS.
 func (o *Options) encrypted() bool {
 	return o.CertFile != "" || o.KeyFile != "" || o.ClientCAFile != ""
 }
 
-// Validate says everything that is wrong, the files' contents included.
+// Validate returns every problem at once, those of the files' contents too.
 func (o *Options) Validate() error {
 	if !o.Enabled() {
 		if o.encrypted() || o.Plaintext {
-			return errors.New("the options of KEDA's scaler have no effect without its address, " +
+			return errors.New("the options of KEDA's scaler have no effect without its address: " +
 				"write for example --keda-address=:9090")
 		}
 		return nil
@@ -69,9 +73,9 @@ func (o *Options) Validate() error {
 		problems = append(problems, o.checkFiles())
 	case err == nil && !o.Plaintext && !isLoopback(host):
 		problems = append(problems,
-			fmt.Errorf("--keda-address %s is open to others, who could read the demand of every "+
-				"namespace: set --keda-tls-cert-file, --keda-tls-private-key-file and --keda-client-ca-file, or serve on "+
-				"127.0.0.1, or allow it by --keda-plaintext", o.Address))
+			fmt.Errorf("--keda-address %s without TLS lets others read the demand of every namespace: "+
+				"set --keda-tls-cert-file, --keda-tls-private-key-file and --keda-client-ca-file, or serve on "+
+				"127.0.0.1, or allow it with --keda-plaintext", o.Address))
 	}
 	return errors.Join(problems...)
 }
@@ -83,7 +87,7 @@ func splitAddress(address string) (host string, err error) {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return "", fmt.Errorf("--keda-address %.64q is no HOST:PORT, write for example :9090 or 127.0.0.1:9090",
+		return "", fmt.Errorf("--keda-address %.64q is not HOST:PORT: write for example :9090 or 127.0.0.1:9090",
 			address)
 	}
 	return host, nil
@@ -97,7 +101,7 @@ func isLoopback(host string) bool {
 	return err == nil && address.IsLoopback()
 }
 
-// checkFiles reads what is to be served, so that a wrong file is an error of the command line, beside the others.
+// checkFiles reads the files, so that an invalid one is reported with the other errors of the command line.
 func (o *Options) checkFiles() error {
 	var missing []string
 	flags := []files.Flag{
@@ -112,11 +116,11 @@ func (o *Options) checkFiles() error {
 	}
 	if len(missing) > 0 {
 		return fmt.Errorf(
-			"mutual TLS for KEDA's scaler needs a certificate, its key and the authority of its clients: set %s",
+			"mutual TLS for KEDA's scaler needs a certificate, its key and its clients' certificate authority: set %s",
 			strings.Join(missing, " and "),
 		)
 	}
-	if err := files.CheckFlags(files.MaxSecret, flags...); err != nil {
+	if err := files.CheckFlagFiles(files.MaxSecret, flags...); err != nil {
 		return err
 	}
 	var problems []error
@@ -129,7 +133,7 @@ func (o *Options) checkFiles() error {
 		problems = append(problems, fmt.Errorf("--keda-client-ca-file: %w", err))
 	case !x509.NewCertPool().AppendCertsFromPEM(bundle):
 		problems = append(problems,
-			fmt.Errorf("--keda-client-ca-file %s: it holds no certificate in PEM", o.ClientCAFile))
+			fmt.Errorf("--keda-client-ca-file %s: the file has no certificate in PEM form", o.ClientCAFile))
 	}
 	return errors.Join(problems...)
 }

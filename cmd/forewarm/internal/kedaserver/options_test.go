@@ -57,11 +57,11 @@ func TestOptions(t *testing.T) {
 		{"on loopback, IPv6", []string{"--keda-address", "[::1]:9090"}, nil},
 		{"with TLS", append(flagsOf(good), "--keda-address", ":9090"), nil},
 		{"plain by choice", []string{"--keda-address", ":9090", "--keda-plaintext"}, nil},
-		{"plain without choice", []string{"--keda-address", ":9090"}, []string{"open to others", "--keda-client-ca-file", "--keda-plaintext"}},
-		{"another machine's address", []string{"--keda-address", "10.0.0.1:9090"}, []string{"open to others"}},
-		{"no port", []string{"--keda-address", "127.0.0.1"}, []string{`"127.0.0.1" is no HOST:PORT`, "for example :9090"}},
-		{"a port in words", []string{"--keda-address", ":grpc"}, []string{"is no HOST:PORT"}},
-		{"a large port", []string{"--keda-address", ":70000"}, []string{"is no HOST:PORT"}},
+		{"plain without choice", []string{"--keda-address", ":9090"}, []string{"without TLS", "--keda-client-ca-file", "--keda-plaintext"}},
+		{"another machine's address", []string{"--keda-address", "10.0.0.1:9090"}, []string{"without TLS"}},
+		{"no port", []string{"--keda-address", "127.0.0.1"}, []string{`"127.0.0.1" is not HOST:PORT`, "for example :9090"}},
+		{"a port in words", []string{"--keda-address", ":grpc"}, []string{"is not HOST:PORT"}},
+		{"a large port", []string{"--keda-address", ":70000"}, []string{"is not HOST:PORT"}},
 		{"no address", flagsOf(good), []string{"no effect", "--keda-address=:9090"}},
 		{"plain without an address", []string{"--keda-plaintext"}, []string{"no effect"}},
 		{
@@ -76,7 +76,7 @@ func TestOptions(t *testing.T) {
 		{"no such files, and no port", append(flagsOf(none), "--keda-address", ":x"), []string{"none", "nowhere", "HOST:PORT"}},
 		{
 			"the wrong files", append(flagsOf(wrong), "--keda-address", ":9090"),
-			[]string{"--keda-tls-cert-file", "holds no certificate in PEM"},
+			[]string{"--keda-tls-cert-file", "has no certificate in PEM"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func expectOwnReading(t *testing.T, c *testcluster.Cluster, text string) {
 	if len(ours) != 1 || len(keda) != 1 {
 		t.Fatalf("ours %+v, KEDA's %+v", ours, keda)
 	}
-	keda[0].By = ours[0].By
+	keda[0].Autoscaler = ours[0].Autoscaler
 	if diff := cmp.Diff(keda, ours); diff != "" {
 		t.Errorf("(-what KEDA made +what was read)\n%s", diff)
 	}

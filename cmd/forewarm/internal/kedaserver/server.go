@@ -1,4 +1,4 @@
-// Package kedaserver puts the face that KEDA calls on a gRPC server: mutual TLS whose files are read again when they
+// Package kedaserver serves KEDA's external scaler over gRPC, with mutual TLS whose files are reloaded when they
 // change, limits on what a client may cost, gRPC's own health service, and a stop that ends the streams.
 package kedaserver
 
@@ -21,24 +21,24 @@ import (
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
 
-// drain is how long requests may take to finish once the server is asked to stop.
-const drain = 10 * time.Second
+// drainTimeout is how long requests may take to finish after the server was asked to stop.
+const drainTimeout = 10 * time.Second
 
-// MetricsPrefix begins the names of the metrics of requests, which the library names for any gRPC server.
+// MetricsPrefix is the prefix of the request metrics, whose names are the library's.
 const MetricsPrefix = "forewarm_keda_"
 
-// Server answers KEDA on a port.
+// Server serves KEDA on a port.
 type Server struct {
 	board        *snapshot.Board
 	scaler       *keda.Scaler
 	listener     net.Listener
-	certificates *certificates // nil: plain.
+	certificates *certificates // nil without TLS
 	registry     *prometheus.Registry
 	requests     *grpcprom.ServerMetrics
 	log          *slog.Logger
 }
 
-// Open reads the certificates and opens the port; now is the clock against which the age of data is judged.
+// Open reads the certificates and opens the port; now is the clock for the age of data.
 func Open(
 	ctx context.Context,
 	o Options,
@@ -63,19 +63,19 @@ func Open(
 		}
 	}
 	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", o.Address); err != nil {
-		return nil, fmt.Errorf("listen on %s, choose another --keda-address: %w", o.Address, err)
+		return nil, fmt.Errorf("cannot listen on %s: choose another --keda-address: %w", o.Address, err)
 	}
 	return s, nil
 }
 
-// Addr is where it listens.
+// Addr is the address that it listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Close gives the port back where Run is never called.
+// Close closes the port where Run is never called.
 func (s *Server) Close() error { return s.listener.Close() }
 
 // Metrics count the requests by method and code.
-func (s *Server) Metrics() prometheus.Gatherer { return s.registry } //nolint:ireturn // For those of others.
+func (s *Server) Metrics() prometheus.Gatherer { return s.registry } //nolint:ireturn // Callers combine it.
 
 // Run serves until the context ends, then ends the streams and lets requests finish.
 func (s *Server) Run(ctx context.Context) error {
@@ -87,18 +87,18 @@ func (s *Server) Run(ctx context.Context) error {
 	healthpb.RegisterHealthServer(server, ready)
 
 	var running sync.WaitGroup
-	running.Go(func() { s.announce(ctx, ready) })
+	running.Go(func() { s.reportHealth(ctx, ready) })
 	if s.certificates != nil {
 		running.Go(func() { s.certificates.follow(ctx) })
 	}
 	running.Go(func() {
 		<-ctx.Done()
-		stop(server)
+		stopServer(server)
 	})
 	s.log.InfoContext(ctx, "serving KEDA", slog.String("address", s.Addr().String()),
 		slog.Bool("tls", s.certificates != nil))
 	err := server.Serve(s.listener)
-	cancel() // Where it ended by itself, the others must not go on.
+	cancel() // Stop the others too where the server failed by itself.
 	running.Wait()
 	if err != nil {
 		return fmt.Errorf("serve KEDA on %s: %w", s.Addr(), err)
@@ -106,8 +106,8 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// announce tells gRPC's health checks that there is something to serve, from the first snapshot until the context ends.
-func (s *Server) announce(ctx context.Context, ready *health.Server) {
+// reportHealth sets gRPC's health status to serving from the first snapshot until the context ends.
+func (s *Server) reportHealth(ctx context.Context, ready *health.Server) {
 	defer ready.Shutdown()
 	say := func(status healthpb.HealthCheckResponse_ServingStatus) {
 		ready.SetServingStatus("", status)
@@ -126,9 +126,9 @@ func (s *Server) announce(ctx context.Context, ready *health.Server) {
 	<-ctx.Done()
 }
 
-// stop lets requests finish, and ends those that take too long. The streams are ended by endWith.
-func stop(server *grpc.Server) {
-	late := time.AfterFunc(drain, server.Stop)
+// stopServer lets requests finish, and ends those that take too long. endStreamsWith ends the streams.
+func stopServer(server *grpc.Server) {
+	late := time.AfterFunc(drainTimeout, server.Stop)
 	defer late.Stop()
 	server.GracefulStop()
 }

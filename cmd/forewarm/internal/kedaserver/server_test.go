@@ -162,7 +162,7 @@ func TestTheStopEndsStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := client.StreamMetricSpec(t.Context(), ref("outcome"))
+	spec, err := client.StreamMetricSpec(t.Context(), ref("objective"))
 	if err != nil {
 		t.Fatal(err)
 	}

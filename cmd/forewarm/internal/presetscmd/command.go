@@ -1,5 +1,5 @@
-// Package presetscmd is the command that lists the demand signals that forewarm knows, says what each is for and what its
-// server lacks, and prints the PromQL of one for a workload. It asks no server.
+// Package presetscmd is the command that lists and explains the presets of demand signals, and prints the PromQL of one
+// for a workload. It contacts no server.
 package presetscmd
 
 import (
@@ -20,19 +20,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/signal"
 )
 
-const about = `Presets lists the demand signals that Forewarm knows by name, for spec.signal.preset of a Forecast.
+const about = `Presets lists the presets of demand signals, for spec.signal.preset of a Forecast.
 
-Without an argument it prints all of them in a table. With a server (vllm), a signal (inflight) or a preset
-(vllm/inflight) it explains what the value means, when not to use it, and which AverageValue target to set. It names
-what a server does not report, with the reason.
+Without an argument it prints a table of all presets. With a server (vllm), a signal (inflight) or a preset
+(vllm/inflight) it explains what the value means, when not to use it, and which AverageValue target to set. It also
+lists what a server does not report, with the reason.
 
---render prints the PromQL of a preset for a workload. Use it to look at the series in Prometheus before a Forecast
+--render prints the PromQL of a preset for a workload. Use it to check the series in Prometheus before a Forecast
 depends on them, or as a start for your own query (spec.signal.query). The query yields one series: the total over the
 workload's pods, which are found by their owners. No series means that none of the pods reported.
 
 "forewarm capacity" estimates what one replica sustains, and so the target.
 
-This command asks no server and reads no kubeconfig.`
+This command contacts no server and reads no kubeconfig.`
 
 const examples = `  forewarm presets
   forewarm presets vllm
@@ -53,7 +53,7 @@ func New() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
-		Short:   "List and explain the demand signals that Forewarm knows by name",
+		Short:   "List and explain the presets of demand signals",
 		Long:    about,
 		Example: examples,
 		Args:    exit.Args(cobra.MaximumNArgs(1)),
@@ -65,18 +65,18 @@ func New() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.render, "render", "", "print the PromQL of that preset")
+	flags.StringVar(&o.render, "render", "", "print the PromQL of a preset")
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
 	flags.BoolVar(&o.json, "json", false, "print name, unit and PromQL as JSON (without --target, with placeholders)")
 	return cmd
 }
 
-// validate says everything that is wrong with a command line.
+// validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
 	var problems []error
 	if o.render != "" && len(args) > 0 {
-		problems = append(problems, fmt.Errorf("--render names a preset already, leave out %.200q", args[0]))
+		problems = append(problems, fmt.Errorf("--render names a preset already: leave out %.200q", args[0]))
 	}
 	if o.render != "" {
 		_, err := signal.Lookup(o.render)
@@ -84,33 +84,33 @@ func (o *options) validate(args []string) error {
 	}
 	switch {
 	case o.target != "":
-		_, err := cmdline.Target(o.target)
+		_, err := cmdline.ParseTarget(o.target)
 		problems = append(problems, err)
 	case o.render != "" && !o.json:
-		problems = append(problems, errors.New("set --target, the workload: for example deployment/llama"))
+		problems = append(problems, errors.New("--render needs a workload: set --target, for example deployment/llama"))
 	case o.namespace != "":
-		problems = append(problems, errors.New("--namespace is the target's, set --target too or leave it out"))
+		problems = append(problems, errors.New("--namespace is that of --target: set --target too, or leave it out"))
 	}
 	if o.target != "" && o.render == "" && !o.json {
-		problems = append(problems, errors.New("--target is for --render and --json, add one of them"))
+		problems = append(problems, errors.New("--target is for --render and --json: add one of them"))
 	}
 	if o.target != "" && o.namespace == "" {
-		problems = append(problems, errors.New("set --namespace, the target's"))
+		problems = append(problems, errors.New("--target needs its namespace: set --namespace"))
 	}
 	return errors.Join(problems...)
 }
 
 func (o *options) run(args []string, out io.Writer) error {
 	if o.render != "" {
-		return o.rendered(out)
+		return o.printRendered(out)
 	}
 	if len(args) == 0 {
 		if o.json {
-			return o.list(signal.Presets(), out)
+			return o.printJSON(signal.Presets(), out)
 		}
-		return table(out, signal.Sources())
+		return writeTable(out, signal.Sources())
 	}
-	sources := choose(args[0])
+	sources := selectSources(args[0])
 	if len(sources) == 0 {
 		_, err := signal.Lookup(args[0])
 		return exit.Usage(err)
@@ -120,19 +120,19 @@ func (o *options) run(args []string, out io.Writer) error {
 		for _, s := range sources {
 			presets = append(presets, s.Presets...)
 		}
-		return o.list(presets, out)
+		return o.printJSON(presets, out)
 	}
-	return explain(out, sources)
+	return writeExplanation(out, sources)
 }
 
-// rendered prints one preset's PromQL, broken into lines for people.
-func (o *options) rendered(out io.Writer) error {
+// printRendered prints one preset's PromQL, formatted for people.
+func (o *options) printRendered(out io.Writer) error {
 	preset, err := signal.Lookup(o.render)
 	if err != nil {
 		return err
 	}
 	if o.json {
-		return o.list([]signal.Preset{preset}, out)
+		return o.printJSON([]signal.Preset{preset}, out)
 	}
 	expr, err := o.promql(preset)
 	if err != nil {
@@ -146,15 +146,15 @@ func (o *options) rendered(out io.Writer) error {
 	return err
 }
 
-// entry is a preset as JSON.
+// entry is a preset in JSON.
 type entry struct {
 	Name   string `json:"name"`
 	Unit   string `json:"unit"`
 	PromQL string `json:"promql"`
 }
 
-// list prints presets as JSON: an array whatever their number.
-func (o *options) list(presets []signal.Preset, out io.Writer) error {
+// printJSON prints presets as JSON, always as an array.
+func (o *options) printJSON(presets []signal.Preset, out io.Writer) error {
 	entries := make([]entry, len(presets))
 	for i, p := range presets {
 		expr, err := o.promql(p)
@@ -169,12 +169,12 @@ func (o *options) list(presets []signal.Preset, out io.Writer) error {
 	return encoder.Encode(entries)
 }
 
-// promql is the preset's query for the workload that the flags name, or else with NAMESPACE and NAME in their places.
+// promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
 func (o *options) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
 		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"})
 	}
-	target, err := cmdline.Target(o.target)
+	target, err := cmdline.ParseTarget(o.target)
 	if err != nil {
 		return "", err
 	}
@@ -184,8 +184,8 @@ func (o *options) promql(p signal.Preset) (string, error) {
 // width of a page, in characters.
 const width = 100
 
-// choose is the sources with those of their presets that a word names: all of a server's, all of a signal's, or one.
-func choose(word string) []signal.Source {
+// selectSources selects the presets that a word names: all of a server, all of a signal, or one.
+func selectSources(word string) []signal.Source {
 	var chosen []signal.Source
 	for _, s := range signal.Sources() {
 		if s.Name == word {
@@ -194,44 +194,44 @@ func choose(word string) []signal.Source {
 		s.Presets = slices.DeleteFunc(s.Presets, func(p signal.Preset) bool {
 			return p.Name != word && p.Name != s.Name+"/"+word
 		})
-		s.Lacks = slices.DeleteFunc(s.Lacks, func(l signal.Lack) bool { return l.Signal != word })
-		if len(s.Presets)+len(s.Lacks) > 0 {
+		s.Unsupported = slices.DeleteFunc(s.Unsupported, func(l signal.Unsupported) bool { return l.Signal != word })
+		if len(s.Presets)+len(s.Unsupported) > 0 {
 			chosen = append(chosen, s)
 		}
 	}
 	return chosen
 }
 
-// table is one line for each preset, and below it what there is no preset for.
-func table(out io.Writer, sources []signal.Source) error {
+// writeTable writes one line for each preset, and below them the signals that servers do not report.
+func writeTable(out io.Writer, sources []signal.Source) error {
 	tabs := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(tabs, "PRESET\tUNIT\tKIND\tFOR")
 	for _, s := range sources {
 		for _, p := range s.Presets {
-			fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\n", p.Name, p.Unit, kind(p), p.Brief)
+			fmt.Fprintf(tabs, "%s\t%s\t%s\t%s\n", p.Name, p.Unit, metricKind(p), p.Brief)
 		}
 	}
 	if err := tabs.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(tabs, "\nNOT REPORTED\tWHY")
+	fmt.Fprintln(tabs, "\nNOT REPORTED\tREASON")
 	for _, s := range sources {
-		for _, l := range s.Lacks {
+		for _, l := range s.Unsupported {
 			fmt.Fprintf(tabs, "%s/%s\t%s\n", s.Name, l.Signal, l.Reason)
 		}
 	}
 	return tabs.Flush()
 }
 
-func kind(p signal.Preset) string {
+func metricKind(p signal.Preset) string {
 	if p.Rate {
 		return "rate"
 	}
 	return "gauge"
 }
 
-// explain says all that is known of presets, server by server.
-func explain(out io.Writer, sources []signal.Source) error {
+// writeExplanation writes all about presets, server by server.
+func writeExplanation(out io.Writer, sources []signal.Source) error {
 	var text strings.Builder
 	for i, s := range sources {
 		if i > 0 {
@@ -239,10 +239,10 @@ func explain(out io.Writer, sources []signal.Source) error {
 		}
 		fmt.Fprintf(&text, "%s: %s\n%s", s.Name, s.Title, terminal.Wrap(s.Note, "", width))
 		for _, p := range s.Presets {
-			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s%s", p.Name, p.Unit, kind(p), p.Brief,
+			fmt.Fprintf(&text, "\n%s (%s, %s): %s\n%s%s", p.Name, p.Unit, metricKind(p), p.Brief,
 				terminal.Wrap(p.Summary, "  ", width), terminal.Wrap("Target: "+p.Target+".", "  ", width))
 		}
-		for _, l := range s.Lacks {
+		for _, l := range s.Unsupported {
 			fmt.Fprintf(&text, "\n%s/%s is not reported\n%s", s.Name, l.Signal,
 				terminal.Wrap(l.Reason+".", "  ", width))
 		}

@@ -27,22 +27,21 @@ const (
 	erase = "\r\x1b[K"
 )
 
-// Bar tells of one piece of work after another. Its methods may be called from several goroutines; a nil Bar tells
-// nothing.
+// Bar reports one piece of work after another. Its methods are safe for concurrent use; a nil Bar reports nothing.
 type Bar struct {
 	out      io.Writer
 	columns  int // of the terminal; 0 where out is none
 	interval time.Duration
 	now      func() time.Time
 
-	mu          sync.Mutex
-	what        string
-	done, total int
-	begun, told time.Time
-	drawn       bool
+	mu           sync.Mutex
+	task         string
+	done, total  int
+	begun, shown time.Time
+	drawn        bool
 }
 
-// New tells on out by the clock now; quiet tells nothing.
+// New writes to out, with the clock now; quiet returns nil.
 func New(out io.Writer, quiet bool, now func() time.Time) *Bar {
 	if quiet {
 		return nil
@@ -63,20 +62,20 @@ func (b *Bar) Begin(what string, total int) {
 	b.End()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.what, b.done, b.total, b.begun = what, 0, max(total, 1), b.now()
-	b.told = b.begun
+	b.task, b.done, b.total, b.begun = what, 0, max(total, 1), b.now()
+	b.shown = b.begun
 	if b.columns > 0 {
 		b.draw()
 	}
 }
 
-// Now says which part of the work is being done.
-func (b *Bar) Now(what string) { b.change(func() { b.what = what }) }
+// SetTask names the current part of the work.
+func (b *Bar) SetTask(what string) { b.change(func() { b.task = what }) }
 
-// Add says that so many more parts are done.
+// Add adds parts that are done.
 func (b *Bar) Add(parts int) { b.change(func() { b.done = min(b.done+parts, b.total) }) }
 
-// change changes where the work stands, and tells of it where it is time to.
+// change updates the state of the work and draws it if it is time.
 func (b *Bar) change(do func()) {
 	if b == nil {
 		return
@@ -84,7 +83,7 @@ func (b *Bar) change(do func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	do()
-	b.tell()
+	b.refresh()
 }
 
 // End clears the bar from the terminal, so that what is printed next stands alone.
@@ -100,25 +99,25 @@ func (b *Bar) End() {
 	b.drawn = false
 }
 
-// tell draws or writes where it is time to.
-func (b *Bar) tell() {
+// refresh draws or writes the state if it is time.
+func (b *Bar) refresh() {
 	now := b.now()
-	if now.Sub(b.told) < b.interval {
+	if now.Sub(b.shown) < b.interval {
 		return
 	}
-	b.told = now
+	b.shown = now
 	if b.columns > 0 {
 		b.draw()
 		return
 	}
-	fmt.Fprintln(b.out, printable.Line(b.what)+": "+b.standing())
+	fmt.Fprintln(b.out, printable.Line(b.task)+": "+b.status())
 }
 
 // draw draws over what was drawn, on one line at most.
 func (b *Bar) draw() {
 	full := b.done * width / b.total
 	done := strings.Repeat("█", full) + strings.Repeat("·", width-full)
-	line := "▕" + done + "▏ " + b.standing() + "  " + printable.Line(b.what)
+	line := "▕" + done + "▏ " + b.status() + "  " + printable.Line(b.task)
 	if runes := []rune(line); len(runes) >= b.columns { // The last column would break the line.
 		line = string(runes[:b.columns-1])
 	}
@@ -126,19 +125,19 @@ func (b *Bar) draw() {
 	b.drawn = true
 }
 
-// standing is the share that is done and roughly how long the rest takes, at the pace so far.
-func (b *Bar) standing() string {
+// status is the share that is done and roughly how long the rest takes, at the pace so far.
+func (b *Bar) status() string {
 	share := float64(b.done) / float64(b.total)
 	text := fmt.Sprintf("%2.0f %%", math.Floor(100*share))
 	elapsed := b.now().Sub(b.begun)
 	if elapsed < leastElapsed || share < leastShare || b.done == b.total {
 		return text
 	}
-	return text + ", about " + rough(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
+	return text + ", about " + formatRough(time.Duration(float64(elapsed)*(1-share)/share)) + " left"
 }
 
-// rough is a duration to what a guess is good for.
-func rough(d time.Duration) string {
+// formatRough is a duration to what a guess is good for.
+func formatRough(d time.Duration) string {
 	const seconds = 90 * time.Second
 	switch {
 	case d < 10*time.Second:

@@ -53,7 +53,7 @@ func TestBarOnTerminal(t *testing.T) {
 	c.after(50 * time.Millisecond)
 	bar.Add(1) // Not drawn: the last drawing is too young.
 	c.after(3 * time.Hour)
-	bar.Now("reading on")
+	bar.SetTask("reading on")
 	c.after(time.Hour)
 	bar.Add(99)
 	bar.End()
@@ -121,7 +121,7 @@ func TestQuiet(t *testing.T) {
 	bar := progress.New(&out, true, c.Now)
 	bar.Begin("work", 1)
 	c.after(time.Hour)
-	bar.Now("more of it")
+	bar.SetTask("more of it")
 	bar.Add(1)
 	bar.End()
 	if out.Len() > 0 {

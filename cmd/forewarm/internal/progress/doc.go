@@ -1,5 +1,5 @@
-// Package progress tells on stderr how far long work is: on a terminal as a bar that is drawn over, elsewhere as a line
-// now and then, so that a log stays short; quietly not at all.
+// Package progress reports the progress of long work on stderr: as a bar on a terminal, elsewhere as an occasional
+// line, so that logs stay short; nothing with --quiet.
 //
 //	bar := progress.New(os.Stderr, quiet, time.Now)
 //	bar.Begin("holt-winters", 56)
@@ -9,6 +9,6 @@
 //	}
 //	bar.End()
 //
-// It is our own, and small: the libraries for bars draw from goroutines and by a clock of their own, which no test can
-// hold still, and none of them knows when to write lines instead.
+// Libraries for progress bars draw from goroutines with a clock of their own, which tests cannot control, and do not
+// write lines to logs.
 package progress

@@ -1,4 +1,4 @@
-// Command reference prints what docs/reference says of forewarm: its commands (cli) or its metrics (metrics).
+// Command reference prints forewarm's part of docs/reference: its commands (cli) or its metrics (metrics).
 package main
 
 import (
@@ -47,7 +47,7 @@ func commands(out io.Writer) error {
 		names = append(names, cmd.Name())
 	}
 	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Commands and flags\n\n"+
-		"Each command below is shown with the text that it prints with `--help`.\n")
+		"Each section shows the text that the command prints with `--help`.\n")
 	for _, name := range names {
 		words := strings.Fields(name)
 		var help strings.Builder
@@ -61,15 +61,15 @@ func commands(out io.Writer) error {
 
 // metrics prints what the collectors behind /metrics describe.
 func metrics(out io.Writer) error {
-	engine, closeEngine, err := open()
+	engine, closeEngine, err := openEmptyEngine()
 	if err != nil {
 		return err
 	}
 	defer closeEngine()
 	fmt.Fprint(out, "<!-- Written by hack/generate.sh. Do not edit. -->\n\n# Metrics\n\n"+
-		"`forewarm serve` and `forewarm-agent` serve these at `/metrics`. A number that is not known is left out. "+
-		"The metrics of\nlibraries (`go_*`, `process_*`, `apiserver_*`, `rest_client_*` and others) are served, too, "+
-		"and are not listed here.\n")
+		"`forewarm serve` and `forewarm-agent` serve these metrics at `/metrics`. A metric whose value is unknown is "+
+		"absent. The\nmetrics of libraries (`go_*`, `process_*`, `apiserver_*`, `rest_client_*` and others) are not "+
+		"listed here.\n")
 	return reference.WriteMetrics(out,
 		reference.Section{
 			Title:      "Forecasts",
@@ -95,13 +95,13 @@ func metrics(out io.Writer) error {
 	)
 }
 
-// open is an engine without data, which scrapes nothing.
-func open() (engine *embedded.Engine, closeEngine func(), err error) {
+// openEmptyEngine opens an engine without data and without targets.
+func openEmptyEngine() (engine *embedded.Engine, closeEngine func(), err error) {
 	dir, err := os.MkdirTemp("", "forewarm-reference-")
 	if err != nil {
 		return nil, nil, err
 	}
-	remove := func() { os.RemoveAll(dir) } //nolint:errcheck // What is left of it is in the way of nobody.
+	remove := func() { os.RemoveAll(dir) } //nolint:errcheck // A temporary folder.
 	file := filepath.Join(dir, "scrape.yaml")
 	if err = os.WriteFile(file, []byte("scrape_configs: [{job_name: none}]\n"), 0o600); err == nil {
 		engine, err = embedded.Open(embedded.Config{Dir: filepath.Join(dir, "data"), ScrapeFile: file},

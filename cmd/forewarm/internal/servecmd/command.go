@@ -1,5 +1,5 @@
-// Package servecmd is the command that runs forewarm: flags in, one validated set of options, and the server until it is
-// told to stop.
+// Package servecmd is the command that runs the server: it validates the flags as a whole, and serves until it is
+// stopped.
 package servecmd
 
 import (
@@ -19,7 +19,7 @@ const about = `Serve reads the history of each Forecast's demand, forecasts it, 
   inspect.forewarm.dev     outlooks, for kubectl, 'forewarm inspect' and the browser
   externalscaler (gRPC)    for KEDA's triggers external and external-push, with --keda-address
   /metrics                 for Prometheus
-  /livez, /readyz          name what fails, and show the progress of the start
+  /livez, /readyz          health; they name what fails, and show the progress of the start
 
 In a cluster it serves TLS, and the cluster authenticates and authorizes every request. With --standalone it serves
 plain HTTP on 127.0.0.1 and reads Forecasts from --config-dir.
@@ -55,12 +55,12 @@ func New() *cobra.Command {
 	return cmd
 }
 
-// printHelp shows the flags in their sections: there are too many for one list.
+// printHelp prints the flags in sections: there are too many for one list.
 func printHelp(out io.Writer, cmd *cobra.Command, sections *cliflag.NamedFlagSets) {
 	const columns = 110
 	fmt.Fprintf(out, "%s\n\nUsage:\n  %s\n\nExamples:\n%s\n", cmd.Long, cmd.UseLine(), cmd.Example)
 	for _, name := range sections.Order {
 		fmt.Fprintf(out, "\n%s:\n%s", name, sections.FlagSets[name].FlagUsagesWrapped(columns))
 	}
-	fmt.Fprint(out, "\nThe other flags of an aggregated API server work too, for example --tls-min-version.\n")
+	fmt.Fprint(out, "\nIt also accepts the other flags of an aggregated API server, for example --tls-min-version.\n")
 }

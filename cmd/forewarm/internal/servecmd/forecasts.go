@@ -29,19 +29,19 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// objectSource is where the objects come from, and what has to run for them.
-type objectSource struct {
+// forecastSource provides the Forecasts, with the parts that must run for it.
+type forecastSource struct {
 	targets refresh.Targets
 
 	parts []server.Part
-	// check is nil once the objects have been read.
+	// check passes once the objects have been read.
 	check apiserver.Check
-	// metrics are what is counted beside the snapshot.
+	// metrics are those of the objects' controllers.
 	metrics prometheus.Gatherers
 }
 
-// openForecasts reads the folder, or prepares to watch the cluster and to write statuses back.
-func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*objectSource, error) {
+// openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
+func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecastSource, error) {
 	resolver := manifest.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
 	if o.ConfigDir == "" {
 		return watchForecasts(o, resolver, board, log)
@@ -50,7 +50,7 @@ func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*objectS
 	if err != nil {
 		return nil, err
 	}
-	return &objectSource{
+	return &forecastSource{
 		targets: files,
 		parts: []server.Part{{
 			Name: "folder of Forecasts",
@@ -62,10 +62,10 @@ func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*objectS
 
 func watchForecasts(
 	o Options, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
-) (*objectSource, error) {
+) (*forecastSource, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("no cluster to read Forecasts from, set --kubeconfig or --config-dir: %w", err)
+		return nil, fmt.Errorf("no cluster to read Forecasts from: set --kubeconfig or --config-dir: %w", err)
 	}
 	objects, err := forecasts.NewObjects(client, resolver, log)
 	if err != nil {
@@ -84,7 +84,7 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
-	statuses.Add(groups.Conditions)
+	statuses.SetCommonConditions(groups.Conditions)
 	clients, err := kubernetes.NewForConfig(client)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
@@ -93,21 +93,21 @@ func watchForecasts(
 	if err := errors.Join(registry.Register(groups), registry.Register(pools.controller)); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
-	return &objectSource{
+	return &forecastSource{
 		targets: objects,
 		parts: []server.Part{
 			{Name: "watch of WarmPools", Run: pools.watch.Run},
-			{Name: "watch of Forecasts", Run: pools.before(objects.Run)},
+			{Name: "watch of Forecasts", Run: pools.afterPools(objects.Run)},
 			{Name: "watch of APIServices", Run: groups.Run},
 			{Name: "leadership", Run: func(ctx context.Context) error {
 				return leadership.Run(ctx, func(ctx context.Context) {
-					recorder, shutdown := record(ctx, clients)
+					recorder, shutdown := startRecorder(ctx, clients)
 					defer shutdown()
 					var others sync.WaitGroup
-					others.Go(func() { groups.Tell(ctx, recorder) })
-					pools.controller.Tell(recorder)
+					others.Go(func() { groups.ReportChanges(ctx, recorder) })
+					pools.controller.SetEvents(recorder)
 					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
-					statuses.Tell(recorder)
+					statuses.SetEvents(recorder)
 					statuses.Run(ctx, server.Clock{})
 					others.Wait()
 				})
@@ -118,21 +118,22 @@ func watchForecasts(
 	}, nil
 }
 
-// record records events until it is shut down, which a replica does when it no longer leads.
-func record(ctx context.Context, clients kubernetes.Interface) (recorder events.EventRecorder, shutdown func()) {
+// startRecorder starts a recorder of events. An adapter replica shuts it down when it no longer leads.
+func startRecorder(ctx context.Context, clients kubernetes.Interface) (recorder events.EventRecorder, shutdown func()) {
 	broadcaster := events.NewBroadcaster(events.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: clients.CoreV1().Events("")})
 	return broadcaster.NewRecorder(scheme.Scheme, core.EventSource{Component: "forewarm"}), broadcaster.Shutdown
 }
 
-// pools are the warm pools: every replica watches them, for the Forecasts that they cover; the leader keeps them.
+// pools are the warm pools. Every adapter replica watches them, for the Forecasts that they cover; the leader holds
+// them.
 type pools struct {
 	watch      *warmpools.Watch
 	controller *warmpools.Controller
 }
 
-// watchPools lets Forecasts look ahead less far where a pool stands ready, and pools hold what Forecasts ask for. A cluster
-// that does not know WarmPools is none the worse: the watch says so once.
+// watchPools shortens the lead time of Forecasts that a pool is ready for, and lets pools hold capacity for Forecasts.
+// In a cluster without the WarmPool CRD the watch logs that once.
 func watchPools(
 	o Options, client *rest.Config, objects *forecasts.Objects, board *snapshot.Board, log *slog.Logger,
 ) (*pools, error) {
@@ -140,23 +141,23 @@ func watchPools(
 	if err != nil {
 		return nil, err
 	}
-	objects.Cover(watch)
+	objects.SetCovers(watch)
 	held, err := actuator.New(client, server.Clock{}.Now)
 	if err != nil {
 		return nil, err
 	}
-	keeper := warmpools.New(o.WarmPools, warmpools.Surroundings{
+	keeper := warmpools.New(o.WarmPools, warmpools.Dependencies{
 		Pools: watch, Board: board, Workloads: objects, Actuator: held,
 	}, log)
 	return &pools{watch: watch, controller: keeper}, nil
 }
 
-// before is a part that begins when the pools are known, or cannot be: a Forecast that is resolved before its pool would be
-// learnt anew when that is known.
-func (p *pools) before(run func(context.Context) error) func(context.Context) error {
+// afterPools delays a part until the pools have been listed, or cannot be: a Forecast that is resolved before its pool
+// would be rebuilt once the pool is known.
+func (p *pools) afterPools(run func(context.Context) error) func(context.Context) error {
 	const patience = 10 * time.Second
 	return func(ctx context.Context) error {
-		p.watch.Settle(ctx, patience)
+		p.watch.WaitForSync(ctx, patience)
 		return run(ctx)
 	}
 }

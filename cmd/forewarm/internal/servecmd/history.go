@@ -15,7 +15,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// history is the source, what it counts, its checks of /readyz, what has to run for it, and its end.
+// history is the source of history, with its metrics, its checks of /readyz and the parts that must run for it.
 type history struct {
 	source  refresh.Source
 	metrics prom.Gatherers
@@ -24,7 +24,7 @@ type history struct {
 	close   func() error
 }
 
-// openHistory prepares the Prometheus, or opens the embedded engine's data.
+// openHistory prepares a client of the Prometheus, or opens the embedded engine.
 func openHistory(o Options, log *slog.Logger) (*history, error) {
 	if o.Prometheus.URL == "" {
 		return openEngine(o, log)
@@ -49,7 +49,7 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 		return nil, errors.Join(fmt.Errorf("metrics: %w", err), engine.Close())
 	}
 	return &history{
-		source: engine, metrics: prom.Gatherers{counts}, ready: []apiserver.Check{server.Storing(engine)},
+		source: engine, metrics: prom.Gatherers{counts}, ready: []apiserver.Check{server.StorageCheck(engine)},
 		parts: []server.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
 	}, nil
 }

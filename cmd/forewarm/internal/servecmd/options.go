@@ -25,23 +25,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
-// Options are what the command line says. Flags binds them, Validate checks them all.
+// Options are the command line's. Flags binds them, Validate checks them all.
 type Options struct {
-	// Standalone serves plain HTTP on loopback, without a cluster, as Local says; else Cluster says how.
+	// Standalone serves plain HTTP on loopback, without a cluster, by the options Local; otherwise by the options
+	// Cluster.
 	Standalone bool
 	Local      apiserver.StandaloneOptions
 	Cluster    apiserver.ClusterOptions
-	// KEDA says whether and how to serve KEDA's external scaler, in either mode.
+	// KEDA configures KEDA's external scaler, in either mode.
 	KEDA kedaserver.Options
-	// Lease is what replicas elect the writer of statuses by.
+	// Lease is the lease by which adapter replicas elect the writer of statuses.
 	Lease forecasts.LeaseConfig
-	// Service is forewarm's own, NAMESPACE/NAME, which the APIServices should lead to; empty means forewarm in the lease's
-	// namespace.
+	// Service is forewarm's own, NAMESPACE/NAME, to which the APIServices should point; empty means forewarm in the
+	// lease's namespace.
 	Service string
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
 	ConfigDir string
 
-	// Prometheus is where history comes from; the embedded engine where its URL is empty.
+	// Prometheus is the source of history; where its URL is empty, the embedded engine is.
 	Prometheus prometheus.Config
 	// DataDir, Retention, RetentionSize and ScrapeConfig are the embedded engine's.
 	DataDir       string
@@ -50,9 +51,9 @@ type Options struct {
 	ScrapeConfig  string
 
 	Refresh refresh.Config
-	// WarmPools is the pace of the warm pools' controller.
+	// WarmPools configures the controller of warm pools.
 	WarmPools warmpools.Config
-	// TenantLabel and ClusterQueryNamespaces say what a namespace's own queries may read.
+	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
 	TenantLabel            string
 	ClusterQueryNamespaces []string
 
@@ -75,7 +76,7 @@ func Defaults() Options {
 	}
 }
 
-// ownLease is in the namespace of the pod that this runs in, and carries the pod's name, which is its host's.
+// ownLease is in the namespace of this pod. Its holder is named after the pod, whose name is the host's.
 func ownLease() forecasts.LeaseConfig {
 	lease := forecasts.LeaseConfig{Namespace: "forewarm-system", Name: "forewarm"}
 	if own, err := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace"); err == nil {
@@ -89,7 +90,7 @@ func ownLease() forecasts.LeaseConfig {
 	return lease
 }
 
-// Flags binds the options to flags, in the sections that the help shows.
+// Flags binds the options to flags, in the sections of the help.
 func (o *Options) Flags() *cliflag.NamedFlagSets {
 	var sections cliflag.NamedFlagSets
 	serving := sections.FlagSet("Serving")
@@ -102,19 +103,19 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 		"folder of Forecasts as YAML files, instead of the cluster's objects")
 	objects.DurationVar(&o.Refresh.Refit, "refit", o.Refresh.Refit, "how often models are fitted again")
 	objects.DurationVar(&o.Refresh.Season, "season", o.Refresh.Season,
-		"the cycle in which demand repeats, over which models are judged")
+		"the period in which demand repeats, and over which models are scored")
 
 	fromServer := sections.FlagSet("History from a Prometheus")
 	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
-	cmdline.Prometheus(fromServer, &o.Prometheus)
+	cmdline.AddPrometheusFlags(fromServer, &o.Prometheus)
 
 	engine := sections.FlagSet("History from the embedded engine")
-	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' form")
-	engine.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of its data")
+	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' format")
+	engine.StringVar(&o.DataDir, "data-dir", o.DataDir, "folder of the engine's data")
 	engine.Var(&o.Retention, "retention", "how long samples are kept, for example 16d")
 	engine.TextVar(&o.RetentionSize, "retention-size", o.RetentionSize,
-		"`size` of its data on disk above which the oldest is deleted, for example 2GB; at most 80 % of the disk")
+		"`size` of the data on disk above which the oldest are deleted, for example 2GB; at most 80 % of the disk")
 
 	o.queryFlags(sections.FlagSet("Queries"))
 	o.KEDA.AddFlags(sections.FlagSet("KEDA"))
@@ -122,23 +123,23 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	return &sections
 }
 
-// shown are the flags of an aggregated API server that most need; the others work, and are left out of the help.
-var shown = []string{ //nolint:gochecknoglobals // A constant table.
+// shownFlags are the flags of an aggregated API server that the help shows; the others work too.
+var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
 	"kubeconfig", "secure-port", "bind-address", "tls-cert-file", "tls-private-key-file",
 	"serve-external-metrics", "serve-custom-metrics", "serve-inspect",
 }
 
 func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	o.Cluster.AddFlags(inCluster)
-	// For tests whose life is faster; what warm pools wait for is a multiple of it.
+	// For tests, which run faster; the other times of warm pools are multiples of it.
 	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
-	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shown, flag.Name) })
+	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shownFlags, flag.Name) })
 	inCluster.StringVar(&o.Lease.Namespace, "lease-namespace", o.Lease.Namespace,
-		"namespace of the lease by which replicas elect the one that writes statuses")
+		"namespace of the lease by which adapter replicas elect the one that writes statuses")
 	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
 	inCluster.StringVar(&o.Service, "service", o.Service,
-		"forewarm's own Service, NAMESPACE/NAME: statuses say whether "+
-			"the API groups lead to it (default: forewarm in the lease's namespace)")
+		"forewarm's own Service, NAMESPACE/NAME: statuses report whether "+
+			"the APIServices point to it (default: forewarm in the lease's namespace)")
 }
 
 func (o *Options) queryFlags(flags *pflag.FlagSet) {
@@ -146,16 +147,16 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&r.Timeout, "query-timeout", r.Timeout, "how long one query may take")
 	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries may run at once")
 	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
-		"how many of them may run for one namespace")
+		"how many queries of one namespace may run at once")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
-		"label that has the namespace; a namespace's own queries are confined by it")
+		"label that names the namespace; a namespace's own queries are confined by it")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
 		"namespaces whose queries may read all namespaces")
 }
 
-// Validate says everything that is wrong, each with what to write instead.
+// Validate returns every problem at once, each with what to write instead.
 func (o *Options) Validate() error {
-	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.history(), o.KEDA.Validate()}
+	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.validateHistory(), o.KEDA.Validate()}
 	if o.Standalone {
 		problems = append(problems, o.Local.Validate())
 	} else {
@@ -168,14 +169,14 @@ func (o *Options) Validate() error {
 		problems = append(problems, fmt.Errorf("--warm-pool-step %s: write a duration above 0", o.WarmPools.Step))
 	}
 	if o.Standalone && o.ConfigDir == "" {
-		problems = append(problems, errors.New("--standalone has no cluster to read Forecasts from: set --config-dir"))
+		problems = append(problems, errors.New("--standalone reads no Forecasts from a cluster: set --config-dir"))
 	}
 	if o.ConfigDir != "" {
-		problems = append(problems, isDir("--config-dir", o.ConfigDir))
+		problems = append(problems, checkDir("--config-dir", o.ConfigDir))
 	}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
 		problems = append(problems,
-			fmt.Errorf("--tenant-label %.64q is no label, write for example namespace", o.TenantLabel))
+			fmt.Errorf("--tenant-label %.64q is not a label name: write for example namespace", o.TenantLabel))
 	}
 	return errors.Join(problems...)
 }
@@ -188,41 +189,44 @@ func (o *Options) service() apiservices.Service {
 	return apiservices.Service(o.Service)
 }
 
-// history checks that there is exactly one place for history to come from.
-func (o *Options) history() error {
+// validateHistory checks that there is exactly one source of history.
+func (o *Options) validateHistory() error {
 	if o.Prometheus.URL != "" {
 		problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 		if o.ScrapeConfig != "" {
 			problems = append(problems,
-				errors.New("--scrape-config is for the embedded engine and --prometheus-url replaces it: keep one"))
+				errors.New("--scrape-config is for the embedded engine, which --prometheus-url replaces: keep one"))
 		}
 		return errors.Join(problems...)
 	}
 	var problems []error
 	if o.ScrapeConfig == "" {
 		problems = append(problems,
-			errors.New("there is no history to read: set --prometheus-url, or --scrape-config for the embedded engine"))
+			errors.New("no source of history: set --prometheus-url, or --scrape-config for the embedded engine"))
 	}
 	if strings.Contains(o.DataDir, "://") {
-		problems = append(problems, fmt.Errorf("--data-dir %.200q: write a folder of this machine", o.DataDir))
+		problems = append(problems, fmt.Errorf("--data-dir %.200q is a URL: write a folder of this machine", o.DataDir))
 	}
-	if o.RetentionSize < leastSize {
-		problems = append(problems, fmt.Errorf("--retention-size %s: write at least %s", o.RetentionSize, leastSize))
+	if o.RetentionSize < minRetentionSize {
+		problems = append(
+			problems,
+			fmt.Errorf("--retention-size %s is too small: write at least %s", o.RetentionSize, minRetentionSize),
+		)
 	}
 	scrape := files.Flag{Name: "--scrape-config", Path: o.ScrapeConfig}
-	problems = append(problems, files.CheckFlags(files.MaxSettings, scrape), o.engine().Validate())
+	problems = append(problems, files.CheckFlagFiles(files.MaxSettings, scrape), o.engine().Validate())
 	return errors.Join(problems...)
 }
 
-// leastSize is less than the log of a small service takes before its samples are compacted, after three hours.
-const leastSize = 64 * units.MiB
+// minRetentionSize is about what the write-ahead log of a small service takes before its first compaction, after three hours.
+const minRetentionSize = 64 * units.MiB
 
-func isDir(flag, path string) error {
+func checkDir(flag, path string) error {
 	switch info, err := os.Stat(path); {
 	case err != nil:
 		return fmt.Errorf("%s: %w", flag, err)
 	case !info.IsDir():
-		return fmt.Errorf("%s %s is a file, write the folder that it is in", flag, path)
+		return fmt.Errorf("%s %s is a file: write the folder that it is in", flag, path)
 	}
 	return nil
 }

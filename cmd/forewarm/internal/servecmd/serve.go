@@ -19,7 +19,7 @@ import (
 // run serves until the context ends.
 func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	board := &snapshot.Board{}
-	deps, err := server.Deps(board, log)
+	deps, err := server.NewDeps(board, log)
 	if err != nil {
 		return err
 	}
@@ -40,13 +40,13 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	faces, err := openFaces(ctx, o, deps)
+	faces, err := openServers(ctx, o, deps)
 	if err != nil {
 		return err
 	}
 	return server.RunParts(ctx, log, slices.Concat(objects.parts, past.parts, faces, []server.Part{
 		{Name: "refresh", Run: func(ctx context.Context) error {
-			if err := await(ctx, objects.check); err != nil {
+			if err := waitFor(ctx, objects.check); err != nil {
 				return nil //nolint:nilerr // The context ended before there was anything to refresh.
 			}
 			return loop.Run(ctx, server.Clock{})
@@ -54,8 +54,8 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	})...)
 }
 
-// openFaces opens the ports: that of the Kubernetes APIs, and KEDA's where it is asked for.
-func openFaces(ctx context.Context, o Options, deps apiserver.Deps) ([]server.Part, error) {
+// openServers opens the ports: that of the Kubernetes APIs, and KEDA's where it is enabled.
+func openServers(ctx context.Context, o Options, deps apiserver.Deps) ([]server.Part, error) {
 	if !o.KEDA.Enabled() {
 		apis, err := openAPIs(o, deps) //nolint:contextcheck // It opens the port and waits for nothing.
 		if err != nil {
@@ -87,8 +87,8 @@ func openAPIs(o Options, deps apiserver.Deps) (apis, error) { //nolint:ireturn /
 	return apiserver.NewCluster(o.Cluster, deps)
 }
 
-// await returns once the check holds: a snapshot before would say that there are no Forecasts.
-func await(ctx context.Context, check apiserver.Check) error {
+// waitFor returns once the check passes: an earlier snapshot would have no Forecasts.
+func waitFor(ctx context.Context, check apiserver.Check) error {
 	const pause = 100 * time.Millisecond
 	var clock server.Clock
 	for check.Run() != nil {

@@ -24,14 +24,14 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), "<nil>"},
 		{"no Forecasts at all", snapshottest.Snapshot(), "<nil>"},
 	} {
-		if got := fmt.Sprint(server.History(c.at)); got != c.want {
+		if got := fmt.Sprint(server.CheckHistory(c.at)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
 func TestMetricsComeFromTheBoard(t *testing.T) {
-	deps, err := server.Deps(snapshottest.Board(snapshottest.EveryState()...), slog.New(slog.DiscardHandler))
+	deps, err := server.NewDeps(snapshottest.Board(snapshottest.EveryState()...), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
-// Package server puts the parts of forewarm together: where history comes from, which Forecasts there are, the loop, and
-// the faces that serve its snapshots.
+// Package server combines the parts of forewarm: the source of history, the Forecasts, the loop, and the APIs that
+// serve its snapshots.
 package server
 
 import (
@@ -22,16 +22,15 @@ import (
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
-// Part is something that runs until its context ends.
+// Part runs until its context ends.
 type Part struct {
-	// Name for errors, "embedded engine".
+	// Name for errors, for example "embedded engine".
 	Name string
 	Run  func(context.Context) error
 }
 
-// RunParts runs all parts until the context ends or one of them does, stops the others, waits for them and returns the
-// error of the first that failed. A part that ends early without an error has failed too: what depends on it would wait
-// for it in vain.
+// RunParts runs all parts until the context or one of them ends, stops the others, waits for them and returns the error
+// of the first that failed. A part that ends early without an error has failed too, because other parts depend on it.
 func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -62,7 +61,7 @@ func RunParts(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	return failure
 }
 
-// Clock is the machine's. Everything below cmd is handed it, or a time.
+// Clock is the machine's clock. Packages outside cmd get it, or a time, as an argument.
 type Clock struct{}
 
 // Now is the time.
@@ -80,8 +79,8 @@ func (Clock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// Deps are what the faces need: the board, its metrics, and the check that history has been read.
-func Deps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
+// NewDeps are the dependencies of the API server: the board, its metrics, and the check that history has been read.
+func NewDeps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
 	var clock Clock
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(telemetry.New(board, clock.Now)); err != nil {
@@ -89,13 +88,13 @@ func Deps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
 	}
 	return apiserver.Deps{
 		Board: board, Metrics: registry, Logger: log, Now: clock.Now,
-		Ready: []apiserver.Check{{Name: "history", Run: func() error { return History(board.Load()) }}},
+		Ready: []apiserver.Check{{Name: "history", Run: func() error { return CheckHistory(board.Load()) }}},
 	}, nil
 }
 
-// History is nil once the history of every Forecast has been asked for, whatever came of it; until then the error says
-// how far it is.
-func History(s *snapshot.Snapshot) error {
+// CheckHistory is nil once the history of every Forecast has been queried, with or without success; until then the error has
+// the progress.
+func CheckHistory(s *snapshot.Snapshot) error {
 	if s == nil {
 		return errors.New("the first refresh is under way")
 	}
@@ -106,23 +105,22 @@ func History(s *snapshot.Snapshot) error {
 	return nil
 }
 
-// Storing is the check that the embedded engine stores what it scrapes: its disk is not full.
-func Storing(engine *embedded.Engine) apiserver.Check {
-	return apiserver.Check{Name: "storage", Run: engine.Storing}
+// StorageCheck checks that the embedded engine can store samples: its disk is not full.
+func StorageCheck(engine *embedded.Engine) apiserver.Check {
+	return apiserver.Check{Name: "storage", Run: engine.StorageError}
 }
 
-// Catalogue is package [signal], with all presets, as package [manifest] wants it. A namespace's own queries are held to what it
-// may read.
+// Catalogue adapts package [signal] to package [manifest]. It confines a namespace's own queries to what it may read.
 type Catalogue struct {
-	// Label that every selector of a query must carry with the namespace's name.
+	// Label is the label by which every selector of a query is confined to the namespace.
 	Label string
-	// Free are namespaces whose queries are not confined.
+	// Free are the namespaces whose queries are not confined.
 	Free []string
 }
 
 var _ manifest.Catalogue = Catalogue{}
 
-// Render implements config.Catalogue.
+// Render implements manifest.Catalogue.
 func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
 	p, err := signal.Lookup(preset)
 	if err != nil {
@@ -135,11 +133,11 @@ func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (ma
 	return manifest.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
 }
 
-// Confine implements config.Catalogue.
+// Confine implements manifest.Catalogue.
 func (c Catalogue) Confine(query, namespace string) (manifest.Rendered, error) {
 	var err error
 	if slices.Contains(c.Free, namespace) {
-		err = signal.Check(query)
+		err = signal.CheckQuery(query)
 	} else {
 		query, err = signal.Confine(query, c.Label, namespace)
 	}

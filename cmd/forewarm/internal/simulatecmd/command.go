@@ -55,7 +55,7 @@ func New() *cobra.Command {
 				return exit.Usage(err)
 			}
 			return run{
-				options: o, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), words: cmd.ErrOrStderr(), now: time.Now,
+				options: o, in: cmd.InOrStdin(), out: cmd.OutOrStdout(), messages: cmd.ErrOrStderr(), now: time.Now,
 				bar: progress.New(cmd.ErrOrStderr(), o.quiet, time.Now),
 			}.run(cmd.Context())
 		},

@@ -1,3 +1,3 @@
-// Package simulatecmd is the command that plays a user's own history to the user's own autoscaler, to what others do
-// without a forecast, and to forewarm, and tells what each would have cost and how much would have been late.
+// Package simulatecmd is the command "simulate": it replays a user's history to the user's autoscaler, with Forewarm
+// and with other policies, and reports cost and lateness of each.
 package simulatecmd

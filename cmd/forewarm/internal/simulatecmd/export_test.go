@@ -15,8 +15,10 @@ import (
 // FleetFlags are those that ask about the fleet.
 type FleetFlags = fleetFlags
 
-// Trials are what a comparison that was played on a shape came to.
-func Trials(on fleet.Shape, c *compare.Comparison) []fleet.Trial { return trials(on, c) }
+// ShapeResults are what a comparison that was played on a shape came to.
+func ShapeResults(on fleet.Shape, c *compare.Comparison) []fleet.ShapeResult {
+	return shapeResults(on, c)
+}
 
 // Run is the command without its process: what is told of the progress goes to words at every unit of work.
 func Run(ctx context.Context, out, words io.Writer, args ...string) error {
@@ -31,12 +33,12 @@ func Run(ctx context.Context, out, words io.Writer, args ...string) error {
 		now = now.Add(time.Minute)
 		return now
 	}
-	return run{options: o, out: out, words: words, now: clock, bar: progress.New(words, o.quiet, clock)}.run(ctx)
+	return run{options: o, out: out, messages: words, now: clock, bar: progress.New(words, o.quiet, clock)}.run(ctx)
 }
 
 // The values of flags.
 type (
-	Lead     = lead
-	Share    = share
-	Quantity = quantity
+	Lead     = leadFlag
+	Share    = shareFlag
+	Quantity = quantityFlag
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-func typed(t *testing.T, args ...string) *simulatecmd.FleetFlags {
+func parsedFlags(t *testing.T, args ...string) *simulatecmd.FleetFlags {
 	t.Helper()
 	var f simulatecmd.FleetFlags
 	set := pflag.NewFlagSet("simulate", pflag.ContinueOnError)
@@ -29,16 +29,16 @@ func played() *compare.Comparison {
 	course := []compare.Slot{{Paid: 1}, {Paid: 1}, {Paid: 4}}
 	return &compare.Comparison{
 		Assumptions: compare.Assumptions{GPUs: 2, GPUPrice: 3},
-		Policies: []compare.Policy{
+		Policies: []compare.PolicyResult{
 			{Name: compare.HPA},
-			{Name: compare.BestTarget, Meets: true, Report: simulate.Report{Replicas: 9}},
-			{Name: compare.Forewarm, Course: course, Report: simulate.Report{Replicas: 6, Arrived: 4, Late: 1}},
+			{Name: compare.BestTarget, MeetsObjective: true, Report: simulate.Report{ReplicaHours: 9}},
+			{Name: compare.Forewarm, Timeline: course, Report: simulate.Report{ReplicaHours: 6, Arrived: 4, Late: 1}},
 		},
 	}
 }
 
 func TestAnswer(t *testing.T) {
-	f := typed(t, "--shape", "name=h100,price=3,capacity=10", "--shape", "name=l4,price=1,capacity=2,gpus=2",
+	f := parsedFlags(t, "--shape", "name=h100,price=3,capacity=10", "--shape", "name=l4,price=1,capacity=2,gpus=2",
 		"--fraction", "a=0.25,replicas=3", "--fraction", "b=1/4", "--sharing", "mps",
 		"--spot", "price=1,interruptions=0.1")
 	asked, err := f.Parse(3)
@@ -62,12 +62,12 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-func TestTrials(t *testing.T) {
+func TestShapeResults(t *testing.T) {
 	on := fleet.Shape{Name: "l4", Price: 1, GPUs: 1}
-	got := simulatecmd.Trials(on, played())
-	want := []fleet.Trial{
-		{Shape: on, Policy: compare.BestTarget, Replicas: 9, Meets: true},
-		{Shape: on, Policy: compare.Forewarm, Replicas: 6, Late: 0.25},
+	got := simulatecmd.ShapeResults(on, played())
+	want := []fleet.ShapeResult{
+		{Shape: on, Policy: compare.BestTarget, ReplicaHours: 9, MeetsObjective: true},
+		{Shape: on, Policy: compare.Forewarm, ReplicaHours: 6, Late: 0.25},
 	}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%+v, want %+v", got, want)
@@ -75,7 +75,7 @@ func TestTrials(t *testing.T) {
 }
 
 func TestNothingAsked(t *testing.T) {
-	asked, err := typed(t).Parse(0)
+	asked, err := parsedFlags(t).Parse(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestNothingAsked(t *testing.T) {
 }
 
 func TestSpotWithoutForewarm(t *testing.T) {
-	asked, err := typed(t, "--spot", "price=1,interruptions=0").Parse(2)
+	asked, err := parsedFlags(t, "--spot", "price=1,interruptions=0").Parse(2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestSpotWithoutForewarm(t *testing.T) {
 }
 
 func TestParseReturnsEveryProblem(t *testing.T) {
-	_, err := typed(
+	_, err := parsedFlags(
 		t,
 		"--shape",
 		"name=a",

@@ -21,10 +21,10 @@ type options struct {
 	pool    warmPool
 
 	hpa, name, metric string
-	lead              lead
-	measured          measured
-	capacity          quantity
-	objective         share
+	lead              leadFlag
+	measured          measuredLead
+	capacity          quantityFlag
+	objective         shareFlag
 	wait              time.Duration
 	gpus, price       float64
 	json, quiet       bool
@@ -34,7 +34,7 @@ type options struct {
 // defaults are those of an empty command line. The lead time is said to be assumed where none is given.
 func defaults() *options {
 	return &options{
-		history: history.Defaults(), lead: lead{Median: 5 * time.Minute, Known: assumed},
+		history: history.Defaults(), lead: leadFlag{Median: 5 * time.Minute, Known: assumed},
 		objective: 0.01, wait: hpasim.DefaultWait, gpus: defaultGPUs,
 	}
 }
@@ -42,41 +42,41 @@ func defaults() *options {
 // defaultGPUs are those of a replica.
 const defaultGPUs = 1
 
-// assumed is how a lead time is known that nobody gave.
-const assumed = "assumed, as none was given"
+// assumed is the source of a lead time that was not given.
+const assumed = "assumed"
 
 func (o *options) add(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	o.history.AddFlags(flags)
 	flags.StringVar(&o.hpa, "hpa", "",
 		"file with the HorizontalPodAutoscaler (autoscaling/v2) or ScaledObject, YAML or JSON")
-	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, where the file holds several")
-	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, where it scales on several")
+	flags.StringVar(&o.name, "hpa-name", "", "name of the autoscaler, if the file has several")
+	flags.StringVar(&o.metric, "metric", "", "name of its metric, or of KEDA's trigger, if it scales on several")
 	flags.Var(&o.lead, "lead-time", "time from \"more replicas\" to \"ready\", for example 5m; "+
 		"or 5m,p90=8m: half of the starts within 5m, one in ten over 8m")
-	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a Forecast that runs already: "+
-		"the lead time that forewarm measures on its workload's pods, in place of --lead-time")
+	flags.StringVar(&o.measured.of, "lead-time-of", "", "NAMESPACE/NAME of a running Forecast: use the lead time that "+
+		"Forewarm measures on its pods, instead of --lead-time")
 	o.measured.AddFlags(flags)
 	flags.Var(&o.capacity, "replica-capacity",
 		"what a replica sustains, in the metric's unit (default the autoscaler's target)")
 	flags.Var(&o.objective, "objective", "how much of the demand may wait longer than --wait")
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
-	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour; without it no dollars are shown")
+	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
 	o.fleet.Add(flags)
 	o.pool.add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")
 	flags.StringVar(&o.html, "html", "", "file for the report as one self-contained page; "+
 		"- prints the page instead of the text")
-	flags.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVarP(&o.quiet, "quiet", "q", false, "do not show progress")
 }
 
-// validate says everything that is wrong but with the history.
+// validate returns every problem except those of the history.
 func (o *options) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if o.hpa == "" {
-		wrong("there is no autoscaler to play: set --hpa FILE; kubectl get hpa NAME -o yaml prints one")
+		wrong("no autoscaler is given: set --hpa FILE; kubectl get hpa NAME -o yaml prints one")
 	}
 	if o.wait <= 0 || o.wait > time.Hour {
 		wrong("--wait %s is not above 0 and up to 1h, write for example 30s", o.wait)
@@ -88,9 +88,9 @@ func (o *options) validate() error {
 		wrong("--gpu-price %v is not 0 or more, write for example 3.06", o.price)
 	}
 	if o.html == files.Stdout && o.json {
-		wrong("--html - and --json print two reports to one output, keep one or name a file")
+		wrong("--html - and --json both print to stdout, keep one or name a file")
 	}
-	if err := files.Writable(o.html); o.html != "" && err != nil {
+	if err := files.CheckWritable(o.html); o.html != "" && err != nil {
 		wrong("--html %s: %w", o.html, err)
 	}
 	_, err := o.fleet.Parse(o.price)
@@ -100,7 +100,7 @@ func (o *options) validate() error {
 // config is the comparison that is asked for, but for the history and the autoscaler.
 func (o *options) config() compare.Config {
 	return compare.Config{
-		Lead: compare.Lead(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
+		Lead: compare.LeadTime(o.lead), Capacity: float64(o.capacity), Objective: float64(o.objective), Wait: o.wait,
 		GPUs: o.gpus, GPUPrice: o.price,
 	}
 }

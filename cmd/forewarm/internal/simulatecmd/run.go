@@ -14,7 +14,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
-	"github.com/forewarm/forewarm/pkg/manifest/strict"
+	"github.com/forewarm/forewarm/pkg/manifest/strictyaml"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/report"
 )
@@ -23,10 +23,10 @@ import (
 type run struct {
 	*options
 
-	in         io.Reader
-	out, words io.Writer
-	now        func() time.Time
-	bar        *progress.Bar
+	in            io.Reader
+	out, messages io.Writer
+	now           func() time.Time
+	bar           *progress.Bar
 }
 
 func (r run) run(ctx context.Context) error {
@@ -45,8 +45,8 @@ func (r run) run(ctx context.Context) error {
 	}
 	c.Demand, c.Source, c.Remarks = h.Series, h.Source, append(c.Remarks, h.Notes...)
 	if c.Lead.Known == assumed {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Give your own with "+
-			"--lead-time, or the one that forewarm measures with --lead-time-of.", c.Lead.Median))
+		c.Remarks = append(c.Remarks, fmt.Sprintf("No lead time was given: %s is assumed. Set --lead-time, or "+
+			"--lead-time-of to use the one that Forewarm measures.", c.Lead.Median))
 	}
 	got, err := compare.Compare(ctx, c, r.progress(""))
 	if err == nil {
@@ -60,15 +60,15 @@ func (r run) run(ctx context.Context) error {
 		return err
 	}
 	if got.Partial {
-		return interrupted(ctx, errors.New("interrupted: what was played until then is shown"))
+		return interrupted(ctx, errors.New("interrupted: the results so far are shown"))
 	}
 	return nil
 }
 
-// interrupted gives the error of a run that was interrupted its exit code.
+// interrupted sets the exit code of an error after an interruption.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return exit.With(exit.Interrupted, err)
+		return exit.WithCode(exit.Interrupted, err)
 	}
 	return err
 }
@@ -76,16 +76,16 @@ func interrupted(ctx context.Context, err error) error {
 // progress moves the bar by a unit of work.
 func (r run) progress(on string) func(done, total int, what string) {
 	return func(done, total int, what string) {
-		what = "playing " + what + on
+		what = "simulating " + what + on
 		if done == 1 {
 			r.bar.Begin(what, total)
 		}
-		r.bar.Now(what)
+		r.bar.SetTask(what)
 		r.bar.Add(1)
 	}
 }
 
-// answer plays the shapes of GPU that were given, and adds what was asked about sharing and spot.
+// answer simulates the given shapes of GPU, and adds sharing and spot.
 func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparison) error {
 	asked, err := r.fleet.Parse(r.price)
 	if err != nil {
@@ -104,14 +104,14 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 		if err != nil {
 			return fmt.Errorf("shape %s: %w", shape.Name, err)
 		}
-		to.Shapes = append(to.Shapes, trials(shape, got)...)
+		to.Shapes = append(to.Shapes, shapeResults(shape, got)...)
 	}
 	return asked.Answer(to, max(c.Lead.Median, c.Lead.P90))
 }
 
 // readHPA reads the autoscaler.
 func (r run) readHPA(ctx context.Context, c *compare.Config) error {
-	text, err := files.Read(ctx, r.hpa, strict.MaxFile)
+	text, err := files.Read(ctx, r.hpa, strictyaml.MaxFile)
 	if err != nil {
 		return fmt.Errorf("the autoscaler: %w", err)
 	}
@@ -119,32 +119,35 @@ func (r run) readHPA(ctx context.Context, c *compare.Config) error {
 	if err != nil {
 		return err
 	}
-	one, err := autoscaler.Named(all, r.name)
+	one, err := autoscaler.FindManifest(all, r.name)
 	if err != nil {
-		return hinted(err, len(all) > 1 || r.name != "", "--hpa-name")
+		return withFlagHint(err, len(all) > 1 || r.name != "", "--hpa-name")
 	}
-	metric, err := one.On(r.metric)
+	metric, err := one.SelectMetric(r.metric)
 	if err != nil {
-		return hinted(err, len(one.Metrics) > 1 || r.metric != "", "--metric")
+		return withFlagHint(err, len(one.Metrics) > 1 || r.metric != "", "--metric")
 	}
 	c.HPA = metric.Spec
-	c.Autoscaler = one.By + ", " + metric.String() + ", in " + r.hpa
+	c.Autoscaler = one.Ref + ", " + metric.String() + ", in " + r.hpa
 	if n := len(one.Metrics); n > 1 {
-		c.Remarks = append(c.Remarks, fmt.Sprintf("%s scales on %d metrics, of which %s alone is played: the others "+
-			"can only add replicas.", one.By, n, metric.Name))
+		c.Remarks = append(
+			c.Remarks,
+			fmt.Sprintf("%s scales on %d metrics; only %s is simulated. The others can only add "+
+				"replicas.", one.Ref, n, metric.Name),
+		)
 	}
 	return nil
 }
 
-// hinted names the flag by which a choice is made.
-func hinted(err error, choice bool, flag string) error {
+// withFlagHint names the flag by which a choice is made.
+func withFlagHint(err error, choice bool, flag string) error {
 	if !choice {
 		return err
 	}
 	return fmt.Errorf("%w (choose with %s NAME)", err, flag)
 }
 
-// writePage writes the page, where one is asked for.
+// writePage writes the page, if requested.
 func (r run) writePage(c *compare.Comparison) error {
 	if r.html == "" {
 		return nil
@@ -159,9 +162,9 @@ func (r run) writePage(c *compare.Comparison) error {
 	return nil
 }
 
-// write tells the comparison, and as a page where that is asked for.
+// write writes the report, and the page if requested.
 func (r run) write(c *compare.Comparison) error {
-	// Where the page cannot be written, what was played for minutes is told all the same.
+	// If the page cannot be written, the text is still printed: the simulation took minutes.
 	failed := r.writePage(c)
 	if r.html == files.Stdout {
 		return failed
@@ -175,7 +178,7 @@ func (r run) write(c *compare.Comparison) error {
 		return err
 	}
 	if r.html != "" && !r.quiet {
-		fmt.Fprintf(r.words, "%s has the same as a page, to open in a browser or to mail.\n", strings.TrimSpace(r.html))
+		fmt.Fprintf(r.messages, "%s has the same report as a page for a browser.\n", strings.TrimSpace(r.html))
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestInterrupted(t *testing.T) {
 		page,
 	}
 	for _, c := range []struct{ when, want string }{
-		{"playing oracle", "Interrupted: what is here is right, but policies or settings are missing from it."},
+		{"simulating oracle", "Interrupted: the figures are correct, but some policies or settings are missing."},
 		{"reading load.csv", ""},
 	} {
 		t.Run(c.when, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package terminal knows what a command writes to.
+// Package terminal finds out what a command writes to.
 package terminal
 
 import (
@@ -32,8 +32,8 @@ func Columns(out io.Writer, otherwise int) (columns int, is bool) {
 	return otherwise, true
 }
 
-// Canvas is the width of a terminal, and whether it may have colours.
-func Canvas(out io.Writer, otherwise int) (columns int, color bool) {
+// ColumnsAndColor is the width of a terminal, and whether it may have colours.
+func ColumnsAndColor(out io.Writer, otherwise int) (columns int, color bool) {
 	columns, is := Columns(out, otherwise)
 	return columns, is && os.Getenv("NO_COLOR") == ""
 }

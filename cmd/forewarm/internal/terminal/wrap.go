@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a text between words into lines of a width, each with an indent and a line feed. A no-break space keeps a
-// number and its unit together.
+// Wrap breaks a text between words into lines of a width, each with an indent. A no-break space keeps a number and
+// its unit together.
 func Wrap(text, indent string, width int) string {
 	space := func(r rune) bool { return unicode.IsSpace(r) && r != '\u00a0' }
 	var lines strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/terminal"
 )
 
-func TestTextIsBroken(t *testing.T) {
+func TestWrap(t *testing.T) {
 	got := terminal.Wrap("a bb ccc 3\u00a0% dddddddd e", "", 7)
 	if diff := cmp.Diff("a bb\nccc 3\u00a0%\ndddddddd\ne\n", got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

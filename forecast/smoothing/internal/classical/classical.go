@@ -13,7 +13,7 @@ type Start struct {
 }
 
 // Additive decomposes whole seasons, two or more, into level, trend and a season that is added and sums to 0. Gaps are
-// filled first; the first value must be there.
+// filled first; the first value must exist.
 func Additive(values []float64, period int) Start {
 	out := decompose(values, period, func(y, mean float64) float64 { return y - mean })
 	centre := mean(out.Season)

@@ -15,8 +15,8 @@ type Sequence struct {
 	power, sum   float64
 }
 
-// Of is the sequence from its beginning; a period of 0 means no season.
-func Of(g Gains, period int) Sequence {
+// New is the sequence from its beginning; a period of 0 means no season.
+func New(g Gains, period int) Sequence {
 	return Sequence{Gains: g, period: period, power: 1}
 }
 

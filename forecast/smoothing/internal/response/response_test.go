@@ -13,7 +13,7 @@ func TestSequence(t *testing.T) {
 	const period = 4
 	level, trend := g.Level, g.Trend
 	season := [period]float64{g.Season}
-	responses := response.Of(g, period)
+	responses := response.New(g, period)
 	for j := 1; j <= 13; j++ {
 		trend *= g.Phi
 		level += trend

@@ -1,7 +1,7 @@
 package hpacases
 
-// Case is one HPA and what its controller did, sync after sync. It is a line of the recording; pkg/core/hpa's tests read the
-// same shape.
+// Case is one HPA and what its controller did at each sync. It is a line of the recording; pkg/core/hpa's tests read
+// the same format.
 type Case struct {
 	Spec  Spec   `json:"spec"`
 	Syncs []Sync `json:"syncs"`

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// generator makes HPAs of all kinds and the life they lead.
+// generator makes HPAs of all kinds and their load.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, of ...T) T { return of[g.IntN(len(of))] }
@@ -36,7 +36,7 @@ func (g generator) spec() Spec {
 	return s
 }
 
-// rules are those that a user wrote, or nothing for the API server's own.
+// rules are those that a user wrote, or nil for the API server's defaults.
 func (g generator) rules(up bool) *Rules {
 	if g.IntN(3) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (g generator) rules(up bool) *Rules {
 	return r
 }
 
-// load is a demand that drifts, jumps, rests and comes to nothing, in replicas' worth.
+// load is demand that drifts, jumps, stays constant and falls to 0, in replicas.
 type load struct {
 	generator
 	level float64
@@ -79,7 +79,7 @@ func (l *load) next(ceiling int32) float64 {
 	return l.level
 }
 
-// readings are what the metrics API says of a load: each metric sees a part of it, some fail, a few are hostile.
+// readings are the metrics API's values of a load: each metric measures a part of it, some fail, a few are hostile.
 func (g generator) readings(s Spec, level float64) [][]int64 {
 	out := make([][]int64, len(s.Metrics))
 	for i, m := range s.Metrics {
@@ -103,8 +103,8 @@ func (g generator) readings(s Spec, level float64) [][]int64 {
 	return out
 }
 
-// huge is as large as the controller's arithmetic bears: only an External AverageValue is guarded against more replicas
-// than fit into an int32.
+// huge is the largest value that the controller's arithmetic supports: only an External AverageValue is guarded against
+// more replicas than fit into an int32.
 func huge(m Metric) int64 {
 	if m.Source == "External" && m.Type == "AverageValue" {
 		return math.MaxInt64 / 2

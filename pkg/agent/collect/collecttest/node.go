@@ -1,4 +1,4 @@
-// Package collecttest has a node that is none: its GPUs do what a test says. It is for tests alone.
+// Package collecttest fakes a node: a test sets what its GPUs do. It is for tests only.
 package collecttest
 
 import (
@@ -17,30 +17,30 @@ var (
 	_ collect.Owners  = (*Node)(nil)
 )
 
-// Start is when the stories begin.
+// Start is the time at which tests start.
 func Start() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
-// Node is a Reader, Holders and Owners. Its GPUs are what a reading is made of; change them between steps.
+// Node implements Reader, Holders and Owners. A test changes its GPUs between steps.
 type Node struct {
-	// Driver's version, and why nothing is read.
+	// Driver is its version, Fault why nothing is read.
 	Driver string
 	Fault  *gpu.Fault
 	GPUs   []GPU
-	// Held is who holds what, PodsFault why nobody says so.
-	Held      []pods.Holding
-	PodsFault error
+	// Held are the holdings, KubeletError the kubelet's error.
+	Held         []pods.Holding
+	KubeletError error
 	// Owners of processes.
 	Owners map[int]pods.Container
 
 	last time.Time
 }
 
-// GPU does the same all the time: its samples come six a second.
+// GPU has constant figures, at six samples a second.
 type GPU struct {
 	gpu.GPU
 
 	Busy, Bandwidth, Tensor float64
-	// Parts are those of its instances, in their order, once a reading.
+	// Parts are the ratios of its instances, in their order, with one sample in each reading.
 	Parts []float64
 }
 
@@ -72,7 +72,7 @@ func (n *Node) Read(now time.Time) gpu.Reading {
 	return out
 }
 
-// since is six samples a second.
+// since returns six samples a second since the last reading.
 func (n *Node) since(now time.Time, value float64) []gpu.Sample {
 	var out []gpu.Sample
 	for at := n.last.Add(time.Second / 6); !at.After(now); at = at.Add(time.Second / 6) {
@@ -83,31 +83,31 @@ func (n *Node) since(now time.Time, value float64) []gpu.Sample {
 
 // Holdings implements collect.Holders.
 func (n *Node) Holdings(context.Context, gpu.Reading) (pods.Held, error) {
-	return pods.Held{Holdings: n.Held}, n.PodsFault
+	return pods.Held{Holdings: n.Held}, n.KubeletError
 }
 
-// Look implements collect.Owners.
-func (n *Node) Look() func(pid int) (pods.Container, bool) {
+// Lookup implements collect.Owners.
+func (n *Node) Lookup() func(pid int) (pods.Container, bool) {
 	return func(pid int) (pods.Container, bool) {
 		c, known := n.Owners[pid]
 		return c, known
 	}
 }
 
-// Container is one of the namespace inference.
+// Container is the container "server" of a pod in the namespace inference.
 func Container(pod string) pods.Container {
 	return pods.Container{Namespace: "inference", Pod: pod, Name: "server"}
 }
 
-// Whole is a node of GPUs that some processes share each, every one of another pod.
-func Whole(gpus, processes int) *Node {
+// SharedGPUs is a node of GPUs that are each shared by some processes of different pods.
+func SharedGPUs(gpus, processes int) *Node {
 	n := &Node{Driver: "580.95.05", Owners: map[int]pods.Container{}}
 	for i := range gpus {
 		g := GPU{GPU: physical(i), Busy: 0.8, Bandwidth: 0.5, Tensor: 0.3}
 		for j := range processes {
 			pid, who := 1000+i*processes+j, Container(fmt.Sprintf("llama-%d-%d", i, j))
 			g.Processes = append(g.Processes, gpu.Process{
-				PID: pid, Busy: 0.8 / float64(processes), Bandwidth: 0.5 / float64(processes), Told: true,
+				PID: pid, Busy: 0.8 / float64(processes), Bandwidth: 0.5 / float64(processes), Known: true,
 				Memory: 1 << 30,
 			})
 			n.Owners[pid] = who
@@ -118,8 +118,8 @@ func Whole(gpus, processes int) *Node {
 	return n
 }
 
-// Cut is a node of GPUs that are cut into seven instances each, every one a pod's.
-func Cut(gpus int) *Node {
+// MIGGPUs is a node of GPUs with seven MIG instances each, one for each pod.
+func MIGGPUs(gpus int) *Node {
 	n := &Node{Driver: "580.95.05", Owners: map[int]pods.Container{}}
 	for i := range gpus {
 		g := GPU{GPU: physical(i)}

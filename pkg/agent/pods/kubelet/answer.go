@@ -11,54 +11,54 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// Why a device that a container holds was left out.
+// Reasons why a device that a container holds is not identified.
 const (
-	// UnknownID: a GPU by its resource's name, by an id of no form that is known.
+	// UnknownID: the resource is a GPU by its name, but the form of the device's id is unknown.
 	UnknownID = "UnknownID"
-	// UnknownNumber: named by a number that no GPU, or no single one, of the reading has.
+	// UnknownNumber: no GPU of the reading, or more than one, has the number of the device's id.
 	UnknownNumber = "UnknownNumber"
-	// UnreadableClaim: held by a resource claim whose names do not tell the device, as MIG by NVIDIA's DRA driver.
+	// UnreadableClaim: the names in a resource claim do not identify the device, as with MIG by NVIDIA's DRA driver.
 	UnreadableClaim = "UnreadableClaim"
 )
 
-// tally is what is counted while an answer is read.
+// tally counts devices and replicas while an answer is read.
 type tally struct {
-	names   names
-	leftOut map[string]int
-	// allocatable and held are the replicas of each device; one that is not shared has none.
+	names        names
+	unidentified map[string]int
+	// allocatable and held are the replicas of each device; a device that is not shared has none.
 	allocatable, held map[string]set
 	holds             map[hold]set
-	// claimed is who holds a device by a resource claim, all alike.
+	// claimed are the containers that hold a device by resource claims, in equal shares.
 	claimed map[string][]pods.Container
 }
 
-// set of replicas; of a whole device, the one without a name.
+// set is a set of replicas; a whole device has one without a name.
 type set map[string]struct{}
 
-// put a replica in the set of a device, or of a hold on one.
-func put[K comparable](sets map[K]set, key K, replica string) {
+// addReplica adds a replica to the set of a key.
+func addReplica[K comparable](sets map[K]set, key K, replica string) {
 	if sets[key] == nil {
 		sets[key] = set{}
 	}
 	sets[key][replica] = struct{}{}
 }
 
-// hold is a container's hold on a device, in replicas or, where it has none, whole.
+// hold is a container's hold on a device: on some of its replicas or, where it is not shared, on the whole.
 type hold struct {
 	container pods.Container
 	device    string
 	shared    bool
 }
 
-// read makes holdings of a kubelet's answers; all is nil where it does not tell what it can allocate. The replicas of each
-// device that is held are known from before, and are told for the next time: a device whose plugin is restarted, or that is
-// not healthy, is held and not allocatable.
-func read(
+// readAnswers turns a kubelet's answers into holdings; all is nil where it does not report what it can allocate. before has
+// the replicas of each held device from the last call, and the result those for the next one: a device that is
+// unhealthy, or whose plugin is restarted, is held but not allocatable.
+func readAnswers(
 	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
 	before map[string]set,
 ) (pods.Held, map[string]set) {
 	t := tally{
-		names: names{gpus: reading.GPUs}, leftOut: map[string]int{}, allocatable: map[string]set{},
+		names: names{gpus: reading.GPUs}, unidentified: map[string]int{}, allocatable: map[string]set{},
 		held: map[string]set{}, holds: map[hold]set{}, claimed: map[string][]pods.Container{},
 	}
 	for _, pod := range list.GetPodResources() {
@@ -68,30 +68,30 @@ func read(
 			t.claims(container, c.GetDynamicResources())
 		}
 	}
-	t.plugged(all.GetDevices())
-	known, complete := t.settle(before)
-	return pods.Held{Holdings: t.holdings(), LeftOut: t.leftOut, Estimated: !complete}, known
+	t.allocatableReplicas(all.GetDevices())
+	known, complete := t.resolveReplicas(before)
+	return pods.Held{Holdings: t.holdings(), Unidentified: t.unidentified, Estimated: !complete}, known
 }
 
-// plugins counts what a container holds by device plugins.
+// plugins counts the devices that a container holds through device plugins.
 func (t *tally) plugins(container pods.Container, all []*podresources.ContainerDevices) {
 	for _, devices := range all {
 		for _, id := range devices.GetDeviceIds() {
 			device, replica, reason := t.names.resolve(devices.GetResourceName(), id)
 			switch {
 			case reason != "":
-				t.leftOut[reason]++
+				t.unidentified[reason]++
 			case device != "":
-				put(t.holds, hold{container, device, replica != ""}, replica)
+				addReplica(t.holds, hold{container, device, replica != ""}, replica)
 				if replica != "" {
-					put(t.held, device, replica)
+					addReplica(t.held, device, replica)
 				}
 			}
 		}
 	}
 }
 
-// claims counts what a container holds by resource claims.
+// claims counts the devices that a container holds through resource claims.
 func (t *tally) claims(container pods.Container, all []*podresources.DynamicResource) {
 	for _, claim := range all {
 		for _, resource := range claim.GetClaimResources() {
@@ -100,26 +100,26 @@ func (t *tally) claims(container pods.Container, all []*podresources.DynamicReso
 			case device != "" && !slices.Contains(t.claimed[device], container):
 				t.claimed[device] = append(t.claimed[device], container)
 			case device == "" && ours:
-				t.leftOut[UnreadableClaim]++
+				t.unidentified[UnreadableClaim]++
 			}
 		}
 	}
 }
 
-// plugged counts the replicas that can be allocated.
-func (t *tally) plugged(all []*podresources.ContainerDevices) {
+// allocatableReplicas counts the replicas that can be allocated.
+func (t *tally) allocatableReplicas(all []*podresources.ContainerDevices) {
 	for _, devices := range all {
 		for _, id := range devices.GetDeviceIds() {
 			if device, replica, _ := t.names.resolve(devices.GetResourceName(), id); replica != "" {
-				put(t.allocatable, device, replica)
+				addReplica(t.allocatable, device, replica)
 			}
 		}
 	}
 }
 
-// settle on the replicas of each device that is held: those that can be allocated, or could before, and those that are
-// held. It returns the former, and whether they were told of every device.
-func (t *tally) settle(before map[string]set) (known map[string]set, complete bool) {
+// resolveReplicas adds to the held replicas of each device those that can be allocated, or could before. It returns the latter,
+// and whether they are known for every device.
+func (t *tally) resolveReplicas(before map[string]set) (known map[string]set, complete bool) {
 	known, complete = map[string]set{}, true
 	for device, held := range t.held {
 		replicas, told := t.allocatable[device]
@@ -138,7 +138,7 @@ func (t *tally) settle(before map[string]set) (known map[string]set, complete bo
 	return known, complete
 }
 
-// holdings are the shares of what was counted.
+// holdings converts the counts into shares.
 func (t *tally) holdings() []pods.Holding {
 	type holder struct {
 		device    string
@@ -148,7 +148,7 @@ func (t *tally) holdings() []pods.Holding {
 	for h, replicas := range t.holds {
 		share := 1.0
 		if h.shared {
-			share = float64(len(replicas)) / float64(count(t.held[h.device]))
+			share = float64(len(replicas)) / float64(countReplicas(t.held[h.device]))
 		}
 		shares[holder{h.device, h.container}] += share
 	}

@@ -127,7 +127,7 @@ func TestHoldings(t *testing.T) {
 			holding("llama", devices("nvidia.com/gpu", `"2", "1:2", "nvidia0/gi1", "nvidia7", "-1", "0:x", "`+gpuA+`-0", "nvidia", "nvidia0/x", "`+gpuA+`::"`)+
 				devices("nvidia.com/GP102GL_Tesla_P40", `"0000:65:00.0"`)),
 			devices("nvidia.com/gpu", `"nonsense"`),
-			pods.Held{LeftOut: map[string]int{kubelet.UnknownNumber: 4, kubelet.UnknownID: 6}},
+			pods.Held{Unidentified: map[string]int{kubelet.UnknownNumber: 4, kubelet.UnknownID: 6}},
 		},
 		{
 			"claims whose CDI devices or names hold a UUID",
@@ -163,7 +163,7 @@ func TestHoldings(t *testing.T) {
 				cdi_devices { name: "k8s.compute-domain.nvidia.com/device=channel-0" }
 				driver_name: "compute-domain.nvidia.com" device_name: "channel-0" } }`),
 			"cpu_ids: 1",
-			pods.Held{LeftOut: map[string]int{kubelet.UnreadableClaim: 1}},
+			pods.Held{Unidentified: map[string]int{kubelet.UnreadableClaim: 1}},
 		},
 		{"a node without GPU pods", holding("web", devices("smarter-devices/fuse", `"fuse_0"`)), "cpu_ids: 1", pods.Held{}},
 		{"an empty node", "", "", pods.Held{}},
@@ -199,7 +199,7 @@ func TestHoldings(t *testing.T) {
 func TestHoldingsByANumberThatTwoHave(t *testing.T) {
 	t.Parallel()
 	twins := gpu.Reading{GPUs: []gpu.GPU{{UUID: gpuA, Index: 0}, {UUID: gpuB, Index: 1}}} // device files were not read
-	want := pods.Held{LeftOut: map[string]int{kubelet.UnknownNumber: 1}}
+	want := pods.Held{Unidentified: map[string]int{kubelet.UnknownNumber: 1}}
 	got := kubelet.Read(listOf(whole("llama", "nvidia0")), &podresources.AllocatableResourcesResponse{}, twins)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("a pod got one of two GPUs by guess:\n%s", diff)

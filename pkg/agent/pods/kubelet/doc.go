@@ -1,3 +1,3 @@
-// Package kubelet asks a node's kubelet, over its pod-resources socket, which containers hold which GPUs: by a device
-// plugin, whole or as replicas, or by a resource claim.
+// Package kubelet lists which containers hold which GPUs, from a node's kubelet over its pod-resources socket: through
+// a device plugin, whole or as replicas, or through a resource claim.
 package kubelet

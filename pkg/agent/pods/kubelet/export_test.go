@@ -11,6 +11,6 @@ import (
 func Read(
 	list *podresources.ListPodResourcesResponse, all *podresources.AllocatableResourcesResponse, reading gpu.Reading,
 ) pods.Held {
-	answer, _ := read(list, all, reading, nil)
+	answer, _ := readAnswers(list, all, reading, nil)
 	return answer
 }

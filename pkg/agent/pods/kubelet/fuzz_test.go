@@ -67,7 +67,7 @@ func check(t *testing.T, answer pods.Held) {
 		}
 		seen[s] = true
 	}
-	for reason, n := range answer.LeftOut {
+	for reason, n := range answer.Unidentified {
 		if reason == "" || n <= 0 {
 			t.Errorf("%d left out, for %q", n, reason)
 		}

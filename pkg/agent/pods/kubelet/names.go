@@ -10,27 +10,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// names finds devices by the ids that device plugins and drivers give them.
+// names resolves the ids that device plugins and drivers give to devices.
 type names struct {
 	gpus []gpu.GPU
 }
 
-// resolve says which device an id of a resource means, and which replica of it where it is shared. There is no device in
-// what is no GPU, and a reason where it is one that cannot be told. A resource may be renamed, so that a UUID is one
-// anywhere; a number means a GPU only where the resource's name says so.
+// resolve returns the device that an id of a resource means, and its replica where it is shared. The device is empty
+// where the resource is not a GPU, and reason is set where it is one that cannot be identified. Resources can be
+// renamed, so a UUID counts in any resource; a number means a GPU only where the resource's name is that of one.
 //
 //	NVIDIA's device plugin   GPU-…, MIG-…; replicas of it (time-slicing, MPS) GPU-…::0, GPU-…::1
 //	by NVML's index          0, of its second instance 0:1; replicas 0::0, 0::1
 //	GKE's device plugin      nvidia0, by the device file; of its GPU instance 3 nvidia0/gi3; replicas nvidia0/vgpu1
 func (n names) resolve(resource, id string) (device, replica, reason string) {
-	base, replica := split(id)
+	base, replica := splitReplica(id)
 	if uuid := asUUID(base); uuid != "" {
 		return uuid, replica, ""
 	}
 	if !isGPU(resource) {
 		return "", "", ""
 	}
-	found, known := n.numbered(base)
+	found, known := n.byNumber(base)
 	switch {
 	case !known:
 		return "", "", UnknownID
@@ -40,8 +40,8 @@ func (n names) resolve(resource, id string) (device, replica, reason string) {
 	return found, replica, ""
 }
 
-// split an id into the device's and the replica's, which is empty where there is none.
-func split(id string) (base, replica string) {
+// splitReplica splits an id into the device's and the replica's, which is empty where there is none.
+func splitReplica(id string) (base, replica string) {
 	for _, mark := range [...]string{"::", "/vgpu"} {
 		if base, replica, shared := strings.Cut(id, mark); shared && replica != "" {
 			return base, replica
@@ -50,29 +50,29 @@ func split(id string) (base, replica string) {
 	return id, ""
 }
 
-// numbered is the device that numbers name, and whether they do.
-func (n names) numbered(id string) (uuid string, known bool) {
+// byNumber is the device that an id of numbers means, and whether the id has a known form.
+func (n names) byNumber(id string) (uuid string, known bool) {
 	if file, isFile := strings.CutPrefix(id, "nvidia"); isFile {
 		minor, instance, nested := strings.Cut(file, "/gi")
-		g := n.one(number(minor), func(g *gpu.GPU) int { return g.Minor })
+		g := n.uniqueGPU(parseNumber(minor), func(g *gpu.GPU) int { return g.Minor })
 		if !nested {
-			return whole(g), number(minor) >= 0
+			return uuidOf(g), parseNumber(minor) >= 0
 		}
-		return instanceOf(g, number(instance)), number(minor) >= 0 && number(instance) >= 0
+		return instanceOf(g, parseNumber(instance)), parseNumber(minor) >= 0 && parseNumber(instance) >= 0
 	}
 	index, slot, nested := strings.Cut(id, ":")
-	g := n.one(number(index), func(g *gpu.GPU) int { return g.Index })
+	g := n.uniqueGPU(parseNumber(index), func(g *gpu.GPU) int { return g.Index })
 	switch {
 	case !nested:
-		return whole(g), number(index) >= 0
-	case g != nil && number(slot) >= 0 && number(slot) < len(g.Instances):
-		return g.Instances[number(slot)].UUID, true
+		return uuidOf(g), parseNumber(index) >= 0
+	case g != nil && parseNumber(slot) >= 0 && parseNumber(slot) < len(g.Instances):
+		return g.Instances[parseNumber(slot)].UUID, true
 	}
-	return "", number(index) >= 0 && number(slot) >= 0
+	return "", parseNumber(index) >= 0 && parseNumber(slot) >= 0
 }
 
-// one is the GPU with a number, unless there are several or none.
-func (n names) one(number int, of func(*gpu.GPU) int) *gpu.GPU {
+// uniqueGPU is the GPU with a number; nil where none or several have it.
+func (n names) uniqueGPU(number int, of func(*gpu.GPU) int) *gpu.GPU {
 	var found *gpu.GPU
 	for i := range n.gpus {
 		if g := &n.gpus[i]; of(g) == number {
@@ -85,7 +85,7 @@ func (n names) one(number int, of func(*gpu.GPU) int) *gpu.GPU {
 	return found
 }
 
-func whole(g *gpu.GPU) string {
+func uuidOf(g *gpu.GPU) string {
 	if g == nil {
 		return ""
 	}
@@ -109,8 +109,8 @@ func instanceOf(g *gpu.GPU, id int) string {
 	return uuid
 }
 
-// number is a plain one of at most four digits, and −1 for what is none.
-func number(s string) int {
+// parseNumber parses a plain number of at most four digits; −1 for anything else.
+func parseNumber(s string) int {
 	n, err := strconv.ParseUint(s, 10, 16)
 	if err != nil || len(s) > 4 {
 		return -1
@@ -118,27 +118,29 @@ func number(s string) int {
 	return int(n)
 }
 
-// isGPU says whether a resource is GPUs by its name: nvidia.com/gpu, nvidia.com/gpu.shared, nvidia.com/mig-1g.10gb.
+// isGPU reports whether a resource's name is that of GPUs: nvidia.com/gpu, nvidia.com/gpu.shared,
+// nvidia.com/mig-1g.10gb.
 func isGPU(resource string) bool {
 	name, nvidia := strings.CutPrefix(resource, "nvidia.com/")
 	return nvidia && (name == "gpu" || strings.HasPrefix(name, "gpu.") || strings.HasPrefix(name, "mig-"))
 }
 
-// count is how many replicas a device has, by those that are known: they are numbered from 0, so that the highest number
-// tells of those that are not.
-func count(replicas set) int {
+// countReplicas is the number of a device's replicas as far as known: they are numbered from 0, so the highest number counts
+// the unknown ones too.
+func countReplicas(replicas set) int {
 	n := len(replicas)
 	for replica := range replicas {
-		n = max(n, number(replica)+1)
+		n = max(n, parseNumber(replica)+1)
 	}
 	return n
 }
 
-// claimed is the device of a resource claim, and whether it is one of NVIDIA's DRA driver.
+// claimed is the device of a resource claim, and whether the claim is one of NVIDIA's DRA driver.
 //
-// A UUID stands in the CDI device's name where that is the container toolkit's (nvidia.com/gpu=GPU-…), or in the device's
-// own. NVIDIA's DRA driver calls a GPU gpu-0 by its device file; the UUID in its k8s.gpu.nvidia.com/claim=UUID-gpu-0 is the
-// claim's. What it calls an instance, gpu-0-mig-19-2-1, tells a profile and a place that no reading has.
+// The UUID is in the CDI device's name where that is the container toolkit's (nvidia.com/gpu=GPU-…), or in the device's
+// own name. NVIDIA's DRA driver names a GPU gpu-0 after its device file; the UUID in its
+// k8s.gpu.nvidia.com/claim=UUID-gpu-0 is the claim's. Its name of an instance, gpu-0-mig-19-2-1, has a profile and a
+// placement, which no reading has.
 func (n names) claimed(resource *podresources.ClaimResource) (uuid string, ours bool) {
 	for _, cdi := range resource.GetCdiDevices() {
 		if uuid = lastUUID(cdi.GetName()); uuid != "" {
@@ -150,14 +152,14 @@ func (n names) claimed(resource *podresources.ClaimResource) (uuid string, ours 
 		return uuid, false
 	}
 	minor, isGPU := strings.CutPrefix(name, "gpu-")
-	if !isGPU || number(minor) < 0 {
+	if !isGPU || parseNumber(minor) < 0 {
 		return "", true
 	}
-	return whole(n.one(number(minor), func(g *gpu.GPU) int { return g.Minor })), true
+	return uuidOf(n.uniqueGPU(parseNumber(minor), func(g *gpu.GPU) int { return g.Minor })), true
 }
 
-// kinds are what the UUIDs of devices begin with.
-func kinds() [2]string { return [2]string{"GPU-", "MIG-"} }
+// uuidPrefixes are the prefixes of devices' UUIDs.
+func uuidPrefixes() [2]string { return [2]string{"GPU-", "MIG-"} }
 
 // uuidLength is that of GPU-5f3c1a2b-8d21-4c3e-9a77-0123456789ab.
 const uuidLength = len("GPU-") + 36
@@ -171,12 +173,12 @@ func lastUUID(name string) string {
 	return asUUID(name[start:])
 }
 
-// asUUID is a device's UUID as the driver writes it, and nothing for what is none. Names in Kubernetes have no capitals.
+// asUUID is a device's UUID as the driver writes it; empty for anything else. Names in Kubernetes have no capitals.
 func asUUID(s string) string {
 	if len(s) != uuidLength {
 		return ""
 	}
-	for _, kind := range kinds() {
+	for _, kind := range uuidPrefixes() {
 		if uuid := strings.ToLower(s[len(kind):]); strings.EqualFold(s[:len(kind)], kind) && pods.IsUUID(uuid) {
 			return kind + uuid
 		}

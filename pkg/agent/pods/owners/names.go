@@ -7,12 +7,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// names finds a container's pod by the names of the log files that the kubelet keeps of each:
+// names finds a container's pod by the names of the kubelet's log files:
 //
 //	containers/POD_NAMESPACE_CONTAINER-ID.log       a link for each container
 //	pods/NAMESPACE_POD_UID/CONTAINER                a folder for each container
 //
-// Only the first tells the container's id; it is there before the container's first process, but is cut at 255 letters.
+// Only the first has the container's id. It exists before the container's first process, but is cut at 255 characters.
 type names struct {
 	logs fs.FS
 	// stale: the folders may be listed again, once.
@@ -21,12 +21,12 @@ type names struct {
 	pods       map[string]pod            // by UID
 }
 
-// pod's name, and the folder that holds its containers'.
+// pod is a pod's name and the folder of its containers' logs.
 type pod struct {
 	namespace, name, folder string
 }
 
-// container by its id.
+// container returns a container by its id.
 func (n *names) container(id string) (pods.Container, bool) {
 	c, found := n.containers[id]
 	if !found && n.list() {
@@ -35,8 +35,8 @@ func (n *names) container(id string) (pods.Container, bool) {
 	return c, found
 }
 
-// only is the container of a pod that has had one alone; which of several it is does not stand in the names.
-func (n *names) only(uid string) (pods.Container, bool) {
+// onlyContainer is the container of a pod that has a single one; the names do not identify one of several.
+func (n *names) onlyContainer(uid string) (pods.Container, bool) {
 	p, found := n.pods[uid]
 	if !found && n.list() {
 		p, found = n.pods[uid]
@@ -51,20 +51,20 @@ func (n *names) only(uid string) (pods.Container, bool) {
 	return pods.Container{Namespace: p.namespace, Pod: p.name, Name: containers[0].Name()}, true
 }
 
-// list the folders, and say whether that was done. A folder that cannot be read names nothing.
+// list lists the folders and reports whether it did. A folder that cannot be read counts as empty.
 func (n *names) list() bool {
 	if !n.stale {
 		return false
 	}
 	n.stale = false
 	n.containers, n.pods = map[string]pods.Container{}, map[string]pod{}
-	links, _ := fs.ReadDir(n.logs, "containers") //nolint:errcheck // what was read before the error is good
+	links, _ := fs.ReadDir(n.logs, "containers") //nolint:errcheck // Entries from before the error are valid.
 	for _, link := range links {
 		if id, c, ok := parseLink(link.Name()); ok {
 			n.containers[id] = c
 		}
 	}
-	folders, _ := fs.ReadDir(n.logs, "pods") //nolint:errcheck // as above
+	folders, _ := fs.ReadDir(n.logs, "pods") //nolint:errcheck // Likewise.
 	for _, folder := range folders {
 		if uid, p, ok := parseFolder(folder.Name()); ok {
 			n.pods[uid] = p

@@ -9,56 +9,58 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// longest is how much is read of a process's file, in bytes: a cgroup file of version 1 has some 14 lines of 250.
-const longest = 16 << 10
+// maxFileSize is the size of the largest file of a process that is read, in bytes: a cgroup file of version 1 has some 14
+// lines of 250 bytes.
+const maxFileSize = 16 << 10
 
-// mpsServer is the comm of nvidia-cuda-mps-server, which the kernel cuts at 15 letters.
+// mpsServer is the comm of nvidia-cuda-mps-server, which the kernel cuts at 15 characters.
 const mpsServer = "nvidia-cuda-mps"
 
-// Owners looks processes up and remembers them. It is not safe for concurrent use.
+// Owners maps processes to containers, and caches them. It is not safe for concurrent use.
 type Owners struct {
 	proc   fs.FS
 	names  names
 	buffer []byte
-	// look counts looks; what neither this look nor the one before asked about is forgotten.
-	look      int
-	processes map[int]process
+	// generation counts calls of Look; processes that were not asked for since the call before the last are dropped.
+	generation int
+	processes  map[int]process
 }
 
-// process is what is known of a process. A PID alone is none: the kernel gives it to another one later.
+// process is a cached process. Its start time is part of its identity: the kernel reuses PIDs.
 type process struct {
-	start uint64 // in clock ticks after boot
-	owner pods.Container
-	look  int
+	start      uint64 // in clock ticks after boot
+	owner      pods.Container
+	generation int
 }
 
-// New looks processes up in a node's /proc, and pods in its /var/log, where the kubelet keeps the folders containers and
+// New reads processes from a node's /proc, and pods from its /var/log, where the kubelet has the folders containers and
 // pods.
 func New(proc, logs fs.FS) *Owners {
 	return &Owners{
-		proc: proc, names: names{logs: logs}, buffer: make([]byte, longest), processes: map[int]process{},
+		proc: proc, names: names{logs: logs}, buffer: make([]byte, maxFileSize), processes: map[int]process{},
 	}
 }
 
-// Look begins a step: the function that it returns says whose a process is, until the next look, and lists the kubelet's
-// folders once at most, where a container is new.
+// Lookup starts a step. The function that it returns maps a process to its container until the next call of Look. It
+// lists the kubelet's folders at most once, where a container is new.
 //
-// It says false of a process that ended or that the agent does not see, of a container whose pod is not known (yet), and
-// of an MPS server, which may work for any of its clients. The zero Container is the node's own.
-func (o *Owners) Look() func(pid int) (pods.Container, bool) {
+// It returns false for a process that ended or that the agent does not see, for a container whose pod is not known
+// (yet), and for an MPS server, which may work for any of its clients. The zero Container is a process of the node
+// itself.
+func (o *Owners) Lookup() func(pid int) (pods.Container, bool) {
 	for pid, p := range o.processes {
-		if p.look < o.look {
+		if p.generation < o.generation {
 			delete(o.processes, pid)
 		}
 	}
-	o.look++
+	o.generation++
 	o.names.stale = true
-	return o.of
+	return o.owner
 }
 
-func (o *Owners) of(pid int) (pods.Container, bool) {
+func (o *Owners) owner(pid int) (pods.Container, bool) {
 	p, found := o.processes[pid]
-	if found && p.look == o.look {
+	if found && p.generation == o.generation {
 		return p.owner, true // it has several devices open
 	}
 	s, err := o.stat(pid)
@@ -66,24 +68,24 @@ func (o *Owners) of(pid int) (pods.Container, bool) {
 		return pods.Container{}, false
 	}
 	if found && p.start == s.start {
-		p.look = o.look
+		p.generation = o.generation
 		o.processes[pid] = p
 		return p.owner, true
 	}
-	owner, known := o.read(pid)
+	owner, known := o.readOwner(pid)
 	if !known {
 		return pods.Container{}, false
 	}
-	// The cgroup may be that of a process that has the PID since.
+	// The cgroup may be that of another process that got the PID meanwhile.
 	if again, err := o.stat(pid); err != nil || again.start != s.start {
 		return pods.Container{}, false
 	}
-	o.processes[pid] = process{start: s.start, owner: owner, look: o.look}
+	o.processes[pid] = process{start: s.start, owner: owner, generation: o.generation}
 	return owner, true
 }
 
-// read whose a process is from its cgroup.
-func (o *Owners) read(pid int) (pods.Container, bool) {
+// readOwner finds a process's container from its cgroup.
+func (o *Owners) readOwner(pid int) (pods.Container, bool) {
 	file, err := o.file(pid, "cgroup")
 	if err != nil || len(file) == 0 {
 		return pods.Container{}, false
@@ -95,9 +97,9 @@ func (o *Owners) read(pid int) (pods.Container, bool) {
 		}
 	}
 	if at.Pod != "" {
-		return o.names.only(at.Pod)
+		return o.names.onlyContainer(at.Pod)
 	}
-	// A container without a pod is none of Kubernetes', unless the pod stands above what the agent sees of the path.
+	// A container without a pod is not of Kubernetes, unless the agent sees only the path's end.
 	return pods.Container{}, at.Container == "" || !at.Relative
 }
 
@@ -109,7 +111,7 @@ func (o *Owners) stat(pid int) (stat, error) {
 	return parseStat(file)
 }
 
-// file of a process, valid until the next one is read. What is longer than any such file is an error.
+// file reads a process's file; the result is valid until the next call. A file above the limit is an error.
 func (o *Owners) file(pid int, name string) ([]byte, error) {
 	f, err := o.proc.Open(strconv.Itoa(pid) + "/" + name)
 	if err != nil {

@@ -81,7 +81,7 @@ func in(uid, id string) string {
 
 func (n node) want(t *testing.T, why string, pid int, container pods.Container, known bool) {
 	t.Helper()
-	if c, k := n.owners.Look()(pid); c != container || k != known {
+	if c, k := n.owners.Lookup()(pid); c != container || k != known {
 		t.Errorf("%s: %+v, %v; want %+v, %v", why, c, k, container, known)
 	}
 }
@@ -181,7 +181,7 @@ func TestOwnersReadLittle(t *testing.T) {
 	n.run(90, 100, "python3", in(uidEmbed, idEmbed))
 	n.run(91, 100, "python3", in(uidEmbed, idEmbed))
 	for look := range 3 {
-		of := n.owners.Look()
+		of := n.owners.Lookup()
 		for range 8 { // devices that all have open
 			for pid := range 40 {
 				of(pid)
@@ -211,7 +211,7 @@ func TestOwnersForget(t *testing.T) {
 	n := newNode()
 	for pid := range 1000 {
 		n.run(pid, 100, "sh", "0::/")
-		n.owners.Look()(pid)
+		n.owners.Lookup()(pid)
 	}
 	if got := n.owners.Remembered(); got > 2 {
 		t.Errorf("%d processes are remembered, of which one was asked about in each look", got)
@@ -242,7 +242,7 @@ func TestOwnersOfThisProcess(t *testing.T) {
 	if err != nil || got != strings.TrimSuffix(string(comm), "\n") || start == 0 {
 		t.Errorf("%s is read as %q, %d, %v; want %s", file, got, start, err, comm)
 	}
-	look := owners.New(os.DirFS("/proc"), os.DirFS(t.TempDir())).Look()
+	look := owners.New(os.DirFS("/proc"), os.DirFS(t.TempDir())).Lookup()
 	if c, _ := look(os.Getpid()); c != nobody {
 		t.Errorf("without any logs this process is %+v", c)
 	}

@@ -6,24 +6,24 @@ import (
 	"github.com/forewarm/forewarm/pkg/agent/pods"
 )
 
-// place is where a process runs, by its /proc/PID/cgroup, whichever container runtime, cgroup version and cgroup driver the
-// node has; what is not known is empty. A process of the node itself has neither pod nor container.
+// place is the pod and the container of a process by its /proc/PID/cgroup, for any container runtime, cgroup version
+// and cgroup driver; what is not known is empty. A process of the node itself has neither.
 type place struct {
 	// Pod is the pod's UID: of a static pod the hash of its manifest, without dashes.
 	Pod string
 	// Container is the container's id, 64 hexadecimal digits.
 	Container string
-	// Relative: the path begins at the reader's own cgroup (a private cgroup namespace), so that parents that both have, the
-	// pod's among them, may not stand in it.
+	// Relative: the path starts at the reader's own cgroup (a private cgroup namespace), so that common parents, such
+	// as the pod, may be missing from it.
 	Relative bool
 }
 
-// parsePlace reads the file. It has a line for each cgroup hierarchy, HIERARCHY:CONTROLLERS:PATH: a dozen under version 1, one
-// under version 2, and both on a hybrid node, where a hierarchy that a runtime does not use names no pod. The line that
-// says most is believed.
+// parsePlace reads the file. It has a line for each cgroup hierarchy, HIERARCHY:CONTROLLERS:PATH: a dozen under version
+// 1, one under version 2, and both on a hybrid node, where a hierarchy that a runtime does not use names no pod. The
+// most specific line is used.
 //
-// Below the pod come the container and, where it runs an init or containers of its own, what is below those: it is the
-// outermost pod, and the first container in it, that the node's kubelet knows.
+// Below the pod are the container and, where it runs an init system or containers of its own, what is below those. The
+// node's kubelet knows the outermost pod and the first container in it.
 func parsePlace(file string) place {
 	var best place
 	for line := range strings.Lines(file) {
@@ -39,7 +39,7 @@ func parsePlace(file string) place {
 	return best
 }
 
-// rank is higher the more is known.
+// rank is higher, the more specific a place is.
 func (p place) rank() int {
 	rank := 0
 	if p.Container != "" {
@@ -58,7 +58,7 @@ func parsePath(path string) place {
 		// containerd without the kubelet's systemd driver: kubepods-podUID.slice:cri-containerd:ID in one segment.
 		for name := range strings.SplitSeq(segment, ":") {
 			if uid := podUID(name); uid != "" && p.Pod == "" {
-				p.Pod, p.Container = uid, "" // a container that is around the pod is a node: kind, k3d
+				p.Pod, p.Container = uid, "" // A container around the pod is a node: kind, k3d.
 			} else if p.Container == "" {
 				p.Container = containerID(name)
 			}
@@ -67,7 +67,8 @@ func parsePath(path string) place {
 	return p
 }
 
-// podUID of a segment: podUID by the cgroupfs driver, NAME-podUID.slice by systemd's, which writes a dash as an underscore.
+// podUID of a segment: podUID by the cgroupfs driver, NAME-podUID.slice by systemd's, which writes a dash as an
+// underscore.
 func podUID(name string) string {
 	name, systemd := strings.CutSuffix(name, ".slice")
 	if systemd {
@@ -94,5 +95,5 @@ func containerID(name string) string {
 	return id
 }
 
-// isContainerID says whether s is written as containerd, CRI-O and Docker name containers.
+// isContainerID reports whether s is an id of containerd, CRI-O or Docker.
 func isContainerID(s string) bool { return pods.IsHex(s, 64) }

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// stat is what tells one process from another.
+// stat identifies a process.
 type stat struct {
 	comm  string
 	start uint64 // in clock ticks after boot
@@ -15,10 +15,11 @@ type stat struct {
 	ended bool
 }
 
-// startField is the start's place among the fields after the comm (proc(5): it is field 22, the comm field 2).
+// startField is the index of the start time among the fields after the comm (proc(5): field 22, the comm is field 2).
 const startField = 22 - 3
 
-// parseStat reads /proc/PID/stat: PID (COMM) STATE …. A process chooses its comm, which may hold spaces and parentheses.
+// parseStat reads /proc/PID/stat: PID (COMM) STATE …. A process chooses its comm, which may have spaces and
+// parentheses.
 func parseStat(file []byte) (stat, error) {
 	from, to := bytes.IndexByte(file, '('), bytes.LastIndexByte(file, ')')
 	if from < 0 || to < from {

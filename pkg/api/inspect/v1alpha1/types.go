@@ -12,7 +12,7 @@ const (
 
 // +kubebuilder:object:root=true
 
-// Outlook is what forewarm knows about one Forecast at this moment. It has the Forecast's namespace and name, is read
+// Outlook is all that forewarm knows about one Forecast now. It has the Forecast's namespace and name, is read
 // only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page.
 type Outlook struct {
 	metav1.TypeMeta `json:",inline"`
@@ -40,9 +40,9 @@ type OutlookStatus struct {
 	// State in one word: Ready, Warming, FallingBack (the newest samples are missing, the running maximum is served),
 	// Stale (the data is too old, nothing is served), Pending (no history has been read yet) or Invalid.
 	State string `json:"state"`
-	// Reason says in a sentence, with its numbers, why this value is served, or why none is.
+	// Reason is why this value is served, or why none is, with the numbers.
 	Reason string `json:"reason"`
-	// Conditions are facts that the Forecast's user should know.
+	// Conditions of the Forecast.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -54,19 +54,20 @@ type OutlookStatus struct {
 	// Served is the value that the metrics APIs answer. Absent while nothing is served.
 	// +optional
 	Served *float64 `json:"served,omitempty"`
-	// Serve says how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast
+	// Serve is how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast
 	// (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).
 	Serve string `json:"serve"`
 	// Unit of the demand, for example requests/s.
 	// +optional
 	Unit string `json:"unit,omitempty"`
-	// Quantile of the window's maximum that is served. Absent where Late or CostRatio rules.
+	// Quantile of the window peak that is served. Absent with an objective or a cost ratio.
 	// +optional
 	Quantile *float64 `json:"quantile,omitempty"`
-	// Late is the share of demand that may be late, where such an objective rules.
+	// Late is the share of demand that may be late. Absent without an objective.
 	// +optional
 	Late *float64 `json:"late,omitempty"`
-	// CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand, where such a ratio rules.
+	// CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand. Absent without
+	// a cost ratio.
 	// +optional
 	CostRatio *float64 `json:"costRatio,omitempty"`
 	// Window is how far the served value looks ahead: lead time, HPA sync, one step and the metric's lag.
@@ -82,39 +83,39 @@ type OutlookStatus struct {
 	// +optional
 	Workload string `json:"workload,omitempty"`
 
-	// Model that serves, by the name that a selector (model=…) writes.
+	// Model that is selected, by its name in selectors (model=…).
 	// +optional
 	Model string `json:"model,omitempty"`
-	// PathModel is the model whose forecast the path is: another one than Model where that forecasts the lead window alone.
+	// PathModel is the model that forecasts the path. It differs from Model where that forecasts only the window peak.
 	// +optional
 	PathModel string `json:"pathModel,omitempty"`
-	// ModelReason says why that model serves.
+	// ModelReason is why that model is selected.
 	// +optional
 	ModelReason string `json:"modelReason,omitempty"`
-	// Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by (cost under an objective, else pinball loss):
+	// Skill is 1 − loss/loss of the last value, by the loss that models are selected by (cost under an objective, else pinball loss):
 	// above 0 is better than a reactive rule. Absent until known.
 	// +optional
 	Skill *float64 `json:"skill,omitempty"`
-	// Coverage is the share of past windows whose maximum stayed within the served quantile. Absent until known.
+	// Coverage is the share of past windows whose peak was within the served quantile. Absent until known.
 	// +optional
 	Coverage *float64 `json:"coverage,omitempty"`
 	// Fallbacks counts the steps served by the fallback since forewarm started.
 	// +optional
 	Fallbacks int64 `json:"fallbacks,omitempty"`
 
-	// Outcome is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated then
-	// says why.
+	// Objective is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated has
+	// the reason.
 	// +optional
-	Outcome *Outcome `json:"outcome,omitempty"`
-	// Candidates are all models with their scores, the chosen one included.
+	Objective *Objective `json:"objective,omitempty"`
+	// Candidates are all models with their scores, the selected one included.
 	// +optional
 	// +listType=atomic
 	Candidates []Candidate `json:"candidates,omitempty"`
-	// Path is the chosen model's forecast step by step.
+	// Path is the forecast step by step.
 	// +optional
 	// +listType=atomic
 	Path []PathStep `json:"path,omitempty"`
-	// Past are recent forecasts beside the actual maxima, oldest first.
+	// Past are recent forecasts beside the actual window peaks, oldest first.
 	// +optional
 	// +listType=atomic
 	Past []PastForecast `json:"past,omitempty"`
@@ -122,10 +123,10 @@ type OutlookStatus struct {
 	// +optional
 	// +listType=atomic
 	Recent []Sample `json:"recent,omitempty"`
-	// Repairs are the times of that day at which the demand was not simply what was read, oldest first, the newest 64.
+	// Classifications are the times of that day at which the demand was not known from the samples alone, oldest first, the newest 64.
 	// +optional
 	// +listType=atomic
-	Repairs []Repair `json:"repairs,omitempty"`
+	Classifications []Classification `json:"classifications,omitempty"`
 }
 
 // Condition is one fact about a Forecast.
@@ -141,14 +142,14 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 }
 
-// LeadTime is how long new capacity takes, and where that is known from.
+// LeadTime is how long new capacity takes, and the source of that figure.
 type LeadTime struct {
 	// Duration from "more replicas" to "ready".
 	Duration metav1.Duration `json:"duration"`
-	// Source says in words where the duration comes from.
+	// Source of the duration.
 	// +optional
 	Source string `json:"source,omitempty"`
-	// WarmPool is the pool whose nodes make the duration hold. Absent where none does.
+	// WarmPool is the pool on whose nodes the duration relies. Absent where none does.
 	// +optional
 	WarmPool string `json:"warmPool,omitempty"`
 }
@@ -160,12 +161,12 @@ type Candidate struct {
 	// Title is the model in the field's words, for example ARIMA(1,1,1).
 	// +optional
 	Title string `json:"title,omitempty"`
-	// Chosen says that this model serves.
+	// Selected is true for the model that is served.
 	// +optional
-	Chosen bool `json:"chosen,omitempty"`
-	// Free says that this is a baseline that costs nothing.
+	Selected bool `json:"selected,omitempty"`
+	// Baseline is true for a baseline: last value, running maximum or last season.
 	// +optional
-	Free bool `json:"free,omitempty"`
+	Baseline bool `json:"baseline,omitempty"`
 	// Loss is the trailing mean pinball loss at the served level. Absent until known.
 	// +optional
 	Loss *float64 `json:"loss,omitempty"`
@@ -205,17 +206,17 @@ type PathStep struct {
 	Quantiles map[string]float64 `json:"quantiles,omitempty"`
 }
 
-// PastForecast is a value that was served and the maximum that came in the window after it.
+// PastForecast is a value that was served and the actual peak of the window after it.
 type PastForecast struct {
 	// Time at which the value was served.
 	Time metav1.Time `json:"time"`
 	// Forecast is the value that was served. Absent where none was.
 	// +optional
 	Forecast *float64 `json:"forecast,omitempty"`
-	// Observed is the maximum that came, or the least that it was where a repair says so. Absent while the window is open,
-	// and where it touched a gap.
+	// Actual is the window peak, or a lower bound of it where the demand was censored. Absent while the window is open, and
+	// where it has a gap.
 	// +optional
-	Observed *float64 `json:"observed,omitempty"`
+	Actual *float64 `json:"actual,omitempty"`
 }
 
 // Sample is the observed demand over one step of the coarse grid.
@@ -227,16 +228,16 @@ type Sample struct {
 	Observed *float64 `json:"observed,omitempty"`
 }
 
-// Repair is a time in which the demand was not simply what was read.
-type Repair struct {
+// Classification is a time in which the demand was censored or masked.
+type Classification struct {
 	// From is the time of the first sample of this kind.
 	From metav1.Time `json:"from"`
 	// To is the end of the last one.
 	To metav1.Time `json:"to"`
-	// Kind is LowerBound (the demand was no less than what is seen) or Masked (nothing is known of it).
+	// Kind is Censored (the demand was at least the observed one) or Masked (it is unknown).
 	Kind string `json:"kind"`
-	// Why in words.
-	Why string `json:"why"`
+	// Message is why.
+	Message string `json:"message"`
 	// Samples of this kind in that time; the others count as they are.
 	Samples int32 `json:"samples"`
 }

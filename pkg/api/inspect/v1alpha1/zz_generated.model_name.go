@@ -11,6 +11,11 @@ func (in Account) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Autoscaler) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Autoscaler"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Candidate) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Candidate"
 }
@@ -21,8 +26,18 @@ func (in CandidateCost) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Classification) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Classification"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Condition) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Condition"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in HeadroomPoint) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.HeadroomPoint"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -31,13 +46,8 @@ func (in LeadTime) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
-func (in MarginPoint) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.MarginPoint"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in Outcome) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.Outcome"
+func (in Objective) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Objective"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -66,11 +76,6 @@ func (in PathStep) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
-func (in Repair) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.Repair"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Sample) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Sample"
 }
@@ -78,11 +83,6 @@ func (in Sample) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Saving) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Saving"
-}
-
-// OpenAPIModelName returns the OpenAPI model name for this type.
-func (in Scaling) OpenAPIModelName() string {
-	return "dev.forewarm.inspect.v1alpha1.Scaling"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -14,21 +14,21 @@ import (
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
 		Account{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Account(ref),
+		Autoscaler{}.OpenAPIModelName():                   schema_pkg_api_inspect_v1alpha1_Autoscaler(ref),
 		Candidate{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Candidate(ref),
 		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
+		Classification{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_Classification(ref),
 		Condition{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Condition(ref),
+		HeadroomPoint{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref),
 		LeadTime{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_LeadTime(ref),
-		MarginPoint{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_MarginPoint(ref),
-		Outcome{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Outcome(ref),
+		Objective{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Objective(ref),
 		Outlook{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Outlook(ref),
 		OutlookList{}.OpenAPIModelName():                  schema_pkg_api_inspect_v1alpha1_OutlookList(ref),
 		OutlookStatus{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
 		PastForecast{}.OpenAPIModelName():                 schema_pkg_api_inspect_v1alpha1_PastForecast(ref),
 		PathStep{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_PathStep(ref),
-		Repair{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Repair(ref),
 		Sample{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Sample(ref),
 		Saving{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Saving(ref),
-		Scaling{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Scaling(ref),
 		Window{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Window(ref),
 		v1.APIGroup{}.OpenAPIModelName():                  schema_pkg_apis_meta_v1_APIGroup(ref),
 		v1.APIGroupList{}.OpenAPIModelName():              schema_pkg_apis_meta_v1_APIGroupList(ref),
@@ -87,26 +87,26 @@ func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Account is what became of a demand and what was paid for it.",
+				Description: "Account is the lateness of a demand and what was paid for it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent where no demand came.",
+							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"replicaHours": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ReplicaHours that were paid for. Absent where nothing was played yet.",
+							Description: "ReplicaHours that were paid for. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
-					"cost": {
+					"relativeCost": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Cost is the replica-hours over those of the demand at full capacity: 1 is perfection, 2 is half idle. Absent where no demand came.",
+							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -114,6 +114,84 @@ func schema_pkg_api_inspect_v1alpha1_Account(ref common.ReferenceCallback) commo
 				},
 			},
 		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Autoscaler is one that reads the value, and the headroom that it needs.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the autoscaler, for example HorizontalPodAutoscaler/llama; spec.scaling where none reads the value.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target is the demand that one replica sustains, in the demand's unit.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"minReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "MinReplicas and MaxReplicas bound the replicas.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"maxReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"headroom": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Headroom is the headroom multiplier that it needs. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"expectedLate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ExpectedLate is the share of the demand that is expected to be late with it. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"curve": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Curve is what is expected at each headroom. Headroom is read from it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(HeadroomPoint{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"name", "minReplicas", "maxReplicas"},
+			},
+		},
+		Dependencies: []string{
+			HeadroomPoint{}.OpenAPIModelName()},
 	}
 }
 
@@ -139,16 +217,16 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
-					"chosen": {
+					"selected": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Chosen says that this model serves.",
+							Description: "Selected is true for the model that is served.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
-					"free": {
+					"baseline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Free says that this is a baseline that costs nothing.",
+							Description: "Baseline is true for a baseline: last value, running maximum or last season.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -212,7 +290,7 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "CandidateCost is a candidate and what it would cost to meet the objective with it.",
+				Description: "CandidateCost is what it would cost to meet the objective with a candidate.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"name": {
@@ -223,23 +301,23 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 							Format:      "",
 						},
 					},
-					"serves": {
+					"selected": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Serves says that this candidate is served.",
+							Description: "Selected is true for the candidate that is served.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
-					"meets": {
+					"meetsObjective": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Meets says that the objective is met with it.",
+							Description: "MeetsObjective is whether the objective is met with it.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
 					},
-					"k": {
+					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "K is the multiple of the spread that it would take. Absent until known.",
+							Description: "Headroom is the headroom multiplier that it needs. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -251,9 +329,9 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 							Format:      "double",
 						},
 					},
-					"cost": {
+					"relativeCost": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Cost is the replica-hours that it would take, over those of the demand. Absent until known.",
+							Description: "RelativeCost is the replica-hours that it needs, over those of the demand. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -262,6 +340,58 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 				Required: []string{"name"},
 			},
 		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Classification(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Classification is a time in which the demand was censored or masked.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Description: "From is the time of the first sample of this kind.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"to": {
+						SchemaProps: spec.SchemaProps{
+							Description: "To is the end of the last one.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is Censored (the demand was at least the observed one) or Masked (it is unknown).",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is why.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"samples": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Samples of this kind in that time; the others count as they are.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"from", "to", "kind", "message", "samples"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -310,11 +440,47 @@ func schema_pkg_api_inspect_v1alpha1_Condition(ref common.ReferenceCallback) com
 	}
 }
 
+func schema_pkg_api_inspect_v1alpha1_HeadroomPoint(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "HeadroomPoint is what is expected at a headroom.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"headroom": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Headroom multiplier.",
+							Default:     0,
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that is expected to be late. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"relativeCost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RelativeCost is the replica-hours over those of the demand at full capacity. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"headroom"},
+			},
+		},
+	}
+}
+
 func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "LeadTime is how long new capacity takes, and where that is known from.",
+				Description: "LeadTime is how long new capacity takes, and the source of that figure.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"duration": {
@@ -325,14 +491,14 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 					},
 					"source": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Source says in words where the duration comes from.",
+							Description: "Source of the duration.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"warmPool": {
 						SchemaProps: spec.SchemaProps{
-							Description: "WarmPool is the pool whose nodes make the duration hold. Absent where none does.",
+							Description: "WarmPool is the pool on whose nodes the duration relies. Absent where none does.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -346,59 +512,23 @@ func schema_pkg_api_inspect_v1alpha1_LeadTime(ref common.ReferenceCallback) comm
 	}
 }
 
-func schema_pkg_api_inspect_v1alpha1_MarginPoint(ref common.ReferenceCallback) common.OpenAPIDefinition {
+func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "MarginPoint is what is expected under a margin.",
-				Type:        []string{"object"},
-				Properties: map[string]spec.Schema{
-					"k": {
-						SchemaProps: spec.SchemaProps{
-							Description: "K is the multiple of the spread.",
-							Default:     0,
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"late": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that is expected to be late. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"cost": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Cost is the replica-hours over those of the demand at full capacity. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-				},
-				Required: []string{"k"},
-			},
-		},
-	}
-}
-
-func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) common.OpenAPIDefinition {
-	return common.OpenAPIDefinition{
-		Schema: spec.Schema{
-			SchemaProps: spec.SchemaProps{
-				Description: "Outcome is whether an objective is met. Simulated autoscalers, with pods and a queue of their own, measure it on the observed demand: once with the value that forewarm serves, once with the observed demand as the value. Costs are in replica-hours; multiply by the GPUs of a replica for GPU-hours.",
+				Description: "Objective is whether an objective is met. Simulated autoscalers, each with pods and a queue, measure it on the observed demand: one scales by the value that forewarm serves, one by the observed demand. Costs are in replica-hours; multiply by the GPUs of a replica for GPU-hours.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the objective: the share of the demand that may wait longer than Wait. Absent where a CostRatio rules.",
+							Description: "Late is the objective: the share of the demand that may wait longer than Wait. Absent with a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"costRatio": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent where an objective rules.",
+							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent with an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -411,15 +541,15 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict in one word: Met (at a cost ratio: the cheapest margin is served); Learning (too little was seen to say); Bounded (history does not justify the value that it takes now); AtMaxReplicas (the autoscaler may not scale as far as it would take); FasterThanLead (bursts come faster than replicas start).",
+							Description: "Verdict in one word: Met (with a cost ratio: the cheapest headroom is served), Learning (there is too little history), Bounded (the value is cut to what history justifies), AtMaxReplicas (the autoscaler's maxReplicas is too low) or FasterThanLead (bursts are faster than replicas start).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
-					"words": {
+					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Words say in a sentence, with its numbers, whether the objective is met, and why and by how much where it is not.",
+							Description: "Message is the verdict in a sentence, with its numbers.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -427,7 +557,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 					},
 					"summary": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Summary compares in words the outcome of the served value with that of the observed demand.",
+							Description: "Summary compares the served value with the observed demand: lateness and replica-hours.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -440,74 +570,74 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 							Format:      "",
 						},
 					},
-					"why": {
+					"candidateReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Why says in a sentence why that candidate is selected.",
+							Description: "CandidateReason is why that candidate is selected.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
-					"k": {
+					"headroom": {
 						SchemaProps: spec.SchemaProps{
-							Description: "K is the headroom multiplier that is served, in multiples of the candidate's spread above its median. Absent until known.",
+							Description: "Headroom is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
-					"expected": {
+					"expectedLate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Expected is the share of the demand that is expected to be late with that margin. Absent until known.",
+							Description: "ExpectedLate is the share of the demand that is expected to be late with that headroom. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
-					"whyK": {
+					"headroomReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "WhyK says in a sentence what the margins next to that one would do.",
+							Description: "HeadroomReason compares that headroom with a smaller and a larger one.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"over": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Over is the time that the accounts are of, the newest week at most.",
+							Description: "Over is the time that Served and Observed are about: the newest week at most.",
 							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
 						},
 					},
 					"served": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Served is what the first of the autoscalers makes of the demand by the value that forewarm serves, or would serve where it only watches (serve: Shadow).",
+							Description: "Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is what it makes of the demand by the observed value.",
+							Description: "Observed is its result with the observed demand as the value.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
 					"saved": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Saved is what Served takes less than Observed; below 0 where it takes more.",
+							Description: "Saved is Observed less Served; negative where Served takes more.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Saving{}.OpenAPIModelName()),
 						},
 					},
-					"scalings": {
+					"autoscalers": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
 								"x-kubernetes-list-type": "atomic",
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Scalings are the autoscalers that read the value, each with the margin that it needs; the largest is served.",
+							Description: "Autoscalers are those that read the value, each with the headroom that it needs. The largest is served.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref(Scaling{}.OpenAPIModelName()),
+										Ref: ref(Autoscaler{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -520,7 +650,7 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidates are all that were tried, with what it would cost to meet the objective with them.",
+							Description: "Candidates are all that were tried, with what it would cost to meet the objective with each.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -532,11 +662,11 @@ func schema_pkg_api_inspect_v1alpha1_Outcome(ref common.ReferenceCallback) commo
 						},
 					},
 				},
-				Required: []string{"wait", "verdict", "words", "summary", "over", "served", "observed", "saved"},
+				Required: []string{"wait", "verdict", "message", "summary", "over", "served", "observed", "saved"},
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), Scaling{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -544,7 +674,7 @@ func schema_pkg_api_inspect_v1alpha1_Outlook(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Outlook is what forewarm knows about one Forecast at this moment. It has the Forecast's namespace and name, is read only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page.",
+				Description: "Outlook is all that forewarm knows about one Forecast now. It has the Forecast's namespace and name, is read only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -650,7 +780,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Reason says in a sentence, with its numbers, why this value is served, or why none is.",
+							Description: "Reason is why this value is served, or why none is, with the numbers.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -666,7 +796,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Conditions are facts that the Forecast's user should know.",
+							Description: "Conditions of the Forecast.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -693,7 +823,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"serve": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Serve says how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).",
+							Description: "Serve is how the served value relates to the observed demand: Floor (the forecast, never below the observed), Forecast (the forecast as it is) or Shadow (the observed demand; the forecast is only recorded).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -708,21 +838,21 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"quantile": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Quantile of the window's maximum that is served. Absent where Late or CostRatio rules.",
+							Description: "Quantile of the window peak that is served. Absent with an objective or a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of demand that may be late, where such an objective rules.",
+							Description: "Late is the share of demand that may be late. Absent without an objective.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"costRatio": {
 						SchemaProps: spec.SchemaProps{
-							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand, where such a ratio rules.",
+							Description: "CostRatio is how many idle replica-hours cost as much as a replica-hour of late demand. Absent without a cost ratio.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -761,35 +891,35 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 					},
 					"model": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Model that serves, by the name that a selector (model=…) writes.",
+							Description: "Model that is selected, by its name in selectors (model=…).",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"pathModel": {
 						SchemaProps: spec.SchemaProps{
-							Description: "PathModel is the model whose forecast the path is: another one than Model where that forecasts the lead window alone.",
+							Description: "PathModel is the model that forecasts the path. It differs from Model where that forecasts only the window peak.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"modelReason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ModelReason says why that model serves.",
+							Description: "ModelReason is why that model is selected.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"skill": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Skill is 1 − loss/loss of the last value, by the loss that the model was chosen by (cost under an objective, else pinball loss): above 0 is better than a reactive rule. Absent until known.",
+							Description: "Skill is 1 − loss/loss of the last value, by the loss that models are selected by (cost under an objective, else pinball loss): above 0 is better than a reactive rule. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
 					},
 					"coverage": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Coverage is the share of past windows whose maximum stayed within the served quantile. Absent until known.",
+							Description: "Coverage is the share of past windows whose peak was within the served quantile. Absent until known.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -801,10 +931,10 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							Format:      "int64",
 						},
 					},
-					"outcome": {
+					"objective": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Outcome is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated then says why.",
-							Ref:         ref(Outcome{}.OpenAPIModelName()),
+							Description: "Objective is whether the objective is met. Absent without an objective that is calibrated; the condition Uncalibrated has the reason.",
+							Ref:         ref(Objective{}.OpenAPIModelName()),
 						},
 					},
 					"candidates": {
@@ -814,7 +944,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Candidates are all models with their scores, the chosen one included.",
+							Description: "Candidates are all models with their scores, the selected one included.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -832,7 +962,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Path is the chosen model's forecast step by step.",
+							Description: "Path is the forecast step by step.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -850,7 +980,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Past are recent forecasts beside the actual maxima, oldest first.",
+							Description: "Past are recent forecasts beside the actual window peaks, oldest first.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -879,19 +1009,19 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 							},
 						},
 					},
-					"repairs": {
+					"classifications": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
 								"x-kubernetes-list-type": "atomic",
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Repairs are the times of that day at which the demand was not simply what was read, oldest first, the newest 64.",
+							Description: "Classifications are the times of that day at which the demand was not known from the samples alone, oldest first, the newest 64.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
-										Ref: ref(Repair{}.OpenAPIModelName()),
+										Ref: ref(Classification{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -902,7 +1032,7 @@ func schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref common.ReferenceCallback)
 			},
 		},
 		Dependencies: []string{
-			Candidate{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Outcome{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Repair{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			Candidate{}.OpenAPIModelName(), Classification{}.OpenAPIModelName(), Condition{}.OpenAPIModelName(), LeadTime{}.OpenAPIModelName(), Objective{}.OpenAPIModelName(), PastForecast{}.OpenAPIModelName(), PathStep{}.OpenAPIModelName(), Sample{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -910,7 +1040,7 @@ func schema_pkg_api_inspect_v1alpha1_PastForecast(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PastForecast is a value that was served and the maximum that came in the window after it.",
+				Description: "PastForecast is a value that was served and the actual peak of the window after it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"time": {
@@ -926,9 +1056,9 @@ func schema_pkg_api_inspect_v1alpha1_PastForecast(ref common.ReferenceCallback) 
 							Format:      "double",
 						},
 					},
-					"observed": {
+					"actual": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is the maximum that came, or the least that it was where a repair says so. Absent while the window is open, and where it touched a gap.",
+							Description: "Actual is the window peak, or a lower bound of it where the demand was censored. Absent while the window is open, and where it has a gap.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -986,58 +1116,6 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 	}
 }
 
-func schema_pkg_api_inspect_v1alpha1_Repair(ref common.ReferenceCallback) common.OpenAPIDefinition {
-	return common.OpenAPIDefinition{
-		Schema: spec.Schema{
-			SchemaProps: spec.SchemaProps{
-				Description: "Repair is a time in which the demand was not simply what was read.",
-				Type:        []string{"object"},
-				Properties: map[string]spec.Schema{
-					"from": {
-						SchemaProps: spec.SchemaProps{
-							Description: "From is the time of the first sample of this kind.",
-							Ref:         ref(v1.Time{}.OpenAPIModelName()),
-						},
-					},
-					"to": {
-						SchemaProps: spec.SchemaProps{
-							Description: "To is the end of the last one.",
-							Ref:         ref(v1.Time{}.OpenAPIModelName()),
-						},
-					},
-					"kind": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Kind is LowerBound (the demand was no less than what is seen) or Masked (nothing is known of it).",
-							Default:     "",
-							Type:        []string{"string"},
-							Format:      "",
-						},
-					},
-					"why": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Why in words.",
-							Default:     "",
-							Type:        []string{"string"},
-							Format:      "",
-						},
-					},
-					"samples": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Samples of this kind in that time; the others count as they are.",
-							Default:     0,
-							Type:        []string{"integer"},
-							Format:      "int32",
-						},
-					},
-				},
-				Required: []string{"from", "to", "kind", "why", "samples"},
-			},
-		},
-		Dependencies: []string{
-			v1.Time{}.OpenAPIModelName()},
-	}
-}
-
 func schema_pkg_api_inspect_v1alpha1_Sample(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -1071,7 +1149,7 @@ func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Saving is what one account has less than another.",
+				Description: "Saving is the difference of two accounts.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"replicaHours": {
@@ -1083,7 +1161,7 @@ func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common
 					},
 					"late": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Late is the share of the demand that is spared from being late.",
+							Description: "Late is the share of the demand that is no longer late.",
 							Type:        []string{"number"},
 							Format:      "double",
 						},
@@ -1091,84 +1169,6 @@ func schema_pkg_api_inspect_v1alpha1_Saving(ref common.ReferenceCallback) common
 				},
 			},
 		},
-	}
-}
-
-func schema_pkg_api_inspect_v1alpha1_Scaling(ref common.ReferenceCallback) common.OpenAPIDefinition {
-	return common.OpenAPIDefinition{
-		Schema: spec.Schema{
-			SchemaProps: spec.SchemaProps{
-				Description: "Scaling is an autoscaler that reads the value, and the margin that it needs.",
-				Type:        []string{"object"},
-				Properties: map[string]spec.Schema{
-					"by": {
-						SchemaProps: spec.SchemaProps{
-							Description: "By names the autoscaler, for example HorizontalPodAutoscaler/llama; spec.scaling where none reads the value.",
-							Default:     "",
-							Type:        []string{"string"},
-							Format:      "",
-						},
-					},
-					"target": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Target is what one replica sustains, in the demand's unit.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"minReplicas": {
-						SchemaProps: spec.SchemaProps{
-							Description: "MinReplicas and MaxReplicas bound the replicas.",
-							Default:     0,
-							Type:        []string{"integer"},
-							Format:      "int32",
-						},
-					},
-					"maxReplicas": {
-						SchemaProps: spec.SchemaProps{
-							Default: 0,
-							Type:    []string{"integer"},
-							Format:  "int32",
-						},
-					},
-					"k": {
-						SchemaProps: spec.SchemaProps{
-							Description: "K is the multiple of the spread that it needs. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"expected": {
-						SchemaProps: spec.SchemaProps{
-							Description: "Expected is the share of the demand that is expected to be late with it. Absent until known.",
-							Type:        []string{"number"},
-							Format:      "double",
-						},
-					},
-					"curve": {
-						VendorExtensible: spec.VendorExtensible{
-							Extensions: spec.Extensions{
-								"x-kubernetes-list-type": "atomic",
-							},
-						},
-						SchemaProps: spec.SchemaProps{
-							Description: "Curve is what is expected under each margin; K is read from it.",
-							Type:        []string{"array"},
-							Items: &spec.SchemaOrArray{
-								Schema: &spec.Schema{
-									SchemaProps: spec.SchemaProps{
-										Ref: ref(MarginPoint{}.OpenAPIModelName()),
-									},
-								},
-							},
-						},
-					},
-				},
-				Required: []string{"by", "minReplicas", "maxReplicas"},
-			},
-		},
-		Dependencies: []string{
-			MarginPoint{}.OpenAPIModelName()},
 	}
 }
 

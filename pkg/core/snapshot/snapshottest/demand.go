@@ -9,7 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// demandAt is requests per second: a day cycle with its peak at 15:00 UTC, two slower waves and a ripple in place of
+// demandAt is in requests/s: a daily cycle with its peak at 15:00 UTC, two slower waves, and a ripple in place of
 // noise, so that it needs no state.
 func demandAt(at time.Time) float64 {
 	hours := float64(at.Unix()) / 3600
@@ -19,7 +19,7 @@ func demandAt(at time.Time) float64 {
 	return math.Max(0, 72+44*day+ripple+burst)
 }
 
-// peak is the largest demand over (at, at + window].
+// peak is the maximum of the demand over (at, at + window].
 func peak(at time.Time) float64 {
 	highest := 0.0
 	for ahead := step; ahead <= window; ahead += step {
@@ -35,7 +35,7 @@ func horizons() []time.Duration {
 	}
 }
 
-// spread is the standard deviation of the demand a time ahead, as that of a random walk.
+// spread is the standard deviation of a random walk over a time ahead.
 func spread(ahead time.Duration) float64 { return 2 + 2.4*math.Sqrt(ahead.Minutes()) }
 
 // scores are standard normal quantiles at windowpeak.Levels().
@@ -43,7 +43,7 @@ var scores = windowpeak.Quantiles{ //nolint:gochecknoglobals // A constant table
 	-1.6449, -0.6745, 0, 0.6745, 0.8416, 1.2816, 1.6449, 1.96, 2.3263, 2.5758,
 }
 
-// windows are the distributions of a model that sees the demand rise by the hour.
+// windows are the distributions of a model that forecasts a rise per hour.
 func windows(observed, rise float64) []windowpeak.Window {
 	out := make([]windowpeak.Window, 0, len(horizons()))
 	for _, h := range horizons() {
@@ -71,13 +71,13 @@ func candidates(observed float64) []snapshot.Candidate {
 			Loss: 0.78, Skill: 0.103, Coverage: 0.961,
 		},
 		{
-			Name: "last-value", Title: "last value", Free: true, Windows: windows(observed, 0),
+			Name: "last-value", Title: "last value", Baseline: true, Windows: windows(observed, 0),
 			Loss: 0.87, Skill: 0, Coverage: 0.948,
 		},
 		{
 			Name:     "same-time-last-week",
 			Title:    "SeasonalNaive(m=20160)",
-			Free:     true,
+			Baseline: true,
 			Loss:     math.NaN(),
 			Skill:    math.NaN(),
 			Coverage: math.NaN(),
@@ -86,14 +86,14 @@ func candidates(observed float64) []snapshot.Candidate {
 	}
 }
 
-// inputs are those of the chosen model over the last half lead time.
+// inputs are those of the selected candidate over the last half lead time.
 func inputs(chosen []windowpeak.Window, now time.Time) []decide.Input {
-	own, _ := windowpeak.AtHorizon(chosen, window)
-	out := make([]decide.Input, decide.Recall(lead, step))
+	own, _ := windowpeak.QuantilesAtHorizon(chosen, window)
+	out := make([]decide.Input, decide.HoldSteps(lead, step))
 	for i := range out {
 		at := now.Add(-time.Duration(len(out)-i) * step)
 		out[i] = decide.Input{
-			Observed: demandAt(at), Window: own,
+			Observed: demandAt(at), Quantiles: own,
 			Peak: windowpeak.Peak{Median: own.At(0.5), Spread: own.At(0.95) - own.At(0.5)},
 		}
 	}
@@ -116,14 +116,14 @@ func path(now time.Time) []snapshot.PathStep {
 	return out
 }
 
-// past is a day of forecasts every quarter of an hour beside what came; the newest is open.
+// past is a day of forecasts every quarter of an hour, with the actual maxima; the newest is open.
 func past(now time.Time) []snapshot.Past {
 	const every = 15 * time.Minute
 	out := make([]snapshot.Past, 24*time.Hour/every)
 	for i := range out {
 		at := now.Add(-24 * time.Hour).Add(time.Duration(i+1) * every)
-		out[i] = snapshot.Past{Time: at, Forecast: demandAt(at) + 1.6*spread(window), Observed: peak(at)}
+		out[i] = snapshot.Past{Time: at, Forecast: demandAt(at) + 1.6*spread(window), Actual: peak(at)}
 	}
-	out[len(out)-1].Observed = math.NaN()
+	out[len(out)-1].Actual = math.NaN()
 	return out
 }

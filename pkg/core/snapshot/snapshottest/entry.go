@@ -14,17 +14,17 @@ import (
 const (
 	step = 30 * time.Second
 	lead = 5 * time.Minute
-	// window is the lead time, the HPA's sync, one step and the metric's lag.
+	// window is the lead time, the HPA's sync period, one step and the metric's lag.
 	window = 375 * time.Second // That of the lead time.
 )
 
-// Now is the moment at which the snapshots of this package were made; their newest sample is one step older.
+// Now is the time of this package's snapshots; their newest sample is one step older.
 func Now() time.Time { return time.Date(2026, time.March, 4, 14, 30, 0, 0, time.UTC) }
 
-// Key names a Forecast of the namespace "inference".
+// Key returns the key of a Forecast in namespace "inference".
 func Key(name string) snapshot.Key { return snapshot.Key{Namespace: "inference", Name: name} }
 
-// Ready is a Forecast that serves an ARIMA at quantile 0.95: about 118 requests/s observed on the way up.
+// Ready is a Forecast that serves an ARIMA model at quantile 0.95: about 118 requests/s observed, and rising.
 func Ready(key snapshot.Key) *snapshot.Entry {
 	now := Now()
 	e := &snapshot.Entry{
@@ -36,14 +36,14 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 		SampleTime: now.Add(-step), StaleAt: now.Add(10 * time.Minute),
 		Observed: demandAt(now.Add(-step)),
 		Model:    "arima",
-		Choice: decide.Choice{
-			Why:        decide.Cheaper,
-			Loss:       decide.Pinball,
-			Name:       "arima",
-			NameLoss:   0.0231,
-			Before:     "regression",
-			BeforeLoss: 0.0283,
-			Hours:      24,
+		Choice: decide.SelectionReason{
+			Rule:         decide.SelectedAsBetter,
+			Criterion:    decide.PinballLoss,
+			Selected:     "arima",
+			SelectedLoss: 0.0231,
+			Previous:     "regression",
+			PreviousLoss: 0.0283,
+			Hours:        24,
 		},
 		Skill: 0.184, Coverage: 0.953,
 		Recent: recent(now), Path: path(now), PathModel: "arima", Past: past(now),
@@ -54,46 +54,45 @@ func Ready(key snapshot.Key) *snapshot.Entry {
 	return e
 }
 
-// Repaired is Ready with a morning and a present in which the service was saturated, a night in which it was down, and a
-// missed minute.
-func Repaired(key snapshot.Key) *snapshot.Entry {
+// Classified is Ready with two times of saturation (one lasts), an outage at night, and a missing minute.
+func Classified(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	now := Now()
 	span := func(cause classify.Cause, ago, length time.Duration, share int) classify.Span {
 		from := now.Add(-ago)
 		return classify.Span{From: from, To: from.Add(length), Cause: cause, Samples: int(length/step) * share / 100}
 	}
-	e.Repairs = []classify.Span{
-		span(classify.Outage, 10*time.Hour+30*time.Minute, classify.Patience, 100), // With the next, that of recent.
+	e.Classifications = []classify.Span{
+		span(classify.Outage, 10*time.Hour+30*time.Minute, classify.MaxOutage, 100), // With the next, that of recent.
 		span(classify.Missing, 10*time.Hour+20*time.Minute, 20*time.Minute, 100),
-		span(classify.AtLimit, 5*time.Hour, 100*time.Minute, 90),
+		span(classify.Saturated, 5*time.Hour, 100*time.Minute, 90),
 		span(classify.Missing, 2*time.Hour, time.Minute, 100),
 		span(classify.AtCapacity, 9*time.Minute, 9*time.Minute, 100),
 	}
 	return e
 }
 
-// Warming is a Forecast with half an hour of history: the last value serves, skill and coverage are not known.
+// Warming is a Forecast with half an hour of history: it serves the last value, skill and coverage are unknown.
 func Warming(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	e.State = snapshot.Warming
 	e.Conditions = conditions(true, string(snapshot.Warming), "62 samples, a model needs 240; the last value serves")
 	e.Model, e.PathModel = "last-value", "last-value"
-	e.Choice = decide.Choice{Why: decide.First, Loss: decide.Pinball, Name: "last-value"}
+	e.Choice = decide.SelectionReason{Rule: decide.SelectedFirst, Criterion: decide.PinballLoss, Selected: "last-value"}
 	e.Skill, e.Coverage = math.NaN(), math.NaN()
 	e.Recent = e.Recent.Slice(e.Recent.Len()-6, e.Recent.Len())
 	e.Past, e.Path = nil, nil
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
 		c.Loss, c.Skill, c.Coverage = math.NaN(), math.NaN(), math.NaN()
-		if !c.Free {
+		if !c.Baseline {
 			c.Windows, c.Error = nil, "62 observations, want 240: too short"
 		}
 	}
 	return e
 }
 
-// FallingBack is a Forecast whose newest samples are missing: the running maximum of the observed demand serves.
+// FallingBack is a Forecast whose newest samples are missing: it serves the running maximum of the observed demand.
 func FallingBack(key snapshot.Key) *snapshot.Entry {
 	e := Ready(key)
 	e.State = snapshot.FallingBack
@@ -158,14 +157,14 @@ func conditions(
 	return []snapshot.Condition{{Type: snapshot.ConditionReady, True: ready, Reason: reason, Message: message}}
 }
 
-// Board holds a snapshot of the entries, made at Now.
+// Board returns a board with a snapshot of the entries, made at Now.
 func Board(entries ...*snapshot.Entry) *snapshot.Board {
 	var board snapshot.Board
 	board.Publish(Snapshot(entries...))
 	return &board
 }
 
-// Snapshot of the entries, made at Now.
+// Snapshot returns a snapshot of the entries, made at Now.
 func Snapshot(entries ...*snapshot.Entry) *snapshot.Snapshot {
 	all := make(map[snapshot.Key]*snapshot.Entry, len(entries))
 	pending := 0
@@ -175,20 +174,20 @@ func Snapshot(entries ...*snapshot.Entry) *snapshot.Snapshot {
 			pending++
 		}
 	}
-	stats := snapshot.LoopStats{Steps: 240, StepSeconds: 0.031, Queries: 960, QueryErrors: 3, Rebuilds: 16}
+	stats := snapshot.LoopStats{Steps: 240, StepSeconds: 0.031, Queries: 960, QueryErrors: 3, Refits: 16}
 	return snapshot.New(Now(), all, pending, stats)
 }
 
-// EveryState is one Forecast in each state, named by it in lower case: ready, outcome, warming, falling-back, stale,
-// pending, invalid.
+// EveryState returns one Forecast in each state, named by it in lower case: ready, objective, warming, falling-back,
+// stale, pending, invalid.
 func EveryState() []*snapshot.Entry {
 	return []*snapshot.Entry{
-		Ready(Key("ready")), Outcome(Key("outcome")), Warming(Key("warming")), FallingBack(Key("falling-back")),
+		Ready(Key("ready")), WithObjective(Key("objective")), Warming(Key("warming")), FallingBack(Key("falling-back")),
 		Stale(Key("stale")), Pending(Key("pending")), Invalid(Key("invalid")),
 	}
 }
 
-// Many is n Forecasts that are ready, ten to a namespace: team-0/model-0, team-0/model-1 and so on.
+// Many returns n ready Forecasts, ten per namespace: team-0/model-0, team-0/model-1 and so on.
 func Many(n int) []*snapshot.Entry {
 	out := make([]*snapshot.Entry, n)
 	for i := range out {

@@ -10,10 +10,10 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 )
 
-// The fixtures must be such as the loop makes, else tests of faces prove nothing.
+// The fixtures must be consistent like the loop's entries; otherwise tests of the APIs prove nothing.
 func TestEntriesHangTogether(t *testing.T) {
 	for _, e := range snapshottest.EveryState() {
-		answer, err := e.Answer(decide.Selection{}, snapshottest.Now())
+		answer, err := e.Answer(decide.Overrides{}, snapshottest.Now())
 		if e.State.Serves() {
 			if err != nil || answer.Value < e.Observed || math.IsNaN(answer.Value) {
 				t.Errorf("%s: answer %+v, error %v, observed %g", e.Key, answer, err, e.Observed)
@@ -21,8 +21,8 @@ func TestEntriesHangTogether(t *testing.T) {
 		} else if !errors.Is(err, snapshot.ErrNotServing) {
 			t.Errorf("%s: error %v, want %v", e.Key, err, snapshot.ErrNotServing)
 		}
-		if e.Why() == "" {
-			t.Errorf("%s says nothing about its state", e.Key)
+		if e.ReadyMessage() == "" {
+			t.Errorf("%s has no message for its state", e.Key)
 		}
 		for _, c := range e.Candidates {
 			checkWindows(t, c)

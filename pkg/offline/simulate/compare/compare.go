@@ -7,26 +7,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 )
 
-// Compare plays the history to every policy. It says now and then how far it is, in units of work that are about alike, and
-// what it is at; progress may be nil and is never called twice at once. Where the context ends it returns what is complete,
-// marked as partial, or the context's error where not even the autoscaler as written is. The same Config gives the same
-// Comparison to the last bit, however many workers there are.
+// Compare simulates every policy on the history. It reports progress in units of work of about equal length, with the
+// current task; progress may be nil and is never called concurrently. If the context ends, Compare returns what is
+// complete, marked as partial, or the context's error if nothing is. The same Config gives the same Comparison to the
+// last bit, whatever the number of workers.
 func Compare(ctx context.Context, c Config, progress func(done, total int, what string)) (*Comparison, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("compare: %w", err)
 	}
 	assumed := c.Capacity == 0
-	c = c.filled()
-	h, err := c.read()
+	c = c.withDefaults()
+	h, err := c.loadHistory()
 	if err != nil {
 		return nil, err
 	}
 	h.done = ctx.Done()
 	p := &plan{Config: c, history: h}
-	if err := do(ctx, c.Workers, p.jobs(), progress); err != nil {
+	if err := runJobs(ctx, c.Workers, p.jobs(), progress); err != nil {
 		return nil, err
 	}
 	out := p.comparison()
@@ -37,26 +37,27 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	out.Assumptions.CapacityAssumed = assumed
 	out.Notes = p.notes(out)
 	out.Verdict = out.verdict()
-	out.Warm = p.warmed(out)
+	out.WarmPool = p.poolResult(out)
 	return out, nil
 }
 
-// plan is what is to be played, and what came of it so far. Every job writes into fields of its own.
+// plan is what is simulated, and the results so far. Every job writes to fields of its own.
 type plan struct {
 	Config
 	history
 
-	// written is the autoscaler as it is; rivals are played with the best target in hindsight, in the order of rivals().
-	written *Policy
-	rivals  []*sweep
-	// unfit are the models that could not be fitted once.
+	// asWritten is the autoscaler as it is; rivals are played with the best target in hindsight, in the order of rivals().
+	asWritten *PolicyResult
+	sweeps    []*sweep
+	// unfit are the models that could not be fitted.
 	unfit []bool
-	// forewarm is it for the objective, with what it says itself at the end; others are what other objectives cost.
-	forewarm *Policy
-	says     *outcome.Report
-	others   []*Point
-	// warm is nil without a pool.
-	warm *warming
+	// forewarm is the result for the objective, objective its own report at the end, others the results for other
+	// objectives.
+	forewarm  *PolicyResult
+	objective *objective.Report
+	others    []*Point
+	// pool is nil without a pool.
+	pool *poolRun
 }
 
 // interrupted ends a job whose result would be of no use.
@@ -74,17 +75,17 @@ func (h *history) interrupted() error {
 // comparison holds what is complete, in the order of the names.
 func (p *plan) comparison() *Comparison {
 	out := &Comparison{Assumptions: p.assumptions()}
-	add := func(one *Policy) {
+	add := func(one *PolicyResult) {
 		if one != nil {
 			out.Policies = append(out.Policies, *one)
 		}
 	}
-	add(p.written)
-	for i, r := range rivals() {
+	add(p.asWritten)
+	for i, r := range hindsightPolicies() {
 		if r.name == Oracle {
 			add(p.withFrontier())
 		}
-		if s := p.rivals[i]; s != nil {
+		if s := p.sweeps[i]; s != nil {
 			add(s.policy(r.name))
 		}
 	}
@@ -92,7 +93,7 @@ func (p *plan) comparison() *Comparison {
 }
 
 // withFrontier is forewarm, with what it would have cost for other objectives, as far as they were played.
-func (p *plan) withFrontier() *Policy {
+func (p *plan) withFrontier() *PolicyResult {
 	if p.forewarm == nil {
 		return nil
 	}
@@ -102,32 +103,44 @@ func (p *plan) withFrontier() *Policy {
 			points = append(points, *o)
 		}
 	}
-	p.forewarm.Frontier = front(points)
+	p.forewarm.Frontier = paretoFront(points)
 	return p.forewarm
 }
 
 func (p *plan) assumptions() Assumptions {
 	return Assumptions{
-		Source: p.Source, Start: p.demand.Start, Duration: p.span(), Step: p.recorded.Step, WarmUp: p.warmUp,
-		Gaps: p.missing, Autoscaler: p.Autoscaler, Target: inUnits(p.target()), Capacity: p.Capacity,
-		MinReplicas: p.HPA.Min, MaxReplicas: p.HPA.Max, LeadTime: p.leadTime(), Objective: p.Objective, Wait: p.Wait,
-		GPUs: p.GPUs, GPUPrice: p.GPUPrice,
+		Source:      p.Source,
+		Start:       p.demand.Start,
+		Duration:    p.span(),
+		Step:        p.recorded.Step,
+		WarmUp:      p.warmUp,
+		Gaps:        p.missing,
+		Autoscaler:  p.Autoscaler,
+		Target:      inUnits(p.target()),
+		Capacity:    p.Capacity,
+		MinReplicas: p.HPA.Min,
+		MaxReplicas: p.HPA.Max,
+		LeadTime:    p.leadTimeText(),
+		Objective:   p.Objective,
+		Wait:        p.Wait,
+		GPUs:        p.GPUs,
+		GPUPrice:    p.GPUPrice,
 	}
 }
 
 // inUnits is a target of milli-units in the metric's.
 func inUnits(milli int64) float64 { return float64(milli) / 1000 }
 
-// named is a policy of a comparison; nil where it was not played.
-func (c *Comparison) named(name string) *Policy {
-	i := slices.IndexFunc(c.Policies, func(p Policy) bool { return p.Name == name })
+// find is a policy of a comparison; nil where it was not played.
+func (c *Comparison) find(name string) *PolicyResult {
+	i := slices.IndexFunc(c.Policies, func(p PolicyResult) bool { return p.Name == name })
 	if i < 0 {
 		return nil
 	}
 	return &c.Policies[i]
 }
 
-// sentences joins what is not empty.
-func sentences(all ...string) string {
+// joinSentences joins what is not empty.
+func joinSentences(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }

@@ -34,10 +34,10 @@ func TestCompare(t *testing.T) {
 	var names []string
 	for _, p := range c.Policies {
 		names = append(names, p.Name)
-		if p.Meets != (p.Report.LateShare() <= 0.01) {
-			t.Errorf("%s: meets %v with %v late", p.Name, p.Meets, p.Report.LateShare())
+		if p.MeetsObjective != (p.Report.LateShare() <= 0.01) {
+			t.Errorf("%s: meets %v with %v late", p.Name, p.MeetsObjective, p.Report.LateShare())
 		}
-		if n := len(p.Course); n < 300 || n > 4032 {
+		if n := len(p.Timeline); n < 300 || n > 4032 {
 			t.Errorf("%s: a course of %d slots, want up to 4032", p.Name, n)
 		}
 	}
@@ -55,14 +55,14 @@ func TestCompare(t *testing.T) {
 		t.Error(diff)
 	}
 	forewarm, best := named(t, c, compare.Forewarm), named(t, c, compare.BestTarget)
-	if !(forewarm.Report.Replicas < 0.8*best.Report.Replicas) || !forewarm.Meets {
+	if !(forewarm.Report.ReplicaHours < 0.8*best.Report.ReplicaHours) || !forewarm.MeetsObjective {
 		t.Errorf("forewarm takes %v replica-hours and is %v late, the best target %v",
-			forewarm.Report.Replicas, forewarm.Report.LateShare(), best.Report.Replicas)
+			forewarm.Report.ReplicaHours, forewarm.Report.LateShare(), best.Report.ReplicaHours)
 	}
 	if forewarm.Hindsight || forewarm.Target != capacity || !best.Hindsight {
 		t.Errorf("forewarm is played with %v, in hindsight %v", forewarm.Target, forewarm.Hindsight)
 	}
-	if !strings.HasPrefix(c.Verdict, "Forewarm saves: over 2 days it would have taken") {
+	if !strings.HasPrefix(c.Verdict, "Forewarm saves. Over 2 days Forewarm would have used") {
 		t.Error(c.Verdict)
 	}
 	if c.Partial || c.Assumptions.CapacityAssumed || c.Assumptions.WarmUp != 2*day || c.Assumptions.Duration != 4*day {
@@ -70,7 +70,7 @@ func TestCompare(t *testing.T) {
 	}
 	notes := strings.Join(c.Notes, "\n")
 	for _, want := range []string{
-		"no policy could learn what a week is like", "No later than Forewarm was (",
+		"no policy can learn the pattern of a week", "With no more late demand than Forewarm (",
 		"Cheaper than Forewarm within the objective: offset at ",
 	} {
 		if !strings.Contains(notes, want) {
@@ -87,19 +87,19 @@ func bounds(t *testing.T, c *compare.Comparison) {
 	oracle := named(t, c, compare.Oracle)
 	for _, p := range c.Policies {
 		for i, at := range p.Frontier {
-			if i > 0 && !(at.Late > p.Frontier[i-1].Late && at.Cost < p.Frontier[i-1].Cost) {
+			if i > 0 && !(at.Late > p.Frontier[i-1].Late && at.RelativeCost < p.Frontier[i-1].RelativeCost) {
 				t.Errorf("%s: %+v after %+v", p.Name, at, p.Frontier[i-1])
 			}
-			if at.Late <= oracle.Report.LateShare() && at.Cost < 0.98*oracle.Report.Cost() {
-				t.Errorf("%s: %+v, the oracle takes %v", p.Name, at, oracle.Report.Cost())
+			if at.Late <= oracle.Report.LateShare() && at.RelativeCost < 0.98*oracle.Report.RelativeCost() {
+				t.Errorf("%s: %+v, the oracle takes %v", p.Name, at, oracle.Report.RelativeCost())
 			}
 		}
 	}
 	// Of those that meet the objective the best target is the cheapest.
 	best := named(t, c, compare.BestTarget)
 	for _, at := range best.Frontier {
-		if at.Late <= 0.01 && at.Cost < best.Report.Cost() {
-			t.Errorf("%+v is cheaper than the best target's %v", at, best.Report.Cost())
+		if at.Late <= 0.01 && at.RelativeCost < best.Report.RelativeCost() {
+			t.Errorf("%+v is cheaper than the best target's %v", at, best.Report.RelativeCost())
 		}
 	}
 }
@@ -108,11 +108,11 @@ func bounds(t *testing.T, c *compare.Comparison) {
 func rises(t *testing.T, c *compare.Comparison) {
 	t.Helper()
 	hpa, oracle := named(t, c, compare.HPA), named(t, c, compare.Oracle)
-	if hpa.LateBy < 3*time.Minute || hpa.LateBy > 8*time.Minute {
-		t.Errorf("the HPA is late by %s", hpa.LateBy)
+	if hpa.MeanLate < 3*time.Minute || hpa.MeanLate > 8*time.Minute {
+		t.Errorf("the HPA is late by %s", hpa.MeanLate)
 	}
-	if oracle.LateBy > 90*time.Second {
-		t.Errorf("the oracle is late by %s", oracle.LateBy)
+	if oracle.MeanLate > 90*time.Second {
+		t.Errorf("the oracle is late by %s", oracle.MeanLate)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestSameBitsWithAnyNumberOfWorkers(t *testing.T) {
 }
 
 // What forewarm and the autoscaler as written did is the same up to a time, whatever comes after it.
-func TestThePastDoesNotKnowTheFuture(t *testing.T) {
+func TestPoliciesDoNotSeeTheFuture(t *testing.T) {
 	t.Parallel()
 	c, other := short(), short()
 	n := c.Demand.Len()
@@ -139,7 +139,7 @@ func TestThePastDoesNotKnowTheFuture(t *testing.T) {
 	first, second := played(t, c), played(t, other)
 	until := c.Demand.TimeAt(n * 2 / 3)
 	for _, name := range []string{compare.HPA, compare.Forewarm} {
-		a, b := named(t, first, name).Course, named(t, second, name).Course
+		a, b := named(t, first, name).Timeline, named(t, second, name).Timeline
 		common, same := 0, true
 		for i := range a {
 			if a[i].Start.Add(10 * time.Minute).After(until) {
@@ -228,12 +228,13 @@ func TestErrors(t *testing.T) {
 		{"an objective of 100", func(c *compare.Config) { c.Objective = 100 }, "an objective of 100, want a share"},
 		{"no metric", func(c *compare.Config) { c.HPA.Metrics = nil }, "an autoscaler of 0 metrics"},
 		{"a p90 below the median", func(c *compare.Config) { c.Lead.P90 = time.Minute }, "want the p90 no shorter"},
-		{"no lead time but a p90", func(c *compare.Config) { c.Lead = compare.Lead{P90: time.Minute} }, "a lead time of 0s"},
+		{"no lead time but a p90", func(c *compare.Config) { c.Lead = compare.LeadTime{P90: time.Minute} }, "a lead time " +
+			"of 0s"},
 		{"a negative price", func(c *compare.Config) { c.GPUPrice = -1 }, "a price of -1"},
 		{"GPUs of nothing", func(c *compare.Config) { c.GPUs = -1 }, "-1 GPUs"},
 		{"a policy that is none", func(c *compare.Config) { c.Only = []string{"magic"} }, `a policy "magic", want of hpa, `},
 		{"workers", func(c *compare.Config) { c.Workers = -1 }, "-1 workers"},
-		{"a capacity below what an HPA reads", func(c *compare.Config) { c.Capacity = 1e-9 }, "a capacity of 1e-09"},
+		{"a capacity below what an HPA reads", func(c *compare.Config) { c.Capacity = 1e-9 }, "capacity 1e-09"},
 	} {
 		c := short()
 		tt.change(&c)
@@ -251,30 +252,31 @@ func TestNotes(t *testing.T) {
 		want   []string
 	}{
 		{"headroom in the target, a morning", func(*compare.Config) {}, []string{
-			"Forewarm is played with the target 100", "no policy could learn what a day is like",
-			"Left out, as so short a history fits them not once: holt-winters, arima.",
+			"Forewarm uses the target 100", "no policy can learn the pattern of a day",
+			"Left out, because the history is too short to fit them: holt-winters, arima.",
 		}},
 		{"no capacity, five minutes, a gap, a remark", func(c *compare.Config) {
-			c.Capacity, c.Demand, c.Remarks = 0, every(c.Demand, 5), []string{"three values were none"}
+			c.Capacity, c.Demand, c.Remarks = 0, everyNth(c.Demand, 5), []string{"three values were none"}
 			for i := 20; i < 32; i++ {
 				c.Demand.Values[i] = math.NaN()
 			}
 		}, []string{
-			"No capacity of a replica was given: it is taken to be the target, 80.",
-			"The history is in steps of 5m0s: within them the demand is drawn as a line",
-			"16.7% of the history is missing, 1h0m0s at a stretch at most", "three values were none",
+			"No replica capacity was given: the target, 80, is assumed.",
+			"The history has steps of 5m0s. Within a step the demand is a straight line",
+			"16.7% of the history is missing, at most 1h0m0s in a row", "three values were none",
 		}},
-		{"maxReplicas, ten minutes", func(c *compare.Config) { c.HPA.Max, c.Demand = 7, every(c.Demand, 10) }, []string{
-			"the demand is over what maxReplicas (7) sustain, 700: then every policy is late. Is the demand in the target's unit?",
+		{"maxReplicas, ten minutes", func(c *compare.Config) { c.HPA.Max, c.Demand = 7, everyNth(c.Demand, 10) }, []string{
+			"the demand is above what maxReplicas (7) sustain, 700: every policy is late then. Check that the demand is in " +
+				"the target's unit.",
 			"No target of hpa-best-target meets the objective",
-			"The history is in steps of 10m0s, longer than the lead time",
+			"The history has steps of 10m0s, longer than the lead time",
 		}},
 		{
 			"minReplicas, and a target over the capacity",
 			func(c *compare.Config) { c.HPA.Min, c.Capacity = 90, 50 },
 			[]string{
-				"minReplicas (90) alone sustain the highest demand",
-				"The HPA's target, 80, is more than a replica sustains",
+				"minReplicas (90) are enough for the highest demand",
+				"The HPA's target, 80, is above the capacity of a replica",
 			},
 		},
 	} {
@@ -306,8 +308,8 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// every takes each n-th value.
-func every(s forecast.Series, n int) forecast.Series {
+// everyNth takes each n-th value.
+func everyNth(s forecast.Series, n int) forecast.Series {
 	out := forecast.Series{Start: s.Start, Step: s.Step * time.Duration(n)}
 	for i := 0; i < s.Len(); i += n {
 		out.Values = append(out.Values, s.Values[i])
@@ -334,8 +336,8 @@ func TestFineHistory(t *testing.T) {
 // Starts that vary take what was said, and those who look ahead reckon with the p90.
 func TestLeadTimesThatVary(t *testing.T) {
 	t.Parallel()
-	lead := compare.Lead{Median: 5 * time.Minute, P90: 8 * time.Minute, Known: "given"}
-	if got := lead.String(); got != "5m0s, one in ten over 8m0s, given" {
+	lead := compare.LeadTime{Median: 5 * time.Minute, P90: 8 * time.Minute, Known: "given"}
+	if got := lead.String(); got != "5m0s, p90 8m0s (given)" {
 		t.Error(got)
 	}
 	if got := lead.Planned(); got != lead.P90 {

@@ -7,45 +7,45 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// The names of the policies, in the order in which they are told.
+// The names of the policies, in the order of the report.
 const (
-	// HPA is the autoscaler as it is written, on the observed demand.
+	// HPA is the autoscaler as written, on the observed demand.
 	HPA = "hpa"
-	// BestTarget is the same with the target that would have been cheapest; the verdict is stated against it.
+	// BestTarget is the same with the cheapest target in hindsight; the verdict compares with it.
 	BestTarget = "hpa-best-target"
 	// Max15m serves the maximum of the last 15 minutes.
 	Max15m = "max15m"
 	// Offset serves the larger of now and of the same time a day and a week ago, by the lead time ahead: PromQL's offset.
 	Offset = "offset"
-	// HoltWinters and ARIMA serve what one model says that the maximum of the window ahead will be.
+	// HoltWinters and ARIMA serve one model's forecast of the maximum of the window ahead.
 	HoltWinters = "holt-winters"
 	ARIMA       = "arima"
 	// Forewarm serves what it decides for the objective.
 	Forewarm = "forewarm"
-	// Oracle serves the true maximum of the window ahead: nobody can.
+	// Oracle serves the actual maximum of the window ahead, which nobody can know.
 	Oracle = "oracle"
 )
 
-// Comparison is what every policy would have done with one history.
+// Comparison is the result of every policy on one history.
 type Comparison struct {
 	Assumptions Assumptions
 	// Policies are in the order of their names above; those that could not be played are left out, and Notes say why.
-	Policies []Policy
-	// Verdict is two sentences with their numbers; Notes are what a reader must know before they trust it.
+	Policies []PolicyResult
+	// Verdict is the result in words, with its numbers; Notes are its caveats.
 	Verdict string
 	Notes   []string
-	// Shapes are what policies come to on the shapes of GPU that were given, Sharing is how fractions of GPUs are packed, and
-	// Spot what it saves to have the tail of what forewarm takes on spot. Empty where they were not asked for.
-	Shapes  []fleet.Trial
+	// Shapes are the results on the given shapes of GPU, Sharing is the packing of fractions of GPUs, and Spot the
+	// saving of a tail on spot. Empty if not requested.
+	Shapes  []fleet.ShapeResult
 	Sharing *fleet.Packing
 	Spot    *fleet.Split
-	// Warm is what a warm pool comes to; nil where none was given.
-	Warm *Warm
-	// Partial says that the work was interrupted: what is here is right, but not all.
+	// WarmPool is what a warm pool comes to; nil where none was given.
+	WarmPool *PoolResult
+	// Partial is true if the work was interrupted: the results are correct but incomplete.
 	Partial bool
 }
 
-// Assumptions are all that the figures rest on, given or derived. Every one is shown.
+// Assumptions are everything that the figures depend on, given or derived. All are shown.
 type Assumptions struct {
 	// Source of the history in words: a file and its column, or a query and its server.
 	Source string
@@ -65,7 +65,7 @@ type Assumptions struct {
 	CapacityAssumed bool
 	MinReplicas     int32
 	MaxReplicas     int32
-	// LeadTime in words: "5m0s", or "5m0s, one in ten over 8m0s", and how it is known.
+	// LeadTime as text: "5m0s (given)", or "5m0s, p90 8m0s (given)".
 	LeadTime string
 	// Objective is the share that may wait longer than Wait.
 	Objective float64
@@ -75,24 +75,25 @@ type Assumptions struct {
 	GPUPrice float64
 }
 
-// Policy is what came of one.
-type Policy struct {
+// PolicyResult is the result of one policy.
+type PolicyResult struct {
 	// Name is one of those above.
 	Name string
 	// Target that it was played with, in the metric's unit; Hindsight says that it was chosen because it would have been
 	// the best.
 	Target    float64
 	Hindsight bool
-	// Meets says that no more was late than the objective allows.
-	Meets  bool
-	Report simulate.Report
-	// Early and LateBy are how long before, or after, the demand needed them replicas were ready, the mean over all that
+	// MeetsObjective is true if the late share is within the objective.
+	MeetsObjective bool
+	Report         simulate.Report
+	// MeanEarly and MeanLate are how long before, or after, the demand needed them replicas were ready, the mean over all that
 	// were started for a rise. 0 where none was.
-	Early, LateBy time.Duration
-	// Frontier is what it costs at other targets (forewarm: objectives), from the least late to the cheapest.
+	MeanEarly, MeanLate time.Duration
+	// Frontier is its relative cost and lateness at other targets (forewarm: objectives), from the least late to the
+	// cheapest.
 	Frontier []Point
-	// Course is what happened, in slots of equal length over the history that was counted.
-	Course []Slot
+	// Timeline has slots of equal length over the history that was counted.
+	Timeline []Slot
 }
 
 // Point is one setting of a policy.
@@ -100,15 +101,15 @@ type Point struct {
 	// Setting is a target in the metric's unit, or forewarm's objective.
 	Setting float64
 	// Late is the share of the demand that was late; Cost the replica-hours paid for over those of the demand.
-	Late float64
-	Cost float64
+	Late         float64
+	RelativeCost float64
 }
 
 // Slot is a stretch of a course, for plots. Demand is in replicas of the assumed capacity.
 type Slot struct {
 	Start time.Time
-	// Demand is the most that came; Ready and Paid are the least that was ready and the most that was paid for, and Idle the
-	// most of it that a warm pool held and no replica had taken.
+	// Demand is the maximum; Ready is the minimum of ready replicas, Paid the maximum paid for, and Idle the maximum
+	// that a warm pool held unused.
 	Demand, Ready, Paid, Idle float64
 	// Late is the share of the slot's demand that was late.
 	Late float64

@@ -18,8 +18,8 @@ import (
 
 // Config is a history, and the workload and the autoscaler that are to meet it.
 type Config struct {
-	// Demand is the total as it was recorded, on any step, NaN for a gap. Source says in words where it is from, and Remarks
-	// what its reader has to say of it.
+	// Demand is the recorded total, on any step, NaN for a gap. Source names its origin, and Remarks are notes of its
+	// reader.
 	Demand  forecast.Series
 	Source  string
 	Remarks []string
@@ -27,11 +27,10 @@ type Config struct {
 	HPA        hpa.Spec
 	Autoscaler string
 	// Lead is the time from "more replicas" to "ready"; with Node, from having a place on a node.
-	Lead Lead
-	// Node, if not nil, is how long a node takes that a replica must wait for where it finds none. Nil says that Lead has
-	// that in it.
-	Node *Lead
-	// Pool, if not nil, is a warm pool that is to be judged beside the policies. It wants a Node.
+	Lead LeadTime
+	// Node, if not nil, is the lead time of a node, for replicas without a place. Nil: Lead includes it.
+	Node *LeadTime
+	// Pool, if not nil, is a warm pool to judge. It needs a Node.
 	Pool *Pool
 	// Capacity is what a replica sustains, in the metric's unit; 0 takes the autoscaler's target for it.
 	Capacity float64
@@ -46,8 +45,9 @@ type Config struct {
 	Workers int
 }
 
-// filled has the defaults in place of zeros. A replica is kept at least: nothing here wakes a workload.
-func (c *Config) filled() Config {
+// withDefaults replaces zeros by defaults. At least one replica stays, because nothing here scales a workload up from
+// zero.
+func (c *Config) withDefaults() Config {
 	out := *c
 	if out.Capacity == 0 && len(out.HPA.Metrics) == 1 {
 		out.Capacity = float64(out.HPA.Metrics[0].Target) / 1000
@@ -62,11 +62,11 @@ func (c *Config) filled() Config {
 
 // Validate returns every problem.
 func (c *Config) Validate() error {
-	filled := c.filled()
-	return filled.judge()
+	filled := c.withDefaults()
+	return filled.problems()
 }
 
-func (c *Config) judge() error {
+func (c *Config) problems() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if len(c.HPA.Metrics) != 1 || c.HPA.Metrics[0].Type != hpa.AverageValue {
@@ -82,20 +82,20 @@ func (c *Config) judge() error {
 		wrong("a price of %v for a GPU-hour, want 0 or more", c.GPUPrice)
 	}
 	for _, name := range c.Only {
-		if !slices.Contains(names(), name) {
-			wrong("a policy %.64q, want of %s", name, strings.Join(names(), ", "))
+		if !slices.Contains(policyNames(), name) {
+			wrong("a policy %.64q, want of %s", name, strings.Join(policyNames(), ", "))
 		}
 	}
 	if c.Workers < 0 {
 		wrong("%d workers, want 1 or more", c.Workers)
 	}
 	spec := c.spec(c.target())
-	problems = append(problems, c.Lead.validate(), spec.Validate(sync), c.judgePool())
+	problems = append(problems, c.Lead.validate(), spec.Validate(sync), c.poolProblems())
 	return errors.Join(problems...)
 }
 
-// names are those of all policies, in their order.
-func names() []string {
+// policyNames are those of all policies, in their order.
+func policyNames() []string {
 	return []string{HPA, BestTarget, Max15m, Offset, HoltWinters, ARIMA, Forewarm, Oracle}
 }
 
@@ -112,18 +112,18 @@ func (c *Config) spec(target int64) hpasim.Spec {
 		h.Metrics = []hpa.Metric{h.Metrics[0]}
 		h.Metrics[0].Target = target
 	}
-	return hpasim.Spec{Capacity: c.Capacity, HPA: h, Pod: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
+	return hpasim.Spec{Capacity: c.Capacity, HPA: h, PodLead: c.Lead.pods(), Nodes: c.nodes(), Sync: sync, Wait: c.Wait}
 }
 
-// keep is how long a node stays that nothing is on: the default of Cluster Autoscaler.
-const keep = 10 * time.Minute
+// keepIdleNode is how long an empty node stays: the default of Cluster Autoscaler.
+const keepIdleNode = 10 * time.Minute
 
 // nodes are what a replica needs to have a place; nil where it always has one.
 func (c *Config) nodes() *hpasim.Nodes {
 	if c.Node == nil {
 		return nil
 	}
-	return &hpasim.Nodes{Lead: c.Node.pods(), Places: c.Pool.placesOfNode(), Keep: keep}
+	return &hpasim.Nodes{Lead: c.Node.pods(), PodsPerNode: c.Pool.placesOfNode(), KeepIdle: keepIdleNode}
 }
 
 // target is the autoscaler's as it is written, in milli-units.
@@ -134,24 +134,24 @@ func (c *Config) target() int64 {
 	return c.HPA.Metrics[0].Target
 }
 
-// full is the target of a replica's whole capacity, in milli-units.
-func (c *Config) full() int64 { return c.share(1) }
+// capacityTarget is the target of a replica's whole capacity, in milli-units.
+func (c *Config) capacityTarget() int64 { return c.targetOfShare(1) }
 
-// share is the target of a share of a replica's capacity, in milli-units.
-func (c *Config) share(of float64) int64 {
+// targetOfShare is the target of a share of a replica's capacity, in milli-units.
+func (c *Config) targetOfShare(of float64) int64 {
 	return max(int64(math.Round(of*c.Capacity*1000)), 1)
 }
 
-// leadTime is that of a replica in words, and of a node where replicas wait for one.
-func (c *Config) leadTime() string {
+// leadTimeText is that of a replica in words, and of a node where replicas wait for one.
+func (c *Config) leadTimeText() string {
 	if c.Node == nil {
 		return c.Lead.String()
 	}
-	return c.Lead.String() + "; of a node before that " + c.Node.String()
+	return c.Lead.String() + "; node: " + c.Node.String()
 }
 
-// planned is the lead time that those reckon with who look ahead: that of a node that may have to come, too.
-func (c *Config) planned() time.Duration {
+// plannedLead is the lead time that policies look ahead by, including that of a node.
+func (c *Config) plannedLead() time.Duration {
 	if c.Node == nil {
 		return c.Lead.planned()
 	}
@@ -159,4 +159,4 @@ func (c *Config) planned() time.Duration {
 }
 
 // window is the time ahead that a decision now concerns.
-func (c *Config) window() time.Duration { return leadtime.Window(c.planned()) }
+func (c *Config) window() time.Duration { return leadtime.Window(c.plannedLead()) }

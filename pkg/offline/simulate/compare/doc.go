@@ -1,12 +1,12 @@
-// Package compare plays one history to every policy that a user could choose, under the user's own autoscaler, and holds
-// what came of each beside the others: the evidence on which forewarm is switched on, or not.
+// Package compare simulates every policy that a user could choose on one history, under the user's own autoscaler,
+// and compares the results: the evidence for or against Forewarm.
 //
 //	history, hpa.Spec, lead time, objective (config.go)
 //	    ──> the value that each policy serves, step by step (served.go, forewarm.go)
-//	    ──> the autoscaler as it is written, and with the best target in hindsight (target.go)
+//	    ──> the autoscaler as written, and with the best target in hindsight (target.go)
 //	    ──> cost against lateness as the target or the objective moves (target.go)
-//	    ──> the verdict in two sentences (verdict.go)
+//	    ──> the verdict (verdict.go)
 //
-// Rivals are given the benefit of hindsight: their target is the one that would have been cheapest over the very history
-// that is judged. Forewarm is not: it plays the history as it came.
+// The other policies have the benefit of hindsight: their target is the cheapest over the very history that is
+// judged. Forewarm has none: it sees the history as it arrived.
 package compare

@@ -18,7 +18,7 @@ func ExampleCompare() {
 		demand.Values = append(demand.Values, float64(1000*(1+i/60%2)))
 	}
 	c, err := compare.Compare(context.Background(), compare.Config{
-		Demand: demand, Lead: compare.Lead{Median: 5 * time.Minute}, Objective: 0.01,
+		Demand: demand, Lead: compare.LeadTime{Median: 5 * time.Minute}, Objective: 0.01,
 		HPA: hpa.Spec{
 			Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{Name: "tokens", Source: hpa.External, Type: hpa.AverageValue, Target: 100_000}},
@@ -31,7 +31,7 @@ func ExampleCompare() {
 	}
 	for _, p := range c.Policies {
 		fmt.Printf("%s: target %g, %.1f replica-hours, %.1f%% late\n",
-			p.Name, p.Target, p.Report.Replicas, 100*p.Report.LateShare())
+			p.Name, p.Target, p.Report.ReplicaHours, 100*p.Report.LateShare())
 	}
 	// Output:
 	// hpa: target 100, 87.2 replica-hours, 71.3% late

@@ -46,7 +46,7 @@ func config(s forecast.Series) compare.Config {
 			Min: 1, Max: 100, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{Name: "load", Source: hpa.External, Type: hpa.AverageValue, Target: 80 * 1000}},
 		},
-		Lead: compare.Lead{Median: 5 * time.Minute, Known: "given"}, Capacity: capacity, Objective: 0.01,
+		Lead: compare.LeadTime{Median: 5 * time.Minute, Known: "given"}, Capacity: capacity, Objective: 0.01,
 	}
 }
 
@@ -59,7 +59,7 @@ func played(t *testing.T, c compare.Config) *compare.Comparison {
 	return out
 }
 
-func named(t *testing.T, c *compare.Comparison, name string) *compare.Policy {
+func named(t *testing.T, c *compare.Comparison, name string) *compare.PolicyResult {
 	t.Helper()
 	for i := range c.Policies {
 		if c.Policies[i].Name == name {

@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
-// step is the server's: how often it looks at the demand and decides anew.
+// step is the server's refresh step.
 const step = 30 * time.Second
 
 // lookback is how long one bad sample stands in the demand on the grid: a coarser one is laid there by lines from the sample
@@ -24,60 +24,64 @@ func (h *history) lookback() time.Duration {
 	return 2 * h.recorded.Step
 }
 
-// answer is what forewarm serves for some objectives, and what it says at the end of the first.
-type answer struct {
+// forewarmServed is what Forewarm serves for some objectives, and its report at the end of the first.
+type forewarmServed struct {
 	// values of each objective, one at every sync.
-	values [][]float64
-	says   *outcome.Report
+	values    [][]float64
+	objective *objective.Report
 	// windows are the distributions of window peaks that were known at every step.
 	windows [][]windowpeak.Window
 }
 
-// forecaster is the server's. Its simulated autoscalers are as the server's: every replica takes the lead time that is planned
+// forecasterConfig is the server's. Its simulated autoscalers are as the server's: every replica takes the lead time that is planned
 // with, and sustains the autoscaler's target.
-func (h *history) forecaster(c *Config, horizons []time.Duration, objectives ...float64) forecaster.Config {
-	scaling := decide.Scaling{By: c.Autoscaler, HPA: c.spec(c.full()).HPA}
+func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectives ...float64) forecaster.Config {
+	scaling := decide.Autoscaler{Name: c.Autoscaler, HPA: c.spec(c.capacityTarget()).HPA}
 	out := forecaster.Config{
 		Step: step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
-		Scalings: []decide.Scaling{scaling},
+		Autoscalers: []decide.Autoscaler{scaling},
 	}
 	for _, late := range objectives {
-		out.Also = append(out.Also, decide.Policy{
-			Late: late, Wait: c.Wait, Target: scaling.Target(), Usable: scaling.Usable(), Lead: c.planned(),
-			Mode: decide.Floor,
+		out.ExtraPolicies = append(out.ExtraPolicies, decide.Policy{
+			Late:        late,
+			Wait:        c.Wait,
+			Target:      scaling.Target(),
+			MaxCapacity: scaling.MaxCapacity(),
+			Lead:        c.plannedLead(),
+			Mode:        decide.Floor,
 		})
 	}
-	out.Policy, out.Also = out.Also[0], out.Also[1:]
+	out.Policy, out.ExtraPolicies = out.ExtraPolicies[0], out.ExtraPolicies[1:]
 	return out
 }
 
-// decided is what forewarm serves for some objectives at once, as the server decides it. The windows are kept where horizons
+// playForecaster is what forewarm serves for some objectives at once, as the server decides it. The windows are kept where horizons
 // are asked for beside the usual.
-func (h *history) decided(c *Config, horizons []time.Duration, objectives ...float64) (answer, error) {
-	p := &serving{
-		Forewarm: policy.NewForewarm(h.forecaster(c, horizons, objectives...)), keep: len(horizons) > 0,
-		answer: answer{values: make([][]float64, len(objectives))},
+func (h *history) playForecaster(c *Config, horizons []time.Duration, objectives ...float64) (forewarmServed, error) {
+	p := &servedRecorder{
+		Forewarm: policy.NewForewarm(h.forecasterConfig(c, horizons, objectives...)), keep: len(horizons) > 0,
+		forewarmServed: forewarmServed{values: make([][]float64, len(objectives))},
 	}
-	if _, err := simulate.Values(h.demand, step, stopping{h.done, p}); err != nil {
-		return answer{}, err
+	if _, err := simulate.ServedValues(h.demand, step, stoppable{h.done, p}); err != nil {
+		return forewarmServed{}, err
 	}
-	if f := p.Forecaster(); f != nil && f.Objective() != nil {
-		p.answer.says = f.Objective().Report()
+	if f := p.Forecaster(); f != nil && f.Calibrator() != nil {
+		p.forewarmServed.objective = f.Calibrator().Report()
 	}
-	return p.answer, nil
+	return p.forewarmServed, nil
 }
 
-// serving takes down what forewarm serves from one step to the next. The newest sample may still come while a step runs: the
-// server goes by those before it.
-type serving struct {
+// servedRecorder records what Forewarm serves from one step to the next. The newest sample may still arrive while a
+// step runs: the server uses those before it.
+type servedRecorder struct {
 	*policy.Forewarm
-	answer
+	forewarmServed
 	newest []float64
 	keep   bool
 }
 
 // Serve is the value of the first objective.
-func (s *serving) Serve(o simulate.Observation) float64 {
+func (s *servedRecorder) Serve(o simulate.Observation) float64 {
 	for i := range s.values {
 		v := math.NaN()
 		if s.newest != nil {

@@ -18,9 +18,9 @@ type history struct {
 	missing float64
 	gap     time.Duration
 	warmUp  time.Duration
-	// peak is the most that came in a step of the grid.
+	// peak is the highest demand in a step of the grid.
 	peak float64
-	// done is closed when nobody waits for what is played any more.
+	// done is closed when the results are no longer needed.
 	done <-chan struct{}
 }
 
@@ -36,21 +36,21 @@ const (
 	mostHistory = 366 * day
 )
 
-// read lays the history on the grid and refuses what cannot be judged.
-func (c *Config) read() (history, error) {
+// loadHistory interpolates the history on the grid and refuses what cannot be judged.
+func (c *Config) loadHistory() (history, error) {
 	h := history{recorded: c.Demand}
-	if err := checkRecorded(c.Demand); err != nil {
+	if err := validateRecorded(c.Demand); err != nil {
 		return h, err
 	}
-	if err := h.playable(c.planned()); err != nil {
+	if err := h.checkLength(c.plannedLead()); err != nil {
 		return h, err
 	}
-	demand, err := onGrid(c.Demand)
+	demand, err := toGrid(c.Demand)
 	if err != nil {
 		return h, err
 	}
 	h.demand = demand
-	h.missing, h.gap = gaps(c.Demand)
+	h.missing, h.gap = gapShare(c.Demand)
 	for _, v := range demand.Values {
 		h.peak = math.Max(h.peak, v)
 	}
@@ -60,7 +60,7 @@ func (c *Config) read() (history, error) {
 	long := h.span()
 	if least := max(leastHistory, leastWindows*c.window()); long < least {
 		return h, fmt.Errorf("a history of %s is too short to judge a lead time of %s: %w, want %s at least, and two "+
-			"weeks to see what days and weeks are like", long, c.planned(), forecast.ErrTooShort, least)
+			"weeks to see what days and weeks are like", long, c.plannedLead(), forecast.ErrTooShort, least)
 	}
 	h.warmUp = warmUp
 	if long < shortHistory {
@@ -69,8 +69,8 @@ func (c *Config) read() (history, error) {
 	return h, nil
 }
 
-// playable refuses what would take very long and tell nothing.
-func (h *history) playable(planned time.Duration) error {
+// checkLength refuses histories that would take very long without a useful result.
+func (h *history) checkLength(planned time.Duration) error {
 	step := h.recorded.Step
 	if most := max(coarsest, planned); step > most {
 		return fmt.Errorf("a history in steps of %s is too coarse to judge a lead time of %s: what came within a step "+
@@ -78,13 +78,13 @@ func (h *history) playable(planned time.Duration) error {
 	}
 	if h.recorded.Len() > int(mostHistory/step) {
 		return fmt.Errorf("a history of %s is longer than the %s that are played: take its newest weeks, of which two "+
-			"show what days and weeks are like", days(h.span()), days(mostHistory))
+			"show what days and weeks are like", formatDays(h.span()), formatDays(mostHistory))
 	}
 	return nil
 }
 
-// checkRecorded says which value is no demand, and when.
-func checkRecorded(s forecast.Series) error {
+// validateRecorded names the first value that cannot be demand, and its time.
+func validateRecorded(s forecast.Series) error {
 	if err := s.Check(2); err != nil {
 		return fmt.Errorf("the history: %w", err)
 	}
@@ -97,9 +97,9 @@ func checkRecorded(s forecast.Series) error {
 	return nil
 }
 
-// onGrid lays a series on the grid: by means where it is finer, by lines from one observation to the next where it is
+// toGrid lays a series on the grid: by means where it is finer, by lines from one observation to the next where it is
 // coarser. Gaps are passed over by lines.
-func onGrid(s forecast.Series) (forecast.Series, error) {
+func toGrid(s forecast.Series) (forecast.Series, error) {
 	if s.Step >= sync {
 		return simulate.Resample(s, sync)
 	}
@@ -109,13 +109,13 @@ func onGrid(s forecast.Series) (forecast.Series, error) {
 	}
 	out := forecast.Series{Start: fine.Start, Step: sync}
 	for from := time.Duration(0); from+sync <= time.Duration(fine.Len())*fine.Step; from += sync {
-		out.Values = append(out.Values, mean(fine, from, from+sync))
+		out.Values = append(out.Values, meanBetween(fine, from, from+sync))
 	}
 	return out, nil
 }
 
-// mean of a series from one time after its start to another, every value holding for its step.
-func mean(s forecast.Series, from, to time.Duration) float64 {
+// meanBetween of a series from one time after its start to another, every value holding for its step.
+func meanBetween(s forecast.Series, from, to time.Duration) float64 {
 	sum := 0.0
 	for i := int(from / s.Step); time.Duration(i)*s.Step < to; i++ {
 		begin, end := time.Duration(i)*s.Step, time.Duration(i+1)*s.Step
@@ -124,8 +124,8 @@ func mean(s forecast.Series, from, to time.Duration) float64 {
 	return sum / float64(to-from)
 }
 
-// gaps are the share of the steps that are missing, and the longest run of them.
-func gaps(s forecast.Series) (share float64, longest time.Duration) {
+// gapShare are the share of the steps that are missing, and the longest run of them.
+func gapShare(s forecast.Series) (share float64, longest time.Duration) {
 	run := time.Duration(0)
 	for _, v := range s.Values {
 		if !math.IsNaN(v) {

@@ -22,8 +22,8 @@ type job struct {
 	do func(spent func()) error
 }
 
-// do does all jobs, as many at once as there are workers, in their order. A job that was interrupted is no error.
-func do(ctx context.Context, workers int, jobs []job, progress func(done, total int, what string)) error {
+// runJobs runs all jobs in their order, as many at once as there are workers. An interrupted job is no error.
+func runJobs(ctx context.Context, workers int, jobs []job, progress func(done, total int, what string)) error {
 	total := 0
 	for _, j := range jobs {
 		total += j.units
@@ -56,113 +56,120 @@ func do(ctx context.Context, workers int, jobs []job, progress func(done, total 
 	return errors.Join(errs...)
 }
 
-// rival is a policy that is played with the best target in hindsight.
-type rival struct {
+// hindsightPolicy is a policy that gets the best target in hindsight.
+type hindsightPolicy struct {
 	name string
 	// values that it serves; nil where it cannot be played. units are what they take.
 	values func(*plan) ([]float64, error)
 	units  int
 }
 
-// rivals are all of them, in the order of their names.
-func rivals() []rival {
-	return []rival{
+// hindsightPolicies are all of them, in the order of their names.
+func hindsightPolicies() []hindsightPolicy {
+	return []hindsightPolicy{
 		{name: BestTarget, values: func(p *plan) ([]float64, error) { return p.values(policy.NewObserved()) }},
 		{
 			name:   Max15m,
 			values: func(p *plan) ([]float64, error) { return p.values(policy.NewMax(15*time.Minute, sync)) },
 		},
 		{name: Offset, values: func(p *plan) ([]float64, error) {
-			return p.values(policy.NewOffset(min(p.planned(), day/2), sync, day, 7*day))
+			return p.values(policy.NewOffset(min(p.plannedLead(), day/2), sync, day, 7*day))
 		}},
-		{name: HoltWinters, units: 60, values: func(p *plan) ([]float64, error) { return p.alone(p.holtWinters()) }},
-		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) { return p.alone(p.arima()) }},
-		{name: Oracle, values: func(p *plan) ([]float64, error) { return policy.Ahead(p.demand, p.window(), sync) }},
+		{
+			name:   HoltWinters,
+			units:  60,
+			values: func(p *plan) ([]float64, error) { return p.modelValues(p.holtWinters()) },
+		},
+		{name: ARIMA, units: 130, values: func(p *plan) ([]float64, error) { return p.modelValues(p.arima()) }},
+		{
+			name:   Oracle,
+			values: func(p *plan) ([]float64, error) { return policy.OracleValues(p.demand, p.window(), sync) },
+		},
 	}
 }
 
 // forewarmUnits are what an objective of forewarm takes.
 const forewarmUnits = 110
 
-// jobs are all, those first whose results are worth most to somebody who will not wait.
+// jobs returns all jobs, the most important results first, as the user may interrupt.
 func (p *plan) jobs() []job {
-	names := rivals()
-	p.rivals, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
+	names := hindsightPolicies()
+	p.sweeps, p.unfit = make([]*sweep, len(names)), make([]bool, len(names))
 	p.others = make([]*Point, len(p.otherObjectives()))
-	asked := stdsync.OnceValues(p.decide)
+	asked := stdsync.OnceValues(p.forewarmValues)
 	out := []job{
-		{HPA, 1, p.asWritten},
-		{Forewarm, forewarmUnits + len(p.others), func(spent func()) error { return p.asked(asked, spent) }},
+		{HPA, 1, p.playAsWritten},
+		{Forewarm, forewarmUnits + len(p.others), func(spent func()) error { return p.playForewarm(asked, spent) }},
 	}
 	for i, r := range names {
 		out = append(out, job{r.name, r.units + len(p.targets()), func(spent func()) error {
-			return p.hindsight(i, r, spent)
+			return p.sweepPolicy(i, r, spent)
 		}})
 	}
 	if p.Only != nil {
 		return slices.DeleteFunc(out, func(j job) bool { return !slices.Contains(p.Only, j.what) })
 	}
 	if p.Pool != nil {
-		out = append(out, p.warmJobs(asked)...)
+		out = append(out, p.poolJobs(asked)...)
 	}
 	return out
 }
 
-// asWritten plays the observed demand to the autoscaler as it is.
-func (p *plan) asWritten(spent func()) error {
+// playAsWritten plays the observed demand to the autoscaler as it is.
+func (p *plan) playAsWritten(spent func()) error {
 	values, err := p.values(policy.NewObserved())
 	if err != nil {
 		return err
 	}
 	one, err := p.play(HPA, values, p.target())
 	if err == nil {
-		p.written = one
+		p.asWritten = one
 	}
 	spent()
 	return err
 }
 
-// hindsight plays what a rival serves under every target.
-func (p *plan) hindsight(i int, r rival, spent func()) error {
+// sweepPolicy plays what a rival serves under every target.
+func (p *plan) sweepPolicy(i int, r hindsightPolicy, spent func()) error {
 	values, err := r.values(p)
 	if err = errors.Join(err, p.interrupted()); err != nil {
 		return err
 	}
-	times(r.units, spent)
+	repeat(r.units, spent)
 	if values == nil {
 		p.unfit[i] = true
-		times(len(p.targets()), spent)
+		repeat(len(p.targets()), spent)
 		return nil
 	}
-	p.rivals[i], err = p.sweep(values, spent)
+	p.sweeps[i], err = p.sweep(values, spent)
 	return err
 }
 
-// decide is what forewarm serves for the objective that was asked for and, where all policies are played, for others.
-func (p *plan) decide() (answer, error) {
+// forewarmValues is what forewarm serves for the objective that was asked for and, where all policies are played, for others.
+func (p *plan) forewarmValues() (forewarmServed, error) {
 	objectives := append([]float64{p.Objective}, p.otherObjectives()...)
 	var horizons []time.Duration
 	if p.Pool != nil {
 		horizons = append(horizons, leadtime.Window(p.Lead.planned()))
 	}
-	out, err := p.decided(&p.Config, horizons, objectives...)
+	out, err := p.playForecaster(&p.Config, horizons, objectives...)
 	return out, errors.Join(err, p.interrupted())
 }
 
-// asked plays forewarm for the objective that was asked for, and for others, for its frontier.
-func (p *plan) asked(decide func() (answer, error), spent func()) error {
+// playForewarm plays forewarm for the objective that was asked for, and for others, for its frontier.
+func (p *plan) playForewarm(decide func() (forewarmServed, error), spent func()) error {
 	of, err := decide()
 	if err != nil {
 		return err
 	}
-	times(forewarmUnits, spent)
-	one, err := p.play(Forewarm, of.values[0], p.full())
+	repeat(forewarmUnits, spent)
+	one, err := p.play(Forewarm, of.values[0], p.capacityTarget())
 	if err != nil {
 		return err
 	}
-	p.forewarm, p.says = one, of.says
+	p.forewarm, p.objective = one, of.objective
 	for i, values := range of.values[1:] {
-		report, err := simulate.Run(p.config(&p.Config, p.full()), simulate.NewTape(values))
+		report, err := simulate.Run(p.config(&p.Config, p.capacityTarget()), simulate.NewTape(values))
 		if err != nil {
 			return err
 		}

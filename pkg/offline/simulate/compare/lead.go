@@ -8,20 +8,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
-// Lead is the lead time of a replica.
-type Lead struct {
+// LeadTime is the lead time of a replica.
+type LeadTime struct {
 	// Median is what half of the starts take at most.
 	Median time.Duration
-	// P90 is what nine in ten take at most; 0 says that all take the same.
+	// P90 is the 0.9 quantile; with 0, all starts take the same.
 	P90 time.Duration
-	// Known says how it is known: "given", or "measured on 40 starts".
+	// Known is its source: "given", or "measured on 40 starts".
 	Known string
 }
 
 // normal90 is the quantile of nine in ten of a standard Gaussian.
 const normal90 = 1.2815515655446004
 
-func (l Lead) validate() error {
+func (l LeadTime) validate() error {
 	if l.Median < 0 || l.Median == 0 && l.P90 > 0 {
 		return fmt.Errorf("a lead time of %s, want 0 or more, and more than 0 beside a p90", l.Median)
 	}
@@ -32,7 +32,7 @@ func (l Lead) validate() error {
 }
 
 // pods are the lead times that are played: log-normal between the two, as start-up times are skewed to the right.
-func (l Lead) pods() hpasim.Lead { //nolint:ireturn // What a workload.Spec holds.
+func (l LeadTime) pods() hpasim.LeadTime { //nolint:ireturn // What a hpasim.Spec holds.
 	if l.P90 <= l.Median {
 		return hpasim.Constant(l.Median)
 	}
@@ -40,17 +40,17 @@ func (l Lead) pods() hpasim.Lead { //nolint:ireturn // What a workload.Spec hold
 	return hpasim.LogNormal{Mean: time.Duration(float64(l.Median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
 }
 
-// planned is the lead time that those reckon with who look ahead: nine in ten starts take no longer.
-func (l Lead) planned() time.Duration { return max(l.Median, l.P90) }
+// planned is the lead time that policies look ahead by: the p90.
+func (l LeadTime) planned() time.Duration { return max(l.Median, l.P90) }
 
-// String is "5m0s, given", or "5m0s, one in ten over 8m0s, given".
-func (l Lead) String() string {
+// String is "5m0s (given)", or "5m0s, p90 8m0s (given)".
+func (l LeadTime) String() string {
 	text := l.Median.String()
 	if l.P90 > l.Median {
-		text += ", one in ten over " + l.P90.String()
+		text += ", p90 " + l.P90.String()
 	}
 	if l.Known != "" {
-		text += ", " + l.Known
+		text += " (" + l.Known + ")"
 	}
 	return text
 }

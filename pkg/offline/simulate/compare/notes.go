@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/forewarm/forewarm/pkg/core/decide/outcome"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
 
-// notes are what a reader must know before they trust a comparison, the weightiest first.
+// notes are the caveats of a comparison, the most important first.
 func (p *plan) notes(c *Comparison) []string {
 	var out []string
 	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -23,36 +23,35 @@ func (p *plan) notes(c *Comparison) []string {
 	return out
 }
 
-// cheaperNote names what meets the objective for less than forewarm does, and how that is known.
-func (c *Comparison) cheaperNote(note noting) {
-	forewarm := c.named(Forewarm)
-	if forewarm == nil || !forewarm.Meets {
+// cheaperNote names what meets the objective for less than Forewarm, in hindsight.
+func (c *Comparison) cheaperNote(note noteFunc) {
+	forewarm := c.find(Forewarm)
+	if forewarm == nil || !forewarm.MeetsObjective {
 		return
 	}
 	var cheaper []string
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		if p.Hindsight && p.Meets && p.Name != Oracle && p.Name != BestTarget &&
-			p.Report.Replicas < forewarm.Report.Replicas {
-			cheaper = append(cheaper, fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, number(p.Target),
+		if p.Hindsight && p.MeetsObjective && p.Name != Oracle && p.Name != BestTarget &&
+			p.Report.ReplicaHours < forewarm.Report.ReplicaHours {
+			cheaper = append(cheaper, fmt.Sprintf("%s at %s with %s GPU-hours", p.Name, formatNumber(p.Target),
 				humanize.Amount(c.gpuHours(&p.Report))))
 		}
 	}
 	if len(cheaper) > 0 {
-		note("Cheaper than Forewarm within the objective: %s. Which of them, and at which target, is known in "+
-			"hindsight only.", strings.Join(cheaper, "; "))
+		note("Cheaper than Forewarm within the objective: %s. Only hindsight shows which policy and which target.",
+			strings.Join(cheaper, "; "))
 	}
 }
 
-// muchOver is a share of the time over maxReplicas that nobody bears for long: rather the unit is another one.
-const muchOver = 0.2
+// unitSuspectShare is a share of the time above maxReplicas that suggests another unit of the demand.
+const unitSuspectShare = 0.2
 
-type noting func(format string, args ...any)
+type noteFunc func(format string, args ...any)
 
-// matchedNote is what the autoscaler would have cost had it been as late as forewarm was, which the verdict compares only
-// under the objective.
-func (p *plan) matchedNote(c *Comparison, note noting) {
-	forewarm, best := c.named(Forewarm), c.named(BestTarget)
+// matchedNote is the cost of the autoscaler at Forewarm's lateness. The verdict compares only under the objective.
+func (p *plan) matchedNote(c *Comparison, note noteFunc) {
+	forewarm, best := c.find(Forewarm), c.find(BestTarget)
 	if forewarm == nil || best == nil {
 		return
 	}
@@ -65,81 +64,105 @@ func (p *plan) matchedNote(c *Comparison, note noting) {
 		}
 	}
 	if matched == nil {
-		note("No target of this HPA is as seldom late as Forewarm was (%s).", humanize.Share(late))
+		note("No target of this HPA has as little late demand as Forewarm (%s).", humanize.Share(late))
 		return
 	}
-	note("No later than Forewarm was (%s), the cheapest target of this HPA is %s: it would have taken %s GPU-hours.",
-		humanize.Share(late), number(matched.Setting), humanize.Amount(matched.Cost*best.Report.Arrived*p.GPUs))
+	note(
+		"With no more late demand than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
+		humanize.Share(
+			late,
+		),
+		formatNumber(matched.Setting),
+		humanize.Amount(matched.RelativeCost*best.Report.Arrived*p.GPUs),
+	)
 }
 
-// scaleNotes are about the autoscaler and what a replica sustains.
-func (p *plan) scaleNotes(c *Comparison, note noting) {
+// scaleNotes are about the autoscaler and the capacity of a replica.
+func (p *plan) scaleNotes(c *Comparison, note noteFunc) {
 	if c.Assumptions.CapacityAssumed {
-		note("No capacity of a replica was given: it is taken to be the target, %s. Where a replica sustains more, "+
-			"less is late than is said here.", number(p.Capacity))
+		note(
+			"No replica capacity was given: the target, %s, is assumed. If a replica sustains more, less demand is late "+
+				"than shown.",
+			formatNumber(p.Capacity),
+		)
 	}
-	if p.full() != p.target() {
-		note("Forewarm is played with the target %s, the whole capacity of a replica: its headroom is in the value "+
-			"that it serves. Write that into the HPA when you switch it on.", number(inUnits(p.full())))
+	if p.capacityTarget() != p.target() {
+		note(
+			"Forewarm uses the target %s, the full capacity of a replica, because the value that it serves contains the "+
+				"headroom. Set this target in the HPA when you switch to Forewarm.",
+			formatNumber(inUnits(p.capacityTarget())),
+		)
 	}
-	if p.target() > p.full() {
-		note("The HPA's target, %s, is more than a replica sustains: as it is written it never has replicas enough.",
-			number(inUnits(p.target())))
+	if p.target() > p.capacityTarget() {
+		note("The HPA's target, %s, is above the capacity of a replica: the HPA as written never has enough replicas.",
+			formatNumber(inUnits(p.target())))
 	}
 	least, most := float64(p.HPA.Min)*p.Capacity, float64(p.HPA.Max)*p.Capacity
 	if p.peak <= least {
-		note("minReplicas (%d) alone sustain the highest demand, %s of %s: there is nothing to gain. Is the demand in "+
-			"the target's unit?", p.HPA.Min, number(round(p.peak)), number(round(least)))
+		note("minReplicas (%d) are enough for the highest demand (%s of %s): there is nothing to gain. Check that the "+
+			"demand is in the target's unit.", p.HPA.Min, formatNumber(threeDigits(p.peak)), formatNumber(threeDigits(least)))
 	}
 	if over := p.shareOver(most); over > 0 {
 		unit := ""
-		if over > muchOver {
-			unit = " Is the demand in the target's unit?"
+		if over > unitSuspectShare {
+			unit = " Check that the demand is in the target's unit."
 		}
-		note("For %s of the time the demand is over what maxReplicas (%d) sustain, %s: then every policy is late.%s",
-			humanize.Share(over), p.HPA.Max, number(round(most)), unit)
+		note("For %s of the time the demand is above what maxReplicas (%d) sustain, %s: every policy is late then.%s",
+			humanize.Share(over), p.HPA.Max, formatNumber(threeDigits(most)), unit)
 	}
-	if p.planned() < p.recorded.Step {
-		note("The history is in steps of %s, longer than the lead time: bursts between them are not seen, and every "+
-			"policy would be later than is said here.", p.recorded.Step)
+	if p.plannedLead() < p.recorded.Step {
+		note(
+			"The history has steps of %s, longer than the lead time, and hides bursts within a step: for every policy "+
+				"more demand would be late than shown.",
+			p.recorded.Step,
+		)
 	} else if p.recorded.Step > time.Minute {
-		note("The history is in steps of %s: within them the demand is drawn as a line, smoother than it was, for "+
-			"every policy alike.", p.recorded.Step)
+		note(
+			"The history has steps of %s. Within a step the demand is a straight line, smoother than it was, for every "+
+				"policy.",
+			p.recorded.Step,
+		)
 	}
 	for _, one := range c.Policies {
-		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.Meets {
-			note("No target of %s meets the objective: the least late is told.", one.Name)
+		if one.Name != Forewarm && one.Name != Oracle && one.Hindsight && !one.MeetsObjective {
+			note("No target of %s meets the objective: the least late one is shown.", one.Name)
 		}
 	}
 }
 
 // historyNotes are about what is missing.
-func (p *plan) historyNotes(note noting) {
+func (p *plan) historyNotes(note noteFunc) {
 	if p.missing > 0 {
-		note("%s of the history is missing, %s at a stretch at most: straight lines are drawn over the gaps.",
+		note("%s of the history is missing, at most %s in a row. Straight lines fill the gaps.",
 			humanize.Share(p.missing), p.gap)
 	}
 	switch long := p.span(); {
 	case long < 2*day:
-		note("The history is of %s: no policy could learn what a day is like. Two weeks tell more.", days(long))
+		note(
+			"The history has only %s: no policy can learn the pattern of a day. Two weeks are better.",
+			formatDays(long),
+		)
 	case long < 8*day:
-		note("The history is of %s: no policy could learn what a week is like. Two weeks tell more.", days(long))
+		note(
+			"The history has only %s: no policy can learn the pattern of a week. Two weeks are better.",
+			formatDays(long),
+		)
 	}
 }
 
-// modelNotes are about what could not be fitted, and what forewarm says of itself.
-func (p *plan) modelNotes(note noting) {
+// modelNotes are about models that could not be fitted, and Forewarm's own report.
+func (p *plan) modelNotes(note noteFunc) {
 	var unfit []string
-	for i, r := range rivals() {
+	for i, r := range hindsightPolicies() {
 		if p.unfit[i] {
 			unfit = append(unfit, r.name)
 		}
 	}
 	if len(unfit) > 0 {
-		note("Left out, as so short a history fits them not once: %s.", strings.Join(unfit, ", "))
+		note("Left out, because the history is too short to fit them: %s.", strings.Join(unfit, ", "))
 	}
-	if p.says != nil && p.says.Verdict != outcome.Met {
-		note("Forewarm says at the end: %s.", strings.TrimSuffix(p.says.Words(), "."))
+	if p.objective != nil && p.objective.Verdict != objective.Met {
+		note("Forewarm's own report at the end: %s.", strings.TrimSuffix(p.objective.Message(), "."))
 	}
 }
 
@@ -154,8 +177,8 @@ func (p *plan) shareOver(limit float64) float64 {
 	return float64(n) / float64(p.demand.Len())
 }
 
-// round is a quantity in three digits.
-func round(v float64) float64 {
+// threeDigits is a quantity in three digits.
+func threeDigits(v float64) float64 {
 	if v == 0 {
 		return 0
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// play plays values under a target in milli-units, with all that is told of a policy.
-func (p *plan) play(name string, values []float64, target int64) (*Policy, error) {
+// play simulates values under a target in milli-units, with all figures of a policy.
+func (p *plan) play(name string, values []float64, target int64) (*PolicyResult, error) {
 	steps := p.demand.Len() - stepsOf(p.warmUp)
-	course, starts := newCourse(steps), starts{}
+	course, starts := newTimeline(steps), startTimes{}
 	seen := 0
 	c := p.config(&p.Config, target)
-	c.Record = func(m hpasim.Moment) {
+	c.Record = func(m hpasim.StepResult) {
 		// The replicas of the warm-up are there when the count begins.
 		counted := seen >= stepsOf(p.warmUp)
 		starts.step(&m, counted)
@@ -26,19 +26,19 @@ func (p *plan) play(name string, values []float64, target int64) (*Policy, error
 	if err != nil {
 		return nil, err
 	}
-	one := &Policy{
-		Name: name, Target: inUnits(target), Meets: report.LateShare() <= p.Objective, Report: report,
-		Course: course.slots,
+	one := &PolicyResult{
+		Name: name, Target: inUnits(target), MeetsObjective: report.LateShare() <= p.Objective, Report: report,
+		Timeline: course.slots,
 	}
-	one.Early, one.LateBy = starts.means()
+	one.MeanEarly, one.MeanLate = starts.means()
 	return one, p.interrupted()
 }
 
 // mostSlots bounds a course: a fortnight in stretches of 5 minutes, so that a plot can show a rise of it close up.
 const mostSlots = 14 * 24 * 12
 
-// course gathers steps into slots of equal length.
-type course struct {
+// timeline gathers steps into slots of equal length.
+type timeline struct {
 	slots []Slot
 	// within is how many steps a slot has, seen how many were added.
 	within, seen int
@@ -46,10 +46,12 @@ type course struct {
 	arrived, late float64
 }
 
-func newCourse(steps int) *course { return &course{within: max((steps+mostSlots-1)/mostSlots, 1)} }
+func newTimeline(steps int) *timeline {
+	return &timeline{within: max((steps+mostSlots-1)/mostSlots, 1)}
+}
 
 // add takes in a step.
-func (c *course) add(m *hpasim.Moment) {
+func (c *timeline) add(m *hpasim.StepResult) {
 	demand, ready, paid, idle := m.Arrived/sync.Hours(), float64(m.Ready), float64(m.Held), float64(m.Idle)
 	if c.seen%c.within == 0 {
 		c.slots = append(c.slots, Slot{Start: m.At, Demand: demand, Ready: ready, Paid: paid, Idle: idle})

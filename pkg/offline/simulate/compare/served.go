@@ -12,8 +12,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
-// The models by themselves forecast blocks as long as people give them, of the last two weeks, fitted anew every 6 hours.
-// An ARIMA is fitted on a day: that settles its few parameters.
+// The models forecast blocks of a usual length from the last two weeks, refitted every 6 hours. An ARIMA is fitted on
+// a day, which is enough for its few parameters.
 const (
 	modelHistory, arimaHistory, refit = 14 * day, day, 6 * time.Hour
 
@@ -22,17 +22,17 @@ const (
 
 // values are what a policy serves over the history. It ends early, with what is of no use, where it is done.
 func (h *history) values(p simulate.Policy) ([]float64, error) {
-	return simulate.Values(h.demand, sync, stopping{h.done, p})
+	return simulate.ServedValues(h.demand, sync, stoppable{h.done, p})
 }
 
-// stopping asks a policy no more once it is done.
-type stopping struct {
+// stoppable asks a policy no more once it is done.
+type stoppable struct {
 	done   <-chan struct{}
 	policy simulate.Policy
 }
 
 // Serve is the policy's value, NaN once it is done.
-func (s stopping) Serve(o simulate.Observation) float64 {
+func (s stoppable) Serve(o simulate.Observation) float64 {
 	select {
 	case <-s.done:
 		return math.NaN()
@@ -41,20 +41,20 @@ func (s stopping) Serve(o simulate.Observation) float64 {
 	}
 }
 
-// forecasting serves what a model forecasts for the window ahead, and not what is observed.
-type forecasting struct{ model *windowpeak.Model }
+// forecastPolicy serves what a model forecasts for the window ahead, and not what is observed.
+type forecastPolicy struct{ model *windowpeak.BlockModel }
 
 // Serve is the forecast, NaN where there is none.
-func (f forecasting) Serve(o simulate.Observation) float64 { return f.model.Push(o.Arrived) }
+func (f forecastPolicy) Serve(o simulate.Observation) float64 { return f.model.Push(o.Arrived) }
 
-// alone is a model as people serve one: the highest forecast for the window, and never less than is observed. Nil where the
+// modelValues is a model as people serve one: the highest forecast for the window, and never less than is observed. Nil where the
 // history was too short for a single fit.
-func (h *history) alone(c windowpeak.ModelConfig) ([]float64, error) {
-	model, err := windowpeak.NewModel(c)
+func (h *history) modelValues(c windowpeak.BlockModelConfig) ([]float64, error) {
+	model, err := windowpeak.NewBlockModel(c)
 	if err != nil {
 		return nil, err
 	}
-	forecasts, err := h.values(forecasting{model})
+	forecasts, err := h.values(forecastPolicy{model})
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (h *history) alone(c windowpeak.ModelConfig) ([]float64, error) {
 	fitted := false
 	for i, v := range forecasts {
 		fitted = fitted || !math.IsNaN(v)
-		observed[i] = trailing.Most(observed[i], v)
+		observed[i] = trailing.MaxKnown(observed[i], v)
 	}
 	if !fitted {
 		return nil, nil
@@ -74,8 +74,8 @@ func (h *history) alone(c windowpeak.ModelConfig) ([]float64, error) {
 }
 
 // holtWinters forecasts by triple exponential smoothing of a day (Winters 1960).
-func (c *Config) holtWinters() windowpeak.ModelConfig {
-	return windowpeak.ModelConfig{
+func (c *Config) holtWinters() windowpeak.BlockModelConfig {
+	return windowpeak.BlockModelConfig{
 		Model:   smoothing.HoltWinters{Period: int(day / holtWintersBlock), Trend: smoothing.DampedTrend},
 		Step:    sync,
 		Block:   holtWintersBlock,
@@ -86,8 +86,8 @@ func (c *Config) holtWinters() windowpeak.ModelConfig {
 }
 
 // arima forecasts by an ARIMA whose order is searched for (Hyndman and Khandakar 2008).
-func (c *Config) arima() windowpeak.ModelConfig {
-	return windowpeak.ModelConfig{
+func (c *Config) arima() windowpeak.BlockModelConfig {
+	return windowpeak.BlockModelConfig{
 		Model: arima.Auto{MaxD: 1},
 		Step:  sync, Block: arimaBlock, Window: max(c.window(), arimaBlock), History: arimaHistory, Refit: refit,
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
-// starts measures how long before or after the demand needed it every replica was ready that was started for a rise.
+// startTimes measures how long before or after the demand needed it every replica was ready that was started for a rise.
 //
 // It looks at the levels of replicas one by one: the n-th is needed while the demand is over n − 1 replicas' capacity, and
 // there while n are ready. If it was ready before it was needed, it was early by that time; if it was needed first, late by
 // that. A replica that nothing ever needed was started for no rise, and one that was only asked for when the demand had
 // gone again does not count.
-type starts struct {
+type startTimes struct {
 	needed, ready, high int
 	steps               int
 	// needs and readies are, for each level, since which step it is needed and not there, or there and not needed; 0 is
@@ -24,9 +24,9 @@ type starts struct {
 }
 
 // step takes in a moment. Before it is counted only the levels are followed.
-func (s *starts) step(m *hpasim.Moment, counted bool) {
+func (s *startTimes) step(m *hpasim.StepResult, counted bool) {
 	s.steps++
-	// A whole number of replicas is no more than that, whatever the last bit says.
+	// Rounding errors do not make a whole number one replica more.
 	needed := int(math.Ceil(m.Arrived/sync.Hours() - 1e-9))
 	high := max(needed, m.Ready, m.Replicas)
 	for len(s.needs) < high {
@@ -41,14 +41,14 @@ func (s *starts) step(m *hpasim.Moment, counted bool) {
 	for n := s.needed; n < needed; n++ {
 		s.becomesNeeded(n, m.Ready > n, counted)
 	}
-	// What is neither needed nor under way any more was a burst that nobody answered.
+	// A level that is neither needed nor starting was a burst without a start.
 	for n := high; n < s.high; n++ {
 		s.needs[n] = 0
 	}
 	s.needed, s.ready, s.high = needed, m.Ready, high
 }
 
-func (s *starts) becomesReady(n int, needed, counted bool) {
+func (s *startTimes) becomesReady(n int, needed, counted bool) {
 	switch since := s.needs[n]; {
 	case since > 0:
 		s.needs[n] = 0
@@ -61,7 +61,7 @@ func (s *starts) becomesReady(n int, needed, counted bool) {
 	}
 }
 
-func (s *starts) becomesNeeded(n int, ready, counted bool) {
+func (s *startTimes) becomesNeeded(n int, ready, counted bool) {
 	since := s.readies[n]
 	switch {
 	case since > 0:
@@ -76,7 +76,7 @@ func (s *starts) becomesNeeded(n int, ready, counted bool) {
 }
 
 // means are those over all that were counted.
-func (s *starts) means() (early, late time.Duration) {
+func (s *startTimes) means() (early, late time.Duration) {
 	if s.count == 0 {
 		return 0, 0
 	}

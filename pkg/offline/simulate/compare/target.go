@@ -7,23 +7,23 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// tried is what came of a target in milli-units.
-type tried struct {
+// targetResult is the report under a target in milli-units.
+type targetResult struct {
 	target int64
 	report simulate.Report
 }
 
-// sweep is what a rival's values came to under every target.
+// sweep has the results of a policy's values under every target.
 type sweep struct {
-	all  []tried
-	best *Policy
+	all  []targetResult
+	best *PolicyResult
 }
 
 // targets are the shares of a replica's capacity from 20 % to 110 %, in milli-units, and the one that is written.
 func (p *plan) targets() []int64 {
 	out := []int64{p.target()}
 	for mille := 200; mille <= 1100; mille += 25 {
-		out = append(out, p.share(float64(mille)/1000))
+		out = append(out, p.targetOfShare(float64(mille)/1000))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -40,63 +40,67 @@ func (p *plan) sweep(values []float64, spent func()) (*sweep, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.all = append(s.all, tried{target, report})
+		s.all = append(s.all, targetResult{target, report})
 		spent()
 	}
 	var err error
-	s.best, err = p.play("", values, cheapest(s.all, p.Objective).target)
+	s.best, err = p.play("", values, cheapestTarget(s.all, p.Objective).target)
 	return s, err
 }
 
-// cheapest is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
+// cheapestTarget is the cheapest target that meets an objective or, where none does, the least late. Of targets alike it is the
 // larger one.
-func cheapest(all []tried, objective float64) tried {
+func cheapestTarget(all []targetResult, objective float64) targetResult {
 	best := all[0]
 	for _, t := range all[1:] {
-		if better(&t, &best, objective) {
+		if betterTarget(&t, &best, objective) {
 			best = t
 		}
 	}
 	return best
 }
 
-func better(a, b *tried, objective float64) bool {
+func betterTarget(a, b *targetResult, objective float64) bool {
 	meets, met := a.report.LateShare() <= objective, b.report.LateShare() <= objective
 	switch {
 	case meets != met:
 		return meets
 	case meets:
-		return a.report.Replicas <= b.report.Replicas
+		return a.report.ReplicaHours <= b.report.ReplicaHours
 	case a.report.LateShare() != b.report.LateShare():
 		return a.report.LateShare() < b.report.LateShare()
 	}
-	return a.report.Replicas <= b.report.Replicas
+	return a.report.ReplicaHours <= b.report.ReplicaHours
 }
 
 // policy is the rival with its best target, and what the others would have cost.
-func (s *sweep) policy(name string) *Policy {
+func (s *sweep) policy(name string) *PolicyResult {
 	out := *s.best
 	out.Name, out.Hindsight = name, true
 	var points []Point
 	for _, t := range s.all {
 		points = append(points, pointOf(inUnits(t.target), &t.report))
 	}
-	out.Frontier = front(points)
+	out.Frontier = paretoFront(points)
 	return &out
 }
 
 func pointOf(setting float64, r *simulate.Report) Point {
-	return Point{Setting: setting, Late: r.LateShare(), Cost: r.Cost()}
+	return Point{Setting: setting, Late: r.LateShare(), RelativeCost: r.RelativeCost()}
 }
 
-// front are the points of which none is both later and dearer than another, from the least late to the cheapest.
-func front(points []Point) []Point {
+// paretoFront returns the points that are not both later and dearer than another, from the least late to the cheapest.
+func paretoFront(points []Point) []Point {
 	slices.SortFunc(points, func(a, b Point) int {
-		return cmp.Or(cmp.Compare(a.Late, b.Late), cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Setting, b.Setting))
+		return cmp.Or(
+			cmp.Compare(a.Late, b.Late),
+			cmp.Compare(a.RelativeCost, b.RelativeCost),
+			cmp.Compare(a.Setting, b.Setting),
+		)
 	})
 	var out []Point
 	for _, p := range points {
-		if len(out) == 0 || p.Cost < out[len(out)-1].Cost {
+		if len(out) == 0 || p.RelativeCost < out[len(out)-1].RelativeCost {
 			out = append(out, p)
 		}
 	}

@@ -12,8 +12,8 @@ type Candidate struct {
 	Share float64
 }
 
-// Candidates are those that a Tuned chooses among: without hold, 5 and 30 minutes, at targets from 20 % to 100 %.
-func Candidates() []Candidate {
+// AllCandidates are those that a Tuned chooses among: without hold, 5 and 30 minutes, at targets from 20 % to 100 %.
+func AllCandidates() []Candidate {
 	var out []Candidate
 	for _, hold := range []time.Duration{0, 5 * time.Minute, 30 * time.Minute} {
 		for percent := 20; percent <= 100; percent += 5 {
@@ -28,8 +28,8 @@ type Scores struct {
 	Late, Cost []float64
 }
 
-// unstabilized is an HPA that follows its metric down at once: the hold is in the candidate's value.
-func unstabilized(spec hpa.Spec) hpa.Spec {
+// withoutStabilization is an HPA that follows its metric down at once: the hold is in the candidate's value.
+func withoutStabilization(spec hpa.Spec) hpa.Spec {
 	behavior := hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
 	if spec.Behavior != nil {
 		behavior = *spec.Behavior

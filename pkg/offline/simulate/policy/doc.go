@@ -1,7 +1,6 @@
-// Package policy holds what people serve to an HPA, for package [simulate]: the demand as it is observed, the maximum of
-// the recent past, the same time of other days, the forecast of one model, and a reactive rule that tunes itself. They
-// are what forewarm's own decision is measured against.
+// Package policy has the policies for package [simulate]: the observed demand, the maximum of the recent past, the
+// same time on other days, the forecast of one model, a reactive rule that tunes itself, and Forewarm itself.
 //
-// Every policy sees one observation after the other, and where one is missing (NaN) it goes by those before. Ahead alone
-// knows the future: it is the bound that nothing reaches.
+// A policy gets one observation after the other, and uses earlier ones if one is missing (NaN). Only OracleValues
+// knows the future: a bound that no policy reaches.
 package policy

@@ -10,9 +10,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Forewarm serves what forewarm decides of the demand that arrives between two observations. It is what Loop plays without
-// the loop: nothing is rebuilt at anchors, which changes nothing while the history is no longer than is kept, but for a
-// suspect that is corroborated later.
+// Forewarm serves what Forewarm decides on the demand between two observations. It is Loop without the refresh loop:
+// nothing is rebuilt at anchors. While the history is no longer than what is kept, that changes nothing, except for
+// suspect samples that are corroborated later.
 type Forewarm struct {
 	config     forecaster.Config
 	forecaster *forecaster.Forecaster
@@ -20,9 +20,10 @@ type Forewarm struct {
 	newest     time.Time // the newest observation that had a demand
 }
 
-// NewForewarm has seen nothing yet. The configuration must be valid; its step is the time between observations.
+// NewForewarm returns a policy without history. The configuration must be valid; its step is the time between
+// observations.
 func NewForewarm(c forecaster.Config) *Forewarm {
-	return &Forewarm{config: c, values: make([]float64, 1+len(c.Also))}
+	return &Forewarm{config: c, values: make([]float64, 1+len(c.ExtraPolicies))}
 }
 
 // staleAfter is the age of the newest demand at which nothing is served, as the server has it by default.
@@ -31,7 +32,7 @@ func (p *Forewarm) staleAfter() time.Duration { return max(10*time.Minute, p.con
 // Serve is the value for the coming step.
 func (p *Forewarm) Serve(o simulate.Observation) float64 { return p.ServeAll(o)[0] }
 
-// ServeAll are the values for the coming step under the policy and those beside it; good until the next call.
+// ServeAll returns the values for the next step, of the policy and of those in Also; valid until the next call.
 func (p *Forewarm) ServeAll(o simulate.Observation) []float64 {
 	if p.forecaster == nil {
 		p.forecaster = forecaster.New(p.config, forecaster.History{
@@ -48,7 +49,7 @@ func (p *Forewarm) ServeAll(o simulate.Observation) []float64 {
 		switch {
 		case age >= p.staleAfter():
 			p.values[i] = math.NaN()
-		case math.IsNaN(v) || age > forecaster.Late(p.config.Step):
+		case math.IsNaN(v) || age > forecaster.FallbackAfter(p.config.Step):
 			p.values[i] = p.forecaster.Fallback().Value
 		}
 	}

@@ -8,28 +8,32 @@ import (
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/decide"
-	"github.com/forewarm/forewarm/pkg/core/decide/margin"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
-// objective for a demand, without what was learnt on other workloads.
-func objective(t *testing.T, s forecast.Series, late float64) forecaster.Config {
+// objectiveConfig for a demand, without what was learnt on other workloads.
+func objectiveConfig(t *testing.T, s forecast.Series, late float64) forecaster.Config {
 	t.Helper()
-	margins, err := margin.Shipped(5 * time.Minute)
+	margins, err := headroom.BuiltinPriors(5 * time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	scaling := decide.Scaling{By: "test", HPA: played(s).HPA}
-	c := windowpeak.Config{Step: s.Step, Window: 7 * time.Minute, Reads: []string{}}
+	scaling := decide.Autoscaler{Name: "test", HPA: played(s).HPA}
+	c := windowpeak.Config{Step: s.Step, Window: 7 * time.Minute, RegressionInputs: []string{}}
 	return forecaster.Config{
 		Step: s.Step, Window: c.Window, Rate: true, Models: []string{windowpeak.SES},
-		Policy:   decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
-		Scalings: []decide.Scaling{scaling},
-		Learnt: &forecaster.Learnt{
-			Prior: windowpeak.Naive(windowpeak.NewFeatures(c).Names()), Reads: c.Reads, Margins: margins,
+		Policy:      decide.Policy{Late: late, Target: scaling.Target(), Lead: 5 * time.Minute},
+		Autoscalers: []decide.Autoscaler{scaling},
+		Priors: &forecaster.Priors{
+			WindowPeak: windowpeak.NaivePrior(
+				windowpeak.NewFeatures(c).Names(),
+			),
+			RegressionInputs: c.RegressionInputs,
+			Headroom:         margins,
 		},
 	}
 }
@@ -46,7 +50,7 @@ func forewarm(t *testing.T, c forecaster.Config) *policy.Forewarm {
 func TestForewarmNeverServesLessThanIsObserved(t *testing.T) {
 	s := daily(3, 5)
 	observed := values(t, s, policy.NewObserved())
-	for i, got := range values(t, s, forewarm(t, objective(t, s, 0.01))) {
+	for i, got := range values(t, s, forewarm(t, objectiveConfig(t, s, 0.01))) {
 		if got < observed[i] {
 			t.Fatalf("minute %d: serves %v of %v", i, got, observed[i])
 		}
@@ -58,8 +62,8 @@ func TestForewarmIsMonotoneInK(t *testing.T) {
 	s := daily(2, 6)
 	var before []float64
 	for _, k := range []float64{0.1, 1, 3, 10} {
-		c := objective(t, s, 0.01)
-		c.Learnt.Multiple = []float64{k}
+		c := objectiveConfig(t, s, 0.01)
+		c.Priors.FixedHeadroom = []float64{k}
 		got := values(t, s, forewarm(t, c))
 		for i := range before {
 			if got[i] < before[i] {
@@ -77,14 +81,14 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 	for _, late := range []float64{0.003, 0.03} {
 		c := played(s)
 		c.WarmUp = 2 * day
-		report, err := simulate.Run(c, forewarm(t, objective(t, s, late)))
+		report, err := simulate.Run(c, forewarm(t, objectiveConfig(t, s, late)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := report.LateShare(); got > 3*late {
 			t.Errorf("asked for %v late, %v were", late, got)
 		}
-		costs = append(costs, report.Cost())
+		costs = append(costs, report.RelativeCost())
 	}
 	if !(costs[0] > costs[1]) {
 		t.Errorf("costs %v, want the stricter objective to cost more", costs)
@@ -93,7 +97,7 @@ func TestForewarmMeetsItsObjective(t *testing.T) {
 
 func TestForewarmIsChecked(t *testing.T) {
 	for _, late := range []float64{0, 1, -1, math.NaN()} {
-		if err := objective(t, daily(1, 8), late).Validate(); err == nil {
+		if err := objectiveConfig(t, daily(1, 8), late).Validate(); err == nil {
 			t.Errorf("an objective of %v is no error", late)
 		}
 	}
@@ -130,17 +134,17 @@ func TestForewarmOnATimetable(t *testing.T) {
 	free := math.Inf(1)
 	for target := int64(600); target <= 1000; target += 25 {
 		if r := play(target, policy.NewOffset(6*time.Minute, s.Step, day)); r.LateShare() <= late {
-			free = math.Min(free, r.Cost())
+			free = math.Min(free, r.RelativeCost())
 		}
 	}
-	p := forewarm(t, objective(t, s, late))
+	p := forewarm(t, objectiveConfig(t, s, late))
 	r := play(1000, p)
-	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.Cost(), 100*r.LateShare(), free)
-	if report := p.Forecaster().Objective().Report(); report.Choice.Name != windowpeak.LastSeason {
-		t.Errorf("%s serves: %+v", report.Choice.Name, report.Candidates)
+	t.Logf("%.3f at %.2f %% late, %.3f with offset", r.RelativeCost(), 100*r.LateShare(), free)
+	if report := p.Forecaster().Calibrator().Report(); report.Selection.Selected != windowpeak.LastSeason {
+		t.Errorf("%s serves: %+v", report.Selection.Selected, report.Candidates)
 	}
-	if !(r.Cost() <= 1.05*free) || !(r.LateShare() <= late) {
-		t.Errorf("costs %v with %v late, the offset %v", r.Cost(), r.LateShare(), free)
+	if !(r.RelativeCost() <= 1.05*free) || !(r.LateShare() <= late) {
+		t.Errorf("costs %v with %v late, the offset %v", r.RelativeCost(), r.LateShare(), free)
 	}
 }
 
@@ -154,12 +158,12 @@ func TestForewarmOnASmoothDemand(t *testing.T) {
 	}
 	c := played(s)
 	c.WarmUp = 2 * day
-	r, err := simulate.Run(c, forewarm(t, objective(t, s, late)))
+	r, err := simulate.Run(c, forewarm(t, objectiveConfig(t, s, late)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%.3f at %.2f %% late", r.Cost(), 100*r.LateShare())
-	if !(r.LateShare() <= late) || !(r.Cost() < 1.25) {
-		t.Errorf("%v late at a cost of %v", r.LateShare(), r.Cost())
+	t.Logf("%.3f at %.2f %% late", r.RelativeCost(), 100*r.LateShare())
+	if !(r.LateShare() <= late) || !(r.RelativeCost() < 1.25) {
+		t.Errorf("%v late at a cost of %v", r.LateShare(), r.RelativeCost())
 	}
 }

@@ -14,23 +14,23 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Loop serves what forewarm serves: the refresh loop itself, stepped by the clock of the observations, over a history
-// that grows with them.
+// Loop serves what Forewarm serves: it steps the refresh loop by the clock of the observations, over a history that
+// grows with them.
 type Loop struct {
 	history *history
 	step    func(now time.Time) *snapshot.Entry
 }
 
-// unhurried is the time for queries that are answered from memory: that the machine is slow must not change what is served.
-const unhurried = 24 * time.Hour
+// noTimeout is the timeout of queries that are answered from memory: a slow machine must not change served values.
+const noTimeout = 24 * time.Hour
 
-// NewLoop plays one Forecast, whose step is the time between observations. Its demand is what arrived in each, so of a
-// target that says it is a rate the loop itself takes the mean of a minute. The errors are those of the loop's own
+// NewLoop steps one Forecast, whose step is the time between observations. Its demand is what arrived in each; for a
+// target that is a rate, the loop itself takes the mean of a minute. The errors are those of the loop's
 // configuration.
 func NewLoop(ctx context.Context, target refresh.Target, config refresh.Config) (*Loop, error) {
-	config.Timeout, config.Grace = unhurried, unhurried
+	config.Timeout, config.Grace = noTimeout, noTimeout
 	h := &history{step: target.Step}
-	loop, err := refresh.New(config, h, only{target}, new(snapshot.Board), slog.New(slog.DiscardHandler))
+	loop, err := refresh.New(config, h, singleTarget{target}, new(snapshot.Board), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
@@ -58,11 +58,11 @@ func (p *Loop) Outlook(o simulate.Observation) *snapshot.Entry {
 // Skip takes an observation without a step: what is known at the next step is the same, for it is read from the history.
 func (p *Loop) Skip(o simulate.Observation) { p.history.add(o) }
 
-// only is the set of one Forecast.
-type only struct{ target refresh.Target }
+// singleTarget is the set of one Forecast.
+type singleTarget struct{ target refresh.Target }
 
 // Targets are always the same.
-func (o only) Targets(time.Time) []refresh.Target { return []refresh.Target{o.target} }
+func (o singleTarget) Targets(time.Time) []refresh.Target { return []refresh.Target{o.target} }
 
 // history is what was observed so far, as a source. A sample belongs to the step at whose end it was taken.
 type history struct {
@@ -87,7 +87,7 @@ func (h *history) Fetch(_ context.Context, q refresh.Query) (forecast.Series, er
 		known = known || !math.IsNaN(out.Values[i])
 	}
 	if !known {
-		return forecast.Series{}, series.ErrNone
+		return forecast.Series{}, series.ErrNoSeries
 	}
 	return out, nil
 }

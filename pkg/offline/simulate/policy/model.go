@@ -6,17 +6,16 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Model serves the highest point that a model forecasts for the window ahead, and never less than is observed. Until
-// there is enough history for a fit it serves what is observed. What the margin is worth beyond the points is for the
-// HPA's target to say, as it is for those who serve a forecast today.
+// Model serves the highest point forecast of a model for the window ahead, and never less than the observed demand.
+// Until there is enough history for a fit it serves the observed demand. The headroom is in the HPA's target.
 type Model struct {
 	observed *Observed
-	ahead    *windowpeak.Model
+	ahead    *windowpeak.BlockModel
 }
 
 // NewModel has seen nothing yet.
-func NewModel(c windowpeak.ModelConfig) (*Model, error) {
-	m, err := windowpeak.NewModel(c)
+func NewModel(c windowpeak.BlockModelConfig) (*Model, error) {
+	m, err := windowpeak.NewBlockModel(c)
 	if err != nil {
 		return nil, err
 	}
@@ -25,5 +24,5 @@ func NewModel(c windowpeak.ModelConfig) (*Model, error) {
 
 // Serve is the larger of what is observed and the highest forecast for the window.
 func (p *Model) Serve(o simulate.Observation) float64 {
-	return trailing.Most(p.observed.Serve(o), p.ahead.Push(o.Arrived))
+	return trailing.MaxKnown(p.observed.Serve(o), p.ahead.Push(o.Arrived))
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Ahead is the oracle: at every refresh the maximum that will be observed from now until a window later. It is handed the
-// demand itself, and so knows the future: a bound, not a rival. Serve it by a simulate.Tape.
-func Ahead(demand forecast.Series, window, refresh time.Duration) ([]float64, error) {
-	observed, err := simulate.Values(demand, refresh, NewObserved())
+// OracleValues returns, for every refresh, the maximum that will be observed over the window ahead. It knows the
+// future: a bound, not a competitor. A simulate.Tape serves the values.
+func OracleValues(demand forecast.Series, window, refresh time.Duration) ([]float64, error) {
+	observed, err := simulate.ServedValues(demand, refresh, NewObserved())
 	if err != nil {
 		return nil, err
 	}
-	// The maximum of the steps ahead is that of the steps past in a series that runs backwards.
+	// The maximum of the steps ahead is the trailing maximum of the reversed series.
 	slices.Reverse(observed)
 	ahead := trailing.NewMax(int(window/refresh) + 1)
 	for i, v := range observed {

@@ -30,7 +30,7 @@ func minutes(values ...float64) forecast.Series {
 
 func values(t *testing.T, s forecast.Series, p simulate.Policy) []float64 {
 	t.Helper()
-	out, err := simulate.Values(s, s.Step, p)
+	out, err := simulate.ServedValues(s, s.Step, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func values(t *testing.T, s forecast.Series, p simulate.Policy) []float64 {
 func TestServed(t *testing.T) {
 	gap := math.NaN()
 	oracle := func(s forecast.Series) simulate.Policy {
-		v, err := policy.Ahead(s, 2*time.Minute, s.Step)
+		v, err := policy.OracleValues(s, 2*time.Minute, s.Step)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,13 +125,13 @@ func daily(days int, seed uint64) forecast.Series {
 
 func holtWinters(t *testing.T, refresh time.Duration) *policy.Model {
 	t.Helper()
-	return model(t, windowpeak.ModelConfig{
+	return model(t, windowpeak.BlockModelConfig{
 		Model: smoothing.HoltWinters{Period: 288, Trend: smoothing.DampedTrend}, Block: 5 * time.Minute,
 		Window: 10 * time.Minute, History: 14 * day, Refit: 24 * time.Hour, Step: refresh,
 	})
 }
 
-func model(t *testing.T, m windowpeak.ModelConfig) *policy.Model {
+func model(t *testing.T, m windowpeak.BlockModelConfig) *policy.Model {
 	t.Helper()
 	p, err := policy.NewModel(m)
 	if err != nil {
@@ -167,7 +167,7 @@ func played(s forecast.Series) simulate.Config {
 	return simulate.Config{
 		Demand: s,
 		Spec: hpasim.Spec{
-			Capacity: 1, Pod: hpasim.Constant(5 * time.Minute), Sync: s.Step,
+			Capacity: 1, PodLead: hpasim.Constant(5 * time.Minute), Sync: s.Step,
 			HPA: hpa.Spec{
 				Min: 1, Max: 1000, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
@@ -178,7 +178,7 @@ func played(s forecast.Series) simulate.Config {
 
 func tuned(t *testing.T, objective float64, s forecast.Series, prior policy.Scores) *policy.Tuned {
 	t.Helper()
-	r, err := policy.NewRehearsal(played(s), policy.Candidates())
+	r, err := policy.NewRehearsal(played(s), policy.AllCandidates())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestTunedFindsTheTarget(t *testing.T) {
 	}
 	// With a prior that knows as much, it starts there.
 	prior := policy.Scores{}
-	for _, c := range policy.Candidates() {
+	for _, c := range policy.AllCandidates() {
 		late := 0.0
 		if c.Share > 0.9 {
 			late = 1
@@ -220,7 +220,7 @@ func TestTunedFindsTheTarget(t *testing.T) {
 
 func TestTunedIsChecked(t *testing.T) {
 	s := daily(1, 1)
-	r, err := policy.NewRehearsal(played(s), policy.Candidates())
+	r, err := policy.NewRehearsal(played(s), policy.AllCandidates())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestTunedIsChecked(t *testing.T) {
 	}
 	broken := played(s)
 	broken.Capacity = 0
-	if _, err := policy.NewRehearsal(broken, policy.Candidates()); err == nil {
+	if _, err := policy.NewRehearsal(broken, policy.AllCandidates()); err == nil {
 		t.Error("no capacity is no error")
 	}
 }
@@ -255,12 +255,12 @@ func TestCausality(t *testing.T) {
 		"offset":      func() simulate.Policy { return policy.NewOffset(5*time.Minute, s.Step, day, 7*day) },
 		"day profile": func() simulate.Policy { return policy.NewDayProfile(5*time.Minute, time.Hour, s.Step) },
 		"tuned":       func() simulate.Policy { return tuned(t, 0.01, s, policy.Scores{}) },
-		"forewarm":    func() simulate.Policy { return forewarm(t, objective(t, s, 0.01)) },
+		"forewarm":    func() simulate.Policy { return forewarm(t, objectiveConfig(t, s, 0.01)) },
 		"Holt-Winters": func() simulate.Policy {
 			return holtWinters(t, s.Step)
 		},
 		"ARIMA": func() simulate.Policy {
-			return model(t, windowpeak.ModelConfig{
+			return model(t, windowpeak.BlockModelConfig{
 				Model: arima.Auto{MaxD: 1}, Block: 5 * time.Minute, Window: 6 * time.Minute, History: day, Refit: 12 * time.Hour,
 				Step: s.Step,
 			})

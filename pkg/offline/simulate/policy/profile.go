@@ -7,8 +7,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// DayProfile serves the larger of what is observed and the maximum, over the time ahead, of the profile of a day: the mean
-// of every slot of a day, exponentially weighted over the days.
+// DayProfile serves the larger of the observed demand and the maximum of the daily profile over the time ahead. The
+// profile is the mean of each slot of a day, exponentially weighted over the days.
 type DayProfile struct {
 	observed *Observed
 	profile  *trailing.Profile
@@ -28,5 +28,5 @@ func NewDayProfile(slot, ahead, refresh time.Duration) *DayProfile {
 func (p *DayProfile) Serve(o simulate.Observation) float64 {
 	_, highest := p.profile.Ahead(p.ahead)
 	p.profile.Learn(o.Demand)
-	return trailing.Most(p.observed.Serve(o), highest)
+	return trailing.MaxKnown(p.observed.Serve(o), highest)
 }

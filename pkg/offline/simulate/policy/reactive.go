@@ -8,8 +8,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Observed serves the demand as it is observed, and over a gap what was observed last: what an HPA on a rate does, be it
-// with its stabilization.
+// Observed serves the observed demand, and over a gap the last observation, like an HPA on a rate.
 type Observed struct {
 	last float64
 }
@@ -25,7 +24,7 @@ func (p *Observed) Serve(o simulate.Observation) float64 {
 	return p.last
 }
 
-// Max serves the maximum that was observed in the recent past: max_over_time(…[15m]).
+// Max serves the observed maximum of the recent past: max_over_time(…[15m]).
 type Max struct {
 	recent *trailing.Max
 }
@@ -38,8 +37,8 @@ func NewMax(window, refresh time.Duration) *Max {
 // Serve is the maximum over the window, the newest observation included.
 func (p *Max) Serve(o simulate.Observation) float64 { return p.recent.Push(o.Demand) }
 
-// Offset serves the larger of what is observed and what was observed a day ago and a week ago, within a lead time after
-// that hour: the trick with offset in PromQL. It needs no model and pays for every peak of yesterday's.
+// Offset serves the largest of the observed demand and the demand a day and a week ago, each over the lead time after
+// that hour: PromQL's offset. It needs no model and pays for every peak of yesterday.
 type Offset struct {
 	observed *Observed
 	ahead    *trailing.Max
@@ -60,7 +59,7 @@ func NewOffset(lead, refresh time.Duration, periods ...time.Duration) *Offset {
 func (p *Offset) Serve(o simulate.Observation) float64 {
 	value, ahead := p.observed.Serve(o), p.ahead.Push(o.Demand)
 	for i := range p.before {
-		value = trailing.Most(value, p.before[i].Push(ahead))
+		value = trailing.MaxKnown(value, p.before[i].Push(ahead))
 	}
 	return value
 }

@@ -9,25 +9,25 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate"
 )
 
-// Rehearsal plays every candidate to a workload of its own, on the demand as it arrives.
+// Rehearsal runs one simulated autoscaler for each candidate on the demand as it arrives.
 type Rehearsal struct {
-	candidates []Candidate
-	holds      []time.Duration
-	recent     []*trailing.Max
-	highest    []float64
-	values     []float64
-	shadows    *shadows
+	candidates  []Candidate
+	holds       []time.Duration
+	recent      []*trailing.Max
+	highest     []float64
+	values      []float64
+	autoscalers *autoscalers
 }
 
 // NewRehearsal has the workload's HPA but for its target, which is the full capacity of a replica, and its
 // stabilization, which is in the candidates. Of the Config's demand the start counts
 // alone, and its step becomes the sync.
 func NewRehearsal(c simulate.Config, candidates []Candidate) (*Rehearsal, error) {
-	played, err := newShadows(c, len(candidates))
+	played, err := newAutoscalers(c, len(candidates))
 	if err != nil {
 		return nil, err
 	}
-	r := &Rehearsal{candidates: candidates, values: make([]float64, len(candidates)), shadows: played}
+	r := &Rehearsal{candidates: candidates, values: make([]float64, len(candidates)), autoscalers: played}
 	for _, candidate := range candidates {
 		if r.recentOf(candidate.Hold) < 0 {
 			r.holds = append(r.holds, candidate.Hold)
@@ -47,10 +47,10 @@ func (r *Rehearsal) recentOf(hold time.Duration) int {
 	return -1
 }
 
-// Serve plays the step that has ended with the values that were served in it, and sets those of the next. The values are
-// good until the next call, in the order of the candidates.
+// Serve simulates the step that has ended with the values that were served in it, and returns those of the next step,
+// in the order of the candidates. They are valid until the next call.
 func (r *Rehearsal) Serve(o simulate.Observation) []float64 {
-	r.shadows.play(r.values, o.Arrived)
+	r.autoscalers.play(r.values, o.Arrived)
 	for i := range r.recent {
 		r.highest[i] = r.recent[i].Push(o.Demand)
 	}
@@ -60,8 +60,8 @@ func (r *Rehearsal) Serve(o simulate.Observation) []float64 {
 	return r.values
 }
 
-// Score is what was counted so far; the slices are the Rehearsal's own.
-func (r *Rehearsal) Score() hpasim.Score { return r.shadows.Score() }
+// Score is the count so far; the slices are the Rehearsal's own.
+func (r *Rehearsal) Score() hpasim.Score { return r.autoscalers.Score() }
 
-// Reset begins to count anew.
-func (r *Rehearsal) Reset() { r.shadows.Reset() }
+// Reset clears the counts.
+func (r *Rehearsal) Reset() { r.autoscalers.Reset() }

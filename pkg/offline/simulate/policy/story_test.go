@@ -26,8 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write the stories anew")
 
-// storied is a Forecast of a scenario with a lead time of 5 minutes: a quantile, or an objective with 100 a replica.
-func storied(t *testing.T, objective bool) *policy.Loop {
+// storyLoop is a Forecast of a scenario with a lead time of 5 minutes: a quantile, or an objective with 100 a replica.
+func storyLoop(t *testing.T, objective bool) *policy.Loop {
 	t.Helper()
 	target := refresh.Target{
 		Key: snapshot.Key{Namespace: "inference", Name: "llama"}, Expr: "demand", Step: scenario.Step,
@@ -38,7 +38,7 @@ func storied(t *testing.T, objective bool) *policy.Loop {
 	}
 	if objective {
 		target.Policy = decide.Policy{Late: 0.01, Target: 100, Lead: 5 * time.Minute}
-		target.Scalings = []decide.Scaling{{By: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
+		target.Autoscalers = []decide.Autoscaler{{Name: "HorizontalPodAutoscaler/llama", HPA: hpa.Spec{
 			Min: 1, Max: 1 << 30, Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 100_000}},
 		}}}
@@ -50,8 +50,8 @@ func storied(t *testing.T, objective bool) *policy.Loop {
 	return p
 }
 
-// why is in a word or two why the value is what it is.
-func why(e *snapshot.Entry) string {
+// reasonOf is in a word or two why the value is what it is.
+func reasonOf(e *snapshot.Entry) string {
 	var words []string
 	for _, c := range e.Conditions {
 		if c.Type == snapshot.ConditionData && !c.True {
@@ -73,8 +73,8 @@ func why(e *snapshot.Entry) string {
 	return strings.Join(words, ", ")
 }
 
-// told are the moments of a story, from the event on or, once it is over, from its end.
-func told(s scenario.Scenario) map[time.Duration]string {
+// entriesOf are the moments of a story, from the event on or, once it is over, from its end.
+func entriesOf(s scenario.Scenario) map[time.Duration]string {
 	out := map[time.Duration]string{}
 	for _, after := range []time.Duration{
 		-time.Minute, 0, 30 * time.Second, time.Minute, 2 * time.Minute, 150 * time.Second, 9 * time.Minute,
@@ -95,8 +95,8 @@ func story(t *testing.T, s scenario.Scenario) string {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s\n%-16s%14s%14s  %-32s%14s  %s\n",
 		s.Name, "", "demand", "quantile .95", "", "1 % late", "")
-	moments, demand := told(s), s.Demand()
-	byQuantile, byObjective := storied(t, false), storied(t, true)
+	moments, demand := entriesOf(s), s.Demand()
+	byQuantile, byObjective := storyLoop(t, false), storyLoop(t, true)
 	for i, v := range demand.Values {
 		since := time.Duration(i) * scenario.Step
 		// A step ends when the next begins, and its sample is asked for a step later.
@@ -109,7 +109,7 @@ func story(t *testing.T, s scenario.Scenario) string {
 		a, b := byQuantile.Outlook(o), byObjective.Outlook(o)
 		if name, ok := moments[since]; ok {
 			fmt.Fprintf(&out, "%-16s%14.6g%14.6g  %-32s%14.6g  %s\n",
-				name, v, a.Decision.Value, why(a), b.Decision.Value, why(b))
+				name, v, a.Decision.Value, reasonOf(a), b.Decision.Value, reasonOf(b))
 		}
 		bounded(t, s, since, v, a, b)
 	}

@@ -19,13 +19,13 @@ const (
 	tuneGain = 0.01
 )
 
-// Tuned is a reactive rule that tunes itself: every hour it takes the cheapest candidate that would have met the
-// objective, as rehearsed on the demand so far. It forecasts nothing; it shows what the tuning alone is worth.
+// Tuned is a reactive rule that tunes itself: every hour it selects the cheapest candidate that would have met the
+// objective on the demand so far. It forecasts nothing; it shows what tuning alone gains.
 type Tuned struct {
 	rehearsal *Rehearsal
 	objective float64
 	prior     Scores
-	chosen    int
+	selected  int
 	// late and paid of each candidate and arrived fade over tuneHalfLife; total and hours do not.
 	late, paid     []float64
 	arrived        float64
@@ -49,22 +49,22 @@ func NewTuned(objective float64, r *Rehearsal, prior Scores) (*Tuned, error) {
 		return nil, fmt.Errorf("policy: an objective of %v, want a share between 0 and 1", objective)
 	}
 	t := &Tuned{
-		rehearsal: r, objective: objective, prior: prior, chosen: -1,
+		rehearsal: r, objective: objective, prior: prior, selected: -1,
 		late: make([]float64, n), paid: make([]float64, n),
 	}
-	t.choose()
+	t.selectCandidate()
 	return t, nil
 }
 
 // Serve is the value of the candidate chosen.
 func (t *Tuned) Serve(o simulate.Observation) float64 {
 	values := t.rehearsal.Serve(o)
-	if t.rehearsal.shadows.AnHour() {
+	if t.rehearsal.autoscalers.FullHour() {
 		t.learn(t.rehearsal.Score())
 		t.rehearsal.Reset()
-		t.choose()
+		t.selectCandidate()
 	}
-	return values[t.chosen]
+	return values[t.selected]
 }
 
 func (t *Tuned) learn(s hpasim.Score) {
@@ -78,17 +78,17 @@ func (t *Tuned) learn(s hpasim.Score) {
 	t.elapsed += tuneEvery.Hours()
 }
 
-// choose takes the cheapest candidate that meets the objective, or the one that comes nearest to it; one that does is
+// selectCandidate takes the cheapest candidate that meets the objective, or the one that comes nearest to it; one that does is
 // kept until another saves enough.
-func (t *Tuned) choose() {
+func (t *Tuned) selectCandidate() {
 	best := 0
 	for i := range t.late {
 		if t.better(i, best) {
 			best = i
 		}
 	}
-	if t.chosen < 0 || !t.meets(t.chosen) || t.cost(best) < t.cost(t.chosen)*(1-tuneGain) {
-		t.chosen = best
+	if t.selected < 0 || !t.meets(t.selected) || t.cost(best) < t.cost(t.selected)*(1-tuneGain) {
+		t.selected = best
 	}
 }
 

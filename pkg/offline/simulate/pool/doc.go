@@ -1,11 +1,11 @@
-// Package pool puts a warm pool into a simulation: at every refresh package [warmpool] plans, by what forewarm's own
-// forecaster knew at that time, how many places wait for replicas, and forewarm looks no further ahead than a pod takes
-// while they cover what may be wanted.
+// Package pool adds a warm pool to a simulation. At every refresh package [warmpool] plans how many places to hold,
+// from what Forewarm's forecaster knew at that time. While the pool covers its members, Forewarm looks ahead only by
+// the lead time of a pod.
 //
-//	demand ──> the distributions of its maximum ahead, refit by refit (windows.go)
-//	       ──> the plan, at every refresh of a simulation (keeper.go)
+//	demand ──> window peak forecasts at every step (windowpeaks.go)
+//	       ──> the plan, at every refresh of a simulation (planned.go)
 //	       ──> places that are held, and the value that is served
 //
-// Windows are the same whatever the workload does, so that many pools are played on one Windows. A Spare is what a pool is
-// held beside: a number of places that never changes.
+// WindowPeaks do not depend on the workload, so one WindowPeaks serves many simulated pools. FixedPlaces is the
+// comparison: a constant number of places.
 package pool

@@ -48,22 +48,22 @@ func busy(days float64) forecast.Series {
 }
 
 // windows are those that the server's forecaster knows of a demand.
-func windows(s forecast.Series) (*pool.Windows, error) {
-	p := knowing{Forewarm: policy.NewForewarm(forecaster.Config{
+func windows(s forecast.Series) (*pool.WindowPeaks, error) {
+	p := forecastRecorder{Forewarm: policy.NewForewarm(forecaster.Config{
 		Step: pool.Step, Window: leadtime.Window(podLead + node), Rate: true,
 		Horizons: []time.Duration{leadtime.Window(podLead)},
 		Models:   []string{windowpeak.SES}, Policy: decide.Policy{Quantile: 0.95},
 	})}
-	_, err := simulate.Values(s, pool.Step, &p)
-	return pool.NewWindows(s, p.windows), err
+	_, err := simulate.ServedValues(s, pool.Step, &p)
+	return pool.NewWindowPeaks(s, p.windows), err
 }
 
-type knowing struct {
+type forecastRecorder struct {
 	*policy.Forewarm
 	windows [][]windowpeak.Window
 }
 
-func (k *knowing) Serve(o simulate.Observation) float64 {
+func (k *forecastRecorder) Serve(o simulate.Observation) float64 {
 	v := k.Forewarm.Serve(o)
 	k.windows = append(k.windows, k.Forecaster().Windows())
 	return v
@@ -74,8 +74,8 @@ func world(s forecast.Series) simulate.Config {
 	down := hpa.DefaultScaleDown()
 	down.Stabilization = 5 * time.Minute
 	return simulate.Config{Demand: s, Spec: hpasim.Spec{
-		Capacity: 1, Pod: hpasim.Constant(podLead),
-		Nodes: &hpasim.Nodes{Lead: hpasim.Constant(node), Places: 1, Keep: 10 * time.Minute},
+		Capacity: 1, PodLead: hpasim.Constant(podLead),
+		Nodes: &hpasim.Nodes{Lead: hpasim.Constant(node), PodsPerNode: 1, KeepIdle: 10 * time.Minute},
 		HPA: hpa.Spec{
 			Min: 1, Max: 60, Cluster: hpa.DefaultCluster(),
 			Metrics:  []hpa.Metric{{Source: hpa.External, Type: hpa.AverageValue, Target: 1000}},
@@ -84,10 +84,15 @@ func world(s forecast.Series) simulate.Config {
 	}}
 }
 
-func keeper(w *pool.Windows, p warmpool.Pool, near, far []float64, alike pool.Alike) *pool.Keeper {
+func plannedPool(
+	w *pool.WindowPeaks,
+	p warmpool.Pool,
+	near, far []float64,
+	alike pool.ShiftedMembers,
+) *pool.PlannedPool {
 	p.Pod, p.Node, p.GPUs, p.Quantile = podLead, node, 1, 0.95
-	return pool.NewKeeper(pool.Config{
-		Pool: p, Windows: w, Near: near, Far: far, Alike: alike, Refresh: step, From: start().Add(25 * time.Hour),
+	return pool.NewPlannedPool(pool.Config{
+		Pool: p, Windows: w, Near: near, Far: far, Members: alike, Refresh: step, From: start().Add(25 * time.Hour),
 		Member: warmpool.Member{Name: "llama", Chunks: 1, Target: 1, MinReplicas: 1, MaxReplicas: 60},
 	})
 }
@@ -104,7 +109,7 @@ func served(s forecast.Series, times float64) []float64 {
 // long is the demand of most tests, and known what is known of it: reading takes its time.
 var (
 	long  = sync.OnceValue(func() forecast.Series { return busy(1.4) })
-	known = sync.OnceValues(func() (*pool.Windows, error) { return windows(long()) })
+	known = sync.OnceValues(func() (*pool.WindowPeaks, error) { return windows(long()) })
 )
 
 // run is a pool, and how much forewarm serves on top of the demand where it looks ahead by a pod and by a node.
@@ -115,24 +120,24 @@ type run struct {
 }
 
 // played are the moments of a run with a pool.
-func (r run) played(t *testing.T, s forecast.Series, w *pool.Windows, err error) ([]hpasim.Moment, pool.Tally) {
+func (r run) played(t *testing.T, s forecast.Series, w *pool.WindowPeaks, err error) ([]hpasim.StepResult, pool.Tally) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := keeper(w, r.Pool, served(s, r.near), served(s, r.far), pool.NewAlike(1, s.Len(), 0, step))
+	k := plannedPool(w, r.Pool, served(s, r.near), served(s, r.far), pool.NewShiftedMembers(1, s.Len(), 0, step))
 	c := world(s)
 	c.Pool = k
-	var out []hpasim.Moment
-	c.Record = func(m hpasim.Moment) { out = append(out, m) }
-	if _, err := simulate.Run(c, k.Serves(0)); err != nil {
+	var out []hpasim.StepResult
+	c.Record = func(m hpasim.StepResult) { out = append(out, m) }
+	if _, err := simulate.Run(c, k.Policy(0)); err != nil {
 		t.Fatal(err)
 	}
 	return out, k.Tally()
 }
 
 // What the pool holds and what comes of it is the same up to a time, whatever comes after it.
-func TestThePoolDoesNotKnowTheFuture(t *testing.T) {
+func TestThePoolDoesNotSeeTheFuture(t *testing.T) {
 	t.Parallel()
 	s, other := long(), busy(1.4)
 	from := s.Len() * 9 / 10
@@ -171,7 +176,7 @@ func TestAPoolWithoutBounds(t *testing.T) {
 	free := world(s)
 	free.Nodes = nil
 	i, late, settled := 0, 0.0, int(25*time.Hour/step)
-	free.Record = func(m hpasim.Moment) {
+	free.Record = func(m hpasim.StepResult) {
 		late += m.Late
 		if got := all[i]; i >= settled && (got.Replicas != m.Replicas || got.Ready != m.Ready || got.Late != m.Late) {
 			t.Fatalf("step %d: %+v, where there always are places %+v", i, got, m)
@@ -187,13 +192,13 @@ func TestAPoolWithoutBounds(t *testing.T) {
 }
 
 // A pool that may hold nothing changes nothing, to the last bit.
-func TestAPoolOfNothing(t *testing.T) {
+func TestAnEmptyPool(t *testing.T) {
 	t.Parallel()
 	s := long()
 	w, err := known()
 	all, _ := run{warmpool.Pool{}, 1.2, 1.2}.played(t, s, w, err)
 	c, i := world(s), 0
-	c.Record = func(m hpasim.Moment) {
+	c.Record = func(m hpasim.StepResult) {
 		if all[i] != m {
 			t.Fatalf("step %d: %+v, without a pool %+v", i, all[i], m)
 		}
@@ -232,7 +237,7 @@ func TestBudget(t *testing.T) {
 }
 
 // A season must have been seen, and then every step is known by.
-func TestTheFirstDayIsNotPlannedBy(t *testing.T) {
+func TestNothingIsPlannedOnTheFirstDay(t *testing.T) {
 	t.Parallel()
 	s := busy(1.3)
 	s.Start = s.Start.Add(5 * time.Hour)
@@ -241,16 +246,16 @@ func TestTheFirstDayIsNotPlannedBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	fallback, held := 3, map[bool]int{}
-	k := keeper(
+	k := plannedPool(
 		w,
 		warmpool.Pool{Max: 40, Fallback: fallback},
 		served(s, 1),
 		served(s, 1),
-		pool.NewAlike(1, s.Len(), 0, step),
+		pool.NewShiftedMembers(1, s.Len(), 0, step),
 	)
 	for i := range s.Values {
 		at := s.TimeAt(i)
-		places := k.Hold(at, []hpasim.Standing{{Placed: 5}})
+		places := k.Hold(at, []hpasim.Placement{{Placed: 5}})
 		held[at.Sub(s.Start) >= 24*time.Hour] = places
 	}
 	if held[false] != fallback || held[true] == fallback {
@@ -259,13 +264,13 @@ func TestTheFirstDayIsNotPlannedBy(t *testing.T) {
 }
 
 // Members alike go round in whole days, and each sees the same distribution of the hour.
-func TestAlike(t *testing.T) {
+func TestShiftedMembers(t *testing.T) {
 	t.Parallel()
 	perDay := int(day / step)
 	n, from := 5*perDay+100, perDay
-	a := pool.NewAlike(9, n, from, step)
-	if a.Members != 4 || a.Steps(n) != 5*perDay {
-		t.Fatalf("%d members of %d steps, want 4 of five days", a.Members, a.Steps(n))
+	a := pool.NewShiftedMembers(9, n, from, step)
+	if a.Count != 4 || a.Steps(n) != 5*perDay {
+		t.Fatalf("%d members of %d steps, want 4 of five days", a.Count, a.Steps(n))
 	}
 	values := make([]float64, n)
 	for i := range values {
@@ -273,7 +278,7 @@ func TestAlike(t *testing.T) {
 	}
 	for member, want := range [][]int{{0, 1, 2, 3, 4}, {1, 2, 3, 4, 1}, {2, 3, 4, 1, 2}, {3, 4, 1, 2, 3}} {
 		var days []int
-		for i, v := range a.Of(member, values) {
+		for i, v := range a.Values(member, values) {
 			if int(v)%perDay != i%perDay {
 				t.Fatalf("member %d is at %v of its day at %d", member, v, i)
 			}
@@ -285,7 +290,7 @@ func TestAlike(t *testing.T) {
 			t.Errorf("the days of member %d (-want +got)\n%s", member, diff)
 		}
 	}
-	if one := pool.NewAlike(3, perDay, perDay/2, step); one.Members != 1 || one.Steps(perDay) != perDay {
-		t.Errorf("%d members of half a day, want 1", one.Members)
+	if one := pool.NewShiftedMembers(3, perDay, perDay/2, step); one.Count != 1 || one.Steps(perDay) != perDay {
+		t.Errorf("%d members of half a day, want 1", one.Count)
 	}
 }

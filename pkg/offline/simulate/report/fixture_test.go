@@ -44,7 +44,7 @@ func config(s forecast.Series, target float64) simulate.Config {
 	return simulate.Config{
 		Demand: s, WarmUp: warmUp,
 		Spec: hpasim.Spec{
-			Capacity: capacity, Pod: hpasim.Constant(lead),
+			Capacity: capacity, PodLead: hpasim.Constant(lead),
 			HPA: hpa.Spec{
 				Min: 1, Max: 50, Cluster: hpa.DefaultCluster(),
 				Metrics: []hpa.Metric{{
@@ -61,8 +61,8 @@ type course struct {
 	arrived, late float64
 }
 
-func (c *course) record(start time.Time) func(hpasim.Moment) {
-	return func(m hpasim.Moment) {
+func (c *course) record(start time.Time) func(hpasim.StepResult) {
+	return func(m hpasim.StepResult) {
 		since := m.At.Sub(start) - warmUp
 		if since < 0 {
 			return
@@ -82,21 +82,21 @@ func (c *course) record(start time.Time) func(hpasim.Moment) {
 }
 
 // played is a policy at a target, with its frontier over the others.
-func played(s forecast.Series, name string, target float64, serve []float64) (compare.Policy, error) {
-	out := compare.Policy{Name: name, Target: target}
+func played(s forecast.Series, name string, target float64, serve []float64) (compare.PolicyResult, error) {
+	out := compare.PolicyResult{Name: name, Target: target}
 	for share := 0.3; share < 1.5; share += 0.15 {
 		r, err := simulate.Run(config(s, share*capacity), simulate.NewTape(serve))
 		if err != nil {
 			return out, err
 		}
-		at := compare.Point{Setting: share * capacity, Late: r.LateShare(), Cost: r.Cost()}
+		at := compare.Point{Setting: share * capacity, Late: r.LateShare(), RelativeCost: r.RelativeCost()}
 		out.Frontier = append(out.Frontier, at)
 	}
 	var c course
 	with := config(s, target)
 	with.Record = c.record(s.Start)
 	r, err := simulate.Run(with, simulate.NewTape(serve))
-	out.Report, out.Course, out.Meets = r, c.slots, r.LateShare() <= objective
+	out.Report, out.Timeline, out.MeetsObjective = r, c.slots, r.LateShare() <= objective
 	return out, err
 }
 
@@ -104,7 +104,7 @@ func played(s forecast.Series, name string, target float64, serve []float64) (co
 // stands in for forewarm, as only the telling is tested here.
 var made = sync.OnceValues(func() (*compare.Comparison, error) {
 	s := days(4)
-	ahead, err := policy.Ahead(s, lead+75*time.Second, hpasim.DefaultSync)
+	ahead, err := policy.OracleValues(s, lead+75*time.Second, hpasim.DefaultSync)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ var made = sync.OnceValues(func() (*compare.Comparison, error) {
 		{compare.Forewarm, 850, policy.NewMax(10*time.Minute, hpasim.DefaultSync)},
 		{compare.Oracle, 900, simulate.NewTape(ahead)},
 	} {
-		serve, err := simulate.Values(s, hpasim.DefaultSync, p.policy)
+		serve, err := simulate.ServedValues(s, hpasim.DefaultSync, p.policy)
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ var made = sync.OnceValues(func() (*compare.Comparison, error) {
 		out.Policies = append(out.Policies, one)
 	}
 	best := &out.Policies[1]
-	best.Hindsight, best.Early, best.LateBy = true, 42*time.Second, 150*time.Second
+	best.Hindsight, best.MeanEarly, best.MeanLate = true, 42*time.Second, 150*time.Second
 	return out, nil
 })
 
@@ -166,6 +166,6 @@ func comparison(t *testing.T) *compare.Comparison {
 		t.Fatal(err)
 	}
 	out := *c
-	out.Policies = append([]compare.Policy(nil), c.Policies...)
+	out.Policies = append([]compare.PolicyResult(nil), c.Policies...)
 	return &out
 }

@@ -29,10 +29,15 @@ func FuzzNumbers(f *testing.F) {
 			Assumptions: compare.Assumptions{Objective: objective, GPUPrice: cost, GPUs: paid, Gaps: late},
 		}
 		for _, name := range []string{compare.BestTarget, compare.Forewarm} {
-			c.Policies = append(c.Policies, compare.Policy{
-				Name: name, Target: cost, Course: course,
-				Report:   simulate.Report{Arrived: demand, Late: late, Replicas: cost},
-				Frontier: []compare.Point{{Setting: cost, Late: late, Cost: cost}, {Late: objective, Cost: paid}},
+			c.Policies = append(c.Policies, compare.PolicyResult{
+				Name:     name,
+				Target:   cost,
+				Timeline: course,
+				Report:   simulate.Report{Arrived: demand, Late: late, ReplicaHours: cost},
+				Frontier: []compare.Point{
+					{Setting: cost, Late: late, RelativeCost: cost},
+					{Late: objective, RelativeCost: paid},
+				},
 			})
 		}
 		// Labels of charts aside, no line need be longer than a number may be.
@@ -61,14 +66,14 @@ func BenchmarkHTML(b *testing.B) {
 	fortnight := *c
 	fortnight.Policies = nil
 	for _, p := range append(c.Policies[:6:6], c.Policies[0], c.Policies[1]) {
-		start := p.Course[0].Start
+		start := p.Timeline[0].Start
 		var long []compare.Slot
 		for i := range 14 * 288 {
-			s := p.Course[i%len(p.Course)]
+			s := p.Timeline[i%len(p.Timeline)]
 			s.Start = start.Add(time.Duration(i) * 5 * time.Minute)
 			long = append(long, s)
 		}
-		p.Course = long
+		p.Timeline = long
 		fortnight.Policies = append(fortnight.Policies, p)
 	}
 	for b.Loop() {

@@ -27,37 +27,37 @@ type page struct {
 	Verdict, Capacity, Period string
 	Interrupted               string
 	Tiles                     []tile
-	// Courses are drawn at once, Others when they are asked for.
-	Courses, Others []course
-	Closeup         *closeup
-	Frontier        *frontier
-	Columns         []column
-	Rows            []row
-	Asked           string
-	Sections        []section
-	Facts           []fact
-	Notes           []string
+	// Timelines are open, Others are folded.
+	Timelines, Others []timelineChart
+	Closeup           *closeup
+	Frontier          *frontier
+	Columns           []column
+	Rows              []row
+	Objective         string
+	Sections          []section
+	Facts             []fact
+	Notes             []string
 }
 
-// tile is a number that matters most, beside that of the autoscaler with its best target.
+// tile is a main figure, compared with that of the autoscaler with its best target.
 type tile struct{ Name, Value, Note string }
 
-// HTML writes a comparison as one page that needs nothing beside itself, neither scripts nor the network, in light and in
-// dark, on paper and on a telephone. It returns the error of the writer.
+// HTML writes a comparison as one self-contained page without scripts, for light and dark, paper and telephones. It
+// returns the error of the writer.
 func HTML(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
 	table := columns(a)
 	shown := page{
-		ChartStyle: chart.Style(), Verdict: c.Verdict, Capacity: capacity(a), Period: period(a),
+		ChartStyle: chart.Style(), Verdict: c.Verdict, Capacity: describeCapacity(a), Period: formatDates(a),
 		Tiles: tiles(c), Closeup: newCloseup(c), Frontier: newFrontier(c), Columns: table, Rows: rows(c, table),
-		Asked: humanize.Asked(a.Objective), Sections: sections(c), Facts: facts(a), Notes: c.Notes,
+		Objective: humanize.ShareAsWritten(a.Objective), Sections: sections(c), Facts: facts(a), Notes: c.Notes,
 	}
 	if c.Partial {
 		shown.Interrupted = interrupted
 	}
-	for _, drawn := range courses(c.Policies, "course") {
+	for _, drawn := range timelineCharts(c.Policies, "course") {
 		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
-			shown.Courses = append(shown.Courses, drawn)
+			shown.Timelines = append(shown.Timelines, drawn)
 		} else {
 			shown.Others = append(shown.Others, drawn)
 		}
@@ -74,25 +74,33 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 
 // tiles are forewarm's numbers; none where one of the two was not played.
 func tiles(c *compare.Comparison) []tile {
-	a, ours, best := &c.Assumptions, policy(c, compare.Forewarm), policy(c, compare.BestTarget)
+	a, ours, best := &c.Assumptions, findPolicy(c, compare.Forewarm), findPolicy(c, compare.BestTarget)
 	if ours == nil || best == nil {
 		return nil
 	}
 	const beside = " with the best target"
 	hours, late := gpuHours(a, ours), humanize.Share(ours.Report.LateShare())
-	out := []tile{{"GPU-hours", humanize.Amount(hours), than(hours, gpuHours(a, best), humanize.Amount)}}
+	out := []tile{{"GPU-hours", humanize.Amount(hours), comparedWithBest(hours, gpuHours(a, best), humanize.Amount)}}
 	if a.GPUPrice > 0 {
 		priced := func(v float64) string { return "$" + humanize.Amount(v) }
-		out = append(out, tile{"Cost", priced(dollars(a, ours)), than(dollars(a, ours), dollars(a, best), priced)})
+		out = append(
+			out,
+			tile{"Cost", priced(dollars(a, ours)), comparedWithBest(dollars(a, ours), dollars(a, best), priced)},
+		)
 	}
-	return append(out,
-		tile{"Late, of at most " + humanize.Asked(a.Objective), late, humanize.Share(best.Report.LateShare()) + beside},
+	return append(
+		out,
+		tile{
+			"Late, objective " + humanize.ShareAsWritten(a.Objective),
+			late,
+			humanize.Share(best.Report.LateShare()) + beside,
+		},
 		tile{"Cold starts", strconv.Itoa(ours.Report.ColdStarts), strconv.Itoa(best.Report.ColdStarts) + beside},
 	)
 }
 
-// than compares a number with that of the best target, in words.
-func than(ours, best float64, told func(float64) string) string {
+// comparedWithBest compares a number with that of the best target, in words.
+func comparedWithBest(ours, best float64, told func(float64) string) string {
 	if !(best > 0) || !humanize.Known(ours) {
 		return told(best) + " with the best target"
 	}

@@ -89,7 +89,8 @@ func TestPageBeginsWithTheVerdict(t *testing.T) {
 		t.Errorf("before the verdict stands %q", before)
 	}
 	tiles := of(p.all("dl"), "tiles")[0].text
-	for _, want := range []string{"GPU-hours", "$", "28.3% less than the 2,358 with the best target", "Late, of at most 1%", "less than the $7,215"} {
+	for _, want := range []string{"GPU-hours", "$", "28.3% less than the 2,358 with the best target", "Late, objective " +
+		"1%", "less than the $7,215"} {
 		if !strings.Contains(tiles, want) {
 			t.Errorf("the tiles do not say %q:\n%s", want, tiles)
 		}
@@ -116,7 +117,7 @@ func TestPageHasTheTable(t *testing.T) {
 		if cells := l.all("td"); len(cells)+1 != len(columns) {
 			t.Errorf("%s: %d cells under %d headings", c.Policies[i].Name, len(cells), len(columns))
 		}
-		if misses := strings.Contains(head[0].text, "misses 1%"); misses == c.Policies[i].Meets {
+		if misses := strings.Contains(head[0].text, "misses 1%"); misses == c.Policies[i].MeetsObjective {
 			t.Errorf("%s: told that it misses: %t", c.Policies[i].Name, misses)
 		}
 	}
@@ -159,7 +160,7 @@ func TestChartsCanBeRead(t *testing.T) {
 	}
 }
 
-func TestCourseIsDrawn(t *testing.T) {
+func TestTimelineIsDrawn(t *testing.T) {
 	p := parsed(t, comparison(t))
 	for _, chart := range charts(p) {
 		title := chart.children[0].text
@@ -189,14 +190,14 @@ func TestCourseIsDrawn(t *testing.T) {
 func TestCloseUp(t *testing.T) {
 	c := comparison(t)
 	heads := parsed(t, c).all("h3")
-	if len(heads) != 1 || !strings.HasPrefix(heads[0].text, "Close up: 4 November 0") {
+	if len(heads) != 1 || !strings.HasPrefix(heads[0].text, "Close-up: 4 November 0") {
 		t.Errorf("the close-up of a history whose worst is in the morning of 4 November is %v", heads)
 	}
 	for i := range c.Policies {
 		p := &c.Policies[i]
-		p.Course = slices.Clone(p.Course)
-		for j := range p.Course {
-			p.Course[j].Late = 0
+		p.Timeline = slices.Clone(p.Timeline)
+		for j := range p.Timeline {
+			p.Timeline[j].Late = 0
 		}
 	}
 	if heads = parsed(t, c).all("h3"); len(heads) != 0 {
@@ -204,7 +205,7 @@ func TestCloseUp(t *testing.T) {
 	}
 	short := comparison(t)
 	for i := range short.Policies {
-		short.Policies[i].Course = short.Policies[i].Course[:90]
+		short.Policies[i].Timeline = short.Policies[i].Timeline[:90]
 	}
 	if heads = parsed(t, short).all("h3"); len(heads) != 0 {
 		t.Errorf("30 hours are short enough, and yet there is %q", heads[0].text)
@@ -286,10 +287,10 @@ func TestPageOfLittle(t *testing.T) {
 	odd.Partial = true
 	nan := math.NaN()
 	p := &odd.Policies[0]
-	p.Course = []compare.Slot{
+	p.Timeline = []compare.Slot{
 		{Demand: nan, Ready: nan, Paid: nan, Late: nan}, {Demand: 1, Ready: 0, Paid: 1e9, Late: 1}, {Demand: nan},
 	}
-	p.Frontier = []compare.Point{{Late: nan, Cost: nan}, {Late: 0.01, Cost: math.Inf(1)}}
+	p.Frontier = []compare.Point{{Late: nan, RelativeCost: nan}, {Late: 0.01, RelativeCost: math.Inf(1)}}
 	for name, c := range map[string]*compare.Comparison{"nothing": {}, "odd numbers": odd} {
 		told := parsed(t, c)
 		for _, e := range told.all("path") {

@@ -13,17 +13,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// object is a JSON object with its members in order. Durations are in seconds; a number that there is none of is null, for
+// jsonObject is a JSON object with its members in order. Durations are in seconds; a number that there is none of is null, for
 // JSON has neither NaN nor infinity.
-type object []member
+type jsonObject []jsonMember
 
-type member struct {
+type jsonMember struct {
 	name  string
 	value any
 }
 
 // MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
+func (o jsonObject) MarshalJSON() ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
@@ -43,46 +43,45 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// each is an object for each of a slice.
-func each[T any](all []T, tell func(*T) object) []object {
-	out := make([]object, len(all))
+// objectsOf is an object for each of a slice.
+func objectsOf[T any](all []T, tell func(*T) jsonObject) []jsonObject {
+	out := make([]jsonObject, len(all))
 	for i := range all {
 		out[i] = tell(&all[i])
 	}
 	return out
 }
 
-// where is a number that is told where it is more than 0, and otherwise null.
-func where(given, number float64) any {
+// nullUnless returns the number if given is above 0, otherwise null.
+func nullUnless(given, number float64) any {
 	if given > 0 {
 		return number
 	}
 	return nil
 }
 
-// JSON writes every number of a comparison by its name. Churn is replicas started or stopped in an hour, cost the
-// replica-hours paid for over those of the demand; dollars are null without a price. The answers beside the comparison are
-// left out where they were not asked for. It returns the error of the writer.
+// JSON writes every number of a comparison by its name. Dollars are null without a price. Sections that were not
+// requested are left out. It returns the error of the writer.
 func JSON(w io.Writer, c *compare.Comparison) error {
 	a := &c.Assumptions
-	out := object{
-		{"assumptions", assumed(a)},
+	out := jsonObject{
+		{"assumptions", assumptionsObject(a)},
 		{"verdict", c.Verdict},
 		{"notes", append([]string{}, c.Notes...)},
 		{"partial", c.Partial},
-		{"policies", each(c.Policies, func(p *compare.Policy) object { return told(a, p) })},
+		{"policies", objectsOf(c.Policies, func(p *compare.PolicyResult) jsonObject { return policyObject(a, p) })},
 	}
 	if len(c.Shapes) > 0 {
-		out = append(out, member{"shapes", each(c.Shapes, shape)})
+		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, shapeObject)})
 	}
 	if c.Sharing != nil {
-		out = append(out, member{"sharing", shared(c.Sharing, a.GPUPrice)})
+		out = append(out, jsonMember{"sharing", sharingObject(c.Sharing, a.GPUPrice)})
 	}
 	if c.Spot != nil {
-		out = append(out, member{"spot", divided(c.Spot)})
+		out = append(out, jsonMember{"spot", spotObject(c.Spot)})
 	}
-	if c.Warm != nil {
-		out = append(out, member{"warm_pool", warmed(c.Warm, a)})
+	if c.WarmPool != nil {
+		out = append(out, jsonMember{"warm_pool", poolObject(c.WarmPool, a)})
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
@@ -93,8 +92,8 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 	return nil
 }
 
-func assumed(a *compare.Assumptions) object {
-	return object{
+func assumptionsObject(a *compare.Assumptions) jsonObject {
+	return jsonObject{
 		{"source", a.Source},
 		{"start", a.Start.UTC()},
 		{"duration_seconds", a.Duration},
@@ -111,34 +110,34 @@ func assumed(a *compare.Assumptions) object {
 		{"objective", a.Objective},
 		{"wait_seconds", a.Wait},
 		{"gpus_per_replica", a.GPUs},
-		{"gpu_price", where(a.GPUPrice, a.GPUPrice)},
+		{"gpu_price", nullUnless(a.GPUPrice, a.GPUPrice)},
 	}
 }
 
-func told(a *compare.Assumptions, p *compare.Policy) object {
-	return object{
+func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
+	return jsonObject{
 		{"name", p.Name},
 		{"gpu_hours", gpuHours(a, p)},
-		{"dollars", where(a.GPUPrice, dollars(a, p))},
+		{"dollars", nullUnless(a.GPUPrice, dollars(a, p))},
 		{"late_fraction", p.Report.LateShare()},
-		{"unserved_fraction", p.Report.UnservedShare()},
+		{"dropped_fraction", p.Report.DroppedShare()},
 		{"cold_starts", p.Report.ColdStarts},
-		{"churn", p.Report.ChurnPerHour()},
-		{"early_seconds", p.Early},
-		{"late_seconds", p.LateBy},
+		{"churn_per_hour", p.Report.ChurnPerHour()},
+		{"early_seconds", p.MeanEarly},
+		{"late_seconds", p.MeanLate},
 		{"peak_replicas", p.Report.Peak},
 		{"target", p.Target},
 		{"hindsight", p.Hindsight},
-		{"meets", p.Meets},
-		{"cost", p.Report.Cost()},
-		{"frontier", each(p.Frontier, func(at *compare.Point) object {
-			return object{{"setting", at.Setting}, {"late", at.Late}, {"cost", at.Cost}}
+		{"meets_objective", p.MeetsObjective},
+		{"relative_cost", p.Report.RelativeCost()},
+		{"frontier", objectsOf(p.Frontier, func(at *compare.Point) jsonObject {
+			return jsonObject{{"setting", at.Setting}, {"late_fraction", at.Late}, {"relative_cost", at.RelativeCost}}
 		})},
 	}
 }
 
-func shape(t *fleet.Trial) object {
-	return object{
+func shapeObject(t *fleet.ShapeResult) jsonObject {
+	return jsonObject{
 		{"shape", t.Name},
 		{"policy", t.Policy},
 		{"gpu_price", t.Price},
@@ -147,34 +146,34 @@ func shape(t *fleet.Trial) object {
 		{"gpu_hours", t.GPUHours()},
 		{"dollars", t.Dollars()},
 		{"late_fraction", t.Late},
-		{"meets", t.Meets},
+		{"meets_objective", t.MeetsObjective},
 	}
 }
 
-func shared(p *fleet.Packing, price float64) object {
+func sharingObject(p *fleet.Packing, price float64) jsonObject {
 	wasted, _ := p.Wasted().Float64()
-	part := func(one *fleet.Part) object {
-		return object{{"load", one.Load}, {"slice", one.Slice}, {"count", one.Count}}
+	part := func(one *fleet.Part) jsonObject {
+		return jsonObject{{"load", one.Load}, {"slice", one.Slice}, {"count", one.Count}}
 	}
-	return object{
+	return jsonObject{
 		{"by", p.Sharing},
 		{"gpus", p.GPUs},
 		{"gpus_unsliced", p.Unsliced},
 		{"gpus_at_least", p.Least},
 		{"gpus_wasted", wasted},
 		{"saved_fraction", p.Saved()},
-		{"dollars_per_hour", where(price, price*float64(p.GPUs))},
-		{"dollars_per_hour_unsliced", where(price, price*float64(p.Unsliced))},
-		{"plan", each(p.Plan, func(h *fleet.Holding) object {
+		{"dollars_per_hour", nullUnless(price, price*float64(p.GPUs))},
+		{"dollars_per_hour_unsliced", nullUnless(price, price*float64(p.Unsliced))},
+		{"plan", objectsOf(p.Plan, func(h *fleet.GPUGroup) jsonObject {
 			free, _ := h.Free.Float64()
-			return object{{"gpus", h.GPUs}, {"free", free}, {"parts", each(h.Parts, part)}}
+			return jsonObject{{"gpus", h.GPUs}, {"free", free}, {"parts", objectsOf(h.Parts, part)}}
 		})},
 		{"note", p.Sharing.Note()},
 	}
 }
 
-func divided(s *fleet.Split) object {
-	return object{
+func spotObject(s *fleet.Split) jsonObject {
+	return jsonObject{
 		{"gpu_price", s.Price},
 		{"interruptions_per_replica_hour", s.Interruptions},
 		{"lead_time_seconds", s.Lead},
@@ -189,48 +188,48 @@ func divided(s *fleet.Split) object {
 	}
 }
 
-func warmed(w *compare.Warm, a *compare.Assumptions) object {
+func poolObject(w *compare.PoolResult, a *compare.Assumptions) jsonObject {
 	p := &w.Pool
-	return object{
+	return jsonObject{
 		{"pool", p.Name},
 		{"member", p.Member},
 		{"members_played", w.Members},
-		{"quantile", p.Asked.Quantile},
-		{"min", p.Asked.Min},
-		{"max", p.Asked.Max},
-		{"fallback", p.Asked.Fallback},
-		{"idle_gpu_hours_per_day", where(p.Asked.Budget, p.Asked.Budget)},
+		{"quantile", p.Spec.Quantile},
+		{"min", p.Spec.Min},
+		{"max", p.Spec.Max},
+		{"fallback", p.Spec.Fallback},
+		{"idle_gpu_hours_per_day", nullUnless(p.Spec.Budget, p.Spec.Budget)},
 		{"chunks_per_replica", p.Chunks},
-		{"gpus_per_chunk", p.Asked.GPUs},
+		{"gpus_per_chunk", p.Spec.GPUs},
 		{"verdict", w.Verdict},
 		{"notes", append([]string{}, w.Notes...)},
-		{"trials", each(w.Trials, func(t *compare.Trial) object { return held(t, a) })},
+		{"trials", objectsOf(w.Trials, func(t *compare.Trial) jsonObject { return trialObject(t, a) })},
 	}
 }
 
-func held(t *compare.Trial, a *compare.Assumptions) object {
-	hours := t.Report.Replicas * a.GPUs
+func trialObject(t *compare.Trial, a *compare.Assumptions) jsonObject {
+	hours := t.Report.ReplicaHours * a.GPUs
 	budget := 0.0
-	if t.Holding == compare.Planned {
+	if t.Holding == compare.HoldPlanned {
 		budget = t.Budget
 	}
-	return object{
+	return jsonObject{
 		{"policy", t.Policy},
 		{"target", t.Target},
 		{"holding", t.Holding},
-		{"budget", where(budget, budget)},
-		{"as_written", t.Own},
-		{"spare_chunks", t.Spare},
+		{"budget", nullUnless(budget, budget)},
+		{"as_written", t.OwnBudget},
+		{"spare_chunks", t.FixedChunks},
 		{"hindsight", t.Hindsight},
-		{"meets", t.Meets},
+		{"meets_objective", t.MeetsObjective},
 		{"gpu_hours", hours},
-		{"dollars", where(a.GPUPrice, hours*a.GPUPrice)},
-		{"idle_gpu_hours", t.Report.Idle * a.GPUs},
-		{"idle_gpu_hours_a_day", t.IdlePerDay() * a.GPUs},
+		{"dollars", nullUnless(a.GPUPrice, hours*a.GPUPrice)},
+		{"idle_gpu_hours", t.Report.IdleReplicaHours * a.GPUs},
+		{"idle_gpu_hours_per_day", t.IdlePerDay() * a.GPUs},
 		{"late_fraction", t.Report.LateShare()},
 		{"starts", t.Report.Started},
-		{"starts_that_waited", t.Report.Queued},
-		{"mean_wait_seconds", t.Report.MeanWait()},
+		{"starts_that_waited", t.Report.WaitedForNode},
+		{"mean_wait_seconds", t.Report.MeanNodeWait()},
 		{"covered_fraction", t.Pool.Share(t.Pool.Covered)},
 		{"fallback_fraction", t.Pool.Share(t.Pool.FellBack)},
 		{"over_budget_fraction", t.Pool.Share(t.Pool.OverBudget)},

@@ -46,16 +46,20 @@ func TestJSON(t *testing.T) {
 			GPUHours  float64 `json:"gpu_hours"`
 			Dollars   float64
 			Late      float64 `json:"late_fraction"`
-			Unserved  float64 `json:"unserved_fraction"`
+			Dropped   float64 `json:"dropped_fraction"`
 			Cold      int     `json:"cold_starts"`
-			Churn     float64
+			Churn     float64 `json:"churn_per_hour"`
 			Early     float64 `json:"early_seconds"`
 			LateBy    float64 `json:"late_seconds"`
 			Target    float64
 			Hindsight bool
-			Meets     bool
-			Cost      float64
-			Frontier  []compare.Point
+			Meets     bool    `json:"meets_objective"`
+			Cost      float64 `json:"relative_cost"`
+			Frontier  []struct {
+				Setting float64
+				Late    float64 `json:"late_fraction"`
+				Cost    float64 `json:"relative_cost"`
+			}
 		}
 	}
 	decoder := json.NewDecoder(&out)
@@ -72,27 +76,39 @@ func TestJSON(t *testing.T) {
 	for i, got := range read.Policies {
 		want := &c.Policies[i]
 		r := &want.Report
-		if got.Name != want.Name || got.GPUHours != 2*r.Replicas || got.Dollars != 2*r.Replicas*3.06 ||
-			got.Late != r.LateShare() || got.Unserved != r.UnservedShare() || got.Cold != r.ColdStarts ||
-			got.Churn != r.ChurnPerHour() || got.Cost != r.Cost() || got.Target != want.Target ||
-			got.Hindsight != want.Hindsight || got.Meets != want.Meets || got.Early != want.Early.Seconds() ||
-			got.LateBy != want.LateBy.Seconds() || !slices.Equal(got.Frontier, want.Frontier) {
+		if got.Name != want.Name || got.GPUHours != 2*r.ReplicaHours || got.Dollars != 2*r.ReplicaHours*3.06 ||
+			got.Late != r.LateShare() || got.Dropped != r.DroppedShare() || got.Cold != r.ColdStarts ||
+			got.Churn != r.ChurnPerHour() || got.Cost != r.RelativeCost() || got.Target != want.Target ||
+			got.Hindsight != want.Hindsight || got.Meets != want.MeetsObjective || got.Early != want.MeanEarly.Seconds() ||
+			got.LateBy != want.MeanLate.Seconds() || len(got.Frontier) != len(want.Frontier) {
 			t.Errorf("%s: read %+v", want.Name, got)
+			continue
+		}
+		for j, at := range want.Frontier {
+			if got := (compare.Point{
+				Setting: got.Frontier[j].Setting, Late: got.Frontier[j].Late, RelativeCost: got.Frontier[j].Cost,
+			}); got != at {
+				t.Errorf("%s: point %d is %+v, want %+v", want.Name, j, got, at)
+			}
 		}
 	}
 }
 
 // JSON has no NaN: what there is no number of is null, and what there is none of is an empty list.
 func TestJSONOfNoNumbers(t *testing.T) {
-	c := &compare.Comparison{Policies: []compare.Policy{{
-		Name: compare.HPA, Target: math.Inf(1), Frontier: []compare.Point{{Setting: math.NaN(), Cost: math.NaN()}},
-	}}}
+	c := &compare.Comparison{Policies: []compare.PolicyResult{
+		{
+			Name:     compare.HPA,
+			Target:   math.Inf(1),
+			Frontier: []compare.Point{{Setting: math.NaN(), RelativeCost: math.NaN()}},
+		},
+	}}
 	policies := list(t, object(t, c), "policies")
 	hpa, ok := policies[0].(map[string]any)
 	if !ok {
 		t.Fatalf("a policy is %v", policies[0])
 	}
-	for _, name := range []string{"cost", "target", "dollars"} {
+	for _, name := range []string{"relative_cost", "target", "dollars"} {
 		if v, there := hpa[name]; !there || v != nil {
 			t.Errorf("%s is %v, want null", name, v)
 		}

@@ -16,7 +16,7 @@ type row struct {
 	Mark, Class, Policy string
 	// Numbers are in the order of the columns.
 	Numbers []string
-	// Misses says that more was late than the objective allows, Hindsight that its target was chosen afterwards.
+	// Misses is true if the objective is missed, Hindsight if the target was chosen afterwards.
 	Misses, Hindsight bool
 }
 
@@ -24,32 +24,32 @@ type row struct {
 type column struct {
 	Above, Below string
 	Title        string
-	of           func(*compare.Policy) string
+	of           func(*compare.PolicyResult) string
 }
 
 // columns are those of a comparison; the dollars only where a price was given.
 func columns(a *compare.Assumptions) []column {
-	hours := func(p *compare.Policy) string { return humanize.Amount(gpuHours(a, p)) }
-	cost := func(p *compare.Policy) string { return humanize.Amount(dollars(a, p)) }
-	late := func(p *compare.Policy) string { return humanize.Share(p.Report.LateShare()) }
-	unserved := func(p *compare.Policy) string { return humanize.Share(p.Report.UnservedShare()) }
-	target := func(p *compare.Policy) string { return humanize.Number(p.Target) }
-	cold := func(p *compare.Policy) string { return strconv.Itoa(p.Report.ColdStarts) }
-	churn := func(p *compare.Policy) string { return decimal(p.Report.ChurnPerHour(), 1) }
-	early := func(p *compare.Policy) string { return minutes(p.Early) }
-	lateBy := func(p *compare.Policy) string { return minutes(p.LateBy) }
-	ratio := func(p *compare.Policy) string { return decimal(p.Report.Cost(), 2) }
+	hours := func(p *compare.PolicyResult) string { return humanize.Amount(gpuHours(a, p)) }
+	cost := func(p *compare.PolicyResult) string { return humanize.Amount(dollars(a, p)) }
+	late := func(p *compare.PolicyResult) string { return humanize.Share(p.Report.LateShare()) }
+	unserved := func(p *compare.PolicyResult) string { return humanize.Share(p.Report.DroppedShare()) }
+	target := func(p *compare.PolicyResult) string { return humanize.Number(p.Target) }
+	cold := func(p *compare.PolicyResult) string { return strconv.Itoa(p.Report.ColdStarts) }
+	churn := func(p *compare.PolicyResult) string { return formatDecimal(p.Report.ChurnPerHour(), 1) }
+	early := func(p *compare.PolicyResult) string { return formatMinutes(p.MeanEarly) }
+	lateBy := func(p *compare.PolicyResult) string { return formatMinutes(p.MeanLate) }
+	ratio := func(p *compare.PolicyResult) string { return formatDecimal(p.Report.RelativeCost(), 2) }
 	all := []column{
-		{"", "target", "Target that it was played with, in the metric's unit", target},
+		{"", "target", "Target of the HPA, in the metric's unit", target},
 		{"GPU", "hours", "GPU-hours paid for", hours},
-		{"", "$", "What they cost at the price given", cost},
-		{"", "late", "Demand that waited too long", late},
-		{"un-", "served", "Demand that gave up", unserved},
-		{"cold", "starts", "Times that demand came and no replica was ready", cold},
+		{"", "$", "Price of the GPU-hours", cost},
+		{"", "late", "Share of the demand that waited longer than the objective allows", late},
+		{"", "dropped", "Share of the demand that was dropped", unserved},
+		{"cold", "starts", "Times that demand arrived and no replica was ready", cold},
 		{"churn", "/h", "Replicas started or stopped in an hour", churn},
 		{"min", "early", "Minutes that replicas were ready before the demand needed them", early},
 		{"min", "late", "Minutes that replicas were ready after the demand needed them", lateBy},
-		{"cost/", "demand", "Replica-hours paid for over those of the demand", ratio},
+		{"rel.", "cost", "Relative cost: GPU-hours over the GPU-hours of the demand itself", ratio},
 	}
 	if a.GPUPrice == 0 {
 		return slices.DeleteFunc(all, func(c column) bool { return c.Below == "$" })
@@ -57,9 +57,9 @@ func columns(a *compare.Assumptions) []column {
 	return all
 }
 
-func newRow(p *compare.Policy) row {
+func newRow(p *compare.PolicyResult) row {
 	return row{
-		Mark: mark(p.Name), Class: class(p.Name), Policy: p.Name, Misses: !p.Meets, Hindsight: p.Hindsight,
+		Mark: mark(p.Name), Class: class(p.Name), Policy: p.Name, Misses: !p.MeetsObjective, Hindsight: p.Hindsight,
 	}
 }
 
@@ -74,11 +74,15 @@ func rows(c *compare.Comparison, of []column) []row {
 	return out
 }
 
-func gpuHours(a *compare.Assumptions, p *compare.Policy) float64 { return p.Report.Replicas * a.GPUs }
+func gpuHours(a *compare.Assumptions, p *compare.PolicyResult) float64 {
+	return p.Report.ReplicaHours * a.GPUs
+}
 
-func dollars(a *compare.Assumptions, p *compare.Policy) float64 { return gpuHours(a, p) * a.GPUPrice }
+func dollars(a *compare.Assumptions, p *compare.PolicyResult) float64 {
+	return gpuHours(a, p) * a.GPUPrice
+}
 
-// marks are the policies' letters in charts, in the order in which they are told.
+// marks are the policies' letters in charts, in their order.
 var marks = []struct{ name, letter string }{ //nolint:gochecknoglobals // A constant table.
 	{compare.HPA, "H"},
 	{compare.BestTarget, "B"},
@@ -92,7 +96,7 @@ var marks = []struct{ name, letter string }{ //nolint:gochecknoglobals // A cons
 
 // mark is a policy's letter.
 func mark(name string) string {
-	if i := known(name); i < len(marks) {
+	if i := markIndex(name); i < len(marks) {
 		return marks[i].letter
 	}
 	first, _ := utf8.DecodeRuneInString(name)
@@ -103,10 +107,10 @@ func mark(name string) string {
 }
 
 // class is a policy's colour in the page.
-func class(name string) string { return "p" + strconv.Itoa(known(name)) }
+func class(name string) string { return "p" + strconv.Itoa(markIndex(name)) }
 
-// known is the place of a policy among those that have a mark, which are as many where it has none.
-func known(name string) int {
+// markIndex is the place of a policy among those that have a mark, which are as many where it has none.
+func markIndex(name string) int {
 	for i, m := range marks {
 		if m.name == name {
 			return i
@@ -115,9 +119,9 @@ func known(name string) int {
 	return len(marks)
 }
 
-// policy of a name; nil where it was not played.
-func policy(c *compare.Comparison, name string) *compare.Policy {
-	if i := slices.IndexFunc(c.Policies, func(p compare.Policy) bool { return p.Name == name }); i >= 0 {
+// findPolicy of a name; nil where it was not played.
+func findPolicy(c *compare.Comparison, name string) *compare.PolicyResult {
+	if i := slices.IndexFunc(c.Policies, func(p compare.PolicyResult) bool { return p.Name == name }); i >= 0 {
 		return &c.Policies[i]
 	}
 	return nil
@@ -128,34 +132,38 @@ type fact struct{ Name, Value string }
 
 // facts are all that was given or derived.
 func facts(a *compare.Assumptions) []fact {
-	capacityOf := humanize.Number(a.Capacity) + ", as given"
+	capacityOf := humanize.Number(a.Capacity) + " (given)"
 	if a.CapacityAssumed {
-		capacityOf = humanize.Number(a.Capacity) + ", assumed: the autoscaler's target"
+		capacityOf = humanize.Number(a.Capacity) + " (assumed: the autoscaler's target)"
 	}
-	warmUp := "nothing"
+	warmUp := "none"
 	if a.WarmUp > 0 {
 		warmUp = humanize.Span(a.WarmUp)
 	}
-	price := "none given, so no dollars are shown"
+	price := "not given, so no dollars are shown"
 	if a.GPUPrice > 0 {
-		price = "$" + decimal(a.GPUPrice, 2) + " an hour"
+		price = "$" + formatDecimal(a.GPUPrice, 2) + " an hour"
 	}
 	history := a.Start.UTC().Format("2 January 2006, 15:04 UTC") + ", " + humanize.Span(a.Duration) + " in steps of " +
 		humanize.Span(a.Step)
-	objective := "at most " + humanize.Asked(a.Objective) + " of the demand waits longer than " + humanize.Span(a.Wait)
+	objective := "at most " + humanize.ShareAsWritten(
+		a.Objective,
+	) + " of the demand waits longer than " + humanize.Span(
+		a.Wait,
+	)
 	out := []fact{
 		{"History", a.Source},
 		{"From", history},
-		{"Missing of it", humanize.Share(a.Gaps)},
-		{"Played first, not counted", warmUp},
+		{"Missing", humanize.Share(a.Gaps)},
+		{"Warm-up (not counted)", warmUp},
 		{"Autoscaler", a.Autoscaler},
-		{"Its target", humanize.Number(a.Target)},
-		{"A replica sustains", capacityOf},
+		{"Target", humanize.Number(a.Target)},
+		{"Replica capacity", capacityOf},
 		{"Replicas", replicas(a)},
 		{"Lead time", a.LeadTime},
 		{"Objective", objective},
-		{"GPUs of a replica", humanize.Number(a.GPUs)},
-		{"Price of a GPU", price},
+		{"GPUs per replica", humanize.Number(a.GPUs)},
+		{"GPU price", price},
 	}
 	return out
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// answered is the comparison with all that can be asked beside it.
-func answered(t *testing.T) *compare.Comparison {
+// withAnswers is the comparison with all that can be asked beside it.
+func withAnswers(t *testing.T) *compare.Comparison {
 	t.Helper()
 	c := comparison(t)
 	h100 := fleet.Shape{Name: "h100", Price: 3.06, Capacity: capacity, GPUs: 2}
 	l40s := fleet.Shape{Name: "l40s", Price: 1.1, Capacity: 300, GPUs: 1}
-	c.Shapes = []fleet.Trial{
-		{Shape: h100, Policy: compare.BestTarget, Replicas: 1200, Late: 0.001, Meets: true},
-		{Shape: h100, Policy: compare.Forewarm, Replicas: 800, Late: 0.0097, Meets: true},
-		{Shape: l40s, Policy: compare.BestTarget, Replicas: 4500, Late: 0.02},
-		{Shape: l40s, Policy: compare.Forewarm, Replicas: 2600, Late: 0.0085, Meets: true},
+	c.Shapes = []fleet.ShapeResult{
+		{Shape: h100, Policy: compare.BestTarget, ReplicaHours: 1200, Late: 0.001, MeetsObjective: true},
+		{Shape: h100, Policy: compare.Forewarm, ReplicaHours: 800, Late: 0.0097, MeetsObjective: true},
+		{Shape: l40s, Policy: compare.BestTarget, ReplicaHours: 4500, Late: 0.02},
+		{Shape: l40s, Policy: compare.Forewarm, ReplicaHours: 2600, Late: 0.0085, MeetsObjective: true},
 	}
 	var err error
 	c.Sharing, err = fleet.Pack([]fleet.Load{
@@ -35,13 +35,13 @@ func answered(t *testing.T) *compare.Comparison {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := &c.Policies[slices.IndexFunc(c.Policies, func(p compare.Policy) bool { return p.Name == compare.Forewarm })]
-	replicas := make([]float64, len(ours.Course))
-	for i, s := range ours.Course {
+	ours := &c.Policies[slices.IndexFunc(c.Policies, func(p compare.PolicyResult) bool { return p.Name == compare.Forewarm })]
+	replicas := make([]float64, len(ours.Timeline))
+	for i, s := range ours.Timeline {
 		replicas[i] = s.Paid
 	}
-	market := fleet.Market{Price: 1.1, Interruptions: 0.01}
-	split, err := fleet.Divide(replicas, ours.Report.Replicas, h100, market, 5*time.Minute)
+	market := fleet.SpotMarket{Price: 1.1, Interruptions: 0.01}
+	split, err := fleet.SplitFleet(replicas, ours.Report.ReplicaHours, h100, market, 5*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,16 +54,15 @@ func answers() []string {
 	return []string{
 		"Cheapest with forewarm within 1% late: l40s, $2,860 against $4,896 on h100.",
 		"Cheapest with hpa-best-target within 1% late: h100, $7,344.",
-		"2 GPUs for $6.12 an hour in place of 7 for $21.42: 71% saved. 0.1 of a GPU is paid for and not asked for. " +
-			"No packing takes fewer.",
-		"Time-slicing keeps neither memory nor faults apart",
-		"With 12 replicas on demand and what forewarm takes above them on spot, at $1.10: $4,",
-		"interruptions are to be expected, each with 5m until the next replica is ready",
+		"2 GPUs for $6.12 an hour instead of 7 for $21.42: 71% saved. 0.1 of a GPU is unused. No packing needs fewer.",
+		"Time-slicing isolates neither memory nor faults",
+		"With 12 replicas on demand and those above them on spot at $1.10, Forewarm costs $4,",
+		"interruptions are expected. After each, the next replica is ready in 5m",
 	}
 }
 
 func TestTextAnswers(t *testing.T) {
-	told := text(t, answered(t), 80)
+	told := text(t, withAnswers(t), 80)
 	words := strings.Join(strings.Fields(told), " ")
 	for _, want := range answers() {
 		if !strings.Contains(words, want) {
@@ -84,7 +83,7 @@ func TestTextAnswers(t *testing.T) {
 }
 
 func TestPageAnswers(t *testing.T) {
-	p := parsed(t, answered(t))
+	p := parsed(t, withAnswers(t))
 	sections := of(p.all("section"), "answer")
 	if len(sections) != 3 {
 		t.Fatalf("%d answers, want 3", len(sections))
@@ -108,7 +107,7 @@ func TestPageAnswers(t *testing.T) {
 }
 
 func TestJSONAnswers(t *testing.T) {
-	c := answered(t)
+	c := withAnswers(t)
 	read := object(t, c)
 	if shapes := list(t, read, "shapes"); len(shapes) != len(c.Shapes) {
 		t.Errorf("%d shapes", len(shapes))
@@ -149,10 +148,10 @@ func under(t *testing.T, of map[string]any, name string) map[string]any {
 
 // What is not so is not said: nothing saved, no price, nothing that meets the objective.
 func TestTextOfDisappointments(t *testing.T) {
-	c := answered(t)
+	c := withAnswers(t)
 	c.Assumptions.GPUPrice = 0
 	for i := range c.Shapes {
-		c.Shapes[i].Meets = false
+		c.Shapes[i].MeetsObjective = false
 	}
 	c.Spot.Dollars = 2 * c.Spot.AllOnDemand
 	var err error
@@ -162,8 +161,8 @@ func TestTextOfDisappointments(t *testing.T) {
 	}
 	words := strings.Join(strings.Fields(text(t, c, 80)), " ")
 	for _, want := range []string{
-		"No shape keeps forewarm within 1% late.", "100.0% more, so it does not pay",
-		"2 GPUs in place of 2: nothing saved. 0.6 of a GPU is paid for and not asked for.", "MIG has instances of a few sizes only",
+		"No shape keeps forewarm within 1% late.", "100.0% more, so spot does not pay",
+		"2 GPUs instead of 2: nothing saved. 0.6 of a GPU is unused.", "MIG has instances of a few sizes only",
 	} {
 		if !strings.Contains(words, want) {
 			t.Errorf("not told: %s", want)

@@ -8,28 +8,28 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// slots makes at most so many of a course, each of as many neighbours but for one.
-func slots(course []compare.Slot, most int) []compare.Slot {
+// resampled makes at most so many of a course, each of as many neighbours but for one.
+func resampled(course []compare.Slot, most int) []compare.Slot {
 	if most < 1 || len(course) <= most {
 		return course
 	}
 	out := make([]compare.Slot, most)
 	for i := range out {
-		out[i] = joined(course[i*len(course)/most : (i+1)*len(course)/most])
+		out[i] = mergedSlot(course[i*len(course)/most : (i+1)*len(course)/most])
 	}
 	return out
 }
 
-// joined is a stretch as one slot. The demand of a slot is known by its maximum alone, so that is the weight of its late
+// mergedSlot is a stretch as one slot. The demand of a slot is known by its maximum alone, so that is the weight of its late
 // share.
-func joined(part []compare.Slot) compare.Slot {
+func mergedSlot(part []compare.Slot) compare.Slot {
 	nan := math.NaN()
 	out := compare.Slot{Start: part[0].Start, Demand: nan, Ready: nan, Paid: nan}
 	weight, late := 0.0, 0.0
 	for _, s := range part {
 		out.Idle = max(out.Idle, s.Idle)
-		out.Demand, out.Paid = larger(out.Demand, s.Demand), larger(out.Paid, s.Paid)
-		out.Ready = -larger(-out.Ready, -s.Ready)
+		out.Demand, out.Paid = maxKnown(out.Demand, s.Demand), maxKnown(out.Paid, s.Paid)
+		out.Ready = -maxKnown(-out.Ready, -s.Ready)
 		if s.Demand > 0 && !math.IsNaN(s.Late) {
 			weight += s.Demand
 			late += s.Demand * s.Late
@@ -46,8 +46,8 @@ func demand(s compare.Slot) float64 { return s.Demand }
 
 func late(s compare.Slot) float64 { return s.Late }
 
-// of is a value of every slot.
-func of(course []compare.Slot, value func(compare.Slot) float64) []float64 {
+// valuesOf is a value of every slot.
+func valuesOf(course []compare.Slot, value func(compare.Slot) float64) []float64 {
 	out := make([]float64, len(course))
 	for i, s := range course {
 		out[i] = value(s)
@@ -66,8 +66,8 @@ func highest(values []float64) float64 {
 	return top
 }
 
-// larger of two, where NaN is none.
-func larger(a, b float64) float64 {
+// maxKnown of two, where NaN is none.
+func maxKnown(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):
 		return b
@@ -77,8 +77,8 @@ func larger(a, b float64) float64 {
 	return max(a, b)
 }
 
-// ending is when a course ends: its slots are of equal length.
-func ending(course []compare.Slot) time.Time {
+// endOf is when a course ends: its slots are of equal length.
+func endOf(course []compare.Slot) time.Time {
 	last := course[len(course)-1].Start
 	if len(course) < 2 {
 		return last

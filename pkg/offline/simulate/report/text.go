@@ -17,12 +17,12 @@ import (
 // leastWidth is what the table takes at least; narrower terminals wrap it.
 const leastWidth = 60
 
-// Text tells a comparison in a terminal of so many columns: what is assumed of the capacity, the verdict, the table, the
-// charts, and then all that the figures rest on. It returns the error of the writer.
+// Text writes a comparison for a terminal of a width: the capacity, the verdict, the table, the charts, the
+// assumptions and the caveats. It returns the error of the writer.
 func Text(w io.Writer, c *compare.Comparison, width int) error {
 	width = max(width, leastWidth)
 	var out bytes.Buffer
-	paragraph(&out, capacity(&c.Assumptions), width)
+	paragraph(&out, describeCapacity(&c.Assumptions), width)
 	out.WriteByte('\n')
 	paragraph(&out, c.Verdict, width)
 	if c.Partial {
@@ -41,7 +41,7 @@ func Text(w io.Writer, c *compare.Comparison, width int) error {
 }
 
 // interrupted is what a reader must know of a comparison that was not finished.
-const interrupted = "Interrupted: what is here is right, but policies or settings are missing from it."
+const interrupted = "Interrupted: the figures are correct, but some policies or settings are missing."
 
 // writeTable is a line for each policy, with its columns as far apart as the width allows.
 func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
@@ -56,18 +56,18 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 		line := append([]string{r.Policy}, r.Numbers...)
 		if r.Hindsight {
 			line[0] += "¹"
-			hindsight = "¹ with the target that was the best in hindsight"
+			hindsight = "¹ with the best target in hindsight"
 		}
 		sign := " "
 		if r.Misses {
 			sign = "!"
-			missed = "! more was late than the objective of " + humanize.Asked(c.Assumptions.Objective)
+			missed = "! misses the objective: more late than " + humanize.ShareAsWritten(c.Assumptions.Objective)
 		}
 		line[late+1] += sign
 		table = append(table, line)
 	}
 	out.WriteByte('\n')
-	align(out, table, width)
+	writeAligned(out, table, width)
 	for _, note := range []string{hindsight, missed} {
 		if note != "" {
 			paragraph(out, note, width)
@@ -75,8 +75,8 @@ func writeTable(out *bytes.Buffer, c *compare.Comparison, width int) {
 	}
 }
 
-// align writes lines of cells, the first to the left and the numbers to the right.
-func align(out *bytes.Buffer, lines [][]string, width int) {
+// writeAligned writes lines of cells, the first to the left and the numbers to the right.
+func writeAligned(out *bytes.Buffer, lines [][]string, width int) {
 	for _, line := range lines {
 		for i := range line {
 			line[i] = printable.Line(line[i])
@@ -110,49 +110,49 @@ func align(out *bytes.Buffer, lines [][]string, width int) {
 
 // writeCourses draws the demand over time, and under it what was late of it by policy, a bar for each stretch.
 func writeCourses(out *bytes.Buffer, c *compare.Comparison, width int) {
-	// The names stand to the left of the bars, which take so many columns whatever the terminal.
+	// The width of the names left of the bars, and the largest width in all.
 	const named, mostColumns = 17, 120
 	const moment = "Mon 2 Jan 15:04"
 	across := min(width, mostColumns) - named
 	var first []compare.Slot // One that can stand for the time of all.
 	worst := 0.0
 	for i := range c.Policies {
-		if p := &c.Policies[i]; len(p.Course) > 0 {
-			worst = max(worst, highest(of(slots(p.Course, across), late)))
-			if len(p.Course) > len(first) {
-				first = p.Course
+		if p := &c.Policies[i]; len(p.Timeline) > 0 {
+			worst = max(worst, highest(valuesOf(resampled(p.Timeline, across), late)))
+			if len(p.Timeline) > len(first) {
+				first = p.Timeline
 			}
 		}
 	}
 	if first == nil {
 		return
 	}
-	fmt.Fprintf(out, "\nOver time, from %s to %s UTC\n",
-		first[0].Start.UTC().Format(moment), ending(first).UTC().Format(moment))
+	fmt.Fprintf(out, "\nDemand, and late demand by policy, %s to %s UTC\n",
+		first[0].Start.UTC().Format(moment), endOf(first).UTC().Format(moment))
 	bars := func(name string, values []float64, top float64) {
 		fmt.Fprintf(out, "%-*s%s\n", named, name, chart.Bars(values, top))
 	}
-	came := of(slots(first, across), demand)
+	came := valuesOf(resampled(first, across), demand)
 	bars("demand", came, highest(came))
 	for i := range c.Policies {
-		if p := &c.Policies[i]; len(p.Course) > 0 {
-			bars(p.Name, of(slots(p.Course, across), late), worst)
+		if p := &c.Policies[i]; len(p.Timeline) > 0 {
+			bars(p.Name, valuesOf(resampled(p.Timeline, across), late), worst)
 		}
 	}
-	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; of a policy, %s of a stretch's demand late.",
+	paragraph(out, fmt.Sprintf("A full bar is a demand of %s replicas; for a policy, %s of the demand late.",
 		humanize.Amount(highest(came)), humanize.Share(worst)), width)
 }
 
 // writeFacts are the assumptions and the notes.
 func writeFacts(out *bytes.Buffer, c *compare.Comparison, width int) {
-	out.WriteString("\nWhat this rests on\n")
+	out.WriteString("\nAssumptions\n")
 	for _, f := range facts(&c.Assumptions) {
 		hanging(out, fmt.Sprintf("  %-27s", f.Name), f.Value, width)
 	}
 	if len(c.Notes) == 0 {
 		return
 	}
-	out.WriteString("\nWhat to know before you trust it\n")
+	out.WriteString("\nCaveats\n")
 	for _, n := range c.Notes {
 		hanging(out, "  - ", n, width)
 	}

@@ -41,7 +41,7 @@ func line(t *testing.T, told, policy string) []string {
 func TestTextBeginsWithWhatItRestsOn(t *testing.T) {
 	c := comparison(t)
 	first, rest, _ := strings.Cut(text(t, c, 120), "\n")
-	if first != "A replica sustains 1000, as given; the autoscaler's target is 700." {
+	if first != "A replica sustains 1000 (given). The autoscaler's target is 700." {
 		t.Errorf("the first line is %q", first)
 	}
 	if !strings.HasPrefix(rest, "\n"+c.Verdict[:50]) {
@@ -49,12 +49,16 @@ func TestTextBeginsWithWhatItRestsOn(t *testing.T) {
 	}
 	c.Assumptions.CapacityAssumed, c.Assumptions.Capacity = true, c.Assumptions.Target
 	first, _, _ = strings.Cut(text(t, c, 120), "\n")
-	if !strings.HasPrefix(first, "Assumed: a replica sustains 700, the autoscaler's own target") {
+	if !strings.HasPrefix(
+		first,
+		"No replica capacity was given. A replica is assumed to sustain 700, the autoscaler's "+
+			"target",
+	) {
 		t.Errorf("a capacity that was assumed is told as %q", first)
 	}
 }
 
-func TestTextTellsTheNumbers(t *testing.T) {
+func TestTextHasTheNumbers(t *testing.T) {
 	c := comparison(t)
 	told := text(t, c, 120)
 	for i := range c.Policies {
@@ -66,14 +70,14 @@ func TestTextTellsTheNumbers(t *testing.T) {
 		if p.Report.Late == 0 {
 			late = "0%"
 		}
-		if !p.Meets {
+		if !p.MeetsObjective {
 			late += "!"
 		}
 		got := line(t, told, name)
 		if got[0] != fmt.Sprint(p.Target) || got[3] != late {
 			t.Errorf("%s: target %s and late %s, want %v and %s", p.Name, got[0], got[3], p.Target, late)
 		}
-		if cost := fmt.Sprintf("%.2f", p.Report.Cost()); got[len(got)-1] != cost {
+		if cost := fmt.Sprintf("%.2f", p.Report.RelativeCost()); got[len(got)-1] != cost {
 			t.Errorf("%s: cost %s, want %s", p.Name, got[len(got)-1], cost)
 		}
 	}
@@ -85,7 +89,12 @@ func TestTextTellsTheNumbers(t *testing.T) {
 func TestTextHasDollarsOnlyWithAPrice(t *testing.T) {
 	c := comparison(t)
 	r := &c.Policies[0].Report
-	if got, want := line(t, text(t, c, 120), "hpa")[2], fmt.Sprintf("%.0f", r.Replicas*2*3.06); undone(got) != want {
+	if got, want := line(t, text(t, c, 120), "hpa")[2], fmt.Sprintf(
+		"%.0f",
+		r.ReplicaHours*2*3.06,
+	); plainNumber(
+		got,
+	) != want {
 		t.Errorf("the dollars are %s, want %s", got, want)
 	}
 	c.Assumptions.GPUPrice = 0
@@ -94,8 +103,8 @@ func TestTextHasDollarsOnlyWithAPrice(t *testing.T) {
 	}
 }
 
-// undone takes the commas out of a number.
-func undone(amount string) string { return strings.ReplaceAll(amount, ",", "") }
+// plainNumber takes the commas out of a number.
+func plainNumber(amount string) string { return strings.ReplaceAll(amount, ",", "") }
 
 func TestTextFits(t *testing.T) {
 	for _, width := range []int{80, 100, 120, 200} {
@@ -110,7 +119,7 @@ func TestTextFits(t *testing.T) {
 
 func TestTextCharts(t *testing.T) {
 	told := text(t, comparison(t), 80)
-	_, over, _ := strings.Cut(told, "Over time, from Tue 3 Nov 00:00 to Fri 6 Nov 00:00 UTC\n")
+	_, over, _ := strings.Cut(told, "Demand, and late demand by policy, Tue 3 Nov 00:00 to Fri 6 Nov 00:00 UTC\n")
 	_, hpa, _ := strings.Cut(over, "\nhpa ")
 	hpa, _, _ = strings.Cut(hpa, "\n")
 	if !strings.ContainsRune(hpa, '█') || !strings.ContainsRune(hpa, '·') {
@@ -121,7 +130,7 @@ func TestTextCharts(t *testing.T) {
 	if strings.Trim(oracle, " ·") != "" {
 		t.Errorf("nothing was late under the oracle, and yet it is drawn as %q", oracle)
 	}
-	_, plane, _ := strings.Cut(told, "Cost over demand")
+	_, plane, _ := strings.Cut(told, "Relative cost (upwards)")
 	for _, letter := range []string{"H", "B", "M", "O", "F", "*", "┊"} {
 		if !strings.Contains(plane, letter) {
 			t.Errorf("no %s in\n%s", letter, plane)
@@ -132,12 +141,12 @@ func TestTextCharts(t *testing.T) {
 // What is not known is a dash, and nothing at all draws no chart.
 func TestTextOfLittle(t *testing.T) {
 	nothing := &compare.Comparison{}
-	if told := text(t, nothing, 80); strings.Contains(told, "NaN") || strings.Contains(told, "Over time") {
+	if told := text(t, nothing, 80); strings.Contains(told, "NaN") || strings.Contains(told, "late demand by policy") {
 		t.Errorf("nothing is told as\n%s", told)
 	}
 	c := comparison(t)
-	c.Policies = []compare.Policy{{Name: compare.HPA, Report: simulate.Report{}, Frontier: []compare.Point{{}}}}
-	c.Policies[0].Course = []compare.Slot{{Demand: math.NaN(), Ready: math.NaN(), Paid: math.NaN(), Late: math.NaN()}}
+	c.Policies = []compare.PolicyResult{{Name: compare.HPA, Report: simulate.Report{}, Frontier: []compare.Point{{}}}}
+	c.Policies[0].Timeline = []compare.Slot{{Demand: math.NaN(), Ready: math.NaN(), Paid: math.NaN(), Late: math.NaN()}}
 	told := text(t, c, 80)
 	if strings.Contains(told, "NaN") || strings.Contains(told, "Inf") {
 		t.Errorf("no demand is told as\n%s", told)

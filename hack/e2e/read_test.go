@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// scale returns how many replicas a Deployment should have, and how many are ready.
+func (s *stage) scale(t *testing.T, namespace, name string) string {
+	t.Helper()
+	return s.get(t, "deployment", name, "-n", namespace, "-o", "jsonpath={.spec.replicas} {.status.readyReplicas}")
+}
+
+// scaled waits until a Deployment has a number of ready replicas.
+func (s *stage) scaled(t *testing.T, namespace, name string, want int) {
+	t.Helper()
+	read := func(t *testing.T) string { t.Helper(); return s.scale(t, namespace, name) }
+	expect(t, name+"'s replicas wanted and ready", read, fmt.Sprintf("%d %d", want, want))
+}
+
+// condition returns a field of an HPA's condition ScalingActive.
+func (s *stage) condition(t *testing.T, namespace, hpa, field string) string {
+	t.Helper()
+	return s.get(t, "hpa", hpa, "-n", namespace, "-o",
+		fmt.Sprintf(`jsonpath={.status.conditions[?(@.type=="ScalingActive")].%s}`, field))
+}
+
+// active waits until an HPA's condition ScalingActive has a reason.
+func (s *stage) active(t *testing.T, namespace, hpa, want string) {
+	t.Helper()
+	eventually(t, func() string {
+		if reason := s.condition(t, namespace, hpa, "reason"); reason != want {
+			return fmt.Sprintf(
+				"HPA %s is %s, want %s: %s",
+				hpa,
+				reason,
+				want,
+				s.condition(t, namespace, hpa, "message"),
+			)
+		}
+		return ""
+	})
+}
+
+const (
+	found   = "ValidMetricFound"
+	missing = "FailedGetExternalMetric"
+)
+
+// state returns the state of a Forecast.
+func (s *stage) state(t *testing.T, namespace, name string) string {
+	t.Helper()
+	return s.get(t, "forecast", name, "-n", namespace, "-o", "jsonpath={.status.state}")
+}
+
+// metric returns the path of an external metric.
+func metric(namespace, name, selector string) string {
+	path := "/apis/external.metrics.k8s.io/v1beta1/namespaces/" + namespace + "/" + name
+	if selector != "" {
+		path += "?labelSelector=" + strings.NewReplacer("=", "%3D", ",", "%2C").Replace(selector)
+	}
+	return path
+}
+
+// value returns a metric by the aggregator, in thousandths.
+func (s *stage) value(t *testing.T, namespace, name, selector string) (milli int64) {
+	t.Helper()
+	eventually(t, func() string {
+		out, err := s.Kubectl(t.Context(), "", "get", "--raw", metric(namespace, name, selector))
+		if err != nil {
+			return err.Error()
+		}
+		milli = milliOf(out)
+		return ""
+	})
+	return milli
+}
+
+// milliOf returns the quantity in a list of one metric value, in thousandths.
+func milliOf(list string) (milli int64) {
+	_, text, _ := strings.Cut(list, `"value":"`)
+	text, _, _ = strings.Cut(text, `"`)
+	if n, err := fmt.Sscanf(text, "%dm", &milli); err == nil && n == 1 && strings.HasSuffix(text, "m") {
+		return milli
+	}
+	if _, err := fmt.Sscan(text, &milli); err != nil {
+		return -1
+	}
+	return milli * 1000
+}
+
+// ask requests a path of a replica, bypassing the aggregator.
+func (s *stage) ask(t *testing.T, replica int, path string) string {
+	t.Helper()
+	config, err := rest.TLSConfigFor(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{
+		Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true},
+	}
+	response, err := client.Get(s.replicas[replica].URL + path)
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close() //nolint:errcheck // Read only.
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(body)
+}

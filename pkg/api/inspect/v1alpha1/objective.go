@@ -1,0 +1,140 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Objective is whether an objective is met. Simulated autoscalers, each with pods and a queue, measure it on the observed
+// demand: one scales by the value that forewarm serves, one by the observed demand. Costs are in replica-hours; multiply by
+// the GPUs of a replica for GPU-hours.
+type Objective struct {
+	// Late is the objective: the share of the demand that may wait longer than Wait. Absent with a cost ratio.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+	// CostRatio is how many idle replica-hours cost as much as a replica-hour of demand that waits longer than Wait. Absent
+	// with an objective.
+	// +optional
+	CostRatio *float64 `json:"costRatio,omitempty"`
+	// Wait is the time beyond which demand counts as late.
+	Wait metav1.Duration `json:"wait"`
+	// Verdict in one word: Met (with a cost ratio: the cheapest headroom is served), Learning (there is too little history),
+	// Bounded (the value is cut to what history justifies), AtMaxReplicas (the autoscaler's maxReplicas is too low) or
+	// FasterThanLead (bursts are faster than replicas start).
+	Verdict string `json:"verdict"`
+	// Message is the verdict in a sentence, with its numbers.
+	Message string `json:"message"`
+	// Summary compares the served value with the observed demand: lateness and replica-hours.
+	Summary string `json:"summary"`
+
+	// Candidate whose forecast of the window peak is served.
+	// +optional
+	Candidate string `json:"candidate,omitempty"`
+	// CandidateReason is why that candidate is selected.
+	// +optional
+	CandidateReason string `json:"candidateReason,omitempty"`
+	// Headroom is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread.
+	// Absent until known.
+	// +optional
+	Headroom *float64 `json:"headroom,omitempty"`
+	// ExpectedLate is the share of the demand that is expected to be late with that headroom. Absent until known.
+	// +optional
+	ExpectedLate *float64 `json:"expectedLate,omitempty"`
+	// HeadroomReason compares that headroom with a smaller and a larger one.
+	// +optional
+	HeadroomReason string `json:"headroomReason,omitempty"`
+
+	// Over is the time that Served and Observed are about: the newest week at most.
+	Over metav1.Duration `json:"over"`
+	// Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.
+	Served Account `json:"served"`
+	// Observed is its result with the observed demand as the value.
+	Observed Account `json:"observed"`
+	// Saved is Observed less Served; negative where Served takes more.
+	Saved Saving `json:"saved"`
+
+	// Autoscalers are those that read the value, each with the headroom that it needs. The largest is served.
+	// +optional
+	// +listType=atomic
+	Autoscalers []Autoscaler `json:"autoscalers,omitempty"`
+	// Candidates are all that were tried, with what it would cost to meet the objective with each.
+	// +optional
+	// +listType=atomic
+	Candidates []CandidateCost `json:"candidates,omitempty"`
+}
+
+// Account is the lateness of a demand and what was paid for it.
+type Account struct {
+	// Late is the share of the demand that waited longer than the objective's wait. Absent without demand.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+	// ReplicaHours that were paid for. Absent until known.
+	// +optional
+	ReplicaHours *float64 `json:"replicaHours,omitempty"`
+	// RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle.
+	// Absent without demand.
+	// +optional
+	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}
+
+// Saving is the difference of two accounts.
+type Saving struct {
+	// ReplicaHours that are saved.
+	// +optional
+	ReplicaHours *float64 `json:"replicaHours,omitempty"`
+	// Late is the share of the demand that is no longer late.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+}
+
+// Autoscaler is one that reads the value, and the headroom that it needs.
+type Autoscaler struct {
+	// Name of the autoscaler, for example HorizontalPodAutoscaler/llama; spec.scaling where none reads the value.
+	Name string `json:"name"`
+	// Target is the demand that one replica sustains, in the demand's unit.
+	// +optional
+	Target *float64 `json:"target,omitempty"`
+	// MinReplicas and MaxReplicas bound the replicas.
+	MinReplicas int32 `json:"minReplicas"`
+	MaxReplicas int32 `json:"maxReplicas"`
+	// Headroom is the headroom multiplier that it needs. Absent until known.
+	// +optional
+	Headroom *float64 `json:"headroom,omitempty"`
+	// ExpectedLate is the share of the demand that is expected to be late with it. Absent until known.
+	// +optional
+	ExpectedLate *float64 `json:"expectedLate,omitempty"`
+	// Curve is what is expected at each headroom. Headroom is read from it.
+	// +optional
+	// +listType=atomic
+	Curve []HeadroomPoint `json:"curve,omitempty"`
+}
+
+// HeadroomPoint is what is expected at a headroom.
+type HeadroomPoint struct {
+	// Headroom multiplier.
+	Headroom float64 `json:"headroom"`
+	// Late is the share of the demand that is expected to be late. Absent until known.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+	// RelativeCost is the replica-hours over those of the demand at full capacity. Absent until known.
+	// +optional
+	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}
+
+// CandidateCost is what it would cost to meet the objective with a candidate.
+type CandidateCost struct {
+	// Name is regression, last-value, last-season or a model's.
+	Name string `json:"name"`
+	// Selected is true for the candidate that is served.
+	// +optional
+	Selected bool `json:"selected,omitempty"`
+	// MeetsObjective is whether the objective is met with it.
+	// +optional
+	MeetsObjective bool `json:"meetsObjective,omitempty"`
+	// Headroom is the headroom multiplier that it needs. Absent until known.
+	// +optional
+	Headroom *float64 `json:"headroom,omitempty"`
+	// Late is the share of the demand that is expected to be late with it. Absent until known.
+	// +optional
+	Late *float64 `json:"late,omitempty"`
+	// RelativeCost is the replica-hours that it needs, over those of the demand. Absent until known.
+	// +optional
+	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}

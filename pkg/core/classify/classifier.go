@@ -1,0 +1,53 @@
+package classify
+
+import (
+	"math"
+	"time"
+)
+
+// Config of a Screen.
+type Config struct {
+	// Step between samples, more than 0.
+	Step time.Duration
+	// Capacity is what maxReplicas replicas sustain, in the demand's unit; 0 where it is unknown.
+	Capacity float64
+}
+
+// Classifier classifies a demand sample by sample. It is not safe for concurrent use.
+type Classifier struct {
+	outages outageDetector
+	plateau plateau
+}
+
+// NewClassifier returns a Classifier without history.
+func NewClassifier(c Config) *Classifier {
+	return &Classifier{outages: newOutageDetector(c.Step), plateau: newPlateau(c)}
+}
+
+// Step classifies the reading of the next step, in constant time and without allocation.
+func (s *Classifier) Step(r Reading) Sample {
+	if r.Suspect {
+		s.outages.addGap()
+		return Sample{Value: math.NaN(), Cause: Suspect}
+	}
+	v := r.Demand
+	if !(v >= 0) || math.IsInf(v, 0) { // NaN is not.
+		s.outages.addGap()
+		return Sample{Value: math.NaN(), Cause: Missing}
+	}
+	if !r.ScaledToZero && s.outages.isOutage(v) {
+		s.outages.addMasked()
+		return Sample{Value: math.NaN(), Cause: Outage}
+	}
+	flat := s.plateau.add(v)
+	switch {
+	case r.Saturated:
+		s.outages.addCensored(v)
+		return Sample{Value: v, Cause: Saturated}
+	case flat:
+		s.outages.addCensored(v)
+		return Sample{Value: v, Cause: AtCapacity}
+	}
+	s.outages.addKnown(v)
+	return Sample{Value: v}
+}

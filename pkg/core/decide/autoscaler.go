@@ -1,0 +1,33 @@
+package decide
+
+import "github.com/forewarm/forewarm/pkg/core/hpa"
+
+// Autoscaler is one autoscaler that reads the served value.
+type Autoscaler struct {
+	// Name, for example "HorizontalPodAutoscaler/llama", "ScaledObject/llama" or "spec.scaling".
+	Name string
+	// HPA is its specification. It has one metric, the served value, with a target AverageValue: what a replica sustains at
+	// full capacity.
+	HPA hpa.Spec
+	// Candidate is the canonical name of the candidate that it requests (model=... in its selector); empty for the selected
+	// one.
+	Candidate string
+}
+
+// Target is the demand that a replica sustains.
+func (s Autoscaler) Target() float64 { return float64(s.HPA.Metrics[0].Target) / 1000 }
+
+// MaxCapacity is the demand that maxReplicas sustain: a larger value changes nothing.
+func (s Autoscaler) MaxCapacity() float64 { return s.Target() * float64(s.HPA.Max) }
+
+// MaxAutoscalers bounds the autoscalers that one Forecast is calibrated for.
+const MaxAutoscalers = 4
+
+// MaxCapacity is the largest of the autoscalers; 0 without one.
+func MaxCapacity(all []Autoscaler) float64 {
+	most := 0.0
+	for _, s := range all {
+		most = max(most, s.MaxCapacity())
+	}
+	return most
+}

@@ -1,0 +1,170 @@
+package decide
+
+import (
+	"fmt"
+	"math"
+)
+
+// CandidateScore is what a selector compares of one candidate.
+type CandidateScore struct {
+	Name string
+	// Loss by the selector's criterion: lower is better. NaN while it is unknown.
+	Loss float64
+	// Eligible: the candidate meets the objective or, if a quantile is served, is calibrated.
+	Eligible bool
+	// Baseline is true of the last value, the running maximum and the last season.
+	Baseline bool
+}
+
+// SelectionReason is which candidate is selected, and why, with the numbers of the step at which it was selected.
+type SelectionReason struct {
+	Rule SelectionRule
+	// Criterion by which candidates are compared.
+	Criterion Criterion
+	// Selected and Previous candidate, and their losses.
+	Selected, Previous         string
+	SelectedLoss, PreviousLoss float64
+	// Hours in a row for which the loss was lower, if selected as better.
+	Hours int
+}
+
+// SelectionRule is the rule by which a candidate was selected.
+type SelectionRule string
+
+const (
+	// SelectedFirst: the first candidate, and no other was better for long enough.
+	SelectedFirst SelectionRule = "First"
+	// SelectedAsReplacement: the previous candidate is no longer eligible.
+	SelectedAsReplacement SelectionRule = "Replacement"
+	// SelectedAsBetter: the loss was lower than the previous candidate's for long enough.
+	SelectedAsBetter SelectionRule = "Better"
+)
+
+// Criterion is what candidates are compared by.
+type Criterion string
+
+const (
+	// PinballLoss is the mean pinball loss of the served quantile, as a share of the demand (Koenker & Bassett 1978).
+	PinballLoss Criterion = "pinball loss"
+	// RelativeCost is what simulated autoscalers pay, in replica-hours over those of the demand.
+	RelativeCost Criterion = "relative cost"
+	// PricedCost is the relative cost plus the price of late demand.
+	PricedCost Criterion = "relative cost with late demand"
+)
+
+// Message is the reason in a sentence.
+func (c SelectionReason) Message() string {
+	switch c.Rule {
+	case SelectedAsReplacement:
+		return fmt.Sprintf("%s is selected (%s %.3g): %s no longer meets what is asked for",
+			c.Selected, c.Criterion, c.SelectedLoss, c.Previous)
+	case SelectedAsBetter:
+		text := fmt.Sprintf("%s is selected: its %s is lower, %.3g against %.3g of %s",
+			c.Selected, c.Criterion, c.SelectedLoss, c.PreviousLoss, c.Previous)
+		if c.Criterion != PinballLoss {
+			text += fmt.Sprintf(", for %d hours", c.Hours)
+		}
+		return text
+	case SelectedFirst:
+	}
+	text := fmt.Sprintf(
+		"%s is selected: no other candidate's %s was at least %.0f%% lower",
+		c.Selected,
+		c.Criterion,
+		100*minGain,
+	)
+	if c.Criterion != PinballLoss {
+		text += fmt.Sprintf(" for %d hours", promotionHours)
+	}
+	return text
+}
+
+const (
+	// minGain is how much lower a challenger's loss must be, as a share.
+	minGain = 0.03
+	// promotionHours is for how many hours in a row a cost must be lower by minGain. Twice the gain takes half as long, but at
+	// least minPromotionHours. On recorded demand a small gain over one day was luck more often than not: candidates promoted
+	// on it cost more afterwards than those they replaced. A pinball loss is an average over many windows and needs no delay.
+	promotionHours    = 72
+	minPromotionHours = 24
+	// maxReplacementLoss bounds the loss of a replacement, as a multiple of the loss of a candidate that is no longer eligible.
+	maxReplacementLoss = 1.5
+)
+
+// CandidateSelector selects a candidate: the first one, until another one's loss is lower for long enough. The zero value
+// selects the first.
+type CandidateSelector struct {
+	// Criterion is what Loss is in the scores.
+	Criterion Criterion
+
+	selected int
+	// challenger has had a lower loss for so many hours in a row; gained is the sum of the hourly gains, as shares of the loss.
+	challenger, hours int
+	gained            float64
+	reason            SelectionReason
+}
+
+// Selected is the index of the selected candidate.
+func (g *CandidateSelector) Selected() int { return g.selected }
+
+// Reason is why the selected candidate is selected.
+func (g *CandidateSelector) Reason(all []CandidateScore) SelectionReason {
+	if g.reason.Rule == "" {
+		return SelectionReason{Rule: SelectedFirst, Criterion: g.Criterion, Selected: all[g.selected].Name}
+	}
+	return g.reason
+}
+
+// Update compares the scores of all candidates, in the same order each time. It is called every hour for costs, every step for
+// pinball losses.
+func (g *CandidateSelector) Update(all []CandidateScore) {
+	now, best := all[g.selected], g.bestChallenger(all)
+	switch {
+	case best < 0:
+		g.hours = 0
+	case !now.Eligible && !(all[best].Loss > maxReplacementLoss*now.Loss):
+		g.promote(SelectionReason{Rule: SelectedAsReplacement}, best, all)
+	case !(g.comparableLoss(all, best) <= g.comparableLoss(all, g.selected)):
+		g.hours = 0
+	default:
+		g.challenge(best, 1-all[best].Loss/now.Loss, all)
+	}
+}
+
+// challenge counts an hour in which a candidate's loss was lower by enough.
+func (g *CandidateSelector) challenge(by int, share float64, all []CandidateScore) {
+	if g.challenger != by || g.hours == 0 {
+		g.challenger, g.hours, g.gained = by, 0, 0
+	}
+	g.hours++
+	g.gained += share
+	if g.Criterion == PinballLoss || g.hours >= minPromotionHours && g.gained >= promotionHours*minGain*(1-1e-9) {
+		g.promote(SelectionReason{Rule: SelectedAsBetter, Hours: g.hours}, by, all)
+	}
+}
+
+func (g *CandidateSelector) promote(c SelectionReason, to int, all []CandidateScore) {
+	c.Criterion, c.Selected, c.SelectedLoss = g.Criterion, all[to].Name, all[to].Loss
+	c.Previous, c.PreviousLoss = all[g.selected].Name, all[g.selected].Loss
+	g.reason, g.selected, g.challenger, g.hours = c, to, to, 0
+}
+
+// bestChallenger is the index of the eligible candidate of lowest loss, the first of equals; −1 if there is none.
+func (g *CandidateSelector) bestChallenger(all []CandidateScore) int {
+	best, least := -1, math.Inf(1)
+	for i := range all {
+		if loss := g.comparableLoss(all, i); i != g.selected && all[i].Eligible && loss < least {
+			best, least = i, loss
+		}
+	}
+	return best
+}
+
+// comparableLoss reduces the selected candidate's loss by minGain, so that a challenger must be lower by that much. A baseline
+// that challenges a model is reduced, too: it needs no gain, because a model that is no better is not worth its cost.
+func (g *CandidateSelector) comparableLoss(all []CandidateScore, i int) float64 {
+	if i == g.selected || all[i].Baseline && !all[g.selected].Baseline {
+		return (1 - minGain) * all[i].Loss
+	}
+	return all[i].Loss
+}

@@ -1,0 +1,125 @@
+package decide_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+)
+
+func met(name string, loss float64) decide.CandidateScore {
+	return decide.CandidateScore{Name: name, Loss: loss, Eligible: true}
+}
+
+func missed(name string, loss float64) decide.CandidateScore {
+	return decide.CandidateScore{Name: name, Loss: loss}
+}
+
+// gate is one that sees the same scores for some hours.
+type gate struct{ decide.CandidateSelector }
+
+func (g *gate) hours(n int, all ...decide.CandidateScore) (serving string) {
+	for range n {
+		g.Update(all)
+	}
+	return all[g.Selected()].Name
+}
+
+func (g *gate) words() string { return g.Reason([]decide.CandidateScore{{Name: "a"}}).Message() }
+
+const (
+	promotion      = 72
+	leastPromotion = 24
+)
+
+func TestGate(t *testing.T) {
+	t.Run("a cheaper one is promoted when it was for long enough", func(t *testing.T) {
+		var g gate
+		if got := g.hours(promotion-1, met("a", 2), met("b", 1.94)); got != "a" {
+			t.Errorf("%s serves too early", got)
+		}
+		if got := g.hours(1, met("a", 2), met("b", 1.94)); got != "b" || !strings.Contains(g.words(), "b is selected") {
+			t.Errorf("%s serves: %s", got, g.words())
+		}
+	})
+	t.Run("twice as much takes half as long", func(t *testing.T) {
+		var g gate
+		if got := g.hours(promotion/2-1, met("a", 2), met("b", 1.88)); got != "a" {
+			t.Errorf("%s serves too early", got)
+		}
+		if got := g.hours(1, met("a", 2), met("b", 1.88)); got != "b" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("but a day at least", func(t *testing.T) {
+		var g gate
+		if got := g.hours(leastPromotion-1, met("a", 2), met("b", 0.2)); got != "a" {
+			t.Errorf("%s serves too early", got)
+		}
+		if got := g.hours(1, met("a", 2), met("b", 0.2)); got != "b" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("an hour without begins it anew", func(t *testing.T) {
+		var g gate
+		g.hours(promotion-1, met("a", 2), met("b", 1.94))
+		g.hours(1, met("a", 2), met("b", 1.99))
+		if got := g.hours(promotion-1, met("a", 2), met("b", 1.94)); got != "a" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("another challenger begins anew", func(t *testing.T) {
+		var g gate
+		g.hours(promotion-1, met("a", 2), met("b", 1.94), met("c", 1.95))
+		if got := g.hours(promotion-1, met("a", 2), met("b", 1.95), met("c", 1.94)); got != "a" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("a little cheaper is not enough", func(t *testing.T) {
+		var g gate
+		if got := g.hours(1000, met("a", 2), met("b", 1.95)); got != "a" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("who no longer meets the objective is replaced at once", func(t *testing.T) {
+		var g gate
+		if got := g.hours(
+			1,
+			missed("a", 2),
+			met("b", 2.5),
+		); got != "b" ||
+			!strings.Contains(g.words(), "no longer meets") {
+			t.Errorf("%s serves: %s", got, g.words())
+		}
+	})
+	t.Run("but not at any cost", func(t *testing.T) {
+		var g gate
+		if got := g.hours(1000, missed("a", 2), met("b", 4)); got != "a" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("where none meets it nothing changes", func(t *testing.T) {
+		var g gate
+		if got := g.hours(1000, missed("a", 2), missed("b", 1)); got != "a" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("whose loss is not known yet is replaced at once", func(t *testing.T) {
+		var g gate
+		if got := g.hours(1, missed("a", math.NaN()), met("b", 2)); got != "b" {
+			t.Errorf("%s serves", got)
+		}
+	})
+	t.Run("the words say by which loss", func(t *testing.T) {
+		g := gate{decide.CandidateSelector{Criterion: decide.RelativeCost}}
+		if got, want := g.words(), "a is selected: no other candidate's relative cost was at least 3% lower for 72 hours"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		g.hours(promotion, met("a", 2), met("b", 1.94))
+		const want = "b is selected: its relative cost is lower, 1.94 against 2 of a, for 72 hours"
+		if got := g.words(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}

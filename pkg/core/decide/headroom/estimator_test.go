@@ -1,0 +1,224 @@
+package headroom_test
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+)
+
+// late is an hour's late demand under each multiple, as shares of what arrived.
+func late(arrived float64, share func(k float64) float64) []float64 {
+	var out []float64
+	for _, k := range headroom.FineGrid() {
+		out = append(out, arrived*share(k))
+	}
+	return out
+}
+
+// paid is the capacity of an hour: as much as arrived, and a tenth more for every step of the multiple by 1.
+func paid(arrived float64) []float64 {
+	var out []float64
+	for _, k := range headroom.FineGrid() {
+		out = append(out, arrived*(1+0.1*k))
+	}
+	return out
+}
+
+// fading lets a tenth be late at no margin, and half as much with every step of the multiple by 1.
+func fading(k float64) float64 { return 0.1 * math.Exp2(-k) }
+
+// cautious is by how much more is expected to be late than was.
+const cautious = 4.0 / 3
+
+func prior(t *testing.T, lead time.Duration) []float64 {
+	t.Helper()
+	all, err := headroom.BuiltinPriors(lead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.For("regression", headroom.FineGrid())
+}
+
+// Between two lead times that were studied the prior is between theirs, in the logarithm; outside it is the edge's.
+func TestShipped(t *testing.T) {
+	short, long := prior(t, 5*time.Minute), prior(t, 10*time.Minute)
+	between := prior(t, 424264068712*time.Nanosecond) // Half way in the logarithm.
+	for i := range between {
+		if want := math.Sqrt(short[i] * long[i]); math.Abs(between[i]/want-1) > 1e-6 {
+			t.Errorf("%v late under multiple %d between two lead times, want %v", between[i], i, want)
+		}
+	}
+	if diff := gocmp.Diff(prior(t, 2*time.Minute), prior(t, time.Second)); diff != "" {
+		t.Errorf("a shorter lead time is not the shortest studied (-want +got)\n%s", diff)
+	}
+	if diff := gocmp.Diff(long, prior(t, time.Hour)); diff != "" {
+		t.Errorf("a longer lead time is not the longest studied (-want +got)\n%s", diff)
+	}
+}
+
+// What was written is what is read.
+func TestPriorsAreWritten(t *testing.T) {
+	var text bytes.Buffer
+	if err := (headroom.Priors{"regression": {0.25, 1.0 / 3}}).Write(&text, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text.String(), `{"lead":60,"late":{"regression":[0.25,0.333]}}`+"\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Before anything was seen the prior rules, but for a careful first day.
+func TestBeginsWithThePrior(t *testing.T) {
+	m := headroom.NewEstimator(headroom.FineGrid(), prior(t, 5*time.Minute))
+	one := cautious * prior(t, 5*time.Minute)[5]
+	if k, met := m.Curve().ForObjective(one); k != 2 || !met {
+		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
+	}
+	for range 24 {
+		m.Add(headroom.Hour{Late: make([]float64, len(headroom.FineGrid())), Paid: paid(0)})
+	}
+	if k, met := m.Curve().ForObjective(one); math.Abs(k-1) > 1e-9 || !met {
+		t.Errorf("k = %v (met %v) on a workload without demand, want the prior's 1", k, met)
+	}
+}
+
+// What was seen takes over: after two months seven tenths of it are the workload's own.
+func TestLearnsFromTheOutcome(t *testing.T) {
+	m := headroom.NewEstimator(headroom.FineGrid(), prior(t, 5*time.Minute))
+	for range 24 * 60 {
+		m.Add(headroom.Hour{Arrived: 12, Late: late(12, fading), Paid: paid(12)})
+	}
+	k, met := m.Curve().ForObjective(0.025)
+	if !met || math.Abs(k-2) > 0.5 {
+		t.Errorf("k = %v (met %v), want near the 2 at which a fortieth is late", k, met)
+	}
+	for _, got := range m.Curve().Points {
+		if want := cautious * fading(got.Multiplier); got.Multiplier <= 2 && math.Abs(got.Late/want-1) > 0.45 {
+			t.Errorf("%v late under k = %v, want near %v", got.Late, got.Multiplier, want)
+		}
+	}
+}
+
+// A forecast that repeats the past is not believed for being right while nothing happened; one week in which it saw all
+// leaps coming is enough.
+func TestBySurges(t *testing.T) {
+	const surge = 0.0134 // of the demand leaps on other workloads.
+	others := prior(t, 5*time.Minute)
+	after := func(hours int, surged float64) float64 {
+		m := headroom.NewSurgeEstimator(headroom.FineGrid(), others, surge)
+		for range hours {
+			m.Add(headroom.Hour{
+				Arrived: 12, Surged: 12 * surged, Late: make([]float64, len(headroom.FineGrid())), Paid: paid(12),
+			})
+		}
+		return m.Curve().Points[5].Late / (cautious * others[5])
+	}
+	for _, tt := range []struct {
+		name           string
+		hours          int
+		surged         float64
+		atLeast, below float64
+	}{
+		{"a quiet month brings no more than fewer leaps would", 720, 0, 0.4, 0.6},
+		{"a day of leaps as on other workloads", 24, surge, 0.2, 0.3},
+		{"a week of them", 168, surge, 0.02, 0.1},
+		{"a week with twice as many", 168, 2 * surge, 0.02, 0.1},
+	} {
+		if got := after(tt.hours, tt.surged); !(got >= tt.atLeast && got < tt.below) {
+			t.Errorf("%s: %.3f of the prior, want %v to %v", tt.name, got, tt.atLeast, tt.below)
+		}
+	}
+}
+
+// Bursts that come faster than pods start are late whatever the margin: then none is bought that does not pay.
+func TestMarginThatDoesNotPay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		late func(k float64) float64
+		want float64
+	}{
+		"it buys nothing":       {func(float64) float64 { return 0.3 }, 0},
+		"it pays up to a point": {func(k float64) float64 { return 0.3 * math.Exp2(-math.Min(k, 2)) }, 2},
+		"it pays all the way":   {func(k float64) float64 { return 0.5 * math.Exp2(-k/2) }, 11},
+		"a tenth for a tenth":   {func(k float64) float64 { return 0.3 / (1 + 0.1*k) }, 0},
+	} {
+		m := headroom.NewEstimator(headroom.FineGrid(), slices.Repeat([]float64{1e-9}, len(headroom.FineGrid())))
+		for range 24 * 600 {
+			m.Add(headroom.Hour{Arrived: 12, Late: late(12, tt.late), Paid: paid(12)})
+		}
+		if k, met := m.Curve().ForObjective(0.0001); k != tt.want || met {
+			t.Errorf("%s: k = %v (met %v), want %v", name, k, met, tt.want)
+		}
+	}
+}
+
+// A stricter objective never asks for less, a larger multiple is never expected to be later, whatever was seen.
+func TestMonotone(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		shipped := prior(t, time.Duration(1+rng.IntN(900))*time.Second)
+		m := headroom.NewEstimator(headroom.FineGrid(), shipped)
+		if rng.IntN(2) == 0 {
+			m = headroom.NewSurgeEstimator(headroom.FineGrid(), shipped, 0.01)
+		}
+		for range rng.IntN(100) {
+			arrived := 20 * rng.Float64()
+			m.Add(headroom.Hour{
+				Arrived: arrived,
+				Surged:  arrived * rng.Float64(),
+				Late:    late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }),
+				Paid:    paid(arrived),
+			})
+		}
+		points := m.Curve().Points
+		if !slices.IsSortedFunc(points, func(a, b headroom.Point) int { return cmp.Compare(b.Late, a.Late) }) {
+			t.Fatalf("%v, want the lateness never to rise", points)
+		}
+		before := math.Inf(1)
+		for objective := 1e-5; objective < 0.9; objective *= 1.5 {
+			k, _ := m.Curve().ForObjective(objective)
+			if k > before || !(k >= 0 && k <= 11) {
+				t.Fatalf("k = %v for %v, %v for a stricter one", k, objective, before)
+			}
+			before = k
+		}
+	}
+}
+
+// At a price the cheapest of the multiples is served: 10 + 0.1·price, 11 + 0.01·price, 13 + 0.001·price.
+func TestCheapest(t *testing.T) {
+	known := []headroom.Point{
+		{Multiplier: 0, Late: 0.1, RelativeCost: 10},
+		{Multiplier: 1, Late: 0.01, RelativeCost: 11},
+		{Multiplier: 2, Late: 0.001, RelativeCost: 13},
+	}
+	unknown := []headroom.Point{
+		{Multiplier: 0, Late: 0.1, RelativeCost: math.NaN()},
+		{Multiplier: 11, Late: 0.01, RelativeCost: math.NaN()},
+	}
+	for _, tt := range []struct {
+		name  string
+		curve headroom.Curve
+		price float64
+		want  float64
+	}{
+		{"late demand for next to nothing", headroom.Curve{Points: known}, 1e-6, 0},
+		{"below what the first step is worth, 1/0.09", headroom.Curve{Points: known}, 11, 0},
+		{"above it", headroom.Curve{Points: known}, 12, 1},
+		{"above what the second is worth, 2/0.009", headroom.Curve{Points: known}, 223, 2},
+		{"no dearer than the grid", headroom.Curve{Points: known}, 1e6, 2},
+		{"careful in the first day", headroom.Curve{Points: known, Min: 1.5}, 1, 1.5},
+		{"careful where nothing was paid", headroom.Curve{Points: unknown}, 1e6, 2},
+	} {
+		if got := tt.curve.ForPrice(tt.price); got != tt.want {
+			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}

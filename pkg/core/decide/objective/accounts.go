@@ -1,0 +1,81 @@
+package objective
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+)
+
+// keptAccountHours is a week.
+const keptAccountHours = 7 * 24
+
+// accounts are the lateness and cost with the first autoscaler, of the served value and of the observed demand.
+type accounts struct {
+	simulated *hpasim.Autoscalers
+	values    []float64
+	hours     trailing.Ring[accountHour]
+	// peak demand of the current hour.
+	peak float64
+}
+
+// accountHour holds the sums of one hour; late and paid are those of the served value and of the observed demand.
+type accountHour struct {
+	arrived, capped, peak float64
+	late, paid            [2]float64
+}
+
+// accountTotal is the sum of hours.
+type accountTotal struct {
+	served, observed Account
+	capped, peak     float64
+}
+
+func newAccounts(c Config) (*accounts, error) {
+	played, err := hpasim.NewAutoscalers(c.Autoscalers[0].Spec, 2, c.Start, c.Step)
+	return &accounts{
+		simulated: played,
+		values:    []float64{math.NaN(), math.NaN()},
+		hours:     trailing.NewGrowingRing[accountHour](keptAccountHours),
+	}, err
+}
+
+// serve sets the values of the next step.
+func (a *accounts) serve(served, observed float64) { a.values[0], a.values[1] = served, observed }
+
+// play plays the step that has ended.
+func (a *accounts) play(arrived float64) {
+	a.simulated.Play(a.values, arrived)
+	if arrived > a.peak {
+		a.peak = arrived
+	}
+}
+
+func (a *accounts) hourEnded() bool { return a.simulated.FullHour() }
+
+// endHour records the hour that has ended.
+func (a *accounts) endHour() {
+	s := a.simulated.Score()
+	one := accountHour{arrived: s.Arrived, capped: s.Capped[0], peak: a.peak}
+	copy(one.late[:], s.Late)
+	copy(one.paid[:], s.Paid)
+	a.simulated.Reset()
+	a.peak = 0
+	a.hours.Push(one)
+}
+
+// total is the sum of the hours kept.
+func (a *accounts) total() (sum accountTotal, over time.Duration) {
+	for _, h := range a.hours.Values() {
+		sum.served = sum.served.plus(Account{Arrived: h.arrived, Late: h.late[0], Paid: h.paid[0]})
+		sum.observed = sum.observed.plus(Account{Arrived: h.arrived, Late: h.late[1], Paid: h.paid[1]})
+		sum.capped += h.capped
+		sum.peak = math.Max(sum.peak, h.peak)
+	}
+	return sum, time.Duration(a.hours.Len()) * time.Hour
+}
+
+func (a Account) plus(b Account) Account {
+	return Account{Arrived: a.Arrived + b.Arrived, Late: a.Late + b.Late, Paid: a.Paid + b.Paid}
+}

@@ -1,0 +1,187 @@
+package objective
+
+import (
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// Calibrator finds the headroom multiplier at which no more of the demand is late than a goal allows. Time is the number of
+// steps; there is no clock.
+//
+// The simulated autoscalers do not depend on the goals: they are played once for all of them.
+type Calibrator struct {
+	config Config
+	// candidates are those to select from, then those that are requested by name.
+	candidates []*candidate
+	lastValue  int // index of the candidate that surges are counted by
+	goals      []*goalState
+	accounts   *accounts // of the first goal; nil if all goals have a fixed headroom
+	holdSteps  int       // inputs over which a value is held
+	started    bool
+	// unforeseen is how many steps are left in which no replica could be ready for a demand above its limit; skipped reports
+	// that the current hour has such a step.
+	unforeseen int
+	skipped    bool
+}
+
+// goalState is the candidate and the headroom that are selected for a goal.
+type goalState struct {
+	goal     Goal
+	selector decide.CandidateSelector
+	headroom float64
+}
+
+// NewCalibrator returns a Calibrator before its first step.
+func NewCalibrator(c Config) (*Calibrator, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	o := &Calibrator{
+		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step),
+		lastValue: slices.Index(c.Candidates, windowpeak.LastValue),
+	}
+	for i, name := range c.Candidates {
+		grid := headroom.CoarseGrid()
+		if i == 0 {
+			grid = headroom.FineGrid()
+		}
+		one, err := newCandidate(c, name, grid)
+		if err != nil {
+			return nil, err
+		}
+		o.candidates = append(o.candidates, one)
+	}
+	for _, n := range c.Named {
+		one, err := newNamedCandidate(c, n)
+		if err != nil {
+			return nil, err
+		}
+		o.candidates = append(o.candidates, one)
+	}
+	for _, asked := range c.Goals {
+		one := &goalState{
+			goal:     asked,
+			selector: decide.CandidateSelector{Criterion: decide.RelativeCost},
+			headroom: asked.FixedHeadroom,
+		}
+		if asked.Price > 0 {
+			one.selector.Criterion = decide.PricedCost
+		}
+		o.goals = append(o.goals, one)
+	}
+	if c.fixed() {
+		return o, nil
+	}
+	var err error
+	o.accounts, err = newAccounts(c)
+	o.updateSelection()
+	return o, err
+}
+
+// Step is what is known at a step.
+type Step struct {
+	// Observed demand now, and Arrived, the demand of the step that has ended; NaN for gaps.
+	Observed, Arrived float64
+	// Limit is the most that history can justify now.
+	Limit credible.Limit
+	// Peaks are the forecasts of the candidates, then of the named ones; HasForecast is false of a candidate for which the
+	// demand now stands in.
+	Peaks       []windowpeak.Peak
+	HasForecast []bool
+}
+
+// Step plays the step that has ended in all simulations, and sets the values of the next one. Of censored demand the lower
+// bound is played, so the simulated lateness is a lower bound, too.
+func (o *Calibrator) Step(s Step) {
+	if s.Limit.Known && s.Arrived > s.Limit.Forecast {
+		o.unforeseen = o.config.Window
+	}
+	o.play(s.Arrived)
+	o.started = true
+	for i, c := range o.candidates {
+		c.started = c.started || s.HasForecast[i]
+		c.observe(
+			decide.Input{Observed: s.Limit.CapObserved(s.Observed), Limit: s.Limit, Peak: s.Peaks[i]},
+			o.holdSteps,
+		)
+	}
+	if o.accounts != nil {
+		o.accounts.serve(o.Value(0), s.Observed)
+	}
+}
+
+// play plays the step that has ended. At the end of an hour it updates the estimates and the selection.
+func (o *Calibrator) play(arrived float64) {
+	if o.accounts == nil || !o.started {
+		return
+	}
+	for _, c := range o.candidates {
+		c.play(arrived)
+	}
+	o.accounts.play(arrived)
+	o.skipped = o.skipped || o.unforeseen > 0
+	o.unforeseen = max(0, o.unforeseen-1)
+	if !o.accounts.hourEnded() {
+		return
+	}
+	o.endHour()
+	o.accounts.endHour()
+	o.updateSelection()
+}
+
+// endHour records the hour that has ended. An hour with demand above the limit is no evidence about headroom: no replica could
+// be ready for it until a lead window later.
+func (o *Calibrator) endHour() {
+	surged := make([]float64, len(o.config.Autoscalers))
+	if o.lastValue >= 0 {
+		surged = o.candidates[o.lastValue].lateInSurges()
+	}
+	for i, c := range o.candidates {
+		if i == o.selectable() {
+			surged = nil // Named candidates count hours.
+		}
+		c.endHour(surged, !o.skipped)
+	}
+	o.skipped = false
+}
+
+// selectable is how many of the candidates take part in the selection.
+func (o *Calibrator) selectable() int { return len(o.config.Candidates) }
+
+// updateSelection updates the candidate and the headroom of each goal.
+func (o *Calibrator) updateSelection() {
+	for _, a := range o.goals {
+		if a.goal.FixedHeadroom == 0 {
+			a.selector.Update(a.scores(o.candidateReports(a)))
+			a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.goal)
+		}
+	}
+}
+
+// Selected is the index of the candidate that is selected for the i-th goal.
+func (o *Calibrator) Selected(i int) int { return o.goals[i].selector.Selected() }
+
+// Inputs are those of the candidate that is selected for the i-th goal, newest last; they are valid until the next Step.
+func (o *Calibrator) Inputs(i int) []decide.Input { return o.candidates[o.Selected(i)].inputs }
+
+// Headroom is the multiplier for the i-th goal.
+func (o *Calibrator) Headroom(i int) float64 { return o.goals[i].headroom }
+
+// Value is what is served for the i-th goal: at least the observed demand.
+func (o *Calibrator) Value(i int) float64 { return decide.HeadroomValue(o.Headroom(i), o.Inputs(i)) }
+
+// LateShares is, by candidate, the share of all demand that was late under each multiplier with the first autoscaler. Priors
+// are made of it.
+func (o *Calibrator) LateShares() headroom.Priors {
+	out := headroom.Priors{}
+	for _, c := range o.candidates[:o.selectable()] {
+		if len(c.trials) > 0 {
+			out[c.name] = c.trials[0].estimator.LateShares()
+		}
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// candidate is a candidate with the simulated autoscalers that try multipliers of its spread.
+type candidate struct {
+	name string
+	// started: it has had a forecast of its own. Before that the demand now stands in, which is no evidence about it.
+	started bool
+	// inputs of the last half lead time, newest last.
+	inputs []decide.Input
+	grid   []float64
+	// values of each multiplier in the current step.
+	values []float64
+	trials []trial
+}
+
+// trial is a candidate under one autoscaler.
+type trial struct {
+	simulated *hpasim.Autoscalers
+	estimator *headroom.Estimator
+	curve     headroom.Curve
+}
+
+func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
+	out := &candidate{
+		name: name, started: name != windowpeak.LastSeason, grid: grid, values: make([]float64, len(grid)),
+	}
+	if c.fixed() {
+		return out, nil
+	}
+	err := out.addTrials(c, c.Autoscalers, func() *headroom.Estimator { return newEstimator(c.Priors, name, grid) })
+	return out, err
+}
+
+// newNamedCandidate is a candidate that autoscalers request by name. One without a prior has that of the last value.
+func newNamedCandidate(c Config, n NamedCandidate) (*candidate, error) {
+	grid := headroom.CoarseGrid()
+	late := c.Priors.For(windowpeak.LastValue, grid)
+	if known, ok := c.Priors[n.Candidate]; ok && len(known) == len(grid) {
+		late = known
+	}
+	out := &candidate{name: n.Candidate, started: true, grid: grid, values: make([]float64, len(grid))}
+	err := out.addTrials(c, n.Autoscalers, func() *headroom.Estimator { return headroom.NewEstimator(grid, late) })
+	return out, err
+}
+
+// addTrials adds a trial with each of the autoscalers.
+func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *headroom.Estimator) error {
+	for _, a := range on {
+		shadows, err := hpasim.NewAutoscalers(a.Spec, len(c.grid), config.Start, config.Step)
+		if err != nil {
+			return err
+		}
+		m := newMargin()
+		c.trials = append(c.trials, trial{simulated: shadows, estimator: m, curve: m.Curve()})
+	}
+	return nil
+}
+
+// newEstimator counts surges for the last season, which repeats the past, and hours for all others.
+func newEstimator(all headroom.Priors, name string, grid []float64) *headroom.Estimator {
+	if name == windowpeak.LastSeason {
+		surge := headroom.LateInSurges(all.For(windowpeak.LastValue, headroom.CoarseGrid()))
+		return headroom.NewSurgeEstimator(grid, all.For(name, grid), surge)
+	}
+	return headroom.NewEstimator(grid, all.For(name, grid))
+}
+
+// play plays the step that has ended.
+func (c *candidate) play(arrived float64) {
+	for i := range c.trials {
+		c.trials[i].simulated.Play(c.values, arrived)
+	}
+}
+
+// endHour records the hour that has ended if it is evidence. surged is the demand in surges with each autoscaler; nil if hours
+// are counted.
+func (c *candidate) endHour(surged []float64, evidence bool) {
+	for i := range c.trials {
+		t := &c.trials[i]
+		if s := t.simulated.Score(); c.started && evidence {
+			hour := headroom.Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid}
+			if len(surged) > 0 {
+				hour.Surged = surged[i]
+			}
+			t.estimator.Add(hour)
+			t.curve = t.estimator.Curve()
+		}
+		t.simulated.Reset()
+	}
+}
+
+// lateInSurges is the demand in surges of the hour that has ended, with each autoscaler; only the last value measures it.
+func (c *candidate) lateInSurges() []float64 {
+	out := make([]float64, len(c.trials))
+	for i := range c.trials {
+		out[i] = headroom.LateInSurges(c.trials[i].simulated.Score().Late)
+	}
+	return out
+}
+
+// observe adds an input and sets the values of the next step.
+func (c *candidate) observe(in decide.Input, hold int) {
+	c.inputs = append(c.inputs, in)
+	if len(c.inputs) > hold {
+		c.inputs = append(c.inputs[:0], c.inputs[len(c.inputs)-hold:]...)
+	}
+	if len(c.trials) > 0 {
+		decide.HeadroomValuesTo(c.values, c.grid, c.inputs)
+	}
+}
+
+// headroomFor is the largest multiplier that any of the autoscalers needs.
+func (c *candidate) headroomFor(a Goal) float64 {
+	if a.FixedHeadroom > 0 {
+		return a.FixedHeadroom
+	}
+	k := 0.0
+	for i := range c.trials {
+		one, _ := headroomFor(c.trials[i].curve, a.Price, a.Late)
+		k = math.Max(k, one)
+	}
+	return k
+}

@@ -1,0 +1,89 @@
+package objective_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+)
+
+func TestChangesAreNews(t *testing.T) {
+	met := objective.State{Candidate: "learnt", Verdict: objective.Met}
+	for _, c := range []struct {
+		name        string
+		before, now objective.State
+		reasons     string
+		missed      bool
+	}{
+		{"nothing was known", objective.State{}, met, "", false},
+		{"nothing changed", met, met, "", false},
+		{"another candidate", objective.State{Candidate: "last-value", Verdict: objective.Met}, met, "CandidateChanged", false},
+		{"missed", met, objective.State{Candidate: "learnt", Verdict: objective.AtMaxReplicas}, "ObjectiveMissed", true},
+		{
+			"missed for another reason",
+			objective.State{Candidate: "learnt", Verdict: objective.AtMaxReplicas},
+			objective.State{Candidate: "learnt", Verdict: objective.FasterThanLead},
+			"", false,
+		},
+		{"met again", objective.State{Candidate: "learnt", Verdict: objective.FasterThanLead}, met, "ObjectiveMet", false},
+		{"learnt enough", objective.State{Candidate: "learnt", Verdict: objective.Learning}, met, "ObjectiveMet", false},
+		{"learning anew", met, objective.State{Candidate: "learnt", Verdict: objective.Learning}, "ObjectiveLearning", false},
+		{
+			"both",
+			objective.State{Candidate: "last-season", Verdict: objective.FasterThanLead},
+			met,
+			"CandidateChanged ObjectiveMet", false,
+		},
+	} {
+		r := objective.Report{
+			Selection: decide.SelectionReason{
+				Selected:     c.now.Candidate,
+				Rule:         decide.SelectedAsBetter,
+				SelectedLoss: 3.21,
+			},
+			Verdict: c.now.Verdict,
+			Late:    0.006,
+		}
+		var reasons []string
+		missed := false
+		for _, change := range r.ChangesSince(c.before) {
+			reasons = append(reasons, change.Reason)
+			missed = missed || change.Missed
+			if !strings.Contains(change.Message, "3.21") && !strings.Contains(change.Message, "0.6%") {
+				t.Errorf("%s: %q has no numbers", c.name, change.Message)
+			}
+		}
+		if got := strings.Join(reasons, " "); got != c.reasons || missed != c.missed {
+			t.Errorf("%s: %q, missed %v; want %q, %v", c.name, got, missed, c.reasons, c.missed)
+		}
+	}
+}
+
+func TestTheWidestMarginIsServed(t *testing.T) {
+	var r objective.Report
+	if s, ok := r.MostDemanding(); ok {
+		t.Errorf("without an autoscaler %+v", s)
+	}
+	r.Autoscalers = []objective.AutoscalerReport{
+		{Name: "a", Headroom: 1.1},
+		{Name: "b", Headroom: 1.7},
+		{Name: "c", Headroom: 1.3},
+	}
+	if s, ok := r.MostDemanding(); !ok || s.Name != "b" {
+		t.Errorf("%+v, want b", s)
+	}
+}
+
+func TestAccountsWithoutDemand(t *testing.T) {
+	for _, a := range []objective.Account{{}, {Paid: 12}, {Arrived: math.NaN(), Late: math.NaN(), Paid: 1}} {
+		if a.LateShare() != 0 || !math.IsNaN(a.RelativeCost()) {
+			t.Errorf("%+v: %v late at %v, want 0 at NaN", a, a.LateShare(), a.RelativeCost())
+		}
+	}
+	a := objective.Account{Arrived: 100, Late: 2, Paid: 170}
+	if a.LateShare() != 0.02 || a.RelativeCost() != 1.7 {
+		t.Errorf("%v late at %v, want 0.02 at 1.7", a.LateShare(), a.RelativeCost())
+	}
+}

@@ -1,0 +1,91 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// Config is which candidates are simulated with which autoscalers.
+type Config struct {
+	// Step of the demand, and Start, the time of the first one.
+	Step  time.Duration
+	Start time.Time
+	// Window is the lead window in steps.
+	Window int
+	// Candidates by name: the first is selected until another one costs less for long enough.
+	Candidates []string
+	// Lead time; a value is held for half of it.
+	Lead time.Duration
+	// Goals to find a headroom for; the first one's is served.
+	Goals []Goal
+	// Priors are the lateness on other workloads.
+	Priors headroom.Priors
+	// Autoscalers that read the served value: at least one, unless every goal has a fixed headroom.
+	Autoscalers []Autoscaler
+	// Named are the candidates that autoscalers request by name. They take no part in the selection.
+	Named []NamedCandidate
+}
+
+// NamedCandidate is a candidate and the autoscalers that request it.
+type NamedCandidate struct {
+	Candidate   string
+	Autoscalers []Autoscaler
+}
+
+// Goal is an objective, a price of late demand or a fixed headroom.
+type Goal struct {
+	// Late is the objective, a share between 0 and 1.
+	Late float64
+	// Price of a replica's worth of late demand, in idle replicas, instead of an objective; 0 for none.
+	Price float64
+	// FixedHeadroom is a multiplier of the first candidate's spread, served without calibration; 0 for none.
+	FixedHeadroom float64
+}
+
+// Autoscaler is an autoscaler to simulate.
+type Autoscaler struct {
+	// Name as in decide.Autoscaler.
+	Name string
+	Spec hpasim.Spec
+}
+
+// fixed reports that every goal has a fixed headroom.
+func (c Config) fixed() bool {
+	for _, a := range c.Goals {
+		if a.FixedHeadroom == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (c Config) validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("objective: "+format, args...))
+	}
+	for _, a := range c.Goals {
+		if a.FixedHeadroom == 0 && !(a.Late > 0 && a.Late < 1) && !(a.Price > 0) {
+			wrong("objective %v, want a share between 0 and 1", a.Late)
+		}
+	}
+	if len(c.Goals) == 0 || len(c.Candidates) == 0 {
+		wrong("%d candidates and %d goals, want at least one of each", len(c.Candidates), len(c.Goals))
+	}
+	if !c.fixed() && len(c.Autoscalers) == 0 {
+		wrong("no autoscaler, want at least one")
+	}
+	return errors.Join(problems...)
+}
+
+// DefaultCandidates are the candidates that priors exist for.
+func DefaultCandidates() []string {
+	return []string{
+		windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.ARIMA, windowpeak.HoltWinters,
+	}
+}

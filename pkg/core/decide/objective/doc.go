@@ -1,0 +1,11 @@
+// Package objective calibrates the headroom of an objective. Users pay replica-hours and suffer late requests, so both are
+// measured: simulated autoscalers, each with an HPA, pods and a queue, play the observed demand.
+//
+// One step, with the file of each part:
+//
+//	demand ──> candidates forecast the window peak (candidate.go)
+//	       ──> simulated autoscalers, one for each headroom multiplier, play the step (package hpasim)
+//	       ──> every hour: lateness and cost under each multiplier (package headroom)
+//	       ──> the cheapest candidate that keeps the objective (decide.CandidateSelector), and its multiplier (calibrator.go)
+//	       ──> the report: whether the objective is met, and the last week's lateness and cost (verdict.go, accounts.go)
+package objective

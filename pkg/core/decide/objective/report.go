@@ -1,0 +1,178 @@
+package objective
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// Report is whether an objective is met, with the lateness and cost of simulated autoscalers.
+type Report struct {
+	// Late is the objective: the share of the demand that may wait longer than Wait. 0 if a Price is set instead.
+	Late float64
+	Wait time.Duration
+	// Price of a replica's worth of late demand, in idle replicas; 0 if an objective is set.
+	Price float64
+	// Verdict is whether the objective is met, by the Hours observed.
+	Verdict Verdict
+	Hours   int
+	// Selection is which candidate is selected, and why.
+	Selection decide.SelectionReason
+	// Candidates are all that were simulated, the selected one included.
+	Candidates []Candidate
+	// Autoscalers that read the served value, each with the headroom that it needs; the largest is served.
+	Autoscalers []AutoscalerReport
+	// Named are the candidates that autoscalers request by name.
+	Named []NamedReport
+	// Period that the accounts cover: the last week at most.
+	Period time.Duration
+	// Served is the account of the first autoscaler on Forewarm's value, Observed its account on the observed demand.
+	Served, Observed Account
+	// PeakReplicas is how many replicas the highest demand of the period takes; Lead is how long they take to start.
+	PeakReplicas int
+	Lead         time.Duration
+	// Limit is the most that history can justify, if the verdict is Bounded.
+	Limit credible.Limit
+}
+
+// NamedReport is a candidate that autoscalers request by name.
+type NamedReport struct {
+	Name string
+	// Autoscalers that request it, each with the headroom that it needs.
+	Autoscalers []AutoscalerReport
+	// Inputs are the candidate's over the last half lead time, newest last.
+	Inputs []decide.Input
+}
+
+// HeadroomFor is the multiplier for a policy's cost ratio or else its objective, which may differ from the Report's: the
+// largest that any of the autoscalers needs.
+func (r *Report) HeadroomFor(policy decide.Policy) float64 {
+	return largestHeadroom(r.Autoscalers, policy)
+}
+
+// HeadroomFor is Report.HeadroomFor with the autoscalers that request the candidate.
+func (n *NamedReport) HeadroomFor(policy decide.Policy) float64 {
+	return largestHeadroom(n.Autoscalers, policy)
+}
+
+func largestHeadroom(scalings []AutoscalerReport, policy decide.Policy) float64 {
+	k := 0.0
+	for i := range scalings {
+		one, _ := headroomFor(scalings[i].Curve, policy.CostRatio, policy.Late)
+		k = math.Max(k, one)
+	}
+	return k
+}
+
+// FindNamed is the candidate that autoscalers request by a name; nil if none does.
+func (r *Report) FindNamed(name string) *NamedReport {
+	for i := range r.Named {
+		if r.Named[i].Name == name {
+			return &r.Named[i]
+		}
+	}
+	return nil
+}
+
+// Skill of the selected candidate: 1 − its loss over the last value's loss, by the criterion of the selection. NaN until both
+// are known.
+func (r *Report) Skill() float64 {
+	serves, last := math.NaN(), math.NaN()
+	for _, c := range r.Candidates {
+		if c.Selected {
+			serves = c.loss(r.Price)
+		}
+		if c.Name == windowpeak.LastValue {
+			last = c.loss(r.Price)
+		}
+	}
+	return 1 - serves/last
+}
+
+// SetBounded records that the served value was cut to a limit: the objective is not known to be met then.
+func (r *Report) SetBounded(limit credible.Limit) {
+	if r.Verdict != Met {
+		return
+	}
+	r.Verdict, r.Limit = Bounded, limit
+}
+
+// headroomFor is the multiplier for a price or, if that is 0, for an objective, and whether it is met. A price is always met.
+func headroomFor(curve headroom.Curve, price, late float64) (k float64, met bool) {
+	if price > 0 {
+		return curve.ForPrice(price), true
+	}
+	return curve.ForObjective(late)
+}
+
+// Verdict is whether an objective is met, or why not.
+type Verdict string
+
+// The verdicts.
+const (
+	// Met: the expected lateness is within the objective; at a price, the cheapest headroom is served.
+	Met Verdict = "Met"
+	// Learning: too few hours were observed; the headroom is that of other workloads, and careful.
+	Learning Verdict = "Learning"
+	// AtMaxReplicas: the objective needs more than maxReplicas.
+	AtMaxReplicas Verdict = "AtMaxReplicas"
+	// FasterThanLead: bursts are faster than replicas start; more headroom would cost more than it gains.
+	FasterThanLead Verdict = "FasterThanLead"
+	// Bounded: less is served now than the objective needs, because history cannot justify more.
+	Bounded Verdict = "Bounded"
+)
+
+// AutoscalerReport is the headroom of one autoscaler.
+type AutoscalerReport struct {
+	// Name as in decide.Autoscaler.
+	Name string
+	// Target is what a replica sustains, in the demand's unit; Min and Max bound the replicas.
+	Target   float64
+	Min, Max int32
+	// Headroom is the multiplier that it needs, ExpectedLate the share of the demand that is expected to be late with it.
+	Headroom, ExpectedLate float64
+	// Curve is what is expected under each multiplier; Headroom is read from it.
+	Curve headroom.Curve
+}
+
+// Candidate is one of those that were simulated, and what it would cost to meet the objective with it.
+type Candidate struct {
+	Name     string
+	Selected bool
+	// Headroom is the multiplier that the objective needs; Late and Cost are the lateness and the relative cost that are expected with
+	// it. NaN while unknown.
+	Headroom, Late, RelativeCost float64
+	// MeetsObjective is false while too few hours are observed.
+	MeetsObjective bool
+}
+
+// loss is the relative cost plus, at a price, that of the lateness.
+func (c *Candidate) loss(price float64) float64 { return c.RelativeCost + price*c.Late }
+
+// Account is the demand of a period and what was paid for it, in replica-hours: what one replica serves in an hour.
+type Account struct {
+	// Arrived is the demand; Late is the part of it that waited longer than the objective's wait.
+	Arrived, Late float64
+	// Paid replica-hours.
+	Paid float64
+}
+
+// LateShare is Late over Arrived; 0 without demand.
+func (a Account) LateShare() float64 {
+	if !(a.Arrived > 0) {
+		return 0
+	}
+	return a.Late / a.Arrived
+}
+
+// RelativeCost is Paid over Arrived: 1 is perfect, at 2 half of the replica-hours are idle. NaN without demand.
+func (a Account) RelativeCost() float64 {
+	if !(a.Arrived > 0) {
+		return math.NaN()
+	}
+	return a.Paid / a.Arrived
+}

@@ -1,0 +1,86 @@
+package objective
+
+import (
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+)
+
+// candidateReports are the candidates with the first autoscaler.
+func (o *Calibrator) candidateReports(a *goalState) []Candidate {
+	out := make([]Candidate, o.selectable())
+	for i, c := range o.candidates[:o.selectable()] {
+		t := &c.trials[0]
+		k, met := headroomFor(t.curve, a.goal.Price, a.goal.Late)
+		at := t.curve.At(k)
+		out[i] = Candidate{
+			Name:           c.name,
+			Selected:       i == a.selector.Selected(),
+			Headroom:       k,
+			Late:           at.Late,
+			RelativeCost:   at.RelativeCost,
+			MeetsObjective: met && !t.estimator.Learning() && !math.IsNaN(at.RelativeCost),
+		}
+	}
+	return out
+}
+
+// scores are the candidates as the selector compares them.
+func (a *goalState) scores(all []Candidate) []decide.CandidateScore {
+	out := make([]decide.CandidateScore, len(all))
+	for i, c := range all {
+		out[i] = decide.CandidateScore{Name: c.Name, Loss: c.loss(a.goal.Price), Eligible: c.MeetsObjective}
+	}
+	return out
+}
+
+// Report is that of the first goal; nil if all goals have a fixed headroom.
+func (o *Calibrator) Report() *Report {
+	if o.accounts == nil {
+		return nil
+	}
+	sum, over := o.accounts.total()
+	a := o.goals[0]
+	serving := o.candidates[a.selector.Selected()]
+	r := &Report{
+		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
+		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.Hours(), Lead: o.config.Lead,
+		Period: over, Served: sum.served, Observed: sum.observed,
+	}
+	r.Selection = a.selector.Reason(a.scores(r.Candidates))
+	var met bool
+	r.Autoscalers, met = serving.autoscalerReports(o.config.Autoscalers, a.goal)
+	for i, n := range o.config.Named {
+		c := o.candidates[o.selectable()+i]
+		scalings, _ := c.autoscalerReports(n.Autoscalers, a.goal)
+		r.Named = append(r.Named, NamedReport{Name: c.name, Autoscalers: scalings, Inputs: slices.Clone(c.inputs)})
+	}
+	r.PeakReplicas = int(math.Ceil(sum.peak / r.Autoscalers[0].Target))
+	switch {
+	case serving.trials[0].estimator.Learning():
+		r.Verdict = Learning
+	case r.Price > 0 || met:
+		r.Verdict = Met
+	case sum.capped > sum.served.Late/2:
+		r.Verdict = AtMaxReplicas
+	default:
+		r.Verdict = FasterThanLead
+	}
+	return r
+}
+
+// autoscalerReports are the headrooms that a candidate's autoscalers need, and whether all of them meet the goal.
+func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal) (all []AutoscalerReport, met bool) {
+	met = true
+	for i, by := range on {
+		curve := c.trials[i].curve
+		k, enough := headroomFor(curve, asked.Price, asked.Late)
+		met = met && enough
+		all = append(all, AutoscalerReport{
+			Name: by.Name, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
+			Headroom: k, ExpectedLate: curve.At(k).Late, Curve: curve,
+		})
+	}
+	return all, met
+}

@@ -1,0 +1,139 @@
+package decide
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// Overrides are what the selector of one request sets in place of the Forecast's spec; zero fields keep the spec.
+type Overrides struct {
+	Horizon  time.Duration
+	Quantile float64
+	Late     float64
+	Model    string
+	Mode     Mode
+}
+
+// ErrSelector is an invalid selector; the message lists what is valid.
+var ErrSelector = errors.New("selector")
+
+// overrideSetters read the value of one key.
+var overrideSetters = map[string]func(*Overrides, string) error{ //nolint:gochecknoglobals // A constant table.
+	"horizon":  setHorizon,
+	"late":     setLate,
+	"model":    setModel,
+	"quantile": setQuantile,
+	"serve":    setServe,
+}
+
+// SelectorKeys are the keys that ParseSelector knows, sorted.
+func SelectorKeys() []string { return slices.Sorted(maps.Keys(overrideSetters)) }
+
+// maxProblems bounds the problems that one error lists.
+const maxProblems = 5
+
+// ParseSelector reads the pairs of a selector. Its error wraps ErrSelector and lists the first problems with the valid keys or
+// values.
+func ParseSelector(pairs map[string]string) (Overrides, error) {
+	var (
+		s        Overrides
+		problems []string
+	)
+	keys := make([]string, 0, 8) // On the stack: a request parses its selector.
+	for key := range pairs {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		set, known := overrideSetters[key]
+		if !known {
+			valid := strings.Join(SelectorKeys(), ", ")
+			problems = append(problems, fmt.Sprintf("unknown key %.64q: valid keys are %s", key, valid))
+			continue
+		}
+		if err := set(&s, pairs[key]); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	if s.Quantile != 0 && s.Late != 0 {
+		problems = append(problems, "quantile and late exclude each other: keep one")
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
+	}
+	if len(problems) > 0 {
+		return Overrides{}, fmt.Errorf("%w: %s", ErrSelector, strings.Join(problems, "; "))
+	}
+	return s, nil
+}
+
+// Apply is the policy of a request: the Forecast's own with these overrides.
+func (s Overrides) Apply(p Policy) Policy {
+	switch {
+	case s.Quantile != 0:
+		p.Quantile, p.CostRatio = s.Quantile, 0
+	case s.Late != 0:
+		p.Quantile, p.CostRatio, p.Late = 0, 0, s.Late
+	}
+	if s.Mode != "" {
+		p.Mode = s.Mode
+	}
+	return p
+}
+
+func setHorizon(s *Overrides, value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return fmt.Errorf("horizon=%.64q is not a duration: write for example 5m or 1h30m", value)
+	}
+	s.Horizon = d
+	return nil
+}
+
+func setQuantile(s *Overrides, value string) error {
+	q, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(q >= windowpeak.LowestQuantile && q <= windowpeak.HighestQuantile) {
+		return fmt.Errorf(
+			"quantile=%.64q is not a number from %v to %v: write for example 0.95",
+			value,
+			windowpeak.LowestQuantile,
+			windowpeak.HighestQuantile,
+		)
+	}
+	s.Quantile = q
+	return nil
+}
+
+func setLate(s *Overrides, value string) error {
+	late, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(late > 0 && late < 1) {
+		return fmt.Errorf("late=%.64q is not a share between 0 and 1: write for example 0.01 for 1 %%", value)
+	}
+	s.Late = late
+	return nil
+}
+
+func setModel(s *Overrides, value string) error {
+	if value == "" {
+		return errors.New("model is empty: write for example arima")
+	}
+	s.Model = value
+	return nil
+}
+
+func setServe(s *Overrides, value string) error {
+	for _, mode := range []Mode{Floor, Forecast, Shadow} {
+		if strings.EqualFold(value, string(mode)) {
+			s.Mode = mode
+			return nil
+		}
+	}
+	return fmt.Errorf("serve=%.64q is unknown: valid are floor, forecast, shadow", value)
+}

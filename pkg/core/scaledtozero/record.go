@@ -1,0 +1,118 @@
+package scaledtozero
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// notice is the time from an observation to its effect, so that all adapter replicas have read it by then: a status
+	// write may take that long. At the start of a period these seconds are a gap; at its end they are extra zeros,
+	// while the first replica is not ready yet either.
+	notice = 15 * time.Second
+	// maxClockSkew is how much the clocks of two leaders may differ. A later date comes from a clock that was ahead and
+	// has been corrected since.
+	maxClockSkew = time.Minute
+	// maxPeriods is how many periods a record keeps, the newest: two weeks of one every half hour.
+	maxPeriods = 700
+	// latest is the last second of the year 9999.
+	latest = 253_402_300_799
+)
+
+// ErrChanges means that stored changes are invalid.
+var ErrChanges = errors.New("invalid changes of a workload")
+
+// Record is the set of periods in which a workload was scaled to zero. It is an immutable value. The zero value is
+// empty.
+type Record struct {
+	// changes are the seconds since the epoch at which the workload was scaled to zero (the first, the third, ...) and
+	// from zero (the second, the fourth, ...). They ascend; two are equal where it was scaled up at once.
+	changes []int64
+}
+
+// FromChanges restores a record from its Changes. The error names what is invalid.
+func FromChanges(changes []int64) (Record, error) {
+	if len(changes) > 2*maxPeriods {
+		return Record{}, fmt.Errorf("%d changes: want at most %d: %w", len(changes), 2*maxPeriods, ErrChanges)
+	}
+	before := int64(0)
+	for i, at := range changes {
+		if at < before || at > latest {
+			const text = "change %d is at second %d: want %d to %d: %w"
+			return Record{}, fmt.Errorf(text, i, at, before, int64(latest), ErrChanges)
+		}
+		before = at
+	}
+	return Record{slices.Clone(changes)}, nil
+}
+
+// Changes returns the seconds since the epoch at which the workload was scaled to zero and from zero, in turn, the
+// oldest first.
+func (r Record) Changes() []int64 { return slices.Clone(r.changes) }
+
+// Observe returns the record after an observation, and whether it differs. It takes effect after the notice, so that
+// everyone who has read the record by then agrees on every second. It drops what a clock that was ahead has left.
+func (r Record) Observe(zero bool, now time.Time) (after Record, changed bool) {
+	n := r.changesUntil(now.Add(notice + maxClockSkew))
+	outran := n < len(r.changes)
+	r = Record{r.changes[:n]}
+	if wasZero := n%2 == 1; zero == wasZero {
+		return r, outran
+	}
+	effect, last := now.Add(notice).Unix(), int64(0)
+	if n > 0 {
+		last = r.changes[n-1]
+	}
+	if zero && n > 0 && last >= effect {
+		return Record{r.changes[:n-1]}, true // The scale-up has not taken effect yet and is cancelled.
+	}
+	drop := max(0, (n+2)/2-maxPeriods) * 2
+	return Record{append(slices.Clone(r.changes[drop:]), max(effect, last))}, true
+}
+
+// DropBefore returns the record without the periods that ended before a time.
+func (r Record) DropBefore(start time.Time) Record {
+	return Record{r.changes[r.changesUntil(start)/2*2:]}
+}
+
+// changesUntil returns the number of changes up to a time. It is odd while the workload is scaled to zero.
+func (r Record) changesUntil(t time.Time) int {
+	n, _ := slices.BinarySearch(r.changes, t.Unix()+1)
+	return n
+}
+
+// At reports whether the workload was scaled to zero at a time.
+func (r Record) At(t time.Time) bool { return r.changesUntil(t)%2 == 1 }
+
+// ZeroSince returns the start of the period that a time lies in; zero is false where it lies in none.
+func (r Record) ZeroSince(t time.Time) (from time.Time, zero bool) {
+	n := r.changesUntil(t)
+	if n%2 == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(r.changes[n-1], 0), true
+}
+
+// NewestStep returns the newest step at zero, no later than a step of the same grid; zero is false without one.
+func (r Record) NewestStep(t time.Time, step time.Duration) (at time.Time, zero bool) {
+	for {
+		n := r.changesUntil(t)
+		switch {
+		case n == 0:
+			return time.Time{}, false
+		case n%2 == 1:
+			return t, true
+		}
+		// The last step before the workload was scaled up, which may be before it was scaled to zero.
+		beyond := t.Sub(time.Unix(r.changes[n-1], 0))
+		t = t.Add(beyond%step - beyond - step)
+	}
+}
+
+// Any reports whether the record has a period.
+func (r Record) Any() bool { return len(r.changes) > 0 }
+
+// Equal reports whether two records are equal.
+func (r Record) Equal(other Record) bool { return slices.Equal(r.changes, other.changes) }

@@ -1,0 +1,193 @@
+package snapshot
+
+import "github.com/forewarm/forewarm/pkg/core/decide/objective"
+
+// The states and conditions of a Forecast, and the reasons of the conditions. docs/reference/conditions.md is generated from
+// these comments. They are here and not in pkg/api, because the core imports nothing outside of it.
+
+// State is the health of a Forecast in one word.
+type State string
+
+// Reasons of the condition Ready. These are the states of a Forecast.
+const (
+	// Ready (True): the value is served as asked.
+	Ready State = "Ready"
+	// Warming (True): a value is served, on less history than a season (a day). It gains nothing yet over a reactive
+	// autoscaler. The message has the time at which this ends.
+	//
+	// Fix: wait.
+	Warming State = "Warming"
+	// FallingBack (False): the newest samples are missing, so the running maximum of the observed demand is served.
+	//
+	// Fix: see the condition SourceHealthy, and docs/concepts.md#the-fallback-chain.
+	FallingBack State = "FallingBack"
+	// Stale (False): the data is too old, so nothing is served. The HPA keeps its replicas.
+	//
+	// Fix: see the condition SourceHealthy.
+	Stale State = "Stale"
+	// Pending (False): no history has been read yet.
+	//
+	// Fix: wait. If it lasts, see the condition SourceHealthy.
+	Pending State = "Pending"
+	// Invalid (False): the object has errors, so nothing is served. The message lists all of them.
+	//
+	// Fix: correct the object.
+	Invalid State = "Invalid"
+)
+
+// Serves reports whether a value is served in this state.
+func (s State) Serves() bool { return s == Ready || s == Warming || s == FallingBack }
+
+// Condition is one fact about a Forecast that its user should know, in Kubernetes' form. Type and Reason are CamelCase.
+type Condition struct {
+	Type    string
+	True    bool
+	Reason  string
+	Message string
+}
+
+// Conditions of a Forecast.
+const (
+	// ConditionReady is True while a value is served as asked. The reason is the state of the Forecast.
+	ConditionReady = "Ready"
+	// ConditionSource is True while the newest query was answered.
+	ConditionSource = "SourceHealthy"
+	// ConditionObjective is True while the objective is met. The reason is the verdict, see docs/objectives.md#verdicts. The
+	// message has the numbers.
+	ConditionObjective = "ObjectiveMet"
+	// ConditionUncalibrated is present, and True, while an objective cannot be calibrated.
+	ConditionUncalibrated = "Uncalibrated"
+	// ConditionSaturated is present, and True, while the demand is known to be at least the observed one. It is False, with a
+	// reason of SourceHealthy, while the query of signal.saturated fails.
+	ConditionSaturated = "Saturated"
+	// ConditionData is present, and False, while some samples do not count as they are.
+	ConditionData = "DataClean"
+	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
+	ConditionScaledToZero = "ScaledToZero"
+	// ConditionReachable is True while an HPA can reach the metric. The message names the owners of the API groups.
+	ConditionReachable = "Reachable"
+)
+
+// Reasons of the condition SourceHealthy.
+const (
+	// ReasonAnswering (True): the newest query was answered.
+	ReasonAnswering = "Answering"
+	// ReasonPending (False): no query was answered yet.
+	//
+	// Fix: wait.
+	ReasonPending = "Pending"
+	// ReasonNoSeries (False): the query returns no series.
+	//
+	// Fix: check the query. For a preset, check its parts, see docs/signals.md#presets.
+	ReasonNoSeries = "NoSeries"
+	// ReasonSeveralSeries (False): the query returns more than one series.
+	//
+	// Fix: aggregate it, for example with sum().
+	ReasonSeveralSeries = "SeveralSeries"
+	// ReasonQueryRefused (False): the source or the tenant check refuses the query.
+	//
+	// Fix: correct the query. The message has the cause.
+	ReasonQueryRefused = "QueryRefused"
+	// ReasonAnswerTooLarge (False): the answer is larger than Forewarm reads.
+	//
+	// Fix: aggregate the query.
+	ReasonAnswerTooLarge = "AnswerTooLarge"
+	// ReasonUnavailable (False): the source does not answer, or the disk of the embedded engine is full.
+	//
+	// Fix: check the source.
+	ReasonUnavailable = "Unavailable"
+	// ReasonQueryFailed (False): the query failed for another cause.
+	//
+	// Fix: the message has the error.
+	ReasonQueryFailed = "QueryFailed"
+	// ReasonClockBehind (False): the newest sample is ahead of this machine's clock.
+	//
+	// Fix: set the clock.
+	ReasonClockBehind = "ClockBehind"
+)
+
+// Reasons of the condition ObjectiveMet. These are the verdicts.
+const (
+	// ReasonMet (True): no more demand is expected to be late than the objective allows. With costRatio, the cheapest headroom
+	// is served. This is an expectation over weeks, not a limit for each day.
+	ReasonMet = string(objective.Met)
+	// ReasonLearning (False): less than a day was observed. The headroom is what other workloads needed, and cautious.
+	//
+	// Fix: wait.
+	ReasonLearning = string(objective.Learning)
+	// ReasonBounded (False): the value that the objective needs is above the bound (docs/concepts.md#the-bound). The bound is
+	// served, and it is unknown whether the objective is met.
+	//
+	// Fix: wait until the demand is credible.
+	ReasonBounded = string(objective.Bounded)
+	// ReasonAtMaxReplicas (False): the autoscaler has reached its maximum (maxReplicas). The message has the number of replicas that are needed.
+	//
+	// Fix: raise maxReplicas, or allow more late demand.
+	ReasonAtMaxReplicas = string(objective.AtMaxReplicas)
+	// ReasonFasterThanLead (False): bursts rise faster than replicas start.
+	//
+	// Fix: shorten the start (a warm node, the image, the weights), or allow more late demand.
+	ReasonFasterThanLead = string(objective.FasterThanLead)
+)
+
+// Reasons of the condition Uncalibrated.
+const (
+	// ReasonTargetUnknown (True): it is unknown what a replica sustains, so a quantile is served instead of the objective.
+	//
+	// Fix: let an HPA or a ScaledObject refer to the Forecast, or set spec.scaling.target. See
+	// docs/objectives.md#what-a-replica-sustains.
+	ReasonTargetUnknown = "TargetUnknown"
+)
+
+// Reasons of the condition Saturated.
+const (
+	// ReasonCensored (True): the service is saturated, so the demand is at least the observed one.
+	//
+	// Fix: raise maxReplicas, or use a signal that does not saturate.
+	ReasonCensored = "Censored"
+)
+
+// Reasons of the condition DataClean.
+const (
+	// ReasonSamplesDropped (False): samples that cannot be demand (negative, infinite) were dropped.
+	//
+	// Fix: correct the query.
+	ReasonSamplesDropped = "SamplesDropped"
+	// ReasonSuspect (False): the demand is far above all that its history has shown. It may be an error of the measurement.
+	// It counts once it is corroborated, see docs/concepts.md#the-bound.
+	//
+	// Fix: check the scrape. If the demand is real, wait.
+	ReasonSuspect = "SuspectSample"
+	// ReasonOutageSuspected (False): the demand fell to nothing at once. The demand before counts for 10 minutes at most.
+	//
+	// Fix: check the workload and its scrape.
+	ReasonOutageSuspected = "OutageSuspected"
+)
+
+// Reasons of the condition ScaledToZero.
+const (
+	// ReasonNoReplicas (True): the workload has no replicas, so a missing sample counts as demand 0.
+	ReasonNoReplicas = "NoReplicas"
+)
+
+// Reasons of the condition Reachable.
+const (
+	// ReasonReachable (True): external.metrics.k8s.io and custom.metrics.k8s.io lead to Forewarm.
+	ReasonReachable = "Reachable"
+	// ReasonExternalMetricOnly (True): only external.metrics.k8s.io leads to Forewarm.
+	//
+	// Fix: use an External metric.
+	ReasonExternalMetricOnly = "ExternalMetricOnly"
+	// ReasonObjectMetricOnly (True): only custom.metrics.k8s.io leads to Forewarm.
+	//
+	// Fix: use an Object metric (docs/hpa.md#external-or-object-metric), or KEDA (docs/keda.md).
+	ReasonObjectMetricOnly = "ObjectMetricOnly"
+	// ReasonOwnedByOthers (False): both groups lead to other servers.
+	//
+	// Fix: use KEDA (docs/keda.md), or give Forewarm one of the groups.
+	ReasonOwnedByOthers = "OwnedByOthers"
+	// ReasonNoAPIService (False): neither group exists.
+	//
+	// Fix: apply deploy/apiservice.
+	ReasonNoAPIService = "NoAPIService"
+)

@@ -1,0 +1,108 @@
+package snapshottest
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/credible"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// WithObjective is Ready with an objective in place of a quantile: at most 1 % late demand, 40 requests/s per replica.
+// The objective is met.
+func WithObjective(key snapshot.Key) *snapshot.Entry {
+	e := Ready(key)
+	e.Policy = decide.Policy{Late: 0.01, Wait: 30 * time.Second, Target: 40, Lead: lead, Mode: decide.Floor}
+	e.Objective = ObjectiveReport(objective.Met)
+	e.Decision = decide.Decide(e.Policy, e.Objective.HeadroomFor(e.Policy), e.Inputs)
+	return e
+}
+
+// WithCostRatio is WithObjective with a cost ratio of 20 in place of the objective.
+func WithCostRatio(key snapshot.Key) *snapshot.Entry {
+	e := WithObjective(key)
+	e.Policy.CostRatio, e.Policy.Late = 20, 0
+	r := e.Objective
+	r.Price, r.Late = 20, 0
+	r.Autoscalers[0].Headroom = r.HeadroomFor(e.Policy)
+	r.Autoscalers[0].ExpectedLate = r.Autoscalers[0].Curve.At(r.Autoscalers[0].Headroom).Late
+	r.Candidates[2].MeetsObjective = true // A price promises nothing that could be missed.
+	e.Decision = decide.Decide(e.Policy, r.HeadroomFor(e.Policy), e.Inputs)
+	return e
+}
+
+// ObjectiveReport is the report of an objective of 1 % with each verdict, over a week of demand under an HPA of 1 to 12
+// replicas.
+func ObjectiveReport(verdict objective.Verdict) *objective.Report {
+	r := &objective.Report{
+		Late: 0.01, Wait: 30 * time.Second, Verdict: verdict,
+		Hours: 7 * 24, Lead: lead, Candidates: candidateCosts(),
+		Selection: decide.SelectionReason{
+			Rule:         decide.SelectedAsBetter,
+			Criterion:    decide.RelativeCost,
+			Selected:     windowpeak.Regression,
+			SelectedLoss: 1.7,
+			Previous:     windowpeak.LastSeason,
+			PreviousLoss: 1.81,
+			Hours:        24,
+		},
+		Autoscalers: []objective.AutoscalerReport{{
+			Name: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
+			Headroom: 1.3, ExpectedLate: 0.01, Curve: curve(0.01),
+		}},
+		Period:   7 * 24 * time.Hour,
+		Served:   objective.Account{Arrived: 174, Late: 1.08, Paid: 296},
+		Observed: objective.Account{Arrived: 174, Late: 6.79, Paid: 331},
+	}
+	widest := &r.Autoscalers[0]
+	switch verdict {
+	case objective.Met:
+	case objective.Learning:
+		r.Hours = 5
+		widest.Headroom, widest.ExpectedLate, r.Candidates, r.Period = 1.9, math.NaN(), nil, 5*time.Hour
+		r.Served = objective.Account{Arrived: 5.1, Late: 0, Paid: 12}
+		r.Observed = objective.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
+	case objective.Bounded:
+		r.Limit = credible.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
+	case objective.AtMaxReplicas:
+		r.PeakReplicas = 16
+		widest.ExpectedLate, widest.Curve, r.Served.Late = 0.024, curve(0.024), 4.2
+	case objective.FasterThanLead:
+		widest.Headroom, widest.ExpectedLate, widest.Curve, r.Served.Late = 6.5, 0.018, curve(0.018), 3.1
+	}
+	return r
+}
+
+// curve gives each headroom its lateness and cost; the given lateness is that of headroom 1.3.
+func curve(late float64) headroom.Curve {
+	out := headroom.Curve{Max: 11}
+	for _, k := range headroom.FineGrid() {
+		out.Points = append(
+			out.Points,
+			headroom.Point{Multiplier: k, Late: late * math.Exp2(2*(1.3-k)), RelativeCost: 1.44 + 0.2*k},
+		)
+	}
+	return out
+}
+
+// candidateCosts are a selected candidate, a more expensive one, one that cannot meet the objective, and one that was
+// not simulated yet.
+func candidateCosts() []objective.Candidate {
+	return []objective.Candidate{
+		{
+			Name:           windowpeak.Regression,
+			Selected:       true,
+			Headroom:       1.3,
+			Late:           0.01,
+			RelativeCost:   1.701,
+			MeetsObjective: true,
+		},
+		{Name: windowpeak.LastSeason, Headroom: 1.8, Late: 0.01, RelativeCost: 1.812, MeetsObjective: true},
+		{Name: windowpeak.LastValue, Headroom: 11, Late: 0.0213, RelativeCost: 2.74},
+		{Name: "arima", Headroom: math.NaN(), Late: math.NaN(), RelativeCost: math.NaN()},
+	}
+}

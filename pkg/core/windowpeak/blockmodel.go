@@ -1,0 +1,282 @@
+package windowpeak
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/arima"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+)
+
+// BlockModelConfig configures a BlockModel.
+type BlockModelConfig struct {
+	// Model is fitted to the means of blocks of the demand.
+	Model forecast.Model
+	// Step of the demand.
+	Step time.Duration
+	// Block is the model's step: a whole number of the demand's.
+	Block time.Duration
+	// Window ahead whose highest point is the forecast, at least a block.
+	Window time.Duration
+	// History is the longest history that a fit uses.
+	History time.Duration
+	// Refit is how often the model is fitted; 0 means each time the history has grown fourfold (see growth).
+	Refit time.Duration
+	// MatureAfter is the history after which the regression reads the model, and an ARIMA keeps its order; 0 means three days.
+	MatureAfter time.Duration
+}
+
+// A model is refitted each time its history has grown fourfold: for a season of a day after 68 minutes, 4.5 and 18 hours, 3 and
+// 12 days. Between fits its state is updated with every block; refits every six hours did not reduce the loss on recorded
+// demand.
+const (
+	growth        = 4
+	youngFits     = growth * growth * growth
+	matureSeasons = 3 // seasons
+)
+
+// validate returns the first problem.
+func (c BlockModelConfig) validate() error {
+	switch {
+	case c.Model == nil:
+		return errors.New("window peak: no model")
+	case c.Step <= 0 || c.Block < c.Step || c.Block%c.Step != 0:
+		return fmt.Errorf("window peak: %s: blocks of %s, want a whole number of steps of %s",
+			c.Model.Name(), c.Block, c.Step)
+	case c.Window < c.Block || c.History < c.Block || c.Refit != 0 && c.Refit < c.Block:
+		return fmt.Errorf(
+			"window peak: %s: window %s, history %s and refit %s, want at least a block of %s each",
+			c.Model.Name(),
+			c.Window,
+			c.History,
+			c.Refit,
+			c.Block,
+		)
+	default:
+		return nil
+	}
+}
+
+// BlockModel forecasts the maximum of the window ahead as the highest point of a model of the means of blocks.
+//
+// Points are means, so the highest point is lower than the mean maximum. The scores correct for this bias.
+type BlockModel struct {
+	config BlockModelConfig
+	// blocks are the newest means, as far back as the next fit uses them; next is the count at which it is due, seen the count.
+	blocks []float64
+	next   int
+	seen   int
+	// sum and known samples of the current block, which is within steps old.
+	sum    float64
+	known  int
+	within int
+	// fitted is nil before the first fit; err is why the newest one failed.
+	fitted forecast.Fitted
+	err    error
+	// early: the first fit is tried after every block.
+	early bool
+	// first is the latest first fit, in blocks.
+	first int
+	// points are the forecasts from the current block on, and highest the largest up to each.
+	points, highest []float64
+}
+
+// NewBlockModel returns a model before its first step.
+func NewBlockModel(c BlockModelConfig) (*BlockModel, error) {
+	if err := c.validate(); err != nil {
+		return nil, err
+	}
+	n := c.blocksIn(c.Window)
+	m := &BlockModel{
+		config: c, err: forecast.ErrTooShort, points: make([]float64, n), highest: make([]float64, n),
+	}
+	m.next = m.nextFit()
+	return m, nil
+}
+
+// blocksIn is how many blocks a window touches at most.
+func (c BlockModelConfig) blocksIn(window time.Duration) int {
+	return int((window+c.Block-1)/c.Block) + 1
+}
+
+// Push records the demand of a step, NaN for a gap, and returns Max.
+func (m *BlockModel) Push(demand float64) float64 {
+	if !math.IsNaN(demand) {
+		m.sum += demand
+		m.known++
+	}
+	m.within++
+	if m.within == int(m.config.Block/m.config.Step) {
+		m.endBlock()
+	}
+	return m.Max()
+}
+
+// Max is the highest point of the blocks that the window touches: a window of 6 minutes at the third minute of a block
+// of 5 ends in the next one. NaN before the first fit.
+func (m *BlockModel) Max() float64 {
+	if m.fitted == nil {
+		return math.NaN()
+	}
+	return m.highest[m.block(m.config.Window)]
+}
+
+// block is the index of the block in which a window ends, 0 for the current one.
+func (m *BlockModel) block(window time.Duration) int {
+	return int((time.Duration(m.within)*m.config.Step + window - 1) / m.config.Block)
+}
+
+// MaximaTo writes the highest point of each window, in steps and ascending, to dst: NaN before the first fit. It returns the
+// scratch, which it may grow.
+func (m *BlockModel) MaximaTo(dst []float64, windows []int, scratch []float64) []float64 {
+	if m.fitted == nil {
+		for i := range windows {
+			dst[i] = math.NaN()
+		}
+		return scratch
+	}
+	scratch = m.pointsTo(scratch, windows[len(windows)-1])
+	highest, n := math.NaN(), 0
+	for i, w := range windows {
+		for ; n <= m.block(time.Duration(w)*m.config.Step); n++ {
+			highest = trailing.MaxKnown(highest, scratch[n])
+		}
+		dst[i] = highest
+	}
+	return scratch
+}
+
+// pointsTo forecasts the blocks that a window of so many steps touches.
+func (m *BlockModel) pointsTo(scratch []float64, steps int) []float64 {
+	n := m.config.blocksIn(time.Duration(steps) * m.config.Step)
+	if cap(scratch) < n {
+		scratch = make([]float64, n)
+	}
+	scratch = scratch[:n]
+	m.fitted.PointsTo(scratch)
+	return scratch
+}
+
+// Path is the forecast of the next steps, each that of its block; empty before the first fit.
+func (m *BlockModel) Path(steps int) forecast.Forecast {
+	if m.fitted == nil {
+		return forecast.Forecast{}
+	}
+	blocks := m.fitted.Forecast(m.config.blocksIn(time.Duration(steps) * m.config.Step))
+	out := forecast.Forecast{Point: make([]float64, steps), StdErr: make([]float64, steps)}
+	for i := range steps {
+		at := m.block(time.Duration(i+1) * m.config.Step)
+		out.Point[i], out.StdErr[i] = blocks.Point[at], blocks.StdErr[at]
+	}
+	return out
+}
+
+// Title for display; an automatic model has its structure in it once fitted.
+func (m *BlockModel) Title() string {
+	if named, ok := m.fitted.(interface{ Name() string }); ok {
+		return named.Name()
+	}
+	return m.config.Model.Name()
+}
+
+// Err is why there is no forecast; nil if there is one.
+func (m *BlockModel) Err() error {
+	if m.fitted != nil {
+		return nil
+	}
+	return m.err
+}
+
+// endBlock updates the model with a block, and refits it when it is due.
+func (m *BlockModel) endBlock() {
+	mean := math.NaN()
+	if m.known > 0 {
+		mean = m.sum / float64(m.known)
+	}
+	m.sum, m.known, m.within = 0, 0, 0
+	m.keep(mean)
+	m.seen++
+	if m.fitted != nil {
+		m.fitted.Update(mean)
+	}
+	if m.seen == m.next {
+		m.fit()
+	}
+	if m.fitted == nil {
+		return
+	}
+	m.fitted.PointsTo(m.points)
+	highest := math.NaN()
+	for i, point := range m.points {
+		highest = trailing.MaxKnown(highest, point)
+		m.highest[i] = highest
+	}
+}
+
+// keep keeps a block that the next fit will use.
+func (m *BlockModel) keep(mean float64) {
+	most := m.history()
+	if m.seen < m.next-most {
+		return
+	}
+	if len(m.blocks) >= 2*most {
+		m.blocks = append(m.blocks[:0], m.blocks[len(m.blocks)-most:]...)
+	}
+	m.blocks = append(m.blocks, mean)
+}
+
+// history is the longest history of a fit, in blocks.
+func (m *BlockModel) history() int { return int(m.config.History / m.config.Block) }
+
+// nextFit is the number of blocks after which the model is to be fitted next.
+func (m *BlockModel) nextFit() int {
+	if m.config.Refit > 0 {
+		every := int(m.config.Refit / m.config.Block)
+		return (m.seen/every + 1) * every
+	}
+	if m.early && m.fitted == nil {
+		return m.seen + 1
+	}
+	at := max(1, m.matureBlocks()/youngFits)
+	for at <= m.seen {
+		at *= growth
+	}
+	if m.first > m.seen {
+		return min(at, m.first)
+	}
+	return at
+}
+
+// mature reports whether the history is longer than MatureAfter.
+func (m *BlockModel) mature() bool { return m.seen >= m.matureBlocks() }
+
+// matureBlocks is MatureAfter in blocks.
+func (m *BlockModel) matureBlocks() int {
+	return int(cmp.Or(m.config.MatureAfter, matureSeasons*Day) / m.config.Block)
+}
+
+// fit fits the model to the newest history. A failed fit (too little history, no optimum) keeps the previous one.
+func (m *BlockModel) fit() {
+	model := m.config.Model
+	if found, ok := m.fitted.(*arima.Fitted); ok && m.seen > m.matureBlocks() {
+		model = found.Order().Model() // The search is most of the cost, and finds the same order again.
+	}
+	fitted, err := model.Fit(m.newest())
+	if m.err = err; err == nil {
+		m.fitted = fitted
+	}
+	if m.next = m.nextFit(); m.next-m.history() > m.seen {
+		m.blocks = nil
+	}
+}
+
+// newest is the history, oldest first. Its start is arbitrary: time is the number of blocks.
+func (m *BlockModel) newest() forecast.Series {
+	from := max(0, len(m.blocks)-m.history())
+	return forecast.Series{Start: time.Unix(0, 0).UTC(), Step: m.config.Block, Values: slices.Clone(m.blocks[from:])}
+}

@@ -1,0 +1,104 @@
+package windowpeak_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/forecast/naive"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+func model(t *testing.T, c windowpeak.BlockModelConfig) *windowpeak.BlockModel {
+	t.Helper()
+	m, err := windowpeak.NewBlockModel(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// maxima are a model's over twelve minutes without demand.
+func maxima(m *windowpeak.BlockModel) []float64 {
+	var out []float64
+	for range 12 {
+		out = append(out, m.Push(0))
+	}
+	return out
+}
+
+// A forecast of one more for every block shows which blocks a window touches. Blocks end at minutes 3, 6 and 9; the first
+// fit wants two of them. Four minutes from the end of a block end in the second block after it, and so do they two minutes
+// later; five minutes reach the third then.
+func TestWindow(t *testing.T) {
+	p := model(t, windowpeak.BlockModelConfig{
+		Model: drift{}, Block: 3 * time.Minute, Window: 4 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
+		Step: time.Minute,
+	})
+	got := maxima(p)
+	if diff := cmp.Diff(
+		[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 2, 2, 2, 2, 2},
+		got,
+		cmpopts.EquateNaNs(),
+	); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	longer := model(t, windowpeak.BlockModelConfig{
+		Model: drift{}, Block: 3 * time.Minute, Window: 5 * time.Minute, History: time.Hour, Refit: 3 * time.Minute,
+		Step: time.Minute,
+	})
+	got = maxima(longer)
+	if diff := cmp.Diff(
+		[]float64{math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), 2, 2, 3, 2, 2, 3, 2},
+		got,
+		cmpopts.EquateNaNs(),
+	); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// drift is a model that forecasts the last value and one more for each step.
+type drift struct{ naive.Last }
+
+func (d drift) Fit(s forecast.Series) (forecast.Fitted, error) {
+	fitted, err := d.Last.Fit(s)
+	return drifting{fitted}, err
+}
+
+type drifting struct{ forecast.Fitted }
+
+func (d drifting) PointsTo(dst []float64) {
+	d.Fitted.PointsTo(dst)
+	for i := range dst {
+		dst[i] += float64(i + 1)
+	}
+}
+
+func TestModelConfigIsChecked(t *testing.T) {
+	good := windowpeak.BlockModelConfig{
+		Model:   naive.Last{},
+		Block:   5 * time.Minute,
+		Window:  10 * time.Minute,
+		History: 24 * time.Hour,
+		Refit:   time.Hour,
+		Step:    time.Minute,
+	}
+	for name, spoil := range map[string]func(*windowpeak.BlockModelConfig){
+		"no model":                    func(m *windowpeak.BlockModelConfig) { m.Model = nil },
+		"no step":                     func(m *windowpeak.BlockModelConfig) { m.Step = 0 },
+		"a block between steps":       func(m *windowpeak.BlockModelConfig) { m.Step = 2 * time.Minute },
+		"a window within a block":     func(m *windowpeak.BlockModelConfig) { m.Window = time.Minute },
+		"no history":                  func(m *windowpeak.BlockModelConfig) { m.History = 0 },
+		"a fit more than once a step": func(m *windowpeak.BlockModelConfig) { m.Refit = time.Second },
+	} {
+		m := good
+		spoil(&m)
+		if _, err := windowpeak.NewBlockModel(m); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package windowpeak
+
+import (
+	"embed"
+	"io"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak/priorfiles"
+)
+
+// priors are fitted to recorded demand: one file for each window that was studied, written by Prior.Write (`make prior`).
+//
+//go:embed priors/*.json
+var priors embed.FS
+
+// BuiltinPrior is the prior of the nearest window, as a ratio, among those that were studied.
+func BuiltinPrior(window time.Duration) (Prior, error) {
+	studied, err := priorfiles.Read[priorFile](priors)
+	if err != nil {
+		return Prior{}, err
+	}
+	var best priorFile
+	least := math.Inf(1)
+	for _, w := range studied {
+		if apart := math.Abs(math.Log(w.Window / window.Seconds())); apart < least {
+			best, least = w, apart
+		}
+	}
+	return best.prior(), nil
+}
+
+// priorFile is the content of a file.
+type priorFile struct {
+	// Window in seconds.
+	Window  float64       `json:"window"`
+	Columns []string      `json:"columns"`
+	Median  priorGaussian `json:"median"`
+	Upper   priorGaussian `json:"upper"`
+}
+
+// priorGaussian is a Gaussian; of its precision the lower triangle is kept, line by line.
+type priorGaussian struct {
+	Mean      []float64 `json:"mean"`
+	Precision []float64 `json:"precision"`
+}
+
+// Write writes the prior of a window for BuiltinPrior, in five digits: it is no more exact than that.
+func (p Prior) Write(out io.Writer, window time.Duration) error {
+	w := priorFile{
+		Window: window.Seconds(), Columns: p.Columns, Median: halve(p.Median), Upper: halve(p.Upper),
+	}
+	return priorfiles.Write(out, w)
+}
+
+func halve(p quantreg.Prior) priorGaussian {
+	n := len(p.Mean)
+	var h priorGaussian
+	for i, m := range p.Mean {
+		h.Mean = append(h.Mean, priorfiles.RoundDigits(m, 5))
+		for j := range i + 1 {
+			h.Precision = append(h.Precision, priorfiles.RoundDigits(p.Precision[i*n+j], 5))
+		}
+	}
+	return h
+}
+
+func (w priorFile) prior() Prior {
+	return Prior{Columns: w.Columns, Median: w.Median.whole(), Upper: w.Upper.whole()}
+}
+
+func (h priorGaussian) whole() quantreg.Prior {
+	n := len(h.Mean)
+	out := quantreg.Prior{Mean: h.Mean, Precision: make([]float64, n*n)}
+	at := 0
+	for i := range n {
+		for j := range i + 1 {
+			out.Precision[i*n+j], out.Precision[j*n+i] = h.Precision[at], h.Precision[at]
+			at++
+		}
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package windowpeak
+
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/forecast/quantreg"
+)
+
+// Collector gathers rows of one workload to fit a prior to: features and the actual window peak, divided by the level of the
+// demand at that time.
+type Collector struct {
+	set     *CandidateSet
+	pending pending
+	levels  []float64
+	every   int
+	steps   int
+	rows    quantreg.Rows
+}
+
+// NewCollector takes a row every so many steps of a new set.
+func NewCollector(set *CandidateSet, every int) *Collector {
+	f := set.Features()
+	every = max(1, every)
+	return &Collector{set: set, every: every, pending: newPending(f.window/every+2, len(f.row))}
+}
+
+// Step records the next step in the set, and its row.
+func (c *Collector) Step(x Sample) {
+	c.set.Step(x)
+	f := c.set.Features()
+	if row, ok := c.pending.due(c.steps); ok {
+		level := c.levels[0]
+		c.levels = c.levels[1:]
+		if actual := f.ActualPeak(); !math.IsNaN(actual) && level > 0 {
+			for _, v := range row {
+				c.rows.X = append(c.rows.X, v/level)
+			}
+			c.rows.Y = append(c.rows.Y, actual/level)
+		}
+	}
+	if c.steps%c.every == 0 && !math.IsNaN(x.Observed) {
+		c.pending.add(c.steps+f.window, f.Row())
+		c.levels = append(c.levels, f.Level())
+	}
+	c.steps++
+}
+
+// Columns are the names of the features.
+func (c *Collector) Columns() []string { return c.set.Features().Names() }
+
+// Rows gathered so far.
+func (c *Collector) Rows() quantreg.Rows { return c.rows }

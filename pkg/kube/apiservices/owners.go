@@ -1,0 +1,122 @@
+package apiservices
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// The API groups that Forewarm can serve.
+const (
+	External = "external.metrics.k8s.io"
+	Custom   = "custom.metrics.k8s.io"
+	Inspect  = "inspect.forewarm.dev"
+)
+
+// groups returns the API groups that Forewarm can serve.
+func groups() []string { return []string{External, Custom, Inspect} }
+
+// Service is where requests for a group go, NAMESPACE/NAME.
+type Service string
+
+// Validate returns what is wrong with a service's name.
+func (s Service) Validate() error {
+	namespace, name, ok := split(s)
+	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1035Label(name)) > 0 {
+		return fmt.Errorf(
+			"%.100q is not a service: write NAMESPACE/NAME, for example forewarm-system/forewarm",
+			string(s),
+		)
+	}
+	return nil
+}
+
+func split(s Service) (namespace, name string, ok bool) { return strings.Cut(string(s), "/") }
+
+// Owners are the services behind each group. Different services behind the versions of a group are a
+// misconfiguration: the HPA controller requests the version that the cluster prefers, from whichever service.
+type Owners map[string][]Service
+
+// add records that one version of a group leads to a service.
+func (h Owners) add(group string, service Service) {
+	if !slices.Contains(h[group], service) {
+		h[group] = append(h[group], service)
+		slices.Sort(h[group])
+	}
+}
+
+// ownedBy reports whether all versions of a group lead to a service.
+func (h Owners) ownedBy(group string, service Service) bool {
+	return len(h[group]) == 1 && h[group][0] == service
+}
+
+// describe returns the owner of a group in words.
+func (h Owners) describe(group string, own Service) string {
+	if h.ownedBy(group, own) {
+		return "leads here"
+	}
+	if len(h[group]) == 0 {
+		return "leads nowhere"
+	}
+	names := make([]string, len(h[group]))
+	for i, s := range h[group] {
+		names[i] = string(s)
+	}
+	return "leads to " + strings.Join(names, " and ")
+}
+
+// condition returns whether an HPA can reach the metric of a Forecast, and who owns the groups.
+func (h Owners) condition(own Service) snapshot.Condition {
+	external, custom := h.ownedBy(External, own), h.ownedBy(Custom, own)
+	c := snapshot.Condition{
+		Type: snapshot.ConditionReachable, True: external || custom, Reason: snapshot.ReasonReachable,
+		Message: fmt.Sprintf("%s %s, %s %s", External, h.describe(External, own), Custom, h.describe(Custom, own)),
+	}
+	switch {
+	case external && custom:
+	case external:
+		c.Reason = snapshot.ReasonExternalMetricOnly
+		c.Message += ": use an External metric"
+	case custom:
+		c.Reason = snapshot.ReasonObjectMetricOnly
+		c.Message += ": use an Object metric, or KEDA's external trigger"
+	case len(h[External])+len(h[Custom]) == 0:
+		c.Reason = snapshot.ReasonNoAPIService
+		c.Message += ": no HPA can reach this metric: apply deploy/apiservice"
+	default:
+		c.Reason = snapshot.ReasonOwnedByOthers
+		c.Message += ": no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"
+	}
+	return c
+}
+
+// change is a group with a new owner.
+type change struct {
+	group string
+	// lost: it led here before; gained: it does now.
+	lost, gained bool
+	message      string
+}
+
+// changesSince returns the groups whose owner changed, in their order; none while the owners before are unknown.
+func changesSince(before, now Owners, own Service) []change {
+	if before == nil {
+		return nil
+	}
+	var out []change
+	for _, group := range groups() {
+		if slices.Equal(before[group], now[group]) {
+			continue
+		}
+		out = append(out, change{
+			group: group, lost: before.ownedBy(group, own), gained: now.ownedBy(group, own),
+			message: fmt.Sprintf("%s %s; before, it %s", group, now.describe(group, own),
+				strings.Replace(before.describe(group, own), "leads", "led", 1)),
+		})
+	}
+	return out
+}

@@ -1,0 +1,68 @@
+package forecasts
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
+)
+
+// readScaledToZero reads the times at zero from a status, and reports whether they changed.
+func (r *resolution) readScaledToZero(status *v1alpha1.ForecastStatus) bool {
+	slept := scaledToZeroOf(status.ScaledToZero, r.workload)
+	if slept.Equal(r.target.ScaledToZero) {
+		return false
+	}
+	r.target.ScaledToZero = slept
+	return true
+}
+
+// scaledToZeroOf returns the times at zero of a workload in a status; an empty record if there is none, or it is
+// invalid or that of another workload.
+func scaledToZeroOf(held *v1alpha1.ScaledToZero, workload leadtime.Workload) scaledtozero.Record {
+	if held == nil || held.Workload != workload.Ref() {
+		return scaledtozero.Record{}
+	}
+	record, err := scaledtozero.FromChanges(held.Changes)
+	if err != nil {
+		return scaledtozero.Record{}
+	}
+	return record
+}
+
+// recordScaledToZero adds to a status whether its object's workload is scaled to zero. Like recordStarts, it keeps no
+// state.
+func (o *Objects) recordScaledToZero(
+	object *unstructured.Unstructured,
+	status *v1alpha1.ForecastStatus,
+	now time.Time,
+) {
+	workload, history := o.workloadAndHistory(object)
+	zero, known := o.pods.ScaledToZero(workload)
+	if !known || o.fieldsDropped.Load() {
+		return
+	}
+	record, changed := scaledToZeroOf(status.ScaledToZero, workload).Observe(zero, now)
+	if !changed {
+		return
+	}
+	// A state is rebuilt from its history before the last anchor, which is a refit interval ago at most.
+	record = record.DropBefore(now.Add(-history - maxRefitInterval))
+	status.ScaledToZero = &v1alpha1.ScaledToZero{Workload: workload.Ref(), Changes: record.Changes()}
+}
+
+// workloadAndHistory returns the workload of an object and the length of its history; zero values if the object is
+// invalid.
+func (o *Objects) workloadAndHistory(object *unstructured.Unstructured) (leadtime.Workload, time.Duration) {
+	r := o.resolutionOf(keyOf(object))
+	if !r.matches(object) {
+		return leadtime.Workload{}, 0
+	}
+	return r.workload, r.target.History
+}
+
+// maxRefitInterval is longer than any refit interval.
+const maxRefitInterval = 7 * 24 * time.Hour

@@ -1,0 +1,210 @@
+package autoscaler
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
+)
+
+// Resolved is an autoscaler as package [explain] takes it: what its object says. The caller adds readings, scale and
+// Forecasts.
+type Resolved struct {
+	explain.Input
+
+	// Sources of the metrics, in their order.
+	Sources []Source
+}
+
+// Source is one metric that an adapter serves.
+type Source struct {
+	// Metric of the HPA; nil for a trigger of a ScaledObject.
+	Metric *autoscalingv2.MetricSpec
+	// Forecast that the metric names. Where that is not Certain, the metric may be another adapter's: any External
+	// metric has a name.
+	Forecast string
+	Certain  bool
+}
+
+// ResolveHPA reads a HorizontalPodAutoscaler with all its metrics, and its status if it has one. The error lists
+// everything that the API server would reject.
+func ResolveHPA(h *autoscalingv2.HorizontalPodAutoscaler) (Resolved, error) {
+	s := Resolved{Input: explain.Input{
+		HPA:    h.Namespace + "/" + h.Name,
+		Target: h.Spec.ScaleTargetRef.Kind + "/" + h.Spec.ScaleTargetRef.Name,
+		Spec:   hpa.Spec{Min: 1, Max: h.Spec.MaxReplicas, Cluster: hpa.DefaultCluster()},
+	}}
+	if h.Spec.MinReplicas != nil {
+		s.Spec.Min = *h.Spec.MinReplicas
+	}
+	s.Spec.Cluster.ScaleToZero = s.Spec.Min == 0
+	var problems []error
+	var err error
+	if s.Spec.Behavior, err = readBehavior(h.Spec.Behavior); err != nil {
+		problems = append(problems, fmt.Errorf("behavior: %w", err))
+	}
+	for i := range h.Spec.Metrics {
+		if err := s.addMetric(&h.Spec.Metrics[i], metricStatus(h, i)); err != nil {
+			problems = append(problems, fmt.Errorf("metrics[%d]: %w", i, err))
+		}
+	}
+	if len(h.Spec.Metrics) == 0 {
+		// The API server's default.
+		s.Uncomputed = []explain.UncomputedMetric{{Type: "Resource", Name: "cpu", Target: "80% of the request"}}
+	}
+	s.readStatus(h)
+	return s, errors.Join(problems...)
+}
+
+// metricStatus returns the status of a metric, empty where there is none. The controller keeps the order of the spec.
+func metricStatus(h *autoscalingv2.HorizontalPodAutoscaler, i int) *autoscalingv2.MetricStatus {
+	if i < len(h.Status.CurrentMetrics) && h.Status.CurrentMetrics[i].Type == h.Spec.Metrics[i].Type {
+		return &h.Status.CurrentMetrics[i]
+	}
+	return &autoscalingv2.MetricStatus{}
+}
+
+// addMetric reads one metric with its status.
+func (s *Resolved) addMetric(m *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) error {
+	switch {
+	case m.Type == autoscalingv2.ExternalMetricSourceType && m.External != nil:
+		var current *autoscalingv2.MetricValueStatus
+		if status.External != nil {
+			current = &status.External.Current
+		}
+		return s.addServed(m, hpa.External, &m.External.Metric, &m.External.Target, current)
+	case m.Type == autoscalingv2.ObjectMetricSourceType && m.Object != nil:
+		var current *autoscalingv2.MetricValueStatus
+		if status.Object != nil {
+			current = &status.Object.Current
+		}
+		return s.addServed(m, hpa.Object, &m.Object.Metric, &m.Object.Target, current)
+	}
+	f, err := foreignMetric(m, status)
+	s.Uncomputed = append(s.Uncomputed, f)
+	return err
+}
+
+// addServed reads a metric that an adapter serves (External or Object).
+func (s *Resolved) addServed(m *autoscalingv2.MetricSpec, source hpa.Source, id *autoscalingv2.MetricIdentifier,
+	of *autoscalingv2.MetricTarget, current *autoscalingv2.MetricValueStatus,
+) error {
+	read := hpa.Metric{Name: id.Name, Source: source, Type: hpa.TargetType(of.Type)}
+	value, now := of.AverageValue, (*resource.Quantity)(nil)
+	if current != nil {
+		now = current.AverageValue
+	}
+	switch {
+	case read.Type == hpa.Value:
+		value = of.Value
+		if current != nil {
+			now = current.Value
+		}
+	case read.Type != hpa.AverageValue:
+		return fmt.Errorf("a target of type %.64q: write type: AverageValue", of.Type)
+	}
+	milli, problem := parseAverageValue(value)
+	if problem != "" && read.Type == hpa.Value {
+		problem = strings.Replace(problem, "averageValue", "value", 1)
+	}
+	if problem != "" {
+		return fmt.Errorf("%s: %s", id.Name, problem)
+	}
+	read.Target = milli
+	from := Source{Metric: m}
+	if named, found := forecastMetric(m); found {
+		from.Forecast, from.Certain = named.forecast, source == hpa.Object
+	}
+	if s.Live == nil {
+		s.Live = &explain.Live{}
+	}
+	s.Spec.Metrics = append(s.Spec.Metrics, read)
+	s.Metrics = append(s.Metrics, explain.Metric{})
+	s.Sources = append(s.Sources, from)
+	s.Live.Readings = append(s.Live.Readings, statusValue(now))
+	return nil
+}
+
+// statusValue returns a value of the status in thousandths; nil where there is none.
+func statusValue(q *resource.Quantity) *int64 {
+	if q == nil || q.AsApproximateFloat64() >= maxValue || q.AsApproximateFloat64() <= -maxValue {
+		return nil
+	}
+	milli := q.MilliValue()
+	return &milli
+}
+
+// readStatus reads the status. An HPA that no controller has processed yet has none.
+func (s *Resolved) readStatus(h *autoscalingv2.HorizontalPodAutoscaler) {
+	readings := []*int64(nil)
+	if s.Live != nil {
+		readings = s.Live.Readings
+	}
+	s.Live = nil
+	if len(h.Status.Conditions) == 0 && h.Status.ObservedGeneration == nil {
+		return
+	}
+	s.Live = &explain.Live{
+		Desired: h.Status.DesiredReplicas, Current: h.Status.CurrentReplicas, Readings: readings,
+		Outdated: h.Status.ObservedGeneration != nil && *h.Status.ObservedGeneration < h.Generation,
+	}
+	if h.Status.LastScaleTime != nil {
+		s.Live.LastScale = h.Status.LastScaleTime.Time
+	}
+	for _, c := range h.Status.Conditions {
+		s.Live.Conditions = append(s.Live.Conditions, explain.Condition{
+			Type: string(c.Type), True: c.Status == "True", Reason: c.Reason, Message: c.Message,
+		})
+	}
+}
+
+// foreignMetric returns a metric that is not served by an adapter: its target and status in words.
+func foreignMetric(m *autoscalingv2.MetricSpec, status *autoscalingv2.MetricStatus) (explain.UncomputedMetric, error) {
+	f := explain.UncomputedMetric{Type: string(m.Type)}
+	var of *autoscalingv2.MetricTarget
+	var current *autoscalingv2.MetricValueStatus
+	switch {
+	case m.Resource != nil:
+		f.Name, of = string(m.Resource.Name), &m.Resource.Target
+		if status.Resource != nil {
+			current = &status.Resource.Current
+		}
+	case m.ContainerResource != nil:
+		f.Name, of = string(m.ContainerResource.Name)+" of "+m.ContainerResource.Container, &m.ContainerResource.Target
+		if status.ContainerResource != nil {
+			current = &status.ContainerResource.Current
+		}
+	case m.Pods != nil:
+		f.Name, of = m.Pods.Metric.Name, &m.Pods.Target
+		if status.Pods != nil {
+			current = &status.Pods.Current
+		}
+	default:
+		return f, fmt.Errorf("it has no field for its type %.64q", m.Type)
+	}
+	f.Target = formatValue(&autoscalingv2.MetricValueStatus{
+		Value: of.Value, AverageValue: of.AverageValue, AverageUtilization: of.AverageUtilization,
+	})
+	if current != nil {
+		f.Current = formatValue(current)
+	}
+	return f, nil
+}
+
+// formatValue returns a value in the form that is given.
+func formatValue(v *autoscalingv2.MetricValueStatus) string {
+	switch {
+	case v.AverageUtilization != nil:
+		return fmt.Sprintf("%d%% of the request", *v.AverageUtilization)
+	case v.AverageValue != nil:
+		return v.AverageValue.String() + " a pod"
+	case v.Value != nil:
+		return v.Value.String()
+	}
+	return ""
+}

@@ -1,0 +1,178 @@
+package autoscaler_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
+)
+
+const liveHPA = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+` + hpaHeader + `  minReplicas: 0
+  metrics:
+    - {type: External, external: {metric: {name: llama-inflight}, target: {type: AverageValue, averageValue: "64"}}}
+    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
+    - {type: Object, object: {describedObject: {apiVersion: v1, kind: Service, name: llama},
+        metric: {name: queue}, target: {type: Value, value: "30"}}}
+    - {type: Pods, pods: {metric: {name: load}, target: {type: AverageValue, averageValue: 500m}}}
+    - {type: ContainerResource, containerResource: {name: memory, container: server,
+        target: {type: AverageValue, averageValue: 8Gi}}}
+  behavior: {scaleDown: {stabilizationWindowSeconds: 0}}
+status:
+  currentReplicas: 3
+  desiredReplicas: 4
+  lastScaleTime: "2026-11-20T12:00:00Z"
+  currentMetrics:
+    - {type: External, external: {metric: {name: llama-inflight}, current: {averageValue: 62500m}}}
+    - {type: Resource, resource: {name: cpu, current: {averageUtilization: 75, averageValue: 3}}}
+    - {type: Object, object: {describedObject: {kind: Service, name: llama}, metric: {name: queue}, current: {value: 7}}}
+    - {type: ""}
+  conditions:
+    - {type: ScalingActive, status: "False", reason: FailedGetExternalMetric, message: gone}
+`
+
+func TestSituate(t *testing.T) {
+	s, err := autoscaler.ResolveFile("x.yaml", []byte(liveHPA), "llama")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, third := int64(62_500), int64(7_000)
+	behavior := &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: hpa.DefaultScaleDown()}
+	behavior.Down.Stabilization = 0
+	cluster := hpa.DefaultCluster()
+	cluster.ScaleToZero = true
+	want := explain.Input{
+		HPA: "inference/llama", Target: "Deployment/llama",
+		Spec: hpa.Spec{
+			Min: 0, Max: 20, Behavior: behavior, Cluster: cluster,
+			Metrics: []hpa.Metric{
+				{Name: "llama-inflight", Source: hpa.External, Type: hpa.AverageValue, Target: 64_000},
+				{Name: "queue", Source: hpa.Object, Type: hpa.Value, Target: 30_000},
+			},
+		},
+		Metrics: make([]explain.Metric, 2),
+		Uncomputed: []explain.UncomputedMetric{
+			{Type: "Resource", Name: "cpu", Target: "80% of the request", Current: "75% of the request"},
+			{Type: "Pods", Name: "load", Target: "500m a pod"},
+			{Type: "ContainerResource", Name: "memory of server", Target: "8Gi a pod"},
+		},
+		Live: &explain.Live{
+			Desired: 4, Current: 3, LastScale: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+			Readings: []*int64{&first, &third},
+			Conditions: []explain.Condition{
+				{Type: "ScalingActive", Reason: "FailedGetExternalMetric", Message: "gone"},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, s.Input); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if s.Sources[0].Forecast != "llama-inflight" || s.Sources[1].Forecast != "" {
+		t.Errorf("Forecasts %q and %q", s.Sources[0].Forecast, s.Sources[1].Forecast)
+	}
+}
+
+// An HPA without metrics has the CPU, as the API server fills in.
+func TestSituateDefaults(t *testing.T) {
+	text := "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n" + hpaHeader
+	s, err := autoscaler.ResolveFile("x.yaml", []byte(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Uncomputed) != 1 || s.Uncomputed[0].Name != "cpu" || s.Live != nil || s.Spec.Min != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Of a ScaledObject it is what KEDA's HPA has: a trigger that names no total says why it is not computed.
+func TestSituateScaledObject(t *testing.T) {
+	s, err := autoscaler.ResolveFile("x.yaml", []byte(`apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: llama}
+spec:
+  scaleTargetRef: {name: llama}
+  minReplicaCount: 2
+  maxReplicaCount: 7
+  triggers:
+    - {type: cron, metadata: {timezone: UTC}}
+    - {type: external-push, metadata: {forecast: llama-inflight, target: "64"}}
+    - {type: prometheus, name: load, metadata: {threshold: "5"}}
+`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.HPA != "default/llama" || s.Target != "Deployment/llama" || s.Spec.Min != 2 || s.Spec.Max != 7 {
+		t.Errorf("%+v", s.Input)
+	}
+	if len(s.Spec.Metrics) != 2 || s.Spec.Metrics[0].Target != 64_000 || s.Spec.Metrics[1].Target != 5_000 {
+		t.Errorf("metrics: %+v", s.Spec.Metrics)
+	}
+	if s.Sources[0].Forecast != "llama-inflight" || s.Sources[1].Forecast != "" {
+		t.Errorf("sources: %+v", s.Sources)
+	}
+	if len(s.Uncomputed) != 1 || !strings.Contains(s.Uncomputed[0].Why, "cron") {
+		t.Errorf("foreign: %+v", s.Uncomputed)
+	}
+}
+
+func TestSituateProblems(t *testing.T) {
+	metrics := func(text string) string {
+		return "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n" + hpaHeader + "  metrics: [" + text + "]\n"
+	}
+	for _, c := range []struct{ name, text, want string }{
+		{
+			"nothing to compare with",
+			metrics("{type: External, external: {metric: {name: x}, target: {type: AverageValue}}}"),
+			"metrics[0]: x: its averageValue is not above 0",
+		},
+		{
+			"a type that has no meaning there",
+			metrics("{type: External, external: {metric: {name: x}, target: {type: Utilization}}}"),
+			`metrics[0]: a target of type "Utilization"`,
+		},
+		{
+			"nothing to multiply by",
+			metrics("{type: External, external: {metric: {name: x}, target: {type: Value}}}"), "x: its value is not above 0",
+		},
+		{"a type alone", metrics("{type: Pods}"), `metrics[0]: it has no field for its type "Pods"`},
+		{"nothing", "", "it is empty"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := autoscaler.ResolveFile("x.yaml", []byte(c.text), "")
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// FuzzSituateFile: whatever a file holds, there is an error or an HPA that can be explained, or whose spec says why not.
+func FuzzSituateFile(f *testing.F) {
+	f.Add(liveHPA)
+	f.Add(strings.Replace(liveHPA, `"64"`, "1e18", 1))
+	f.Add("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n" + external(of64, "  behavior: {}\n"))
+	f.Add("apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: x}\n" +
+		"spec: {triggers: [{type: external, metadata: {forecast: x, target: 1}}]}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := autoscaler.ResolveFile("x.yaml", []byte(text), "")
+		if err != nil {
+			return
+		}
+		if len(s.Metrics) != len(s.Spec.Metrics) || len(s.Sources) != len(s.Spec.Metrics) {
+			t.Fatalf("%d metrics, %d of the spec, %d sources", len(s.Metrics), len(s.Spec.Metrics), len(s.Sources))
+		}
+		s.Scale = explain.Scale{Replicas: 3, Existing: 3, Pods: 3, Ready: 2}
+		for i := range s.Metrics {
+			s.Metrics[i].Reading.Values = []int64{17_000}
+		}
+		if e, err := explain.Explain(&s.Input); err == nil && len(e.Sentences) == 0 {
+			t.Error("nothing is said")
+		}
+	})
+}

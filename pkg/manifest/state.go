@@ -1,0 +1,74 @@
+package manifest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// ClusterState is what the cluster knows of an object's workload when the object is resolved.
+type ClusterState struct {
+	LeadTime MeasuredLeadTime
+	// Autoscalers are the metrics of autoscalers that name the object; read only.
+	Autoscalers []autoscaler.Reference
+	// UnreadReason is why there may be more autoscalers; empty where all were read.
+	UnreadReason string
+}
+
+// Equal reports whether two states are equal. Their autoscalers are compared by identity of the list.
+func (s ClusterState) Equal(other ClusterState) bool {
+	n := len(s.Autoscalers)
+	return s.LeadTime == other.LeadTime && s.UnreadReason == other.UnreadReason && n == len(other.Autoscalers) &&
+		(n == 0 || &s.Autoscalers[0] == &other.Autoscalers[0])
+}
+
+// NoCluster is the state of an object in a folder: no pods and no autoscalers are known.
+func NoCluster() ClusterState {
+	return ClusterState{
+		LeadTime:     MeasuredLeadTime{Source: "pods are not watched without a cluster"},
+		UnreadReason: "autoscalers are not read without a cluster",
+	}
+}
+
+// MeasuredLeadTime is what was measured of the starts of an object's workload when the object is resolved.
+type MeasuredLeadTime struct {
+	// Lead is the lead time that mode Auto uses; 0 for the fallback.
+	Lead time.Duration
+	// Source is what was measured, or why nothing was, in words.
+	Source string
+	// Pool is the warm pool that the lead time depends on; empty where there is none.
+	Pool string
+}
+
+// resolve returns the lead time of mode Auto and its source, for a target that was read with its fallback. A
+// measurement must not make a valid object invalid, so it is clamped to what step and history allow.
+func (m MeasuredLeadTime) resolve(t *refresh.Target) (lead time.Duration, source string) {
+	if m.Lead == 0 {
+		return t.Lead, t.LeadSource + ": " + m.Source
+	}
+	rest := leadtime.Window(0)
+	least := max(time.Second, t.Step-rest)
+	most := min(MaxLead, MaxWindowSteps*t.Step-rest, t.History/2-rest)
+	lead = min(max(m.Lead, least), most)
+	if lead != m.Lead {
+		return lead, fmt.Sprintf("%s; %s is clamped to what a step of %s and a history of %s allow",
+			m.Source, formatDuration(m.Lead), formatDuration(t.Step), formatDuration(t.History))
+	}
+	return lead, m.Source
+}
+
+// Workload returns the workload of an object, and whether its starts are measured.
+func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured bool) {
+	spec := withDefaults(&object.Spec)
+	return workloadOf(object.Namespace, spec), spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
+}
+
+// workloadOf returns the workload of a spec with defaults.
+func workloadOf(namespace string, spec *v1alpha1.ForecastSpec) leadtime.Workload {
+	ref := spec.TargetRef
+	return leadtime.Workload{Namespace: namespace, APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}
+}

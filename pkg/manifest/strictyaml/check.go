@@ -1,0 +1,235 @@
+package strictyaml
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// maxNodes bounds the walk over a document: aliases can expand a small text into a huge one.
+const maxNodes = 20_000
+
+// Reading is the result of comparing a document with the type that it is decoded into.
+type Reading struct {
+	// Lines of the fields, by path: "spec.metrics[0].type".
+	Lines map[string]int
+	// Problems are in the order of the document; BadPaths are their paths.
+	Problems []Problem
+	BadPaths []string
+
+	file   string
+	offset int
+	nodes  int
+}
+
+// Check finds all fields that do not exist, fields given twice and values of the wrong kind, and removes them from
+// the document, so that the rest can be decoded. A field of type any accepts everything.
+func (d Document) Check(t reflect.Type) Reading {
+	r := Reading{Lines: map[string]int{}, file: d.File, offset: d.begins - 1}
+	r.check("", d.Root, t)
+	return r
+}
+
+func (r *Reading) line(n *yaml.Node) int { return r.offset + n.Line }
+
+func (r *Reading) add(n *yaml.Node, path, problem string) {
+	r.BadPaths = append(r.BadPaths, path)
+	if path == "" {
+		path = "the object"
+	}
+	r.Problems = append(r.Problems, Problem{File: r.file, Line: r.line(n), Text: clip(path) + ": " + problem})
+}
+
+// LineOf returns the line of a field or, where it is absent, of the nearest field around it; 0 where none is known.
+func (r *Reading) LineOf(path string) int {
+	for path != "" {
+		if line, ok := r.Lines[path]; ok {
+			return line
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+	return 0
+}
+
+// FollowsFromProblem reports whether a problem at a path follows from one that was found already.
+func (r *Reading) FollowsFromProblem(path string) bool {
+	return slices.ContainsFunc(r.BadPaths, func(bad string) bool { return isWithin(path, bad) || isWithin(bad, path) })
+}
+
+// isWithin reports whether a path is that of a field or of something in it.
+func isWithin(path, of string) bool {
+	rest, found := strings.CutPrefix(path, of)
+	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Errs returns the problems as errors.
+func (r *Reading) Errs() []error {
+	out := make([]error, len(r.Problems))
+	for i, p := range r.Problems {
+		out[i] = p.Err()
+	}
+	return out
+}
+
+// check compares a node with the type that it is decoded into. Null means absent, as in the Kubernetes API.
+func (r *Reading) check(path string, n *yaml.Node, t reflect.Type) {
+	r.nodes++
+	if r.nodes > maxNodes {
+		if r.nodes == maxNodes+1 {
+			r.add(n, path, fmt.Sprintf("more than %d values with aliases followed: write fewer", maxNodes))
+		}
+		return
+	}
+	r.Lines[path] = r.line(n)
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n.Tag == "!!null" {
+		return
+	}
+	switch {
+	case t == reflect.TypeFor[resource.Quantity]():
+		r.quantity(path, n)
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		r.scalar(path, n)
+	default:
+		r.checkKind(path, n, t)
+	}
+}
+
+// quantity rejects what is not a quantity, and what must not be parsed (see v1alpha1.BoundedQuantity).
+func (r *Reading) quantity(path string, n *yaml.Node) {
+	if !r.scalar(path, n) {
+		return
+	}
+	if v1alpha1.BoundedQuantity(n.Value) {
+		if _, err := resource.ParseQuantity(n.Value); err == nil {
+			return
+		}
+	}
+	r.add(n, path, fmt.Sprintf("%.64q is not a quantity, write for example 64, 0.5 or 4k", n.Value))
+	clearNode(n)
+}
+
+func (r *Reading) checkKind(path string, n *yaml.Node, t reflect.Type) {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		r.mapping(path, n, t)
+	case reflect.Slice:
+		r.sequence(path, n, t)
+	case reflect.String:
+		if r.scalar(path, n) && n.Tag != "!!str" {
+			r.add(n, path, fmt.Sprintf("is not text: put it in quotes, %.64q", n.Value))
+			clearNode(n)
+		}
+	case reflect.Int32, reflect.Int64:
+		if r.scalar(path, n) && n.Tag != "!!int" {
+			r.add(n, path, fmt.Sprintf("%.64q is not a whole number: write one, without quotes", n.Value))
+			clearNode(n)
+		}
+	default:
+		// Other kinds occur only inside of metadata; the decoder checks them.
+	}
+}
+
+func (r *Reading) scalar(path string, n *yaml.Node) bool {
+	if n.Kind == yaml.ScalarNode {
+		return true
+	}
+	r.add(n, path, "is a "+nodeKind(n)+": write a single value")
+	clearNode(n)
+	return false
+}
+
+func (r *Reading) sequence(path string, n *yaml.Node, t reflect.Type) {
+	if n.Kind != yaml.SequenceNode {
+		r.add(n, path, "is a "+nodeKind(n)+": write a list")
+		clearNode(n)
+		return
+	}
+	for i, item := range n.Content {
+		r.check(fmt.Sprintf("%s[%d]", path, i), item, t.Elem())
+	}
+}
+
+func (r *Reading) mapping(path string, n *yaml.Node, t reflect.Type) {
+	if n.Kind != yaml.MappingNode {
+		r.add(n, path, "is a "+nodeKind(n)+": write fields with values")
+		clearNode(n)
+		return
+	}
+	first, good := map[string]*yaml.Node{}, []*yaml.Node(nil)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		at := strings.TrimPrefix(path+"."+key.Value, ".")
+		before, again := first[key.Value]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Tag != "!!str":
+			r.add(key, at, "is not a field's name: names are text, without aliases and merges")
+			continue
+		case again:
+			r.add(key, at, fmt.Sprintf("is given twice, first in line %d: keep one", r.line(before)))
+			continue
+		}
+		first[key.Value] = key
+		known, ok := fieldType(t, key.Value)
+		if !ok {
+			r.add(key, at, "unknown field, known are "+strings.Join(slices.Sorted(maps.Keys(fieldsOf(t))), ", "))
+			continue
+		}
+		r.check(at, value, known)
+		good = append(good, key, value)
+	}
+	n.Content = good
+}
+
+// clearNode makes a value absent.
+func clearNode(n *yaml.Node) {
+	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Line: n.Line, Column: n.Column}
+}
+
+func nodeKind(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "set of fields"
+	case yaml.SequenceNode:
+		return "list"
+	default:
+		return "single value"
+	}
+}
+
+// fieldType returns the type of a struct's field or a map's values.
+func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
+	if t.Kind() == reflect.Map {
+		return t.Elem(), true
+	}
+	member, ok := fieldsOf(t)[name]
+	return member, ok
+}
+
+// fieldsOf returns the fields of a struct by their names in JSON, including those of inlined structs.
+func fieldsOf(t reflect.Type) map[string]reflect.Type {
+	out := map[string]reflect.Type{}
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && (name == "" || strings.Contains(options, "inline")):
+			maps.Copy(out, fieldsOf(f.Type))
+		case name != "" && name != "-":
+			out[name] = f.Type
+		}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+// Package strictyaml reads YAML and JSON strictly, for a Go type: every field that does not exist, is given twice or has
+// the wrong kind is a problem with its line. All problems are found at once.
+package strictyaml
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	utiljson "sigs.k8s.io/json"
+
+	"github.com/forewarm/forewarm/pkg/printable"
+)
+
+// The limits of a file.
+const (
+	// MaxFile bounds a file of objects, in bytes: a thousand Forecasts are about half of one.
+	MaxFile = 1 << 20
+	// MaxDocuments bounds the objects of a file.
+	MaxDocuments = 1_000
+	// MaxDocument bounds one object, in bytes: etcd's own limit is near it, a Forecast is a hundredth.
+	MaxDocument = 64 << 10
+)
+
+// Document is one of a file.
+type Document struct {
+	File string
+	// Line is where the document begins.
+	Line int
+	// Root is its content; nil where it cannot be read.
+	Root *yaml.Node
+	// Broken is why it cannot be read.
+	Broken *Problem
+
+	// begins is the first line of its text.
+	begins int
+}
+
+// Documents reads a file, YAML or JSON, with documents separated by ---. A broken document does not stop the others.
+// Documents without content are skipped.
+func Documents(file string, data []byte) []Document {
+	if len(data) > MaxFile {
+		return []Document{
+			brokenDocument(file, 0, fmt.Sprintf("%d bytes, more than %d: split the file", len(data), MaxFile)),
+		}
+	}
+	var documents []Document
+	for _, p := range splitDocuments(data) {
+		if len(documents) == MaxDocuments {
+			text := fmt.Sprintf("more than %d documents: split the file", MaxDocuments)
+			return append(documents, brokenDocument(file, p.line, text))
+		}
+		if d, empty := readPart(file, p); !empty {
+			documents = append(documents, d)
+		}
+	}
+	return documents
+}
+
+func brokenDocument(file string, line int, text string) Document {
+	return Document{File: file, Line: line, Broken: &Problem{File: file, Line: line, Text: text}}
+}
+
+// part is the text of a document and its first line.
+type part struct {
+	line int
+	text []byte
+}
+
+// splitDocuments cuts a file where YAML ends a document: at a line that begins with --- or ... in the first column,
+// even inside of a block of text. What follows --- on its line belongs to the document.
+func splitDocuments(data []byte) []part {
+	var parts []part
+	begin := part{line: 1}
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		opens, closes := isMarker(line, "---"), isMarker(line, "...")
+		if opens || closes {
+			parts = append(parts, begin)
+			begin = part{line: number}
+		}
+		switch {
+		case opens:
+			line = append([]byte("   "), line[3:]...)
+		case closes:
+			line = []byte("\n")
+		}
+		begin.text = append(begin.text, line...)
+	}
+	return append(parts, begin)
+}
+
+func isMarker(line []byte, marker string) bool {
+	rest, found := bytes.CutPrefix(line, []byte(marker))
+	return found && (len(rest) == 0 || bytes.ContainsRune([]byte(" \t\r\n"), rune(rest[0])))
+}
+
+// readPart reads one part. empty reports that it has only comments.
+func readPart(file string, p part) (d Document, empty bool) {
+	if len(p.text) > MaxDocument {
+		return brokenDocument(file, p.line,
+			fmt.Sprintf("a document of %d bytes, more than %d", len(p.text), MaxDocument)), false
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal(directives.ReplaceAll(p.text, nil), &root); err != nil {
+		line, text := syntaxError(err)
+		return brokenDocument(file, p.line+line-1, text), false
+	}
+	if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
+		return Document{}, true
+	}
+	content := root.Content[0]
+	return Document{File: file, Line: p.line - 1 + content.Line, Root: content, begins: p.line}, false
+}
+
+// directives of YAML, such as %YAML 1.2, are ignored.
+var directives = regexp.MustCompile(`(?m)^%[^\n]*$`)
+
+// yamlLine matches the beginning of the parser's messages.
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// syntaxError returns the line, from 1, and the text of the parser's error.
+func syntaxError(err error) (line int, text string) {
+	line = 1
+	if m := yamlLine.FindStringSubmatch(err.Error()); len(m) > 1 && m[1] != "" {
+		line, _ = strconv.Atoi(m[1]) //nolint:errcheck // The pattern admits digits only.
+	}
+	return max(line, 1), "is not YAML: " + clip(yamlLine.ReplaceAllString(err.Error(), ""))
+}
+
+// clip cuts a text that may repeat a long name from the file.
+func clip(text string) string {
+	const longest = 200
+	return printable.Clip(text, longest)
+}
+
+// Decode decodes a document into an object. Call Check before: it removes quantities that must not be parsed.
+func (d Document) Decode(object any) error {
+	var plain any
+	if err := d.Root.Decode(&plain); err != nil {
+		return fmt.Errorf("read YAML: %w", err)
+	}
+	data, err := json.Marshal(plain)
+	if err != nil {
+		return fmt.Errorf("read YAML as JSON: %w", err)
+	}
+	// Names are case-sensitive, as in the API server. encoding/json would accept "Spec" for "spec".
+	if err := utiljson.UnmarshalCaseSensitivePreserveInts(data, object); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// Err returns a problem of the document as a whole.
+func (d Document) Err(text string) error {
+	return Problem{File: d.File, Line: d.Line, Text: text}.Err()
+}
+
+// IsObject reports whether a document is a set of fields, not a list or a single value.
+func (d Document) IsObject() bool { return d.Root.Kind == yaml.MappingNode }
+
+// Text returns the text at a path of fields; empty where there is none.
+func (d Document) Text(path ...string) string {
+	n := d.Root
+	for _, key := range path {
+		n = childNode(n, key)
+	}
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+		return ""
+	}
+	return n.Value
+}
+
+func childNode(n *yaml.Node, key string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package explain
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// Input is what is known of an HPA at one moment.
+type Input struct {
+	// HPA is its namespace and name: "inference/llama".
+	HPA string
+	// Target is what it scales: "Deployment/llama".
+	Target string
+	// Now is the time of the readings.
+	Now time.Time
+	// Spec with the metrics that can be computed, External and Object. It may have none where Foreign has some.
+	Spec hpa.Spec
+	// Metrics is what is known of each metric of the Spec, in its order.
+	Metrics []Metric
+	// Uncomputed are the metrics that are not computed: most read single pods.
+	Uncomputed []UncomputedMetric
+	Scale      Scale
+	// Lead is the time from "more replicas" to "ready"; 0 if it is known only from Forecasts, or not at all.
+	Lead time.Duration
+	// Live is the HPA's status; nil without one, as in a file.
+	Live *Live
+	// Owner is KEDA's ScaledObject that the HPA is made from, empty where there is none.
+	Owner string
+	// Unknown lists what could not be read, and what is used instead.
+	Unknown []string
+	// OtherAutoscalers are other autoscalers of the same target: "HorizontalPodAutoscaler/other".
+	OtherAutoscalers []string
+}
+
+// Scale is the target's scale sub-resource and its pods.
+type Scale struct {
+	// Replicas that were asked for last, Existing that are there.
+	Replicas, Existing int32
+	// Pods under the target's selector and those that are ready; only Value targets look at them.
+	Pods, Ready int32
+}
+
+// Metric is what is known of one metric beside its target.
+type Metric struct {
+	Reading hpa.Reading
+	// From is the source of the reading: "external.metrics.k8s.io", "the HPA's status".
+	From string
+	// Forecast behind it; nil where it names none.
+	Forecast *Forecast
+}
+
+// UncomputedMetric is a metric that is not computed, as the HPA's status has it.
+type UncomputedMetric struct {
+	// Type of the metric: Resource, ContainerResource, Pods, "cron trigger".
+	Type string
+	// Name of the resource or the metric, Target in words ("80% of the request"), Current likewise; empty where unknown.
+	Name, Target, Current string
+	// Why it is not computed; empty where it reads single pods.
+	Why string
+}
+
+// Forecast is the outlook of a metric's Forecast. A number that is not known is NaN.
+type Forecast struct {
+	// Name without the namespace, which is the HPA's own.
+	Name string
+	// Missing is the reason why there is no outlook; all that follows is then empty.
+	Missing string
+	State   snapshot.State
+	// ReadyMessage is the message of the condition Ready, which explains the State.
+	ReadyMessage string
+	Unit         string
+	// Observed is the demand now, Served the value with the Forecast's own settings.
+	Observed, Served float64
+	// Peak is the highest of the path ahead, Highest that of the demand of the last day.
+	Peak, Highest float64
+	// Steepest is the largest rise of the last day within the lead time.
+	Steepest Rise
+	// Goal is the setting of the value: "late 1%". Selector has the HPA's own keys, such as "horizon=10m".
+	Goal, Selector string
+	// Lead time, LeadSource where that is known from, Window that the value looks ahead.
+	Lead, Window time.Duration
+	LeadSource   string
+	// LeadPool is the warm pool that makes the lead time hold; empty where none does.
+	LeadPool string
+	// Cover is the warm pool that the lead time rests on; nil without one.
+	Cover *Cover
+	// Reason of the value in a sentence.
+	Reason string
+	// Shadow is true if the value does not look ahead: it is the observed demand (serve: Shadow).
+	Shadow bool
+	// Saturated is why the demand is censored, AtMaxReplicas why maxReplicas prevents the objective; empty otherwise.
+	Saturated, AtMaxReplicas string
+}
+
+// Rise of a demand; of NaN where there is none.
+type Rise struct{ From, To float64 }
+
+// Live is the status of an HPA.
+type Live struct {
+	// Desired and Current replicas at the newest sync.
+	Desired, Current int32
+	// LastScale is the time of the last change; zero where there was none.
+	LastScale time.Time
+	// Outdated is true if the status is of an older spec.
+	Outdated bool
+	// Conditions by their type.
+	Conditions []Condition
+	// Readings of the metrics of the Spec, in its order, in milli-units: the metric over the replicas with an AverageValue
+	// target, else the metric. Nil where the status has none.
+	Readings []*int64
+}
+
+// Condition of an HPA.
+type Condition struct {
+	Type    string
+	True    bool
+	Reason  string
+	Message string
+}
+
+func (l *Live) condition(kind string) (Condition, bool) {
+	if l == nil {
+		return Condition{}, false
+	}
+	for _, c := range l.Conditions {
+		if c.Type == kind {
+			return c, true
+		}
+	}
+	return Condition{}, false
+}
+
+// validate returns everything that is wrong with a Situation.
+func (s *Input) validate() error {
+	var problems []error
+	if len(s.Metrics) != len(s.Spec.Metrics) {
+		problems = append(problems, fmt.Errorf("%d readings for %d metrics", len(s.Metrics), len(s.Spec.Metrics)))
+	}
+	if s.Live != nil && len(s.Live.Readings) > len(s.Spec.Metrics) {
+		problems = append(problems, fmt.Errorf(
+			"%d readings in the status for %d metrics", len(s.Live.Readings), len(s.Spec.Metrics)))
+	}
+	if min(s.Scale.Replicas, s.Scale.Existing, s.Scale.Pods, s.Scale.Ready) < 0 {
+		problems = append(problems, fmt.Errorf("%+v: replicas below 0", s.Scale))
+	}
+	if len(s.Spec.Metrics) > 0 || len(s.Uncomputed) == 0 {
+		problems = append(problems, s.Spec.Validate())
+	}
+	return errors.Join(problems...)
+}
+
+// observed is what the controller reads at a sync.
+func (s *Input) observed() hpa.Observed {
+	o := hpa.Observed{
+		Replicas: s.Scale.Replicas, Existing: s.Scale.Existing, Pods: s.Scale.Pods, Ready: s.Scale.Ready,
+	}
+	for i := range s.Metrics {
+		o.Readings = append(o.Readings, s.Metrics[i].Reading)
+	}
+	return o
+}
+
+// lead is the longest lead time that is known; 0 where none is.
+func (s *Input) lead() time.Duration {
+	lead := s.Lead
+	for i := range s.Metrics {
+		if f := s.Metrics[i].Forecast; f != nil {
+			lead = max(lead, f.Lead)
+		}
+	}
+	return lead
+}

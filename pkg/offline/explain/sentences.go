@@ -1,0 +1,199 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// proposal explains how one metric becomes a number of replicas.
+func (t *explainer) proposal(i int, p *hpa.Proposal) string {
+	m := &t.s.Spec.Metrics[i]
+	if p.Err != nil {
+		return fmt.Sprintf("%s (%s) cannot be read: %s.", m.Name, m.Source, p.Err)
+	}
+	text := fmt.Sprintf("%s (%s%s) is %s.", m.Name, m.Source, prefixed(", from ",
+		t.s.Metrics[i].From), formatMilli(p.Total))
+	if m.Type == hpa.Value {
+		return text + " " + t.byValue(m, p)
+	}
+	return text + " " + t.byAverage(m, p)
+}
+
+// prefixed adds a prefix to a text that is not empty.
+func prefixed(lead, text string) string {
+	if text == "" {
+		return ""
+	}
+	return lead + text
+}
+
+// byAverage: 173 over 10 a replica is 17.3, so 18 replicas.
+func (t *explainer) byAverage(m *hpa.Metric, p *hpa.Proposal) string {
+	whole := float64(p.Total) / float64(m.Target)
+	if !p.WithinTolerance {
+		return fmt.Sprintf("At %s a replica, that is %s / %s = %s%s: it asks for %s.",
+			formatMilli(m.Target), formatMilli(p.Total),
+			formatMilli(m.Target), formatNumber(whole), roundingText(whole), replicas(p.Replicas))
+	}
+	text := fmt.Sprintf("Over %s of %s each, that is a ratio of %s, within the tolerance (%s): nothing changes",
+		replicas(t.s.Scale.Existing), formatMilli(m.Target), formatNumber(p.Ratio), t.tolerance())
+	if exact := ceilReplicas(whole); exact != p.Replicas {
+		return fmt.Sprintf("%s. Without the tolerance, %s / %s = %s would be rounded up to %d.",
+			text, formatMilli(p.Total), formatMilli(m.Target), formatNumber(whole), exact)
+	}
+	return text + "."
+}
+
+// roundingText mentions rounding where there is any.
+func roundingText(whole float64) string {
+	if whole == math.Trunc(whole) {
+		return ""
+	}
+	return ", rounded up"
+}
+
+// byValue: twice the target times 3 ready pods are 6 replicas.
+func (t *explainer) byValue(m *hpa.Metric, p *hpa.Proposal) string {
+	text := fmt.Sprintf("Against a target of type Value, %s, that is a ratio of %s",
+		formatMilli(m.Target), formatNumber(p.Ratio))
+	switch {
+	case t.s.Scale.Replicas == 0:
+		return fmt.Sprintf("%s: from 0 it asks for %s.", text, replicas(p.Replicas))
+	case p.WithinTolerance:
+		return fmt.Sprintf("%s, within the tolerance (%s): nothing changes.", text, t.tolerance())
+	}
+	return fmt.Sprintf("%s, times %s that are ready: it asks for %s.",
+		text, replicas(t.s.Scale.Ready), replicas(p.Replicas))
+}
+
+// tolerance is the range of a ratio in which nothing changes.
+func (t *explainer) tolerance() string {
+	up, down := t.s.Spec.Tolerances()
+	return fmt.Sprintf("%s to %s", formatNumber(1-down), formatNumber(1+up))
+}
+
+// decision explains what becomes of the highest proposal.
+func (t *explainer) decision() {
+	if t.out.Err != nil {
+		t.say("Not all metrics can be read: the HPA scales up by the others, and would not scale down.")
+	}
+	t.stabilization()
+	t.limits()
+}
+
+// stabilization explains how earlier recommendations hold the scale.
+func (t *explainer) stabilization() {
+	up := time.Duration(0)
+	if t.s.Spec.Behavior != nil {
+		up = t.s.Spec.Behavior.Up.Stabilization
+	}
+	switch {
+	case t.out.Able == hpa.ScaleDownStabilized:
+		t.say(
+			"A scale-down waits: the highest recommendation of the last %s counts (%s), which is at least %d. %s",
+			humanize.Span(
+				t.s.Spec.DownStabilization(),
+			),
+			t.windowSource(),
+			t.out.Stabilized,
+			t.describeHeld(t.s.Spec.DownStabilization()),
+		)
+	case t.out.Able == hpa.ScaleUpStabilized:
+		t.say("A scale-up waits: the lowest recommendation of the last %s counts (behavior.scaleUp."+
+			"stabilizationWindowSeconds), which is at most %d. %s", humanize.Span(up), t.out.Stabilized, t.describeHeld(up))
+	case t.out.Proposed < t.s.Scale.Replicas:
+		t.say("A scale-down does not wait: %s is 0.", t.windowSource())
+	}
+}
+
+// describeHeld is what is known of a hold: an HPA's condition names it, but not since when.
+func (t *explainer) describeHeld(window time.Duration) string {
+	if able, there := t.s.Live.condition("AbleToScale"); there && able.Reason == string(t.out.Able) {
+		return fmt.Sprintf(
+			"Its condition %s confirms it. Only the controller knows since when: it ends within %s if the "+
+				"readings stay the same.",
+			able.Reason,
+			humanize.Span(window),
+		)
+	}
+	return "Only the controller knows the recommendations of that time: the present number is assumed."
+}
+
+// windowSource names what the scale-down stabilization is by.
+func (t *explainer) windowSource() string {
+	if b := t.s.Spec.Behavior; b != nil && b.Down.Stabilization >= 0 {
+		return "behavior.scaleDown.stabilizationWindowSeconds"
+	}
+	return "the controller-manager's flag, assumed to be the default"
+}
+
+// limits explains what policies, maxReplicas and minReplicas allow.
+func (t *explainer) limits() {
+	switch t.out.Limited {
+	case hpa.TooManyReplicas:
+		t.say("maxReplicas allows %d of %d.", t.out.Replicas, t.out.Stabilized)
+	case hpa.TooFewReplicas:
+		t.say("minReplicas requires %d, not %d.", t.out.Replicas, t.out.Stabilized)
+	case hpa.ScaleUpLimit:
+		t.say("One sync allows at most %d of %d: %s.", t.out.Replicas, t.out.Stabilized, t.upRule())
+		if t.out.Stabilized > t.s.Spec.Max {
+			t.say("In the end maxReplicas allows %d of %d.", t.s.Spec.Max, t.out.Stabilized)
+		}
+	case hpa.ScaleDownLimit:
+		t.say("One sync allows no fewer than %d, not %d: %s.",
+			t.out.Replicas, t.out.Stabilized, formatPolicies(&t.s.Spec.Behavior.Down))
+	default:
+		return
+	}
+	t.recentChange()
+}
+
+// upRule is the limit of a scale-up.
+func (t *explainer) upRule() string {
+	if t.s.Spec.Behavior == nil {
+		return "without a behavior a sync at most doubles, or goes to 4"
+	}
+	return formatPolicies(&t.s.Spec.Behavior.Up)
+}
+
+// recentChange mentions an earlier change that counts against the policies.
+func (t *explainer) recentChange() {
+	b, live := t.s.Spec.Behavior, t.s.Live
+	if b == nil || live == nil || live.LastScale.IsZero() {
+		return
+	}
+	ago := t.s.Now.Sub(live.LastScale)
+	if within := max(b.Up.LongestPeriod(), b.Down.LongestPeriod()); ago >= 0 && ago < within {
+		t.say("The last change, %s ago, still counts in the policies' %s. Only the controller knows earlier ones.",
+			humanize.Span(ago), humanize.Span(within))
+	}
+}
+
+// sentence describes the Forecast behind a metric.
+func (f *Forecast) sentence() string {
+	if f.Missing != "" {
+		return fmt.Sprintf("Its Forecast cannot be read: %s.", f.Missing)
+	}
+	text := fmt.Sprintf("It comes from Forecast %s (%s): ", f.Name, f.State)
+	if !f.State.Serves() {
+		return text + "it serves nothing: " + f.Reason + "."
+	}
+	text += fmt.Sprintf("%s observed, %s served", withUnit(f.Observed, f.Unit), withUnit(f.Served, f.Unit))
+	if !f.Shadow {
+		text += fmt.Sprintf(" for the next %s (lead time %s%s)", humanize.Span(f.Window), humanize.Span(f.Lead),
+			prefixed(": ", f.LeadSource))
+	}
+	if f.Goal != "" {
+		text += ", goal: " + f.Goal
+	}
+	if f.Selector != "" {
+		text += "; the HPA selects " + f.Selector + ", which may be another value"
+	}
+	return text + "; " + f.Reason + "."
+}

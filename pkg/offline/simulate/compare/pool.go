@@ -1,0 +1,149 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
+)
+
+// Pool is a warm pool, and what a replica takes of it.
+type Pool struct {
+	// Name of it, and where from, in words; Member is the Forecast that the history is taken to be of.
+	Name, Member string
+	// Members of it: those whose history is not known are taken to be like the one that is, days apart.
+	Members int
+	// Spec is what its user asks for; the lead times are the Config's.
+	Spec warmpool.Pool
+	// Chunks of a replica.
+	Chunks float64
+}
+
+// Holding is how the capacity held ahead is chosen.
+type Holding string
+
+// The holdings of trials.
+const (
+	// HoldNothing: a replica that finds no place waits for a node.
+	HoldNothing Holding = "none"
+	// HoldPlanned: a warm pool, by its plan.
+	HoldPlanned Holding = "pool"
+	// HoldFixed: a number of chunks at all times.
+	HoldFixed Holding = "fixed"
+)
+
+// PoolResult compares a warm pool with none.
+type PoolResult struct {
+	Pool Pool
+	// Members that were played: alike, days apart. All figures are of all of them.
+	Members int
+	// Trials are without a pool, with it under several budgets, and with a fixed number of chunks; those that could not be
+	// played are left out.
+	Trials []Trial
+	// Verdict is the result in words, with its numbers; Notes are its caveats.
+	Verdict string
+	Notes   []string
+}
+
+// Trial is the result of one way to hold capacity.
+type Trial struct {
+	// Policy that scales, one of the names above, with a Target in the metric's unit.
+	Policy string
+	Target float64
+	Holding
+	// Budget of a pool in idle GPU-hours a day, 0 for none; OwnBudget is true for the pool's own. FixedChunks are the
+	// chunks of HoldFixed.
+	Budget      float64
+	OwnBudget   bool
+	FixedChunks int
+	// Hindsight is true if Target, FixedChunks or both were chosen afterwards as the best.
+	Hindsight      bool
+	MeetsObjective bool
+	Report         simulate.Report
+	// Pool is how often the pool covered what may be wanted, or fell back.
+	Pool pool.Tally
+	// Timeline is set only for the pool with its own budget.
+	Timeline []Slot
+}
+
+// IdlePerDay is what stood idle a day, in replica-hours.
+func (t *Trial) IdlePerDay() float64 {
+	if t.Report.Duration <= 0 {
+		return 0
+	}
+	return t.Report.IdleReplicaHours / (t.Report.Duration.Hours() / day.Hours())
+}
+
+// placesOfNode is how many replicas a node has room for: a chunk's worth, one at least.
+func (p *Pool) placesOfNode() int {
+	if p == nil {
+		return 1
+	}
+	return max(1, p.places(1))
+}
+
+// places of a number of chunks.
+func (p *Pool) places(chunks int) int { return int(float64(chunks)/p.Chunks + roundingError) }
+
+// roundingError makes up for the last bit of a quotient.
+const roundingError = 1e-9
+
+// poolWithBudget is the pool with a budget, and the lead times that are planned with.
+func (c *Config) poolWithBudget(budget float64) warmpool.Pool {
+	out := c.Pool.Spec
+	out.Budget, out.Pod, out.Node = budget, c.Lead.planned(), c.Node.planned()
+	return out
+}
+
+// poolProblems returns every problem with the nodes and the pool.
+func (c *Config) poolProblems() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.Node != nil {
+		if err := c.Node.validate(); err != nil {
+			wrong("nodes: %w", err)
+		}
+	}
+	if c.Pool == nil {
+		return errors.Join(problems...)
+	}
+	p := c.Pool
+	if c.Node == nil {
+		wrong("a warm pool without the lead time of a node, want one: what the pool saves is the wait for nodes")
+	}
+	if !(p.Chunks > 0) || math.IsInf(p.Chunks, 0) || !(p.Spec.GPUs > 0) || math.IsInf(p.Spec.GPUs, 0) {
+		wrong("replicas of %v chunks of %v GPUs, want more than 0 of both", p.Chunks, p.Spec.GPUs)
+	} else if of := p.Chunks * p.Spec.GPUs; math.Abs(of-c.GPUs) > 1e-6*c.GPUs {
+		wrong("a replica of %v GPUs, and of %v chunks of %v GPUs each: want the same", c.GPUs, p.Chunks, p.Spec.GPUs)
+	}
+	if p.Spec.Max < 1 || p.Spec.Min < 0 || p.Spec.Min > p.Spec.Max {
+		wrong("a pool of %d to %d chunks, want at least 0 to 1", p.Spec.Min, p.Spec.Max)
+	}
+	return errors.Join(problems...)
+}
+
+// How far apart the fixed numbers of chunks are that are tried.
+const (
+	fineRatio   = 1.3
+	coarseRatio = 2.0
+)
+
+// fixedNumbers are the fixed numbers of chunks that are tried, the largest first, each so much smaller than the one before; of the
+// few every one. Those that no replica fits into are not.
+func (p *Pool) fixedNumbers(apart float64) []int {
+	out := []int{p.Spec.Max}
+	for n := p.Spec.Max; n > 1; {
+		n = min(n-1, int(math.Ceil(float64(n)/apart)))
+		if p.places(n) > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// countedFrom is when the warm-up ends.
+func (p *plan) countedFrom() time.Time { return p.demand.Start.Add(p.warmUp) }

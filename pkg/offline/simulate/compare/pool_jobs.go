@@ -1,0 +1,184 @@
+package compare
+
+import (
+	"errors"
+	"math"
+	stdsync "sync"
+
+	"github.com/forewarm/forewarm/pkg/core/warmpool"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/pool"
+)
+
+// poolRun is what the trials of a pool have in common, and their results.
+type poolRun struct {
+	members pool.ShiftedMembers
+	// near are the values that forewarm serves where no replica waits for a node, and far where it must.
+	near, far func() (forewarmServed, error)
+	// without are the trials that hold nothing, planned those of the pool; fixed are those of forewarm, and tuned those of
+	// the autoscaler, beside a fixed number of chunks; bare are those of the autoscaler beside none.
+	without, planned           []Trial
+	fixed, tuned, withoutTuned []Trial
+}
+
+// WarmPool is the name of a pool's jobs in the progress.
+const WarmPool = "warm pool"
+
+// plannedUnits are what a run with a plan at every step takes, in plays.
+const plannedUnits = 60
+
+// poolJobs are those of a pool.
+func (p *plan) poolJobs(far func() (forewarmServed, error)) []job {
+	w := &poolRun{
+		members: pool.NewShiftedMembers(p.Pool.Members, p.demand.Len(), stepsOf(p.warmUp), sync),
+		near:    stdsync.OnceValues(p.forewarmNearValues), far: far,
+	}
+	p.pool = w
+	n := w.members.Count
+	return []job{
+		{WarmPool, 2 * n, p.playWithoutPool},
+		{WarmPool, plannedUnits * n * len(p.budgets(0)), p.playBudgets},
+		{WarmPool, forewarmUnits + n*len(p.Pool.fixedNumbers(fineRatio)), p.playFixedForewarm},
+		{WarmPool, n * (1 + len(p.Pool.fixedNumbers(coarseRatio))) * len(p.tunedTargets()), p.playFixedTuned},
+	}
+}
+
+// repeat does something so often.
+func repeat(n int, do func()) {
+	for range n {
+		do()
+	}
+}
+
+// forewarmNearValues are the values that Forewarm serves if it looks ahead only by the lead time of a pod.
+func (p *plan) forewarmNearValues() (forewarmServed, error) {
+	near := p.Config
+	near.Node, near.Pool = nil, nil
+	out, err := p.playForecaster(&near, nil, p.Objective)
+	return out, errors.Join(err, p.interrupted())
+}
+
+// budgets are those that a pool is played with, its own first; of a pool without one they are parts of what stood idle.
+func (p *plan) budgets(idle float64) []float64 {
+	if own := p.Pool.Spec.Budget; own > 0 {
+		return []float64{own, own / 2, own * 2, 0}
+	}
+	return []float64{0, idle / 2, idle / 4}
+}
+
+// playBudgets simulates the pool under its own and other budgets.
+func (p *plan) playBudgets(spent func()) error {
+	idle := 0.0
+	enough := math.Inf(1) // The pool's own budget where it was never spent: larger ones come to the same.
+	for i := range p.budgets(0) {
+		budget := p.budgets(idle)[i]
+		switch {
+		case i > 0 && budget == 0 && p.Pool.Spec.Budget == 0: // Nothing stood idle.
+		case budgetLimit(budget) > enough:
+			same := p.pool.planned[0]
+			same.Budget, same.OwnBudget, same.Timeline = budget, false, nil
+			p.pool.planned = append(p.pool.planned, same)
+		default:
+			one, spentAll, err := p.playBudget(budget, i == 0)
+			if err != nil {
+				return err
+			}
+			p.pool.planned = append(p.pool.planned, *one)
+			if i > 0 {
+				break
+			}
+			idle = one.IdlePerDay() * p.GPUs
+			if !spentAll {
+				enough = budgetLimit(budget)
+			}
+		}
+		repeat(plannedUnits*p.pool.members.Count, spent)
+	}
+	return nil
+}
+
+// playBudget simulates the pool with a budget, and reports whether it was ever spent.
+func (p *plan) playBudget(budget float64, own bool) (_ *Trial, spentAll bool, _ error) {
+	near, err := p.pool.near()
+	if err != nil {
+		return nil, false, err
+	}
+	far, err := p.pool.far()
+	if err != nil {
+		return nil, false, err
+	}
+	keeper := pool.NewPlannedPool(pool.Config{
+		Pool: p.poolWithBudget(budget), Members: p.pool.members, Windows: pool.NewWindowPeaks(p.demand, far.windows),
+		Near: near.values[0], Far: far.values[0], Refresh: sync, From: p.countedFrom(),
+		Member: warmpool.Member{
+			Name: p.Pool.Member, Chunks: p.Pool.Chunks, Target: p.Capacity,
+			MinReplicas: int(p.HPA.Min), MaxReplicas: int(p.HPA.Max),
+		},
+	})
+	one := &Trial{
+		Policy:    Forewarm,
+		Target:    inUnits(p.capacityTarget()),
+		Holding:   HoldPlanned,
+		Budget:    budget,
+		OwnBudget: own,
+	}
+	err = p.playTrial(one, keeper.Policy, keeper, p.capacityTarget())
+	one.Pool = keeper.Tally()
+	return one, keeper.BudgetSpent(), err
+}
+
+// playWithoutPool simulates the autoscaler as written, and Forewarm, without a pool.
+func (p *plan) playWithoutPool(spent func()) error {
+	observed, err := p.values(policy.NewObserved())
+	if err != nil {
+		return err
+	}
+	far, err := p.pool.far()
+	if err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		name   string
+		values []float64
+		target int64
+	}{{HPA, observed, p.target()}, {Forewarm, far.values[0], p.capacityTarget()}} {
+		one := &Trial{Policy: of.name, Target: inUnits(of.target), Holding: HoldNothing}
+		if err := p.playTrial(one, p.tapes(of.values), nil, of.target); err != nil {
+			return err
+		}
+		p.pool.without = append(p.pool.without, *one)
+		repeat(p.pool.members.Count, spent)
+	}
+	return nil
+}
+
+// playFixedForewarm simulates Forewarm with every fixed number of chunks, as if they always were enough.
+func (p *plan) playFixedForewarm(spent func()) error {
+	near, err := p.pool.near()
+	if err != nil {
+		return err
+	}
+	repeat(forewarmUnits, spent)
+	p.pool.fixed, err = p.playFixed(
+		Forewarm,
+		near.values[0],
+		p.Pool.fixedNumbers(fineRatio),
+		[]int64{p.capacityTarget()},
+		spent,
+	)
+	return err
+}
+
+// playFixedTuned simulates the autoscaler without a pool and with some fixed numbers of chunks, each with some of the
+// targets.
+func (p *plan) playFixedTuned(spent func()) error {
+	values, err := p.values(policy.NewObserved())
+	if err != nil {
+		return err
+	}
+	if p.pool.withoutTuned, err = p.playFixed(BestTarget, values, []int{0}, p.tunedTargets(), spent); err != nil {
+		return err
+	}
+	p.pool.tuned, err = p.playFixed(BestTarget, values, p.Pool.fixedNumbers(coarseRatio), p.tunedTargets(), spent)
+	return err
+}

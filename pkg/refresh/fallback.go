@@ -1,0 +1,232 @@
+package refresh
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+)
+
+// entryOfTarget is an entry with what the object specifies, without samples.
+func entryOfTarget(t Target) *snapshot.Entry {
+	return &snapshot.Entry{
+		Key:              t.Key,
+		Generation:       t.Generation,
+		Workload:         t.Workload,
+		Unit:             t.Unit,
+		Step:             t.Step,
+		Lead:             t.Lead,
+		LeadSource:       t.LeadSource,
+		LeadPool:         t.LeadPool,
+		Window:           leadtime.Window(t.Lead),
+		Policy:           t.boundedPolicy(),
+		AutoscalerSource: t.AutoscalerSource,
+		Observed:         math.NaN(),
+		Skill:            math.NaN(),
+		Coverage:         math.NaN(),
+	}
+}
+
+// view is the result of a Forecast's last job. entryAt applies the age of its data.
+type view struct {
+	// attempted: a query was answered or failed. stored: a query was answered.
+	attempted, stored bool
+	// err of the newest query.
+	err error
+	// entry as of the newest sample; nil while there is none.
+	entry *snapshot.Entry
+	// selected: a candidate is selected. span is the length of its history; less than a season does not have every
+	// hour.
+	selected     bool
+	span, season time.Duration
+	// fallback is served while no candidate can serve.
+	fallback decide.Decision
+	dropped  series.Dropped
+	// saturationErr of the newest query of the saturation signal.
+	saturationErr error
+	// classified is the current span in which the demand is censored or masked, if isClassified.
+	classified   classify.Span
+	isClassified bool
+	// suspect is the demand that is not believed yet; nil if there is none.
+	suspect *suspect
+	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
+	withoutReplicas bool
+	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not.
+	behindSince time.Time
+}
+
+// entryAt is the entry to publish at a time.
+func (v *view) entryAt(t Target, now time.Time) *snapshot.Entry {
+	var e snapshot.Entry
+	if v.entry == nil {
+		e = *entryOfTarget(t)
+		e.State = snapshot.Pending
+	} else {
+		e = *v.entry
+		v.applyFallback(&e, t, now)
+	}
+	e.Conditions = v.conditions(&e, t, now)
+	return &e
+}
+
+// applyFallback decides by the age of the newest sample: the selected candidate, the running maximum, or no value.
+func (v *view) applyFallback(e *snapshot.Entry, t Target, now time.Time) {
+	age := v.dataAge(e, now)
+	switch {
+	case age >= t.StaleAfter:
+		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
+	case age > forecaster.FallbackAfter(e.Step):
+		e.State = snapshot.FallingBack
+		v.serveFallback(e)
+	case !v.selected:
+		e.State = snapshot.Warming
+		v.serveFallback(e)
+	case v.span < v.season:
+		e.State = snapshot.Warming
+	default:
+		e.State = snapshot.Ready
+	}
+}
+
+// dataAge is the least age of the newest sample. A sample in the future means that the clock is behind. It ages from
+// the moment at which that was first observed, so that it is not served for ever.
+func (v *view) dataAge(e *snapshot.Entry, now time.Time) time.Duration {
+	if !e.SampleTime.After(now) {
+		v.behindSince = time.Time{}
+		return now.Sub(e.SampleTime)
+	}
+	if v.behindSince.IsZero() || now.Before(v.behindSince) {
+		v.behindSince = now
+	}
+	return now.Sub(v.behindSince)
+}
+
+// serveFallback replaces the decision by the fallback.
+func (v *view) serveFallback(e *snapshot.Entry) {
+	e.Decision, e.Fallback = v.fallback, true
+	e.Model, e.Inputs, e.Path = windowpeak.RunningMax, nil, nil
+	if v.fallback.Rule == decide.ByLastSeason {
+		e.Model = windowpeak.LastSeason
+	}
+}
+
+// conditions describe the state of the Forecast.
+func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot.Condition {
+	out := []snapshot.Condition{v.readyCondition(e, t, now), v.sourceCondition(e, t, now)}
+	if c, there := v.scaledToZeroCondition(e, t); there {
+		out = append(out, c)
+	}
+	if c, there := v.dataCondition(); there {
+		out = append(out, c)
+	}
+	if c, there := v.saturatedCondition(); there {
+		out = append(out, c)
+	}
+	if r := e.Objective; r != nil {
+		out = append(out, snapshot.Condition{
+			Type:    snapshot.ConditionObjective,
+			True:    r.Verdict == objective.Met,
+			Reason:  string(r.Verdict),
+			Message: r.Message(),
+		})
+	}
+	if t.Uncalibrated != "" {
+		out = append(out, snapshot.Condition{
+			Type:    snapshot.ConditionUncalibrated,
+			True:    true,
+			Reason:  snapshot.ReasonTargetUnknown,
+			Message: t.Uncalibrated,
+		})
+	}
+	return out
+}
+
+func (v *view) readyCondition(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
+	c := snapshot.Condition{Type: snapshot.ConditionReady, Reason: string(e.State)}
+	age := v.dataAge(e, now).Round(time.Second)
+	switch e.State {
+	case snapshot.Ready:
+		c.True, c.Message = true, e.ModelReason()
+	case snapshot.Warming:
+		c.True, c.Message = true, v.warmingMessage(e)
+	case snapshot.FallingBack:
+		c.Message = fmt.Sprintf("the newest sample is %s old: %s", age, e.ModelReason())
+	case snapshot.Stale:
+		c.Message = fmt.Sprintf(
+			"the newest sample is %s old, the limit is %s: nothing is served and the HPA keeps its replicas; check the source",
+			age,
+			t.StaleAfter,
+		)
+	case snapshot.Pending, snapshot.Invalid:
+		c.Message = v.pendingMessage()
+	}
+	return c
+}
+
+func (v *view) pendingMessage() string {
+	switch {
+	case v.err != nil:
+		return v.err.Error()
+	case v.stored:
+		return "the query has a series, but none of its samples is a demand: finite and not negative"
+	}
+	return "the history is being read"
+}
+
+func (v *view) sourceCondition(e *snapshot.Entry, t Target, now time.Time) snapshot.Condition {
+	c := snapshot.Condition{
+		Type:    snapshot.ConditionSource,
+		True:    true,
+		Reason:  snapshot.ReasonAnswering,
+		Message: "the newest query was answered",
+	}
+	switch {
+	case v.err != nil:
+		c.True, c.Reason, c.Message = false, reasonOf(v.err), v.err.Error()
+	case e.SampleTime.Sub(now) > t.Step:
+		c.True, c.Reason = false, snapshot.ReasonClockBehind
+		c.Message = fmt.Sprintf("the newest sample is %s ahead of this machine's clock: set the clock; "+
+			"nothing new is fetched until it has caught up", e.SampleTime.Sub(now).Round(time.Second))
+	case !v.stored:
+		c.True, c.Reason, c.Message = false, snapshot.ReasonPending, "no query has been answered yet"
+	}
+	return c
+}
+
+// reasonOf is an error as the reason of a condition.
+func reasonOf(err error) string {
+	for _, known := range []struct {
+		err    error
+		reason string
+	}{
+		{series.ErrNoSeries, snapshot.ReasonNoSeries},
+		{series.ErrSeveralSeries, snapshot.ReasonSeveralSeries},
+		{series.ErrQuery, snapshot.ReasonQueryRefused},
+		{series.ErrTooLarge, snapshot.ReasonAnswerTooLarge},
+		{series.ErrUnavailable, snapshot.ReasonUnavailable},
+	} {
+		if errors.Is(err, known.err) {
+			return known.reason
+		}
+	}
+	return snapshot.ReasonQueryFailed
+}
+
+// invalidEntry is the entry of an object with errors.
+func invalidEntry(t Target) *snapshot.Entry {
+	e := entryOfTarget(t)
+	e.State = snapshot.Invalid
+	e.Conditions = []snapshot.Condition{{
+		Type: snapshot.ConditionReady, Reason: string(snapshot.Invalid), Message: t.Invalid,
+	}}
+	return e
+}

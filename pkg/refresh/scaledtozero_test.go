@@ -1,0 +1,135 @@
+package refresh_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// demandWithReplicas is a signal that comes from the replicas: there are none from ten at night to six.
+func demandWithReplicas(t time.Time) float64 {
+	if t.Hour() >= 22 || t.Hour() < 6 {
+		return math.NaN()
+	}
+	return daily(t)
+}
+
+// scaledToZeroAtNight is the record of a workload that slept the nights before a day; the last night has no end where it is open.
+func scaledToZeroAtNight(before time.Time, n int, open bool) scaledtozero.Record {
+	var r scaledtozero.Record
+	midnight := before.Truncate(24 * time.Hour)
+	for i := n - 1; i >= 0; i-- {
+		evening := midnight.Add(time.Duration(-24*i-2) * time.Hour)
+		r, _ = r.Observe(true, evening.Add(-15*time.Second))
+		if i > 0 || !open {
+			r, _ = r.Observe(false, evening.Add(8*time.Hour-15*time.Second))
+		}
+	}
+	return r
+}
+
+func TestAbsenceAtZeroReplicasIsNoDemand(t *testing.T) {
+	source := &demandSource{demand: demandWithReplicas}
+	targets := fixedTargets{target("llama")}
+	targets[0].Workload = "Deployment/llama"
+	targets[0].ScaledToZero = scaledToZeroAtNight(noon, 3, true)
+	loop, _ := newLoop(t, source, targets)
+	night := noon.Truncate(24 * time.Hour).Add(3*time.Hour + 20*time.Second)
+	e := entry(t, loop.Step(t.Context(), night), "llama")
+	if e.State != snapshot.Ready || e.Observed != 0 || night.Sub(e.SampleTime) > 2*step {
+		t.Errorf("at three in the night: %s, observed %v, sample of %s", e.ReadyMessage(), e.Observed, e.SampleTime)
+	}
+	c := condition(t, e, snapshot.ConditionScaledToZero)
+	if !c.True || !strings.Contains(c.Message, "Deployment/llama is scaled to zero") ||
+		!strings.Contains(c.Message, "since 2026-11-17 22:00:00 UTC") {
+		t.Errorf("%+v", c)
+	}
+	// Who starts in the night knows the same; and so does who finds no series at all any more.
+	source.fail = func(q refresh.Query) error {
+		if q.From.After(night.Add(-time.Hour)) {
+			return fmt.Errorf("%w: nothing", series.ErrNoSeries)
+		}
+		return nil
+	}
+	later := night.Add(5 * step)
+	here := entry(t, loop.Step(t.Context(), later), "llama")
+	source.fail = nil
+	newcomer, _ := newLoop(t, source, targets)
+	there := entry(t, newcomer.Step(t.Context(), later), "llama")
+	if diff := cmp.Diff(bitwiseSummary(there), bitwiseSummary(here), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
+	}
+}
+
+// The end of the night comes to the loop as another record; nothing is read or fitted anew for it.
+func TestTheEndOfATimeAtZeroRebuildsNothing(t *testing.T) {
+	source := &demandSource{demand: demandWithReplicas}
+	targets := fixedTargets{target("llama")}
+	targets[0].ScaledToZero = scaledToZeroAtNight(noon, 3, true)
+	loop, _ := newLoop(t, source, targets)
+	morning := noon.Truncate(24 * time.Hour).Add(5*time.Hour + 30*time.Minute)
+	before := loop.Step(t.Context(), morning).Loop.Refits
+	targets[0].ScaledToZero, _ = targets[0].ScaledToZero.Observe(false, morning)
+	s := loop.Step(t.Context(), morning.Add(5*step))
+	e := entry(t, s, "llama")
+	if s.Loop.Refits != before || len(source.queries) != 2 {
+		t.Errorf("%d rebuilds, %d queries; want %d, 2", s.Loop.Refits, len(source.queries), before)
+	}
+	// The replicas start: what they have to do is not known.
+	if got := e.SampleTime; !got.Equal(morning) || hasCondition(e, snapshot.ConditionScaledToZero) {
+		t.Errorf("the newest sample is of %s, want %s; %s", got, morning, e.ReadyMessage())
+	}
+	e = entry(t, loop.Step(t.Context(), morning.Add(40*step)), "llama")
+	if !(e.Observed > 0) || e.State != snapshot.Ready {
+		t.Errorf("when the replicas are there: observed %v, %s", e.Observed, e.ReadyMessage())
+	}
+}
+
+func TestAbsenceWithReplicasIsAGap(t *testing.T) {
+	targets := fixedTargets{target("llama")}
+	targets[0].ScaledToZero = scaledToZeroAtNight(noon.Add(-24*time.Hour), 2, false)
+	loop, _ := newLoop(t, &demandSource{demand: demandWithReplicas}, targets)
+	night := noon.Truncate(24 * time.Hour).Add(3 * time.Hour)
+	if e := entry(t, loop.Step(t.Context(), night), "llama"); e.State != snapshot.Stale ||
+		hasCondition(e, snapshot.ConditionScaledToZero) {
+		t.Errorf("five hours without a sample: %s", e.ReadyMessage())
+	}
+}
+
+// A workload that never had a replica has no series. It is nobody's fault, and the first sample is seen when it comes.
+func TestNoSeriesYetAtZero(t *testing.T) {
+	source := &demandSource{
+		demand: daily,
+		fail:   func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNoSeries) },
+	}
+	targets := fixedTargets{target("llama")}
+	loop, _ := newLoop(t, source, targets)
+	e := entry(t, loop.Step(t.Context(), noon), "llama")
+	if e.State != snapshot.Pending {
+		t.Fatal(e.ReadyMessage())
+	}
+	targets[0].ScaledToZero, _ = scaledtozero.Record{}.Observe(true, noon)
+	e = entry(t, loop.Step(t.Context(), noon.Add(5*step)), "llama")
+	if !e.State.Serves() || e.Observed != 0 || e.Decision.Value != 0 {
+		t.Errorf("at zero: observed %v, serves %v: %s", e.Observed, e.Decision.Value, e.ReadyMessage())
+	}
+}
+
+func hasCondition(e *snapshot.Entry, kind string) bool {
+	for _, c := range e.Conditions {
+		if c.Type == kind {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,83 @@
+package inspect
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// unknown stands for a number that is not known.
+const unknown = humanize.Unknown
+
+func number(v *float64) string { return humanize.Optional(v, humanize.Number) }
+
+func percent(v *float64) string { return humanize.Optional(v, humanize.Percent) }
+
+func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }
+
+// significant is a headroom multiplier or a relative cost with three digits: 1.27.
+func significant(v *float64) string {
+	return humanize.Optional(v, func(v float64) string { return humanize.Significant(v, 3) })
+}
+
+// span is a duration without its zeros: 5m, 6m15s, 1h; 0 is unknown.
+func span(d time.Duration) string {
+	if d == 0 {
+		return unknown
+	}
+	return humanize.Span(d)
+}
+
+// objectiveText is the setting of the served value: a quantile, the share that may be late, or a cost ratio.
+func objectiveText(s *v1alpha1.OutlookStatus) string {
+	switch {
+	case s.Late != nil:
+		return humanize.ShareAsWritten(*s.Late) + " late"
+	case s.CostRatio != nil:
+		return FormatCostRatio(*s.CostRatio)
+	case s.Quantile != nil:
+		return strconv.FormatFloat(*s.Quantile, 'g', 4, 64)
+	}
+	return unknown
+}
+
+// FormatCostRatio is a cost ratio as text: 20×.
+func FormatCostRatio(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) + "×" }
+
+// AchievedLateness is the share of the demand that was late, with a mark if the objective is missed; a dash without a
+// calibrated objective.
+func AchievedLateness(s *v1alpha1.OutlookStatus) string {
+	if s.Objective == nil {
+		return unknown
+	}
+	text := lateShare(s.Objective.Served.Late)
+	if objective.Verdict(s.Objective.Verdict).Misses() {
+		text += "!"
+	}
+	return text
+}
+
+// unbounded is the maxReplicas that means no limit.
+const unbounded = 1_000_000
+
+// ReplicaRange is the range of replicas of an autoscaler.
+func ReplicaRange(s *v1alpha1.Autoscaler) string {
+	if s.MaxReplicas >= unbounded {
+		return fmt.Sprintf("%d or more", s.MinReplicas)
+	}
+	return fmt.Sprintf("%d to %d", s.MinReplicas, s.MaxReplicas)
+}
+
+// SampleAge is the age of the newest sample; a dash if there is none, or if the time is not known.
+func SampleAge(s *v1alpha1.OutlookStatus, now time.Time) string {
+	if s.SampleTime == nil || now.IsZero() {
+		return unknown
+	}
+	return duration.HumanDuration(max(0, now.Sub(s.SampleTime.Time)))
+}

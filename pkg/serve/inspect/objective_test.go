@@ -1,0 +1,286 @@
+package inspect_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
+)
+
+// withReport is a Forecast whose objective fares as the report says.
+func withReport(r *objective.Report) *snapshot.Entry {
+	e := snapshottest.WithObjective(snapshottest.Key("llama"))
+	e.Objective = r
+	return e
+}
+
+func TestOutlookReportsTheObjective(t *testing.T) {
+	o := inspect.Outlook(withReport(snapshottest.ObjectiveReport(objective.Met)), snapshottest.Now()).Status.Objective
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back v1alpha1.Objective
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(o, &back); diff != "" {
+		t.Errorf("JSON loses something:\n%s", diff)
+	}
+	for _, c := range []struct {
+		name string
+		got  *float64
+		want float64
+	}{
+		{"late", o.Served.Late, 1.08 / 174},
+		{"cost", o.Served.RelativeCost, 296. / 174},
+		{"late on the observed", o.Observed.Late, 6.79 / 174},
+		{"saved", o.Saved.ReplicaHours, 35},
+		{"spared", o.Saved.Late, 5.71 / 174},
+		{"k", o.Headroom, 1.3},
+		{"expected", o.ExpectedLate, 0.01},
+	} {
+		if c.got == nil || math.Abs(*c.got-c.want) > 1e-12 {
+			t.Errorf("%s is %v, want %v", c.name, c.got, c.want)
+		}
+	}
+	if len(o.Candidates) != 4 || !o.Candidates[0].Selected || o.Candidates[3].RelativeCost != nil ||
+		len(o.Autoscalers) != 1 {
+		t.Errorf("candidates %+v, scalings %+v", o.Candidates, o.Autoscalers)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	week := func(change func(r *objective.Report)) *objective.Report {
+		r := snapshottest.ObjectiveReport(objective.Met)
+		change(r)
+		return r
+	}
+	const last = " The last value with its own headroom misses the objective: 2.1% late at relative cost 2.74."
+	const simulated = "In a simulation of HorizontalPodAutoscaler/llama over the last "
+	for _, c := range []struct {
+		name   string
+		report *objective.Report
+		mode   decide.Mode
+		want   string
+	}{
+		{
+			"less of both", week(func(*objective.Report) {}), decide.Floor,
+			simulated + "7 days, 0.62% of the demand was late at relative cost 1.7 on Forewarm's value, and 3.9% at 1.9 on the " +
+				"observed demand without headroom. Forewarm's value saves 35 replica-hours (11%), and 3.3% less of the demand is " +
+				"late." + last,
+		},
+		{
+			"in shadow mode", week(func(*objective.Report) {}), decide.Shadow,
+			simulated + "7 days, 0.62% of the demand was late at relative cost 1.7 on Forewarm's value, and 3.9% at 1.9 on the " +
+				"observed demand without headroom. Forewarm's value is not served (serve: Shadow). It would have saved 35 " +
+				"replica-hours (11%), and 3.3% less of the demand would have been late." + last,
+		},
+		{
+			"more of both", week(func(r *objective.Report) { r.Served, r.Observed, r.Period = r.Observed, r.Served, 30*time.Hour }),
+			decide.Floor,
+			simulated + "30 hours, 3.9% of the demand was late at relative cost 1.9 on Forewarm's value, and 0.62% at 1.7 on the " +
+				"observed demand without headroom. Forewarm's value costs 35 more replica-hours (12%), and 3.3% more of the demand " +
+				"is late." + last,
+		},
+		{
+			"as much of both", week(func(r *objective.Report) { r.Served, r.Period = r.Observed, time.Hour }), decide.Floor,
+			simulated + "60 minutes, 3.9% of the demand was late at relative cost 1.9 on Forewarm's value, and 3.9% at 1.9 on the " +
+				"observed demand without headroom. Forewarm's value costs as many replica-hours, and as much of the demand is " +
+				"late." + last,
+		},
+		{
+			"no demand", week(func(r *objective.Report) { r.Served, r.Observed = objective.Account{Paid: 168}, objective.Account{} }),
+			decide.Floor, "There was no demand in the last 7 days.",
+		},
+		{"nothing yet", week(func(r *objective.Report) { r.Period = 0 }), decide.Floor, "No demand has been simulated yet."},
+	} {
+		e := withReport(c.report)
+		e.Policy.Mode = c.mode
+		o := inspect.Outlook(e, snapshottest.Now()).Status.Objective
+		if diff := cmp.Diff(c.want, o.Summary); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// The summary compares with the last value under the same objective, if that is known.
+func TestSummaryComparesWithTheLastValue(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(last, serves *objective.Candidate)
+		want   string
+	}{
+		{
+			"dearer", func(last, _ *objective.Candidate) { last.MeetsObjective, last.RelativeCost = true, 1.9 },
+			"To meet the objective, the last value with its own headroom needs relative cost 1.9; the selected " +
+				"candidate needs 1.7.",
+		},
+		{"serves itself", func(last, serves *objective.Candidate) { last.Selected, serves.Selected = true, false }, ""},
+		{"not known", func(last, _ *objective.Candidate) { last.RelativeCost = math.NaN() }, ""},
+		{"nothing keeps it", func(_, serves *objective.Candidate) { serves.MeetsObjective = false }, ""},
+	} {
+		r := snapshottest.ObjectiveReport(objective.Met)
+		c.change(&r.Candidates[2], &r.Candidates[0])
+		got := inspect.Outlook(withReport(r), snapshottest.Now()).Status.Objective.Summary
+		if c.want == "" && strings.Contains(got, "last value") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %q, want %q at its end", c.name, got, c.want)
+		}
+	}
+}
+
+func TestPageReportsTheObjective(t *testing.T) {
+	for verdict, want := range map[objective.Verdict][]string{
+		objective.Met: {
+			"<h2>Objective", ">Met<", "of the demand at most waits longer than 30s", "0.62%", "relative cost 1.7",
+			"With headroom 1.3, 1% of the demand is expected to be late at relative cost 1.7; with 1.2, 1.1% at 1.68; " +
+				"with 1.4, 0.87% at 1.72.",
+			"1.7 against 1.81 of last-season", "HorizontalPodAutoscaler/llama", "1 to 12", `averageValue: "40"`,
+			"maxReplicas: 12", "misses the objective",
+		},
+		objective.Learning:       {"Not known yet: the history of this workload is too short.", "the headroom 1.9 is that of other workloads", "the last 5 hours"},
+		objective.AtMaxReplicas:  {"Not met: the autoscaler&#39;s maxReplicas is too low.", "took 16"},
+		objective.FasterThanLead: {"Not met: the demand rises faster than replicas start.", "(5m0s)"},
+		objective.Bounded:        {"Not known now: it needs a value above the bound", "history cannot justify more"},
+		"Unheard":                {"Not met: Unheard."},
+	} {
+		board := snapshottest.Board(withReport(snapshottest.ObjectiveReport(verdict)))
+		page := browse(t, board, "llama", "page").Body.String()
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page does not say %q", verdict, text)
+			}
+		}
+		if strings.Contains(page, "Uncalibrated") {
+			t.Errorf("%s: the page speaks of what is not so", verdict)
+		}
+	}
+}
+
+// A cost ratio is reported everywhere, and no share of late demand: there is none in the objective.
+func TestPageReportsTheCostRatio(t *testing.T) {
+	e := snapshottest.WithCostRatio(snapshottest.Key("llama"))
+	status := inspect.Outlook(e, snapshottest.Now()).Status
+	o := status.Objective
+	for name, got := range map[string]*float64{"the outlook": status.CostRatio, "its outcome": o.CostRatio} {
+		if got == nil || *got != 20 {
+			t.Errorf("the cost ratio of %s is %v, want 20", name, got)
+		}
+	}
+	if status.Late != nil || status.Quantile != nil || o.Late != nil {
+		t.Errorf("beside it %v, %v and %v are asked", status.Late, status.Quantile, o.Late)
+	}
+	const last = " At this cost ratio the last value with its own headroom leaves 2.1% late at relative cost 2.74; the " +
+		"selected candidate leaves 1% at 1.7."
+	if !strings.HasSuffix(o.Summary, last) {
+		t.Errorf("summary %q", o.Summary)
+	}
+	board := snapshottest.Board(e)
+	page := browse(t, board, "llama", "page").Body.String()
+	for _, text := range []string{
+		"lowest cost if late demand costs 20× an idle replica", "costs as much as 20 idle ones", ">20×<",
+		"cost of demand that waits longer than 30s", "relative cost with its own headroom, 2.1% late",
+		"not known yet",
+	} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page does not say %q", text)
+		}
+	}
+	for _, text := range []string{">0%<", "NaN", "at most", "keep the objective", "meet the objective"} {
+		if strings.Contains(page, text) {
+			t.Errorf("the page says %q", text)
+		}
+	}
+	plot := browse(t, board, "llama", "plot").Body.String()
+	if !strings.Contains(plot, "cost ratio 20× over the next 6m15s") {
+		t.Error("the plot's heading does not say it")
+	}
+	s := outlooks(t, board)
+	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cells := table.Rows[0].Cells; cells[3] != "20×" {
+		t.Errorf("cells %v, want 20× asked", cells)
+	}
+}
+
+func TestPageReportsWhyTheObjectiveIsUncalibrated(t *testing.T) {
+	e := withReport(nil)
+	e.Conditions = append(e.Conditions, snapshot.Condition{
+		Type: snapshot.ConditionUncalibrated, True: true, Reason: "FixedMargin", Message: "set spec.scaling.target",
+	})
+	page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+	if n := strings.Count(page, "set spec.scaling.target"); n != 2 || !strings.Contains(page, "<h2>Objective") {
+		t.Errorf("the panel and the conditions should both have the advice, %d do", n)
+	}
+	quantile := browse(t, everyState(), "ready", "page").Body.String()
+	if strings.Contains(quantile, "The objective") {
+		t.Error("a quantile has no objective")
+	}
+}
+
+// A report of anything: markup for names, and every number not one.
+func TestHostileReports(t *testing.T) {
+	const attack = `</p><script>alert(1)</script>` + "\x00\u202e"
+	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300} {
+		r := snapshottest.ObjectiveReport(objective.AtMaxReplicas)
+		r.Verdict, r.Selection.Selected, r.Selection.Previous = attack, attack, attack
+		account := objective.Account{Arrived: number, Late: number, Paid: number}
+		r.Served, r.Observed = account, objective.Account{Arrived: 1, Late: number, Paid: number}
+		s := &r.Autoscalers[0]
+		s.Name, s.Target, s.Headroom, s.ExpectedLate = attack, number, number, number
+		s.Curve.Points = []headroom.Point{
+			{Multiplier: number, Late: 0.1, RelativeCost: 1},
+			{Multiplier: 1, Late: number, RelativeCost: number},
+		}
+		for i := range r.Candidates {
+			c := &r.Candidates[i]
+			c.Name, c.Headroom, c.Late, c.RelativeCost = attack, number, number, number
+		}
+		e := withReport(r)
+		o := inspect.Outlook(e, snapshottest.Now())
+		if _, err := json.Marshal(o); err != nil {
+			t.Errorf("%v: %v", number, err)
+		}
+		page := browse(t, snapshottest.Board(e), "llama", "page").Body.String()
+		if strings.Contains(page, "<script") || !strings.Contains(page, "</html>") {
+			t.Errorf("%v: the page holds markup, or is cut short", number)
+		}
+		for _, bad := range []string{"NaN", "+Inf", "-Inf"} {
+			if strings.Contains(page, bad) || strings.Contains(o.Status.Objective.Summary, bad) {
+				t.Errorf("%v: the page says %s", number, bad)
+			}
+		}
+	}
+}
+
+func TestTableMarksMissedObjectives(t *testing.T) {
+	s := outlooks(t, snapshottest.Board(withReport(snapshottest.ObjectiveReport(objective.FasterThanLead))))
+	table, err := s.ConvertToTable(t.Context(), list(t, s, nil), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	missed := list(t, s, &internalversion.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{v1alpha1.LabelObjective: "FasterThanLead"}),
+	})
+	if len(missed.Items) != 1 {
+		t.Errorf("%d are found by their verdict, want 1", len(missed.Items))
+	}
+	if cells := table.Rows[0].Cells; cells[4] != "1.8%!" || cells[12] != "6.5" {
+		t.Errorf("cells %v, want 1.8%%! late with k = 6.5", cells)
+	}
+}

@@ -1,0 +1,146 @@
+package inspect
+
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// objectivePanel is the page's section on an objective.
+type objectivePanel struct {
+	*v1alpha1.Objective
+
+	Facts []fact
+}
+
+// newObjectivePanel is nil for a Forecast without a calibrated objective.
+func newObjectivePanel(s *v1alpha1.OutlookStatus) *objectivePanel {
+	if s.Objective == nil {
+		return nil
+	}
+	return &objectivePanel{s.Objective, objectiveFacts(s)}
+}
+
+func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
+	o := s.Objective
+	over := "in the last " + humanize.Period(o.Over.Duration)
+	switch {
+	case o.Over.Duration <= 0:
+		over = "nothing was simulated yet"
+	case o.Late != nil && o.Served.Late != nil && *o.Served.Late > *o.Late:
+		over += ", above the objective"
+	}
+	return []fact{
+		objectiveFact(o),
+		{"Late", lateShare(o.Served.Late), "", over},
+		{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
+		{
+			"Observed demand", lateShare(o.Observed.Late), "",
+			"late at relative cost " + significant(o.Observed.RelativeCost) + ", without headroom",
+		},
+		lastValueFact(o),
+		{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
+		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
+	}
+}
+
+// objectiveFact is the objective, or the cost ratio.
+func objectiveFact(o *v1alpha1.Objective) fact {
+	wait := span(o.Wait.Duration)
+	switch {
+	case o.CostRatio != nil:
+		return fact{"Cost ratio", FormatCostRatio(*o.CostRatio), "", "cost of demand that waits longer than " + wait}
+	case o.Late != nil:
+		return fact{
+			"Objective",
+			humanize.ShareAsWritten(*o.Late),
+			"",
+			"of the demand at most waits longer than " + wait,
+		}
+	}
+	return fact{"Objective", unknown, "", ""}
+}
+
+// lastValueFact compares with the last value: its cost to meet the objective, or its lateness at the same cost ratio.
+func lastValueFact(o *v1alpha1.Objective) fact {
+	_, last := selectedAndLastValue(o)
+	out := fact{Name: "Last value", Value: unknown, Note: "not known yet"}
+	switch {
+	case last == nil || last.RelativeCost == nil:
+	case o.CostRatio != nil:
+		out.Value = significant(last.RelativeCost)
+		out.Note = "relative cost with its own headroom, " + lateShare(last.Late) + " late"
+	case last.MeetsObjective:
+		out.Value, out.Note = significant(last.RelativeCost), "relative cost with its own headroom"
+	default:
+		out.Value = lateShare(last.Late)
+		out.Note = "late at relative cost " + significant(last.RelativeCost) + " with its own headroom"
+	}
+	return out
+}
+
+func expectedNote(o *v1alpha1.Objective) string {
+	if o.ExpectedLate == nil {
+		return "times the spread"
+	}
+	return "times the spread: " + lateShare(o.ExpectedLate) + " expected late"
+}
+
+// Note marks the selected candidate, and candidates that miss the objective.
+func (o *objectivePanel) Note(c *v1alpha1.CandidateCost) string {
+	switch {
+	case c.Selected && (c.MeetsObjective || o.CostRatio != nil):
+		return "selected"
+	case c.Selected:
+		return "selected, misses the objective"
+	case c.Late == nil || o.CostRatio != nil && !c.MeetsObjective:
+		return "not known yet"
+	case !c.MeetsObjective:
+		return "misses the objective"
+	}
+	return ""
+}
+
+// Missed is why an objective is not met, or not known to be; empty if it is met.
+func (o *objectivePanel) Missed() string {
+	switch v := objective.Verdict(o.Verdict); v {
+	case objective.Met:
+		return ""
+	case objective.Learning:
+		return "Not known yet: the history of this workload is too short."
+	case objective.Bounded:
+		return "Not known now: it needs a value above the bound that history justifies."
+	case objective.AtMaxReplicas:
+		return "Not met: the autoscaler's maxReplicas is too low. Raise it."
+	case objective.FasterThanLead:
+		return "Not met: the demand rises faster than replicas start."
+	default:
+		return "Not met: " + string(v) + "."
+	}
+}
+
+// Class is the verdict as a CSS class.
+func (o *objectivePanel) Class() string {
+	switch v := objective.Verdict(o.Verdict); {
+	case v == objective.Met:
+		return "good"
+	case v.Misses():
+		return "poor"
+	}
+	return "fair"
+}
+
+// UncalibratedMessage is why an objective is not calibrated, and what to do; empty if it is.
+func UncalibratedMessage(s *v1alpha1.OutlookStatus) string {
+	for _, c := range s.Conditions {
+		if s.Objective == nil && c.Type == snapshot.ConditionUncalibrated && c.Status == metav1.ConditionTrue {
+			return c.Message
+		}
+	}
+	return ""
+}
