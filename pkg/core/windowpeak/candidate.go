@@ -199,10 +199,11 @@ func (c *Candidate) Path(steps int, levels []float64) (points []float64, quantil
 	return points, quantiles
 }
 
-// ForecastsSteps reports whether the candidate forecasts step by step, and so over windows of any length.
+// ForecastsSteps reports whether the candidate forecasts step by step, and so over windows of any length. A new candidate's
+// lead window is calibrated before its other windows, which are scored less often.
 func (c *Candidate) ForecastsSteps() bool {
 	_, ok := c.source.(interface {
 		path(steps int) forecast.Forecast
 	})
-	return ok && c.hasForecast
+	return ok && c.hasForecast && c.scores.calibrated(0)
 }
