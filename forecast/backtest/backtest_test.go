@@ -201,7 +201,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 	}
 }
 
-// peak is a last value that claims to know the window's maximum.
+// peak is a last value that claims to know the window peak.
 type peak struct{ forecast.Fitted }
 
 func (peak) Name() string { return "Peak" }

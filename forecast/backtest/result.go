@@ -48,7 +48,7 @@ type Score struct {
 	// MAE and RMSE are in the units of the series, MASE is relative to the seasonal naive method one step ahead before
 	// the first origin, SMAPE from 0 to 200.
 	MAE, RMSE, MASE, SMAPE float64
-	// Quantiles and Highest are in the order of Options.Quantiles; Highest is about the window's maximum.
+	// Quantiles and Highest are in the order of Options.Quantiles; Highest is about the window peak.
 	Quantiles, Peaks []QuantileScore
 	// Intervals are those between the levels p and 1−p of Options.Quantiles, widest first.
 	Intervals []IntervalScore

@@ -252,7 +252,7 @@ func uncrossed(t *testing.T, name string, f *ensemble.Fitted) {
 	}
 }
 
-// What is said to hold with 95 % does, live, for the steps and for the window's maximum.
+// What is said to hold with 95 % does, live, for the steps and for the window peak.
 func TestCoverage(t *testing.T) {
 	values := requests(3000, 5)
 	f := estimate(t, ensemble.Auto{Seasons: []int{24}, Horizon: 12}, values[:1000])

@@ -297,20 +297,24 @@ func (w *poolWatch) idleToday(t *testing.T, ns string) float64 {
 	return hours
 }
 
-// expectFallback: without a forecast the pool shrinks to its fallback and no further.
+// expectFallback: without a forecast the pool shrinks to its fallback and no further. A status may be a few steps ahead of
+// the Deployment, where a request conflicts with another one.
 func (w *poolWatch) expectFallback(t *testing.T) {
 	t.Helper()
 	w.waitFor(t, unobserved, "down to its fallback", func(m moment) bool { return m.asked == 2 && m.alive == 2 })
-	least := 8
+	var less time.Time // when the pool began to hold less than its fallback
 	for _, m := range w.since(unobserved, time.Time{}) {
-		if m.status.State == "FallingBack" {
-			least = min(least, m.asked)
+		switch {
+		case m.status.State != "FallingBack" || m.asked >= 2:
+			less = time.Time{}
+		case less.IsZero():
+			less = m.at
+			t.Logf("%s: %d chunks at %s: %s", unobserved, m.asked, m.at.Format(time.TimeOnly), m.status.Message)
+		case m.at.Sub(less) > 5*time.Second:
+			t.Fatalf("%s: %d chunks were held for %s, less than the fallback of 2", unobserved, m.asked, m.at.Sub(less))
 		}
 	}
-	if least < 2 {
-		t.Errorf("%s: %d chunks were held, less than the fallback of 2", unobserved, least)
-	}
-	t.Logf("%s: never less than %d: %s", unobserved, least, w.last(unobserved).status.Message)
+	t.Logf("%s: %s", unobserved, w.last(unobserved).status.Message)
 }
 
 // surges: the replicas of one workload preempt placeholder pods and start on their nodes; those of the other wait for

@@ -92,7 +92,7 @@ func TestSaturationIsNotLearntAsDemand(t *testing.T) {
 	}
 }
 
-// forecastQuantile is the 0.95 quantile of the window's maximum, as the model that serves has it: what is served is no more than
+// forecastQuantile is the 0.95 quantile of the window peak, as the model that serves has it: what is served is no more than
 // what the autoscalers can use.
 func forecastQuantile(t *testing.T, e *snapshot.Entry) float64 {
 	t.Helper()

@@ -72,7 +72,7 @@ func maxQuantile(t *testing.T, f forecast.Fitted, h int, p float64) float64 {
 	return knows.MaxQuantile(h, p)
 }
 
-// Quantiles of the window's maximum hold about as often as they say, for a model that knows the cycle and for one that
+// Quantiles of the window peak hold about as often as they say, for a model that knows the cycle and for one that
 // does not; what would be served loses no more than the last value.
 func TestCalibratedHolds(t *testing.T) {
 	config := hourly()

@@ -46,7 +46,7 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 	repaired, told := held(t, 4, 2, capacity, true)
 	taken, untold := held(t, 4, 2, capacity, false)
 	t.Logf(
-		"in the plateau q95 of the window's maximum is %.1f in the mean where it is known, %.1f else; of %d and %d windows",
+		"in the plateau q95 of the window peak is %.1f in the mean where it is known, %.1f else; of %d and %d windows",
 		told,
 		untold,
 		repaired.Rows(),

@@ -1,14 +1,12 @@
 package autoscalers_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/autoscalers"
@@ -87,24 +86,6 @@ func newClients() clients {
 		map[schema.GroupVersionResource]string{scaledObjects: "ScaledObjectList"})}
 }
 
-// journal is a log that can be read while it is written.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
-
-func (j *journal) lines() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Split(strings.TrimSpace(j.text.String()), "\n")
-}
-
 // run runs a watch for as long as the test.
 func run(t *testing.T, watch *autoscalers.Watch) {
 	t.Helper()
@@ -117,7 +98,7 @@ func run(t *testing.T, watch *autoscalers.Watch) {
 	t.Cleanup(func() { cancel(); <-over })
 }
 
-func (c clients) watch(t *testing.T, log *journal) *autoscalers.Watch {
+func (c clients) watch(t *testing.T, log *logbuffer.Buffer) *autoscalers.Watch {
 	t.Helper()
 	watch := autoscalers.FromClients(c.typed, c.objects, hurry(), slog.New(slog.NewTextHandler(log, nil)))
 	run(t, watch)
@@ -169,7 +150,7 @@ func TestAutoscalersComeChangeAndGo(t *testing.T) {
 	objects := c.objects.Resource(scaledObjects).Namespace("default")
 	_, err := hpas.Create(t.Context(), horizontal("early", "inflight", 64), metav1.CreateOptions{})
 	must(t, err)
-	watch := c.watch(t, &journal{})
+	watch := c.watch(t, &logbuffer.Buffer{})
 	if !watch.WaitForSync(t.Context(), 10*time.Second) {
 		t.Fatal("the watch does not settle")
 	}
@@ -207,7 +188,7 @@ func TestAStatusChangesNothing(t *testing.T) {
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	_, err := hpas.Create(t.Context(), horizontal("a", "inflight", 64), metav1.CreateOptions{})
 	must(t, err)
-	watch := c.watch(t, &journal{})
+	watch := c.watch(t, &logbuffer.Buffer{})
 	expect(t, watch, "HorizontalPodAutoscaler/a=64")
 	before := watch.References(inflight)
 	for i := range 50 {
@@ -246,7 +227,7 @@ func refuse(client interface {
 }
 
 func TestRightsThatAreMissing(t *testing.T) {
-	c, log := newClients(), &journal{}
+	c, log := newClients(), &logbuffer.Buffer{}
 	forbidden := error(
 		apierrors.NewForbidden(schema.GroupResource{Resource: "horizontalpodautoscalers"}, "", errors.New("no")),
 	)
@@ -267,7 +248,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 	if got := watch.Problem(); got != "cannot read HorizontalPodAutoscalers: apply deploy/rbac" {
 		t.Errorf("problem %q", got)
 	}
-	if lines := log.lines(); len(lines) != 1 || !strings.Contains(lines[0], "apply deploy/rbac") {
+	if lines := log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], "apply deploy/rbac") {
 		t.Errorf("the log says %q, want one line", lines)
 	}
 	fault.Store(nil)
@@ -279,7 +260,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 
 // TestAKindThatIsNotThere: without KEDA there are no ScaledObjects, and nothing to say about it.
 func TestAKindThatIsNotThere(t *testing.T) {
-	c, log := newClients(), &journal{}
+	c, log := newClients(), &logbuffer.Buffer{}
 	missing := error(apierrors.NewNotFound(scaledObjects.GroupResource(), ""))
 	fault := refuse(c.objects, "scaledobjects")
 	fault.Store(&missing)
@@ -288,7 +269,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 		t.Fatal("the watch does not settle without KEDA")
 	}
 	time.Sleep(200 * time.Millisecond)
-	if got, lines := watch.Problem(), log.lines(); got != "" || lines[0] != "" {
+	if got, lines := watch.Problem(), log.Lines(); got != "" || lines[0] != "" {
 		t.Errorf("problem %q, log %q", got, lines)
 	}
 	_, err := c.objects.Resource(scaledObjects).Namespace("default").
@@ -300,7 +281,7 @@ func TestAKindThatIsNotThere(t *testing.T) {
 
 // TestWhatWentWhileNobodyWatched: the next list tells, and until then what is known stays known.
 func TestWhatWentWhileNobodyWatched(t *testing.T) {
-	c, log := newClients(), &journal{}
+	c, log := newClients(), &logbuffer.Buffer{}
 	hpas := c.typed.AutoscalingV2().HorizontalPodAutoscalers("default")
 	for _, name := range []string{"goes", "stays"} {
 		_, err := hpas.Create(t.Context(), horizontal(name, "inflight", int64(len(name))), metav1.CreateOptions{})

@@ -1,12 +1,10 @@
 package forecasts_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -206,24 +205,6 @@ func leadersTakeTurns(t *testing.T, k kubelet, one, two *process, now time.Time)
 	}
 }
 
-// lines is a log that is written by several.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(words string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), words)
-}
-
 // testNoRights runs with the rights that forewarm had before it measured, and with half of the new ones.
 func testNoRights(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
@@ -249,7 +230,7 @@ metadata: {name: %s}
 rules: [%s]
 `, s.role, rules), "create", "-f", "-")
 		c.MustKubectl(t, "", "create", "clusterrolebinding", s.role, "--clusterrole="+s.role, "--user="+s.role)
-		log := &lines{}
+		log := &logbuffer.Buffer{}
 		objects := watchAs(t, c.User(t, s.role), slog.New(slog.NewTextHandler(log, nil)))
 		eventually(t, func() string {
 			targets := objects.Targets(noon())
@@ -266,7 +247,7 @@ rules: [%s]
 			}
 			return ""
 		})
-		if n := log.count("cannot measure the starts of pods"); n != 1 {
+		if n := log.Count("cannot measure the starts of pods"); n != 1 {
 			t.Errorf("%s: %d lines in the log, want one", s.role, n)
 		}
 	}

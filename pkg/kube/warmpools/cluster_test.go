@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/kube/actuator"
@@ -314,29 +315,11 @@ func testCovered(t *testing.T, s *scene) {
 	})
 }
 
-// lines are what is logged.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) count(part string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), part)
-}
-
 // testMissingCRD: a cluster without WarmPools is told once how to get them, and has them when it does.
 func testMissingCRD(t *testing.T, s *scene) {
 	t.Helper()
 	s.MustKubectl(t, "", "delete", "-f", "deploy/crds/forewarm.dev_warmpools.yaml", "--wait")
-	var log lines
+	var log logbuffer.Buffer
 	w := s.watch(s.Config, slog.New(slog.NewTextHandler(&log, nil)))
 	s.lead(s.Config, w)
 	testcluster.Eventually(t, 10*time.Second, func() string {
@@ -346,8 +329,8 @@ func testMissingCRD(t *testing.T, s *scene) {
 		return ""
 	})
 	time.Sleep(3 * time.Second)
-	if n := log.count("warm pools are off"); n != 1 || log.count("level=WARN") > 0 {
-		t.Errorf("said %d times: %s", n, log.text.String())
+	if n := log.Count("warm pools are off"); n != 1 || log.Count("level=WARN") > 0 {
+		t.Errorf("said %d times: %s", n, log.String())
 	}
 	s.MustKubectl(t, "", "create", "-f", "deploy/crds/forewarm.dev_warmpools.yaml")
 	s.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/warmpools.forewarm.dev")

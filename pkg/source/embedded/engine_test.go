@@ -1,18 +1,15 @@
 package embedded_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -348,26 +345,6 @@ func TestFetchTimeout(t *testing.T) {
 		t.Errorf("error %v, want ErrUnavailable", err)
 	}
 }
-
-// logRecorder is a log that a test can read while it is written.
-type logRecorder struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (m *logRecorder) Write(p []byte) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.text.Write(p)
-}
-
-func (m *logRecorder) String() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.text.String()
-}
-
-var _ io.Writer = (*logRecorder)(nil)
 
 func BenchmarkFetch14Days(b *testing.B) {
 	e := open(b, embedded.Config{})

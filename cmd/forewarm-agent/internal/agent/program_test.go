@@ -25,6 +25,7 @@ import (
 	podresources "k8s.io/kubelet/pkg/apis/podresources/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm-agent/internal/agent"
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/agent/collect/collecttest"
 	"github.com/forewarm/forewarm/pkg/agent/gpu"
@@ -235,28 +236,10 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// words is a log that can be read while it is written.
-type words struct {
-	mutex sync.Mutex
-	text  bytes.Buffer
-}
-
-func (w *words) Write(p []byte) (int, error) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *words) String() string {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.text.String()
-}
-
 // serving is an agent that runs until end is called, which gives its exit code.
-func serving(t *testing.T, d agent.Driver, args ...string) (url string, log *words, end func() int) {
+func serving(t *testing.T, d agent.Driver, args ...string) (url string, log *logbuffer.Buffer, end func() int) {
 	t.Helper()
-	log = &words{}
+	log = &logbuffer.Buffer{}
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan int, 1)
 	args = append([]string{"--listen", "127.0.0.1:0", "--interval", "1s", "--window", "2s"}, args...)

@@ -8,7 +8,7 @@ import (
 	"github.com/forewarm/forewarm/forecast/backtest"
 )
 
-// levels are the quantiles of the window's maximum that are judged; the verdict is about levels[verdictLevel].
+// levels are the quantiles of the window peak that are judged; the verdict is about levels[verdictLevel].
 func levels() []float64 { return []float64{0.05, 0.5, 0.9, 0.95, 0.99} }
 
 // The indices of levels.

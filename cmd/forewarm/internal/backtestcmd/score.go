@@ -14,7 +14,7 @@ type score struct {
 	horizon, count int
 	// mae is in the unit of the demand; mase is relative to repeating the last season, before the first origin.
 	mae, mase float64
-	// loss and coverage are of the quantiles of the window's maximum, by levels: the pinball loss, in the unit of the
+	// loss and coverage are of the quantiles of the window peak, by levels: the pinball loss, in the unit of the
 	// demand, and the share of windows whose maximum the quantile held.
 	loss, coverage []float64
 }

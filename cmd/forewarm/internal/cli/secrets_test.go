@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -13,11 +12,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/hack/logbuffer"
 )
 
 // What is planted; no six letters of it may be shown, by anything.
@@ -152,24 +151,6 @@ func credentials(t *testing.T) []string {
 	}
 }
 
-// output is what is written and read at once.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 const secretive = `apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
 metadata: {name: load, namespace: team}
@@ -192,7 +173,7 @@ func TestCommandsTellNoSecrets(t *testing.T) {
 			{"capacity", "--query", "sum(load)", "--saturated", "sum(waiting)", "--replicas", "sum(ready)", "--range", "5d"},
 			{"simulate", "--query", "sum(load)", "--range", "6h", "--hpa", hpa, "--replica-capacity", "100"},
 		} {
-			var out output
+			var out logbuffer.Buffer
 			arguments := append(append(command, "--prometheus", url), further...)
 			if code := (cli.Program{}).Run(t.Context(), arguments, &out, &out); code == 0 {
 				t.Errorf("%s, %s: it succeeds: %s", how, command[0], &out)
@@ -216,7 +197,7 @@ func TestWrongFlagsTellNoSecrets(t *testing.T) {
 		{"--prometheus-url", "http://" + inUser + ":" + inPassword + "#@host:9090"},
 		{"--prometheus-url", "ftp://" + inUser + ":" + inPassword + "@host?" + inQuery},
 	} {
-		var out output
+		var out logbuffer.Buffer
 		code := cli.Program{}.Run(
 			t.Context(),
 			append([]string{"serve", "--standalone", "--config-dir", "."}, flag...),
@@ -241,7 +222,7 @@ func TestServeTellsNoSecrets(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancel(t.Context())
-			var out output
+			var out logbuffer.Buffer
 			done := make(chan int)
 			go func() {
 				done <- cli.Program{}.Run(ctx, append([]string{
@@ -285,13 +266,13 @@ var pages = []string{
 }
 
 // address waits until the server says where it serves.
-func address(t *testing.T, log *output) string {
+func address(t *testing.T, log *logbuffer.Buffer) string {
 	t.Helper()
 	waitTold(t, log, "msg=serving address=")
 	return regexp.MustCompile(`msg=serving address=(http://\S+)`).FindStringSubmatch(log.String())[1]
 }
 
-func waitTold(t *testing.T, log *output, words string) {
+func waitTold(t *testing.T, log *logbuffer.Buffer, words string) {
 	t.Helper()
 	for range 600 {
 		if strings.Contains(log.String(), words) {

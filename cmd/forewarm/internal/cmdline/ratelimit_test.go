@@ -7,7 +7,6 @@ import (
 	stdlog "log"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,26 +14,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/hack/logbuffer"
 )
-
-// written is a log that several write.
-type written struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (w *written) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
-}
-
-func (w *written) take() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	defer w.text.Reset()
-	return w.text.String()
-}
 
 // Whatever logs, and whatever text a client chooses: a place in the code logs a hundred lines, the others are counted, and the
 // count is told. Another place is not silenced by it.
@@ -49,14 +30,14 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var out written
+				var out logbuffer.Buffer
 				l := cmdline.DefaultLog()
 				log := l.New(&out)
 				for i := range 60_000 {
 					flood(log, i)
 				}
 				log.Info("another")
-				text := out.take()
+				text := out.Take()
 				if got := strings.Count(text, "refused"); got != 100 {
 					t.Errorf("%d lines of 60000, want 100", got)
 				}
@@ -64,13 +45,13 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 					t.Error("the flood silenced another line")
 				}
 				time.Sleep(11 * time.Second)
-				if text = out.take(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "left_out=59900") ||
+				if text = out.Take(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "left_out=59900") ||
 					!strings.Contains(text, "refused") {
 					t.Errorf("what was left out is told as:\n%s", text)
 				}
 				time.Sleep(time.Hour)
 				flood(log, 1)
-				if text = out.take(); strings.Count(text, "\n") != 1 || strings.Contains(text, "left_out") {
+				if text = out.Take(); strings.Count(text, "\n") != 1 || strings.Contains(text, "left_out") {
 					t.Errorf("after the flood:\n%s", text)
 				}
 			})
@@ -81,7 +62,7 @@ func TestAFloodIsCountedInsteadOfLogged(t *testing.T) {
 func TestALineIsShort(t *testing.T) {
 	long := strings.Repeat("ä", 50_000)
 	for _, format := range []string{"text", "json"} {
-		var out written
+		var out logbuffer.Buffer
 		l := cmdline.Log{Level: "info", Format: format}
 		log := l.New(&out)
 		for name, line := range map[string]func(){
@@ -93,7 +74,7 @@ func TestALineIsShort(t *testing.T) {
 			"a context": func() { log.With("selector", long).Info("refused") },
 		} {
 			line()
-			text := out.take()
+			text := out.Take()
 			if len(text) > 2000 || !strings.Contains(text, "bytes)") || strings.Count(text, "\n") != 1 {
 				t.Errorf("%s, %s: %d bytes: %.100s", format, name, len(text), text)
 			}
@@ -102,7 +83,7 @@ func TestALineIsShort(t *testing.T) {
 			}
 		}
 		log.Error("panicked", "stack", strings.Repeat("s", 50_000))
-		if text := out.take(); len(text) < 10_000 || len(text) > 11_000 {
+		if text := out.Take(); len(text) < 10_000 || len(text) > 11_000 {
 			t.Errorf("%s: a stack has %d bytes", format, len(text))
 		}
 	}

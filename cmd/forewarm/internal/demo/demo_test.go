@@ -13,40 +13,22 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 )
 
-// screen is what the user sees, written and read at once.
-type screen struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 // start runs a demo until the test ends, and returns its address and screen once it says that it serves.
-func start(t *testing.T, o Options) (string, *screen) {
+func start(t *testing.T, o Options) (string, *logbuffer.Buffer) {
 	t.Helper()
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	ctx, cancel := context.WithCancel(t.Context())
-	out, done := &screen{}, make(chan error, 1)
+	out, done := &logbuffer.Buffer{}, make(chan error, 1)
 	go func() { done <- Run(ctx, o, out, slog.New(slog.DiscardHandler)) }()
 	t.Cleanup(func() {
 		cancel()

@@ -12,34 +12,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	"github.com/forewarm/forewarm/hack/reference"
 	pb "github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 )
-
-// lines is a log that is written and read at once.
-type lines struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 const objects = `apiVersion: forewarm.dev/v1alpha1
 kind: Forecast
@@ -108,7 +90,7 @@ func serve(t *testing.T, o Options) (address string, stop func()) {
 }
 
 // logged waits for a line in the log, and is what its pattern captures.
-func logged(t *testing.T, log *lines, pattern string) (captured string) {
+func logged(t *testing.T, log *logbuffer.Buffer, pattern string) (captured string) {
 	t.Helper()
 	line := regexp.MustCompile(pattern)
 	eventually(t, func() string {
@@ -122,10 +104,10 @@ func logged(t *testing.T, log *lines, pattern string) (captured string) {
 }
 
 // begin runs the server until the returned function is called.
-func begin(t *testing.T, o Options) (log *lines, stop func()) {
+func begin(t *testing.T, o Options) (log *logbuffer.Buffer, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	log = &lines{}
+	log = &logbuffer.Buffer{}
 	done := make(chan error, 1)
 	go func() { done <- run(ctx, o, slog.New(slog.NewTextHandler(log, nil))) }()
 	return log, func() {
