@@ -3,11 +3,8 @@ package signal
 // rayServe is the presets for Ray Serve. Its proxies and handles report waiting requests, its replicas running ones,
 // and any pod of the cluster can have either.
 func rayServe() Source {
-	running, waiting := metricNamed(
-		"ray_serve_replica_processing_queries",
-	), metricNamed(
-		"ray_serve_deployment_queued_queries",
-	)
+	running := metricNamed("ray_serve_replica_processing_queries")
+	waiting := metricNamed("ray_serve_deployment_queued_queries")
 	answered := metricNamed("ray_serve_num_http_requests_total", "ray_serve_num_http_requests")
 	return Source{
 		Name:  "ray-serve",

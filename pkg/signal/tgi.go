@@ -2,13 +2,8 @@ package signal
 
 // tgi is the presets for Hugging Face's Text Generation Inference.
 func tgi() Source {
-	running, waiting, received := metricNamed(
-		"tgi_batch_current_size",
-	), metricNamed(
-		"tgi_queue_size",
-	), metricNamed(
-		"tgi_request_count",
-	)
+	running, waiting := metricNamed("tgi_batch_current_size"), metricNamed("tgi_queue_size")
+	received := metricNamed("tgi_request_count")
 	return Source{
 		Name:  "tgi",
 		Title: "Text Generation Inference",
