@@ -36,10 +36,7 @@ func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
 		Host: c.Config.Host, TLSClientConfig: rest.TLSClientConfig{CAData: c.Config.CAData}, BearerToken: token,
 	})
 	r := &replica{
-		url: fmt.Sprintf(
-			"https://127.0.0.1:%d",
-			port,
-		),
+		url:    fmt.Sprintf("https://127.0.0.1:%d", port),
 		log:    filepath.Join(t.TempDir(), "log"),
 		client: admin(t, c.Config),
 	}

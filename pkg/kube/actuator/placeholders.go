@@ -93,13 +93,8 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 // placeholderDeployment returns the Deployment of a capacity type. A rollout deletes placeholder pods before it
 // creates new ones; otherwise it would request as many nodes again.
 func placeholderDeployment(pool *v1alpha1.WarmPool, capacity v1alpha1.CapacityType, replicas int) *appsv1.Deployment {
-	own, pod, spec := selectorLabels(
-		pool,
-		capacity.Name,
-	), placeholderTemplate(
-		pool,
-		capacity,
-	), pool.Spec.Actuator.PlaceholderPods
+	own, pod := selectorLabels(pool, capacity.Name), placeholderTemplate(pool, capacity)
+	spec := pool.Spec.Actuator.PlaceholderPods
 	pod.Spec.PriorityClassName, pod.Spec.Containers[0].Image = spec.PriorityClassName, spec.Image
 	mountImages(&pod.Spec, spec.PrePullImages)
 	none, quarter := intstr.FromInt32(0), intstr.FromString("25%")

@@ -31,13 +31,8 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		out.CandidateReason = r.Selection.Message()
 	}
 	if r.Served.Arrived > 0 {
-		out.Late, out.RelativeCost = formatTwoDigits(
-			r.Served.LateShare()*100,
-			"%",
-		), formatTwoDigits(
-			r.Served.RelativeCost(),
-			"",
-		)
+		out.Late = formatTwoDigits(r.Served.LateShare()*100, "%")
+		out.RelativeCost = formatTwoDigits(r.Served.RelativeCost(), "")
 	}
 	if widest, ok := r.MostDemanding(); ok {
 		out.Headroom = formatTwoDigits(widest.Headroom, "")

@@ -32,13 +32,8 @@ func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
 		out.Late = finite(&r.Late)
 	}
 	if widest, ok := r.MostDemanding(); ok {
-		out.Headroom, out.ExpectedLate, out.HeadroomReason = finite(
-			&widest.Headroom,
-		), finite(
-			&widest.ExpectedLate,
-		), headroomReason(
-			widest,
-		)
+		out.Headroom, out.ExpectedLate = finite(&widest.Headroom), finite(&widest.ExpectedLate)
+		out.HeadroomReason = headroomReason(widest)
 	}
 	out.Saved = v1alpha1.Saving{
 		ReplicaHours: difference(out.Observed.ReplicaHours, out.Served.ReplicaHours),

@@ -101,13 +101,8 @@ func (s *scene) addTrace(name string, series forecast.Series, now time.Time) (*P
 		s.from = from
 	}
 	step := max(series.Step, time.Second)
-	s.backfill, s.interval = shorter(
-		s.backfill,
-		min(step, maxBackfillStep),
-	), shorter(
-		s.interval,
-		min(step, maxScrapeInterval),
-	)
+	s.backfill = shorter(s.backfill, min(step, maxBackfillStep))
+	s.interval = shorter(s.interval, min(step, maxScrapeInterval))
 	s.loaded = append(s.loaded, fmt.Sprintf(
 		"%s: %s in steps of %s, %s of them in the past",
 		name,

@@ -66,16 +66,9 @@ func options(t *testing.T) Options {
 	}
 	o := Defaults()
 	o.Standalone, o.Local.Port = true, 0
-	o.ConfigDir, o.ScrapeConfig, o.DataDir = filepath.Join(
-		dir,
-		"objects",
-	), filepath.Join(
-		dir,
-		"scrape.yaml",
-	), filepath.Join(
-		dir,
-		"data",
-	)
+	o.ConfigDir = filepath.Join(dir, "objects")
+	o.ScrapeConfig = filepath.Join(dir, "scrape.yaml")
+	o.DataDir = filepath.Join(dir, "data")
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
 	}

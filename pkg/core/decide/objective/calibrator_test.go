@@ -265,11 +265,8 @@ func TestPrice(t *testing.T) {
 			t.Errorf("k = %v is served at a price of %v, %v told: %+v", k, price, told, r)
 		}
 		// A request may ask for a share all the same.
-		if few, many := r.HeadroomFor(
-			decide.Policy{Late: 0.001},
-		), r.HeadroomFor(
-			decide.Policy{Late: 0.1},
-		); few <= many {
+		few, many := r.HeadroomFor(decide.Policy{Late: 0.001}), r.HeadroomFor(decide.Policy{Late: 0.1})
+		if few <= many {
 			t.Errorf("k = %v for 0.1 %% late, %v for 10 %%", few, many)
 		}
 	}
