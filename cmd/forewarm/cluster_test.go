@@ -276,10 +276,7 @@ func theft(t *testing.T, s *scene) {
 				t,
 				"load",
 				`conditions[?(@.type=="Reachable")].message`,
-			); !strings.Contains(
-				text,
-				want,
-			) {
+			); !strings.Contains(text, want) {
 				return "the status does not say that it " + want + ": " + text
 			}
 			return ""

@@ -245,11 +245,7 @@ func TestScaleAndShift(t *testing.T) {
 		arima.Auto{Period: 24},
 	} {
 		base := next(t, model, values)
-		if again := next(
-			t,
-			model,
-			values,
-		); !slices.Equal(again.Point, base.Point) ||
+		if again := next(t, model, values); !slices.Equal(again.Point, base.Point) ||
 			!slices.Equal(again.StdErr, base.StdErr) {
 			t.Errorf("%s: two fits to one series differ", model.Name())
 		}

@@ -110,11 +110,9 @@ func (m Auto) estimate(s forecast.Series) *Fitted {
 // filled checks the options and puts the defaults in place.
 func (m Auto) filled() (Auto, error) {
 	options := Auto{
-		Seasons: slices.Clone(m.Seasons),
-		Horizon: cmp.Or(m.Horizon, m.lastAsked(), defaultHorizon),
-		Horizons: slices.Clone(
-			m.Horizons,
-		),
+		Seasons:   slices.Clone(m.Seasons),
+		Horizon:   cmp.Or(m.Horizon, m.lastAsked(), defaultHorizon),
+		Horizons:  slices.Clone(m.Horizons),
 		Quantiles: slices.Sorted(slices.Values(m.Quantiles)),
 		Budget:    cmp.Or(m.Budget, defaultBudget),
 	}

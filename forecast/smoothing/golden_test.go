@@ -116,9 +116,7 @@ func TestHoltWintersSearchAgainstR(t *testing.T) {
 			fitted, err := smoothing.HoltWinters{
 				Period:         period,
 				Multiplicative: season == "multiplicative",
-			}.Estimate(
-				series,
-			)
+			}.Estimate(series)
 			if err != nil {
 				t.Fatal(err)
 			}

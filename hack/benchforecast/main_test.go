@@ -113,9 +113,7 @@ func TestM4(t *testing.T) {
 		"--traces=",
 		"--model=last",
 		"--budget=1ms",
-	); len(
-		more,
-	) != 2 ||
+	); len(more) != 2 ||
 		more[1]["model"] != "auto, budget 1ms" {
 		t.Errorf("with a budget the rows are %v", more)
 	}

@@ -28,9 +28,7 @@ func (t *tables) m4(row m4Row) error {
 	_, err := fmt.Fprintf(
 		t.out,
 		"%-40s %6d %6.3f %6.2f %6.3f  %4.1f/%4.1f %7.2f %13.4f\n",
-		modelLabel(
-			row.Model,
-		),
+		modelLabel(row.Model),
 		row.Series,
 		row.MASE,
 		row.SMAPE,

@@ -151,8 +151,6 @@ func writeVerdict(all []comparison, text *strings.Builder) {
 	fmt.Fprintf(text, "\nThe cost rises by at most %.0f %% in the mean and %.0f %% on any trace: %s.\n",
 		100*(mostMean-1), 100*(mostTrace-1), word)
 	if len(outside) > 0 {
-		text.WriteString(
-			"\nOutside the swept range, not compared:\n\n- " + strings.Join(outside, "\n- ") + "\n",
-		)
+		text.WriteString("\nOutside the swept range, not compared:\n\n- " + strings.Join(outside, "\n- ") + "\n")
 	}
 }

@@ -212,11 +212,7 @@ func (a *autoscaler) buffers(ctx context.Context, of func(string) *groupNeed) er
 		return err
 	}
 	for i := range all.Items {
-		if err := a.updateBuffer(
-			ctx,
-			&all.Items[i],
-			of,
-		); err != nil && !apierrors.IsConflict(err) &&
+		if err := a.updateBuffer(ctx, &all.Items[i], of); err != nil && !apierrors.IsConflict(err) &&
 			!apierrors.IsNotFound(err) {
 			return err
 		}

@@ -135,10 +135,7 @@ func objects(t *testing.T, s *stage) {
 		"get",
 		"--raw",
 		metric("objects", "llama", ""),
-	); !strings.Contains(
-		refusal,
-		"NotFound",
-	) {
+	); !strings.Contains(refusal, "NotFound") {
 		t.Errorf("a deleted Forecast's metric: %s", refusal)
 	}
 	s.scaled(t, "objects", "llama", 7)
@@ -193,10 +190,7 @@ subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 		if code := s.anonymous(t, s.Config.Host+path); code != http.StatusUnauthorized && code != http.StatusForbidden {
 			t.Errorf("%s without credentials, by the kube-apiserver: %d", path, code)
 		}
-		if code := s.anonymous(
-			t,
-			s.replicas[0].URL+path,
-		); code != http.StatusUnauthorized &&
+		if code := s.anonymous(t, s.replicas[0].URL+path); code != http.StatusUnauthorized &&
 			code != http.StatusForbidden {
 			t.Errorf("%s without credentials, directly: %d", path, code)
 		}

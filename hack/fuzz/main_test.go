@@ -81,9 +81,7 @@ func TestEveryTargetRunsAndFailuresNameTheirInput(t *testing.T) {
 	if found == nil {
 		t.Fatalf("no failing input is named in\n%s", out.String())
 	}
-	if text, err := os.ReadFile(
-		filepath.Join(root, found[1]),
-	); err != nil ||
+	if text, err := os.ReadFile(filepath.Join(root, found[1])); err != nil ||
 		!strings.HasPrefix(string(text), "go test fuzz v1\n") {
 		t.Errorf("%s holds %q, %v", found[1], text, err)
 	}

@@ -236,10 +236,7 @@ func TestRecordIsReadAsWritten(t *testing.T) {
 		e.hours = append(e.hours, hour{begin.Add(time.Duration(i) * time.Hour), i})
 	}
 	text := record{p.String(): e}.text([]play{p})
-	if lines := strings.Count(
-		text,
-		"\n20",
-	); lines != 3 ||
+	if lines := strings.Count(text, "\n20"); lines != 3 ||
 		!strings.Contains(text, "\n2026-11-02T22 00000000 00000001\n") {
 		t.Errorf("%d lines of days, want 3, the first with two hours: %s", lines, text)
 	}
@@ -316,9 +313,7 @@ func TestDiffShowsBothValues(t *testing.T) {
 	if diff := cmp.Diff(want, fields); diff != "" {
 		t.Error(diff)
 	}
-	if differs, shown = diffFrom(
-		strings.Join(lines[:400], ""),
-	); !differs ||
+	if differs, shown = diffFrom(strings.Join(lines[:400], "")); !differs ||
 		!strings.Contains(shown, "has not this step") {
 		t.Errorf("one that ends early: %s", shown)
 	}
@@ -336,13 +331,7 @@ func TestDiffWithARevisionWithoutTheCommand(t *testing.T) {
 			t.Fatalf("%v: %s", err, text)
 		}
 	}
-	if _, err := output(
-		t,
-		"diff",
-		"--against",
-		"HEAD",
-		quick,
-	); err == nil ||
+	if _, err := output(t, "diff", "--against", "HEAD", quick); err == nil ||
 		!strings.Contains(err.Error(), "no hack/served") {
 		t.Errorf("%v, want that there is no hack/served", err)
 	}
@@ -350,13 +339,7 @@ func TestDiffWithARevisionWithoutTheCommand(t *testing.T) {
 	if err != nil || bytes.Count(trees, []byte("\n")) != 1 {
 		t.Errorf("%v: a worktree stays behind: %s", err, trees)
 	}
-	if _, err := output(
-		t,
-		"diff",
-		"--against",
-		"nowhere",
-		quick,
-	); err == nil ||
+	if _, err := output(t, "diff", "--against", "nowhere", quick); err == nil ||
 		!strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("%v, want that there is no such revision", err)
 	}

@@ -40,11 +40,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 			}
 			without := entry(t, never.Step(t.Context(), now), "llama")
 			served, servedWithout = served+e.Decision.Value, servedWithout+without.Decision.Value
-			if diff := cmp.Diff(
-				bitwiseSummary(without),
-				bitwiseSummary(e),
-				cmpopts.EquateNaNs(),
-			); diff != "" &&
+			if diff := cmp.Diff(bitwiseSummary(without), bitwiseSummary(e), cmpopts.EquateNaNs()); diff != "" &&
 				lead == long {
 				t.Fatalf("at %s the cover leaves traces (-never covered +uncovered)\n%s", now, diff)
 			}
@@ -53,10 +49,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 	}
 	run(long, "p90 of 23 starts")
 	queries := len(source.queries)
-	served, without := run(
-		short,
-		"p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m0s without it",
-	)
+	served, without := run(short, "p90 of 11 starts on existing nodes, which warm pool h100 holds; 6m0s without it")
 	t.Logf("covered %.4g are served, without the cover %.4g", served, without)
 	if served >= 0.99*without {
 		t.Errorf(

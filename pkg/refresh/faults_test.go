@@ -55,11 +55,7 @@ func TestFaultsCostOneForecast(t *testing.T) {
 	}
 	for name, fault := range faults {
 		e := entry(t, s, name)
-		if c := condition(
-			t,
-			e,
-			snapshot.ConditionSource,
-		); e.State != snapshot.Pending || c.True ||
+		if c := condition(t, e, snapshot.ConditionSource); e.State != snapshot.Pending || c.True ||
 			c.Reason != fault.reason {
 			t.Errorf("%s: %s, source %+v; want Pending for %s", name, e.State, c, fault.reason)
 		}

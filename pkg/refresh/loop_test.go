@@ -259,11 +259,7 @@ func TestFallbackChain(t *testing.T) {
 		if tt.want == snapshot.FallingBack && answer.Value != float64(float32(highest)) {
 			t.Errorf("after %s: falls back to %v, want the running maximum %v", tt.after, answer.Value, highest)
 		}
-		if c := condition(
-			t,
-			e,
-			snapshot.ConditionSource,
-		); c.True || c.Reason != "Unavailable" ||
+		if c := condition(t, e, snapshot.ConditionSource); c.True || c.Reason != "Unavailable" ||
 			!strings.Contains(c.Message, "refused") {
 			t.Errorf("after %s: source condition %+v", tt.after, c)
 		}

@@ -213,9 +213,7 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	if c.True || c.Reason != "OutageSuspected" || !strings.Contains(c.Message, down.Format("15:04:05")) {
 		t.Errorf("%+v", c)
 	}
-	if n := len(
-		e.Classifications,
-	); n != 1 || e.Classifications[0].Cause != classify.Outage ||
+	if n := len(e.Classifications); n != 1 || e.Classifications[0].Cause != classify.Outage ||
 		e.Classifications[0].Samples != 8 {
 		t.Errorf("%+v", e.Classifications)
 	}

@@ -54,9 +54,7 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 				t.Errorf("rate %v: %+v, want %q", rate, c, want)
 			}
 		}
-		if marked := suspectSpans(
-			e,
-		); len(marked) != 1 || !marked[0].From.Equal(noon.Add(3*step)) ||
+		if marked := suspectSpans(e); len(marked) != 1 || !marked[0].From.Equal(noon.Add(3*step)) ||
 			marked[0].Samples != 1 {
 			t.Errorf("rate %v: marked are %+v", rate, marked)
 		}

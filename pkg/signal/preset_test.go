@@ -94,11 +94,7 @@ func loads() map[string]string {
 			owners,
 			"monitoring",
 			"ksm-0",
-		) + exported(
-			gpus,
-			"gpu-operator",
-			"dcgm-x",
-		) + idle + servers,
+		) + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
 		"owners honoured, GPUs exported": owners + exported(gpus, "gpu-operator", "dcgm-x") + idle + servers,
 		"owners exported, GPUs honoured": exported(owners, "ai", "ksm-0") + gpus + idle + servers,
 		"everything scraped twice":       twice(owners + gpus + idle + servers),
@@ -106,16 +102,8 @@ func loads() map[string]string {
 			owners,
 			"monitoring",
 			"ksm-0",
-		) + exported(
-			gpus,
-			"gpu-operator",
-			"dcgm-x",
-		) + idle +
-			exported(
-				servers,
-				"gateway",
-				"proxy-0",
-			),
+		) + exported(gpus, "gpu-operator", "dcgm-x") + idle +
+			exported(servers, "gateway", "proxy-0"),
 	}
 }
 

@@ -225,11 +225,7 @@ func TestHistoryIsWhatWas(t *testing.T) {
 			t.Errorf("%s: %d %s", query, status, text)
 		}
 	}
-	if status, text = start(
-		t,
-		collecttest.SharedGPUs(1, 1),
-		0,
-	).get(t, "/history"); status != 200 ||
+	if status, text = start(t, collecttest.SharedGPUs(1, 1), 0).get(t, "/history"); status != 200 ||
 		!strings.HasSuffix(text, "# EOF\n") {
 		t.Errorf("before the first reading: %d %s", status, text)
 	}

@@ -117,9 +117,7 @@ func newBoundTracker(c Config) boundTracker {
 	l := boundTracker{
 		recent: trailing.NewMax(c.Windows[c.Lead]),
 		growth: make([]float64, len(c.Windows)),
-		keep: math.Exp2(
-			-float64(c.Step) / float64(halfLife),
-		),
+		keep:   math.Exp2(-float64(c.Step) / float64(halfLife)),
 		lowest: math.Inf(1),
 		minute: max(1, int(time.Minute/c.Step)),
 	}

@@ -84,11 +84,7 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("who no longer meets the objective is replaced at once", func(t *testing.T) {
 		var g gate
-		if got := g.hours(
-			1,
-			missed("a", 2),
-			met("b", 2.5),
-		); got != "b" ||
+		if got := g.hours(1, missed("a", 2), met("b", 2.5)); got != "b" ||
 			!strings.Contains(g.words(), "no longer meets") {
 			t.Errorf("%s serves: %s", got, g.words())
 		}

@@ -46,9 +46,7 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 			Config:    config,
 			Candidate: c.Name,
 			Horizons:  []int{1, 5, 10, 60},
-		}.Fit(
-			history,
-		)
+		}.Fit(history)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue

@@ -170,9 +170,7 @@ func TestOnlyHeldStarts(t *testing.T) {
 	if got := leadInUse(record); got != 0 {
 		t.Errorf("without a pool %s, want none", got)
 	}
-	if got := record.Estimates(
-		settled().Add(time.Hour),
-	).Placed; !got.Known || !about(got.Lead, 2*time.Minute) ||
+	if got := record.Estimates(settled().Add(time.Hour)).Placed; !got.Known || !about(got.Lead, 2*time.Minute) ||
 		got.Starts != 12 {
 		t.Errorf("%+v, want 2m of 12", got)
 	}

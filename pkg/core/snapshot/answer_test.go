@@ -45,20 +45,14 @@ func TestAnswer(t *testing.T) {
 	}
 	if low, high := of(
 		decide.Overrides{Quantile: 0.8},
-	), of(
-		decide.Overrides{Quantile: 0.99},
-	); !(low < own && own < high) {
+	), of(decide.Overrides{Quantile: 0.99}); !(low < own && own < high) {
 		t.Errorf("quantiles 0.8, 0.95, 0.99 serve %v, %v, %v", low, own, high)
 	}
 	longest := e.Candidates[0].Windows[len(e.Candidates[0].Windows)-1].Horizon
 	if far := of(decide.Overrides{Horizon: longest}); far <= own {
 		t.Errorf("over %s %v, over the lead window %v: the longer maximum is no lower", longest, far, own)
 	}
-	if a, b := of(
-		decide.Overrides{Model: "LAST-VALUE"},
-	), of(
-		decide.Overrides{Model: "last-value"},
-	); a != b ||
+	if a, b := of(decide.Overrides{Model: "LAST-VALUE"}), of(decide.Overrides{Model: "last-value"}); a != b ||
 		a == own {
 		t.Errorf("the last value in capitals %v, in lower case %v, the Forecast's own %v", a, b, own)
 	}
@@ -183,10 +177,7 @@ func TestAYoungSeriesReachesAsFarAsItCan(t *testing.T) {
 	if _, err := e.Answer(
 		decide.Overrides{Horizon: e.MaxHorizon + 1},
 		snapshottest.Now(),
-	); !errors.Is(
-		err,
-		decide.ErrSelector,
-	) {
+	); !errors.Is(err, decide.ErrSelector) {
 		t.Errorf("beyond the reach: %v, want %v", err, decide.ErrSelector)
 	}
 }

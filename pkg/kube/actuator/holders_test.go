@@ -236,9 +236,7 @@ func testNoScale(t *testing.T, s *scene) {
 	reader := s.as(s.User(t, "reader"))
 	testcluster.Eventually(t, 20*time.Second, func() string {
 		_, err = reader.Hold(t.Context(), pool, actuator.Want{Base: 1})
-		if p := actuator.AsProblem(
-			err,
-		); p == nil ||
+		if p := actuator.AsProblem(err); p == nil ||
 			!strings.Contains(p.Message, "grant patch on it to Forewarm's service account") {
 			return err.Error()
 		}

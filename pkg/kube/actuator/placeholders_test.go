@@ -130,10 +130,7 @@ func testWaiting(t *testing.T, s *scene) {
 	s.expect("a node may be on its way", remark(0), "")
 	if got := remark(
 		actuator.PendingTimeout + time.Second,
-	); !strings.Contains(
-		got,
-		"2 of 2 placeholder pods are not available",
-	) ||
+	); !strings.Contains(got, "2 of 2 placeholder pods are not available") ||
 		!strings.Contains(got, "Insufficient nvidia.com/gpu") {
 		t.Errorf("no node for long: %s", got)
 	}
@@ -172,10 +169,7 @@ func testCrowded(t *testing.T, s *scene) {
 		pool,
 		2,
 		0,
-	).Warning; !strings.Contains(
-		got,
-		"with 8 of 8 requests.nvidia.com/gpu used it rejects",
-	) ||
+	).Warning; !strings.Contains(got, "with 8 of 8 requests.nvidia.com/gpu used it rejects") ||
 		!strings.Contains(got, "NotIn [forewarm-placeholder]") {
 		t.Errorf("a full quota: %q", got)
 	}

@@ -75,10 +75,7 @@ func TestFaultsOfTheActuator(t *testing.T) {
 			if want := []string{
 				"Warning " + strings.Fields(c.want)[1],
 				"Normal Actuated",
-			}; !slices.Contains(
-				w.told,
-				want[0],
-			) ||
+			}; !slices.Contains(w.told, want[0]) ||
 				!slices.Contains(w.told, want[1]) {
 				t.Error(w.told)
 			}

@@ -97,9 +97,7 @@ func (t *explainer) stabilization() {
 	case t.out.Able == hpa.ScaleDownStabilized:
 		t.say(
 			"A scale-down waits: the highest recommendation of the last %s counts (%s), which is at least %d. %s",
-			humanize.Span(
-				t.s.Spec.DownStabilization(),
-			),
+			humanize.Span(t.s.Spec.DownStabilization()),
 			t.windowSource(),
 			t.out.Stabilized,
 			t.describeHeld(t.s.Spec.DownStabilization()),

@@ -161,9 +161,7 @@ func randomLoads(random *rand.Rand) []fleet.Load {
 	out := make([]fleet.Load, 1+random.IntN(8))
 	for i := range out {
 		out[i] = fleet.Load{
-			Name: string(
-				rune('a' + i),
-			),
+			Name:     string(rune('a' + i)),
 			Fraction: big.NewRat(1+random.Int64N(parts), parts),
 			Replicas: 1 + random.IntN(9),
 		}

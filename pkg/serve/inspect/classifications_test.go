@@ -47,15 +47,7 @@ func TestThePlotNamesWhatIsShaded(t *testing.T) {
 	if strings.Contains(shaded, "NaN") {
 		t.Error("the plot holds a coordinate that is no number")
 	}
-	if page := browse(
-		t,
-		board,
-		"repaired",
-		"page",
-	).Body.String(); !strings.Contains(
-		page,
-		"Demand classification",
-	) ||
+	if page := browse(t, board, "repaired", "page").Body.String(); !strings.Contains(page, "Demand classification") ||
 		!strings.Contains(page, classify.AtCapacity.String()) {
 		t.Error("the page does not list the repairs")
 	}

@@ -233,9 +233,7 @@ func TestBackfillCancelled(t *testing.T) {
 	e := open(t, embedded.Config{Dir: dir})
 	ctx, cancel := context.WithCancel(t.Context())
 	b := embedded.BackfillData{
-		Series: slices.Values(
-			[]embedded.BackfillSeries{backfillSeries(time.Minute, rising(20*1440)...)},
-		),
+		Series:   slices.Values([]embedded.BackfillSeries{backfillSeries(time.Minute, rising(20*1440)...)}),
 		Before:   time.Now(),
 		Progress: func(int, int) { cancel() },
 	}

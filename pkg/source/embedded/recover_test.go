@@ -86,9 +86,7 @@ func TestRepairCutShortAndGoneOn(t *testing.T) {
 	for range 2 {
 		e, log := start(t, dir, 1)
 		w.read(t, e)
-		if _, err := os.Stat(
-			segment(dir, "00000001.repair"),
-		); err == nil ||
+		if _, err := os.Stat(segment(dir, "00000001.repair")); err == nil ||
 			strings.Contains(log.String(), "level=ERROR") {
 			t.Errorf("%v: want the file gone:\n%s", err, log)
 		}

@@ -166,10 +166,7 @@ func TestDamagedGzip(t *testing.T) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		}
 	}
-	if _, err := trace.ReadColumn(
-		bytes.NewReader(zipped.Bytes()),
-		"c",
-	); err == nil ||
+	if _, err := trace.ReadColumn(bytes.NewReader(zipped.Bytes()), "c"); err == nil ||
 		strings.Contains(err.Error(), "gzip") {
 		t.Errorf("a wrong column of a whole file: %v", err)
 	}

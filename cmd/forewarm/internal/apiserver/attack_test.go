@@ -165,9 +165,7 @@ var attacks = map[string]func(a *attacker){
 	"huge bodies": func(a *attacker) {
 		each(20, func(int) {
 			a.http1(io.MultiReader(
-				strings.NewReader(
-					"PUT "+metric+" HTTP/1.1\r\nHost: x\r\nContent-Length: 300000000\r\n\r\n",
-				),
+				strings.NewReader("PUT "+metric+" HTTP/1.1\r\nHost: x\r\nContent-Length: 300000000\r\n\r\n"),
 				zeros(300_000_000),
 			))
 		})

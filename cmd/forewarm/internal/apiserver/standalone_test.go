@@ -149,11 +149,7 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready", objectPath + "/ready/demand", outlooksPath,
 		outlooksPath + "/ready", outlooksPath + "/ready/page",
 	} {
-		if got := get(
-			t,
-			client,
-			base+path,
-		); got.code != http.StatusServiceUnavailable ||
+		if got := get(t, client, base+path); got.code != http.StatusServiceUnavailable ||
 			!strings.Contains(got.body, "no data yet") {
 			t.Errorf("%s: %d %s", path, got.code, got.body)
 		}
@@ -163,11 +159,7 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 		t.Errorf("readyz: %d %s", got.code, got.body)
 	}
 	board.Publish(snapshottest.Snapshot(snapshottest.Ready(snapshottest.Key("ready"))))
-	if got := get(
-		t,
-		client,
-		base+"/readyz",
-	); got.code != http.StatusOK ||
+	if got := get(t, client, base+"/readyz"); got.code != http.StatusOK ||
 		!strings.Contains(got.body, "[+]snapshot ok") {
 		t.Errorf("readyz with data: %d %s", got.code, got.body)
 	}
@@ -236,9 +228,7 @@ func TestOtherSitesAreKeptOut(t *testing.T) {
 		client,
 		base+outlooksPath,
 		"Origin: https://evil.example",
-	); got.header.Get(
-		"Access-Control-Allow-Origin",
-	) != "" {
+	); got.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("another site may read the answer")
 	}
 }

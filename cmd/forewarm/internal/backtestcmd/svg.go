@@ -61,11 +61,7 @@ func (r report) forecastChart(model int) *chart.Chart {
 	came, middle := line(track.Peak), line(track.PeakQuantile[median])
 	low, high := line(track.PeakQuantile[lowest]), line(track.PeakQuantile[highest])
 	c := &chart.Chart{
-		X: chart.TimeAxis(
-			r.origin(from),
-			0,
-			came[len(came)-1].X,
-		),
+		X:      chart.TimeAxis(r.origin(from), 0, came[len(came)-1].X),
 		Y:      chart.NumberAxis(0, 1.05*chart.Highest(came, high)),
 		Tall:   upperTall,
 		Across: panelWidth,

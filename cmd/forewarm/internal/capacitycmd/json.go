@@ -51,12 +51,10 @@ type (
 func (r *report) writeJSON(out io.Writer) error {
 	e := &r.estimate
 	d := document{
-		Verdict: e.Verdict,
-		Message: e.Sentences(r.unit),
-		Unit:    r.unit,
-		Value: nullIfNaN(
-			e.Value,
-		),
+		Verdict:  e.Verdict,
+		Message:  e.Sentences(r.unit),
+		Unit:     r.unit,
+		Value:    nullIfNaN(e.Value),
 		Low:      nullIfNaN(e.Low),
 		High:     nullIfNaN(e.High),
 		Edge:     nullIfNaN(e.Edge),

@@ -324,11 +324,7 @@ func hostileCluster() http.Handler {
 			"reason: ReadyForNewScale",
 			"reason: "+quoted,
 		),
-		ofOutlook: with(
-			with(c[ofOutlook], "unit: requests", "unit: "+quoted),
-			"fixed in spec.leadTime",
-			quoted,
-		),
+		ofOutlook: with(with(c[ofOutlook], "unit: requests", "unit: "+quoted), "fixed in spec.leadTime", quoted),
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Warning", `299 - "`+"ev\u202eil"+`"`)

@@ -41,9 +41,7 @@ func TestOwnSceneHasBothWorkloads(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("series %v, want %v", names, want)
 	}
-	if reach := noon.Sub(
-		s.from,
-	); reach < 12*day || reach > 13*day || s.backfill != 30*time.Second ||
+	if reach := noon.Sub(s.from); reach < 12*day || reach > 13*day || s.backfill != 30*time.Second ||
 		s.interval != 15*time.Second {
 		t.Errorf(
 			"%v of the past every %v, scraped every %v, want 12.6 days, 30s and 15s",
@@ -86,11 +84,7 @@ func TestTracesWithProblems(t *testing.T) {
 		{"negative", rows("t,a", 100, "T,-5"), "a", "cannot be negative"},
 		{"empty", "", "", "empty"},
 	} {
-		if _, err := userScene(
-			t.Context(),
-			Options{Trace: write(t, c.text), Column: c.column},
-			noon,
-		); err == nil ||
+		if _, err := userScene(t.Context(), Options{Trace: write(t, c.text), Column: c.column}, noon); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}

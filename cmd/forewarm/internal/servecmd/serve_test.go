@@ -159,10 +159,7 @@ func TestStandaloneFromScrapeToMetric(t *testing.T) {
 	if code, body := get(t, address+"/readyz"); code != http.StatusOK || !strings.Contains(body, "[+]forecasts ok") {
 		t.Errorf("readyz answers %d: %s", code, body)
 	}
-	if code, body := get(
-		t,
-		address+external+"broken",
-	); code == http.StatusOK ||
+	if code, body := get(t, address+external+"broken"); code == http.StatusOK ||
 		!strings.Contains(body, "dcgm/gpu-busy") {
 		t.Errorf("a Forecast with an unknown preset answers %d without the one that is meant: %s", code, body)
 	}

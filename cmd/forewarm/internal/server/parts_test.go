@@ -62,10 +62,7 @@ func TestClockWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock server.Clock
 		begun := clock.Now()
-		if err := clock.WaitUntil(
-			t.Context(),
-			begun.Add(time.Minute),
-		); err != nil ||
+		if err := clock.WaitUntil(t.Context(), begun.Add(time.Minute)); err != nil ||
 			clock.Now().Sub(begun) != time.Minute {
 			t.Errorf("waited %v (%v), want a minute", clock.Now().Sub(begun), err)
 		}

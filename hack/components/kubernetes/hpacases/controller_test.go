@@ -125,9 +125,7 @@ func record(t *testing.T, seed uint64, syncs int) Case {
 			w,
 			factory.Autoscaling().V2().HorizontalPodAutoscalers(),
 			pods,
-			time.Duration(
-				out.Spec.Every,
-			)*time.Second,
+			time.Duration(out.Spec.Every)*time.Second,
 			time.Duration(out.Spec.Stabilization)*time.Second,
 			out.Spec.Tolerance,
 			0,

@@ -258,9 +258,7 @@ func TestPrice(t *testing.T) {
 		}
 		before = k
 		r := o.Report()
-		if told := r.HeadroomFor(
-			decide.Policy{CostRatio: price},
-		); told != k || r.Price != price ||
+		if told := r.HeadroomFor(decide.Policy{CostRatio: price}); told != k || r.Price != price ||
 			r.Verdict != objective.Met {
 			t.Errorf("k = %v is served at a price of %v, %v told: %+v", k, price, told, r)
 		}

@@ -161,11 +161,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := compare.Compare(
-		ctx,
-		short(),
-		nil,
-	); err == nil ||
+	if _, err := compare.Compare(ctx, short(), nil); err == nil ||
 		!strings.Contains(err.Error(), "before anything was played") {
 		t.Errorf("%v, want that nothing was played", err)
 	}

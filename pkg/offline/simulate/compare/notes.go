@@ -69,9 +69,7 @@ func (p *plan) matchedNote(c *Comparison, note noteFunc) {
 	}
 	note(
 		"With no more late demand than Forewarm (%s), the cheapest target of this HPA is %s: %s GPU-hours.",
-		humanize.Share(
-			late,
-		),
+		humanize.Share(late),
 		formatNumber(matched.Setting),
 		humanize.Amount(matched.RelativeCost*best.Report.Arrived*p.GPUs),
 	)

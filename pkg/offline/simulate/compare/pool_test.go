@@ -110,11 +110,7 @@ func TestNodesWithoutAPool(t *testing.T) {
 	c := short()
 	c.Only, c.Node = []string{compare.HPA}, &compare.LeadTime{Median: 4 * time.Minute}
 	got := played(t, c)
-	if r := named(
-		t,
-		got,
-		compare.HPA,
-	).Report; got.WarmPool != nil || r.WaitedForNode == 0 ||
+	if r := named(t, got, compare.HPA).Report; got.WarmPool != nil || r.WaitedForNode == 0 ||
 		r.MeanNodeWait() > 4*time.Minute {
 		t.Errorf("%d of %d starts waited for a node, %s on average", r.WaitedForNode, r.Started, r.MeanNodeWait())
 	}

@@ -148,9 +148,7 @@ func facts(a *compare.Assumptions) []fact {
 		humanize.Span(a.Step)
 	objective := "at most " + humanize.ShareAsWritten(
 		a.Objective,
-	) + " of the demand waits longer than " + humanize.Span(
-		a.Wait,
-	)
+	) + " of the demand waits longer than " + humanize.Span(a.Wait)
 	out := []fact{
 		{"History", a.Source},
 		{"From", history},

@@ -72,11 +72,7 @@ func TestTextAnswers(t *testing.T) {
 	if t.Failed() {
 		t.Log(told)
 	}
-	if without := text(
-		t,
-		comparison(t),
-		80,
-	); strings.Contains(without, "Spot") ||
+	if without := text(t, comparison(t), 80); strings.Contains(without, "Spot") ||
 		strings.Contains(without, "Fractions") {
 		t.Error("answers that nobody asked for")
 	}

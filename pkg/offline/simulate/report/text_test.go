@@ -92,9 +92,7 @@ func TestTextHasDollarsOnlyWithAPrice(t *testing.T) {
 	if got, want := line(t, text(t, c, 120), "hpa")[2], fmt.Sprintf(
 		"%.0f",
 		r.ReplicaHours*2*3.06,
-	); plainNumber(
-		got,
-	) != want {
+	); plainNumber(got) != want {
 		t.Errorf("the dollars are %s, want %s", got, want)
 	}
 	c.Assumptions.GPUPrice = 0
