@@ -27,6 +27,7 @@ type options struct {
 	objective         shareFlag
 	wait              time.Duration
 	gpus, price       float64
+	whatIf            bool
 	json, quiet       bool
 	html              string
 }
@@ -63,6 +64,8 @@ func (o *options) add(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.wait, "wait", o.wait, "how long demand may wait without being late")
 	flags.Float64Var(&o.gpus, "gpus", o.gpus, "GPUs of a replica; 0.25 is a quarter of one")
 	flags.Float64Var(&o.price, "gpu-price", 0, "price of a GPU in dollars an hour (default: no dollars are shown)")
+	flags.BoolVar(&o.whatIf, "what-if", false,
+		"also simulate Forewarm with shorter lead times and longer waits, and print what each saves")
 	o.fleet.Add(flags)
 	o.pool.add(flags)
 	flags.BoolVar(&o.json, "json", false, "print every number as JSON")

@@ -91,6 +91,12 @@ func (r run) answer(ctx context.Context, c *compare.Config, to *compare.Comparis
 	if err != nil {
 		return err
 	}
+	if r.whatIf {
+		if to.WhatIfs, err = compare.WhatIfs(ctx, *c, r.progress("")); err != nil {
+			return err
+		}
+		to.Partial = to.Partial || ctx.Err() != nil
+	}
 	for _, shape := range asked.Shapes {
 		on := *c
 		on.Pool = nil

@@ -39,6 +39,8 @@ type Comparison struct {
 	Shapes  []fleet.ShapeResult
 	Sharing *fleet.Packing
 	Spot    *fleet.Split
+	// WhatIfs are Forewarm's results with one thing changed, the cheapest first; empty if not requested.
+	WhatIfs []WhatIf
 	// WarmPool is what a warm pool comes to; nil where none was given.
 	WarmPool *PoolResult
 	// Partial is true if the work was interrupted: the results are correct but incomplete.

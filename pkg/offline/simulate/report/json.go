@@ -71,6 +71,11 @@ func JSON(w io.Writer, c *compare.Comparison) error {
 		{"partial", c.Partial},
 		{"policies", objectsOf(c.Policies, func(p *compare.PolicyResult) jsonObject { return policyObject(a, p) })},
 	}
+	if len(c.WhatIfs) > 0 {
+		out = append(out, jsonMember{"what_if", objectsOf(c.WhatIfs, func(one *compare.WhatIf) jsonObject {
+			return whatIfObject(a, one)
+		})})
+	}
 	if len(c.Shapes) > 0 {
 		out = append(out, jsonMember{"shapes", objectsOf(c.Shapes, shapeObject)})
 	}
@@ -133,6 +138,19 @@ func policyObject(a *compare.Assumptions, p *compare.PolicyResult) jsonObject {
 		{"frontier", objectsOf(p.Frontier, func(at *compare.Point) jsonObject {
 			return jsonObject{{"setting", at.Setting}, {"late_fraction", at.Late}, {"relative_cost", at.RelativeCost}}
 		})},
+	}
+}
+
+func whatIfObject(a *compare.Assumptions, one *compare.WhatIf) jsonObject {
+	hours := one.ReplicaHours * a.GPUs
+	return jsonObject{
+		{"change", one.Change},
+		{"lead_time_seconds", one.LeadTime},
+		{"wait_seconds", one.Wait},
+		{"gpu_hours", hours},
+		{"dollars", nullUnless(a.GPUPrice, hours*a.GPUPrice)},
+		{"late_fraction", one.Late},
+		{"meets_objective", one.MeetsObjective},
 	}
 }
 

@@ -27,6 +27,9 @@ func sections(c *compare.Comparison) []section {
 	if c.WarmPool != nil && len(c.WarmPool.Trials) > 0 { // None are there where it was interrupted before.
 		out = append(out, poolSection(c.WarmPool, &c.Assumptions))
 	}
+	if len(c.WhatIfs) > 0 {
+		out = append(out, whatIfSection(c))
+	}
 	if len(c.Shapes) > 0 {
 		out = append(out, shapesSection(c))
 	}
