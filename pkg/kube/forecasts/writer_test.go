@@ -22,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 )
 
@@ -52,17 +53,9 @@ func entry(name string, at time.Time) *snapshot.Entry {
 		Observed:   123.456,
 		Decision:   decide.Decision{Value: 2345.6},
 		Model:      "arima",
-		Choice: decide.SelectionReason{
-			Rule:         decide.SelectedAsBetter,
-			Criterion:    decide.PinballLoss,
-			Selected:     "arima",
-			SelectedLoss: 0.0231,
-			Previous:     "regression",
-			PreviousLoss: 0.0283,
-			Hours:        24,
-		},
-		Skill:    0.2,
-		Coverage: math.NaN(),
+		Choice:     snapshottest.Ready(snapshottest.Key(name)).Choice,
+		Skill:      0.2,
+		Coverage:   math.NaN(),
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode"
@@ -20,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/hack/logbuffer"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
@@ -182,25 +182,17 @@ func ran(t *testing.T, args []string) (out, words string) {
 
 // until calls stop when it was written what says that a server serves. Libraries may log once a server has ended.
 type until struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
+	logbuffer.Buffer
+
 	serving string
 	stop    func()
 }
 
-func (u *until) String() string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.text.String()
-}
-
 func (u *until) Write(text []byte) (int, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
 	if bytes.Contains(text, []byte(u.serving)) {
 		u.stop()
 	}
-	return u.text.Write(text)
+	return u.Buffer.Write(text)
 }
 
 // harmless fails where a text holds characters that drive a terminal or turn the direction of writing.

@@ -12,11 +12,8 @@ import (
 func whatIfSection(c *compare.Comparison) section {
 	a := &c.Assumptions
 	now := math.NaN()
-	if i := slices.IndexFunc(
-		c.Policies,
-		func(p compare.PolicyResult) bool { return p.Name == compare.Forewarm },
-	); i >= 0 {
-		now = gpuHours(a, &c.Policies[i])
+	if ours := findPolicy(c, compare.Forewarm); ours != nil {
+		now = gpuHours(a, ours)
 	}
 	out := section{
 		Title: "What would save more",
