@@ -113,7 +113,7 @@ bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, an hour:
 
 .PHONY: prior
 prior: ## fit what forewarm knows of a workload before it has seen it to recorded demand: TRACES=dir,dir
-	go run ./hack/benchoutcome --priors=pkg $(call given,TRACES,traces)
+	go run ./hack/benchoutcome --priors=pkg/core $(call given,TRACES,traces)
 
 .PHONY: generate
 generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, docs/reference, the project's own traces

@@ -27,7 +27,9 @@ func readRecord(path string) (record, error) {
 		if err := json.Unmarshal([]byte(row), &l); err != nil {
 			return nil, fmt.Errorf("%s: line %d that begins with {: %w", path, len(out)+1, err)
 		}
-		out = append(out, l)
+		if l.Objective == 0 { // Constant headrooms are no setting of the policy.
+			out = append(out, l)
+		}
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s: no line of JSON: name the output of a run with --json", path)

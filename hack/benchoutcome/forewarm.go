@@ -174,7 +174,8 @@ func sweepHeadroom(t *trial) ([]play, error) {
 // zeroHeadroom stands for 0, which means a calibrated headroom.
 const zeroHeadroom = 1e-9
 
-// sweepObjective sweeps one objective for all traces.
+// sweepObjective sweeps one objective for all traces. Beside it, it sweeps the headroom of the candidates that are selected for
+// the reported objectives: what hindsight would have chosen.
 func sweepObjective(t *trial) ([]play, error) {
 	return t.sweepCalibrated(objectives(), func(late float64) decide.Policy { return decide.Policy{Late: late} })
 }
@@ -208,20 +209,50 @@ func (t *trial) playAtOnce(f *policy.Forewarm, settings []float64) ([]play, erro
 	for i, setting := range settings {
 		plays[i] = play{setting: setting, target: 1}
 	}
-	_, err := t.values(recordingPolicy{f, plays})
-	return plays, err
+	n := recordingPolicy{forewarm: f, plays: plays}
+	if !t.oneSetting {
+		n.constant = constantPlays(settings)
+	}
+	_, err := t.values(n)
+	return append(plays, n.constant...), err
+}
+
+// constantPlays are one of each headroom multiplier for each of the settings that is a reported objective.
+func constantPlays(settings []float64) []play {
+	var out []play
+	for _, objective := range reportedObjectives() {
+		if !slices.Contains(settings, objective) {
+			continue
+		}
+		for _, k := range headroom.FineGrid() {
+			out = append(out, play{objective: objective, setting: k, target: 1})
+		}
+	}
+	return out
 }
 
 // recordingPolicy records the value of each play's setting.
 type recordingPolicy struct {
 	forewarm *policy.Forewarm
-	plays    []play
+	// plays are those of the policies, constant those of constant headrooms.
+	plays, constant []play
 }
 
 // Serve records the values for the next step, and serves none.
 func (n recordingPolicy) Serve(o simulate.Observation) float64 {
-	for i, v := range n.forewarm.ServeAll(o) {
+	served := n.forewarm.ServeAll(o)
+	for i, v := range served {
 		n.plays[i].values = append(n.plays[i].values, v)
+	}
+	calibrator := n.forewarm.Forecaster().Calibrator()
+	for i := range n.constant {
+		p := &n.constant[i]
+		at := slices.IndexFunc(n.plays, func(q play) bool { return q.setting == p.objective })
+		v := served[at]
+		if calibrator != nil && n.forewarm.Forecaster().Decided() {
+			v = decide.HeadroomValue(p.setting, calibrator.Inputs(at))
+		}
+		p.values = append(p.values, v)
 	}
 	return math.NaN()
 }

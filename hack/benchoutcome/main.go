@@ -88,7 +88,9 @@ func playLead(traces []recorded, o options, out, progress io.Writer) (record, er
 		if t.synthetic() {
 			return nil
 		}
-		lines = append(lines, l)
+		if l.Objective == 0 {
+			lines = append(lines, l)
+		}
 		if !o.asJSON {
 			return nil
 		}

@@ -186,7 +186,7 @@ func TestSummaryOfScheduled(t *testing.T) {
 	var text strings.Builder
 	err := summary{
 		results: []result{
-			{made, policy, []line{{Setting: 1, Cost: 1.25, Late: 0.004}}, nil},
+			{made, policy, []line{{Setting: 1, Cost: 1.25, Late: 0.004}}, nil, nil},
 		},
 		policies: []benchPolicy{policy},
 	}.print(&text)

@@ -22,9 +22,11 @@ type line struct {
 	// Family of the trace; none if it does not count.
 	Family string `json:"family,omitempty"`
 	// FirstDay: the first 24 h are counted instead of the time after the warm-up.
-	FirstDay     bool    `json:"first_day,omitempty"`
-	Policy       string  `json:"policy"`
-	Setting      float64 `json:"setting"`
+	FirstDay bool    `json:"first_day,omitempty"`
+	Policy   string  `json:"policy"`
+	Setting  float64 `json:"setting"`
+	// Objective for which the candidates are selected, if the setting is a constant headroom multiplier.
+	Objective    float64 `json:"objective,omitempty"`
 	Cost         float64 `json:"cost"`
 	Late         float64 `json:"late"`
 	ChurnPerHour float64 `json:"churn_per_hour"`
@@ -36,11 +38,12 @@ type line struct {
 
 func (l line) print(out io.Writer) error { return json.NewEncoder(out).Encode(l) }
 
-// result is a policy on a trace, setting by setting: after the warm-up, and on the first day.
+// result is a policy on a trace, setting by setting: after the warm-up, and on the first day. constant are those of its
+// constant headrooms.
 type result struct {
-	trial        *trial
-	policy       benchPolicy
-	lines, first []line
+	trial                  *trial
+	policy                 benchPolicy
+	lines, first, constant []line
 }
 
 // playAll plays every policy on every trace, in parallel. each is called with the lines in a fixed order.
@@ -74,7 +77,7 @@ func playAll(trials []*trial, o options, progress io.Writer, each func(*trial, l
 		}
 		fmt.Fprintf(progress, "L = %s, %d of %d: %s: %s, %d settings in %s\n", o.lead, i+1, len(todo),
 			got.trial.name, got.policy.name, len(got.lines), got.spent.Round(10*time.Millisecond))
-		for _, l := range slices.Concat(got.lines, got.first) {
+		for _, l := range slices.Concat(got.lines, got.first, got.constant) {
 			if err := each(got.trial, l); err != nil {
 				return nil, err
 			}
@@ -107,6 +110,10 @@ func (t *trial) sweep(r benchPolicy) (result, error) {
 		l, err := t.playSetting(r, p, t.demand, t.warmUp())
 		if err != nil {
 			return out, err
+		}
+		if p.objective > 0 {
+			out.constant = append(out.constant, l)
+			continue
 		}
 		out.lines = append(out.lines, l)
 		if !t.firstDayToo || r.hindsight || !t.beginsBusy() {
@@ -141,6 +148,7 @@ func (t *trial) playSetting(r benchPolicy, p play, demand forecast.Series, warmU
 	c.Demand, c.WarmUp, c.PodLead = demand, warmUp, t.lead.pods()
 	c.HPA.Min = max(c.HPA.Min, p.minReplicas)
 	l := line{Lead: t.lead.String(), Step: t.step.Seconds(), Trace: t.name, Policy: r.name, Setting: p.setting}
+	l.Objective = p.objective
 	seeds := t.lead.seeds()
 	for _, seed := range seeds {
 		c.Seed = seed

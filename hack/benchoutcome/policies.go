@@ -27,7 +27,9 @@ type benchPolicy struct {
 
 // play is one setting of a policy on a trace: the values that it serves, and the HPA that reads them.
 type play struct {
-	setting       float64
+	setting float64
+	// objective for which the candidates are selected, if the setting is a constant headroom multiplier; else 0.
+	objective     float64
 	values        []float64
 	target        float64
 	stabilization time.Duration

@@ -30,6 +30,7 @@ func (s summary) print(out io.Writer) error {
 		s.oneSetting(&text, trials)
 		s.foldersTable(&text, trials)
 		s.objectivesTable(&text, trials)
+		s.calibrationTable(&text, trials)
 		s.perTrace(&text, trials)
 		s.firstDayTable(&text)
 		s.slowerTable(&text)

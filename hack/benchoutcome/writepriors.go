@@ -61,7 +61,7 @@ func (t *trial) writeHeadroomPriors(folder string) error {
 	if err != nil {
 		return err
 	}
-	return t.write(folder, "decide/margin", func(out io.Writer) error { return priors.Write(out, t.lead.planned()) })
+	return t.write(folder, "decide/headroom", func(out io.Writer) error { return priors.Write(out, t.lead.planned()) })
 }
 
 // write writes a package's file for this lead time.
