@@ -3,6 +3,8 @@ package manifest
 import (
 	"time"
 
+	"github.com/prometheus/common/model"
+
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
@@ -14,6 +16,7 @@ const (
 	DefaultFallback   = v1alpha1.Duration("5m")
 	DefaultLate       = "1%"
 	DefaultWait       = v1alpha1.Duration("30s")
+	DefaultOver       = v1alpha1.Duration("7d")
 	DefaultServe      = v1alpha1.ServeFloor
 )
 
@@ -65,6 +68,7 @@ func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 	if s.Objective != nil {
 		setDefault(&s.Objective.Late, DefaultLate)
 		setDefault(&s.Objective.Wait, DefaultWait)
+		setDefault(&s.Objective.Over, defaultOver(s.History))
 	}
 	if s.LeadTime == nil {
 		s.LeadTime = &v1alpha1.LeadTime{}
@@ -74,6 +78,15 @@ func withDefaults(spec *v1alpha1.ForecastSpec) *v1alpha1.ForecastSpec {
 		setDefault(&s.LeadTime.Fallback, DefaultFallback)
 	}
 	return s
+}
+
+// defaultOver is the default of a budget's period: at most the history.
+func defaultOver(history v1alpha1.Duration) v1alpha1.Duration {
+	most, err := model.ParseDuration(string(DefaultOver))
+	if h, wrong := model.ParseDuration(string(history)); err == nil && wrong == nil && h < most {
+		return v1alpha1.Duration(model.Duration(max(time.Duration(h).Truncate(time.Hour), time.Hour)).String())
+	}
+	return DefaultOver
 }
 
 // setDefault sets an empty value.

@@ -218,8 +218,9 @@ func (r *reader) models(path *field.Path, names []string) []string {
 	return out
 }
 
-// policy reads the quantile, the cost ratio or the objective. A spec with defaults has at least one of them.
-func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec) decide.Policy {
+// policy reads the quantile, the cost ratio or the objective. A spec with defaults has at least one of them. history is 0 if it is
+// invalid.
+func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec, history time.Duration) decide.Policy {
 	out := decide.Policy{
 		Quantile:  r.quantile(path.Child("quantile"), spec.Quantile),
 		CostRatio: r.costRatio(path.Child("costRatio"), spec.CostRatio),
@@ -233,6 +234,7 @@ func (r *reader) policy(path *field.Path, spec *v1alpha1.ForecastSpec) decide.Po
 		return out
 	}
 	out.Late, out.Wait = r.objective(path.Child("objective"), spec.Objective)
+	out.Over = r.over(path.Child("objective", "over"), spec.Objective.Over, history)
 	if spec.Quantile != "" || spec.CostRatio != "" {
 		r.Add(field.Forbidden(path.Child("objective"), one))
 	}
@@ -262,6 +264,19 @@ func (r *reader) costRatio(path *field.Path, text string) float64 {
 		return 0
 	}
 	return ratio
+}
+
+// over reads the period of the lateness budget: whole hours, at most the history.
+func (r *reader) over(path *field.Path, text v1alpha1.Duration, history time.Duration) time.Duration {
+	if history == 0 {
+		history = MaxHistory
+	}
+	over := r.duration(path, text, time.Hour, max(history, time.Hour))
+	if over%time.Hour != 0 {
+		r.Invalid(path, text, "write a whole number of hours, for example 7d")
+		return 0
+	}
+	return over
 }
 
 // objective reads the share of demand that may be late and the wait beyond which it is.

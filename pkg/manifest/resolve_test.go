@@ -61,18 +61,24 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := refresh.Target{
-		Key:              snapshot.Key{Namespace: "inference", Name: "llama"},
-		Generation:       7,
-		Workload:         "Deployment/llama",
-		Expr:             `vllm/arrivals{namespace="inference",Deployment="llama"}`,
-		Unit:             "requests",
-		Rate:             true,
-		Step:             30 * time.Second,
-		History:          14 * 24 * time.Hour,
-		Lead:             5 * time.Minute,
-		LeadSource:       "fallback 5m: pods are not watched without a cluster",
-		StaleAfter:       10 * time.Minute,
-		Policy:           decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor},
+		Key:        snapshot.Key{Namespace: "inference", Name: "llama"},
+		Generation: 7,
+		Workload:   "Deployment/llama",
+		Expr:       `vllm/arrivals{namespace="inference",Deployment="llama"}`,
+		Unit:       "requests",
+		Rate:       true,
+		Step:       30 * time.Second,
+		History:    14 * 24 * time.Hour,
+		Lead:       5 * time.Minute,
+		LeadSource: "fallback 5m: pods are not watched without a cluster",
+		StaleAfter: 10 * time.Minute,
+		Policy: decide.Policy{
+			Late: 0.01,
+			Wait: 30 * time.Second,
+			Over: 7 * 24 * time.Hour,
+			Lead: 5 * time.Minute,
+			Mode: decide.Floor,
+		},
 		AutoscalerSource: "no autoscaler and no spec.scaling; autoscalers are not read without a cluster",
 		Uncalibrated: "late 1% is not calibrated, because it is unknown what one replica sustains: let a HorizontalPodAutoscaler or a ScaledObject " +
 			"refer to this Forecast, or set spec.scaling.target; until then the 0.95 quantile of the window peak is " +
@@ -118,6 +124,7 @@ func TestEverythingSet(t *testing.T) {
 		Policy: decide.Policy{
 			Late:   0.005,
 			Wait:   time.Minute,
+			Over:   7 * 24 * time.Hour,
 			Lead:   12 * time.Minute,
 			Mode:   decide.Shadow,
 			Target: 4000,
@@ -150,7 +157,14 @@ func TestTheSampleIsRight(t *testing.T) {
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	want := decide.Policy{Late: 0.01, Wait: 30 * time.Second, Lead: 5 * time.Minute, Mode: decide.Floor, Target: 64}
+	want := decide.Policy{
+		Late:   0.01,
+		Wait:   30 * time.Second,
+		Over:   7 * 24 * time.Hour,
+		Lead:   5 * time.Minute,
+		Mode:   decide.Floor,
+		Target: 64,
+	}
 	if diff := cmp.Diff(want, got.Policy); diff != "" {
 		t.Error(diff)
 	}

@@ -209,6 +209,7 @@ func (w *worker) rebuildForecaster(anchor time.Time) {
 	w.forecaster = forecaster.New(forecaster.Config{
 		Step:        w.target.Step,
 		Window:      leadtime.Window(w.target.Lead),
+		DelaySteps:  1, // See newestStep.
 		Seasons:     w.seasons,
 		Rate:        w.target.Rate,
 		Lookback:    w.target.Lookback,

@@ -55,7 +55,7 @@ type ForecastSpec struct {
 	// Signal is the demand: the TOTAL over all replicas, as one series.
 	Signal Signal `json:"signal"`
 
-	// Objective is how much demand may be late; the headroom follows from it. Default: late 1%, wait 30s.
+	// Objective is how much demand may be late; the headroom follows from it. Default: late 1%, wait 30s, over 7d.
 	// +optional
 	Objective *Objective `json:"objective,omitempty"`
 
@@ -177,6 +177,10 @@ type Objective struct {
 	// Wait is the time beyond which demand counts as late. Default 30s.
 	// +optional
 	Wait Duration `json:"wait,omitempty"`
+	// Over is the rolling period of the lateness budget: Late times the demand of the period may be late. Whole hours, at most
+	// the history. Default 7d, or the history where that is shorter.
+	// +optional
+	Over Duration `json:"over,omitempty"`
 }
 
 // LeadTimeMode is where the lead time comes from.

@@ -80,17 +80,25 @@ type ForecastStatus struct {
 
 // ObjectiveStatus is whether the objective is met, as a simulated autoscaler measures it on the observed demand.
 type ObjectiveStatus struct {
-	// Asked is the objective in words, for example "1% later than 30s" or "late costs 20× an idle
+	// Asked is the objective in words, for example "1% later than 30s over 7 days" or "late costs 20× an idle
 	// replica".
 	// +optional
 	Asked string `json:"asked,omitempty"`
-	// Verdict in a word: Met, Learning, Bounded, AtMaxReplicas or FasterThanLead.
+	// Verdict in a word: Met, Learning, Bounded, Overspent, AtMaxReplicas or FasterThanLead.
 	// +optional
 	Verdict string `json:"verdict,omitempty"`
-	// Late is the share of the demand of the last week that was late, in percent.
+	// Late is the share of the demand over the budget's period that was late, in percent.
 	// +optional
 	Late string `json:"late,omitempty"`
-	// RelativeCost is the replica-hours of the last week over those of the demand at full capacity: 1 is the least possible.
+	// BudgetSpent is the spent share of the lateness budget, in percent: at most 100% while the objective is met.
+	// +optional
+	BudgetSpent string `json:"budgetSpent,omitempty"`
+	// BurnRate is the lateness of the last hour, as a multiple of the objective: at 1, the budget is spent at the end of the
+	// period.
+	// +optional
+	BurnRate string `json:"burnRate,omitempty"`
+	// RelativeCost is the replica-hours over the budget's period over those of the demand at full capacity: 1 is the least
+	// possible.
 	// +optional
 	RelativeCost string `json:"relativeCost,omitempty"`
 	// Headroom is the headroom multiplier: what is served above the median of the window peak, as a multiple of its spread.

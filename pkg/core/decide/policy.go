@@ -24,6 +24,8 @@ type Policy struct {
 	// 0 means 30 s.
 	Late float64
 	Wait time.Duration
+	// Over is the period of the objective's lateness budget, whole hours; 0 means 7 days.
+	Over time.Duration
 	// Target is the demand that one replica sustains, in the metric's unit; 0 if it is unknown. Without it an objective and
 	// a cost ratio cannot be calibrated, and DefaultQuantile is served.
 	Target float64

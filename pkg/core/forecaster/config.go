@@ -11,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -23,6 +24,11 @@ type Config struct {
 	// Seasons are the demand's cycles, ascending; none means a Day. Candidates are scored over the first one, so that a whole
 	// cycle counts.
 	Seasons []time.Duration
+	// Starts are how long replicas take to start in the simulated autoscalers; nil means the lead time of the Policy.
+	Starts hpasim.LeadTime
+	// DelaySteps is how many steps after a sample the value that it leads to is served. The refresh loop reads a step when it has
+	// ended: 1.
+	DelaySteps int
 	// Rate means that samples are rates: demand is their mean over the last minute, else the last sample.
 	Rate bool
 	// Lookback is how long one bad sample of the source can affect the demand.

@@ -39,7 +39,14 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		s.byQuantile()
 		return s, nil
 	}
-	of := objective.Config{Step: c.Step, Start: start, Window: c.stepsIn(c.Window), Lead: c.Policy.Lead}
+	of := objective.Config{
+		Step:   c.Step,
+		Start:  start,
+		Window: c.stepsIn(c.Window),
+		Lead:   c.Policy.Lead,
+		Delay:  c.DelaySteps,
+		Period: c.Policy.Over,
+	}
 	for i, candidate := range peaks.Candidates() {
 		if slices.Contains(objective.DefaultCandidates(), candidate.Name()) {
 			of.Candidates = append(of.Candidates, candidate.Name())
@@ -71,10 +78,14 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 
 // autoscalers sets the autoscalers that read the selected candidate (all, if none does) and those that request one by name.
 func (s *selection) autoscalers(c Config, of *objective.Config) {
+	var starts hpasim.LeadTime = hpasim.Constant(c.Policy.Lead)
+	if c.Starts != nil {
+		starts = c.Starts
+	}
 	var all []objective.Autoscaler
 	for _, by := range c.Autoscalers {
 		one := objective.Autoscaler{Name: by.Name, Spec: hpasim.Spec{
-			Capacity: by.Target(), HPA: by.HPA, PodLead: hpasim.Constant(c.Policy.Lead), Wait: c.Policy.Wait,
+			Capacity: by.Target(), HPA: by.HPA, PodLead: starts, Wait: c.Policy.Wait,
 		}}
 		all = append(all, one)
 		at := s.peaks.Find(by.Candidate)

@@ -108,8 +108,8 @@ const (
 
 // Reasons of the condition ObjectiveMet. These are the verdicts.
 const (
-	// ReasonMet (True): no more demand is expected to be late than the objective allows. With costRatio, the cheapest headroom
-	// is served. This is an expectation over weeks, not a limit for each day.
+	// ReasonMet (True): no more demand was late than the lateness budget allows. With costRatio, the cheapest headroom is
+	// served. The budget is that of a period, not a limit for each day.
 	ReasonMet = string(objective.Met)
 	// ReasonLearning (False): less than a day was observed. The headroom is what other workloads needed, and cautious.
 	//
@@ -120,11 +120,16 @@ const (
 	//
 	// Fix: wait until the demand is credible.
 	ReasonBounded = string(objective.Bounded)
-	// ReasonAtMaxReplicas (False): the autoscaler has reached its maximum (maxReplicas). The message has the number of replicas that are needed.
+	// ReasonOverspent (False): more demand was late over the budget's period than the objective allows. More headroom is served
+	// until that is made up for.
+	//
+	// Fix: wait. If it lasts, allow more late demand, or shorten the start.
+	ReasonOverspent = string(objective.Overspent)
+	// ReasonAtMaxReplicas (False): the budget is overspent, mostly while the autoscaler was at its maximum (maxReplicas). The message has the number of replicas that are needed.
 	//
 	// Fix: raise maxReplicas, or allow more late demand.
 	ReasonAtMaxReplicas = string(objective.AtMaxReplicas)
-	// ReasonFasterThanLead (False): bursts rise faster than replicas start.
+	// ReasonFasterThanLead (False): the budget is overspent, as bursts rise faster than replicas start.
 	//
 	// Fix: shorten the start (a warm node, the image, the weights), or allow more late demand.
 	ReasonFasterThanLead = string(objective.FasterThanLead)

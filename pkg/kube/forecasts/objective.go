@@ -34,6 +34,10 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		out.Late = formatTwoDigits(r.Served.LateShare()*100, "%")
 		out.RelativeCost = formatTwoDigits(r.Served.RelativeCost(), "")
 	}
+	if r.Budget.Allowed > 0 {
+		out.BudgetSpent = formatTwoDigits(r.Budget.SpentShare()*100, "%")
+		out.BurnRate = formatTwoDigits(r.Budget.BurnHour, "")
+	}
 	if widest, ok := r.MostDemanding(); ok {
 		out.Headroom = formatTwoDigits(widest.Headroom, "")
 	}
@@ -45,7 +49,8 @@ func describeObjective(r *objective.Report) string {
 	if r.Price > 0 {
 		return "late costs " + strconv.FormatFloat(r.Price, 'f', -1, 64) + "× an idle replica"
 	}
-	return strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + formatDuration(r.Wait)
+	return strconv.FormatFloat(r.Late*100, 'g', 4, 64) + "% later than " + formatDuration(r.Wait) + " over " +
+		humanize.Period(r.Budget.Over)
 }
 
 // formatTwoDigits writes a number with two significant digits and its unit; empty where it is unknown.

@@ -38,9 +38,11 @@ func reported(at time.Time, r *objective.Report) *snapshot.Entry {
 
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
-		Asked:           "1% later than 30s",
+		Asked:           "1% later than 30s over 7 days",
 		Verdict:         "Met",
 		Late:            "0.62%",
+		BudgetSpent:     "62%",
+		BurnRate:        "0.3",
 		RelativeCost:    "1.7",
 		Headroom:        "1.3",
 		Candidate:       "regression",
@@ -56,7 +58,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	}
 
 	priced := snapshottest.WithCostRatio(snapshottest.Key("a")).Objective
-	want.Asked, want.Headroom = "late costs 20× an idle replica", "1.4"
+	want.Asked, want.Headroom, want.BudgetSpent, want.BurnRate = "late costs 20× an idle replica", "1.4", "", ""
 	if diff := cmp.Diff(
 		want,
 		forecasts.StatusOf(reported(noon(), priced), &v1alpha1.ForecastStatus{}, noon()).Objective,
@@ -66,6 +68,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 
 	nothing := &objective.Report{
 		Late:    0.005,
+		Budget:  objective.Budget{Over: 7 * 24 * time.Hour},
 		Wait:    time.Minute,
 		Verdict: objective.Learning,
 		Autoscalers: []objective.AutoscalerReport{{
@@ -74,7 +77,7 @@ func TestObjectiveIsForPeople(t *testing.T) {
 	}
 	young := forecasts.StatusOf(reported(noon(), nothing), &v1alpha1.ForecastStatus{}, noon())
 	if diff := cmp.Diff(
-		&v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m", Verdict: "Learning"}, young.Objective,
+		&v1alpha1.ObjectiveStatus{Asked: "0.5% later than 1m over 7 days", Verdict: "Learning"}, young.Objective,
 	); diff != "" {
 		t.Error(diff)
 	}
@@ -185,10 +188,10 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	}
 	const want = "Normal CandidateChanged Forecast/a regression replaces last-value: regression is selected: its " +
 		"relative cost is lower, 1.7 against 1.81 of last-season, for 24 hours\n" +
-		"Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% may wait longer than 30s; 1% is " +
-		"expected to, with headroom 1.3\n" +
-		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% may wait longer than 30s, but 2.4% is " +
-		"expected to: maxReplicas is 12, and the highest demand of the last 7 days took 16 replicas; raise maxReplicas\n" +
+		"Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% of the demand of 7 days may wait longer " +
+		"than 30s; 0.62% did, 62% of the budget; headroom 1.3 is served\n" +
+		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% of the demand of 7 days may wait longer " +
+		"than 30s, but 2.4% did: maxReplicas is 12, and the highest demand of the last 7 days took 16 replicas; raise maxReplicas\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"
 	const template = `{range .items[?(@.involvedObject.name=="a")]}{.type} {.reason} ` +
 		`{.involvedObject.kind}/{.involvedObject.name} {.message}{"\n"}{end}`

@@ -29,7 +29,7 @@ func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
 	if r.Price > 0 {
 		out.CostRatio = finite(&r.Price)
 	} else {
-		out.Late = finite(&r.Late)
+		out.Late, out.Budget = finite(&r.Late), budget(r)
 	}
 	if widest, ok := r.MostDemanding(); ok {
 		out.Headroom, out.ExpectedLate = finite(&widest.Headroom), finite(&widest.ExpectedLate)
@@ -40,6 +40,18 @@ func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
 		Late:         difference(out.Observed.Late, out.Served.Late),
 	}
 	out.Summary = objectiveSummary(out, e.Policy.Mode == decide.Shadow)
+	return out
+}
+
+// budget is the lateness budget; its amounts are unknown before anything is simulated.
+func budget(r *objective.Report) *v1alpha1.Budget {
+	b := &r.Budget
+	out := &v1alpha1.Budget{Period: metav1.Duration{Duration: b.Over}, TargetLate: finite(&r.TargetLate)}
+	if r.Period > 0 {
+		left := b.Left()
+		out.Allowed, out.Spent, out.Left = finite(&b.Allowed), finite(&b.Spent), finite(&left)
+		out.BurnRate, out.BurnRateSixHours = finite(&b.BurnHour), finite(&b.BurnSixHours)
+	}
 	return out
 }
 

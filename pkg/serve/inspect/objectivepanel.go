@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,9 +37,10 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	case o.Late != nil && o.Served.Late != nil && *o.Served.Late > *o.Late:
 		over += ", above the objective"
 	}
-	return []fact{
+	all := []fact{
 		objectiveFact(o),
 		{"Late", lateShare(o.Served.Late), "", over},
+		budgetFact(o),
 		{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
 		{
 			"Observed demand", lateShare(o.Observed.Late), "",
@@ -47,6 +50,23 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 		{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
 		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
 	}
+	return slices.DeleteFunc(all, func(f fact) bool { return f.Name == "" })
+}
+
+// budgetFact is how much of the lateness budget is spent; without a name if there is no budget.
+func budgetFact(o *v1alpha1.Objective) fact {
+	if o.Budget == nil {
+		return fact{}
+	}
+	b := o.Budget
+	out := fact{Name: "Budget", Value: unknown, Note: "of " + humanize.Period(b.Period.Duration) + ", not known yet"}
+	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
+		return out
+	}
+	out.Value = humanize.Percent(*b.Spent / *b.Allowed)
+	out.Note = fmt.Sprintf("spent of the %s replica-hours that may be late in %s; burn rate %s in the last hour",
+		significant(b.Allowed), humanize.Period(b.Period.Duration), significant(b.BurnRate))
+	return out
 }
 
 // objectiveFact is the objective, or the cost ratio.
@@ -115,6 +135,8 @@ func (o *objectivePanel) Missed() string {
 		return "Not known yet: the history of this workload is too short."
 	case objective.Bounded:
 		return "Not known now: it needs a value above the bound that history justifies."
+	case objective.Overspent:
+		return "Not met: more was late than the budget allows. More headroom is served until that is made up for."
 	case objective.AtMaxReplicas:
 		return "Not met: the autoscaler's maxReplicas is too low. Raise it."
 	case objective.FasterThanLead:

@@ -24,7 +24,7 @@ var columns = []metav1.TableColumnDefinition{ //nolint:gochecknoglobals // A con
 	{
 		Name:        "Late",
 		Type:        "string",
-		Description: "The share of the last week's demand that was late; ! if the objective is missed.",
+		Description: "The share of the demand that was late over the budget's period; ! if the objective is missed.",
 	},
 	{Name: "Lead", Type: "string", Description: "The lead time: from more replicas to ready."},
 	{Name: "Model", Type: "string", Description: "The selected candidate, or the fallback."},

@@ -161,6 +161,12 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 // neither.
 func collectLateness(out chan<- prometheus.Metric, r *objective.Report, labels []string) {
 	gauge(out, objectiveLate, r.Late, labels...)
+	if r.Period > 0 {
+		gauge(out, budgetAllowed, r.Budget.Allowed*time.Hour.Seconds(), labels...)
+		gauge(out, budgetSpent, r.Budget.Spent*time.Hour.Seconds(), labels...)
+		gauge(out, burnRate, r.Budget.BurnHour, labels[0], labels[1], "1h")
+		gauge(out, burnRate, r.Budget.BurnSixHours, labels[0], labels[1], "6h")
+	}
 	switch {
 	case r.Verdict == objective.Met:
 		gauge(out, objectiveMet, 1, labels...)

@@ -52,7 +52,21 @@ var (
 		"Share of the demand that may be late, by the objective; absent with a cost ratio.")
 	objectiveMet = perForecast(
 		"objective_met",
-		"1 while the objective is met, 0 while it is not; absent while there is too little history, and with a cost ratio.",
+		"1 while no more than the lateness budget is spent, 0 while more is; absent while there is too little history, and with a "+
+			"cost ratio.",
+	)
+	budgetAllowed = perForecast(
+		"objective_budget_allowed_replica_seconds",
+		"Lateness budget: the demand that may be late over the budget's period, or over what has passed of it, in replica time; "+
+			"absent with a cost ratio.",
+	)
+	budgetSpent = perForecast("objective_budget_spent_replica_seconds",
+		"What of the lateness budget is spent: the demand that was late in the simulated autoscaler, in replica time.")
+	burnRate = perForecast(
+		"objective_burn_rate",
+		"Lateness of the last hour (1h) and of the last six (6h) as a multiple of the objective; at 1, the budget is spent at the "+
+			"end of its period.",
+		"window",
 	)
 	headroomMultiplier = perForecast("headroom_multiplier",
 		"Headroom multiplier k: what is served above the median of the window peak, as a multiple of its spread.")
@@ -73,7 +87,7 @@ var (
 	simulatedReplicas = perForecast("simulated_replica_seconds",
 		"Replica time over the simulated window, by policy. Multiply by the GPUs of a replica for GPU time.", "policy")
 	simulatedWindow = perForecast("simulated_window_seconds",
-		"Length of the simulated window: the newest week at most.")
+		"Length of the simulated window: the budget's period at most.")
 
 	forecasts   = newDesc("forecasts", "Number of Forecasts by state.", "state")
 	pending     = newDesc("pending_forecasts", "Number of Forecasts whose first query is in progress.")
@@ -90,7 +104,7 @@ var (
 	descriptions = []*prometheus.Desc{
 		forecastDemand, observedDemand, servedDemand, dataAge, leadTime, leadWindow, skill, coverage, fallbacks,
 		forecastState, candidateLoss, candidateSelected,
-		objectiveLate, objectiveMet, headroomMultiplier, objectiveExpected,
+		objectiveLate, objectiveMet, budgetAllowed, budgetSpent, burnRate, headroomMultiplier, objectiveExpected,
 		simulatedLate, simulatedCost, simulatedReplicas, simulatedWindow,
 		forecasts, pending, snapshotAge, refreshStep, refreshSteps, queries, queryErrors, modelRefits,
 	}

@@ -26,12 +26,38 @@ func objectivesBoard() *snapshot.Board {
 		Late: 0.02, Verdict: objective.Learning, Period: time.Minute,
 		Autoscalers: []objective.AutoscalerReport{{Headroom: nan, ExpectedLate: math.Inf(1)}},
 		Served:      objective.Account{Arrived: nan, Late: nan, Paid: nan},
+		Budget:      objective.Budget{Allowed: nan, Spent: nan, BurnHour: nan, BurnSixHours: nan},
 	}
 	return snapshottest.Board(append(out, nothing)...)
 }
 
 func TestObjective(t *testing.T) {
-	compare(t, registry(t, objectivesBoard(), snapshottest.Now), `
+	compare(
+		t,
+		registry(t, objectivesBoard(), snapshottest.Now),
+		`
+# HELP forewarm_objective_budget_allowed_replica_seconds Lateness budget: the demand that may be late over the budget's period, or over what has passed of it, in replica time; absent with a cost ratio.
+# TYPE forewarm_objective_budget_allowed_replica_seconds gauge
+forewarm_objective_budget_allowed_replica_seconds{forecast="lead",namespace="inference"} 6264
+forewarm_objective_budget_allowed_replica_seconds{forecast="learning",namespace="inference"} 183.6
+forewarm_objective_budget_allowed_replica_seconds{forecast="max",namespace="inference"} 6264
+forewarm_objective_budget_allowed_replica_seconds{forecast="met",namespace="inference"} 6264
+# HELP forewarm_objective_budget_spent_replica_seconds What of the lateness budget is spent: the demand that was late in the simulated autoscaler, in replica time.
+# TYPE forewarm_objective_budget_spent_replica_seconds gauge
+forewarm_objective_budget_spent_replica_seconds{forecast="lead",namespace="inference"} 11160
+forewarm_objective_budget_spent_replica_seconds{forecast="learning",namespace="inference"} 0
+forewarm_objective_budget_spent_replica_seconds{forecast="max",namespace="inference"} 15120
+forewarm_objective_budget_spent_replica_seconds{forecast="met",namespace="inference"} 3888.0000000000005
+# HELP forewarm_objective_burn_rate Lateness of the last hour (1h) and of the last six (6h) as a multiple of the objective; at 1, the budget is spent at the end of its period.
+# TYPE forewarm_objective_burn_rate gauge
+forewarm_objective_burn_rate{forecast="lead",namespace="inference",window="1h"} 0.3
+forewarm_objective_burn_rate{forecast="lead",namespace="inference",window="6h"} 1.2
+forewarm_objective_burn_rate{forecast="learning",namespace="inference",window="1h"} 0.3
+forewarm_objective_burn_rate{forecast="learning",namespace="inference",window="6h"} 1.2
+forewarm_objective_burn_rate{forecast="max",namespace="inference",window="1h"} 0.3
+forewarm_objective_burn_rate{forecast="max",namespace="inference",window="6h"} 1.2
+forewarm_objective_burn_rate{forecast="met",namespace="inference",window="1h"} 0.3
+forewarm_objective_burn_rate{forecast="met",namespace="inference",window="6h"} 1.2
 # HELP forewarm_objective_expected_late_ratio Share of the demand that is expected to be late with this headroom.
 # TYPE forewarm_objective_expected_late_ratio gauge
 forewarm_objective_expected_late_ratio{forecast="lead",namespace="inference"} 0.018
@@ -50,7 +76,7 @@ forewarm_headroom_multiplier{forecast="lead",namespace="inference"} 6.5
 forewarm_headroom_multiplier{forecast="learning",namespace="inference"} 1.9
 forewarm_headroom_multiplier{forecast="max",namespace="inference"} 1.3
 forewarm_headroom_multiplier{forecast="met",namespace="inference"} 1.3
-# HELP forewarm_objective_met 1 while the objective is met, 0 while it is not; absent while there is too little history, and with a cost ratio.
+# HELP forewarm_objective_met 1 while no more than the lateness budget is spent, 0 while more is; absent while there is too little history, and with a cost ratio.
 # TYPE forewarm_objective_met gauge
 forewarm_objective_met{forecast="lead",namespace="inference"} 0
 forewarm_objective_met{forecast="max",namespace="inference"} 0
@@ -66,8 +92,16 @@ forewarm_simulated_replica_seconds{forecast="max",namespace="inference",policy="
 forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="observed"} 1.1916e+06
 forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="served"} 1.0656e+06
 forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="observed"} 0
-`, "forewarm_objective_expected_late_ratio", "forewarm_objective_late_ratio", "forewarm_headroom_multiplier",
-		"forewarm_objective_met", "forewarm_simulated_replica_seconds")
+`,
+		"forewarm_objective_expected_late_ratio",
+		"forewarm_objective_late_ratio",
+		"forewarm_headroom_multiplier",
+		"forewarm_objective_met",
+		"forewarm_simulated_replica_seconds",
+		"forewarm_objective_budget_allowed_replica_seconds",
+		"forewarm_objective_budget_spent_replica_seconds",
+		"forewarm_objective_burn_rate",
+	)
 }
 
 // Late and cost are there for whom demand came, and no number is not one.

@@ -16,8 +16,8 @@ type Objective struct {
 	// Wait is the time beyond which demand counts as late.
 	Wait metav1.Duration `json:"wait"`
 	// Verdict in one word: Met (with a cost ratio: the cheapest headroom is served), Learning (there is too little history),
-	// Bounded (the value is cut to what history justifies), AtMaxReplicas (the autoscaler's maxReplicas is too low) or
-	// FasterThanLead (bursts are faster than replicas start).
+	// Bounded (the value is cut to what history justifies), Overspent (more was late than the budget allows), AtMaxReplicas (so
+	// it was, as the autoscaler's maxReplicas is too low) or FasterThanLead (so it was, as bursts are faster than replicas start).
 	Verdict string `json:"verdict"`
 	// Message is the verdict in a sentence, with its numbers.
 	Message string `json:"message"`
@@ -41,7 +41,10 @@ type Objective struct {
 	// +optional
 	HeadroomReason string `json:"headroomReason,omitempty"`
 
-	// Over is the time that Served and Observed are about: the newest week at most.
+	// Budget is the lateness that the objective allows. Absent with a cost ratio.
+	// +optional
+	Budget *Budget `json:"budget,omitempty"`
+	// Over is the time that Served and Observed are about: the budget's period, or what has passed of it.
 	Over metav1.Duration `json:"over"`
 	// Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.
 	Served Account `json:"served"`
@@ -58,6 +61,33 @@ type Objective struct {
 	// +optional
 	// +listType=atomic
 	Candidates []CandidateCost `json:"candidates,omitempty"`
+}
+
+// Budget is the lateness that an objective allows over a rolling period, as the simulated autoscaler on the served value spends
+// it. Amounts are replica-hours of late demand.
+type Budget struct {
+	// Period of the budget.
+	Period metav1.Duration `json:"period"`
+	// Allowed is the objective times the demand of the period, or of what has passed of it. Absent until known.
+	// +optional
+	Allowed *float64 `json:"allowed,omitempty"`
+	// Spent is the demand that was late. Absent until known.
+	// +optional
+	Spent *float64 `json:"spent,omitempty"`
+	// Left is Allowed less Spent; negative if too much was late. Absent until known.
+	// +optional
+	Left *float64 `json:"left,omitempty"`
+	// BurnRate is the lateness of the last hour, as a multiple of the objective: at 1, the budget is spent at the end of the
+	// period. Absent without demand.
+	// +optional
+	BurnRate *float64 `json:"burnRate,omitempty"`
+	// BurnRateSixHours is the same for the last six hours. Absent without demand.
+	// +optional
+	BurnRateSixHours *float64 `json:"burnRateSixHours,omitempty"`
+	// TargetLate is the objective that the headroom is found for: tightened while the budget is overspent, relaxed while much of
+	// it is left. Absent until known.
+	// +optional
+	TargetLate *float64 `json:"targetLate,omitempty"`
 }
 
 // Account is the lateness of a demand and what was paid for it.

@@ -16,6 +16,11 @@ func (in Autoscaler) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Budget) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Budget"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Candidate) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Candidate"
 }

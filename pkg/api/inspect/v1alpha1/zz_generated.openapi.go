@@ -15,6 +15,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 	return map[string]common.OpenAPIDefinition{
 		Account{}.OpenAPIModelName():                      schema_pkg_api_inspect_v1alpha1_Account(ref),
 		Autoscaler{}.OpenAPIModelName():                   schema_pkg_api_inspect_v1alpha1_Autoscaler(ref),
+		Budget{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Budget(ref),
 		Candidate{}.OpenAPIModelName():                    schema_pkg_api_inspect_v1alpha1_Candidate(ref),
 		CandidateCost{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_CandidateCost(ref),
 		Classification{}.OpenAPIModelName():               schema_pkg_api_inspect_v1alpha1_Classification(ref),
@@ -192,6 +193,70 @@ func schema_pkg_api_inspect_v1alpha1_Autoscaler(ref common.ReferenceCallback) co
 		},
 		Dependencies: []string{
 			HeadroomPoint{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Budget(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Budget is the lateness that an objective allows over a rolling period, as the simulated autoscaler on the served value spends it. Amounts are replica-hours of late demand.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"period": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Period of the budget.",
+							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
+						},
+					},
+					"allowed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Allowed is the objective times the demand of the period, or of what has passed of it. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"spent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Spent is the demand that was late. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"left": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Left is Allowed less Spent; negative if too much was late. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"burnRate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BurnRate is the lateness of the last hour, as a multiple of the objective: at 1, the budget is spent at the end of the period. Absent without demand.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"burnRateSixHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BurnRateSixHours is the same for the last six hours. Absent without demand.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"targetLate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "TargetLate is the objective that the headroom is found for: tightened while the budget is overspent, relaxed while much of it is left. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+				},
+				Required: []string{"period"},
+			},
+		},
+		Dependencies: []string{
+			v1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -541,7 +606,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"verdict": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Verdict in one word: Met (with a cost ratio: the cheapest headroom is served), Learning (there is too little history), Bounded (the value is cut to what history justifies), AtMaxReplicas (the autoscaler's maxReplicas is too low) or FasterThanLead (bursts are faster than replicas start).",
+							Description: "Verdict in one word: Met (with a cost ratio: the cheapest headroom is served), Learning (there is too little history), Bounded (the value is cut to what history justifies), Overspent (more was late than the budget allows), AtMaxReplicas (so it was, as the autoscaler's maxReplicas is too low) or FasterThanLead (so it was, as bursts are faster than replicas start).",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -598,9 +663,15 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"budget": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Budget is the lateness that the objective allows. Absent with a cost ratio.",
+							Ref:         ref(Budget{}.OpenAPIModelName()),
+						},
+					},
 					"over": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Over is the time that Served and Observed are about: the newest week at most.",
+							Description: "Over is the time that Served and Observed are about: the budget's period, or what has passed of it.",
 							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
 						},
 					},
@@ -666,7 +737,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 

@@ -1,21 +1,25 @@
 package objective
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// keptAccountHours is a week.
-const keptAccountHours = 7 * 24
-
-// accounts are the lateness and cost with the first autoscaler, of the served value and of the observed demand.
+// accounts are the lateness and cost with the first autoscaler over the budget's period, of the value served for a goal and of
+// the observed demand.
 type accounts struct {
 	simulated *hpasim.Autoscalers
-	values    []float64
-	hours     trailing.Ring[accountHour]
+	// period of the budget.
+	period time.Duration
+	// served are the values of the coming steps, the next one first; values are those of the current step.
+	served []float64
+	values []float64
+	hours  trailing.Ring[accountHour]
 	// peak demand of the current hour.
 	peak float64
 }
@@ -34,15 +38,22 @@ type accountTotal struct {
 
 func newAccounts(c Config) (*accounts, error) {
 	played, err := hpasim.NewAutoscalers(c.Autoscalers[0].Spec, 2, c.Start, c.Step)
+	period := cmp.Or(c.Period, DefaultPeriod)
 	return &accounts{
 		simulated: played,
+		period:    period,
+		served:    slices.Repeat([]float64{math.NaN()}, c.Delay),
 		values:    []float64{math.NaN(), math.NaN()},
-		hours:     trailing.NewGrowingRing[accountHour](keptAccountHours),
+		hours:     trailing.NewGrowingRing[accountHour](int(period / time.Hour)),
 	}, err
 }
 
-// serve sets the values of the next step.
-func (a *accounts) serve(served, observed float64) { a.values[0], a.values[1] = served, observed }
+// serve sets the values of the next step: the value found now is served after the delay, the observed demand at once.
+func (a *accounts) serve(value, observed float64) {
+	a.served = append(a.served, value)
+	a.values[0], a.values[1] = a.served[0], observed
+	a.served = append(a.served[:0], a.served[1:]...)
+}
 
 // play plays the step that has ended.
 func (a *accounts) play(arrived float64) {

@@ -19,8 +19,7 @@ type Calibrator struct {
 	candidates []*candidate
 	lastValue  int // index of the candidate that surges are counted by
 	goals      []*goalState
-	accounts   *accounts // of the first goal; nil if all goals have a fixed headroom
-	holdSteps  int       // inputs over which a value is held
+	holdSteps  int // inputs over which a value is held
 	started    bool
 	// unforeseen is how many steps are left in which no replica could be ready for a demand above its limit; skipped reports
 	// that the current hour has such a step.
@@ -28,11 +27,19 @@ type Calibrator struct {
 	skipped    bool
 }
 
-// goalState is the candidate and the headroom that are selected for a goal.
+// goalState is the candidate and the headroom that are selected for a goal, and what was late with them.
 type goalState struct {
 	goal     Goal
 	selector decide.CandidateSelector
 	headroom float64
+	accounts *accounts // nil with a fixed headroom
+}
+
+// target is the goal that the headroom is found for: an objective is tightened or relaxed by what is left of the budget.
+func (a *goalState) target() Goal {
+	out := a.goal
+	out.Late = a.accounts.targetLate(out.Late)
+	return out
 }
 
 // NewCalibrator returns a Calibrator before its first step.
@@ -71,15 +78,16 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		if asked.Price > 0 {
 			one.selector.Criterion = decide.PricedCost
 		}
+		if asked.FixedHeadroom == 0 {
+			var err error
+			if one.accounts, err = newAccounts(c); err != nil {
+				return nil, err
+			}
+		}
 		o.goals = append(o.goals, one)
 	}
-	if c.fixed() {
-		return o, nil
-	}
-	var err error
-	o.accounts, err = newAccounts(c)
 	o.updateSelection()
-	return o, err
+	return o, nil
 }
 
 // Step is what is known at a step.
@@ -109,28 +117,34 @@ func (o *Calibrator) Step(s Step) {
 			o.holdSteps,
 		)
 	}
-	if o.accounts != nil {
-		o.accounts.serve(o.Value(0), s.Observed)
+	for i, a := range o.goals {
+		if a.accounts != nil {
+			a.accounts.serve(o.Value(i), s.Observed)
+		}
 	}
 }
 
 // play plays the step that has ended. At the end of an hour it updates the estimates and the selection.
 func (o *Calibrator) play(arrived float64) {
-	if o.accounts == nil || !o.started {
+	if o.config.fixed() || !o.started {
 		return
 	}
 	for _, c := range o.candidates {
 		c.play(arrived)
 	}
-	o.accounts.play(arrived)
+	hourEnded := false
+	for _, a := range o.goals {
+		if a.accounts != nil {
+			a.accounts.play(arrived)
+			hourEnded = a.accounts.hourEnded()
+		}
+	}
 	o.skipped = o.skipped || o.unforeseen > 0
 	o.unforeseen = max(0, o.unforeseen-1)
-	if !o.accounts.hourEnded() {
-		return
+	if hourEnded {
+		o.endHour()
+		o.updateSelection()
 	}
-	o.endHour()
-	o.accounts.endHour()
-	o.updateSelection()
 }
 
 // endHour records the hour that has ended. An hour with demand above the limit is no evidence about headroom: no replica could
@@ -146,6 +160,11 @@ func (o *Calibrator) endHour() {
 		}
 		c.endHour(surged, !o.skipped)
 	}
+	for _, a := range o.goals {
+		if a.accounts != nil {
+			a.accounts.endHour()
+		}
+	}
 	o.skipped = false
 }
 
@@ -155,9 +174,9 @@ func (o *Calibrator) selectable() int { return len(o.config.Candidates) }
 // updateSelection updates the candidate and the headroom of each goal.
 func (o *Calibrator) updateSelection() {
 	for _, a := range o.goals {
-		if a.goal.FixedHeadroom == 0 {
+		if a.accounts != nil {
 			a.selector.Update(a.scores(o.candidateReports(a)))
-			a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.goal)
+			a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.target())
 		}
 	}
 }

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"math"
+	"slices"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
@@ -17,8 +18,8 @@ type candidate struct {
 	// inputs of the last half lead time, newest last.
 	inputs []decide.Input
 	grid   []float64
-	// values of each multiplier in the current step.
-	values []float64
+	// values of each multiplier in the coming steps, those of the next one first.
+	values [][]float64
 	trials []trial
 }
 
@@ -31,7 +32,7 @@ type trial struct {
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	out := &candidate{
-		name: name, started: name != windowpeak.LastSeason, grid: grid, values: make([]float64, len(grid)),
+		name: name, started: name != windowpeak.LastSeason, grid: grid, values: newValues(c.Delay, len(grid)),
 	}
 	if c.fixed() {
 		return out, nil
@@ -47,9 +48,18 @@ func newNamedCandidate(c Config, n NamedCandidate) (*candidate, error) {
 	if known, ok := c.Priors[n.Candidate]; ok && len(known) == len(grid) {
 		late = known
 	}
-	out := &candidate{name: n.Candidate, started: true, grid: grid, values: make([]float64, len(grid))}
+	out := &candidate{name: n.Candidate, started: true, grid: grid, values: newValues(c.Delay, len(grid))}
 	err := out.addTrials(c, n.Autoscalers, func() *headroom.Estimator { return headroom.NewEstimator(grid, late) })
 	return out, err
+}
+
+// newValues are unknown for the steps of the delay and for the one after it.
+func newValues(delay, multipliers int) [][]float64 {
+	out := make([][]float64, delay+1)
+	for i := range out {
+		out[i] = slices.Repeat([]float64{math.NaN()}, multipliers)
+	}
+	return out
 }
 
 // addTrials adds a trial with each of the autoscalers.
@@ -77,7 +87,7 @@ func newEstimator(all headroom.Priors, name string, grid []float64) *headroom.Es
 // play plays the step that has ended.
 func (c *candidate) play(arrived float64) {
 	for i := range c.trials {
-		c.trials[i].simulated.Play(c.values, arrived)
+		c.trials[i].simulated.Play(c.values[0], arrived)
 	}
 }
 
@@ -107,22 +117,22 @@ func (c *candidate) lateInSurges() []float64 {
 	return out
 }
 
-// observe adds an input and sets the values of the next step.
+// observe adds an input and sets the values that it leads to.
 func (c *candidate) observe(in decide.Input, hold int) {
 	c.inputs = append(c.inputs, in)
 	if len(c.inputs) > hold {
 		c.inputs = append(c.inputs[:0], c.inputs[len(c.inputs)-hold:]...)
 	}
 	if len(c.trials) > 0 {
-		decide.HeadroomValuesTo(c.values, c.grid, c.inputs)
+		oldest, last := c.values[0], len(c.values)-1
+		copy(c.values, c.values[1:])
+		c.values[last] = oldest
+		decide.HeadroomValuesTo(oldest, c.grid, c.inputs)
 	}
 }
 
 // headroomFor is the largest multiplier that any of the autoscalers needs.
 func (c *candidate) headroomFor(a Goal) float64 {
-	if a.FixedHeadroom > 0 {
-		return a.FixedHeadroom
-	}
 	k := 0.0
 	for i := range c.trials {
 		one, _ := headroomFor(c.trials[i].curve, a.Price, a.Late)

@@ -21,6 +21,10 @@ type Config struct {
 	Candidates []string
 	// Lead time; a value is held for half of it.
 	Lead time.Duration
+	// Delay is how many steps after a sample the value that it leads to is served.
+	Delay int
+	// Period of the lateness budget, whole hours; 0 means DefaultPeriod.
+	Period time.Duration
 	// Goals to find a headroom for; the first one's is served.
 	Goals []Goal
 	// Priors are the lateness on other workloads.
@@ -76,6 +80,9 @@ func (c Config) validate() error {
 	}
 	if len(c.Goals) == 0 || len(c.Candidates) == 0 {
 		wrong("%d candidates and %d goals, want at least one of each", len(c.Candidates), len(c.Goals))
+	}
+	if c.Period < 0 || c.Period%time.Hour != 0 || c.Delay < 0 {
+		wrong("a budget's period of %s and a delay of %d steps, want whole hours, and 0 or more", c.Period, c.Delay)
 	}
 	if !c.fixed() && len(c.Autoscalers) == 0 {
 		wrong("no autoscaler, want at least one")

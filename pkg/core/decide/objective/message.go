@@ -27,12 +27,26 @@ func (r *Report) Message() string {
 			return fmt.Sprintf("%s: headroom %s is the cheapest; with it %s of the demand is expected to be late",
 				r.objectiveText(), headroom, expected)
 		}
-		return fmt.Sprintf("%s; %s is expected to, with headroom %s", r.objectiveText(), expected, headroom)
+		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served",
+			r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Budget.spentText(), headroom)
+	case Overspent:
+		return fmt.Sprintf(
+			"%s, but %s did, %s of the budget; until that is made up for, headroom %s is served, with which %s is expected to",
+			r.objectiveText(),
+			humanize.LateShare(r.Served.LateShare()),
+			r.Budget.spentText(),
+			headroom,
+			expected,
+		)
 	case AtMaxReplicas:
 		return fmt.Sprintf(
-			"%s, but %s is expected to: maxReplicas is %d, and the highest demand of the last %s took %d replicas; "+
+			"%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d replicas; "+
 				"raise maxReplicas",
-			r.objectiveText(), expected, first.Max, humanize.Period(r.Period), r.PeakReplicas,
+			r.objectiveText(),
+			humanize.LateShare(r.Served.LateShare()),
+			first.Max,
+			humanize.Period(r.Period),
+			r.PeakReplicas,
 		)
 	case Bounded:
 		return fmt.Sprintf("%s, but no more than %.6g is served now: history cannot justify more (%s)",
@@ -41,10 +55,10 @@ func (r *Report) Message() string {
 	}
 	top := first.Curve.Points[len(first.Curve.Points)-1]
 	return fmt.Sprintf(
-		"%s, but %s is expected to: bursts are faster than replicas start (%s). Headroom %s is served; "+
+		"%s, but %s did: bursts are faster than replicas start (%s). Headroom %s is served; "+
 			"%s would leave %s late at %s times the cost, which is not worth it; shorten the lead time or add a warm pool",
 		r.objectiveText(),
-		expected,
+		humanize.LateShare(r.Served.LateShare()),
 		r.Lead,
 		headroom,
 		humanize.Significant(top.Multiplier, 3),
@@ -59,5 +73,6 @@ func (r *Report) objectiveText() string {
 		return fmt.Sprintf("a replica-hour of demand that waits longer than %s costs as much as %.6g idle ones",
 			r.Wait, r.Price)
 	}
-	return fmt.Sprintf("at most %s may wait longer than %s", humanize.LateShare(r.Late), r.Wait)
+	return fmt.Sprintf("at most %s of the demand of %s may wait longer than %s",
+		humanize.LateShare(r.Late), humanize.Period(r.Budget.Over), r.Wait)
 }

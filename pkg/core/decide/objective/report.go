@@ -17,6 +17,8 @@ type Report struct {
 	Wait time.Duration
 	// Price of a replica's worth of late demand, in idle replicas; 0 if an objective is set.
 	Price float64
+	// TargetLate is the objective that the headroom is found for: Late, tightened or relaxed by what is left of the Budget.
+	TargetLate float64
 	// Verdict is whether the objective is met, by the Hours observed.
 	Verdict Verdict
 	Hours   int
@@ -28,7 +30,9 @@ type Report struct {
 	Autoscalers []AutoscalerReport
 	// Named are the candidates that autoscalers request by name.
 	Named []NamedReport
-	// Period that the accounts cover: the last week at most.
+	// Budget is what the objective allows, and what is spent of it; zero at a price.
+	Budget Budget
+	// Period that the accounts cover: the budget's, or what has passed of it.
 	Period time.Duration
 	// Served is the account of the first autoscaler on Forewarm's value, Observed its account on the observed demand.
 	Served, Observed Account
@@ -49,8 +53,11 @@ type NamedReport struct {
 }
 
 // HeadroomFor is the multiplier for a policy's cost ratio or else its objective, which may differ from the Report's: the
-// largest that any of the autoscalers needs.
+// largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective as much.
 func (r *Report) HeadroomFor(policy decide.Policy) float64 {
+	if r.Price == 0 && r.Late > 0 {
+		policy.Late = min(policy.Late*r.TargetLate/r.Late, 1)
+	}
 	return largestHeadroom(r.Autoscalers, policy)
 }
 
@@ -114,14 +121,17 @@ type Verdict string
 
 // The verdicts.
 const (
-	// Met: the expected lateness is within the objective; at a price, the cheapest headroom is served.
+	// Met: the lateness is within the budget; at a price, the cheapest headroom is served.
 	Met Verdict = "Met"
 	// Learning: too few hours were observed; the headroom is that of other workloads, and careful.
 	Learning Verdict = "Learning"
-	// AtMaxReplicas: the objective needs more than maxReplicas.
+	// AtMaxReplicas: the budget is overspent, mostly while the autoscaler was at maxReplicas.
 	AtMaxReplicas Verdict = "AtMaxReplicas"
-	// FasterThanLead: bursts are faster than replicas start; more headroom would cost more than it gains.
+	// FasterThanLead: the budget is overspent, and bursts are faster than replicas start; more headroom would cost more than
+	// it gains.
 	FasterThanLead Verdict = "FasterThanLead"
+	// Overspent: more was late over the budget's period than the objective allows, and more headroom is served until it is not.
+	Overspent Verdict = "Overspent"
 	// Bounded: less is served now than the objective needs, because history cannot justify more.
 	Bounded Verdict = "Bounded"
 )

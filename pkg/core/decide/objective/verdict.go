@@ -37,50 +37,63 @@ func (a *goalState) scores(all []Candidate) []decide.CandidateScore {
 
 // Report is that of the first goal; nil if all goals have a fixed headroom.
 func (o *Calibrator) Report() *Report {
-	if o.accounts == nil {
+	a := o.goals[0]
+	if a.accounts == nil {
 		return nil
 	}
-	sum, over := o.accounts.total()
-	a := o.goals[0]
+	sum, over := a.accounts.total()
 	serving := o.candidates[a.selector.Selected()]
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.Hours(), Lead: o.config.Lead,
-		Period: over, Served: sum.served, Observed: sum.observed,
+		Period: over, Served: sum.served, Observed: sum.observed, TargetLate: a.target().Late,
+	}
+	if r.Price == 0 {
+		r.Budget = a.accounts.budget(r.Late)
 	}
 	r.Selection = a.selector.Reason(a.scores(r.Candidates))
-	var met bool
-	r.Autoscalers, met = serving.autoscalerReports(o.config.Autoscalers, a.goal)
+	r.Autoscalers = serving.autoscalerReports(o.config.Autoscalers, a.target())
 	for i, n := range o.config.Named {
 		c := o.candidates[o.selectable()+i]
-		scalings, _ := c.autoscalerReports(n.Autoscalers, a.goal)
-		r.Named = append(r.Named, NamedReport{Name: c.name, Autoscalers: scalings, Inputs: slices.Clone(c.inputs)})
+		r.Named = append(r.Named, NamedReport{
+			Name: c.name, Autoscalers: c.autoscalerReports(n.Autoscalers, a.goal), Inputs: slices.Clone(c.inputs),
+		})
 	}
 	r.PeakReplicas = int(math.Ceil(sum.peak / r.Autoscalers[0].Target))
 	switch {
 	case serving.trials[0].estimator.Learning():
 		r.Verdict = Learning
-	case r.Price > 0 || met:
+	case r.Price > 0 || r.Budget.Left() >= 0:
 		r.Verdict = Met
 	case sum.capped > sum.served.Late/2:
 		r.Verdict = AtMaxReplicas
+	case serving.meets(a.goal):
+		r.Verdict = Overspent
 	default:
 		r.Verdict = FasterThanLead
 	}
 	return r
 }
 
-// autoscalerReports are the headrooms that a candidate's autoscalers need, and whether all of them meet the goal.
-func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal) (all []AutoscalerReport, met bool) {
-	met = true
+// meets reports whether a headroom keeps the goal with all of the candidate's autoscalers.
+func (c *candidate) meets(asked Goal) bool {
+	for i := range c.trials {
+		if _, met := headroomFor(c.trials[i].curve, asked.Price, asked.Late); !met {
+			return false
+		}
+	}
+	return true
+}
+
+// autoscalerReports are the headrooms that a candidate's autoscalers need.
+func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal) (all []AutoscalerReport) {
 	for i, by := range on {
 		curve := c.trials[i].curve
-		k, enough := headroomFor(curve, asked.Price, asked.Late)
-		met = met && enough
+		k, _ := headroomFor(curve, asked.Price, asked.Late)
 		all = append(all, AutoscalerReport{
 			Name: by.Name, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
 			Headroom: k, ExpectedLate: curve.At(k).Late, Curve: curve,
 		})
 	}
-	return all, met
+	return all
 }

@@ -27,7 +27,7 @@ func WithCostRatio(key snapshot.Key) *snapshot.Entry {
 	e := WithObjective(key)
 	e.Policy.CostRatio, e.Policy.Late = 20, 0
 	r := e.Objective
-	r.Price, r.Late = 20, 0
+	r.Price, r.Late, r.TargetLate, r.Budget = 20, 0, 0, objective.Budget{}
 	r.Autoscalers[0].Headroom = r.HeadroomFor(e.Policy)
 	r.Autoscalers[0].ExpectedLate = r.Autoscalers[0].Curve.At(r.Autoscalers[0].Headroom).Late
 	r.Candidates[2].MeetsObjective = true // A price promises nothing that could be missed.
@@ -54,9 +54,10 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 			Name: "HorizontalPodAutoscaler/llama", Target: 40, Min: 1, Max: 12,
 			Headroom: 1.3, ExpectedLate: 0.01, Curve: curve(0.01),
 		}},
-		Period:   7 * 24 * time.Hour,
-		Served:   objective.Account{Arrived: 174, Late: 1.08, Paid: 296},
-		Observed: objective.Account{Arrived: 174, Late: 6.79, Paid: 331},
+		TargetLate: 0.01,
+		Period:     7 * 24 * time.Hour,
+		Served:     objective.Account{Arrived: 174, Late: 1.08, Paid: 296},
+		Observed:   objective.Account{Arrived: 174, Late: 6.79, Paid: 331},
 	}
 	widest := &r.Autoscalers[0]
 	switch verdict {
@@ -68,11 +69,20 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		r.Observed = objective.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
 	case objective.Bounded:
 		r.Limit = credible.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
+	case objective.Overspent:
+		r.TargetLate, widest.Headroom, widest.ExpectedLate, r.Served.Late = 0.006, 1.7, 0.006, 2.5
 	case objective.AtMaxReplicas:
 		r.PeakReplicas = 16
 		widest.ExpectedLate, widest.Curve, r.Served.Late = 0.024, curve(0.024), 4.2
 	case objective.FasterThanLead:
 		widest.Headroom, widest.ExpectedLate, widest.Curve, r.Served.Late = 6.5, 0.018, curve(0.018), 3.1
+	}
+	r.Budget = objective.Budget{
+		Over:         7 * 24 * time.Hour,
+		Allowed:      r.Late * r.Served.Arrived,
+		Spent:        r.Served.Late,
+		BurnHour:     0.3,
+		BurnSixHours: 1.2,
 	}
 	return r
 }

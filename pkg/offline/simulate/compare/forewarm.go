@@ -38,7 +38,7 @@ type forewarmServed struct {
 func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectives ...float64) forecaster.Config {
 	scaling := decide.Autoscaler{Name: c.Autoscaler, HPA: c.spec(c.capacityTarget()).HPA}
 	out := forecaster.Config{
-		Step: step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
+		Step: step, Window: c.window(), DelaySteps: 1, Rate: true, Lookback: h.lookback(), Horizons: horizons,
 		Autoscalers: []decide.Autoscaler{scaling},
 	}
 	for _, late := range objectives {

@@ -74,7 +74,7 @@ func TestForewarmServesWhatTheLoopServes(t *testing.T) {
 			asked.MaxCapacity = scaling.MaxCapacity()
 			fast := policy.NewForewarm(forecaster.Config{
 				Step: s.Step, Window: leadtime.Window(asked.Lead), Models: target.Models, Policy: asked,
-				Autoscalers: target.Autoscalers,
+				Autoscalers: target.Autoscalers, DelaySteps: 1,
 			})
 			served := values(t, s, loop)
 			before := math.NaN() // The loop's newest sample is that of the step before.
@@ -159,7 +159,7 @@ func TestTheForecasterDecidesWhatTheLoopServes(t *testing.T) {
 		}
 		return forecaster.New(forecaster.Config{
 			Step: s.Step, Window: leadtime.Window(lead), Models: []string{windowpeak.SES}, Policy: own,
-			Autoscalers: []decide.Autoscaler{scaling},
+			Autoscalers: []decide.Autoscaler{scaling}, DelaySteps: 1,
 		}, forecaster.History{Series: rounded, Saturated: func(at time.Time) bool { return saturated(int(at.Sub(s.Start) / s.Step)) }})
 	}
 	engine, newest, served := begun(asked.Lead, 0), 0, 0

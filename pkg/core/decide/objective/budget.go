@@ -1,0 +1,100 @@
+package objective
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// DefaultPeriod of a lateness budget.
+const DefaultPeriod = 7 * 24 * time.Hour
+
+// Budget is the lateness that an objective allows over a rolling period: the error budget of site reliability engineering
+// (Beyer et al., The Site Reliability Workbook, 2018, chapters 2 and 5). The lateness is that of the first simulated
+// autoscaler. Amounts are in replica-hours of late demand.
+type Budget struct {
+	// Over is the period.
+	Over time.Duration
+	// Allowed is the objective times the demand of the period, or of what has passed of it; Spent is the late demand.
+	Allowed, Spent float64
+	// BurnHour and BurnSixHours are the lateness of the last hour and of the last six, as multiples of the objective: at 1, the
+	// budget is spent at the end of the period. NaN without demand.
+	BurnHour, BurnSixHours float64
+}
+
+// Left is what may still be late; negative if too much was.
+func (b Budget) Left() float64 { return b.Allowed - b.Spent }
+
+// SpentShare is the spent share of what is allowed, above 1 if too much was late; 0 without demand.
+func (b Budget) SpentShare() float64 {
+	if !(b.Allowed > 0) {
+		return 0
+	}
+	return b.Spent / b.Allowed
+}
+
+func (b Budget) spentText() string { return humanize.Percent(b.SpentShare()) }
+
+// budget is that of an objective.
+func (a *accounts) budget(late float64) Budget {
+	sum, _ := a.total()
+	return Budget{
+		Over: a.period, Allowed: late * sum.served.Arrived, Spent: sum.served.Late,
+		BurnHour: a.burnRate(late, 1), BurnSixHours: a.burnRate(late, 6),
+	}
+}
+
+// burnRate is the lateness of the last hours as a multiple of an objective; NaN without demand.
+func (a *accounts) burnRate(late float64, hours int) float64 {
+	var sum Account
+	for i := range min(hours, a.hours.Len()) {
+		h := a.hours.Ref(i)
+		sum = sum.plus(Account{Arrived: h.arrived, Late: h.late[0]})
+	}
+	if !(sum.Arrived > 0) {
+		return math.NaN()
+	}
+	return sum.LateShare() / late
+}
+
+const (
+	// budgetGain is by how much the objective that the headroom is found for rises with what is left of the budget, as a share
+	// of the objective and of the budget of a whole period.
+	budgetGain = 4
+	// tightest and loosest bound it, as shares of the objective.
+	tightest, loosest = 0.4, 2
+	// evidenceHours is the number of late hours at which half of that counts.
+	evidenceHours = 6
+)
+
+// targetLate is the objective that the headroom is found for. The estimates alone leave a workload as late as it was in the
+// past, which is not what is asked for. So what is left of the budget relaxes the objective, and what is overspent tightens it:
+// feedback on the error, as in adaptive conformal inference (Gibbs & Candès 2021; Angelopoulos, Candès & Tibshirani 2023).
+// Lateness is heavy-tailed: both count by the number of hours that it comes from. One burst is no evidence that the estimates
+// are wrong, and calm weeks are none that the next burst is small.
+func (a *accounts) targetLate(late float64) float64 {
+	sum, over := a.total()
+	demand := sum.served.Arrived * a.period.Hours() / over.Hours() // of a whole period
+	if !(demand > 0) || late == 0 {
+		return late
+	}
+	left := sum.served.Arrived/demand - sum.served.Late/(late*demand)
+	factor := 1 + budgetGain*left*a.evidence()
+	return min(late*min(max(factor, tightest), loosest), 1)
+}
+
+// evidence is n / (n + evidenceHours) of n late hours: their effective number, which is 1 if one hour has all the late demand
+// (Kish 1965).
+func (a *accounts) evidence() float64 {
+	sum, squares := 0.0, 0.0
+	for _, h := range a.hours.Values() {
+		sum += h.late[0]
+		squares += h.late[0] * h.late[0]
+	}
+	if !(squares > 0) {
+		return 0
+	}
+	n := sum * sum / squares
+	return n / (n + evidenceHours)
+}
