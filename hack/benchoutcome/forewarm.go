@@ -99,7 +99,7 @@ func (t *trial) forewarm(
 		}
 	}
 	return policy.NewForewarm(forecaster.Config{
-		Step: t.step, Window: t.window(), Rate: true, Models: models, Policy: asked[0], ExtraPolicies: asked[1:],
+		Step: t.step, Window: t.window(), Starts: t.lead.pods(), Rate: true, Models: models, Policy: asked[0], ExtraPolicies: asked[1:],
 		Autoscalers: []decide.Autoscaler{{Name: "trace", HPA: t.config(1, 0).HPA}},
 		Priors: &forecaster.Priors{
 			WindowPeak:       prior,

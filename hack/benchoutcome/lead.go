@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -41,19 +40,10 @@ func (l lead) String() string {
 // planned is the lead time that policies plan with, as the server does: the p90.
 func (l lead) planned() time.Duration { return max(l.median, l.p90) }
 
-// normal90 is the 90 % quantile of a standard Gaussian.
-const normal90 = 1.2815515655446004
+// pods are the lead times that are played.
+func (l lead) pods() hpasim.LeadTime { return hpasim.Starts(l.median, l.p90) } //nolint:ireturn // What a workload.Spec holds.
 
-// pods are the lead times that are played: log-normal with this median and p90, as package compare draws them.
-func (l lead) pods() hpasim.LeadTime { //nolint:ireturn // What a workload.Spec holds.
-	if l.p90 == 0 {
-		return hpasim.Constant(l.median)
-	}
-	sigma := math.Log(l.p90.Seconds()/l.median.Seconds()) / normal90
-	return hpasim.LogNormal{Mean: time.Duration(float64(l.median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
-}
-
-// seeds of the draws: the n-th pod that a policy starts takes as long as the n-th of every other policy.
+// seeds of the draws: the n-th pod that a policy starts at a time takes as long as the n-th of every other policy at that time.
 func (l lead) seeds() []uint64 {
 	if l.p90 == 0 {
 		return []uint64{0}

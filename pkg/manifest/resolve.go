@@ -81,6 +81,7 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	target.History = r.history(path.Child("history"), spec.History, target)
 	if spec.LeadTime.Mode == v1alpha1.LeadTimeAuto && len(r.Problems) == 0 {
 		target.Lead, target.LeadSource = m.resolve(target)
+		target.MedianLead = min(m.Median, target.Lead)
 		target.LeadPool = m.Pool
 	}
 	target.Seasons = r.seasons(path.Child("seasons"), spec.Seasons, target)

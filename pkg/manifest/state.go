@@ -38,6 +38,8 @@ func NoCluster() ClusterState {
 type MeasuredLeadTime struct {
 	// Lead is the lead time that mode Auto uses; 0 for the fallback.
 	Lead time.Duration
+	// Median of the starts; 0 if it is not known.
+	Median time.Duration
 	// Source is what was measured, or why nothing was, in words.
 	Source string
 	// Pool is the warm pool that the lead time depends on; empty where there is none.

@@ -38,6 +38,8 @@ type Target struct {
 	// Lead is the lead time, from "more replicas" to "ready"; LeadSource describes where it comes from.
 	Lead       time.Duration
 	LeadSource string
+	// MedianLead is the median of the starts, of which Lead is the 0.9 quantile; 0 if all take Lead.
+	MedianLead time.Duration
 	// LeadPool is the warm pool that the lead time depends on; empty if there is none.
 	LeadPool string
 	// ScaledToZero is when the workload was scaled to zero: a step without a sample is then demand 0. A change takes

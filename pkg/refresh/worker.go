@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
 // worker keeps one Forecast up to date. While a job (advance) runs it owns all fields but shown and fallbacks; between
@@ -210,6 +213,8 @@ func (w *worker) rebuildForecaster(anchor time.Time) {
 		Step:        w.target.Step,
 		Window:      leadtime.Window(w.target.Lead),
 		DelaySteps:  1, // See newestStep.
+		Starts:      hpasim.Starts(w.target.MedianLead, w.target.Lead),
+		Seed:        seedOf(w.target.Key),
 		Seasons:     w.seasons,
 		Rate:        w.target.Rate,
 		Lookback:    w.target.Lookback,
@@ -217,6 +222,13 @@ func (w *worker) rebuildForecaster(anchor time.Time) {
 		Policy:      w.target.boundedPolicy(),
 		Autoscalers: w.target.Autoscalers,
 	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
+}
+
+// seedOf is the same in all adapter replicas.
+func seedOf(key snapshot.Key) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(key.String())) //nolint:errcheck // A hash has no errors.
+	return h.Sum64()
 }
 
 // history is the demand of [from, to), with what is known of saturation and of times at zero replicas.

@@ -179,6 +179,15 @@ type MeasuredLeadTime struct {
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeSeconds int64 `json:"beforeSeconds,omitempty"`
+	// MedianSeconds is the median of the starts from Since on, BeforeMedianSeconds until then.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=7200
+	// +optional
+	MedianSeconds int64 `json:"medianSeconds,omitempty"`
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=7200
+	// +optional
+	BeforeMedianSeconds int64 `json:"beforeMedianSeconds,omitempty"`
 	// Since is when the lead time changed, or will.
 	// +optional
 	Since metav1.Time `json:"since,omitzero"`

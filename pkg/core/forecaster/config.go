@@ -24,8 +24,10 @@ type Config struct {
 	// Seasons are the demand's cycles, ascending; none means a Day. Candidates are scored over the first one, so that a whole
 	// cycle counts.
 	Seasons []time.Duration
-	// Starts are how long replicas take to start in the simulated autoscalers; nil means the lead time of the Policy.
+	// Starts are how long replicas take to start in the simulated autoscalers, drawn with the Seed; nil means the lead time of the
+	// Policy.
 	Starts hpasim.LeadTime
+	Seed   uint64
 	// DelaySteps is how many steps after a sample the value that it leads to is served. The refresh loop reads a step when it has
 	// ended: 1.
 	DelaySteps int

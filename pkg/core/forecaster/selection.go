@@ -85,7 +85,7 @@ func (s *selection) autoscalers(c Config, of *objective.Config) {
 	var all []objective.Autoscaler
 	for _, by := range c.Autoscalers {
 		one := objective.Autoscaler{Name: by.Name, Spec: hpasim.Spec{
-			Capacity: by.Target(), HPA: by.HPA, PodLead: starts, Wait: c.Policy.Wait,
+			Capacity: by.Target(), HPA: by.HPA, PodLead: starts, Wait: c.Policy.Wait, Seed: c.Seed,
 		}}
 		all = append(all, one)
 		at := s.peaks.Find(by.Candidate)

@@ -1,7 +1,5 @@
 package hpasim
 
-import "math/rand/v2"
-
 // cluster holds the pods of one workload. A pod is ready after its lead time, which starts when the pod has a place on
 // a node. Pods stop at once. Those that are not ready stop first, the newest before the others, as the ReplicaSet
 // controller chooses.
@@ -18,7 +16,7 @@ type cluster struct {
 	notFirst, notLast bool
 	reported          int
 	// random is nil where nothing is random.
-	random *rand.Rand
+	random *draws
 }
 
 func newCluster(k *settings, ready int) cluster {
@@ -27,7 +25,7 @@ func newCluster(k *settings, ready int) cluster {
 		out.nodes = newNodes(k.nodes, k.step)
 	}
 	if k.nodes != nil || !k.constantLead {
-		out.random = rand.New(rand.NewPCG(k.seed, 0)) //nolint:gosec // A simulation must repeat itself.
+		out.random = newDraws(k)
 	}
 	return out
 }
@@ -92,7 +90,7 @@ func (c *cluster) place(k *settings, step int) {
 		return
 	}
 	for range placed {
-		c.start(step, stepsIn(k.pod.Draw(c.random), k.step), 1)
+		c.start(step, stepsIn(c.random.next(k.pod, step), k.step), 1)
 	}
 }
 

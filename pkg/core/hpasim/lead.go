@@ -45,6 +45,19 @@ func (l LogNormal) Draw(random *rand.Rand) time.Duration {
 // Longest returns six times the mean.
 func (l LogNormal) Longest() time.Duration { return longestLogNormal * l.Mean }
 
+// normal90 is the 0.9 quantile of a standard Gaussian.
+const normal90 = 1.2815515655446004
+
+// Starts are the lead times of pods with a median and a 0.9 quantile: log-normal, as they are skewed to the right. They are
+// constant without a median, and where the quantile is no longer.
+func Starts(median, p90 time.Duration) LeadTime { //nolint:ireturn // What a Spec holds.
+	if median <= 0 || p90 <= median {
+		return Constant(max(median, p90))
+	}
+	sigma := math.Log(p90.Seconds()/median.Seconds()) / normal90
+	return LogNormal{Mean: time.Duration(float64(median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
+}
+
 // Empirical holds measured lead times, each equally likely.
 type Empirical []time.Duration
 

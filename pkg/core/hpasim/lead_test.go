@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 )
 
@@ -44,5 +46,63 @@ func TestLeadDraws(t *testing.T) {
 		if !(math.Abs(sum/tt.mean.Seconds()-1) <= 4*0.75/math.Sqrt(draws)) {
 			t.Errorf("%s: a mean of %v s, want %s", name, sum, tt.mean)
 		}
+	}
+}
+
+// Starts are log-normal between their median and their 0.9 quantile.
+func TestStarts(t *testing.T) {
+	const median, p90 = 5 * time.Minute, 8 * time.Minute
+	random := rand.New(rand.NewPCG(1, 2))
+	const draws = 20_000
+	under, within := 0, 0
+	for range draws {
+		d := hpasim.Starts(median, p90).Draw(random)
+		if d <= median {
+			under++
+		}
+		if d <= p90 {
+			within++
+		}
+	}
+	if math.Abs(float64(under)/draws-0.5) > 0.02 || math.Abs(float64(within)/draws-0.9) > 0.02 {
+		t.Errorf("%d of %d up to the median, %d up to the 0.9 quantile", under, draws, within)
+	}
+	for _, c := range []struct{ median, p90, want time.Duration }{
+		{0, p90, p90}, {median, median, median}, {median, 0, median}, {0, 0, 0},
+	} {
+		if got := hpasim.Starts(c.median, c.p90); got != hpasim.Constant(c.want) {
+			t.Errorf("median %s and 0.9 quantile %s: %v, want %s always", c.median, c.p90, got, c.want)
+		}
+	}
+}
+
+// A simulation that begins later draws the same for the starts that both have; another seed draws others.
+func TestDrawsBelongToStarts(t *testing.T) {
+	const minute = time.Minute
+	begin := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+	played := func(seed uint64, skipped int) []hpasim.StepResult {
+		spec := onNodes()
+		spec.Nodes, spec.PodLead, spec.Seed, spec.Sync = nil, hpasim.Starts(5*minute, 8*minute), seed, minute
+		w, err := hpasim.New(spec, begin.Add(time.Duration(skipped)*minute), minute, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []hpasim.StepResult
+		for i := skipped; i < 600; i++ {
+			demand := 10.0
+			if i >= 300 && i/60%2 == 0 {
+				demand = 40
+			}
+			if r := w.Step(demand, demand); i >= 300 {
+				out = append(out, r)
+			}
+		}
+		return out
+	}
+	if diff := cmp.Diff(played(7, 0), played(7, 133)); diff != "" {
+		t.Error("one that begins 133 minutes later:", diff)
+	}
+	if cmp.Diff(played(7, 0), played(8, 0)) == "" {
+		t.Error("another seed changes nothing")
 	}
 }

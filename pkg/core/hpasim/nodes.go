@@ -1,9 +1,6 @@
 package hpasim
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // Nodes describes the nodes that pods need.
 type Nodes struct {
@@ -84,7 +81,7 @@ func (n *nodes) release(step, places int) {
 
 // claim places up to the wanted number of pods and requests nodes for the rest. A requested node always starts. The
 // pool's places are claimed last, as a scheduler preempts only where nothing is free.
-func (n *nodes) claim(step, wanted int, random *rand.Rand) (placed int) {
+func (n *nodes) claim(step, wanted int, random *draws) (placed int) {
 	placed = n.claimIdle(wanted)
 	held := min(wanted-placed, n.held)
 	n.held -= held
@@ -109,9 +106,9 @@ func (n *nodes) claimIdle(wanted int) (taken int) {
 }
 
 // request requests nodes for waiting pods and for what the pool lacks, less those that are starting.
-func (n *nodes) request(step int, random *rand.Rand) {
+func (n *nodes) request(step int, random *draws) {
 	short := n.waiting + n.wantHeld - n.held - n.spec.PodsPerNode*n.coming.total
 	for ; short > 0; short -= n.spec.PodsPerNode {
-		n.coming.add(step+max(stepsIn(n.spec.Lead.Draw(random), n.step), 1), 1)
+		n.coming.add(step+max(stepsIn(random.next(n.spec.Lead, step), n.step), 1), 1)
 	}
 }

@@ -4,8 +4,8 @@ import "time"
 
 // Estimate is the measured duration of one kind of starts.
 type Estimate struct {
-	// Lead is the 0.9 quantile in use; 0 where it is not Known.
-	Lead time.Duration
+	// Lead is the 0.9 quantile in use, and Median the median; 0 where it is not Known.
+	Lead, Median time.Duration
 	// Starts is the number of starts of the kind that were counted.
 	Starts int64
 	// Known is true where enough starts were counted and the lead time is in use.
@@ -44,8 +44,8 @@ func (r *Record) Estimates(now time.Time) Estimates {
 }
 
 func (c *InUse) estimate(starts int64, now time.Time) Estimate {
-	lead := c.at(now)
-	return Estimate{Lead: lead, Starts: starts, Known: lead > 0}
+	lead, median := c.at(now)
+	return Estimate{Lead: lead, Median: median, Starts: starts, Known: lead > 0}
 }
 
 // PlacedSince returns when the newest lead time of starts on existing nodes takes effect.

@@ -11,31 +11,34 @@ const (
 	minRatio = 1.1
 )
 
-// InUse is the lead time in use. It follows a quantile with hysteresis, so that noise does not change it, and with
-// notice, so that all readers switch at the same time. The zero value has none.
+// InUse is the lead time in use, and the median of the starts beside it. They follow quantiles with hysteresis, so that noise
+// does not change them, and with notice, so that all readers switch at the same time. The zero value has none.
 type InUse struct {
-	// Value is in use from the second Since on, Previous before that; both in seconds, 0 for none.
-	Value, Previous int64
-	Since           int64
+	// Value and Median are in use from the second Since on, Previous and PreviousMedian before that; in seconds, 0 for none.
+	Value, Previous        int64
+	Median, PreviousMedian int64
+	Since                  int64
 }
 
-// update selects a quantile that differs enough from the lead time in use.
-func (c *InUse) update(quantile time.Duration, now time.Time) {
-	found := int64(quantile / time.Second)
-	high, low := float64(max(found, c.Value)), float64(min(found, c.Value))
-	if high <= minRatio*low {
+// update selects the quantiles of a histogram where one differs enough from that in use.
+func (c *InUse) update(h *Histogram, now time.Time) {
+	value, median := int64(h.quantile(Quantile)/time.Second), int64(h.quantile(0.5)/time.Second)
+	if !differ(value, c.Value) && !differ(median, c.Median) {
 		return
 	}
-	c.Previous = int64(c.at(now) / time.Second)
-	c.Value = found
+	previous, previousMedian := c.at(now)
+	c.Previous, c.PreviousMedian = int64(previous/time.Second), int64(previousMedian/time.Second)
+	c.Value, c.Median = value, median
 	c.Since = now.Add(notice).Unix()
 }
 
-// at returns the lead time in use at a time, 0 without one. A change further ahead than the notice comes from a clock
-// that was wrong; it applies at once.
-func (c *InUse) at(now time.Time) time.Duration {
+func differ(a, b int64) bool { return float64(max(a, b)) > minRatio*float64(min(a, b)) }
+
+// at returns the lead time and the median in use at a time, 0 without one. A change further ahead than the notice comes from a
+// clock that was wrong; it applies at once.
+func (c *InUse) at(now time.Time) (lead, median time.Duration) {
 	if ahead := c.Since - now.Unix(); ahead > 0 && ahead <= int64(2*notice/time.Second) {
-		return time.Duration(c.Previous) * time.Second
+		return time.Duration(c.Previous) * time.Second, time.Duration(c.PreviousMedian) * time.Second
 	}
-	return time.Duration(c.Value) * time.Second
+	return time.Duration(c.Value) * time.Second, time.Duration(c.Median) * time.Second
 }

@@ -306,3 +306,30 @@ func BenchmarkAddStarts(b *testing.B) {
 		})
 	}
 }
+
+// The median is in use from the same moment as the lead time, and replaced when it differs by enough.
+func TestMedianLeadTime(t *testing.T) {
+	var record leadtime.Record
+	now := settled()
+	starts := slices.Concat(
+		slices.Repeat([]leadtime.Start{start(noon(), 2*time.Minute)}, 16),
+		slices.Repeat([]leadtime.Start{start(noon(), 6*time.Minute)}, 4),
+	)
+	record.AddStarts(starts, now)
+	if lead, median := record.LeadTime(now), record.MedianLeadTime(now); lead != 0 || median != 0 {
+		t.Errorf("%s and %s at once, want notice", lead, median)
+	}
+	now = now.Add(time.Minute)
+	if lead, median := record.LeadTime(now), record.MedianLeadTime(now); !about(lead, 6*time.Minute) || !about(median, 2*time.Minute) {
+		t.Errorf("lead time %s, median %s, want 6m and 2m", lead, median)
+	}
+	if got := record.Estimates(now).Placed.Median; !about(got, 2*time.Minute) {
+		t.Errorf("median %s of the starts on existing nodes, want 2m", got)
+	}
+	later := now.Add(time.Hour)
+	record.AddStarts(slices.Repeat([]leadtime.Start{start(noon().Add(time.Hour), 6*time.Minute)}, 30), later)
+	later = later.Add(time.Minute)
+	if lead, median := record.LeadTime(later), record.MedianLeadTime(later); !about(lead, 6*time.Minute) || !about(median, 6*time.Minute) {
+		t.Errorf("lead time %s, median %s after thirty slower starts, want 6m", lead, median)
+	}
+}

@@ -67,9 +67,10 @@ const latest = 253_402_300_799
 func (r *Record) Validate() error {
 	const seconds = int64(longest / time.Second)
 	for _, c := range []InUse{r.Lead, r.PlacedLead, r.WaitedLead} {
-		if !within(c.Value, seconds) || !within(c.Previous, seconds) || !within(c.Since, latest) {
-			return fmt.Errorf("lead time %d s from second %d on, before it %d s: want 0 to %d s: %w",
-				c.Value, c.Since, c.Previous, seconds, ErrRecord)
+		if !within(c.Value, seconds) || !within(c.Previous, seconds) || !within(c.Since, latest) ||
+			!within(c.Median, seconds) || !within(c.PreviousMedian, seconds) {
+			return fmt.Errorf("lead time %d s (median %d s) from second %d on, before it %d s (median %d s): want 0 to %d s: %w",
+				c.Value, c.Median, c.Since, c.Previous, c.PreviousMedian, seconds, ErrRecord)
 		}
 	}
 	for _, p := range []*Population{&r.Placed, &r.Held, &r.Waited} {
@@ -165,17 +166,17 @@ func (r *Record) fade(period int64) {
 // updateLeads updates the lead times in use.
 func (r *Record) updateLeads(now time.Time) {
 	if all := r.Placed.plus(&r.Waited); all.Count >= MinStarts {
-		r.Lead.update(all.Histogram.quantile(Quantile), now)
+		r.Lead.update(&all.Histogram, now)
 	}
 	r.updatePartLeads(now)
 }
 
 func (r *Record) updatePartLeads(now time.Time) {
 	if there := r.onExistingNodes(); there.enough() {
-		r.PlacedLead.update(there.Histogram.quantile(Quantile), now)
+		r.PlacedLead.update(&there.Histogram, now)
 	}
 	if r.Waited.enough() {
-		r.WaitedLead.update(r.Waited.Histogram.quantile(Quantile), now)
+		r.WaitedLead.update(&r.Waited.Histogram, now)
 	}
 }
 
@@ -198,7 +199,16 @@ func (p *Population) plus(other *Population) Population {
 
 // LeadTime returns the lead time without a warm pool that is in use at a time, 0 without one. It depends on the record
 // and the time alone.
-func (r *Record) LeadTime(now time.Time) time.Duration { return r.Lead.at(now) }
+func (r *Record) LeadTime(now time.Time) time.Duration {
+	lead, _ := r.Lead.at(now)
+	return lead
+}
+
+// MedianLeadTime returns the median of the starts, beside LeadTime.
+func (r *Record) MedianLeadTime(now time.Time) time.Duration {
+	_, median := r.Lead.at(now)
+	return median
+}
 
 // LeadTimeSince returns when the newest lead time takes effect. LeadTime is constant before and from then on.
 func (r *Record) LeadTimeSince() time.Time { return time.Unix(r.Lead.Since, 0) }

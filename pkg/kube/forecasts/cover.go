@@ -74,7 +74,7 @@ func (c cover) shortenLeadTime(
 	if now.Before(from) {
 		words += " " + announcement(next.Lead, from, "")
 	}
-	return manifest.MeasuredLeadTime{Lead: placed.Lead, Source: words, Pool: c.pool}
+	return manifest.MeasuredLeadTime{Lead: placed.Lead, Median: placed.Median, Source: words, Pool: c.pool}
 }
 
 // markHeld marks the starts of pods that were created while the pool covered the Forecast. A start that is counted

@@ -127,7 +127,9 @@ func (o *Objects) measuredLeadTime(
 	if o.fieldsDropped.Load() {
 		problem = "the CRD is older than Forewarm, so measurements are lost: apply deploy/crds and restart Forewarm"
 	}
-	measured := manifest.MeasuredLeadTime{Lead: record.LeadTime(now), Source: describeLeadTime(record, now)}
+	measured := manifest.MeasuredLeadTime{
+		Lead: record.LeadTime(now), Median: record.MedianLeadTime(now), Source: describeLeadTime(record, now),
+	}
 	if by := o.coverOf(key); by.pool != "" {
 		measured = by.shortenLeadTime(measured, record, now)
 	}

@@ -58,11 +58,17 @@ func recordIn(held *v1alpha1.Starts) (leadtime.Record, error) {
 }
 
 func leadTimeOf(c leadtime.InUse) v1alpha1.MeasuredLeadTime {
-	return v1alpha1.MeasuredLeadTime{Seconds: c.Value, BeforeSeconds: c.Previous, Since: timeOf(c.Since)}
+	return v1alpha1.MeasuredLeadTime{
+		Seconds: c.Value, BeforeSeconds: c.Previous, MedianSeconds: c.Median, BeforeMedianSeconds: c.PreviousMedian,
+		Since: timeOf(c.Since),
+	}
 }
 
 func choiceIn(held v1alpha1.MeasuredLeadTime) leadtime.InUse {
-	return leadtime.InUse{Value: held.Seconds, Previous: held.BeforeSeconds, Since: secondsOf(held.Since)}
+	return leadtime.InUse{
+		Value: held.Seconds, Previous: held.BeforeSeconds, Median: held.MedianSeconds, PreviousMedian: held.BeforeMedianSeconds,
+		Since: secondsOf(held.Since),
+	}
 }
 
 // timeOf converts Unix seconds; 0 is the zero time.

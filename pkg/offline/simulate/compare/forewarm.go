@@ -33,12 +33,14 @@ type forewarmServed struct {
 	windows [][]windowpeak.Window
 }
 
-// forecasterConfig is the server's. Its simulated autoscalers are as the server's: every replica takes the lead time that is planned
-// with, and sustains the autoscaler's target.
+// forecasterConfig is the server's. Its simulated autoscalers are as the server's: replicas take the lead times that are played, in
+// draws of their own, and sustain the autoscaler's target.
 func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectives ...float64) forecaster.Config {
 	scaling := decide.Autoscaler{Name: c.Autoscaler, HPA: c.spec(c.capacityTarget()).HPA}
 	out := forecaster.Config{
-		Step: step, Window: c.window(), DelaySteps: 1, Rate: true, Lookback: h.lookback(), Horizons: horizons,
+		// The seed is not that of what is played: nobody knows how long the next start takes.
+		Starts: c.Lead.pods(), Seed: 1, DelaySteps: 1,
+		Step: step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
 		Autoscalers: []decide.Autoscaler{scaling},
 	}
 	for _, late := range objectives {

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
@@ -18,9 +17,6 @@ type LeadTime struct {
 	Known string
 }
 
-// normal90 is the quantile of nine in ten of a standard Gaussian.
-const normal90 = 1.2815515655446004
-
 func (l LeadTime) validate() error {
 	if l.Median < 0 || l.Median == 0 && l.P90 > 0 {
 		return fmt.Errorf("a lead time of %s, want 0 or more, and more than 0 beside a p90", l.Median)
@@ -31,14 +27,8 @@ func (l LeadTime) validate() error {
 	return nil
 }
 
-// pods are the lead times that are played: log-normal between the two, as start-up times are skewed to the right.
-func (l LeadTime) pods() hpasim.LeadTime { //nolint:ireturn // What a hpasim.Spec holds.
-	if l.P90 <= l.Median {
-		return hpasim.Constant(l.Median)
-	}
-	sigma := math.Log(l.P90.Seconds()/l.Median.Seconds()) / normal90
-	return hpasim.LogNormal{Mean: time.Duration(float64(l.Median) * math.Exp(sigma*sigma/2)), Sigma: sigma}
-}
+// pods are the lead times that are played.
+func (l LeadTime) pods() hpasim.LeadTime { return hpasim.Starts(l.Median, l.P90) } //nolint:ireturn // What a Spec holds.
 
 // planned is the lead time that policies look ahead by: the p90.
 func (l LeadTime) planned() time.Duration { return max(l.Median, l.P90) }
