@@ -99,8 +99,14 @@ func (t *trial) forewarm(
 		}
 	}
 	return policy.NewForewarm(forecaster.Config{
-		Step: t.step, Window: t.window(), Starts: t.lead.pods(), Rate: true, Models: models, Policy: asked[0], ExtraPolicies: asked[1:],
-		Autoscalers: []decide.Autoscaler{{Name: "trace", HPA: t.config(1, 0).HPA}},
+		Step:          t.step,
+		Window:        t.window(),
+		Starts:        t.lead.pods(),
+		Rate:          true,
+		Models:        models,
+		Policy:        asked[0],
+		ExtraPolicies: asked[1:],
+		Autoscalers:   []decide.Autoscaler{{Name: "trace", HPA: t.config(1, 0).HPA}},
 		Priors: &forecaster.Priors{
 			WindowPeak:       prior,
 			Headroom:         margins,
@@ -214,18 +220,18 @@ func (t *trial) playAtOnce(f *policy.Forewarm, settings []float64) ([]play, erro
 		n.constant = constantPlays(settings)
 	}
 	_, err := t.values(n)
-	return append(plays, n.constant...), err
+	return slices.Concat(plays, n.constant), err
 }
 
 // constantPlays are one of each headroom multiplier for each of the settings that is a reported objective.
 func constantPlays(settings []float64) []play {
 	var out []play
-	for _, objective := range reportedObjectives() {
-		if !slices.Contains(settings, objective) {
+	for _, late := range reportedObjectives() {
+		if !slices.Contains(settings, late) {
 			continue
 		}
 		for _, k := range headroom.FineGrid() {
-			out = append(out, play{objective: objective, setting: k, target: 1})
+			out = append(out, play{objective: late, setting: k, target: 1})
 		}
 	}
 	return out

@@ -227,7 +227,7 @@ func (w *worker) rebuildForecaster(anchor time.Time) {
 // seedOf is the same in all adapter replicas.
 func seedOf(key snapshot.Key) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(key.String())) //nolint:errcheck // A hash has no errors.
+	h.Write([]byte(key.String()))
 	return h.Sum64()
 }
 

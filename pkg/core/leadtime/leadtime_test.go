@@ -320,7 +320,12 @@ func TestMedianLeadTime(t *testing.T) {
 		t.Errorf("%s and %s at once, want notice", lead, median)
 	}
 	now = now.Add(time.Minute)
-	if lead, median := record.LeadTime(now), record.MedianLeadTime(now); !about(lead, 6*time.Minute) || !about(median, 2*time.Minute) {
+	if lead, median := record.LeadTime(
+		now,
+	), record.MedianLeadTime(
+		now,
+	); !about(lead, 6*time.Minute) ||
+		!about(median, 2*time.Minute) {
 		t.Errorf("lead time %s, median %s, want 6m and 2m", lead, median)
 	}
 	if got := record.Estimates(now).Placed.Median; !about(got, 2*time.Minute) {
@@ -329,7 +334,12 @@ func TestMedianLeadTime(t *testing.T) {
 	later := now.Add(time.Hour)
 	record.AddStarts(slices.Repeat([]leadtime.Start{start(noon().Add(time.Hour), 6*time.Minute)}, 30), later)
 	later = later.Add(time.Minute)
-	if lead, median := record.LeadTime(later), record.MedianLeadTime(later); !about(lead, 6*time.Minute) || !about(median, 6*time.Minute) {
+	if lead, median := record.LeadTime(
+		later,
+	), record.MedianLeadTime(
+		later,
+	); !about(lead, 6*time.Minute) ||
+		!about(median, 6*time.Minute) {
 		t.Errorf("lead time %s, median %s after thirty slower starts, want 6m", lead, median)
 	}
 }

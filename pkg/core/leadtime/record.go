@@ -69,8 +69,16 @@ func (r *Record) Validate() error {
 	for _, c := range []InUse{r.Lead, r.PlacedLead, r.WaitedLead} {
 		if !within(c.Value, seconds) || !within(c.Previous, seconds) || !within(c.Since, latest) ||
 			!within(c.Median, seconds) || !within(c.PreviousMedian, seconds) {
-			return fmt.Errorf("lead time %d s (median %d s) from second %d on, before it %d s (median %d s): want 0 to %d s: %w",
-				c.Value, c.Median, c.Since, c.Previous, c.PreviousMedian, seconds, ErrRecord)
+			return fmt.Errorf(
+				"lead time %d s (median %d s) from second %d on, before it %d s (median %d s): want 0 to %d s: %w",
+				c.Value,
+				c.Median,
+				c.Since,
+				c.Previous,
+				c.PreviousMedian,
+				seconds,
+				ErrRecord,
+			)
 		}
 	}
 	for _, p := range []*Population{&r.Placed, &r.Held, &r.Waited} {

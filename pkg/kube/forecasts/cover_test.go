@@ -127,8 +127,10 @@ func TestACoverNeedsNoLeadTimeWithoutIt(t *testing.T) {
 		now,
 	)
 	want := manifest.MeasuredLeadTime{
-		Lead: 126 * time.Second, Median: 126 * time.Second, Source: "p90 of 12 starts on existing nodes, which warm pool h100 holds",
-		Pool: "h100",
+		Lead:   126 * time.Second,
+		Median: 126 * time.Second,
+		Source: "p90 of 12 starts on existing nodes, which warm pool h100 holds",
+		Pool:   "h100",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

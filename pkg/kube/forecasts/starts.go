@@ -66,8 +66,11 @@ func leadTimeOf(c leadtime.InUse) v1alpha1.MeasuredLeadTime {
 
 func choiceIn(held v1alpha1.MeasuredLeadTime) leadtime.InUse {
 	return leadtime.InUse{
-		Value: held.Seconds, Previous: held.BeforeSeconds, Median: held.MedianSeconds, PreviousMedian: held.BeforeMedianSeconds,
-		Since: secondsOf(held.Since),
+		Value:          held.Seconds,
+		Previous:       held.BeforeSeconds,
+		Median:         held.MedianSeconds,
+		PreviousMedian: held.BeforeMedianSeconds,
+		Since:          secondsOf(held.Since),
 	}
 }
 

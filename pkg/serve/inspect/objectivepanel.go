@@ -63,7 +63,7 @@ func budgetFact(o *v1alpha1.Objective) fact {
 	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
 		return out
 	}
-	out.Value = humanize.Percent(*b.Spent / *b.Allowed)
+	out.Value = humanize.Significant(100**b.Spent / *b.Allowed, 3) + "%"
 	out.Note = fmt.Sprintf("spent of the %s replica-hours that may be late in %s; burn rate %s in the last hour",
 		significant(b.Allowed), humanize.Period(b.Period.Duration), significant(b.BurnRate))
 	return out

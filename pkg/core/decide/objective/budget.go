@@ -34,7 +34,7 @@ func (b Budget) SpentShare() float64 {
 	return b.Spent / b.Allowed
 }
 
-func (b Budget) spentText() string { return humanize.Percent(b.SpentShare()) }
+func (b Budget) spentText() string { return humanize.Significant(100*b.SpentShare(), 3) + "%" }
 
 // budget is that of an objective.
 func (a *accounts) budget(late float64) Budget {
@@ -61,9 +61,9 @@ func (a *accounts) burnRate(late float64, hours int) float64 {
 const (
 	// budgetGain is by how much the objective that the headroom is found for rises with what is left of the budget, as a share
 	// of the objective and of the budget of a whole period.
-	budgetGain = 4
+	budgetGain = 2
 	// tightest and loosest bound it, as shares of the objective.
-	tightest, loosest = 0.4, 2
+	tightest, loosest = 0.5, 1.5
 	// evidenceHours is the number of late hours at which half of that counts.
 	evidenceHours = 6
 )

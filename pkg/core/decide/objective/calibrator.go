@@ -35,6 +35,20 @@ type goalState struct {
 	accounts *accounts // nil with a fixed headroom
 }
 
+func newGoalState(c Config, asked Goal) (*goalState, error) {
+	out := &goalState{
+		goal: asked, selector: decide.CandidateSelector{Criterion: decide.RelativeCost}, headroom: asked.FixedHeadroom,
+	}
+	if asked.Price > 0 {
+		out.selector.Criterion = decide.PricedCost
+	}
+	var err error
+	if asked.FixedHeadroom == 0 {
+		out.accounts, err = newAccounts(c)
+	}
+	return out, err
+}
+
 // target is the goal that the headroom is found for: an objective is tightened or relaxed by what is left of the budget.
 func (a *goalState) target() Goal {
 	out := a.goal
@@ -70,19 +84,9 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		o.candidates = append(o.candidates, one)
 	}
 	for _, asked := range c.Goals {
-		one := &goalState{
-			goal:     asked,
-			selector: decide.CandidateSelector{Criterion: decide.RelativeCost},
-			headroom: asked.FixedHeadroom,
-		}
-		if asked.Price > 0 {
-			one.selector.Criterion = decide.PricedCost
-		}
-		if asked.FixedHeadroom == 0 {
-			var err error
-			if one.accounts, err = newAccounts(c); err != nil {
-				return nil, err
-			}
+		one, err := newGoalState(c, asked)
+		if err != nil {
+			return nil, err
 		}
 		o.goals = append(o.goals, one)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
@@ -369,5 +370,22 @@ func BenchmarkCompare(b *testing.B) {
 		if _, err := compare.Compare(b.Context(), c, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Forewarm's simulated autoscalers start replicas as they are played; where nodes have to start first, with a node each.
+func TestStartsOfSimulatedAutoscalers(t *testing.T) {
+	lead := compare.LeadTime{Median: 2 * time.Minute, P90: 3 * time.Minute}
+	c := compare.Config{Lead: lead}
+	if got := c.Starts(); got != lead.Pods() {
+		t.Errorf("%v, want those that are played, %v", got, lead.Pods())
+	}
+	c.Node = &compare.LeadTime{Median: 4 * time.Minute}
+	if got, want := c.Starts(), hpasim.Starts(6*time.Minute, 7*time.Minute); got != want {
+		t.Errorf("%v with nodes, want %v", got, want)
+	}
+	c.Lead.P90 = 0
+	if got, want := c.Starts(), hpasim.Constant(6*time.Minute); got != want {
+		t.Errorf("%v with nodes and constant times, want %v", got, want)
 	}
 }

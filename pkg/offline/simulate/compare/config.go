@@ -158,5 +158,13 @@ func (c *Config) plannedLead() time.Duration {
 	return c.Lead.planned() + c.Node.planned()
 }
 
+// starts are the lead times of Forewarm's simulated autoscalers, which know of no nodes: every replica waits for one.
+func (c *Config) starts() hpasim.LeadTime { //nolint:ireturn // What a Spec holds.
+	if c.Node == nil {
+		return c.Lead.pods()
+	}
+	return hpasim.Starts(c.Lead.Median+c.Node.Median, c.plannedLead())
+}
+
 // window is the time ahead that a decision now concerns.
 func (c *Config) window() time.Duration { return leadtime.Window(c.plannedLead()) }

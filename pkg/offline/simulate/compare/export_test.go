@@ -17,3 +17,6 @@ func (c *Comparison) MakeVerdict() string { return c.verdict() }
 
 // PoolVerdict is what is said of a pool first.
 func (c *Comparison) PoolVerdict(w *PoolResult) string { return c.poolVerdict(w) }
+
+// Starts are the lead times of Forewarm's simulated autoscalers.
+func (c *Config) Starts() hpasim.LeadTime { return c.starts() } //nolint:ireturn // What a hpasim.Spec holds.

@@ -39,7 +39,7 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	scaling := decide.Autoscaler{Name: c.Autoscaler, HPA: c.spec(c.capacityTarget()).HPA}
 	out := forecaster.Config{
 		// The seed is not that of what is played: nobody knows how long the next start takes.
-		Starts: c.Lead.pods(), Seed: 1, DelaySteps: 1,
+		Starts: c.starts(), Seed: 1, DelaySteps: 1,
 		Step: step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
 		Autoscalers: []decide.Autoscaler{scaling},
 	}
