@@ -59,7 +59,8 @@ func FuzzResolve(f *testing.F) {
 			t.Fatalf("%+v", target)
 		case !(policy.Quantile >= 0 && policy.Quantile < 1), !(policy.Late >= 0 && policy.Late < 1),
 			!(policy.CostRatio >= 0 && policy.CostRatio <= manifest.MaxCostRatio), math.Signbit(policy.CostRatio),
-			policy.Wait < 0 || policy.Wait > manifest.MaxWait, policy.Quantile == 0 && policy.Late == 0 && policy.CostRatio == 0:
+			policy.Wait < 0 || policy.Wait > manifest.MaxWait, policy.Over < 0 || policy.Over%time.Hour != 0,
+			policy.Over > max(target.History, time.Hour), policy.Late > 0 && policy.Over == 0, policy.Quantile == 0 && policy.Late == 0 && policy.CostRatio == 0:
 			t.Fatalf("%+v", policy)
 		}
 	})

@@ -283,6 +283,9 @@ func faults() []struct{ name, change, want string } {
 		{"nothing late", `objective: {late: "0.0%"}`, "above 0% and below 100%"},
 		{"late without its sign", `objective: {late: "1"}`, "above 0% and below 100%"},
 		{"a wait of nothing", `objective: {wait: 0s}`, "write a duration from 1s to 1h"},
+		{"a period of minutes", `objective: {over: 30m}`, "write a duration from 1h to 2w"},
+		{"a period of one and a half hours", `objective: {over: 90m}`, "write a whole number of hours"},
+		{"a period longer than the history", `{history: 3d, objective: {over: 4d}}`, "write a duration from 1h to 3d"},
 		{"a target of nothing", "scaling: {target: 0}", "a quantity above 0"},
 		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
 		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},
@@ -398,6 +401,21 @@ func TestMeasuredLeadTimes(t *testing.T) {
 		}
 		if got.StaleAfter < leadtime.Window(got.Lead) {
 			t.Errorf("%s: stale after %s, within the window", c.name, got.StaleAfter)
+		}
+	}
+}
+
+// The period of the lateness budget is a week, or the history where that is shorter.
+func TestDefaultPeriod(t *testing.T) {
+	for history, want := range map[string]time.Duration{
+		"30d": 7 * 24 * time.Hour, "7d": 7 * 24 * time.Hour, "3d": 3 * 24 * time.Hour, "1d90m": 25 * time.Hour,
+	} {
+		got, problems := manifest.NewResolver(catalogue{}).Resolve(object(t, header+spec("history: "+history)))
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		if got.Policy.Over != want {
+			t.Errorf("history %s: a period of %s, want %s", history, got.Policy.Over, want)
 		}
 	}
 }

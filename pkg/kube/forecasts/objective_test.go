@@ -189,7 +189,7 @@ func testObjective(t *testing.T, c *testcluster.Cluster) {
 	const want = "Normal CandidateChanged Forecast/a regression replaces last-value: regression is selected: its " +
 		"relative cost is lower, 1.7 against 1.81 of last-season, for 24 hours\n" +
 		"Normal ObjectiveMet Forecast/a Met, was Learning: at most 1% of the demand of 7 days may wait longer " +
-		"than 30s; 0.62% did, 62% of the budget; headroom 1.3 is served\n" +
+		"than 30s; 0.62% did, 62.1% of the budget; headroom 1.3 is served\n" +
 		"Warning ObjectiveMissed Forecast/a AtMaxReplicas, was Met: at most 1% of the demand of 7 days may wait longer " +
 		"than 30s, but 2.4% did: maxReplicas is 12, and the highest demand of the last 7 days took 16 replicas; raise maxReplicas\n" +
 		"Warning SuspectSample Forecast/a the demand is a million\n"
