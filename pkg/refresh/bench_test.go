@@ -12,6 +12,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
@@ -96,6 +97,7 @@ func BenchmarkRebuild(b *testing.B) {
 		}
 		asked := c
 		asked.Policy = decide.Policy{Late: 0.01, Target: 10, Lead: 5 * time.Minute}
+		asked.DelaySteps, asked.Starts = 1, hpasim.Starts(3*time.Minute, 5*time.Minute) // As on the server.
 		asked.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: defaultHPA(10)}}
 		for name, c := range map[string]forecaster.Config{"quantile": c, "objective": asked} {
 			b.Run(step.String()+"/"+name, func(b *testing.B) {
