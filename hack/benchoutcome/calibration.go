@@ -9,7 +9,6 @@ import (
 
 // calibrated is Forewarm on a trace under an objective, beside what hindsight and rivals would have done.
 type calibrated struct {
-	trial     *trial
 	objective float64
 	// ratio is the lateness over the objective. Right is true from 1/3 to 1.3, and below where no smaller headroom exists.
 	ratio float64
@@ -37,13 +36,16 @@ func (s summary) calibratedOn(r benchPolicy, t *trial, objective float64) calibr
 			}
 		}
 	}
-	c := calibrated{trial: t, objective: objective, ratio: got.Late / objective, regret: math.NaN()}
-	c.right = c.ratio <= mostRight && (c.ratio >= leastRight || least <= objective)
-	c.unreachable = math.IsNaN(costAt(constant, objective))
-	c.regret = got.Cost / costAt(constant, max(objective, got.Late))
-	c.overHPA = got.Cost / s.costOn("stock300", t, max(objective, got.Late))
-	c.overTuned = got.Cost / s.costOn("reactive-tuned", t, got.Late)
-	return c
+	ratio, late := got.Late/objective, max(objective, got.Late)
+	return calibrated{
+		objective:   objective,
+		ratio:       ratio,
+		right:       ratio <= mostRight && (ratio >= leastRight || least <= objective),
+		unreachable: math.IsNaN(costAt(constant, objective)),
+		regret:      got.Cost / costAt(constant, late),
+		overHPA:     got.Cost / s.costOn("stock300", t, late),
+		overTuned:   got.Cost / s.costOn("reactive-tuned", t, got.Late),
+	}
 }
 
 // costOn is the cost of a policy on a trace at a lateness; NaN if it was not played, and if every setting is later.

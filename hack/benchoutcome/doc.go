@@ -6,7 +6,8 @@
 // trace shorter than four days, the first tenth. The first 24 h are also counted by themselves, as a cold start.
 //
 // Each lead time is played in turn. With drawn starts (5m,p90=8m: log-normal), a figure is the mean of three draws: the n-th
-// pod that a policy starts at a time takes as long as the n-th of every other policy at that time. Policies plan with the p90, as the server does.
+// pod that a policy starts at a time takes as long as the n-th of every other policy at that time. Policies plan with the p90,
+// as the server does.
 //
 // The HPA reads the policy's value every 15 s, with a tolerance of 10 % and the default scale-up. Every policy has one setting,
 // which is swept:

@@ -179,11 +179,12 @@ type MeasuredLeadTime struct {
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	BeforeSeconds int64 `json:"beforeSeconds,omitempty"`
-	// MedianSeconds is the median of the starts from Since on, BeforeMedianSeconds until then.
+	// MedianSeconds is the median of the starts from Since on.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional
 	MedianSeconds int64 `json:"medianSeconds,omitempty"`
+	// BeforeMedianSeconds is the median until Since; absent where there was none.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=7200
 	// +optional

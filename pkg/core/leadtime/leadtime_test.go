@@ -310,36 +310,27 @@ func BenchmarkAddStarts(b *testing.B) {
 // The median is in use from the same moment as the lead time, and replaced when it differs by enough.
 func TestMedianLeadTime(t *testing.T) {
 	var record leadtime.Record
+	inUse := func(when string, now time.Time, wantLead, wantMedian time.Duration) {
+		t.Helper()
+		lead, median := record.LeadTime(now), record.MedianLeadTime(now)
+		if !about(lead, wantLead) || !about(median, wantMedian) {
+			t.Errorf("%s: lead time %s, median %s, want %s and %s", when, lead, median, wantLead, wantMedian)
+		}
+	}
 	now := settled()
-	starts := slices.Concat(
+	record.AddStarts(slices.Concat(
 		slices.Repeat([]leadtime.Start{start(noon(), 2*time.Minute)}, 16),
 		slices.Repeat([]leadtime.Start{start(noon(), 6*time.Minute)}, 4),
-	)
-	record.AddStarts(starts, now)
+	), now)
 	if lead, median := record.LeadTime(now), record.MedianLeadTime(now); lead != 0 || median != 0 {
 		t.Errorf("%s and %s at once, want notice", lead, median)
 	}
 	now = now.Add(time.Minute)
-	if lead, median := record.LeadTime(
-		now,
-	), record.MedianLeadTime(
-		now,
-	); !about(lead, 6*time.Minute) ||
-		!about(median, 2*time.Minute) {
-		t.Errorf("lead time %s, median %s, want 6m and 2m", lead, median)
-	}
+	inUse("after the notice", now, 6*time.Minute, 2*time.Minute)
 	if got := record.Estimates(now).Placed.Median; !about(got, 2*time.Minute) {
 		t.Errorf("median %s of the starts on existing nodes, want 2m", got)
 	}
 	later := now.Add(time.Hour)
 	record.AddStarts(slices.Repeat([]leadtime.Start{start(noon().Add(time.Hour), 6*time.Minute)}, 30), later)
-	later = later.Add(time.Minute)
-	if lead, median := record.LeadTime(
-		later,
-	), record.MedianLeadTime(
-		later,
-	); !about(lead, 6*time.Minute) ||
-		!about(median, 6*time.Minute) {
-		t.Errorf("lead time %s, median %s after thirty slower starts, want 6m", lead, median)
-	}
+	inUse("after thirty slower starts", later.Add(time.Minute), 6*time.Minute, 6*time.Minute)
 }

@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,10 +36,11 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	case o.Late != nil && o.Served.Late != nil && *o.Served.Late > *o.Late:
 		over += ", above the objective"
 	}
-	all := []fact{
-		objectiveFact(o),
-		{"Late", lateShare(o.Served.Late), "", over},
-		budgetFact(o),
+	facts := []fact{objectiveFact(o), {"Late", lateShare(o.Served.Late), "", over}}
+	if o.Budget != nil {
+		facts = append(facts, budgetFact(o.Budget))
+	}
+	return append(facts, []fact{
 		{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
 		{
 			"Observed demand", lateShare(o.Observed.Late), "",
@@ -49,16 +49,11 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 		lastValueFact(o),
 		{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
 		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
-	}
-	return slices.DeleteFunc(all, func(f fact) bool { return f.Name == "" })
+	}...)
 }
 
-// budgetFact is how much of the lateness budget is spent; without a name if there is no budget.
-func budgetFact(o *v1alpha1.Objective) fact {
-	if o.Budget == nil {
-		return fact{}
-	}
-	b := o.Budget
+// budgetFact is how much of the lateness budget is spent.
+func budgetFact(b *v1alpha1.Budget) fact {
 	out := fact{Name: "Budget", Value: unknown, Note: "of " + humanize.Period(b.Period.Duration) + ", not known yet"}
 	if b.Allowed == nil || b.Spent == nil || !(*b.Allowed > 0) {
 		return out

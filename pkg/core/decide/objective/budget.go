@@ -36,11 +36,10 @@ func (b Budget) SpentShare() float64 {
 
 func (b Budget) spentText() string { return humanize.Significant(100*b.SpentShare(), 3) + "%" }
 
-// budget is that of an objective.
-func (a *accounts) budget(late float64) Budget {
-	sum, _ := a.total()
+// budget is that of an objective, with the account of the value that is served for it.
+func (a *accounts) budget(late float64, served Account) Budget {
 	return Budget{
-		Over: a.period, Allowed: late * sum.served.Arrived, Spent: sum.served.Late,
+		Over: a.period, Allowed: late * served.Arrived, Spent: served.Late,
 		BurnHour: a.burnRate(late, 1), BurnSixHours: a.burnRate(late, 6),
 	}
 }

@@ -49,7 +49,7 @@ func (o *Calibrator) Report() *Report {
 		Period: over, Served: sum.served, Observed: sum.observed, TargetLate: a.target().Late,
 	}
 	if r.Price == 0 {
-		r.Budget = a.accounts.budget(r.Late)
+		r.Budget = a.accounts.budget(r.Late, sum.served)
 	}
 	r.Selection = a.selector.Reason(a.scores(r.Candidates))
 	r.Autoscalers = serving.autoscalerReports(o.config.Autoscalers, a.target())
