@@ -8,15 +8,14 @@ import (
 // Scores is a sliding window of the newest scores, at hand in order of time and of size. Single precision halves the
 // memory: a score needs no more. The zero Scores holds nothing; make it with NewScores.
 type Scores struct {
+	size   int
 	ring   []float32
 	oldest int
 	sorted []float32
 }
 
-// NewScores keeps the newest size scores, size ≥ 1.
-func NewScores(size int) *Scores {
-	return &Scores{ring: make([]float32, 0, size), sorted: make([]float32, 0, size)}
-}
+// NewScores keeps the newest size scores, size ≥ 1. It takes their memory with the first one: many forecasts are never scored.
+func NewScores(size int) *Scores { return &Scores{size: size} }
 
 // Len is the number of scores held.
 func (s *Scores) Len() int { return len(s.ring) }
@@ -27,7 +26,10 @@ func (s *Scores) Add(score float64) {
 	if math.IsNaN(score) || math.IsInf(float64(v), 0) {
 		return
 	}
-	if len(s.ring) < cap(s.ring) {
+	if s.ring == nil {
+		s.ring, s.sorted = make([]float32, 0, s.size), make([]float32, 0, s.size)
+	}
+	if len(s.ring) < s.size {
 		s.ring = append(s.ring, v)
 		s.insert(v)
 		return
@@ -39,9 +41,10 @@ func (s *Scores) Add(score float64) {
 
 // Clone is an independent copy.
 func (s *Scores) Clone() *Scores {
-	c := NewScores(cap(s.ring))
-	c.ring, c.sorted, c.oldest = append(c.ring, s.ring...), append(c.sorted, s.sorted...), s.oldest
-	return c
+	c := *s
+	c.ring = append(make([]float32, 0, s.size), s.ring...)
+	c.sorted = append(make([]float32, 0, s.size), s.sorted...)
+	return &c
 }
 
 func (s *Scores) insert(v float32) {

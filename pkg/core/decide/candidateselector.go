@@ -12,7 +12,7 @@ type CandidateScore struct {
 	Loss float64
 	// Eligible: the candidate meets the objective or, if a quantile is served, is calibrated.
 	Eligible bool
-	// Baseline is true of the last value, the running maximum and the last season.
+	// Baseline is true of the last value, the running maximum, the last season and the last week.
 	Baseline bool
 }
 

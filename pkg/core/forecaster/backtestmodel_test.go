@@ -42,6 +42,9 @@ func TestCalibratedIsTheCandidate(t *testing.T) {
 	var entry snapshot.Entry
 	beside.Describe(&entry)
 	for _, c := range entry.Candidates {
+		if c.Name == windowpeak.LastWeek {
+			continue // The history is shorter.
+		}
 		alone, err := forecaster.BacktestModel{
 			Config:    config,
 			Candidate: c.Name,

@@ -346,6 +346,7 @@ func TestModelsThatMayServe(t *testing.T) {
 		windowpeak.LastValue,
 		windowpeak.RunningMax,
 		windowpeak.LastSeason,
+		windowpeak.LastWeek,
 		windowpeak.HoltWinters,
 		windowpeak.ARIMA,
 	}

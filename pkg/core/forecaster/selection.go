@@ -129,10 +129,12 @@ func (s *selection) step(f *Forecaster, arrived float64) {
 	s.calibrator.Step(s.calibratorStep)
 }
 
-// choose compares the pinball losses of the calibrated candidates.
+// choose compares the pinball losses of the calibrated candidates. They are means over about a day, too short to judge the last
+// week by: it is selected for its cost only.
 func (s *selection) choose() {
 	for i, c := range s.peaks.Candidates() {
-		s.scored[i].Loss, s.scored[i].Eligible = c.Loss(), c.Calibrated() && !math.IsNaN(c.Loss())
+		s.scored[i].Loss = c.Loss()
+		s.scored[i].Eligible = c.Calibrated() && !math.IsNaN(c.Loss()) && c.Name() != windowpeak.LastWeek
 	}
 	s.byPinballLoss.Update(s.scored)
 }

@@ -21,6 +21,7 @@ const (
 	LastValue   = "last-value"
 	RunningMax  = "running-max"
 	LastSeason  = "last-season"
+	LastWeek    = "last-week"
 	SES         = "ses"
 	Holt        = "holt"
 	HoltWinters = "holt-winters"
@@ -30,11 +31,11 @@ const (
 
 // CandidateNames are those of all candidates, in a fixed order.
 func CandidateNames() []string {
-	return []string{Regression, LastValue, RunningMax, LastSeason, SES, Holt, HoltWinters, ARIMA, Auto}
+	return []string{Regression, LastValue, RunningMax, LastSeason, LastWeek, SES, Holt, HoltWinters, ARIMA, Auto}
 }
 
 // Baselines are the names of the candidates that need no model. They are always included.
-func Baselines() []string { return []string{LastValue, RunningMax, LastSeason} }
+func Baselines() []string { return []string{LastValue, RunningMax, LastSeason, LastWeek} }
 
 // CanonicalName is the name of a candidate for any spelling (HoltWinters, holt_winters, holt-winters); ok is false if there is
 // none.
@@ -75,17 +76,8 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 		return &heldSource{name: "Last value", recent: trailing.NewMax(1)}, nil
 	case RunningMax:
 		return &heldSource{name: "Running maximum", recent: trailing.NewMax(c.steps(c.Window))}, nil
-	case LastSeason:
-		minute := roundToSteps(season/lastSeasonSlots, c.Step)
-		if season%minute != 0 || season < 2*minute {
-			return nil, nil //nolint:nilnil // There is none.
-		}
-		of, err := c.newBlockModel(naive.Seasonal{Period: int(season / minute)}, minute, season+minute)
-		if err != nil {
-			return nil, err
-		}
-		of.early = true
-		return &lastSeasonSource{blockSource: blockSource{BlockModel: of}, features: l.features}, nil
+	case LastSeason, LastWeek:
+		return c.newRepetition(name, l.features)
 	case SES:
 		return c.newBlockSource(smoothing.SES{}, time.Minute, shortMemory)
 	case Holt:
@@ -111,6 +103,26 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 		return c.newBlockSource(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
 	}
 	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
+}
+
+// newRepetition makes the source of the last season or the last week; nil if the configuration has none.
+//
+//nolint:ireturn // One of two.
+func (c Config) newRepetition(name string, f *Features) (source, error) {
+	season := c.season()
+	minute := roundToSteps(season/lastSeasonSlots, c.Step)
+	switch {
+	case name == LastWeek && season < Week:
+		return &lastWeekSource{lastPeaks: newLastPeaks(c.steps(Week), lastWeekSlots), window: f.window}, nil
+	case name == LastWeek || season%minute != 0 || season < 2*minute:
+		return nil, nil //nolint:nilnil // There is none.
+	}
+	of, err := c.newBlockModel(naive.Seasonal{Period: int(season / minute)}, minute, season+minute)
+	if err != nil {
+		return nil, err
+	}
+	of.early = true
+	return &lastSeasonSource{blockSource: blockSource{BlockModel: of}, features: f}, nil
 }
 
 // ensemble forecasts points only: its quantiles are calibrated as those of all candidates.
@@ -213,6 +225,22 @@ func (a *lastSeasonSource) maximaTo(dst []float64, windows []int) {
 	}
 }
 
+// lastWeekSource forecasts the actual peak of the same lead window a week ago, for demand that differs by weekday.
+type lastWeekSource struct {
+	lastPeaks
+	window int // steps
+}
+
+func (w *lastWeekSource) follow(f *Features) { w.learn(w.window, f.ActualPeak(), f.Exact()) }
+
+func (w *lastWeekSource) median() float64 { return w.peak() }
+
+func (w *lastWeekSource) maximaTo(dst []float64, windows []int) {
+	forLeadWindow(dst, windows, w.window, w.median())
+}
+
+func (*lastWeekSource) title() string { return "Last week" }
+
 // regressionSource is the pooled quantile regression. It forecasts the lead window only.
 type regressionSource struct {
 	*PooledRegression
@@ -231,10 +259,15 @@ func (r *regressionSource) median() float64 {
 }
 
 func (r *regressionSource) maximaTo(dst []float64, windows []int) {
+	forLeadWindow(dst, windows, r.Features().window, r.peak.Median)
+}
+
+// forLeadWindow writes the median of the lead window, and NaN for the others.
+func forLeadWindow(dst []float64, windows []int, lead int, median float64) {
 	for i, w := range windows {
 		dst[i] = math.NaN()
-		if w == r.Features().window {
-			dst[i] = r.peak.Median
+		if w == lead {
+			dst[i] = median
 		}
 	}
 }

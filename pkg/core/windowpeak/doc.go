@@ -2,7 +2,7 @@
 // to be ready plus the delays around it. Several candidates forecast side by side, each scored on data that it has not seen.
 //
 //	sample ──> Features: O(1) summaries of the past, each in the demand's unit (features.go)
-//	       ──> baselines: the last value, running maximum, last season (catalogue.go)
+//	       ──> baselines: the last value, running maximum, last season, last week (catalogue.go)
 //	       ──> models on the means of blocks: SES, Holt, Holt-Winters, ARIMA, the ensemble (blockmodel.go), refitted each time
 //	           the history has grown fourfold
 //	       ──> the pooled quantile regression, which reads models' forecasts as features (regression.go)

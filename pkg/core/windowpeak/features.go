@@ -36,8 +36,11 @@ type Config struct {
 	Windows []int
 }
 
-// Day is the default season.
-const Day = 24 * time.Hour
+// Day is the default season; Week is the other one that many workloads have.
+const (
+	Day  = 24 * time.Hour
+	Week = 7 * Day
+)
 
 // seasons are the Seasons, or the default.
 func (c Config) seasons() []time.Duration {

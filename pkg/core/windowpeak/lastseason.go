@@ -1,54 +1,78 @@
 package windowpeak
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// lastSeasonSlots is how many times of a season are kept: of a day, one a minute.
-const lastSeasonSlots = 1440
+// lastSeasonSlots is how many times of a season are kept: of a day, one a minute. lastWeekSlots are those of a week, one every
+// five minutes, in a fifth of the memory.
+const (
+	lastSeasonSlots = 1440
+	lastWeekSlots   = 7 * 288
+)
 
-// lastSeason holds the actual window peaks of the last season, and their ratios to the demand before the window.
+// lastPeaks are the actual window peaks of the last season.
+type lastPeaks struct {
+	maxima []float32 // NaN if unknown
+	steps  int       // in a slot
+	seen   int
+}
+
+// newLastPeaks keeps at least so many times of a season in steps, if it has as many.
+func newLastPeaks(season, slots int) lastPeaks {
+	steps := max(1, season/slots)
+	return lastPeaks{maxima: unknownSlots(max(1, season/steps)), steps: steps}
+}
+
+func unknownSlots(n int) []float32 { return slices.Repeat([]float32{float32(math.NaN())}, n) }
+
+// learn moves to the next step, and records the actual peak of the window before it, NaN if it is unknown. A lower bound does
+// not replace a higher peak. It returns the slot of a peak that was recorded, or −1.
+func (l *lastPeaks) learn(window int, actual float64, exact bool) int {
+	slot := -1
+	if at := l.seen - window; at >= 0 {
+		if i := l.slot(at); exact || !(actual <= float64(l.maxima[i])) {
+			l.maxima[i], slot = float32(actual), i
+		}
+	}
+	l.seen++
+	return slot
+}
+
+func (l *lastPeaks) slot(step int) int { return step / l.steps % len(l.maxima) }
+
+// peak is the actual peak a season ago of the newest step's window, NaN if it is unknown.
+func (l *lastPeaks) peak() float64 {
+	if l.seen == 0 {
+		return math.NaN()
+	}
+	return float64(l.maxima[l.slot(l.seen-1)])
+}
+
+// lastSeason also holds the peaks' ratios to the demand before the window.
 type lastSeason struct {
-	maxima, ratios []float32
-	steps          int // in a slot
-	season         int // in slots
-	seen           int
+	lastPeaks
+	ratios []float32
 }
 
 func newLastSeason(season int) lastSeason {
-	steps := max(1, season/lastSeasonSlots)
-	slots := max(1, season/steps)
-	y := lastSeason{maxima: make([]float32, slots), ratios: make([]float32, slots), steps: steps, season: slots}
-	for i := range y.maxima {
-		y.maxima[i], y.ratios[i] = float32(math.NaN()), float32(math.NaN())
-	}
-	return y
+	peaks := newLastPeaks(season, lastSeasonSlots)
+	return lastSeason{lastPeaks: peaks, ratios: unknownSlots(len(peaks.maxima))}
 }
 
-// learn moves to the next step, and records the actual peak of the window before it, NaN if it is unknown. A lower bound does
-// not replace a higher peak.
+// learn records a window's actual peak, as lastPeaks.learn, and its ratio.
 func (y *lastSeason) learn(window int, actual, ratio float64, exact bool) {
-	if at := y.seen - window; at >= 0 {
-		slot := at / y.steps % y.season
-		if exact || !(actual <= float64(y.maxima[slot])) {
-			y.maxima[slot], y.ratios[slot] = float32(actual), float32(ratio)
-		}
+	if slot := y.lastPeaks.learn(window, actual, exact); slot >= 0 {
+		y.ratios[slot] = float32(ratio)
 	}
-	y.seen++
 }
 
 // ratioAndPeak are the bounded ratio and the peak a season before the newest step; 1 and 0 if they are unknown.
 func (y *lastSeason) ratioAndPeak() (ratio, maximum float64) {
-	slot := (y.seen - 1) / y.steps % y.season
-	ratio, maximum = float64(y.ratios[slot]), float64(y.maxima[slot])
+	ratio, maximum = float64(y.ratios[y.slot(y.seen-1)]), y.peak()
 	if math.IsNaN(ratio) || math.IsNaN(maximum) || math.IsInf(maximum, 0) {
 		return 1, 0
 	}
 	return min(max(ratio, fallMost), riseMost), maximum
-}
-
-// peak is the actual peak a season ago of the newest step's window, NaN if it is unknown.
-func (y *lastSeason) peak() float64 {
-	if y.seen == 0 {
-		return math.NaN()
-	}
-	return float64(y.maxima[(y.seen-1)/y.steps%y.season])
 }

@@ -150,7 +150,7 @@ type HeadroomPoint struct {
 
 // CandidateCost is what it would cost to meet the objective with a candidate.
 type CandidateCost struct {
-	// Name is regression, last-value, last-season or a model's.
+	// Name is regression, last-value, last-season, last-week or a model's.
 	Name string `json:"name"`
 	// Selected is true for the candidate that is served.
 	// +optional

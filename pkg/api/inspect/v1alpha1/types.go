@@ -164,7 +164,7 @@ type Candidate struct {
 	// Selected is true for the model that is served.
 	// +optional
 	Selected bool `json:"selected,omitempty"`
-	// Baseline is true for a baseline: last value, running maximum or last season.
+	// Baseline is true for a baseline: last value, running maximum, last season or last week.
 	// +optional
 	Baseline bool `json:"baseline,omitempty"`
 	// Loss is the trailing mean pinball loss at the served level. Absent until known.

@@ -291,7 +291,7 @@ func schema_pkg_api_inspect_v1alpha1_Candidate(ref common.ReferenceCallback) com
 					},
 					"baseline": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Baseline is true for a baseline: last value, running maximum or last season.",
+							Description: "Baseline is true for a baseline: last value, running maximum, last season or last week.",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -360,7 +360,7 @@ func schema_pkg_api_inspect_v1alpha1_CandidateCost(ref common.ReferenceCallback)
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is regression, last-value, last-season or a model's.",
+							Description: "Name is regression, last-value, last-season, last-week or a model's.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

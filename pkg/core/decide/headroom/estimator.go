@@ -25,8 +25,11 @@ const (
 	// optimism corrects the selection bias: a multiplier is selected because its past was good, and on recorded demand its
 	// lateness was 4/3 of that past.
 	optimism = 4.0 / 3
-	// carefulHours is how long the multiplier is at least carefulMultiplier.
+	// carefulHours is how long the multiplier is at least carefulMultiplier. Of a week's repetition it takes most of a week,
+	// weekend included, to judge it: on recorded demand without weekdays, two good days were luck. With the day that a
+	// selection takes at least, a history of two weeks is enough.
 	carefulHours      = 24
+	carefulWeekHours  = 132
 	carefulMultiplier = 2.0
 	// leastLate keeps logarithms finite.
 	leastLate = 1e-6
@@ -60,6 +63,7 @@ type Estimator struct {
 	totalArrived float64
 	totalLate    []float64
 	hours        int
+	carefulHours int
 }
 
 // NewEstimator starts from a prior: the share late under each multiplier of the grid on other workloads (see Priors).
@@ -67,7 +71,7 @@ func NewEstimator(grid, prior []float64) *Estimator {
 	n := len(grid)
 	return &Estimator{
 		grid: grid, prior: prior,
-		late: make([]float64, n), paid: make([]float64, n), totalLate: make([]float64, n),
+		late: make([]float64, n), paid: make([]float64, n), totalLate: make([]float64, n), carefulHours: carefulHours,
 	}
 }
 
@@ -77,6 +81,12 @@ func NewEstimator(grid, prior []float64) *Estimator {
 func NewSurgeEstimator(grid, prior []float64, surge float64) *Estimator {
 	m := NewEstimator(grid, prior)
 	m.surgeShare = surge
+	return m
+}
+
+// ForWeek is the estimator of a candidate that repeats the last week.
+func (m *Estimator) ForWeek() *Estimator {
+	m.carefulHours = carefulWeekHours
 	return m
 }
 
@@ -98,7 +108,7 @@ func (m *Estimator) Add(h Hour) {
 func (m *Estimator) Hours() int { return m.hours }
 
 // Learning reports that too few hours were recorded: the multiplier is at least the careful one.
-func (m *Estimator) Learning() bool { return m.hours < carefulHours }
+func (m *Estimator) Learning() bool { return m.hours < m.carefulHours }
 
 // LateShares is the share of all demand that was late under each multiplier, without prior and fading. Priors are made of it.
 func (m *Estimator) LateShares() []float64 {

@@ -32,7 +32,7 @@ type trial struct {
 
 func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	out := &candidate{
-		name: name, started: name != windowpeak.LastSeason, grid: grid, values: newValues(c.Delay, len(grid)),
+		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
 	if c.fixed() {
 		return out, nil
@@ -75,13 +75,20 @@ func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *
 	return nil
 }
 
-// newEstimator counts surges for the last season, which repeats the past, and hours for all others.
+// repeats reports that a candidate repeats the last season or week.
+func repeats(name string) bool { return name == windowpeak.LastSeason || name == windowpeak.LastWeek }
+
+// newEstimator counts surges for a candidate that repeats the past, and hours for all others.
 func newEstimator(all headroom.Priors, name string, grid []float64) *headroom.Estimator {
-	if name == windowpeak.LastSeason {
-		surge := headroom.LateInSurges(all.For(windowpeak.LastValue, headroom.CoarseGrid()))
-		return headroom.NewSurgeEstimator(grid, all.For(name, grid), surge)
+	if !repeats(name) {
+		return headroom.NewEstimator(grid, all.For(name, grid))
 	}
-	return headroom.NewEstimator(grid, all.For(name, grid))
+	surge := headroom.LateInSurges(all.For(windowpeak.LastValue, headroom.CoarseGrid()))
+	out := headroom.NewSurgeEstimator(grid, all.For(name, grid), surge)
+	if name == windowpeak.LastWeek {
+		return out.ForWeek()
+	}
+	return out
 }
 
 // play plays the step that has ended.

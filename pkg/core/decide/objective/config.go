@@ -93,6 +93,7 @@ func (c Config) validate() error {
 // DefaultCandidates are the candidates that priors exist for.
 func DefaultCandidates() []string {
 	return []string{
-		windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.ARIMA, windowpeak.HoltWinters,
+		windowpeak.Regression, windowpeak.LastValue, windowpeak.LastSeason, windowpeak.LastWeek, windowpeak.ARIMA,
+		windowpeak.HoltWinters,
 	}
 }
