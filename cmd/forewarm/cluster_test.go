@@ -134,6 +134,8 @@ func TestServeInACluster(t *testing.T) {
 		{"AnObjectiveIsTold", objective},
 		{"AWarmPoolIsHeld", warmPool},
 		{"AStolenAPIServiceIsNoticed", theft},
+		{"CertificatesAreVerified", certificates},
+		{"AnEmptiedAuthorityIsRestored", emptied},
 		{"TheLeaderGivesItsLeaseBack", succession},
 		{"TheLogIsQuiet", quiet},
 	} {
@@ -343,7 +345,7 @@ func succession(t *testing.T, s *scene) {
 	})
 }
 
-// quiet: in all of this there was nothing to worry anybody with, but for the wrong object and the theft.
+// quiet: in all of this there was nothing to worry anybody with, but for the wrong object, the theft and the emptied Secret.
 func quiet(t *testing.T, s *scene) {
 	t.Helper()
 	for _, r := range s.replicas {
@@ -357,7 +359,8 @@ func quiet(t *testing.T, s *scene) {
 				t.Errorf("a log line that is no JSON: %s", line)
 				continue
 			}
-			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief")
+			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief") ||
+				strings.Contains(line, "forewarm-ca with the certificate authority is empty")
 			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)
 			}

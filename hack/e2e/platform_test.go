@@ -1,6 +1,9 @@
 package e2e_test
 
 import (
+	"context"
+	"crypto/tls"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"net/http"
@@ -27,8 +30,8 @@ func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios run one by
 		{"Objects", objects},
 		{"Tenants", tenants},
 		{"Quickstart", quickstart},
-		{"Rotation", rotation},
 		{"Fleet", fleet},
+		{"Rotation", rotation},
 	} {
 		t.Run(scenario.name, func(t *testing.T) { scenario.run(t, s) })
 	}
@@ -187,20 +190,21 @@ subjects: [{kind: ServiceAccount, name: default, namespace: mine}]
 		if refusal := s.expectRejected(t, "", "get", "--raw", path, tenant); !strings.Contains(refusal, "Forbidden") {
 			t.Errorf("%s as a tenant of another namespace: %s", path, refusal)
 		}
-		if code := s.anonymous(t, s.Config.Host+path); code != http.StatusUnauthorized && code != http.StatusForbidden {
+		if code := anonymous(t, s.Config.Host+path, s.Trust()); code != http.StatusUnauthorized &&
+			code != http.StatusForbidden {
 			t.Errorf("%s without credentials, by the kube-apiserver: %d", path, code)
 		}
-		if code := s.anonymous(t, s.replicas[0].URL+path); code != http.StatusUnauthorized &&
-			code != http.StatusForbidden {
-			t.Errorf("%s without credentials, directly: %d", path, code)
+		direct := anonymous(t, s.replicas[0].URL+path, cluster.Unverified())
+		if direct != http.StatusUnauthorized && direct != http.StatusForbidden {
+			t.Errorf("%s without credentials, directly: %d", path, direct)
 		}
 	}
 }
 
 // anonymous sends a request without credentials.
-func (s *stage) anonymous(t *testing.T, url string) int {
+func anonymous(t *testing.T, url string, trust *tls.Config) int {
 	t.Helper()
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: s.Trust()}}
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: trust}}
 	defer client.CloseIdleConnections()
 	response, err := client.Get(url)
 	if err != nil {
@@ -212,14 +216,15 @@ func (s *stage) anonymous(t *testing.T, url string) int {
 	return response.StatusCode
 }
 
-// rotation: both replicas get new serving certificates while HPAs run, and no request fails.
+// rotation: the authority and both replicas' certificates change while Fleet's 500 HPAs sync, and no request of theirs
+// or of kubectl fails.
 func rotation(t *testing.T, s *stage) {
 	t.Helper()
 	s.demand.set("rotation", "llama", 25)
 	s.apply(t, namespace("rotation"), workload("rotation", "llama", "1s", 1), forecastOf("rotation", "llama"),
 		hpa("rotation", "llama", "llama", external("llama", "")))
 	s.active(t, "rotation", "llama", found)
-	before, began := s.serial(t), time.Now()
+	before, began := s.authorities(t), time.Now()
 	quit, over := make(chan struct{}), make(chan int)
 	go func() {
 		asked := 0
@@ -236,40 +241,56 @@ func rotation(t *testing.T, s *stage) {
 			}
 		}
 	}()
-	if err := s.RotateForewarm(); err != nil {
+	err := cluster.Eventually(t.Context(), 2*cluster.AuthorityLifetime, func(context.Context) error {
+		for i, now := range s.authorities(t) {
+			if now == before[i] {
+				return fmt.Errorf("replica %d still serves with a certificate by %s", i, now)
+			}
+		}
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, func() string {
-		if now := s.serial(t); now == before {
-			return "the certificate served is still " + now
-		}
-		return ""
-	})
 	time.Sleep(3 * time.Second) // Some more HPA syncs.
 	close(quit)
 	t.Logf("%d requests while the certificates changed", <-over)
 	s.active(t, "rotation", "llama", found)
-	failures := s.get(t, "events", "-n", "rotation", "--field-selector=reason="+missing, "-o",
-		"jsonpath={.items[*].lastTimestamp}")
-	for text := range strings.FieldsSeq(failures) {
-		if at, err := time.Parse(time.RFC3339, text); err != nil || at.After(began) {
-			t.Errorf("the HPA missed its metric at %s, certificates changed from %s on (%v)", text, began, err)
+	for _, where := range []string{"rotation", "fleet"} {
+		failures := s.get(t, "events", "-n", where, "--field-selector=reason="+missing, "-o",
+			"jsonpath={.items[*].lastTimestamp}")
+		for text := range strings.FieldsSeq(failures) {
+			if at, err := time.Parse(time.RFC3339, text); err != nil || at.After(began) {
+				t.Errorf(
+					"an HPA in %s missed its metric at %s, certificates changed from %s on (%v)",
+					where,
+					text,
+					began,
+					err,
+				)
+			}
 		}
 	}
 }
 
-// serial returns the serial number of a replica's certificate.
-func (s *stage) serial(t *testing.T) string {
+// authorities are the keys that signed the replicas' certificates.
+func (s *stage) authorities(t *testing.T) []string {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		TLSClientConfig: s.Trust(), DisableKeepAlives: true,
+		TLSClientConfig: cluster.Unverified(), DisableKeepAlives: true,
 	}}
-	response, err := client.Get(s.replicas[0].URL + "/livez")
-	if err != nil {
-		t.Fatal(err)
+	var out []string
+	for _, r := range s.replicas {
+		response, err := client.Get(r.URL + "/livez")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, hex.EncodeToString(response.TLS.PeerCertificates[0].AuthorityKeyId))
+		if err := response.Body.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	defer response.Body.Close() //nolint:errcheck // Not read.
-	return response.TLS.PeerCertificates[0].SerialNumber.String()
+	return out
 }
 
 // fleet tests 500 Forecasts and HPAs at once.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -17,19 +18,18 @@ const (
 // installation is what Forewarm's replicas share.
 type installation struct {
 	kubeconfig string
-	serving    pair
 	balancer   *balancer
 }
 
-// RotateForewarm replaces the serving certificate of all replicas.
-func (c *Cluster) RotateForewarm() error {
-	_, err := c.issueForewarm()
-	return err
-}
+// Lifetimes of Forewarm's certificates: its authority's and its replicas' change while the scenarios run.
+const (
+	AuthorityLifetime = 3 * time.Minute
+	LeafLifetime      = 30 * time.Second
+)
 
-func (c *Cluster) issueForewarm() (pair, error) {
-	name := forewarmService + "." + forewarmNamespace + ".svc"
-	return c.authority.issue("forewarm", name, nil, name)
+// Unverified is for requests to a replica itself: the kube-apiserver verifies it, and these pass it by.
+func Unverified() *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // As it says.
 }
 
 // Replica is a running replica of Forewarm.
@@ -51,9 +51,6 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 	if c.forewarm.kubeconfig, err = c.serviceAccountKubeconfig(ctx, forewarmNamespace, "forewarm"); err != nil {
 		return err
 	}
-	if c.forewarm.serving, err = c.issueForewarm(); err != nil {
-		return err
-	}
 	if c.forewarm.balancer, err = newBalancer(ctx); err != nil {
 		return err
 	}
@@ -61,6 +58,7 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
+	// Forewarm itself writes by which certificates it is verified.
 	return c.route(ctx, forewarmNamespace, forewarmService, c.forewarm.balancer.port, strings.Fields(services)...)
 }
 
@@ -74,7 +72,7 @@ func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string
 		name: name, binary: c.Components.Forewarm, args: append([]string{
 			"serve", "--kubeconfig=" + c.forewarm.kubeconfig,
 			"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
-			"--tls-cert-file=" + c.forewarm.serving.certificate, "--tls-private-key-file=" + c.forewarm.serving.key,
+			"--tls-ca-lifetime=" + AuthorityLifetime.String(), "--tls-leaf-lifetime=" + LeafLifetime.String(),
 		}, args...),
 	}}
 	if err := r.Start(ctx); err != nil {
@@ -90,7 +88,7 @@ func (r *Replica) Start(ctx context.Context) error {
 	if r.Process, err = r.cluster.run(r.program); err != nil {
 		return err
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: r.cluster.Trust(), DisableKeepAlives: true}}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: Unverified(), DisableKeepAlives: true}}
 	return r.await(ctx, func(ctx context.Context) error { return healthy(ctx, client, r.URL+"/readyz") })
 }
 

@@ -39,6 +39,9 @@ func (c *Cluster) startKEDA(ctx context.Context) error {
 	if err = c.route(ctx, "keda", "keda-metrics-apiserver", port, apiService); err != nil {
 		return err
 	}
+	if err = c.trust(ctx, apiService); err != nil {
+		return err
+	}
 	_, err = c.Kubectl(ctx, "", "wait", apiService, "--for=condition=Available", "--timeout="+startTimeout.String())
 	return err
 }

@@ -26,12 +26,21 @@ func (c *Cluster) route(ctx context.Context, namespace, name string, port int, a
 	if err != nil {
 		return err
 	}
-	patch := fmt.Sprintf(`{"spec": {"service": {"port": %d}, "insecureSkipTLSVerify": false, "caBundle": %q}}`,
-		port, base64.StdEncoding.EncodeToString(c.authority.pem))
 	for _, a := range apiServices {
-		if _, err := c.Kubectl(ctx, "", "patch", a, "--type=merge", "-p", patch); err != nil {
+		if err := c.patch(ctx, a, fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// trust lets an APIService be verified by the cluster's authority.
+func (c *Cluster) trust(ctx context.Context, apiService string) error {
+	return c.patch(ctx, apiService, fmt.Sprintf(`{"spec": {"insecureSkipTLSVerify": false, "caBundle": %q}}`,
+		base64.StdEncoding.EncodeToString(c.authority.pem)))
+}
+
+func (c *Cluster) patch(ctx context.Context, object, patch string) error {
+	_, err := c.Kubectl(ctx, "", "patch", object, "--type=merge", "-p", patch)
+	return err
 }

@@ -1,7 +1,8 @@
 // Package apiservices watches which services own the metrics API groups of a cluster. A group like
 // external.metrics.k8s.io has one owner, the server behind its APIService. KEDA's chart owns this one, and any
 // manifest that is applied later takes it without a warning. Forewarm takes none at run time: it reports the owners
-// in every Forecast's status, and changes by an event and a log line.
+// in every Forecast's status, and changes by an event and a log line. Into those that lead here it writes by which
+// certificates the kube-apiserver verifies Forewarm.
 package apiservices
 
 import (
@@ -29,12 +30,13 @@ import (
 type Watch struct {
 	own      Service
 	log      *slog.Logger
+	client   dynamic.ResourceInterface
 	informer cache.SharedIndexInformer
 
 	mu      sync.Mutex
 	owners  Owners // nil until known; never changed, but replaced
 	refused string // why it cannot be known
-	changed chan struct{}
+	changed []chan struct{}
 }
 
 // New returns a watch of the APIServices of a cluster for Forewarm's own service, NAMESPACE/NAME. It sends no
@@ -46,7 +48,7 @@ func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 	}
 	resource := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	w := &Watch{
-		own: own, log: log, changed: make(chan struct{}, 1),
+		own: own, log: log, client: client.Resource(resource),
 		informer: dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer(),
 	}
 	if err = w.informer.SetTransform(trimObject); err != nil {
@@ -78,7 +80,19 @@ func trimObject(item any) (any, error) {
 	out.SetKind(object.GetKind())
 	out.SetName(object.GetName())
 	out.SetResourceVersion(object.GetResourceVersion())
-	out.Object["spec"] = map[string]any{"group": group, "service": map[string]any{"namespace": namespace, "name": name}}
+	spec := map[string]any{"group": group, "service": map[string]any{"namespace": namespace, "name": name}}
+	if slices.Contains(groups(), group) {
+		before, _, err := unstructured.NestedMap(object.Object, "spec")
+		if err != nil {
+			return nil, fmt.Errorf("read the spec of APIService %s: %w", object.GetName(), err)
+		}
+		for _, field := range []string{caBundle, insecure} {
+			if value, ok := before[field]; ok {
+				spec[field] = value
+			}
+		}
+	}
+	out.Object["spec"] = spec
 	return out, nil
 }
 
@@ -127,10 +141,26 @@ func (w *Watch) refresh() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.owners = holdings
-	select {
-	case w.changed <- struct{}{}:
-	default: // A notification is pending already.
+	for _, one := range w.changed {
+		select {
+		case one <- struct{}{}:
+		default: // A notification is pending already.
+		}
 	}
+}
+
+// changes is notified of changes until the context ends.
+func (w *Watch) changes(ctx context.Context) <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	one := make(chan struct{}, 1)
+	w.changed = append(w.changed, one)
+	context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.changed = slices.DeleteFunc(w.changed, func(c chan struct{}) bool { return c == one })
+	})
+	return one
 }
 
 // known returns the owners; nil while they are not all known. Read only.
@@ -156,6 +186,7 @@ func (w *Watch) Conditions() []snapshot.Condition {
 // until the context ends. Only the leader should call it, or each replica emits one.
 func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) {
 	var before Owners
+	changed := w.changes(ctx)
 	for {
 		now := w.known()
 		for _, c := range changesSince(before, now, w.own) {
@@ -165,7 +196,7 @@ func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) 
 			before = now
 		}
 		select {
-		case <-w.changed:
+		case <-changed:
 		case <-ctx.Done():
 			return
 		}

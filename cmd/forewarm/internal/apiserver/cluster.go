@@ -66,6 +66,9 @@ func clusterConfig(options ClusterOptions) (*genericapiserver.RecommendedConfig,
 	if err := library.ApplyTo(config); err != nil {
 		return nil, fmt.Errorf("configure the API server: %w", err)
 	}
+	if options.Certificate != nil && !options.HasCertificateFiles() {
+		config.SecureServing.Cert = options.Certificate
+	}
 	return config, nil
 }
 

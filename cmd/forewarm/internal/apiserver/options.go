@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	adapteroptions "sigs.k8s.io/custom-metrics-apiserver/pkg/cmd/options"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
@@ -39,6 +40,8 @@ type ClusterOptions struct {
 	// Kubeconfig of the cluster that authentication and authorization are delegated to; empty means the pod's own
 	// cluster.
 	Kubeconfig string
+	// Certificate to serve with, where Library names no files; nil means one that nobody can verify.
+	Certificate dynamiccertificates.CertKeyContentProvider
 	// Library has the options of TLS, authentication and authorization.
 	Library *adapteroptions.CustomMetricsAdapterServerOptions
 }
@@ -65,6 +68,12 @@ func (o *ClusterOptions) AddFlags(flags *pflag.FlagSet) {
 	o.Library.SecureServing.AddFlags(flags)
 	o.Library.Authentication.AddFlags(flags)
 	o.Library.Authorization.AddFlags(flags)
+}
+
+// HasCertificateFiles reports whether the certificate to serve with is given as files.
+func (o *ClusterOptions) HasCertificateFiles() bool {
+	given := o.Library.SecureServing.ServerCert.CertKey
+	return given.CertFile != "" || given.KeyFile != ""
 }
 
 // Validate returns every problem at once.

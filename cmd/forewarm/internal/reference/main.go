@@ -18,6 +18,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/authority"
 	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
@@ -82,6 +83,10 @@ func metrics(out io.Writer) error {
 		},
 		reference.Section{
 			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(apiservices.Watch)},
+		},
+		reference.Section{
+			Title: "Certificates", Text: "In a cluster only, without `--tls-cert-file`.",
+			Collectors: []prometheus.Collector{authority.Collector{}},
 		},
 		reference.Section{
 			Title: "Embedded engine", Text: "Only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},

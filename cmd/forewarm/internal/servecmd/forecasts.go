@@ -41,10 +41,12 @@ type forecastSource struct {
 }
 
 // openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
-func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecastSource, error) {
+func openForecasts(
+	o Options, serving *ownCertificates, board *snapshot.Board, log *slog.Logger,
+) (*forecastSource, error) {
 	resolver := manifest.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
 	if o.ConfigDir == "" {
-		return watchForecasts(o, resolver, board, log)
+		return watchForecasts(o, serving, resolver, board, log)
 	}
 	files, err := folder.Open(o.ConfigDir, resolver, log)
 	if err != nil {
@@ -61,7 +63,7 @@ func openForecasts(o Options, board *snapshot.Board, log *slog.Logger) (*forecas
 }
 
 func watchForecasts(
-	o Options, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
+	o Options, serving *ownCertificates, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
 ) (*forecastSource, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
@@ -105,6 +107,7 @@ func watchForecasts(
 					defer shutdown()
 					var others sync.WaitGroup
 					others.Go(func() { groups.ReportChanges(ctx, recorder) })
+					others.Go(func() { serving.lead(ctx, groups) })
 					pools.controller.SetEvents(recorder)
 					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
 					statuses.SetEvents(recorder)

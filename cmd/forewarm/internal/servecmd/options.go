@@ -34,6 +34,8 @@ type Options struct {
 	Cluster    apiserver.ClusterOptions
 	// KEDA configures KEDA's external scaler, in either mode.
 	KEDA kedaserver.Options
+	// Authority configures the certificate authority of the servers in a cluster.
+	Authority AuthorityOptions
 	// Lease is the lease by which adapter replicas elect the writer of statuses.
 	Lease forecasts.LeaseConfig
 	// Service is forewarm's own, NAMESPACE/NAME, to which the APIServices should point; empty means forewarm in the
@@ -63,6 +65,7 @@ type Options struct {
 // Defaults are the options of an empty command line.
 func Defaults() Options {
 	return Options{
+		Authority:     defaultAuthority(),
 		Lease:         ownLease(),
 		Local:         apiserver.DefaultStandaloneOptions(),
 		Cluster:       apiserver.DefaultClusterOptions(),
@@ -125,12 +128,13 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 
 // shownFlags are the flags of an aggregated API server that the help shows; the others work too.
 var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
-	"kubeconfig", "secure-port", "bind-address", "tls-cert-file", "tls-private-key-file",
+	"kubeconfig", "secure-port", "bind-address", "tls-ca-secret", "tls-cert-file", "tls-private-key-file",
 	"serve-external-metrics", "serve-custom-metrics", "serve-inspect",
 }
 
 func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 	o.Cluster.AddFlags(inCluster)
+	o.Authority.addFlags(inCluster)
 	// For tests, which run faster; the other times of warm pools are multiples of it.
 	inCluster.DurationVar(&o.WarmPools.Step, "warm-pool-step", o.WarmPools.Step, "how often warm pools are planned for")
 	inCluster.VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Hidden || !slices.Contains(shownFlags, flag.Name) })
@@ -160,7 +164,7 @@ func (o *Options) Validate() error {
 	if o.Standalone {
 		problems = append(problems, o.Local.Validate())
 	} else {
-		problems = append(problems, o.Cluster.Validate())
+		problems = append(problems, o.Cluster.Validate(), o.Authority.validate())
 		if err := o.service().Validate(); err != nil {
 			problems = append(problems, fmt.Errorf("--service: %w", err))
 		}

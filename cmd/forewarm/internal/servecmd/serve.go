@@ -23,7 +23,11 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	objects, err := openForecasts(o, board, log)
+	serving, err := openCertificates(&o, log)
+	if err != nil {
+		return err
+	}
+	objects, err := openForecasts(o, serving, board, log)
 	if err != nil {
 		return err
 	}
@@ -34,8 +38,8 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, past.close()) }()
-	deps.Metrics = append(prometheus.Gatherers{deps.Metrics}, past.metrics...)
-	deps.Ready = append(deps.Ready, past.ready...)
+	deps.Metrics = slices.Concat(prometheus.Gatherers{deps.Metrics}, past.metrics, serving.metrics())
+	deps.Ready = slices.Concat(deps.Ready, past.ready, serving.ready())
 	loop, err := refresh.New(o.Refresh, past.source, objects.targets, board, log)
 	if err != nil {
 		return err
@@ -44,7 +48,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	return server.RunParts(ctx, log, slices.Concat(objects.parts, past.parts, faces, []server.Part{
+	return server.RunParts(ctx, log, slices.Concat(serving.parts(), objects.parts, past.parts, faces, []server.Part{
 		{Name: "refresh", Run: func(ctx context.Context) error {
 			if err := waitFor(ctx, objects.check); err != nil {
 				return nil //nolint:nilerr // The context ended before there was anything to refresh.

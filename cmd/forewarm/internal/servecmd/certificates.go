@@ -1,0 +1,162 @@
+package servecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/authority"
+)
+
+// AuthorityOptions configure the certificate authority that signs the serving certificates.
+type AuthorityOptions struct {
+	// Secret is its name, in the lease's namespace.
+	Secret string
+	// Lifetime of its certificates, and LeafLifetime, that of serving certificates.
+	Lifetime, LeafLifetime time.Duration
+}
+
+func defaultAuthority() AuthorityOptions {
+	return AuthorityOptions{Secret: "forewarm-ca", Lifetime: 365 * 24 * time.Hour, LeafLifetime: 7 * 24 * time.Hour}
+}
+
+func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(
+		&o.Secret,
+		"tls-ca-secret",
+		o.Secret,
+		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
+			"certificate by; unused with --tls-cert-file",
+	)
+	// For tests, which see certificates end within minutes.
+	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
+	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")
+}
+
+func (o *AuthorityOptions) validate() error {
+	var problems []error
+	if len(validation.IsDNS1123Subdomain(o.Secret)) > 0 {
+		problems = append(
+			problems,
+			fmt.Errorf("--tls-ca-secret %.100q is not a Secret's name: write for example forewarm-ca",
+				o.Secret),
+		)
+	}
+	if o.LeafLifetime < time.Second || o.Lifetime < authority.MinLifetimes*o.LeafLifetime {
+		problems = append(problems, fmt.Errorf(
+			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
+			o.LeafLifetime, o.Lifetime, authority.MinLifetimes))
+	}
+	return errors.Join(problems...)
+}
+
+// ownCertificates are signed by the authority in a Secret. Nil where certificates are given as files, or none are served.
+type ownCertificates struct {
+	options AuthorityOptions
+	secret  *authority.Secret
+	leaf    *authority.Leaf
+}
+
+// openCertificates sets the certificate to serve with, unless it is given as files. Without objects of a cluster there is no
+// leader, and so no authority: the server's certificate is one that nobody can verify.
+func openCertificates(o *Options, log *slog.Logger) (*ownCertificates, error) {
+	if o.Standalone || o.Cluster.HasCertificateFiles() {
+		return nil, nil //nolint:nilnil // None are needed.
+	}
+	if o.ConfigDir != "" {
+		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
+		return nil, nil //nolint:nilnil // None can be had.
+	}
+	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to read the certificate authority from: set --kubeconfig: %w", err)
+	}
+	out := &ownCertificates{options: o.Authority}
+	if out.secret, err = authority.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
+		return nil, err
+	}
+	out.leaf, err = authority.NewLeaf(
+		out.secret,
+		o.Authority.LeafLifetime,
+		server.Clock{}.Now(),
+		log,
+		o.serviceHosts()...)
+	if err != nil {
+		return nil, err
+	}
+	o.Cluster.Certificate = out.leaf
+	return out, nil
+}
+
+// serviceHosts are the DNS names of forewarm's own Service; the kube-apiserver uses the first.
+func (o *Options) serviceHosts() []string {
+	namespace, name, _ := strings.Cut(string(o.service()), "/")
+	short := name + "." + namespace
+	return []string{short + ".svc", short, short + ".svc.cluster.local"}
+}
+
+// parts watch the Secret and sign certificates.
+func (c *ownCertificates) parts() []server.Part {
+	if c == nil {
+		return nil
+	}
+	return []server.Part{
+		{Name: "watch of the certificate authority", Run: c.secret.Run},
+		{Name: "certificate authority", Run: func(ctx context.Context) error {
+			c.secret.Fill(ctx, server.Clock{}, c.options.Lifetime)
+			return nil
+		}},
+		{Name: "serving certificate", Run: func(ctx context.Context) error { return c.leaf.Run(ctx, server.Clock{}) }},
+	}
+}
+
+// lead renews the authority and lets the kube-apiserver verify Forewarm, until the context ends.
+func (c *ownCertificates) lead(ctx context.Context, groups *apiservices.Watch) {
+	if c == nil {
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() { c.secret.Keep(ctx, server.Clock{}, c.options.Lifetime) })
+	both.Go(func() { groups.Trust(ctx, server.Clock{}, c.bundle, c.secret.Changes(ctx)) })
+	both.Wait()
+}
+
+func (c *ownCertificates) bundle() []byte {
+	known, err := c.secret.Authority()
+	if err != nil {
+		return nil
+	}
+	return known.Bundle()
+}
+
+// ready has a check that passes once the kube-apiserver can verify the certificate.
+func (c *ownCertificates) ready() []apiserver.Check {
+	if c == nil {
+		return nil
+	}
+	return []apiserver.Check{{
+		Name: "serving-certificate", Run: func() error { return c.leaf.Check(server.Clock{}.Now()) },
+	}}
+}
+
+// metrics are the ends of the certificates, for an alert.
+func (c *ownCertificates) metrics() prometheus.Gatherers {
+	if c == nil {
+		return nil
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(authority.Collector{Secret: c.secret, Leaf: c.leaf})
+	return prometheus.Gatherers{registry}
+}

@@ -1,0 +1,19 @@
+package authority
+
+import (
+	"log/slog"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+// Issue signs a serving certificate for a name and returns it in PEM.
+func (a *Authority) Issue(now time.Time, lifetime time.Duration, name string) ([]byte, error) {
+	out, err := a.issue(now, lifetime, name)
+	return out.certificate, err
+}
+
+// NewSecretOf is NewSecret with a client.
+func NewSecretOf(client kubernetes.Interface, namespace, name string, log *slog.Logger) (*Secret, error) {
+	return newSecret(client, namespace, name, log)
+}

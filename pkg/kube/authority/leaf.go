@@ -1,0 +1,133 @@
+package authority
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+)
+
+// Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
+// nobody trusts, so that the port can be opened.
+type Leaf struct {
+	names    []string
+	lifetime time.Duration
+	secret   *Secret
+	log      *slog.Logger
+
+	mu        sync.Mutex
+	current   issued
+	verified  bool // by the Secret's authority
+	listeners []dynamiccertificates.Listener
+}
+
+var (
+	_ dynamiccertificates.CertKeyContentProvider = (*Leaf)(nil)
+	_ dynamiccertificates.Notifier               = (*Leaf)(nil)
+)
+
+// NewLeaf returns a certificate for DNS names, the first of which is its common name.
+func NewLeaf(secret *Secret, lifetime time.Duration, now time.Time, log *slog.Logger, names ...string) (*Leaf, error) {
+	nobody, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
+	if err != nil {
+		return nil, err
+	}
+	l := &Leaf{names: names, lifetime: lifetime, secret: secret, log: log}
+	l.current, err = nobody.issue(now, lifetime, names...)
+	return l, err
+}
+
+// Name implements dynamiccertificates.CertKeyContentProvider.
+func (*Leaf) Name() string { return "forewarm's own authority" }
+
+// CurrentCertKeyContent implements dynamiccertificates.CertKeyContentProvider.
+func (l *Leaf) CurrentCertKeyContent() (certificate, key []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.current.certificate, l.current.key
+}
+
+// AddListener implements dynamiccertificates.Notifier.
+func (l *Leaf) AddListener(listener dynamiccertificates.Listener) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listeners = append(l.listeners, listener)
+}
+
+// Check is nil once the certificate is signed by the authority in the Secret, and while it has not ended.
+func (l *Leaf) Check(now time.Time) error {
+	l.mu.Lock()
+	verified, end := l.verified, l.current.notAfter
+	l.mu.Unlock()
+	if verified && now.Before(end) {
+		return nil
+	}
+	if _, err := l.secret.Authority(); err != nil {
+		return err
+	}
+	if verified {
+		return fmt.Errorf("the serving certificate has ended at %s", end.UTC().Format(time.RFC3339))
+	}
+	return errors.New("the certificate authority is not known yet")
+}
+
+// NotAfter is when the certificate ends; zero while it is signed by nobody's authority.
+func (l *Leaf) NotAfter() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.verified {
+		return time.Time{}
+	}
+	return l.current.notAfter
+}
+
+// Run signs a certificate when the authority is known or signs by another certificate, and before the certificate ends, until
+// the context ends.
+func (l *Leaf) Run(ctx context.Context, clock Clock) error {
+	changed := l.secret.Changes(ctx)
+	for ctx.Err() == nil {
+		next, err := l.refresh(clock.Now())
+		if err != nil {
+			l.log.ErrorContext(ctx, "no new serving certificate, the old one stays", "error", err)
+		}
+		waitForChange(ctx, clock, next, changed)
+	}
+	return nil
+}
+
+// refresh signs a certificate if it is due, and returns when to look again.
+func (l *Leaf) refresh(now time.Time) (next time.Time, err error) {
+	again := now.Add(l.lifetime / (4 * renewAt))
+	authority, err := l.secret.Authority()
+	if err != nil {
+		return again, nil //nolint:nilerr // Its watcher logs the error, and Check has it.
+	}
+	by, err := authority.signer(now)
+	if err != nil {
+		return again, err
+	}
+	l.mu.Lock()
+	due := !l.verified || !now.Before(l.current.renewal) || !bytes.Equal(l.current.by.Raw, by.certificate.Raw)
+	l.mu.Unlock()
+	if !due {
+		return again, nil
+	}
+	current, err := authority.issue(now, l.lifetime, l.names...)
+	if err != nil {
+		return again, err
+	}
+	l.mu.Lock()
+	l.current, l.verified = current, true
+	listeners := l.listeners
+	l.mu.Unlock()
+	for _, one := range listeners {
+		one.Enqueue()
+	}
+	l.log.Info("signed a serving certificate", "until", current.notAfter.UTC().Format(time.RFC3339))
+	return again, nil
+}

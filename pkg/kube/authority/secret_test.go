@@ -1,0 +1,218 @@
+package authority_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/forewarm/forewarm/pkg/kube/authority"
+)
+
+const (
+	system = "forewarm-system"
+	caName = "forewarm-ca"
+)
+
+// clock stands at a time, and waits for the context only.
+type clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (*clock) WaitUntil(ctx context.Context, _ time.Time) error {
+	select {
+	case <-time.After(20 * time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *clock) set(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = now
+}
+
+// replica is a Secret's watcher and a leaf, as a process has them.
+type replica struct {
+	secret *authority.Secret
+	leaf   *authority.Leaf
+}
+
+// newReplica starts the watch; the leader also renews.
+func newReplica(t *testing.T, client kubernetes.Interface, at *clock, leads bool) replica {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	secret, err := authority.NewSecretOf(client, system, caName, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := authority.NewLeaf(secret, leaf, at.Now(), quiet, host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	t.Cleanup(func() { stop(); running.Wait() })
+	for _, work := range []func() error{
+		func() error { return secret.Run(ctx) },
+		func() error { return own.Run(ctx, at) },
+	} {
+		running.Go(func() {
+			if err := work(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Go(func() { secret.Fill(ctx, at, lifetime) })
+	if leads {
+		running.Go(func() { secret.Keep(ctx, at, lifetime) })
+	}
+	return replica{secret: secret, leaf: own}
+}
+
+func eventually(t *testing.T, wrong func() string) {
+	t.Helper()
+	said := ""
+	for range 500 {
+		if said = wrong(); said == "" {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal(said)
+}
+
+func empty() *core.Secret {
+	return &core.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: caName}}
+}
+
+func ready(at *clock, r replica) func() string {
+	return func() string {
+		if err := r.leaf.Check(at.Now()); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+}
+
+// The leader fills the empty Secret; each replica signs for itself, and again after a year, and all are verified by one bundle.
+func TestReplicasSignForThemselves(t *testing.T) {
+	client, at := fake.NewClientset(empty()), &clock{now: start}
+	replicas := []replica{newReplica(t, client, at, true), newReplica(t, client, at, false)}
+	var firsts []string
+	for _, r := range replicas {
+		eventually(t, ready(at, r))
+		certificate, _ := r.leaf.CurrentCertKeyContent()
+		firsts = append(firsts, string(certificate))
+	}
+	if firsts[0] == firsts[1] {
+		t.Error("both replicas serve with one certificate")
+	}
+	for year := range 3 {
+		// Its parts are a third and a sixth before the end.
+		for part := range 12 {
+			at.set(start.Add(time.Duration(year)*lifetime + time.Duration(part)*lifetime/12))
+			for i, r := range replicas {
+				eventually(t, func() string {
+					known, err := r.secret.Authority()
+					if err != nil {
+						return err.Error()
+					}
+					certificate, _ := r.leaf.CurrentCertKeyContent()
+					if err := verify(at.Now(), certificate, known.Bundle()); err != nil {
+						return err.Error()
+					}
+					return ready(at, r)()
+				})
+				if end := r.leaf.NotAfter(); end.Sub(at.Now()) > leaf || !end.After(at.Now()) {
+					t.Errorf("year %d: replica %d's certificate ends at %s, now %s", year, i, end, at.Now())
+				}
+			}
+		}
+	}
+}
+
+// A Secret that someone edits changes nothing for those that know it; a new replica says what to do.
+func TestEditedSecretIsKept(t *testing.T) {
+	client, at := fake.NewClientset(empty()), &clock{now: start}
+	r := newReplica(t, client, at, true)
+	eventually(t, ready(at, r))
+	before, err := r.secret.Authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(data map[string][]byte) {
+		secret := empty()
+		secret.Data = data
+		if _, err := client.CoreV1().Secrets(system).Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(map[string][]byte{authority.CertificatesKey: []byte("mine"), authority.KeysKey: []byte("mine")})
+	young := newReplica(t, client, at, false)
+	eventually(t, func() string {
+		if err := young.leaf.Check(
+			at.Now(),
+		); err == nil ||
+			!strings.Contains(err.Error(), "restore it, or remove its data") {
+			return "a new replica says: " + errorText(err)
+		}
+		return ""
+	})
+	at.set(start.Add(3 * leaf))
+	eventually(t, func() string {
+		certificate, _ := r.leaf.CurrentCertKeyContent()
+		if err := verify(at.Now(), certificate, before.Bundle()); err != nil {
+			return err.Error()
+		}
+		return ready(at, r)()
+	})
+	write(nil) // Emptied: the leader writes what everybody uses.
+	eventually(t, ready(at, young))
+	if after, err := young.secret.Authority(); err != nil || !bytes.Equal(after.Bundle(), before.Bundle()) {
+		t.Errorf("the Secret holds another authority than before (%v)", err)
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "nothing"
+	}
+	return err.Error()
+}
+
+// Without the Secret nothing is ready, and the error says what to do.
+func TestMissingSecret(t *testing.T) {
+	client, at := fake.NewClientset(), &clock{now: start}
+	r := newReplica(t, client, at, true)
+	eventually(t, func() string {
+		if err := r.leaf.Check(
+			at.Now(),
+		); err == nil ||
+			!strings.Contains(err.Error(), "does not exist: apply Forewarm's manifests") {
+			return "it says: " + errorText(err)
+		}
+		return ""
+	})
+	if _, err := client.CoreV1().Secrets(system).Create(t.Context(), empty(), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, ready(at, r))
+}
