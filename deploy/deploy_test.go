@@ -319,14 +319,21 @@ func testKEDAScaler(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	rendered := c.MustKubectl(t, "", "kustomize", "deploy/with-keda-scaler")
 	for _, word := range []string{
-		"--keda-address=:9090", "--keda-client-ca-file=/etc/forewarm/keda/ca.crt", "mountPath: /etc/forewarm/keda",
-		"secretName: forewarm-keda-tls", "containerPort: 9090", "targetPort: keda", "--secure-port=6443", "targetPort: https",
+		"--keda-address=:9090", "name: forewarm-client", "containerPort: 9090", "targetPort: keda", "--secure-port=6443",
+		"targetPort: https",
 	} {
 		if !strings.Contains(rendered, word) {
 			t.Errorf("%q is not in what deploy/with-keda-scaler renders", word)
 		}
 	}
-	c.MustKubectl(t, "", "apply", "--server-side", "--dry-run=server", "-k", "deploy/with-keda-scaler")
+	c.MustKubectl(t, "", "create", "namespace", "keda")
+	c.MustKubectl(t, "", "apply", "--server-side", "--validate=strict", "-k", "deploy/with-keda-scaler")
+	expectRights(t, c, []right{
+		{ask{Verb: "update", Resource: "secrets", Namespace: "keda", Name: "forewarm-client"}, true},
+		{ask{Verb: "get", Resource: "secrets", Namespace: "keda", Name: "kedaorg-certs"}, false},
+		{ask{Verb: "list", Resource: "secrets", Namespace: "keda"}, false},
+		{ask{Verb: "create", Resource: "secrets", Namespace: "keda"}, false},
+	})
 }
 
 // TestTheScaledObjectOfTheSamplesIsUnderstood asks the scaler what the sample's trigger asks, of the sample's Forecast.

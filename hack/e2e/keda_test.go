@@ -27,7 +27,30 @@ func TestBesideKEDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	scaler := fmt.Sprintf("127.0.0.1:%d", port)
-	s.forewarm(t, "deploy/beside-keda", 1, "--keda-address="+scaler)
+	// KEDA reads its certificate again only when it fails: these outlive the test.
+	s.forewarm(
+		t,
+		"deploy/with-keda-scaler",
+		1,
+		"--keda-address="+scaler,
+		"--tls-ca-lifetime=24h",
+		"--tls-leaf-lifetime=1h",
+	)
+	s.apply(t, clientAuthentication)
+	eventually(t, func() string {
+		if names := s.get(
+			t,
+			"secret",
+			"forewarm-client",
+			"-n",
+			"keda",
+			"-o",
+			"jsonpath={.data.tls\\.crt}",
+		); names == "" {
+			return "KEDA has no certificate for Forewarm"
+		}
+		return ""
+	})
 	t.Run("ObjectMetric", func(t *testing.T) { t.Parallel(); s.objectMetric(t) })
 	t.Run("Triggers", func(t *testing.T) { t.Parallel(); s.triggers(t, scaler) })
 	s.apply(t, namespace("asleep"))
@@ -72,6 +95,17 @@ func (s *stage) triggers(t *testing.T, scaler string) {
 	}
 }
 
+// clientAuthentication is KEDA's certificate for Forewarm, which Forewarm's leader signs.
+const clientAuthentication = `
+apiVersion: keda.sh/v1alpha1
+kind: ClusterTriggerAuthentication
+metadata: {name: forewarm}
+spec:
+  secretTargetRef:
+    - {parameter: caCert, name: forewarm-client, key: ca.crt}
+    - {parameter: tlsClientCert, name: forewarm-client, key: tls.crt}
+    - {parameter: tlsClientKey, name: forewarm-client, key: tls.key}`
+
 // scaledObject returns a ScaledObject with a target of 10, active above a demand of 5.
 func scaledObject(namespace, name, kind, scaler string, least int) string {
 	return fmt.Sprintf(`
@@ -88,6 +122,7 @@ spec:
     - type: %[3]s
       metricType: AverageValue
       metadata: {scalerAddress: "%[4]s", forecast: %[2]s, target: "10", activation: "5"}
+      authenticationRef: {kind: ClusterTriggerAuthentication, name: forewarm}
 `, namespace, name, kind, scaler, least)
 }
 

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 )
@@ -222,8 +223,13 @@ type issued struct {
 	renewal, notAfter time.Time
 }
 
-// issue signs a serving certificate for DNS names.
-func (a *Authority) issue(now time.Time, lifetime time.Duration, names ...string) (issued, error) {
+// issue signs a certificate for a server or a client. The first of its hosts, DNS names or addresses, is its common name.
+func (a *Authority) issue(
+	now time.Time,
+	lifetime time.Duration,
+	usage x509.ExtKeyUsage,
+	hosts ...string,
+) (issued, error) {
 	by, err := a.signer(now)
 	if err != nil {
 		return issued{}, err
@@ -233,16 +239,22 @@ func (a *Authority) issue(now time.Time, lifetime time.Duration, names ...string
 		end = by.certificate.NotAfter
 	}
 	template := &x509.Certificate{
-		Subject:     pkix.Name{CommonName: names[0]},
-		DNSNames:    names,
+		Subject:     pkix.Name{CommonName: hosts[0]},
 		NotBefore:   now.Add(-skew),
 		NotAfter:    end,
 		KeyUsage:    x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		ExtKeyUsage: []x509.ExtKeyUsage{usage},
+	}
+	for _, host := range hosts {
+		if address := net.ParseIP(host); address != nil {
+			template.IPAddresses = append(template.IPAddresses, address)
+		} else {
+			template.DNSNames = append(template.DNSNames, host)
+		}
 	}
 	der, key, err := create(template, by)
 	if err != nil {
-		return issued{}, fmt.Errorf("sign a serving certificate: %w", err)
+		return issued{}, fmt.Errorf("sign a certificate: %w", err)
 	}
 	text, err := encodeKey(key)
 	if err != nil {

@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"crypto/x509"
 	"log/slog"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 
 // Issue signs a serving certificate for a name and returns it in PEM.
 func (a *Authority) Issue(now time.Time, lifetime time.Duration, name string) ([]byte, error) {
-	out, err := a.issue(now, lifetime, name)
+	out, err := a.issue(now, lifetime, x509.ExtKeyUsageServerAuth, name)
 	return out.certificate, err
 }
 

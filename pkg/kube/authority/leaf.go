@@ -3,6 +3,7 @@ package authority
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,7 +16,7 @@ import (
 // Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
 // nobody trusts, so that the port can be opened.
 type Leaf struct {
-	names    []string
+	hosts    []string
 	lifetime time.Duration
 	secret   *Secret
 	log      *slog.Logger
@@ -31,14 +32,14 @@ var (
 	_ dynamiccertificates.Notifier               = (*Leaf)(nil)
 )
 
-// NewLeaf returns a certificate for DNS names, the first of which is its common name.
-func NewLeaf(secret *Secret, lifetime time.Duration, now time.Time, log *slog.Logger, names ...string) (*Leaf, error) {
+// NewLeaf returns a certificate for hosts, DNS names or addresses.
+func NewLeaf(secret *Secret, lifetime time.Duration, now time.Time, log *slog.Logger, hosts ...string) (*Leaf, error) {
 	nobody, _, err := (&Authority{}).Renew(now, MinLifetimes*lifetime)
 	if err != nil {
 		return nil, err
 	}
-	l := &Leaf{names: names, lifetime: lifetime, secret: secret, log: log}
-	l.current, err = nobody.issue(now, lifetime, names...)
+	l := &Leaf{hosts: hosts, lifetime: lifetime, secret: secret, log: log}
+	l.current, err = nobody.issue(now, lifetime, x509.ExtKeyUsageServerAuth, hosts...)
 	return l, err
 }
 
@@ -117,7 +118,7 @@ func (l *Leaf) refresh(now time.Time) (next time.Time, err error) {
 	if !due {
 		return again, nil
 	}
-	current, err := authority.issue(now, l.lifetime, l.names...)
+	current, err := authority.issue(now, l.lifetime, x509.ExtKeyUsageServerAuth, l.hosts...)
 	if err != nil {
 		return again, err
 	}

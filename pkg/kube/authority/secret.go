@@ -2,6 +2,7 @@ package authority
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -37,7 +39,13 @@ type Secret struct {
 	authority *Authority
 	err       error // why there is none
 	changed   []chan struct{}
+	listeners []dynamiccertificates.Listener
 }
+
+var (
+	_ dynamiccertificates.CAContentProvider = (*Secret)(nil)
+	_ dynamiccertificates.Notifier          = (*Secret)(nil)
+)
 
 // NewSecret returns a Secret of a cluster. It sends no requests before Run.
 func NewSecret(cluster *rest.Config, namespace, name string, log *slog.Logger) (*Secret, error) {
@@ -98,6 +106,31 @@ func (s *Secret) known() *Authority {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.authority
+}
+
+// Name implements dynamiccertificates.CAContentProvider.
+func (s *Secret) Name() string { return s.namespace + "/" + s.name }
+
+// CurrentCABundleContent implements dynamiccertificates.CAContentProvider: empty while the authority is unknown.
+func (s *Secret) CurrentCABundleContent() []byte {
+	if known := s.known(); known != nil {
+		return known.Bundle()
+	}
+	return nil
+}
+
+// VerifyOptions implements dynamiccertificates.CAContentProvider; ok is false while the authority is unknown.
+func (s *Secret) VerifyOptions() (options x509.VerifyOptions, ok bool) {
+	roots := x509.NewCertPool()
+	ok = roots.AppendCertsFromPEM(s.CurrentCABundleContent())
+	return x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ok
+}
+
+// AddListener implements dynamiccertificates.Notifier.
+func (s *Secret) AddListener(listener dynamiccertificates.Listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners = append(s.listeners, listener)
 }
 
 // Changes is notified of changes until the context ends.
@@ -179,6 +212,9 @@ func (s *Secret) set(authority *Authority, err error) {
 		case one <- struct{}{}:
 		default: // A notification is pending already.
 		}
+	}
+	for _, one := range s.listeners {
+		one.Enqueue()
 	}
 }
 

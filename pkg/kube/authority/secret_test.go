@@ -3,6 +3,8 @@ package authority_test
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
+	"encoding/pem"
 	"log/slog"
 	"strings"
 	"sync"
@@ -188,6 +190,61 @@ func TestEditedSecretIsKept(t *testing.T) {
 	eventually(t, ready(at, young))
 	if after, err := young.secret.Authority(); err != nil || !bytes.Equal(after.Bundle(), before.Bundle()) {
 		t.Errorf("the Secret holds another authority than before (%v)", err)
+	}
+}
+
+// KEDA's certificate is signed by the authority, is for clients only, and is renewed; Forewarm's own is none for clients.
+func TestClientCertificate(t *testing.T) {
+	client, at := fake.NewClientset(empty()), &clock{now: start}
+	r := newReplica(t, client, at, true)
+	running := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
+	go func() {
+		defer close(running)
+		r.secret.KeepClient(ctx, at, "keda", "forewarm-client", lifetime/authority.MinLifetimes)
+	}()
+	defer func() { stop(); <-running }()
+	eventually(t, ready(at, r))
+	own := &core.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "keda", Name: "forewarm-client"}}
+	if _, err := client.CoreV1().Secrets("keda").Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	verified := func() string {
+		secret, err := client.CoreV1().Secrets("keda").Get(t.Context(), "forewarm-client", metav1.GetOptions{})
+		if err != nil {
+			return err.Error()
+		}
+		options, ok := r.secret.VerifyOptions()
+		options.CurrentTime = at.Now()
+		block, _ := pem.Decode(secret.Data["tls.crt"])
+		if !ok || block == nil || !bytes.Equal(secret.Data["ca.crt"], r.secret.CurrentCABundleContent()) {
+			return "the client has no certificate, or verifies by another authority"
+		}
+		one, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return err.Error()
+		}
+		if _, err = one.Verify(options); err != nil {
+			return err.Error()
+		}
+		options.DNSName, options.KeyUsages = host, []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
+		if _, err = one.Verify(options); err == nil {
+			t.Error("the client's certificate is good for a server")
+		}
+		return ""
+	}
+	for month := range 36 {
+		at.set(start.Add(time.Duration(month) * lifetime / 12))
+		eventually(t, verified)
+	}
+	options, _ := r.secret.VerifyOptions()
+	options.CurrentTime = at.Now()
+	certificate, _ := r.leaf.CurrentCertKeyContent()
+	block, _ := pem.Decode(certificate)
+	if one, err := x509.ParseCertificate(block.Bytes); err != nil {
+		t.Error(err)
+	} else if _, err = one.Verify(options); err == nil {
+		t.Error("the server's certificate is good for a client")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
 )
@@ -20,18 +21,29 @@ import (
 type Options struct {
 	// Address is HOST:PORT or :PORT; empty means that the scaler is off.
 	Address string
-	// CertFile, KeyFile and ClientCAFile are all set, or none is: then the server is plain.
+	// CertFile, KeyFile and ClientCAFile are all set, or none is: then Forewarm's own authority signs, or without one the server
+	// is plain.
 	CertFile, KeyFile, ClientCAFile string
-	// Plaintext allows a plain server beyond this machine.
+	// Plaintext serves without TLS, also beyond this machine.
 	Plaintext bool
+	// Signed says that Forewarm has an authority of its own. Open then needs Serving, a certificate that it signed, and Clients,
+	// the authority by which KEDA's certificate is verified; both notify of changes.
+	Signed  bool
+	Serving dynamiccertificates.CertKeyContentProvider
+	Clients dynamiccertificates.CAContentProvider
 }
 
 // AddFlags binds the options to flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Address, "keda-address", o.Address,
 		"address of KEDA's external scaler (gRPC), for example :9090; without it the scaler is off")
-	flags.StringVar(&o.CertFile, "keda-tls-cert-file", o.CertFile,
-		"certificate of the scaler; it, its key and the authorities are reloaded when they change")
+	flags.StringVar(
+		&o.CertFile,
+		"keda-tls-cert-file",
+		o.CertFile,
+		"certificate of the scaler, instead of one that Forewarm's own authority signs; it, its key and the authorities are "+
+			"reloaded when they change",
+	)
 	flags.StringVar(&o.KeyFile, "keda-tls-private-key-file", o.KeyFile, "key of the scaler's certificate")
 	flags.StringVar(&o.ClientCAFile, "keda-client-ca-file", o.ClientCAFile,
 		"certificate authorities that KEDA's own certificate is checked against; other clients are refused")
@@ -46,15 +58,23 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 // Enabled reports whether the scaler is served.
 func (o *Options) Enabled() bool { return o.Address != "" }
 
-// encrypted reports whether the options ask for TLS.
-func (o *Options) encrypted() bool {
+// hasFiles reports whether certificates are given as files.
+func (o *Options) hasFiles() bool {
 	return o.CertFile != "" || o.KeyFile != "" || o.ClientCAFile != ""
 }
+
+// OwnCertificates reports whether Forewarm's own authority signs the certificates of both ends.
+func (o *Options) OwnCertificates() bool {
+	return o.Enabled() && o.Signed && !o.hasFiles() && !o.Plaintext
+}
+
+// encrypted reports whether the options ask for TLS.
+func (o *Options) encrypted() bool { return o.hasFiles() || o.OwnCertificates() }
 
 // Validate returns every problem at once, those of the files' contents too.
 func (o *Options) Validate() error {
 	if !o.Enabled() {
-		if o.encrypted() || o.Plaintext {
+		if o.hasFiles() || o.Plaintext {
 			return errors.New("the options of KEDA's scaler have no effect without its address: " +
 				"write for example --keda-address=:9090")
 		}
@@ -66,11 +86,12 @@ func (o *Options) Validate() error {
 		problems = append(problems, err)
 	}
 	switch {
-	case o.encrypted() && o.Plaintext:
+	case o.hasFiles() && o.Plaintext:
 		problems = append(problems,
 			errors.New("--keda-plaintext contradicts the certificates of --keda-*-file: keep one"))
-	case o.encrypted():
+	case o.hasFiles():
 		problems = append(problems, o.checkFiles())
+	case o.OwnCertificates():
 	case err == nil && !o.Plaintext && !isLoopback(host):
 		problems = append(problems,
 			fmt.Errorf("--keda-address %s without TLS lets others read the demand of every namespace: "+

@@ -24,12 +24,19 @@ import (
 type AuthorityOptions struct {
 	// Secret is its name, in the lease's namespace.
 	Secret string
+	// KEDASecret is NAMESPACE/NAME of the Secret with KEDA's client certificate.
+	KEDASecret string
 	// Lifetime of its certificates, and LeafLifetime, that of serving certificates.
 	Lifetime, LeafLifetime time.Duration
 }
 
 func defaultAuthority() AuthorityOptions {
-	return AuthorityOptions{Secret: "forewarm-ca", Lifetime: 365 * 24 * time.Hour, LeafLifetime: 7 * 24 * time.Hour}
+	return AuthorityOptions{
+		Secret:       "forewarm-ca",
+		KEDASecret:   "keda/forewarm-client",
+		Lifetime:     365 * 24 * time.Hour,
+		LeafLifetime: 7 * 24 * time.Hour,
+	}
 }
 
 func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
@@ -39,6 +46,12 @@ func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
 		o.Secret,
 		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
 			"certificate by; unused with --tls-cert-file",
+	)
+	flags.StringVar(
+		&o.KEDASecret,
+		"keda-client-secret",
+		o.KEDASecret,
+		"Secret, NAMESPACE/NAME, that the leader keeps KEDA's client certificate in, for --keda-address without certificate files",
 	)
 	// For tests, which see certificates end within minutes.
 	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
@@ -54,6 +67,13 @@ func (o *AuthorityOptions) validate() error {
 				o.Secret),
 		)
 	}
+	namespace, name, _ := strings.Cut(o.KEDASecret, "/")
+	if len(validation.IsDNS1123Label(namespace))+len(validation.IsDNS1123Subdomain(name)) > 0 {
+		problems = append(problems, fmt.Errorf(
+			"--keda-client-secret %.100q is not a Secret: write NAMESPACE/NAME, for example keda/forewarm-client",
+			o.KEDASecret,
+		))
+	}
 	if o.LeafLifetime < time.Second || o.Lifetime < authority.MinLifetimes*o.LeafLifetime {
 		problems = append(problems, fmt.Errorf(
 			"--tls-leaf-lifetime %s and --tls-ca-lifetime %s: write at least 1s, and at least %d times as long",
@@ -65,25 +85,30 @@ func (o *AuthorityOptions) validate() error {
 // ownCertificates are signed by the authority in a Secret. Nil where certificates are given as files, or none are served.
 type ownCertificates struct {
 	options AuthorityOptions
+	keda    bool // KEDA's client certificate is wanted, too
 	secret  *authority.Secret
 	leaf    *authority.Leaf
 }
 
-// openCertificates sets the certificate to serve with, unless it is given as files. Without objects of a cluster there is no
-// leader, and so no authority: the server's certificate is one that nobody can verify.
+// signed reports whether an authority of Forewarm's own signs its certificates. Without objects of a cluster there is no leader
+// that would keep one.
+func (o *Options) signed() bool {
+	return !o.Standalone && !o.Cluster.HasCertificateFiles() && o.ConfigDir == ""
+}
+
+// openCertificates sets the certificates to serve with, unless they are given as files.
 func openCertificates(o *Options, log *slog.Logger) (*ownCertificates, error) {
-	if o.Standalone || o.Cluster.HasCertificateFiles() {
-		return nil, nil //nolint:nilnil // None are needed.
-	}
-	if o.ConfigDir != "" {
+	if o.ConfigDir != "" && !o.Standalone && !o.Cluster.HasCertificateFiles() {
 		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
-		return nil, nil //nolint:nilnil // None can be had.
+	}
+	if !o.signed() {
+		return nil, nil //nolint:nilnil // There are none.
 	}
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to read the certificate authority from: set --kubeconfig: %w", err)
 	}
-	out := &ownCertificates{options: o.Authority}
+	out := &ownCertificates{options: o.Authority, keda: o.KEDA.OwnCertificates()}
 	if out.secret, err = authority.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
@@ -92,19 +117,20 @@ func openCertificates(o *Options, log *slog.Logger) (*ownCertificates, error) {
 		o.Authority.LeafLifetime,
 		server.Clock{}.Now(),
 		log,
-		o.serviceHosts()...)
+		o.hosts()...)
 	if err != nil {
 		return nil, err
 	}
 	o.Cluster.Certificate = out.leaf
+	o.KEDA.Serving, o.KEDA.Clients = out.leaf, out.secret
 	return out, nil
 }
 
-// serviceHosts are the DNS names of forewarm's own Service; the kube-apiserver uses the first.
-func (o *Options) serviceHosts() []string {
+// hosts are the DNS names of forewarm's own Service, of which the kube-apiserver uses the first, and those of a forwarded port.
+func (o *Options) hosts() []string {
 	namespace, name, _ := strings.Cut(string(o.service()), "/")
 	short := name + "." + namespace
-	return []string{short + ".svc", short, short + ".svc.cluster.local"}
+	return []string{short + ".svc", short, short + ".svc.cluster.local", "localhost", "127.0.0.1"}
 }
 
 // parts watch the Secret and sign certificates.
@@ -127,18 +153,15 @@ func (c *ownCertificates) lead(ctx context.Context, groups *apiservices.Watch) {
 	if c == nil {
 		return
 	}
-	var both sync.WaitGroup
-	both.Go(func() { c.secret.Keep(ctx, server.Clock{}, c.options.Lifetime) })
-	both.Go(func() { groups.Trust(ctx, server.Clock{}, c.bundle, c.secret.Changes(ctx)) })
-	both.Wait()
-}
-
-func (c *ownCertificates) bundle() []byte {
-	known, err := c.secret.Authority()
-	if err != nil {
-		return nil
+	var all sync.WaitGroup
+	all.Go(func() { c.secret.Keep(ctx, server.Clock{}, c.options.Lifetime) })
+	all.Go(func() { groups.Trust(ctx, server.Clock{}, c.secret.CurrentCABundleContent, c.secret.Changes(ctx)) })
+	if c.keda {
+		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
+		lifetime := c.options.Lifetime / authority.MinLifetimes
+		all.Go(func() { c.secret.KeepClient(ctx, server.Clock{}, namespace, name, lifetime) })
 	}
-	return known.Bundle()
+	all.Wait()
 }
 
 // ready has a check that passes once the kube-apiserver can verify the certificate.

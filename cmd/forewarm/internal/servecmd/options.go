@@ -160,6 +160,7 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 
 // Validate returns every problem at once, each with what to write instead.
 func (o *Options) Validate() error {
+	o.KEDA.Signed = o.signed()
 	problems := []error{o.Refresh.Validate(), o.Log.Validate(), o.validateHistory(), o.KEDA.Validate()}
 	if o.Standalone {
 		problems = append(problems, o.Local.Validate())
