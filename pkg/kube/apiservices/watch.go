@@ -46,18 +46,22 @@ func New(cluster *rest.Config, own Service, log *slog.Logger) (*Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a client for APIServices: %w", err)
 	}
+	return newWatch(client, own, log)
+}
+
+func newWatch(client dynamic.Interface, own Service, log *slog.Logger) (*Watch, error) {
 	resource := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	w := &Watch{
 		own: own, log: log, client: client.Resource(resource),
 		informer: dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer(),
 	}
-	if err = w.informer.SetTransform(trimObject); err != nil {
+	if err := w.informer.SetTransform(trimObject); err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
 	}
-	if err = w.informer.SetWatchErrorHandlerWithContext(w.watchFailed); err != nil {
+	if err := w.informer.SetWatchErrorHandlerWithContext(w.watchFailed); err != nil {
 		return nil, fmt.Errorf("watch APIServices: %w", err)
 	}
-	_, err = w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, err := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(any) { w.refresh() },
 		UpdateFunc: func(any, any) { w.refresh() },
 		DeleteFunc: func(any) { w.refresh() },
