@@ -27,15 +27,7 @@ func TestBesideKEDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	scaler := fmt.Sprintf("127.0.0.1:%d", port)
-	// KEDA reads its certificate again only when it fails: these outlive the test.
-	s.forewarm(
-		t,
-		"deploy/with-keda-scaler",
-		1,
-		"--keda-address="+scaler,
-		"--tls-ca-lifetime=24h",
-		"--tls-leaf-lifetime=1h",
-	)
+	s.forewarm(t, "deploy/with-keda-scaler", 1, "--keda-address="+scaler)
 	s.apply(t, clientAuthentication)
 	eventually(t, func() string {
 		if names := s.get(

@@ -15,13 +15,16 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
+// authorityLifetime is so short that the certificates of Forewarm's authority, and its replicas', change while the scenarios run.
+const authorityLifetime = 3 * time.Minute
+
 // TestPlatform tests what several tenants do on one Forewarm.
 func TestPlatform(t *testing.T) { //nolint:tparallel // The scenarios run one by one: two cores are too few for more.
 	t.Parallel()
 	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
 	s.writePast(t, workloadKey{"views", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
 	s.observe(t)
-	s.forewarm(t, "deploy/default", 2)
+	s.forewarm(t, "deploy/default", 2, "--tls-ca-lifetime="+authorityLifetime.String(), "--tls-leaf-lifetime=30s")
 	for _, scenario := range []struct {
 		name string
 		run  func(*testing.T, *stage)
@@ -241,7 +244,7 @@ func rotation(t *testing.T, s *stage) {
 			}
 		}
 	}()
-	err := cluster.Eventually(t.Context(), 2*cluster.AuthorityLifetime, func(context.Context) error {
+	err := cluster.Eventually(t.Context(), 2*authorityLifetime, func(context.Context) error {
 		for i, now := range s.authorities(t) {
 			if now == before[i] {
 				return fmt.Errorf("replica %d still serves with a certificate by %s", i, now)

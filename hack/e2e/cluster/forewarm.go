@@ -21,12 +21,6 @@ type installation struct {
 	balancer   *balancer
 }
 
-// Lifetimes of Forewarm's certificates: its authority's and its replicas' change while the scenarios run.
-const (
-	AuthorityLifetime = 3 * time.Minute
-	LeafLifetime      = 30 * time.Second
-)
-
 // Unverified is for requests to a replica itself: the kube-apiserver verifies it, and these pass it by.
 func Unverified() *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12} //nolint:gosec // As it says.
@@ -72,7 +66,6 @@ func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string
 		name: name, binary: c.Components.Forewarm, args: append([]string{
 			"serve", "--kubeconfig=" + c.forewarm.kubeconfig,
 			"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
-			"--tls-ca-lifetime=" + AuthorityLifetime.String(), "--tls-leaf-lifetime=" + LeafLifetime.String(),
 		}, args...),
 	}}
 	if err := r.Start(ctx); err != nil {
