@@ -185,7 +185,7 @@ func (s *Secret) observe(item any) {
 		return
 	}
 	if len(authority.all) == 0 {
-		s.set(nil, s.advise("is empty", "the leader writes it"))
+		s.set(nil, s.advise("is empty", "Forewarm writes it"))
 		return
 	}
 	s.set(authority, nil)
@@ -194,7 +194,7 @@ func (s *Secret) observe(item any) {
 func (s *Secret) unreadable(err error) error {
 	return s.advise(
 		"was changed by someone else ("+err.Error()+")",
-		"restore it, or remove its data and restart Forewarm to have it made anew",
+		"restore it, or remove its data: Forewarm writes it again",
 	)
 }
 
