@@ -25,6 +25,17 @@ build: ## bin/forewarm, a static binary
 agent: ## bin/forewarm-agent, which reads a node's GPUs; needs a C compiler, but no GPU and no NVIDIA software
 	CGO_ENABLED=1 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/forewarm-agent ./cmd/forewarm-agent
 
+.PHONY: image
+image: ## bin/image, an OCI layout for amd64 and arm64, without a container engine; the SBOMs beside it: KEY= signs
+	$(IMAGE_TOOL) $(if $(KEY),--key '$(abspath $(KEY))')
+
+.PHONY: push
+push: ## the same, pushed: IMAGE=REGISTRY/NAME:TAG KEY=
+	@test -n '$(IMAGE)' || { echo "make push: write IMAGE=REGISTRY/NAME:TAG"; exit 1; }
+	$(IMAGE_TOOL) --push '$(IMAGE)' $(if $(KEY),--key '$(abspath $(KEY))')
+
+IMAGE_TOOL = cd hack/image && CGO_ENABLED=0 go run . --root ../.. --out ../../bin/image --version '$(VERSION)'
+
 .PHONY: demo
 demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
 	exec bin/forewarm demo $(if $(PORT),--port $(PORT))
@@ -42,6 +53,10 @@ test: ## all tests that need only Go (and a C compiler, for the race detector)
 .PHONY: test-served
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
 	CGO_ENABLED=0 go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
+
+.PHONY: test-image
+test-image: ## the image: built twice, unpacked and run, pushed to a registry of this machine (as root; a minute)
+	cd hack/image && CGO_ENABLED=0 go test -json -count=1 . | $(FAILED)
 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
@@ -75,6 +90,7 @@ lint: ## golangci-lint, pinned and built from source (minutes, once)
 	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint run
 	$(if $(CC_FOUND),CGO_ENABLED=1 go tool -modfile=$(LINT_MODULE) golangci-lint run ./pkg/agent/nvml ./cmd/forewarm-agent)
 	cd hack/e2e && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
+	cd hack/image && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format
 format: ## gofumpt, import order and line length, by the linter's own formatters

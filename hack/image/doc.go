@@ -1,0 +1,8 @@
+// Command image builds Forewarm's image without a container engine, as an OCI layout: a static binary for each platform, the
+// certificate authorities of the web, and a user that is not root. The same commit gives the same digest.
+//
+//	go build ──> binary, one for each platform (build.go)
+//	         ──> layers ──> image ──> index ──> OCI layout (image.go)
+//	         ──> the modules in the binary ──> SBOM beside it (sbom.go)
+//	         ──> the digest, signed by a key where one is given, as cosign does (sign.go)
+package main
