@@ -49,11 +49,17 @@ func (b build) binary(ctx context.Context, platform, folder string) (string, err
 	return file, nil
 }
 
-// commit is when the commit was made, and its hash.
+// epoch is the variable by which reproducible builds are told how old their sources are, in seconds.
+const epoch = "SOURCE_DATE_EPOCH"
+
+// commit is when the commit was made, and its hash. Without a clone the time is that of epoch, and the hash is unknown.
 func (b build) commit(ctx context.Context) (created time.Time, revision string, err error) {
 	text, err := b.git(ctx, "log", "-1", "--format=%ct %H")
 	if err != nil {
-		return time.Time{}, "", err
+		if text = os.Getenv(epoch); text == "" {
+			return time.Time{}, "", fmt.Errorf("%w, or set %s", err, epoch)
+		}
+		text += " unknown"
 	}
 	at, revision, _ := strings.Cut(text, " ")
 	seconds, err := strconv.ParseInt(at, 10, 64)
@@ -68,7 +74,7 @@ func (b build) git(ctx context.Context, args ...string) (string, error) {
 	command.Dir = b.root
 	text, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("git %s: build from a clone of the repository: %w", strings.Join(args, " "), err)
+		return "", fmt.Errorf("git %s: %w: build from a clone of the repository", strings.Join(args, " "), err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

@@ -1,4 +1,4 @@
-package apiservices
+package apiservices //nolint:testpackage // A watch with a client that is made up.
 
 import (
 	"bytes"
@@ -80,7 +80,8 @@ func TestTrust(t *testing.T) {
 	client.PrependReactor("patch", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if patches++; refusals < 3 {
+		patches++
+		if refusals < 3 {
 			refusals++
 			return true, nil, apierrors.NewForbidden(apiServices.GroupResource(), Inspect, errors.New("no right"))
 		}
@@ -103,14 +104,14 @@ func TestTrust(t *testing.T) {
 	running.Go(func() { w.Trust(ctx, clock, func() []byte { return bundle }, nil) })
 
 	trusts := func(name string) (string, bool) {
-		object, err := client.Resource(apiServices).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
+		object, problem := client.Resource(apiServices).Get(ctx, name, metav1.GetOptions{})
+		if problem != nil {
+			t.Fatal(problem)
 		}
-		written, _, err := unstructured.NestedString(object.Object, "spec", caBundle)
+		written, _, err1 := unstructured.NestedString(object.Object, "spec", caBundle)
 		unverified, _, err2 := unstructured.NestedBool(object.Object, "spec", insecure)
-		if err := errors.Join(err, err2); err != nil {
-			t.Fatal(err)
+		if problem = errors.Join(err1, err2); problem != nil {
+			t.Fatal(problem)
 		}
 		return written, unverified
 	}
