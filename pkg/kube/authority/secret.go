@@ -218,20 +218,29 @@ func (s *Secret) set(authority *Authority, err error) {
 	}
 }
 
-// Fill makes the authority if the Secret is empty, until the context ends. Every replica may: the first to write it wins. (The
-// leader alone would not do: in a rolling update it may be of a version without an authority, and stay until others are ready.)
+// Fill writes the authority that this replica knows into a Secret that was emptied, and makes one if the Secret stays empty,
+// until the context ends. Every replica may: the first to write it wins. (The leader alone would not do: in a rolling update it
+// may be of a version without an authority, and stay until others are ready.)
 func (s *Secret) Fill(ctx context.Context, clock Clock, lifetime time.Duration) {
 	changed := s.Changes(ctx)
+	var since time.Time // it is empty
 	for ctx.Err() == nil {
-		if s.isEmpty() {
-			s.keep(ctx, clock.Now(), lifetime)
+		now := clock.Now()
+		switch {
+		case !s.isEmpty():
+			since = time.Time{}
+		case since.IsZero():
+			since = now
 		}
-		waitForChange(ctx, clock, clock.Now().Add(fillEvery), changed)
+		if !since.IsZero() && (s.known() != nil || !now.Before(since.Add(fillAfter))) {
+			s.keep(ctx, now, lifetime)
+		}
+		waitForChange(ctx, clock, now.Add(fillAfter), changed)
 	}
 }
 
-// fillEvery is the pause after a Secret that could not be filled.
-const fillEvery = 10 * time.Second
+// fillAfter is how long a Secret is empty before a replica that knows no authority makes one: another may know it.
+const fillAfter = 10 * time.Second
 
 // isEmpty reports that the Secret was read, and holds nothing.
 func (s *Secret) isEmpty() bool {

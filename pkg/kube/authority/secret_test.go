@@ -255,6 +255,24 @@ func errorText(err error) string {
 	return err.Error()
 }
 
+// Without a leader that knows of authorities the Secret is filled by another replica, but not at once.
+func TestFilledWithoutALeader(t *testing.T) {
+	client, at := fake.NewClientset(empty()), &clock{now: start}
+	r := newReplica(t, client, at, false)
+	eventually(t, func() string {
+		if err := r.leaf.Check(at.Now()); err == nil || !strings.Contains(err.Error(), "is empty: Forewarm writes it") {
+			return "it says: " + errorText(err)
+		}
+		return ""
+	})
+	time.Sleep(100 * time.Millisecond)
+	if _, err := r.secret.Authority(); err == nil {
+		t.Error("an authority was made at once, which another replica may know")
+	}
+	at.set(start.Add(time.Minute))
+	eventually(t, ready(at, r))
+}
+
 // Without the Secret nothing is ready, and the error says what to do.
 func TestMissingSecret(t *testing.T) {
 	client, at := fake.NewClientset(), &clock{now: start}
