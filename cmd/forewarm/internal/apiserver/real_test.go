@@ -1,13 +1,17 @@
 package apiserver_test
 
 import (
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/hack/testcluster"
@@ -35,18 +39,25 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: viewer}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
 `
 
-// startReal serves in cluster mode beside a real kube-apiserver.
-func startReal(t *testing.T, cluster *testcluster.Cluster) string {
+// startReal serves in cluster mode beside a real kube-apiserver, with a certificate that it can verify by the bundle.
+func startReal(t *testing.T, cluster *testcluster.Cluster) (base string, bundle []byte) {
 	t.Helper()
 	options := onFreePort(t, testcluster.Kubeconfig(t, cluster.Config))
+	bundle, key, err := cert.GenerateSelfSignedCertKey("forewarm.forewarm-system.svc", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if options.Certificate, err = dynamiccertificates.NewStaticCertKeyContent("own", bundle, key); err != nil {
+		t.Fatal(err)
+	}
 	server, err := apiserver.NewCluster(options, deps(snapshottest.Board(snapshottest.EveryState()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, server)
-	base := "https://" + server.Addr().String()
+	base = "https://" + server.Addr().String()
 	waitReady(t, insecure(t), base)
-	return base
+	return base, bundle
 }
 
 // as is a client with the user's certificate, which does not check the server's.
@@ -79,7 +90,7 @@ func waitTrusted(t *testing.T, admin *http.Client, base string) {
 func TestRealClusterDecides(t *testing.T) {
 	cluster := testcluster.Start(t)
 	cluster.MustKubectl(t, grant, "apply", "-f", "-")
-	base := startReal(t, cluster)
+	base, _ := startReal(t, cluster)
 	waitTrusted(t, as(t, cluster.Config), base)
 	viewer, stranger := as(t, cluster.User(t, "viewer")), as(t, cluster.User(t, "stranger"))
 	const (
@@ -137,8 +148,13 @@ func port(t *testing.T, base string) int {
 func TestRealAggregator(t *testing.T) {
 	cluster := testcluster.Start(t)
 	cluster.MustKubectl(t, grant, "apply", "-f", "-")
-	base := startReal(t, cluster)
+	base, bundle := startReal(t, cluster)
 	cluster.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
+	trust := fmt.Sprintf(`{"spec": {"caBundle": %q}}`, base64.StdEncoding.EncodeToString(bundle))
+	all := cluster.MustKubectl(t, "", "get", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm", "-o", "name")
+	for name := range strings.FieldsSeq(all) {
+		cluster.MustKubectl(t, "", "patch", name, "--type=merge", "-p", trust)
+	}
 	cluster.Route(t, "forewarm-system", "forewarm", port(t, base))
 	tests := []struct {
 		args  []string
