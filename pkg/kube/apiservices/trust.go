@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // The fields of an APIService's spec by which the kube-apiserver verifies the server behind it.
@@ -28,47 +30,37 @@ const (
 	unverifiedGrace = 5 * time.Minute
 )
 
-// Clock is the time, and waits for it.
-type Clock interface {
-	Now() time.Time
-	WaitUntil(ctx context.Context, t time.Time) error
+// Authority signs Forewarm's certificates.
+type Authority interface {
+	// CurrentCABundleContent is by what they are verified, in PEM; none while it is unknown.
+	CurrentCABundleContent() []byte
+	// Subscribe notifies of changes until the context ends.
+	Subscribe(ctx context.Context, signal changes.Signal)
 }
 
 // Trust keeps the certificates that the kube-apiserver verifies Forewarm by in the APIServices that lead here, until the context
-// ends. bundle returns them in PEM, none while they are unknown; changed is notified when they change. Only the leader should
-// call it.
-func (w *Watch) Trust(ctx context.Context, clock Clock, bundle func() []byte, changed <-chan struct{}) {
-	moved, grace, said := w.changes(ctx), after(ctx, clock, unverifiedGrace), ""
-	verifyAll := false
+// ends. Only the leader should call it.
+func (w *Watch) Trust(ctx context.Context, clock changes.Clock, by Authority) {
+	changed, said := changes.NewSignal(), ""
+	w.changed.Subscribe(ctx, changed)
+	by.Subscribe(ctx, changed)
+	verifyAll := clock.Now().Add(unverifiedGrace)
 	for ctx.Err() == nil {
-		var retry <-chan struct{}
-		err := w.writeTrust(ctx, bundle(), verifyAll)
+		now, next := clock.Now(), verifyAll
+		all := !now.Before(verifyAll)
+		if all {
+			next = now.Add(unverifiedGrace) // Nothing is due any more: changes are notified.
+		}
+		err := w.writeTrust(ctx, by.CurrentCABundleContent(), all)
 		if err != nil && ctx.Err() == nil {
 			if said != err.Error() {
 				said = err.Error()
 				w.log.ErrorContext(ctx, "the kube-apiserver cannot verify Forewarm", "error", err)
 			}
-			retry = after(ctx, clock, trustRetry)
+			next = now.Add(trustRetry)
 		}
-		select {
-		case <-moved:
-		case <-changed:
-		case <-retry:
-		case <-grace:
-			grace, verifyAll = nil, true
-		case <-ctx.Done():
-		}
+		changed.Wait(ctx, clock, next)
 	}
-}
-
-// after is closed after a while, or when the context ends.
-func after(ctx context.Context, clock Clock, pause time.Duration) <-chan struct{} {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		_ = clock.WaitUntil(ctx, clock.Now().Add(pause)) //nolint:errcheck // It is the context's.
-	}()
-	return over
 }
 
 // writeTrust writes the certificates where they are not; with all also into APIServices that are not verified.

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 var apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
@@ -45,6 +47,13 @@ func (c fastClock) WaitUntil(ctx context.Context, t time.Time) error {
 		return ctx.Err()
 	}
 }
+
+// constant is an authority that does not change.
+type constant []byte
+
+func (c constant) CurrentCABundleContent() []byte { return c }
+
+func (constant) Subscribe(context.Context, changes.Signal) {}
 
 // lockedBuffer is a log that is read while it is written.
 type lockedBuffer struct {
@@ -101,7 +110,7 @@ func TestTrust(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	running.Go(func() { w.Trust(ctx, clock, func() []byte { return bundle }, nil) })
+	running.Go(func() { w.Trust(ctx, clock, constant(bundle)) })
 
 	trusts := func(name string) (string, bool) {
 		object, problem := client.Resource(apiServices).Get(ctx, name, metav1.GetOptions{})

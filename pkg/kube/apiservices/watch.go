@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/record"
 
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // Watch watches the owners of the groups. It is safe for concurrent use.
@@ -36,7 +37,7 @@ type Watch struct {
 	mu      sync.Mutex
 	owners  Owners // nil until known; never changed, but replaced
 	refused string // why it cannot be known
-	changed []chan struct{}
+	changed changes.Feed
 }
 
 // New returns a watch of the APIServices of a cluster for Forewarm's own service, NAMESPACE/NAME. It sends no
@@ -145,26 +146,7 @@ func (w *Watch) refresh() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.owners = holdings
-	for _, one := range w.changed {
-		select {
-		case one <- struct{}{}:
-		default: // A notification is pending already.
-		}
-	}
-}
-
-// changes is notified of changes until the context ends.
-func (w *Watch) changes(ctx context.Context) <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	one := make(chan struct{}, 1)
-	w.changed = append(w.changed, one)
-	context.AfterFunc(ctx, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.changed = slices.DeleteFunc(w.changed, func(c chan struct{}) bool { return c == one })
-	})
-	return one
+	w.changed.Notify()
 }
 
 // known returns the owners; nil while they are not all known. Read only.
@@ -190,7 +172,8 @@ func (w *Watch) Conditions() []snapshot.Condition {
 // until the context ends. Only the leader should call it, or each replica emits one.
 func (w *Watch) ReportChanges(ctx context.Context, events record.EventRecorder) {
 	var before Owners
-	changed := w.changes(ctx)
+	changed := changes.NewSignal()
+	w.changed.Subscribe(ctx, changed)
 	for {
 		now := w.known()
 		for _, c := range changesSince(before, now, w.own) {

@@ -11,6 +11,8 @@ import (
 	core "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // The keys of a client's Secret; its certificates of authorities are in CertificatesKey.
@@ -21,15 +23,16 @@ const (
 
 // KeepClient keeps a client certificate, and the certificates by which the client verifies Forewarm, in a Secret until the
 // context ends. The manifests create it, empty. Only the leader should call it.
-func (s *Secret) KeepClient(ctx context.Context, clock Clock, namespace, name string, lifetime time.Duration) {
-	changed, said := s.Changes(ctx), ""
+func (s *Secret) KeepClient(ctx context.Context, clock changes.Clock, namespace, name string, lifetime time.Duration) {
+	changed, said := changes.NewSignal(), ""
+	s.Subscribe(ctx, changed)
 	for ctx.Err() == nil {
 		err := s.renewClient(ctx, clock.Now(), namespace, name, lifetime)
 		if err != nil && ctx.Err() == nil && said != err.Error() {
 			said = err.Error()
 			s.log.ErrorContext(ctx, "the client certificate is not renewed", "error", err)
 		}
-		waitForChange(ctx, clock, clock.Now().Add(min(lifetime/(4*renewAt), time.Minute)), changed)
+		changed.Wait(ctx, clock, clock.Now().Add(min(lifetime/(4*renewAt), time.Minute)))
 	}
 }
 

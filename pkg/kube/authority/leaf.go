@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // Leaf is this replica's serving certificate. Before the authority is known it is signed by an authority of its own, which
@@ -21,10 +23,12 @@ type Leaf struct {
 	secret   *Secret
 	log      *slog.Logger
 
-	mu        sync.Mutex
-	current   issued
-	verified  bool // by the Secret's authority
-	listeners []dynamiccertificates.Listener
+	mu       sync.Mutex
+	current  issued
+	verified bool // by the Secret's authority
+
+	// Feed notifies of a new certificate.
+	changes.Feed
 }
 
 var (
@@ -51,13 +55,6 @@ func (l *Leaf) CurrentCertKeyContent() (certificate, key []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.current.certificate, l.current.key
-}
-
-// AddListener implements dynamiccertificates.Notifier.
-func (l *Leaf) AddListener(listener dynamiccertificates.Listener) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.listeners = append(l.listeners, listener)
 }
 
 // Check is nil once the certificate is signed by the authority in the Secret, and while it has not ended.
@@ -89,14 +86,15 @@ func (l *Leaf) NotAfter() time.Time {
 
 // Run signs a certificate when the authority is known or signs by another certificate, and before the certificate ends, until
 // the context ends.
-func (l *Leaf) Run(ctx context.Context, clock Clock) error {
-	changed := l.secret.Changes(ctx)
+func (l *Leaf) Run(ctx context.Context, clock changes.Clock) error {
+	changed := changes.NewSignal()
+	l.secret.Subscribe(ctx, changed)
 	for ctx.Err() == nil {
 		next, err := l.refresh(clock.Now())
 		if err != nil {
 			l.log.ErrorContext(ctx, "no new serving certificate, the old one stays", "error", err)
 		}
-		waitForChange(ctx, clock, next, changed)
+		changed.Wait(ctx, clock, next)
 	}
 	return nil
 }
@@ -124,11 +122,8 @@ func (l *Leaf) refresh(now time.Time) (next time.Time, err error) {
 	}
 	l.mu.Lock()
 	l.current, l.verified = current, true
-	listeners := l.listeners
 	l.mu.Unlock()
-	for _, one := range listeners {
-		one.Enqueue()
-	}
+	l.Notify()
 	l.log.Info("signed a serving certificate", "until", current.notAfter.UTC().Format(time.RFC3339))
 	return again, nil
 }

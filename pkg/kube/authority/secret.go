@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,13 +18,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-)
 
-// Clock is the time, and waits for it.
-type Clock interface {
-	Now() time.Time
-	WaitUntil(ctx context.Context, t time.Time) error
-}
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+)
 
 // Secret is the Secret that holds the authority. The manifests create it, empty, so that no right to create Secrets is needed.
 // It is safe for concurrent use.
@@ -38,8 +33,9 @@ type Secret struct {
 	mu        sync.Mutex
 	authority *Authority
 	err       error // why there is none
-	changed   []chan struct{}
-	listeners []dynamiccertificates.Listener
+
+	// Feed notifies of changes of the authority.
+	changes.Feed
 }
 
 var (
@@ -126,27 +122,6 @@ func (s *Secret) VerifyOptions() (options x509.VerifyOptions, ok bool) {
 	return x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ok
 }
 
-// AddListener implements dynamiccertificates.Notifier.
-func (s *Secret) AddListener(listener dynamiccertificates.Listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listeners = append(s.listeners, listener)
-}
-
-// Changes is notified of changes until the context ends.
-func (s *Secret) Changes(ctx context.Context) <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one := make(chan struct{}, 1)
-	s.changed = append(s.changed, one)
-	context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.changed = slices.DeleteFunc(s.changed, func(c chan struct{}) bool { return c == one })
-	})
-	return one
-}
-
 // advise is an error about the Secret.
 func (s *Secret) advise(what, do string) error {
 	text := fmt.Sprintf("the Secret %s/%s with the certificate authority %s", s.namespace, s.name, what)
@@ -207,22 +182,15 @@ func (s *Secret) set(authority *Authority, err error) {
 	} else {
 		s.authority, s.err = authority, err
 	}
-	for _, one := range s.changed {
-		select {
-		case one <- struct{}{}:
-		default: // A notification is pending already.
-		}
-	}
-	for _, one := range s.listeners {
-		one.Enqueue()
-	}
+	s.Notify()
 }
 
 // Fill writes the authority that this replica knows into a Secret that was emptied, and makes one if the Secret stays empty,
 // until the context ends. Every replica may: the first to write it wins. (The leader alone would not do: in a rolling update it
 // may be of a version without an authority, and stay until others are ready.)
-func (s *Secret) Fill(ctx context.Context, clock Clock, lifetime time.Duration) {
-	changed := s.Changes(ctx)
+func (s *Secret) Fill(ctx context.Context, clock changes.Clock, lifetime time.Duration) {
+	changed := changes.NewSignal()
+	s.Subscribe(ctx, changed)
 	var since time.Time // it is empty
 	for ctx.Err() == nil {
 		now := clock.Now()
@@ -235,7 +203,7 @@ func (s *Secret) Fill(ctx context.Context, clock Clock, lifetime time.Duration) 
 		if !since.IsZero() && (s.known() != nil || !now.Before(since.Add(fillAfter))) {
 			s.keep(ctx, now, lifetime)
 		}
-		waitForChange(ctx, clock, now.Add(fillAfter), changed)
+		changed.Wait(ctx, clock, now.Add(fillAfter))
 	}
 }
 
@@ -252,11 +220,12 @@ func (s *Secret) isEmpty() bool {
 }
 
 // Keep renews the authority until the context ends. Only the leader should call it.
-func (s *Secret) Keep(ctx context.Context, clock Clock, lifetime time.Duration) {
-	changed := s.Changes(ctx)
+func (s *Secret) Keep(ctx context.Context, clock changes.Clock, lifetime time.Duration) {
+	changed := changes.NewSignal()
+	s.Subscribe(ctx, changed)
 	for ctx.Err() == nil {
 		s.keep(ctx, clock.Now(), lifetime)
-		waitForChange(ctx, clock, clock.Now().Add(min(lifetime/(10*signAt), time.Hour)), changed)
+		changed.Wait(ctx, clock, clock.Now().Add(min(lifetime/(10*signAt), time.Hour)))
 	}
 }
 
@@ -301,19 +270,4 @@ func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duratio
 	s.log.InfoContext(ctx, "renewed the certificate authority", "certificates", len(renewed.all),
 		"until", renewed.NotAfter().UTC().Format(time.RFC3339))
 	return nil
-}
-
-// waitForChange returns at a time, at a change, or when the context ends.
-func waitForChange(ctx context.Context, clock Clock, until time.Time, changed <-chan struct{}) {
-	waiting, stop := context.WithCancel(ctx)
-	defer stop()
-	due := make(chan struct{})
-	go func() {
-		defer close(due)
-		_ = clock.WaitUntil(waiting, until) //nolint:errcheck // It ends early by stop only.
-	}()
-	select {
-	case <-due:
-	case <-changed:
-	}
 }

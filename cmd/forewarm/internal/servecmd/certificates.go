@@ -155,7 +155,7 @@ func (c *ownCertificates) lead(ctx context.Context, groups *apiservices.Watch) {
 	}
 	var all sync.WaitGroup
 	all.Go(func() { c.secret.Keep(ctx, server.Clock{}, c.options.Lifetime) })
-	all.Go(func() { groups.Trust(ctx, server.Clock{}, c.secret.CurrentCABundleContent, c.secret.Changes(ctx)) })
+	all.Go(func() { groups.Trust(ctx, server.Clock{}, c.secret) })
 	if c.keda {
 		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
 		lifetime := c.options.Lifetime / authority.MinLifetimes

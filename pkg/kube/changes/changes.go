@@ -1,0 +1,80 @@
+// Package changes tells those who wait that something changed, without what: they read it themselves.
+package changes
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+)
+
+// Feed notifies its listeners of changes. The zero Feed has none. It is safe for concurrent use.
+type Feed struct {
+	mu        sync.Mutex
+	listeners []dynamiccertificates.Listener
+}
+
+var _ dynamiccertificates.Notifier = (*Feed)(nil)
+
+// AddListener implements dynamiccertificates.Notifier.
+func (f *Feed) AddListener(listener dynamiccertificates.Listener) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listeners = append(f.listeners, listener)
+}
+
+// Subscribe notifies a signal until the context ends.
+func (f *Feed) Subscribe(ctx context.Context, signal Signal) {
+	f.AddListener(signal)
+	context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.listeners = slices.DeleteFunc(f.listeners, func(l dynamiccertificates.Listener) bool { return l == signal })
+	})
+}
+
+// Notify tells every listener.
+func (f *Feed) Notify() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.listeners {
+		one.Enqueue()
+	}
+}
+
+// Signal holds at most one notification, of one Feed or of several.
+type Signal chan struct{}
+
+// NewSignal returns a Signal without a notification.
+func NewSignal() Signal { return make(Signal, 1) }
+
+// Enqueue implements dynamiccertificates.Listener.
+func (s Signal) Enqueue() {
+	select {
+	case s <- struct{}{}:
+	default: // A notification is pending already.
+	}
+}
+
+// Clock is the time, and waits for it.
+type Clock interface {
+	Now() time.Time
+	WaitUntil(ctx context.Context, t time.Time) error
+}
+
+// Wait returns at a notification, at a time, or when the context ends.
+func (s Signal) Wait(ctx context.Context, clock Clock, until time.Time) {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	due := make(chan struct{})
+	go func() {
+		defer close(due)
+		_ = clock.WaitUntil(waiting, until) //nolint:errcheck // It ends early by stop only.
+	}()
+	select {
+	case <-due:
+	case <-s:
+	}
+}
