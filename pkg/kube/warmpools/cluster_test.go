@@ -31,6 +31,7 @@ func TestCluster(t *testing.T) {
 	}{
 		{"WithoutTheRightsOfEnforce", testRights},
 		{"HeldAndGivenBack", testHeld},
+		{"AScaleIsRestored", testScaleRestored},
 		{"ANewLeaderDoublesNothing", testLeaders},
 		{"TwoPoolsOnOneMember", testTwoPools},
 		{"NoBuffersInTheCluster", testNoBuffers},
@@ -188,18 +189,47 @@ func testHeld(t *testing.T, s *scene) {
 	}
 	s.pool("h100", ofLlama+enforce+"  budget: {idleGPUHoursPerDay: 48}\n")
 	s.shows("warmpool/h100", ".status.held", "4")
-	s.shows("warmpool/h100", ".metadata.finalizers[0]", warmpools.Finalizer)
+	s.shows(
+		"warmpool/h100",
+		".metadata.finalizers",
+		"",
+	) // Kubernetes deletes what the pool owns, also without Forewarm.
+	s.shows("deployments", ".items[*].metadata.ownerReferences[*].name", "h100")
 	s.says("h100", "Actuated", "Held", "4 chunks")
 	s.shows("warmpool/h100", ".status.state", "Filling")
 	if held := s.deployments(); !strings.Contains(held, "=4@") || strings.Contains(held, " ") {
 		t.Errorf("held is %s", held)
 	}
 	t.Logf("kubectl get warmpools:\n%s", s.MustKubectl(t, "", "get", "warmpools", "-o", "wide"))
+	s.pool("h100", ofLlama)
+	testcluster.Eventually(t, 20*time.Second, s.deployments)
 	s.MustKubectl(t, "", "delete", "warmpool", "h100", "--timeout=20s")
-	if held := s.deployments(); held != "" {
-		t.Errorf("%s is left", held)
-	}
 }
+
+// testScaleRestored: a pool that set a scale is kept until the scale is restored.
+func testScaleRestored(t *testing.T, s *scene) {
+	t.Helper()
+	s.begin()
+	s.MustKubectl(t, spare, "create", "-f", "-")
+	s.pool("h100", ofLlama+enforce+"  actuator: {scale: {targetRef: {kind: Deployment, name: spare}}}\n")
+	s.shows("deployment/spare", ".spec.replicas", "4")
+	s.shows("warmpool/h100", ".metadata.finalizers[0]", warmpools.Finalizer)
+	s.MustKubectl(t, "", "delete", "warmpool", "h100", "--timeout=20s")
+	s.shows("deployment/spare", ".spec.replicas", "1")
+}
+
+// spare holds capacity by its replicas.
+const spare = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: spare, namespace: default}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: spare}}
+  template:
+    metadata: {labels: {app: spare}}
+    spec: {containers: [{name: c, image: i}]}
+`
 
 // testLeaders: a second replica takes over, and for a while both believe that they lead.
 func testLeaders(t *testing.T, s *scene) {

@@ -127,7 +127,7 @@ func (s *poolReport) actuatedCondition() metav1.Condition {
 // invalidStatus returns the status of an invalid pool. What it holds stays.
 func invalidStatus(p *Pool, now time.Time) *v1alpha1.WarmPoolStatus {
 	message := p.Problem
-	if p.hasFinalizer() {
+	if p.mayHold() {
 		message += "; what the pool holds stays until the object is corrected"
 	}
 	return errorStatus(p, now, v1alpha1.PoolReasonInvalid, message)

@@ -50,7 +50,7 @@ type Pools interface {
 	List() []*Pool
 	// UpdateStatus and Finalize fail if the pool has changed since it was read.
 	UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.WarmPoolStatus) error
-	Finalize(ctx context.Context, p *Pool, on bool) (*Pool, error)
+	Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error)
 }
 
 // Events receives the events of a controller; a record.EventRecorder implements it.

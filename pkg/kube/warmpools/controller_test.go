@@ -59,8 +59,8 @@ func TestAPoolIsHeld(t *testing.T) {
 	w.places.ready = 8
 	w.run(t, 4)
 	s = w.status("h100")
-	if s.Ready != 4 || s.State != "Ready" || w.stored.finalized != 1 {
-		t.Errorf("%+v, finalized %d times", s, w.stored.finalized)
+	if s.Ready != 4 || s.State != "Ready" || w.stored.marked != 1 {
+		t.Errorf("%+v, marked %d times", s, w.stored.marked)
 	}
 	expect(t, s, v1alpha1.PoolConditionReady, "True Ready", "")
 	// Two replicas more have places: that is what the pool was for.
@@ -83,7 +83,7 @@ func TestRecommendWritesNothingButTheStatus(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	expect(t, s, v1alpha1.PoolConditionReady, "False Recommending", "Enforce would hold 4 chunks")
-	if w.places.holds+w.places.looks+w.places.releases+w.stored.finalized > 0 {
+	if w.places.holds+w.places.looks+w.places.releases+w.stored.marked > 0 {
 		t.Errorf("%+v", w.places)
 	}
 }
@@ -212,8 +212,8 @@ func TestANewLeaderGoesOn(t *testing.T) {
 	if w.places.held["h100"].Base != 0 {
 		t.Errorf("%v is held when nothing asks for it any more", w.places.held)
 	}
-	if w.stored.finalized != 1 || len(w.problems) > 0 {
-		t.Errorf("finalized %d times, %v", w.stored.finalized, w.problems)
+	if w.stored.marked != 1 || len(w.problems) > 0 {
+		t.Errorf("marked %d times, %v", w.stored.marked, w.problems)
 	}
 }
 

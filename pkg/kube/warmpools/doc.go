@@ -9,7 +9,7 @@
 //
 // # Release
 //
-// A pool gets a finalizer before it holds anything. The finalizer is removed when everything was released: on
-// deletion, and when the mode becomes Recommend again. A pool that becomes invalid keeps what it holds until it is
-// corrected.
+// A pool is marked before it holds anything, until everything was released: when the mode becomes Recommend again, and
+// on deletion. What a pool owns, Kubernetes deletes with it; a pool that sets the scale of another object has a finalizer,
+// too, until the scale is restored. A pool that becomes invalid keeps what it holds until it is corrected.
 package warmpools

@@ -41,9 +41,9 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 type stored struct {
 	objects map[string]*unstructured.Unstructured
 	version int
-	// writes count those of statuses, finalized those of finalizers; refuse is an error for all of them.
-	writes, finalized int
-	refuse            error
+	// writes count those of statuses, marked those of marks; refuse is an error for all of them.
+	writes, marked int
+	refuse         error
 	// unread says that the pools have not been read yet.
 	unread error
 }
@@ -116,18 +116,22 @@ func (s *stored) UpdateStatus(_ context.Context, p *warmpools.Pool, status *v1al
 	return err
 }
 
-func (s *stored) Finalize(_ context.Context, p *warmpools.Pool, on bool) (*warmpools.Pool, error) {
+func (s *stored) Mark(_ context.Context, p *warmpools.Pool, holds bool) (*warmpools.Pool, error) {
 	object, err := s.current(p)
 	if err != nil {
 		return nil, err
 	}
-	s.finalized++
+	s.marked++
 	object.SetFinalizers(nil)
-	if on {
-		object.SetFinalizers([]string{warmpools.Finalizer})
+	object.SetAnnotations(nil)
+	if holds {
+		if p.Spec.Actuator != nil && p.Spec.Actuator.Scale != nil {
+			object.SetFinalizers([]string{warmpools.Finalizer})
+		}
+		object.SetAnnotations(map[string]string{warmpools.HoldsAnnotation: "true"})
 	}
 	s.keep(object)
-	if object.GetDeletionTimestamp() != nil && !on {
+	if object.GetDeletionTimestamp() != nil && !holds {
 		delete(s.objects, p.Name)
 	}
 	return warmpools.ReadPool(object), nil

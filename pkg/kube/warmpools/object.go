@@ -19,8 +19,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest/pool"
 )
 
-// Finalizer keeps a pool until what it holds was released.
+// Finalizer keeps a pool until the scale that it set was restored. Objects that a pool owns need none: Kubernetes deletes them
+// with it, also where Forewarm is gone already.
 const Finalizer = v1alpha1.GroupName + "/warm-pool"
+
+// HoldsAnnotation marks a pool that may hold something.
+const HoldsAnnotation = v1alpha1.GroupName + "/holds-capacity"
 
 // manager is the field manager of all writes.
 const manager = "forewarm"
@@ -54,7 +58,7 @@ func newPool(object *unstructured.Unstructured) *Pool {
 	p.Namespace, p.Name, p.UID = object.GetNamespace(), object.GetName(), object.GetUID()
 	p.Generation, p.ResourceVersion = object.GetGeneration(), object.GetResourceVersion()
 	p.CreationTimestamp, p.DeletionTimestamp = object.GetCreationTimestamp(), object.GetDeletionTimestamp()
-	p.Finalizers, p.Labels = object.GetFinalizers(), object.GetLabels()
+	p.Finalizers, p.Labels, p.Annotations = object.GetFinalizers(), object.GetLabels(), object.GetAnnotations()
 	p.APIVersion, p.Kind = v1alpha1.GroupVersion().String(), v1alpha1.WarmPoolKind
 	return p
 }
@@ -67,8 +71,23 @@ func (p *Pool) memberKey(forecast string) snapshot.Key {
 	return snapshot.Key{Namespace: p.Namespace, Name: forecast}
 }
 
-// hasFinalizer reports that the pool may hold something.
+// mayHold reports that the pool may hold something. Before HoldsAnnotation was introduced, the finalizer alone said so.
+func (p *Pool) mayHold() bool { return p.Annotations[HoldsAnnotation] != "" || p.hasFinalizer() }
+
 func (p *Pool) hasFinalizer() bool { return slices.Contains(p.Finalizers, Finalizer) }
+
+// needsFinalizer reports that the pool holds by the scale of another object, or did: that does not end with the pool.
+func (p *Pool) needsFinalizer() bool {
+	return p.Resolved.Actuator == pool.Scale || p.Status.ScaleBefore != nil
+}
+
+// marked reports whether the object says what the pool may hold.
+func (p *Pool) marked(holds bool) bool {
+	if !holds {
+		return !p.mayHold()
+	}
+	return p.Annotations[HoldsAnnotation] != "" && p.hasFinalizer() == p.needsFinalizer()
+}
 
 // enforced reports that the plan is held.
 func (p *Pool) enforced() bool { return p.Spec.Mode == v1alpha1.PoolEnforce }
@@ -89,15 +108,20 @@ func (w *Watch) UpdateStatus(ctx context.Context, p *Pool, status *v1alpha1.Warm
 	return err
 }
 
-// Finalize adds or removes the finalizer, and returns the new pool. It fails if the pool has changed since it was
-// read.
-func (w *Watch) Finalize(ctx context.Context, p *Pool, on bool) (*Pool, error) {
+// Mark records that the pool may hold something, or that it holds nothing, and returns the new pool. It fails if the pool
+// has changed since it was read.
+func (w *Watch) Mark(ctx context.Context, p *Pool, holds bool) (*Pool, error) {
 	finalizers := slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == Finalizer })
-	if on {
+	annotation := any(nil)
+	if holds {
+		annotation = "true"
+	}
+	if holds && p.needsFinalizer() {
 		finalizers = append(finalizers, Finalizer)
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"resourceVersion": p.ResourceVersion, "finalizers": finalizers,
+		"annotations": map[string]any{HoldsAnnotation: annotation},
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("convert: %w", err)

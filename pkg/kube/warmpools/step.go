@@ -68,7 +68,7 @@ func (v *poolStep) capacity() warmpool.Capacity {
 
 // observe reads what the actuator holds, unless the pool is backing off.
 func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
-	if !v.hasFinalizer() {
+	if !v.mayHold() {
 		v.held, v.seen = actuator.Held{}, true
 		return
 	}
@@ -83,7 +83,7 @@ func (c *Controller) observe(ctx context.Context, now time.Time, v *poolStep) {
 	v.held, v.seen = held, true
 }
 
-// hold applies a plan if it changed, or was not applied for a while. It adds the finalizer first.
+// hold applies a plan if it changed, or was not applied for a while. It marks the pool first.
 func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan warmpool.Plan) {
 	want := actuator.Want{Base: plan.Want}
 	if v.Resolved.Pool.Split {
@@ -95,7 +95,7 @@ func (c *Controller) hold(ctx context.Context, now time.Time, v *poolStep, plan 
 		return
 	}
 	v.attempted = v.Generation
-	switch err := c.finalize(ctx, v, true); {
+	switch err := c.mark(ctx, v, true); {
 	case isStale(err):
 		v.attempted = 0 // The next step reads the changed pool.
 		return
@@ -136,26 +136,26 @@ func (k *poolState) requested(want actuator.Want) bool {
 // isStale reports that a pool changed or was deleted since it was read.
 func isStale(err error) bool { return apierrors.IsConflict(err) || apierrors.IsNotFound(err) }
 
-// finalize adds or removes the finalizer, if necessary.
-func (c *Controller) finalize(ctx context.Context, v *poolStep, on bool) error {
-	if v.hasFinalizer() == on {
+// mark records whether a pool may hold something, if necessary.
+func (c *Controller) mark(ctx context.Context, v *poolStep, holds bool) error {
+	if v.marked(holds) {
 		return nil
 	}
-	after, err := c.Pools.Finalize(ctx, v.Pool, on)
+	after, err := c.Pools.Mark(ctx, v.Pool, holds)
 	switch {
 	case apierrors.IsForbidden(err):
 		return &actuator.Problem{Reason: v1alpha1.PoolReasonForbidden, Message: fmt.Sprintf(
 			"mode %s needs more rights: apply deploy/warm-pools: %s", v1alpha1.PoolEnforce, err)}
 	case err != nil:
-		return fmt.Errorf("update the finalizer: %w", err)
+		return fmt.Errorf("mark what the pool holds: %w", err)
 	}
 	v.Pool = after
 	return nil
 }
 
-// release releases what a pool holds, and removes its finalizer.
+// release releases what a pool holds, and marks that.
 func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) error {
-	if !v.hasFinalizer() {
+	if !v.mayHold() {
 		v.clearError()
 		v.held, v.seen = actuator.Held{}, true
 		return nil
@@ -167,7 +167,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 		c.recordError(v, err, now)
 		return fmt.Errorf("release what the pool holds: %w", err)
 	}
-	if err := c.finalize(ctx, v, false); err != nil {
+	if err := c.mark(ctx, v, false); err != nil {
 		if isStale(err) {
 			return nil // The next step sees the pool as it is.
 		}
@@ -181,7 +181,7 @@ func (c *Controller) release(ctx context.Context, now time.Time, v *poolStep) er
 
 // releaseDeleted releases what a deleted pool holds. If that fails, the status has the error.
 func (c *Controller) releaseDeleted(ctx context.Context, now time.Time, v poolStep) error {
-	if !v.hasFinalizer() {
+	if !v.mayHold() {
 		return nil
 	}
 	if err := c.release(ctx, now, &v); err != nil {
