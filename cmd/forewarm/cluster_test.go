@@ -118,11 +118,7 @@ func TestServeInACluster(t *testing.T) {
 	s.MustKubectl(t, "", "create", "namespace", "team")
 	s.MustKubectl(t, forecast("load", "query: up", "0.9"), "apply", "-f", "-")
 	s.replicas = append(s.replicas, start(t, s.Cluster, history.URL), start(t, s.Cluster, history.URL))
-	port, err := strconv.Atoi(s.replicas[1].url[strings.LastIndex(s.replicas[1].url, ":")+1:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Route(t, system, "forewarm", port)
+	s.Route(t, system, "forewarm", s.replicas[1].port(t), 3)
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *scene)
@@ -303,9 +299,21 @@ func theft(t *testing.T, s *scene) {
 			return ""
 		})
 	}
+	owner := func(want string) {
+		eventually(t, func() string {
+			got := s.MustKubectl(t, "", "get", "apiservice", "v1beta1.external.metrics.k8s.io", "-o",
+				"jsonpath={.metadata.ownerReferences[*].name}")
+			if got != want {
+				return fmt.Sprintf("the APIService belongs to %q, want %q", got, want)
+			}
+			return ""
+		})
+	}
 	reachable("external.metrics.k8s.io leads here")
+	owner("forewarm:server")
 	lead("thief")
 	reachable("external.metrics.k8s.io leads to " + system + "/thief")
+	owner("") // Or the thief's would be deleted with Forewarm.
 	told("APIServiceTaken")
 	const gauge = `forewarm_api_group_held{group="external.metrics.k8s.io"} 0`
 	if _, body := s.replicas[0].get(t, "/metrics"); !strings.Contains(body, gauge) {
@@ -313,7 +321,11 @@ func theft(t *testing.T, s *scene) {
 	}
 	lead("forewarm")
 	reachable("external.metrics.k8s.io leads here")
+	owner("forewarm:server")
 	told("APIServiceHeld")
+	s.MustKubectl(t, "", "delete", "apiservice", "v1beta1.external.metrics.k8s.io")
+	s.Route(t, system, "forewarm", s.replicas[1].port(t), 3)
+	s.serves(t, metric)
 }
 
 // succession: whoever leads is asked to end; the other leads at once, and not only when the lease has run out.
@@ -360,6 +372,7 @@ func quiet(t *testing.T, s *scene) {
 				continue
 			}
 			known := strings.Contains(line, "vllm/in-flight") || strings.Contains(line, "thief") ||
+				strings.Contains(line, "external.metrics.k8s.io leads nowhere; before, it led here") ||
 				strings.Contains(line, "forewarm-ca with the certificate authority is empty")
 			if entry.Level != "INFO" && !known {
 				t.Errorf("log: %s", line)

@@ -83,6 +83,16 @@ func freePort(t *testing.T) int {
 	return number
 }
 
+// port is where it listens.
+func (r *replica) port(t *testing.T) int {
+	t.Helper()
+	port, err := strconv.Atoi(r.url[strings.LastIndex(r.url, ":")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
 // stop is what a kubelet does first.
 func (r *replica) stop(t *testing.T) {
 	t.Helper()

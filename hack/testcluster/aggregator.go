@@ -60,13 +60,19 @@ func frontProxy(tb testing.TB) (certificate, key string) {
 		write(tb, "proxy.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
-// Route points a Service, and the APIServices that name it, to a port of 127.0.0.1, and returns when they are
-// available. It changes nothing else of the manifests.
-func (c *Cluster) Route(tb testing.TB, namespace, service string, port int) {
+// Route points a Service, and the APIServices that lead to it, to a port of 127.0.0.1, and returns when they are
+// available. It waits for as many APIServices as are wanted.
+func (c *Cluster) Route(tb testing.TB, namespace, service string, port, want int) {
 	tb.Helper()
 	c.MustKubectl(tb, "", "delete", "service", "-n", namespace, service, "--ignore-not-found")
 	c.MustKubectl(tb, "", "create", "service", "externalname", "-n", namespace, service, "--external-name=localhost")
-	routed := c.apiServices(tb, namespace, service)
+	var routed []string
+	Eventually(tb, time.Minute, func() string {
+		if routed = c.apiServices(tb, namespace, service); len(routed) < want {
+			return fmt.Sprintf("only %q lead to %s/%s", routed, namespace, service)
+		}
+		return ""
+	})
 	for _, name := range routed {
 		c.MustKubectl(tb, "", "patch", "apiservice", name, "--type=merge",
 			"-p", fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port))

@@ -45,6 +45,12 @@ func (b *balancer) add(address string) {
 	b.backends = append(b.backends, address)
 }
 
+func (b *balancer) remove(address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.backends = slices.DeleteFunc(b.backends, func(a string) bool { return a == address })
+}
+
 // order returns the backends, the next one first.
 func (b *balancer) order() []string {
 	b.mu.Lock()

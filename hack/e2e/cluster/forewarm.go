@@ -48,22 +48,22 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 	if c.forewarm.balancer, err = newBalancer(ctx); err != nil {
 		return err
 	}
-	services, err := c.Kubectl(ctx, "", "get", "apiservices", "-l", "app.kubernetes.io/part-of=forewarm", "-o", "name")
-	if err != nil {
-		return err
-	}
-	// Forewarm itself writes by which certificates it is verified.
-	return c.route(ctx, forewarmNamespace, forewarmService, c.forewarm.balancer.port, strings.Fields(services)...)
+	return c.route(ctx, forewarmNamespace, forewarmService, c.forewarm.balancer.port)
 }
 
 // StartForewarm starts one more replica and returns when it is ready: when it has read the histories.
 func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string) (*Replica, error) {
+	return c.startForewarm(ctx, name, c.Components.Forewarm,
+		append(args, "--service-port="+strconv.Itoa(c.forewarm.balancer.port))...)
+}
+
+func (c *Cluster) startForewarm(ctx context.Context, name, binary string, args ...string) (*Replica, error) {
 	port, err := FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &Replica{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), program: program{
-		name: name, binary: c.Components.Forewarm, args: append([]string{
+		name: name, binary: binary, args: append([]string{
 			"serve", "--kubeconfig=" + c.forewarm.kubeconfig,
 			"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
 		}, args...),
@@ -73,6 +73,12 @@ func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string
 	}
 	c.forewarm.balancer.add(strings.TrimPrefix(r.URL, "https://"))
 	return r, nil
+}
+
+// Retire stops a replica as a rolling update does: it gets no new connections, then it is asked to end.
+func (c *Cluster) Retire(r *Replica) error {
+	c.forewarm.balancer.remove(strings.TrimPrefix(r.URL, "https://"))
+	return r.Stop()
 }
 
 // Start starts it, also again after a Stop or Kill, at the same address.
@@ -85,11 +91,24 @@ func (r *Replica) Start(ctx context.Context) error {
 	return r.await(ctx, func(ctx context.Context) error { return healthy(ctx, client, r.URL+"/readyz") })
 }
 
-// WaitAvailable waits until the aggregator serves Forewarm's APIs.
+// WaitAvailable waits until Forewarm has taken its API groups, without external.metrics.k8s.io where KEDA holds it, and the
+// aggregator serves them.
 func (c *Cluster) WaitAvailable(ctx context.Context) error {
-	_, err := c.Kubectl(ctx, "", "wait", "apiservices", "-l", "app.kubernetes.io/part-of=forewarm",
-		"--for=condition=Available", "--timeout="+startTimeout.String())
-	return err
+	want := 3
+	if c.KEDA {
+		want = 2
+	}
+	return Eventually(ctx, startTimeout, func(ctx context.Context) error {
+		groups, err := c.Kubectl(ctx, "", "get", "apiservices", "-o", `jsonpath={range .items[?(@.spec.service.name=="`+
+			forewarmService+`")]}{.metadata.name}={.status.conditions[?(@.type=="Available")].status}{"\n"}{end}`)
+		if err != nil {
+			return err
+		}
+		if available := strings.Count(groups, "=True"); available < want {
+			return fmt.Errorf("%d of %d API groups are available: %s", available, want, groups)
+		}
+		return nil
+	})
 }
 
 // Eventually repeats a check until it returns nil, or until a timeout.

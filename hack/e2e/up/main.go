@@ -74,11 +74,7 @@ func install(ctx context.Context, c *cluster.Cluster) error {
 	if err != nil {
 		return err
 	}
-	folder := "deploy/default"
-	if c.KEDA {
-		folder = "deploy/beside-keda"
-	}
-	if err := c.Install(ctx, folder); err != nil {
+	if err := c.Install(ctx, "deploy/default"); err != nil {
 		return err
 	}
 	if _, err := c.StartForewarm(ctx, "forewarm", "--prometheus-url="+prometheus.URL); err != nil {

@@ -193,6 +193,6 @@ const (
 	ReasonOwnedByOthers = "OwnedByOthers"
 	// ReasonNoAPIService (False): neither group exists.
 	//
-	// Fix: apply deploy/apiservice.
+	// Fix: Forewarm's leader takes a free group, unless its flag says false. Its log says what hinders it.
 	ReasonNoAPIService = "NoAPIService"
 )

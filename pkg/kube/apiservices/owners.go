@@ -86,7 +86,7 @@ func (h Owners) condition(own Service) snapshot.Condition {
 		c.Message += ": use an Object metric, or KEDA's external trigger"
 	case len(h[External])+len(h[Custom]) == 0:
 		c.Reason = snapshot.ReasonNoAPIService
-		c.Message += ": no HPA can reach this metric: apply deploy/apiservice"
+		c.Message += ": no HPA can reach this metric: Forewarm's leader takes a free group, and logs what hinders it"
 	default:
 		c.Reason = snapshot.ReasonOwnedByOthers
 		c.Message += ": no HPA can reach this metric: use KEDA's external trigger, or give Forewarm one of the groups"

@@ -43,7 +43,7 @@ func TestConditionSaysWhoHoldsWhat(t *testing.T) {
 			false, "OwnedByOthers",
 			[]string{"leads to forewarm-system/forewarm and monitoring/prometheus-adapter"},
 		},
-		"nobody has any": {Owners{}, false, "NoAPIService", []string{"leads nowhere", "deploy/apiservice"}},
+		"nobody has any": {Owners{}, false, "NoAPIService", []string{"leads nowhere", "leader"}},
 	} {
 		got := c.holdings.condition(ours)
 		if got.True != c.reaches || got.Reason != c.reason {

@@ -1,8 +1,8 @@
 // Package apiservices watches which services own the metrics API groups of a cluster. A group like
 // external.metrics.k8s.io has one owner, the server behind its APIService. KEDA's chart owns this one, and any
-// manifest that is applied later takes it without a warning. Forewarm takes none at run time: it reports the owners
-// in every Forecast's status, and changes by an event and a log line. Into those that lead here it writes by which
-// certificates the kube-apiserver verifies Forewarm.
+// manifest that is applied later takes it without a warning. Forewarm takes a group only where nobody holds it. It
+// reports the owners in every Forecast's status, and changes by an event and a log line. Into the APIServices that lead
+// here it writes by which certificates the kube-apiserver verifies Forewarm.
 package apiservices
 
 import (
@@ -32,6 +32,7 @@ type Watch struct {
 	own      Service
 	log      *slog.Logger
 	client   dynamic.ResourceInterface
+	roles    dynamic.ResourceInterface // ClusterRoles
 	informer cache.SharedIndexInformer
 
 	mu      sync.Mutex
@@ -54,6 +55,9 @@ func newWatch(client dynamic.Interface, own Service, log *slog.Logger) (*Watch, 
 	resource := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
 	w := &Watch{
 		own: own, log: log, client: client.Resource(resource),
+		roles: client.Resource(schema.GroupVersionResource{
+			Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles",
+		}),
 		informer: dynamicinformer.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer(),
 	}
 	if err := w.informer.SetTransform(trimObject); err != nil {
@@ -86,6 +90,7 @@ func trimObject(item any) (any, error) {
 	out.SetName(object.GetName())
 	out.SetResourceVersion(object.GetResourceVersion())
 	spec := map[string]any{"group": group, "service": map[string]any{"namespace": namespace, "name": name}}
+	out.SetOwnerReferences(object.GetOwnerReferences())
 	if slices.Contains(groups(), group) {
 		before, _, err := unstructured.NestedMap(object.Object, "spec")
 		if err != nil {

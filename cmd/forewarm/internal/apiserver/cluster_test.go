@@ -8,6 +8,7 @@ import (
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
 
 // waitReady asks until the server has all its paths.
@@ -112,7 +113,11 @@ func TestOneReviewPerUserNamespaceAndMetric(t *testing.T) {
 }
 
 func TestGroupsAreToggles(t *testing.T) {
-	base, _ := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.Groups{Custom: true})
+	base, _ := startCluster(
+		t,
+		snapshottest.Board(snapshottest.EveryState()...),
+		apiserver.Groups{Custom: apiservices.Auto},
+	)
 	client := insecure(t)
 	waitReady(t, client, base)
 	body := get(t, client, base+"/apis", token("allowed")).body

@@ -64,10 +64,10 @@ func newGenericServer(
 	var custom provider.CustomMetricsProvider
 	var external provider.ExternalMetricsProvider
 	metrics := metricsapi.New(deps.Board, deps.Now)
-	if groups.Custom {
+	if groups.Custom.Served() {
 		custom = metrics
 	}
-	if groups.External {
+	if groups.External.Served() {
 		external = metrics
 	}
 	server, err := library.Complete(shared).New(name, custom, external)
@@ -87,7 +87,7 @@ func installHandlers(
 	groups Groups,
 	deps Deps,
 ) error {
-	if groups.Inspect {
+	if groups.Inspect.Served() {
 		if err := server.InstallAPIGroup(inspect.Group(scheme, deps.Board, deps.Now)); err != nil {
 			return fmt.Errorf("inspection API: %w", err)
 		}

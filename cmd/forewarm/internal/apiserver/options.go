@@ -10,28 +10,45 @@ import (
 	adapteroptions "sigs.k8s.io/custom-metrics-apiserver/pkg/cmd/options"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
 
-// Groups are the API groups to serve. Switch a group off where its APIService belongs to another adapter.
+// Groups are the API groups to serve. The zero value serves none.
 type Groups struct {
 	// External is external.metrics.k8s.io.
-	External bool
+	External apiservices.Mode
 	// Custom is custom.metrics.k8s.io.
-	Custom bool
+	Custom apiservices.Mode
 	// Inspect is inspect.forewarm.dev.
-	Inspect bool
+	Inspect apiservices.Mode
 }
 
-// AllGroups serves every group.
-func AllGroups() Groups { return Groups{External: true, Custom: true, Inspect: true} }
+// AllGroups serves every group, and takes those that nobody holds.
+func AllGroups() Groups {
+	return Groups{External: apiservices.Auto, Custom: apiservices.Auto, Inspect: apiservices.Auto}
+}
 
-// AddFlags binds the toggles.
+// Modes of the groups by their names.
+func (g *Groups) Modes() map[string]apiservices.Mode {
+	return map[string]apiservices.Mode{
+		apiservices.External: g.External, apiservices.Custom: g.Custom, apiservices.Inspect: g.Inspect,
+	}
+}
+
+// AddFlags binds the modes.
 func (g *Groups) AddFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&g.External, "serve-external-metrics", g.External,
-		"serve external.metrics.k8s.io; switch off where KEDA or another adapter owns it")
-	flags.BoolVar(&g.Custom, "serve-custom-metrics", g.Custom,
-		"serve custom.metrics.k8s.io; switch off where another adapter owns it")
-	flags.BoolVar(&g.Inspect, "serve-inspect", g.Inspect, "serve inspect.forewarm.dev")
+	for _, group := range []struct {
+		mode       *apiservices.Mode
+		flag, text string
+	}{
+		{&g.External, "serve-external-metrics", "serve external.metrics.k8s.io. auto: the leader takes the group where nobody holds it; " +
+			"true: another holder is an error; false: not served, and given back"},
+		{&g.Custom, "serve-custom-metrics", "the same of custom.metrics.k8s.io"},
+		{&g.Inspect, "serve-inspect", "the same of inspect.forewarm.dev"},
+	} {
+		flags.Var(group.mode, group.flag, group.text)
+		flags.Lookup(group.flag).NoOptDefVal = string(apiservices.Required)
+	}
 }
 
 // ClusterOptions configure a server in a cluster.

@@ -1,11 +1,12 @@
 package apiserver_test
 
 import (
-	"encoding/base64"
-	"fmt"
+	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,8 +15,11 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/hack/testcluster"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // grant lets the user "viewer" see the outlooks and read the metrics of one namespace, and nothing else.
@@ -50,12 +54,12 @@ func startReal(t *testing.T, cluster *testcluster.Cluster) (base string, bundle 
 	if options.Certificate, err = dynamiccertificates.NewStaticCertKeyContent("own", bundle, key); err != nil {
 		t.Fatal(err)
 	}
-	server, err := apiserver.NewCluster(options, deps(snapshottest.Board(snapshottest.EveryState()...)))
+	apis, err := apiserver.NewCluster(options, deps(snapshottest.Board(snapshottest.EveryState()...)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, server)
-	base = "https://" + server.Addr().String()
+	run(t, apis)
+	base = "https://" + apis.Addr().String()
 	waitReady(t, insecure(t), base)
 	return base, bundle
 }
@@ -144,18 +148,44 @@ func port(t *testing.T, base string) int {
 	return port
 }
 
+// constant is an authority that does not change.
+type constant []byte
+
+func (c constant) CurrentCABundleContent() []byte { return c }
+
+func (constant) Subscribe(context.Context, changes.Signal) {}
+
+// hold takes the API groups until the test ends, as the leader does.
+func hold(t *testing.T, cluster *testcluster.Cluster, bundle []byte) {
+	t.Helper()
+	watch, err := apiservices.New(cluster.Config, "forewarm-system/forewarm", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups := apiserver.AllGroups()
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := watch.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	running.Go(func() {
+		watch.Hold(ctx, server.Clock{}, apiservices.HoldConfig{
+			Modes: groups.Modes(), Owner: "forewarm:server", Port: 443, Authority: constant(bundle),
+		})
+	})
+	t.Cleanup(func() { stop(); running.Wait() })
+}
+
 // The way of an HPA and of kubectl: through the kube-apiserver, which vouches for the user.
 func TestRealAggregator(t *testing.T) {
 	cluster := testcluster.Start(t)
 	cluster.MustKubectl(t, grant, "apply", "-f", "-")
 	base, bundle := startReal(t, cluster)
 	cluster.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
-	trust := fmt.Sprintf(`{"spec": {"caBundle": %q}}`, base64.StdEncoding.EncodeToString(bundle))
-	all := cluster.MustKubectl(t, "", "get", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm", "-o", "name")
-	for name := range strings.FieldsSeq(all) {
-		cluster.MustKubectl(t, "", "patch", name, "--type=merge", "-p", trust)
-	}
-	cluster.Route(t, "forewarm-system", "forewarm", port(t, base))
+	hold(t, cluster, bundle)
+	cluster.Route(t, "forewarm-system", "forewarm", port(t, base), 3)
 	tests := []struct {
 		args  []string
 		words []string

@@ -12,12 +12,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/authority"
+	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
 // AuthorityOptions configure the certificate authority that signs the serving certificates.
@@ -26,8 +28,13 @@ type AuthorityOptions struct {
 	Secret string
 	// KEDASecret is NAMESPACE/NAME of the Secret with KEDA's client certificate.
 	KEDASecret string
+	// File has the authority of serving certificates that are given as files; empty means one that the kube-apiserver's
+	// machine trusts.
+	File string
 	// Lifetime of its certificates, and LeafLifetime, that of serving certificates.
 	Lifetime, LeafLifetime time.Duration
+	// Grace is how long APIServices that an older Forewarm left unverified stay so.
+	Grace time.Duration
 }
 
 func defaultAuthority() AuthorityOptions {
@@ -36,6 +43,7 @@ func defaultAuthority() AuthorityOptions {
 		KEDASecret:   "keda/forewarm-client",
 		Lifetime:     365 * 24 * time.Hour,
 		LeafLifetime: 7 * 24 * time.Hour,
+		Grace:        5 * time.Minute,
 	}
 }
 
@@ -47,6 +55,8 @@ func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
 		"Secret of the certificate authority, in the lease's namespace, that the leader renews and every replica signs its own "+
 			"certificate by; unused with --tls-cert-file",
 	)
+	flags.StringVar(&o.File, "tls-ca-file", o.File,
+		"certificate authority of --tls-cert-file, by which the kube-apiserver shall verify Forewarm")
 	flags.StringVar(
 		&o.KEDASecret,
 		"keda-client-secret",
@@ -56,6 +66,8 @@ func (o *AuthorityOptions) addFlags(flags *pflag.FlagSet) {
 	// For tests, which see certificates end within minutes.
 	flags.DurationVar(&o.Lifetime, "tls-ca-lifetime", o.Lifetime, "how long a certificate of the authority is valid")
 	flags.DurationVar(&o.LeafLifetime, "tls-leaf-lifetime", o.LeafLifetime, "how long a serving certificate is valid")
+	flags.DurationVar(&o.Grace, "tls-unverified-grace", o.Grace,
+		"how long APIServices that a Forewarm without verified certificates left stay as they are")
 }
 
 func (o *AuthorityOptions) validate() error {
@@ -82,12 +94,15 @@ func (o *AuthorityOptions) validate() error {
 	return errors.Join(problems...)
 }
 
-// ownCertificates are signed by the authority in a Secret. Nil where certificates are given as files, or none are served.
-type ownCertificates struct {
+// certificates are what Forewarm serves with in a cluster: signed by the authority in a Secret, or given as files.
+type certificates struct {
 	options AuthorityOptions
 	keda    bool // KEDA's client certificate is wanted, too
-	secret  *authority.Secret
-	leaf    *authority.Leaf
+	// secret and leaf are nil where certificates are given as files.
+	secret *authority.Secret
+	leaf   *authority.Leaf
+	// file is the authority of those files, where one is given.
+	file *dynamiccertificates.DynamicFileCAContent
 }
 
 // signed reports whether an authority of Forewarm's own signs its certificates. Without objects of a cluster there is no leader
@@ -97,18 +112,25 @@ func (o *Options) signed() bool {
 }
 
 // openCertificates sets the certificates to serve with, unless they are given as files.
-func openCertificates(o *Options, log *slog.Logger) (*ownCertificates, error) {
+func openCertificates(o *Options, log *slog.Logger) (*certificates, error) {
 	if o.ConfigDir != "" && !o.Standalone && !o.Cluster.HasCertificateFiles() {
 		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
 	}
+	out := &certificates{options: o.Authority, keda: o.KEDA.OwnCertificates()}
+	var err error
+	if o.Authority.File != "" {
+		out.file, err = dynamiccertificates.NewDynamicCAContentFromFile("--tls-ca-file", o.Authority.File)
+		if err != nil {
+			return nil, fmt.Errorf("--tls-ca-file: %w", err)
+		}
+	}
 	if !o.signed() {
-		return nil, nil //nolint:nilnil // There are none.
+		return out, nil
 	}
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("no cluster to read the certificate authority from: set --kubeconfig: %w", err)
 	}
-	out := &ownCertificates{options: o.Authority, keda: o.KEDA.OwnCertificates()}
 	if out.secret, err = authority.NewSecret(client, o.Lease.Namespace, o.Authority.Secret, log); err != nil {
 		return nil, err
 	}
@@ -126,6 +148,25 @@ func openCertificates(o *Options, log *slog.Logger) (*ownCertificates, error) {
 	return out, nil
 }
 
+// fileAuthority is an authority in a file that is read again when it changes.
+type fileAuthority struct {
+	*dynamiccertificates.DynamicFileCAContent
+}
+
+// Subscribe implements apiservices.Authority. The library removes no listener; a replica leads few times.
+func (f fileAuthority) Subscribe(_ context.Context, signal changes.Signal) { f.AddListener(signal) }
+
+// authority is by what the kube-apiserver shall verify Forewarm; nil where Forewarm does not know.
+func (c *certificates) authority() apiservices.Authority { //nolint:ireturn // One of two, or none.
+	switch {
+	case c.secret != nil:
+		return c.secret
+	case c.file != nil:
+		return fileAuthority{c.file}
+	}
+	return nil
+}
+
 // hosts are the DNS names of forewarm's own Service, of which the kube-apiserver uses the first, and those of a forwarded port.
 func (o *Options) hosts() []string {
 	namespace, name, _ := strings.Cut(string(o.service()), "/")
@@ -134,8 +175,14 @@ func (o *Options) hosts() []string {
 }
 
 // parts watch the Secret and sign certificates.
-func (c *ownCertificates) parts() []server.Part {
-	if c == nil {
+func (c *certificates) parts() []server.Part {
+	if c.file != nil {
+		return []server.Part{{Name: "watch of --tls-ca-file", Run: func(ctx context.Context) error {
+			c.file.Run(ctx, 1)
+			return nil
+		}}}
+	}
+	if c.secret == nil {
 		return nil
 	}
 	return []server.Part{
@@ -148,14 +195,13 @@ func (c *ownCertificates) parts() []server.Part {
 	}
 }
 
-// lead renews the authority and lets the kube-apiserver verify Forewarm, until the context ends.
-func (c *ownCertificates) lead(ctx context.Context, groups *apiservices.Watch) {
-	if c == nil {
+// lead renews the authority until the context ends.
+func (c *certificates) lead(ctx context.Context) {
+	if c.secret == nil {
 		return
 	}
 	var all sync.WaitGroup
 	all.Go(func() { c.secret.Keep(ctx, server.Clock{}, c.options.Lifetime) })
-	all.Go(func() { groups.Trust(ctx, server.Clock{}, c.secret) })
 	if c.keda {
 		namespace, name, _ := strings.Cut(c.options.KEDASecret, "/")
 		lifetime := c.options.Lifetime / authority.MinLifetimes
@@ -165,8 +211,8 @@ func (c *ownCertificates) lead(ctx context.Context, groups *apiservices.Watch) {
 }
 
 // ready has a check that passes once the kube-apiserver can verify the certificate.
-func (c *ownCertificates) ready() []apiserver.Check {
-	if c == nil {
+func (c *certificates) ready() []apiserver.Check {
+	if c.secret == nil {
 		return nil
 	}
 	return []apiserver.Check{{
@@ -175,8 +221,8 @@ func (c *ownCertificates) ready() []apiserver.Check {
 }
 
 // metrics are the ends of the certificates, for an alert.
-func (c *ownCertificates) metrics() prometheus.Gatherers {
-	if c == nil {
+func (c *certificates) metrics() prometheus.Gatherers {
+	if c.secret == nil {
 		return nil
 	}
 	registry := prometheus.NewRegistry()

@@ -42,7 +42,7 @@ type forecastSource struct {
 
 // openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
 func openForecasts(
-	o Options, serving *ownCertificates, board *snapshot.Board, log *slog.Logger,
+	o Options, serving *certificates, board *snapshot.Board, log *slog.Logger,
 ) (*forecastSource, error) {
 	resolver := manifest.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
 	if o.ConfigDir == "" {
@@ -63,7 +63,7 @@ func openForecasts(
 }
 
 func watchForecasts(
-	o Options, serving *ownCertificates, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
+	o Options, serving *certificates, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
 ) (*forecastSource, error) {
 	client, err := clientcmd.BuildConfigFromFlags("", o.Cluster.Kubeconfig)
 	if err != nil {
@@ -95,6 +95,7 @@ func watchForecasts(
 	if err := errors.Join(registry.Register(groups), registry.Register(pools.controller)); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
 	}
+	read := apiserver.Check{Name: "forecasts", Run: objects.Check}
 	return &forecastSource{
 		targets: objects,
 		parts: []server.Part{
@@ -107,7 +108,8 @@ func watchForecasts(
 					defer shutdown()
 					var others sync.WaitGroup
 					others.Go(func() { groups.ReportChanges(ctx, recorder) })
-					others.Go(func() { serving.lead(ctx, groups) })
+					others.Go(func() { serving.lead(ctx) })
+					others.Go(func() { hold(ctx, groups, o.hold(serving.authority()), read, server.HistoryCheck(board)) })
 					pools.controller.SetEvents(recorder)
 					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
 					statuses.SetEvents(recorder)
@@ -116,9 +118,16 @@ func watchForecasts(
 				})
 			}},
 		},
-		check:   apiserver.Check{Name: "forecasts", Run: objects.Check},
+		check:   read,
 		metrics: prometheus.Gatherers{registry},
 	}, nil
+}
+
+// hold holds the API groups once the checks pass: an APIService without a server disturbs the whole cluster.
+func hold(ctx context.Context, groups *apiservices.Watch, config apiservices.HoldConfig, ready ...apiserver.Check) {
+	if waitFor(ctx, ready...) == nil {
+		groups.Hold(ctx, server.Clock{}, config)
+	}
 }
 
 // startRecorder starts a recorder of events. An adapter replica shuts it down when it no longer leads.

@@ -41,6 +41,10 @@ type Options struct {
 	// Service is forewarm's own, NAMESPACE/NAME, to which the APIServices should point; empty means forewarm in the
 	// lease's namespace.
 	Service string
+	// ServicePort is the port of that Service, and Owner the ClusterRole with which Kubernetes deletes the APIServices that
+	// the leader makes.
+	ServicePort int
+	Owner       string
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
 	ConfigDir string
 
@@ -67,6 +71,8 @@ func Defaults() Options {
 	return Options{
 		Authority:     defaultAuthority(),
 		Lease:         ownLease(),
+		ServicePort:   443,
+		Owner:         "forewarm:server",
 		Local:         apiserver.DefaultStandaloneOptions(),
 		Cluster:       apiserver.DefaultClusterOptions(),
 		DataDir:       "data",
@@ -129,7 +135,7 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 // shownFlags are the flags of an aggregated API server that the help shows; the others work too.
 var shownFlags = []string{ //nolint:gochecknoglobals // A constant table.
 	"kubeconfig", "secure-port", "bind-address", "tls-ca-secret", "tls-cert-file", "tls-private-key-file",
-	"serve-external-metrics", "serve-custom-metrics", "serve-inspect",
+	"tls-ca-file", "serve-external-metrics", "serve-custom-metrics", "serve-inspect",
 }
 
 func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
@@ -142,8 +148,11 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 		"namespace of the lease by which adapter replicas elect the one that writes statuses")
 	inCluster.StringVar(&o.Lease.Name, "lease-name", o.Lease.Name, "name of that lease")
 	inCluster.StringVar(&o.Service, "service", o.Service,
-		"forewarm's own Service, NAMESPACE/NAME: statuses report whether "+
-			"the APIServices point to it (default: forewarm in the lease's namespace)")
+		"forewarm's own Service, NAMESPACE/NAME, to which its APIServices lead "+
+			"(default: forewarm in the lease's namespace)")
+	inCluster.IntVar(&o.ServicePort, "service-port", o.ServicePort, "port of that Service")
+	inCluster.StringVar(&o.Owner, "api-service-owner", o.Owner,
+		"ClusterRole that owns the APIServices that the leader makes: Kubernetes deletes them with it")
 }
 
 func (o *Options) queryFlags(flags *pflag.FlagSet) {
@@ -170,6 +179,15 @@ func (o *Options) Validate() error {
 			problems = append(problems, fmt.Errorf("--service: %w", err))
 		}
 	}
+	if o.Authority.File != "" && !o.Cluster.HasCertificateFiles() {
+		problems = append(
+			problems,
+			errors.New("--tls-ca-file is of certificates in files: set --tls-cert-file, too, or leave it out"),
+		)
+	}
+	if o.ServicePort < 1 || o.ServicePort > 65535 {
+		problems = append(problems, fmt.Errorf("--service-port %d is not a port: write 1 to 65535", o.ServicePort))
+	}
 	if o.WarmPools.Step <= 0 {
 		problems = append(problems, fmt.Errorf("--warm-pool-step %s: write a duration above 0", o.WarmPools.Step))
 	}
@@ -192,6 +210,13 @@ func (o *Options) service() apiservices.Service {
 		return apiservices.Service(o.Lease.Namespace + "/forewarm")
 	}
 	return apiservices.Service(o.Service)
+}
+
+// hold is which API groups the leader holds.
+func (o *Options) hold(by apiservices.Authority) apiservices.HoldConfig {
+	return apiservices.HoldConfig{
+		Modes: o.Cluster.Modes(), Owner: o.Owner, Port: o.ServicePort, Grace: o.Authority.Grace, Authority: by,
+	}
 }
 
 // validateHistory checks that there is exactly one source of history.

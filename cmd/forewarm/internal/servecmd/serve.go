@@ -91,13 +91,15 @@ func openAPIs(o Options, deps apiserver.Deps) (apis, error) { //nolint:ireturn /
 	return apiserver.NewCluster(o.Cluster, deps)
 }
 
-// waitFor returns once the check passes: an earlier snapshot would have no Forecasts.
-func waitFor(ctx context.Context, check apiserver.Check) error {
+// waitFor returns once the checks pass, or with the context's error before.
+func waitFor(ctx context.Context, checks ...apiserver.Check) error {
 	const pause = 100 * time.Millisecond
 	var clock server.Clock
-	for check.Run() != nil {
-		if err := clock.WaitUntil(ctx, clock.Now().Add(pause)); err != nil {
-			return err
+	for _, check := range checks {
+		for check.Run() != nil {
+			if err := clock.WaitUntil(ctx, clock.Now().Add(pause)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -88,8 +88,13 @@ func NewDeps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
 	}
 	return apiserver.Deps{
 		Board: board, Metrics: registry, Logger: log, Now: clock.Now,
-		Ready: []apiserver.Check{{Name: "history", Run: func() error { return CheckHistory(board.Load()) }}},
+		Ready: []apiserver.Check{HistoryCheck(board)},
 	}, nil
+}
+
+// HistoryCheck passes once the history of every Forecast has been queried.
+func HistoryCheck(board *snapshot.Board) apiserver.Check {
+	return apiserver.Check{Name: "history", Run: func() error { return CheckHistory(board.Load()) }}
 }
 
 // CheckHistory is nil once the history of every Forecast has been queried, with or without success; until then the error has

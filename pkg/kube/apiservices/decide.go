@@ -1,0 +1,183 @@
+package apiservices
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// vacancy is how long a group that another server held must be free before Auto takes it: whoever is being installed again gets
+// it back.
+const vacancy = 10 * time.Minute
+
+// The owner of the APIServices that Forewarm makes: Kubernetes deletes them with it. A ClusterRole, because that goes when
+// Forewarm is uninstalled, and an object of the whole cluster may not be owned by one of a namespace.
+const (
+	ownerVersion = "rbac.authorization.k8s.io/v1"
+	ownerKind    = "ClusterRole"
+)
+
+// apiService is what Forewarm reads of an APIService.
+type apiService struct {
+	name, group, version string
+	// service is behind it; none where the kube-apiserver serves the group itself.
+	service Service
+	// bundle is caBundle, as in the object; insecure is insecureSkipTLSVerify.
+	bundle   string
+	insecure bool
+	owners   []metav1.OwnerReference
+}
+
+// parse reads an APIService; missing fields, and those of other types than expected, are empty.
+func parse(object *unstructured.Unstructured) apiService {
+	group, namespace, name := groupAndService(object)
+	out := apiService{
+		name: object.GetName(), group: group, version: object.GetResourceVersion(), owners: object.GetOwnerReferences(),
+	}
+	if name != "" {
+		out.service = Service(namespace + "/" + name)
+	}
+	if text, _, err := unstructured.NestedString(object.Object, "spec", caBundle); err == nil {
+		out.bundle = text
+	}
+	if is, _, err := unstructured.NestedBool(object.Object, "spec", insecure); err == nil {
+		out.insecure = is
+	}
+	return out
+}
+
+// ownedBy reports whether a ClusterRole owns the APIService.
+func (s apiService) ownedBy(clusterRole string) bool {
+	return slices.ContainsFunc(s.owners, func(o metav1.OwnerReference) bool { return isOwner(o, clusterRole) })
+}
+
+func isOwner(o metav1.OwnerReference, clusterRole string) bool {
+	return o.APIVersion == ownerVersion && o.Kind == ownerKind && o.Name == clusterRole
+}
+
+// apiServiceNames are the APIServices that Forewarm may write, by group.
+func apiServiceNames() map[string]string {
+	return map[string]string{
+		External: "v1beta1." + External,
+		Custom:   "v1beta2." + Custom,
+		Inspect:  "v1alpha1." + Inspect,
+	}
+}
+
+// situation is what the leader decides by.
+type situation struct {
+	own   Service
+	modes map[string]Mode // by group
+	owner string          // the ClusterRole
+	// all are the cluster's APIServices of the groups.
+	all []apiService
+	// bundle is to be their caBundle, encoded; trust is whether Forewarm knows it. With neither it waits; with trust alone
+	// the kube-apiserver verifies by the authorities of its machine.
+	bundle string
+	trust  bool
+	// verifyAll is whether APIServices that are not verified shall be.
+	verifyAll bool
+	// vacant are groups that another server held a short time ago.
+	vacant map[string]bool
+}
+
+// act is one write to an APIService.
+type act struct {
+	verb verb
+	name string
+	// group is set for create; of is the APIService otherwise.
+	group string
+	of    apiService
+}
+
+type verb string
+
+const (
+	create  verb = "create"
+	remove  verb = "delete"  // It leads here and the group is not served.
+	verify  verb = "verify"  // It leads here with another caBundle.
+	adopt   verb = "adopt"   // It leads here and would outlive Forewarm.
+	release verb = "release" // It leads elsewhere and would end with Forewarm.
+)
+
+// decide returns what to write, and what hinders Forewarm from holding what it should.
+func decide(s *situation) (acts []act, problems []string) {
+	names := apiServiceNames()
+	for _, group := range groups() {
+		held := slices.DeleteFunc(slices.Clone(s.all), func(a apiService) bool { return a.group != group })
+		if len(held) == 0 && s.modes[group].Served() && s.trust && (s.modes[group] == Required || !s.vacant[group]) {
+			acts = append(acts, act{verb: create, name: names[group], group: group})
+		}
+		for _, a := range held {
+			if a.name == names[group] {
+				acts = append(acts, s.mend(a)...)
+			}
+		}
+		if problem := s.problem(group, held); problem != "" {
+			problems = append(problems, problem)
+		}
+	}
+	return acts, problems
+}
+
+// mend returns what to write to an APIService that exists.
+func (s *situation) mend(a apiService) (acts []act) {
+	owned := a.ownedBy(s.owner)
+	write := func(v verb) { acts = append(acts, act{verb: v, name: a.name, of: a}) }
+	switch {
+	case a.service != s.own:
+		if owned {
+			write(release)
+		}
+		return acts
+	case !s.modes[a.group].Served():
+		write(remove)
+		return acts
+	}
+	if s.bundle != "" && (a.insecure && s.verifyAll || !a.insecure && a.bundle != s.bundle) {
+		write(verify)
+	}
+	if !owned {
+		write(adopt)
+	}
+	return acts
+}
+
+// problem says why Forewarm does not hold a group that it should; none where that is as it should be.
+func (s *situation) problem(group string, held []apiService) string {
+	others := map[string]bool{}
+	for _, a := range held {
+		switch a.service {
+		case s.own:
+		case "":
+			others["the kube-apiserver itself ("+a.name+")"] = true
+		default:
+			others[fmt.Sprintf("%s (%s)", a.service, a.name)] = true
+		}
+	}
+	holders := strings.Join(slices.Sorted(maps.Keys(others)), " and ")
+	switch {
+	case holders == "":
+		return ""
+	case group == Inspect:
+		return fmt.Sprintf(
+			"another Forewarm serves this cluster: %s leads to %s. Both write the statuses of all Forecasts: "+
+				"uninstall one of them",
+			group,
+			holders,
+		)
+	case s.modes[group] == Required:
+		return fmt.Sprintf(
+			"%s leads to %s, and Forewarm takes no group from another server: delete that APIService, or write "+
+				"auto or false for this group",
+			group,
+			holders,
+		)
+	}
+	return ""
+}

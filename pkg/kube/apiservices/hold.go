@@ -1,0 +1,283 @@
+package apiservices
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/forewarm/forewarm/pkg/kube/changes"
+)
+
+// The fields of an APIService's spec by which the kube-apiserver verifies the server behind it.
+const (
+	caBundle = "caBundle"
+	insecure = "insecureSkipTLSVerify"
+)
+
+const (
+	// holdRetry is the pause after a write that failed.
+	holdRetry = 5 * time.Second
+	// holdPeriod is when to look again without a change, for groups that become free for long enough.
+	holdPeriod = 5 * time.Minute
+)
+
+// Authority signs Forewarm's certificates.
+type Authority interface {
+	// CurrentCABundleContent is by what they are verified, in PEM; none while it is unknown.
+	CurrentCABundleContent() []byte
+	// Subscribe notifies of changes until the context ends.
+	Subscribe(ctx context.Context, signal changes.Signal)
+}
+
+// HoldConfig is which groups Forewarm holds.
+type HoldConfig struct {
+	// Modes by group.
+	Modes map[string]Mode
+	// Owner is the ClusterRole with which Kubernetes deletes the APIServices.
+	Owner string
+	// Port of Forewarm's Service.
+	Port int
+	// Grace is how long an APIService that an older Forewarm's manifests left unverified stays so: replicas of that version,
+	// whose certificates nobody can verify, serve until the rolling update is over.
+	Grace time.Duration
+	// Authority signs the certificates; nil means that the kube-apiserver verifies them by the authorities of its machine, or
+	// by what others write into the APIServices.
+	Authority Authority
+}
+
+// Hold keeps the APIServices of the groups until the context ends: it creates those that nobody holds, writes by which
+// certificates Forewarm is verified, lets go of those that lead elsewhere, and deletes those of groups that are not served.
+// It takes none from another server. Only the leader should call it, once it can serve.
+func (w *Watch) Hold(ctx context.Context, clock changes.Clock, config HoldConfig) {
+	changed := changes.NewSignal()
+	w.changed.Subscribe(ctx, changed)
+	if config.Authority != nil {
+		config.Authority.Subscribe(ctx, changed)
+	}
+	h := &holder{
+		watch:     w,
+		config:    config,
+		verifyAll: clock.Now().Add(config.Grace),
+		foreign:   map[string]bool{},
+		vacated:   map[string]time.Time{},
+	}
+	for ctx.Err() == nil {
+		changed.Wait(ctx, clock, h.step(ctx, clock.Now()))
+	}
+}
+
+// holder is the leader's state.
+type holder struct {
+	watch     *Watch
+	config    HoldConfig
+	verifyAll time.Time
+	// foreign are the groups that another server held at the last step; vacated is until when, at the latest, it held those that
+	// are not Forewarm's since.
+	foreign map[string]bool
+	vacated map[string]time.Time
+	said    string
+}
+
+// step writes what is due, and returns when to look again without a change.
+func (h *holder) step(ctx context.Context, now time.Time) (next time.Time) {
+	next = now.Add(holdPeriod)
+	if now.Before(h.verifyAll) {
+		next = h.verifyAll
+	}
+	if h.watch.known() == nil {
+		return next
+	}
+	s := h.situation(now)
+	acts, problems := decide(&s)
+	var failed []error
+	for _, text := range problems {
+		failed = append(failed, errors.New(text))
+	}
+	for _, a := range acts {
+		if err := h.do(ctx, a, s.bundle); err != nil {
+			failed = append(failed, fmt.Errorf("%s APIService %s: %w", a.verb, a.name, err))
+			next = now.Add(holdRetry)
+		}
+	}
+	h.say(ctx, errors.Join(failed...))
+	return next
+}
+
+// say logs a problem once.
+func (h *holder) say(ctx context.Context, problem error) {
+	text := ""
+	if problem != nil {
+		text = problem.Error()
+	}
+	if text != "" && text != h.said && ctx.Err() == nil {
+		h.watch.log.ErrorContext(ctx, "Forewarm does not hold its API groups as it should", "error", problem)
+	}
+	h.said = text
+}
+
+func (h *holder) situation(now time.Time) situation {
+	s := situation{
+		own:       h.watch.own,
+		modes:     h.config.Modes,
+		owner:     h.config.Owner,
+		trust:     true,
+		verifyAll: !now.Before(h.verifyAll),
+		vacant:    map[string]bool{},
+	}
+	for _, item := range h.watch.informer.GetStore().List() {
+		if object, ok := item.(*unstructured.Unstructured); ok {
+			if a := parse(object); slices.Contains(groups(), a.group) {
+				s.all = append(s.all, a)
+			}
+		}
+	}
+	if h.config.Authority != nil {
+		s.bundle = base64.StdEncoding.EncodeToString(h.config.Authority.CurrentCABundleContent())
+		s.trust = s.bundle != ""
+	}
+	for _, group := range groups() {
+		held := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group })
+		foreign := slices.ContainsFunc(s.all, func(a apiService) bool { return a.group == group && a.service != s.own })
+		switch {
+		case held && !foreign:
+			delete(h.vacated, group)
+		case held || h.foreign[group]:
+			h.vacated[group] = now
+		}
+		h.foreign[group] = foreign
+		s.vacant[group] = now.Sub(h.vacated[group]) < vacancy
+	}
+	return s
+}
+
+// do writes to one APIService. Every write names the version that was seen, so that one that has changed since is not written
+// to: the watch reports what it is now.
+func (h *holder) do(ctx context.Context, a act, bundle string) error {
+	err := h.write(ctx, a, bundle)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err), apierrors.IsAlreadyExists(err):
+		return nil
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("no right to: apply deploy/default, or upgrade the chart: %w", err)
+	case err != nil:
+		return err
+	}
+	h.watch.log.InfoContext(ctx, "wrote an APIService", "apiservice", a.name, "did", a.verb, "reason", reasons[a.verb])
+	return nil
+}
+
+// reasons of the writes, for the log.
+var reasons = map[verb]string{ //nolint:gochecknoglobals // A constant table.
+	create:  "nobody held its group",
+	remove:  "it led here, and its group is not served",
+	verify:  "the kube-apiserver verifies Forewarm by these certificates now",
+	adopt:   "it leads here, and will be deleted with Forewarm",
+	release: "it leads elsewhere, and will not be deleted with Forewarm",
+}
+
+func (h *holder) write(ctx context.Context, a act, bundle string) error {
+	client := h.watch.client
+	switch a.verb {
+	case create:
+		owner, err := h.owner(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = client.Create(ctx, h.object(a, bundle, owner), metav1.CreateOptions{})
+		return err
+	case remove:
+		return client.Delete(
+			ctx,
+			a.name,
+			metav1.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &a.of.version}},
+		)
+	case verify:
+		return h.patch(ctx, a, map[string]any{"spec": map[string]any{caBundle: bundle, insecure: false}})
+	case adopt:
+		owner, err := h.owner(ctx)
+		if err != nil {
+			return err
+		}
+		return h.patchOwners(ctx, a, append(slices.Clone(a.of.owners), owner))
+	default:
+		others := slices.DeleteFunc(slices.Clone(a.of.owners), func(o metav1.OwnerReference) bool {
+			return isOwner(o, h.config.Owner)
+		})
+		return h.patchOwners(ctx, a, others)
+	}
+}
+
+// owner refers to the ClusterRole. Where it is gone, Forewarm is being uninstalled, and nothing is created.
+func (h *holder) owner(ctx context.Context) (metav1.OwnerReference, error) {
+	role, err := h.watch.roles.Get(ctx, h.config.Owner, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return metav1.OwnerReference{}, fmt.Errorf(
+			"its owner, the ClusterRole %s, does not exist: write the name of Forewarm's own in --api-service-owner",
+			h.config.Owner,
+		)
+	case err != nil:
+		return metav1.OwnerReference{}, fmt.Errorf("read its owner, the ClusterRole %s: %w", h.config.Owner, err)
+	}
+	return metav1.OwnerReference{
+		APIVersion: ownerVersion,
+		Kind:       ownerKind,
+		Name:       role.GetName(),
+		UID:        role.GetUID(),
+	}, nil
+}
+
+// object is a new APIService.
+func (h *holder) object(a act, bundle string, owner metav1.OwnerReference) *unstructured.Unstructured {
+	namespace, name, _ := split(h.watch.own)
+	spec := map[string]any{
+		"group": a.group, "version": a.name[:len(a.name)-len(a.group)-1],
+		"groupPriorityMinimum": int64(priority), "versionPriority": int64(priority),
+		"service": map[string]any{"namespace": namespace, "name": name, "port": int64(h.config.Port)},
+	}
+	if bundle != "" {
+		spec[caBundle] = bundle
+	}
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	out.SetAPIVersion("apiregistration.k8s.io/v1")
+	out.SetKind("APIService")
+	out.SetName(a.name)
+	out.SetLabels(
+		map[string]string{"app.kubernetes.io/part-of": "forewarm", "app.kubernetes.io/managed-by": "forewarm"},
+	)
+	out.SetOwnerReferences([]metav1.OwnerReference{owner})
+	return out
+}
+
+// priority of the groups in discovery: that of other metrics adapters.
+const priority = 100
+
+// patchOwners replaces the owners of an APIService.
+func (h *holder) patchOwners(ctx context.Context, a act, owners []metav1.OwnerReference) error {
+	return h.patch(ctx, a, map[string]any{"metadata": map[string]any{"ownerReferences": owners}})
+}
+
+// patch changes the version of an APIService that was seen.
+func (h *holder) patch(ctx context.Context, a act, fields map[string]any) error {
+	metadata, ok := fields["metadata"].(map[string]any)
+	if !ok {
+		metadata = map[string]any{}
+		fields["metadata"] = metadata
+	}
+	metadata["resourceVersion"] = a.of.version
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Errorf("encode it: %w", err)
+	}
+	_, err = h.watch.client.Patch(ctx, a.name, types.MergePatchType, text, metav1.PatchOptions{})
+	return err
+}
