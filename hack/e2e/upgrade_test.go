@@ -1,0 +1,334 @@
+package e2e_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
+)
+
+// baseline is the Forewarm to upgrade from: the last one whose certificates nobody could verify.
+const baseline = "e62e709"
+
+// apiServiceNames are those in the baseline's manifests; later versions make them at run time.
+var apiServiceNames = []string{ //nolint:gochecknoglobals // A constant table.
+	"v1beta1.external.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io", "v1alpha1.inspect.forewarm.dev",
+}
+
+// TestUpgrade upgrades from the baseline with live Forecasts, HPAs and a warm pool, goes back, upgrades again and removes
+// Forewarm in two orders.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	s := setUp(t, cluster.Options{Sync: 2 * time.Second, Stabilization: time.Second})
+	old, err := cluster.BuildVersion(t.Context(), s.Components.Root, baseline, t.TempDir())
+	if errors.Is(err, cluster.ErrNoHistory) {
+		t.Skipf("NOT TESTED: upgrade, rollback and removal: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	s.writePast(t, workloadKey{"team", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
+	s.observe(t)
+	s.demand.follow("team", "llama", func() float64 { return waves(time.Now(), 1)[0] })
+	u := &upgrade{stage: s, old: old}
+	u.installBaseline(t)
+	u.objects(t)
+	starts := u.starts(t)
+	t.Logf("%s has measured %d starts", baseline, starts)
+
+	stop := u.watch(t)
+	u.rollOver(t, "deploy/default", u.startNew)
+	u.verified(t)
+	if now := u.starts(t); now < starts {
+		t.Errorf("measured starts: %d before the upgrade, %d after", starts, now)
+	}
+	u.rollBack(t)
+	u.rollOver(t, "deploy/default", u.startNew)
+	u.verified(t)
+	stop()
+
+	u.removedWhileItRuns(t)
+	u.removedAfterItDied(t)
+}
+
+// upgrade is a stage with the replicas of one version or two.
+type upgrade struct {
+	*stage
+	old     cluster.Version
+	started int
+}
+
+func (u *upgrade) kubectl(t *testing.T, args ...string) {
+	t.Helper()
+	if _, err := u.Kubectl(t.Context(), "", args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (u *upgrade) name() string { u.started++; return fmt.Sprintf("forewarm-%d", u.started) }
+
+func (u *upgrade) startOld(t *testing.T) *cluster.Replica {
+	t.Helper()
+	r, err := u.StartVersion(t.Context(), u.old, u.name(), "--prometheus-url="+u.prometheus.URL, "--warm-pool-step=1s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (u *upgrade) startNew(t *testing.T) *cluster.Replica {
+	t.Helper()
+	r, err := u.StartForewarm(t.Context(), u.name(), "--prometheus-url="+u.prometheus.URL, "--warm-pool-step=1s",
+		"--tls-unverified-grace=10s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (u *upgrade) installBaseline(t *testing.T) {
+	t.Helper()
+	if err := u.Install(t.Context(), filepath.Join(u.old.Root, "deploy", "default")); err != nil {
+		t.Fatal(err)
+	}
+	u.kubectl(t, "apply", "--server-side", "-k", filepath.Join(u.old.Root, "deploy", "warm-pools"))
+	if err := u.RouteAPIServices(t.Context(), apiServiceNames...); err != nil {
+		t.Fatal(err)
+	}
+	u.replicas = append(u.replicas, u.startOld(t), u.startOld(t))
+	if err := u.WaitAvailable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// objects creates what is to survive, and waits until all of it works.
+func (u *upgrade) objects(t *testing.T) {
+	t.Helper()
+	u.apply(
+		t,
+		namespace("team"),
+		workload("team", "llama", "1s", 1),
+		forecastOf(
+			"team",
+			"llama",
+			"leadTime: {mode: Auto, fallback: 5s}",
+		),
+		hpa("team", "llama", "llama", external("llama", "")),
+		workload("team", "other", "1s", 1),
+		hpa("team", "other", "other", object("llama", "")),
+		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1),
+	)
+	u.active(t, "team", "llama", found)
+	u.active(t, "team", "other", found)
+	read := func(t *testing.T) string {
+		t.Helper()
+		return u.get(t, "warmpool", "pool", "-n", "team", "-o", "jsonpath={.metadata.finalizers[*]}")
+	}
+	expect(t, "the baseline's finalizer", read, "forewarm.dev/warm-pool")
+	eventually(t, func() string {
+		if u.starts(t) == 0 {
+			return "no start was measured"
+		}
+		return ""
+	})
+}
+
+// starts is what only the status keeps: how many starts of pods were measured.
+func (u *upgrade) starts(t *testing.T) (n int) {
+	t.Helper()
+	for text := range strings.FieldsSeq(u.get(t, "forecast", "llama", "-n", "team", "-o", "jsonpath={.status.starts.*.count}")) {
+		count, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += count
+	}
+	return n
+}
+
+// watch asks for metrics and statuses until it is stopped: each must be there, and every HPA's sync must succeed.
+func (u *upgrade) watch(t *testing.T) (stop func()) {
+	t.Helper()
+	began := time.Now().Add(-time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	asked := 0
+	watching.Go(func() {
+		for ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+			asked++
+			out, err := u.Kubectl(ctx, "", "get", "--raw", metric("team", "llama", ""))
+			if err != nil && ctx.Err() == nil {
+				t.Errorf("%.1f s after the beginning: %v%s", time.Since(began).Seconds(), err, out)
+			}
+			state, err := u.Kubectl(ctx, "", "get", "forecast/llama", "warmpool/pool", "-n", "team", "-o",
+				"jsonpath={range .items[*]}{.status.state} {end}")
+			if len(strings.Fields(state)) != 2 && ctx.Err() == nil {
+				t.Errorf("%.1f s after the beginning the statuses are %q (%v)", time.Since(began).Seconds(), state, err)
+			}
+		}
+	})
+	return func() {
+		time.Sleep(3 * time.Second) // Some more HPA syncs.
+		cancel()
+		watching.Wait()
+		failed := u.get(t, "events", "-n", "team", "--field-selector=involvedObject.kind=HorizontalPodAutoscaler", "-o",
+			`jsonpath={range .items[*]}{.lastTimestamp} {.reason} {.message}{"\n"}{end}`)
+		for line := range strings.Lines(failed) {
+			at, rest, _ := strings.Cut(line, " ")
+			if when, err := time.Parse(
+				time.RFC3339,
+				at,
+			); strings.HasPrefix(rest, "Failed") &&
+				(err != nil || when.After(began)) {
+				t.Errorf("an HPA's sync failed: %s", line)
+			}
+		}
+		t.Logf("%d requests in %.0f s", asked, time.Since(began).Seconds())
+	}
+}
+
+// rollOver applies manifests and replaces the replicas as their Deployment does: a new one is ready before an old one ends.
+func (u *upgrade) rollOver(t *testing.T, manifests string, start func(*testing.T) *cluster.Replica) {
+	t.Helper()
+	u.kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", manifests)
+	u.replace(t, start)
+}
+
+func (u *upgrade) replace(t *testing.T, start func(*testing.T) *cluster.Replica) {
+	t.Helper()
+	for i, before := range u.replicas {
+		u.replicas[i] = start(t)
+		if err := u.Retire(before); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// verified waits until every APIService is verified and will be deleted with Forewarm.
+func (u *upgrade) verified(t *testing.T) {
+	t.Helper()
+	eventually(t, func() string {
+		for _, name := range apiServiceNames {
+			got := u.get(
+				t,
+				"apiservice",
+				name,
+				"-o",
+				"jsonpath={.spec.insecureSkipTLSVerify}/{.metadata.ownerReferences[*].name}/"+
+					"{.spec.caBundle}",
+			)
+			if got = strings.TrimPrefix(got, "false"); !strings.HasPrefix(got, "/forewarm:server/LS0t") {
+				return name + " is not verified yet: " + got
+			}
+		}
+		return ""
+	})
+}
+
+// rollBack goes back to the baseline, as docs/operations.md says: applied at once, its manifests are refused.
+func (u *upgrade) rollBack(t *testing.T) {
+	t.Helper()
+	folder := filepath.Join(u.old.Root, "deploy", "apiservice", "inspect", "apiservice.yaml")
+	refusal := u.expectRejected(t, "", "apply", "--server-side", "--force-conflicts", "-f", folder)
+	if !strings.Contains(refusal, "insecureSkipTLSVerify") {
+		t.Errorf("the refusal has no reason: %s", refusal)
+	}
+	u.kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(u.old.Root, "deploy", "rbac"))
+	for _, name := range apiServiceNames {
+		u.kubectl(
+			t,
+			"patch",
+			"apiservice",
+			name,
+			"--type=merge",
+			"-p",
+			`{"spec": {"caBundle": null, "insecureSkipTLSVerify": true}}`,
+		)
+	}
+	u.kubectl(t, "apply", "--server-side", "--force-conflicts", "-k", filepath.Join(u.old.Root, "deploy", "server"))
+	u.replace(t, u.startOld)
+}
+
+// gone waits until there is no APIService of Forewarm's, and none comes back.
+func (u *upgrade) gone(t *testing.T) {
+	t.Helper()
+	left := func() string {
+		return u.get(
+			t,
+			"apiservices",
+			"-o",
+			`jsonpath={range .items[?(@.spec.service.name=="forewarm")]}{.metadata.name} {end}`,
+		)
+	}
+	eventually(t, left)
+	for range 10 {
+		time.Sleep(500 * time.Millisecond)
+		if back := left(); back != "" {
+			t.Fatalf("%s came back", back)
+		}
+	}
+}
+
+// removedWhileItRuns: the roles go first, and the replicas run on for a while.
+func (u *upgrade) removedWhileItRuns(t *testing.T) {
+	t.Helper()
+	u.kubectl(t, "delete", "-k", "deploy/default", "--wait=false")
+	u.gone(t)
+	for _, r := range u.replicas {
+		if err := u.Retire(r); err != nil {
+			t.Error(err)
+		}
+	}
+	u.replicas = nil
+	u.cleaned(t)
+}
+
+// removedAfterItDied: the replicas end without a word, then everything is removed.
+func (u *upgrade) removedAfterItDied(t *testing.T) {
+	t.Helper()
+	if err := u.Install(t.Context(), "deploy/default"); err != nil {
+		t.Fatal(err)
+	}
+	u.replicas = append(u.replicas, u.startNew(t))
+	if err := u.WaitAvailable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	u.apply(t, namespace("team"), workload("team", "llama", "1s", 1), forecastOf("team", "llama"),
+		hpa("team", "llama", "llama", external("llama", "")),
+		strings.Replace(warmPool("team", "min: 1"), "        nodeSelector: {"+shape+": team}\n", "", 1))
+	u.active(t, "team", "llama", found)
+	read := func(t *testing.T) string {
+		t.Helper()
+		return u.get(t, "warmpool", "pool", "-n", "team", "-o", "jsonpath={.status.held}")
+	}
+	eventually(t, func() string {
+		if held := read(t); held == "" || held == "0" {
+			return "the pool holds nothing"
+		}
+		return ""
+	})
+	u.replicas[0].Kill()
+	u.kubectl(t, "delete", "-k", "deploy/default", "--wait=false")
+	u.gone(t)
+	u.cleaned(t)
+}
+
+// cleaned: nothing waits for Forewarm. The namespaces, with the pools in them, can be deleted.
+func (u *upgrade) cleaned(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"team", "forewarm-system"} {
+		u.kubectl(t, "delete", "namespace", name, "--ignore-not-found", "--timeout="+checkTimeout.String())
+	}
+	left := func() string {
+		return u.get(t, "customresourcedefinitions", "-o",
+			`jsonpath={range .items[?(@.spec.group=="forewarm.dev")]}{.metadata.name} {.metadata.finalizers} {end}`)
+	}
+	eventually(t, left)
+}
