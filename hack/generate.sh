@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes all generated files: deep copies, CustomResourceDefinitions and OpenAPI definitions from the API types; messages
-# and service from KEDA's wire contract; docs/reference from all of these and the programs themselves.
+# and service from KEDA's wire contract; the plain
+# manifests and the chart's README from the chart; docs/reference from all of these and the programs themselves.
 # Usage: hack/generate.sh [ROOT]   ROOT receives the files; default is the repository itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +12,8 @@ go tool -modfile=hack/tools/go.mod controller-gen \
     output:object:dir="$root/pkg/api/v1alpha1"
 go tool -modfile=hack/tools/go.mod controller-gen \
     crd paths=./pkg/api/v1alpha1/... \
-    output:crd:dir="$root/deploy/crds"
+    output:crd:dir="$root/deploy/charts/forewarm/files/crds"
+hack/render.sh "$root"
 hack/generate-inspect.sh "$root"
 out=$(cd "$root" && pwd)
 (cd hack/tools && go run ./protogen ../.. pkg/serve/keda/externalscaler/externalscaler.proto "$out")

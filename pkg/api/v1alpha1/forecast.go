@@ -10,6 +10,8 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=fc,categories=forewarm
+// +kubebuilder:metadata:labels=app.kubernetes.io/part-of=forewarm
+// +kubebuilder:metadata:annotations=helm.sh/resource-policy=keep
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="Observed",type=string,JSONPath=`.status.observed`
 // +kubebuilder:printcolumn:name="Served",type=string,JSONPath=`.status.served`

@@ -12,6 +12,8 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=wp,categories=forewarm
+// +kubebuilder:metadata:labels=app.kubernetes.io/part-of=forewarm
+// +kubebuilder:metadata:annotations=helm.sh/resource-policy=keep
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.spec.mode`
 // +kubebuilder:printcolumn:name="Wanted",type=integer,JSONPath=`.status.wanted`
@@ -192,7 +194,7 @@ type Actuator struct {
 // PlaceholderPods holds chunks by placeholder pods.
 type PlaceholderPods struct {
 	// PriorityClassName of the placeholders: one of negative value, -10 where Cluster Autoscaler is to make nodes for them.
-	// Default forewarm-placeholder, which deploy/warm-pools has.
+	// Default forewarm-placeholder, which deploy/warm-pools and the chart have.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`

@@ -106,7 +106,7 @@ const (
 	PoolReasonRetrying = "Retrying"
 	// PoolReasonForbidden (False): Forewarm lacks rights.
 	//
-	// Fix: apply deploy/warm-pools. For the scale actuator, grant patch on the scale of its target.
+	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the scale of its target.
 	PoolReasonForbidden = "Forbidden"
 	// PoolReasonQuotaExceeded (False): a ResourceQuota rejects the chunks.
 	//
@@ -122,7 +122,7 @@ const (
 	PoolReasonNameConflict = "NameConflict"
 	// PoolReasonPriorityClassNotFound (False): the PriorityClass of the placeholder pods does not exist.
 	//
-	// Fix: apply deploy/warm-pools, or name another PriorityClass.
+	// Fix: apply deploy/warm-pools, set warmPools.enforce in the chart, or name another PriorityClass.
 	PoolReasonPriorityClassNotFound = "PriorityClassNotFound"
 	// PoolReasonPriorityTooHigh (False): the value of the PriorityClass is not below 0, so real pods would not preempt the
 	// placeholder pods.

@@ -24,7 +24,7 @@ func (o *owned) classifyError(doing string, pool *v1alpha1.WarmPool, err error) 
 			errorLine(err),
 		)
 	case apierrors.IsForbidden(err):
-		const advice = "cannot %s: %s: apply deploy/warm-pools, or check the admission webhooks"
+		const advice = "cannot %s: %s: apply deploy/warm-pools, or set warmPools.enforce in the chart, or check the admission webhooks"
 		return problem(v1alpha1.PoolReasonForbidden, advice, what, errorLine(err))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return problem(
@@ -66,7 +66,11 @@ func invalidField(err error, field string) bool {
 // listPodsError returns why placeholder pods cannot be listed.
 func listPodsError(pool *v1alpha1.WarmPool, err error) error {
 	if apierrors.IsForbidden(err) {
-		return problem(v1alpha1.PoolReasonForbidden, "cannot list pods in %s: apply deploy/rbac", pool.Namespace)
+		return problem(
+			v1alpha1.PoolReasonForbidden,
+			"cannot list pods in %s: apply deploy/default, or upgrade the chart",
+			pool.Namespace,
+		)
 	}
 	return fmt.Errorf("list the placeholders of the pool %s/%s: %w", pool.Namespace, pool.Name, err)
 }

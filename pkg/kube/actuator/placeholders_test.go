@@ -248,5 +248,5 @@ func testRights(t *testing.T, s *scene) {
 	if _, err = nobody.Hold(t.Context(), pool, actuator.Want{Base: 1}); err == nil {
 		t.Error("placeholders are missing, the pods cannot be listed, and nothing is said")
 	}
-	s.problem(err, "Forbidden", "list pods", "apply deploy/rbac")
+	s.problem(err, "Forbidden", "list pods", "apply deploy/default, or upgrade the chart")
 }

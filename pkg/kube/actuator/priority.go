@@ -19,11 +19,15 @@ func checkPriorityClass(ctx context.Context, client kubernetes.Interface, name s
 	case apierrors.IsNotFound(err):
 		return problem(
 			v1alpha1.PoolReasonPriorityClassNotFound,
-			"there is no PriorityClass %s: apply deploy/warm-pools, or name another in spec.actuator.placeholderPods",
+			"there is no PriorityClass %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods",
 			name,
 		)
 	case apierrors.IsForbidden(err):
-		return problem(v1alpha1.PoolReasonForbidden, "cannot read the PriorityClass %s: apply deploy/warm-pools", name)
+		return problem(
+			v1alpha1.PoolReasonForbidden,
+			"cannot read the PriorityClass %s: apply deploy/warm-pools, or set warmPools.enforce in the chart",
+			name,
+		)
 	case err != nil:
 		return fmt.Errorf("read the PriorityClass %s: %w", name, err)
 	case class.Value >= 0:

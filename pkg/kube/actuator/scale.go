@@ -170,7 +170,11 @@ func scaleError(doing, namespace string, target v1alpha1.TargetRef, err error) e
 			"(deploy/ does not grant it, because it would be the right to scale everything)"
 		return problem(v1alpha1.PoolReasonForbidden, text, refOf(target), namespace)
 	case apierrors.IsForbidden(err):
-		return problem(v1alpha1.PoolReasonForbidden, "cannot read the scale of %s: apply deploy/rbac", refOf(target))
+		return problem(
+			v1alpha1.PoolReasonForbidden,
+			"cannot read the scale of %s: apply deploy/default, or upgrade the chart",
+			refOf(target),
+		)
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return problem(
 			v1alpha1.PoolReasonRejected,

@@ -48,7 +48,7 @@ func (s *Scale) referring(
 		return nil, nil
 	case apierrors.IsForbidden(err):
 		return nil, problem(v1alpha1.PoolReasonForbidden,
-			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/rbac",
+			"cannot list %ss in %s, so it is unknown whether %s serves: apply deploy/default, or upgrade the chart",
 			k.kind, namespace, refOf(target))
 	case err != nil:
 		return nil, fmt.Errorf("list %ss in %s: %w", k.kind, namespace, err)

@@ -64,8 +64,8 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		t.Fatal("a refusal does not settle the watch")
 	}
 	// The API server says so too of a kind that it does not know.
-	expectProblem(t, watch, "cannot read HorizontalPodAutoscalers: apply deploy/rbac; "+
-		"cannot read ScaledObjects: apply deploy/rbac")
+	expectProblem(t, watch, "cannot read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart; "+
+		"cannot read ScaledObjects: apply deploy/default, or upgrade the chart")
 	expect(t, watch, "")
 	c.MustKubectl(
 		t,
@@ -79,7 +79,7 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "create", "clusterrolebinding", "scalers", "--clusterrole=scalers", "--user=newcomer")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "clusterrole,clusterrolebinding", "scalers") })
 	expect(t, watch, "HorizontalPodAutoscaler/llama=64")
-	expectProblem(t, watch, "cannot read ScaledObjects: apply deploy/rbac")
+	expectProblem(t, watch, "cannot read ScaledObjects: apply deploy/default, or upgrade the chart")
 }
 
 // scaledObjectKind is KEDA's kind without its schema.

@@ -142,7 +142,7 @@ func classifyError(kind string, err error) *readError {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsForbidden(err):
-		return &readError{message: "cannot read " + kind + "s: apply deploy/rbac", cause: err}
+		return &readError{message: "cannot read " + kind + "s: apply deploy/default, or upgrade the chart", cause: err}
 	}
 	return &readError{transient: true, message: "cannot read " + kind + "s, retrying", cause: err}
 }

@@ -245,10 +245,11 @@ func TestRightsThatAreMissing(t *testing.T) {
 	}
 	expect(t, watch, "ScaledObject/b=16")
 	time.Sleep(300 * time.Millisecond) // Several attempts.
-	if got := watch.Problem(); got != "cannot read HorizontalPodAutoscalers: apply deploy/rbac" {
+	if got := watch.Problem(); got != "cannot read HorizontalPodAutoscalers: apply deploy/default, or upgrade the chart" {
 		t.Errorf("problem %q", got)
 	}
-	if lines := log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], "apply deploy/rbac") {
+	if lines := log.Lines(); len(lines) != 1 ||
+		!strings.Contains(lines[0], "apply deploy/default, or upgrade the chart") {
 		t.Errorf("the log says %q, want one line", lines)
 	}
 	fault.Store(nil)

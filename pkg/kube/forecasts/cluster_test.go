@@ -151,15 +151,16 @@ func testObjects(t *testing.T, c *testcluster.Cluster) {
 // testMissingResource shows what is said where the CRD is not there, and that the watch finds it when it comes.
 func testMissingResource(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	c.MustKubectl(t, "", "delete", "-f", "deploy/crds/forewarm.dev_forecasts.yaml", "--wait")
+	c.MustKubectl(t, "", "delete", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_forecasts.yaml", "--wait")
 	objects := watch(t, c.Config)
 	eventually(t, func() string {
-		if err := objects.Check(); err == nil || !strings.Contains(err.Error(), "apply deploy/crds") {
+		if err := objects.Check(); err == nil ||
+			!strings.Contains(err.Error(), "apply deploy/default, or upgrade the chart") {
 			return fmt.Sprintf("the check says %v", err)
 		}
 		return ""
 	})
-	c.MustKubectl(t, "", "create", "-f", "deploy/crds/forewarm.dev_forecasts.yaml")
+	c.MustKubectl(t, "", "create", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_forecasts.yaml")
 	c.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/forecasts.forewarm.dev")
 	c.MustKubectl(t, forecast("late", "x"), "create", "-f", "-")
 	expectTargets(t, objects, "late=x")

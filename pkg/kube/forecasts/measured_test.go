@@ -216,8 +216,8 @@ func testNoRights(t *testing.T, c *testcluster.Cluster) {
 		c.MustKubectl(t, "", "delete", "clusterrolebinding,clusterrole", "old", "half")
 	})
 	for _, s := range []struct{ role, scale, want string }{
-		{"old", "", "fallback 5m: cannot read the scale of Deployment.apps/llama: apply deploy/rbac"},
-		{"half", "*/scale", "fallback 5m: cannot list pods in default: apply deploy/rbac"},
+		{"old", "", "fallback 5m: cannot read the scale of Deployment.apps/llama: apply deploy/default, or upgrade the chart"},
+		{"half", "*/scale", "fallback 5m: cannot list pods in default: apply deploy/default, or upgrade the chart"},
 	} {
 		rules := `{apiGroups: [forewarm.dev], resources: [forecasts], verbs: [get, list, watch]}`
 		if s.scale != "" {
@@ -287,7 +287,7 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "patch", "crd", "forecasts.forewarm.dev", "--type=json", "-p",
 		`[{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/starts"}]`)
 	t.Cleanup(func() {
-		c.MustKubectl(t, "", "replace", "-f", "deploy/crds/forewarm.dev_forecasts.yaml")
+		c.MustKubectl(t, "", "replace", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_forecasts.yaml")
 	})
 	c.MustKubectl(t, deployment+"---"+forecast("a", "x"), "create", "-f", "-")
 	k := newKubelet(t, c)
@@ -297,7 +297,7 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 	if n := p.counted(t); n != 0 {
 		t.Fatalf("%d starts are kept: the schema is the new one", n)
 	}
-	const want = "fallback 5m: the CRD is older than Forewarm, so measurements are lost: apply deploy/crds and restart Forewarm"
+	const want = "fallback 5m: the CRD is older than Forewarm, so measurements are lost: apply deploy/default or upgrade the chart, and restart Forewarm"
 	if got := p.target(t, now).LeadSource; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

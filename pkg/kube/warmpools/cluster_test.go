@@ -22,9 +22,8 @@ import (
 // is asked for stays as it is asked for.
 func TestCluster(t *testing.T) {
 	c := testcluster.Start(t)
-	c.MustKubectl(t, "", "create", "namespace", "forewarm-system")
-	c.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/rbac")
-	c.MustKubectl(t, "", "apply", "--server-side", "-f", "deploy/warm-pools/priorityclass.yaml")
+	c.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
+	c.MustKubectl(t, "", "create", "priorityclass", "forewarm-placeholder", "--value=-10", "--preemption-policy=Never")
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, *scene)
@@ -288,7 +287,7 @@ func testNoBuffers(t *testing.T, s *scene) {
 	s.MustKubectl(t, "", "delete", "warmpool", "l4", "--timeout=20s")
 }
 
-// testRights: forewarm with deploy/rbac alone recommends, and says what Enforce takes.
+// testRights: forewarm with deploy/default alone recommends, and says what Enforce takes.
 func testRights(t *testing.T, s *scene) {
 	t.Helper()
 	as := rest.CopyConfig(s.Config)
@@ -348,12 +347,13 @@ func testCovered(t *testing.T, s *scene) {
 // testMissingCRD: a cluster without WarmPools is told once how to get them, and has them when it does.
 func testMissingCRD(t *testing.T, s *scene) {
 	t.Helper()
-	s.MustKubectl(t, "", "delete", "-f", "deploy/crds/forewarm.dev_warmpools.yaml", "--wait")
+	s.MustKubectl(t, "", "delete", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_warmpools.yaml", "--wait")
 	var log logbuffer.Buffer
 	w := s.watch(s.Config, slog.New(slog.NewTextHandler(&log, nil)))
 	s.lead(s.Config, w)
 	testcluster.Eventually(t, 10*time.Second, func() string {
-		if err := w.Check(); err == nil || !strings.Contains(err.Error(), "apply deploy/crds to use warm pools") {
+		if err := w.Check(); err == nil ||
+			!strings.Contains(err.Error(), "apply deploy/default, or upgrade the chart, to use warm pools") {
 			return fmt.Sprint(err)
 		}
 		return ""
@@ -362,7 +362,7 @@ func testMissingCRD(t *testing.T, s *scene) {
 	if n := log.Count("warm pools are off"); n != 1 || log.Count("level=WARN") > 0 {
 		t.Errorf("said %d times: %s", n, log.String())
 	}
-	s.MustKubectl(t, "", "create", "-f", "deploy/crds/forewarm.dev_warmpools.yaml")
+	s.MustKubectl(t, "", "create", "-f", "deploy/charts/forewarm/files/crds/forewarm.dev_warmpools.yaml")
 	s.MustKubectl(t, "", "wait", "--for=condition=Established", "crd/warmpools.forewarm.dev")
 	s.pool("h100", ofLlama)
 	s.shows("warmpool/h100", ".status.state", "Recommending")

@@ -162,10 +162,13 @@ func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) 
 	case apierrors.IsNotFound(err):
 		// This cluster uses Forecasts only.
 		level = slog.LevelInfo
-		fault = fmt.Errorf("the cluster does not have %s: apply deploy/crds to use warm pools: %w",
-			resource().GroupResource(), err)
+		fault = fmt.Errorf(
+			"the cluster does not have %s: apply deploy/default, or upgrade the chart, to use warm pools: %w",
+			resource().GroupResource(),
+			err,
+		)
 	case apierrors.IsForbidden(err):
-		fault = fmt.Errorf("cannot read WarmPools: apply deploy/rbac: %w", err)
+		fault = fmt.Errorf("cannot read WarmPools: apply deploy/default, or upgrade the chart: %w", err)
 	}
 	before := w.err.Swap(&fault)
 	if before == nil || (*before).Error() != fault.Error() {

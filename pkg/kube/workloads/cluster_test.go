@@ -229,7 +229,12 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, statefulSet, "create", "-f", "-")
 	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
 	watch, _ := follow(t, c.User(t, "newcomer"), database)
-	expect(t, watch, database, "cannot read the scale of StatefulSet.apps/db: apply deploy/rbac")
+	expect(
+		t,
+		watch,
+		database,
+		"cannot read the scale of StatefulSet.apps/db: apply deploy/default, or upgrade the chart",
+	)
 	grant := func(name, verbs, resources string) {
 		t.Helper()
 		c.MustKubectl(t, "", "create", "role", name, "--verb="+verbs, "--resource="+resources)
@@ -237,7 +242,7 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		t.Cleanup(func() { c.MustKubectl(t, "", "delete", "role,rolebinding", name) })
 	}
 	grant("scales", "get", "statefulsets.apps/scale")
-	expect(t, watch, database, "cannot list pods in default: apply deploy/rbac")
+	expect(t, watch, database, "cannot list pods in default: apply deploy/default, or upgrade the chart")
 	grant("pods", "list,watch", "pods")
 	expect(t, watch, database, "")
 }

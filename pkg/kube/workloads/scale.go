@@ -95,7 +95,11 @@ func scaleError(w leadtime.Workload, err error) *watchError {
 	case apierrors.IsNotFound(err):
 		return &watchError{"", w.Ref() + " does not exist, or has no scale subresource", err}
 	case apierrors.IsForbidden(err):
-		return &watchError{"scale", "cannot read the scale of " + w.Ref() + ": apply deploy/rbac", err}
+		return &watchError{
+			"scale",
+			"cannot read the scale of " + w.Ref() + ": apply deploy/default, or upgrade the chart",
+			err,
+		}
 	case errors.Is(err, errSelector):
 		return &watchError{"", "the scale of " + w.Ref() + " selects no pods", err}
 	}
@@ -105,7 +109,11 @@ func scaleError(w leadtime.Workload, err error) *watchError {
 // podsError returns why pods could not be listed or watched.
 func podsError(w leadtime.Workload, err error) *watchError {
 	if apierrors.IsForbidden(err) {
-		return &watchError{"pods", "cannot list pods in " + w.Namespace + ": apply deploy/rbac", err}
+		return &watchError{
+			"pods",
+			"cannot list pods in " + w.Namespace + ": apply deploy/default, or upgrade the chart",
+			err,
+		}
 	}
 	return &watchError{transient, "cannot list pods in " + w.Namespace + ", retrying", err}
 }

@@ -15,12 +15,16 @@ import (
 
 // TestTheManifestFitsTheFlags: what deploy/agent passes is understood, and the folders that the agent reads and writes are there.
 func TestTheManifestFitsTheFlags(t *testing.T) {
-	text, err := os.ReadFile(filepath.FromSlash("../../../../deploy/agent/daemonset.yaml"))
+	text, err := os.ReadFile(filepath.FromSlash("../../../../deploy/agent/manifest.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, document, found := strings.Cut(string(text), "\n---\napiVersion: apps/v1\n")
+	if !found {
+		t.Fatalf("there is no DaemonSet in:\n%s", text)
+	}
 	var set apps.DaemonSet
-	if err = yaml.UnmarshalStrict(text, &set); err != nil {
+	if err = yaml.UnmarshalStrict([]byte("apiVersion: apps/v1\n"+document), &set); err != nil {
 		t.Fatal(err)
 	}
 	spec := set.Spec.Template.Spec
