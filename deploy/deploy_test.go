@@ -43,7 +43,7 @@ func TestDeploy(t *testing.T) {
 		{"AndNothingElse", testRights},
 		{"PeopleMayLook", testPeople},
 		{"WarmPoolsMayBeHeld", testWarmPools},
-		{"BesideKEDA", testBesideKEDA},
+		{"APIServicesAreConfined", testAPIServices},
 		{"WithKEDAScaler", testKEDAScaler},
 		{"WithCertManager", testCertManager},
 		{"TheAgent", testAgent},
@@ -68,9 +68,10 @@ func testApply(t *testing.T, c *testcluster.Cluster) {
 	c.MustKubectl(t, "", "create", "namespace", "inference")
 	apply("-f", "deploy/samples/forecast.yaml", "-f", "deploy/samples/hpa.yaml")
 	apply("-f", "deploy/samples/hpa-object.yaml", "--force-conflicts")
+	// The leader creates them.
 	services := c.MustKubectl(t, "", "get", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm", "-o", "name")
-	if n := strings.Count(services, "\n"); n != 3 {
-		t.Errorf("%d APIServices, want 3:\n%s", n, services)
+	if services != "" {
+		t.Errorf("APIServices were applied:\n%s", services)
 	}
 }
 
@@ -282,12 +283,11 @@ func testPeople(t *testing.T, c *testcluster.Cluster) {
 type object struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
-		Name        string            `json:"name"`
-		Annotations map[string]string `json:"annotations"`
+		Name string `json:"name"`
 	} `json:"metadata"`
 	Spec struct {
-		InsecureSkipTLSVerify bool     `json:"insecureSkipTLSVerify"`
-		DNSNames              []string `json:"dnsNames"`
+		DNSNames   []string `json:"dnsNames"`
+		SecretName string   `json:"secretName"`
 	} `json:"spec"`
 }
 
@@ -302,16 +302,6 @@ func render(t *testing.T, c *testcluster.Cluster, folder string) []object {
 		out = append(out, o)
 	}
 	return out
-}
-
-func testBesideKEDA(t *testing.T, c *testcluster.Cluster) {
-	t.Helper()
-	for _, o := range render(t, c, "beside-keda") {
-		if strings.Contains(o.Metadata.Name, "external.metrics") {
-			t.Errorf("%s %s is KEDA's", o.Kind, o.Metadata.Name)
-		}
-	}
-	c.MustKubectl(t, "", "apply", "--server-side", "--dry-run=server", "-k", "deploy/beside-keda")
 }
 
 // testKEDAScaler looks at the whole of what is applied: arguments, port and Secret must come together.
@@ -378,28 +368,29 @@ func TestTheScaledObjectOfTheSamplesIsUnderstood(t *testing.T) {
 // testCertManager renders only: cert-manager's own kinds are not there.
 func testCertManager(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	services, names := 0, ""
+	names, secret := "", ""
 	for _, o := range render(t, c, "with-cert-manager") {
-		switch o.Kind {
-		case "APIService":
-			services++
-			if o.Spec.InsecureSkipTLSVerify ||
-				o.Metadata.Annotations["cert-manager.io/inject-ca-from"] != "forewarm-system/forewarm" {
-				t.Errorf("%s is not checked: %+v", o.Metadata.Name, o)
-			}
-		case "Certificate":
-			names = fmt.Sprint(o.Spec.DNSNames)
+		switch {
+		case o.Kind == "Certificate":
+			names, secret = fmt.Sprint(o.Spec.DNSNames), o.Spec.SecretName
+		case o.Kind == "Secret":
+			t.Errorf("the Secret %s of an authority that is not used", o.Metadata.Name)
 		}
 	}
-	if services != 3 || names != "[forewarm.forewarm-system.svc]" {
-		t.Errorf("%d APIServices, a certificate for %s", services, names)
+	if names != "[forewarm.forewarm-system.svc]" || secret != "forewarm-tls" {
+		t.Errorf("a certificate for %s in %s", names, secret)
+	}
+	rendered := c.MustKubectl(t, "", "kustomize", "deploy/with-cert-manager")
+	for _, word := range []string{"--tls-ca-file=/etc/forewarm/tls/ca.crt", "secretName: forewarm-tls"} {
+		if !strings.Contains(rendered, word) {
+			t.Errorf("%q is not in what deploy/with-cert-manager renders", word)
+		}
 	}
 }
 
 func testRemoval(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	c.MustKubectl(t, "", "delete", "-k", "deploy/warm-pools")
-	c.MustKubectl(t, "", "delete", "apiservice", "-l", "app.kubernetes.io/part-of=forewarm")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/default", "--ignore-not-found")
 	c.MustKubectl(t, "", "delete", "--wait=false", "-k", "deploy/agent", "--ignore-not-found")
 }
@@ -411,9 +402,8 @@ func TestNothingIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := map[string]bool{
-		"agent": true, "apiservice": true, "beside-keda": true, "cert-manager": true, "crds": true, "default": true,
-		"rbac": true, "samples": true, "server": true, "warm-pools": true, "with-cert-manager": true,
-		"keda-scaler": true, "with-keda-scaler": true,
+		"agent": true, "charts": true, "default": true, "samples": true, "warm-pools": true, "with-cert-manager": true,
+		"with-keda-scaler": true,
 	}
 	for _, e := range entries {
 		if e.IsDir() && !applied[e.Name()] {

@@ -58,7 +58,11 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 		{ask{Verb: "list", Resource: "nodes"}, false},
 		{ask{Verb: "update", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
 		{ask{Verb: "patch", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
-		{ask{Verb: "create", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
+		// Which ones: testAPIServices.
+		{ask{Verb: "create", Group: "apiregistration.k8s.io", Resource: "apiservices"}, true},
+		{ask{Verb: "delete", Group: "apiregistration.k8s.io", Resource: "apiservices"}, false},
+		{ask{Verb: "get", Group: "rbac.authorization.k8s.io", Resource: "clusterroles", Name: "forewarm:server"}, true},
+		{ask{Verb: "get", Group: "rbac.authorization.k8s.io", Resource: "clusterroles", Name: "admin"}, false},
 		{
 			ask{Verb: "patch", Group: "apiregistration.k8s.io", Resource: "apiservices", Name: "v1.metrics.k8s.io"},
 			false,

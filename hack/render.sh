@@ -21,7 +21,8 @@ render() {
         # The labels of a release by Helm are not true here.
         "$tools/helm" template forewarm "$copy" --namespace forewarm-system \
             --values deploy/default/values.yaml --values "$folder/values.yaml" "${@:2}" |
-            sed -e '/^# Source: /d' -e '/app.kubernetes.io\/managed-by: Helm/d' -e '/helm.sh\/chart: /d'
+            sed -e '/^# Source: /d' -e '/app.kubernetes.io\/managed-by: Helm/d' -e '/helm.sh\/chart: /d' |
+            cat -s
     } >"$root/$folder/manifest.yaml"
 }
 render default

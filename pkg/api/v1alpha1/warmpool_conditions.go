@@ -106,7 +106,8 @@ const (
 	PoolReasonRetrying = "Retrying"
 	// PoolReasonForbidden (False): Forewarm lacks rights.
 	//
-	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the scale of its target.
+	// Fix: apply deploy/warm-pools, or set warmPools.enforce in the chart. For the scale actuator, grant patch on the scale of
+	// its target.
 	PoolReasonForbidden = "Forbidden"
 	// PoolReasonQuotaExceeded (False): a ResourceQuota rejects the chunks.
 	//

@@ -24,7 +24,7 @@ func (o *owned) classifyError(doing string, pool *v1alpha1.WarmPool, err error) 
 			errorLine(err),
 		)
 	case apierrors.IsForbidden(err):
-		const advice = "cannot %s: %s: apply deploy/warm-pools, or set warmPools.enforce in the chart, or check the admission webhooks"
+		const advice = "cannot %s: %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or check the admission webhooks"
 		return problem(v1alpha1.PoolReasonForbidden, advice, what, errorLine(err))
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return problem(

@@ -19,7 +19,8 @@ func checkPriorityClass(ctx context.Context, client kubernetes.Interface, name s
 	case apierrors.IsNotFound(err):
 		return problem(
 			v1alpha1.PoolReasonPriorityClassNotFound,
-			"there is no PriorityClass %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or name another in spec.actuator.placeholderPods",
+			"there is no PriorityClass %s: apply deploy/warm-pools, set warmPools.enforce in the chart, or name another in "+
+				"spec.actuator.placeholderPods",
 			name,
 		)
 	case apierrors.IsForbidden(err):

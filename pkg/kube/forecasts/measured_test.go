@@ -216,7 +216,10 @@ func testNoRights(t *testing.T, c *testcluster.Cluster) {
 		c.MustKubectl(t, "", "delete", "clusterrolebinding,clusterrole", "old", "half")
 	})
 	for _, s := range []struct{ role, scale, want string }{
-		{"old", "", "fallback 5m: cannot read the scale of Deployment.apps/llama: apply deploy/default, or upgrade the chart"},
+		{
+			"old", "",
+			"fallback 5m: cannot read the scale of Deployment.apps/llama: apply deploy/default, or upgrade the chart",
+		},
 		{"half", "*/scale", "fallback 5m: cannot list pods in default: apply deploy/default, or upgrade the chart"},
 	} {
 		rules := `{apiGroups: [forewarm.dev], resources: [forecasts], verbs: [get, list, watch]}`
@@ -297,7 +300,8 @@ func testOldSchema(t *testing.T, c *testcluster.Cluster) {
 	if n := p.counted(t); n != 0 {
 		t.Fatalf("%d starts are kept: the schema is the new one", n)
 	}
-	const want = "fallback 5m: the CRD is older than Forewarm, so measurements are lost: apply deploy/default or upgrade the chart, and restart Forewarm"
+	const want = "fallback 5m: the CRD is older than Forewarm, so measurements are lost: " +
+		"apply deploy/default or upgrade the chart, and restart Forewarm"
 	if got := p.target(t, now).LeadSource; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

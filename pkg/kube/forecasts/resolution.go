@@ -125,7 +125,8 @@ func (o *Objects) measuredLeadTime(
 ) manifest.MeasuredLeadTime {
 	problem := o.pods.Problem(workload)
 	if o.fieldsDropped.Load() {
-		problem = "the CRD is older than Forewarm, so measurements are lost: apply deploy/default or upgrade the chart, and restart Forewarm"
+		problem = "the CRD is older than Forewarm, so measurements are lost: " +
+			"apply deploy/default or upgrade the chart, and restart Forewarm"
 	}
 	measured := manifest.MeasuredLeadTime{
 		Lead: record.LeadTime(now), Median: record.MedianLeadTime(now), Source: describeLeadTime(record, now),
