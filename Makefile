@@ -58,6 +58,15 @@ test-served: ## all values served over recorded workloads and scenarios, by thei
 test-image: ## the image: built twice, unpacked and run, pushed to a registry of this machine (as root; a minute)
 	cd hack/image && CGO_ENABLED=0 go test -json -count=1 . | $(FAILED)
 
+.PHONY: test-chart
+test-chart: ## the chart: lint, its unit tests, every values file and a release on a real kube-apiserver; built from source first
+	FOREWARM_HELM=$$(hack/components/build.sh helm | tail -1) && export FOREWARM_HELM && \
+		for values in deploy/charts/forewarm/ci/*-values.yaml; do \
+			"$$FOREWARM_HELM/helm" lint --strict --quiet --values "$$values" deploy/charts/forewarm || exit 1; done && \
+		"$$FOREWARM_HELM/helm-unittest" deploy/charts/forewarm && \
+		KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) CGO_ENABLED=0 \
+		go test -json -count=1 -run TestChart ./deploy | $(FAILED)
+
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) CGO_ENABLED=0 \
@@ -74,8 +83,8 @@ test-keda: ## the external scaler with KEDA's own operator, built from source fi
 CLUSTER_PACKAGES := ./pkg/kube/... ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...
 
 .PHONY: components
-components: ## build what the cluster tests run: Kubernetes, kwok, KEDA (20 minutes and more, once)
-	for c in kubernetes kwok keda; do hack/components/build.sh $$c; done
+components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (20 minutes and more, once)
+	for c in helm kubernetes kwok keda; do hack/components/build.sh $$c; done
 
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
@@ -132,7 +141,7 @@ prior: ## fit what forewarm knows of a workload before it has seen it to recorde
 	go run ./hack/benchoutcome --priors=pkg/core $(call given,TRACES,traces)
 
 .PHONY: generate
-generate: ## deep copies, CustomResourceDefinitions, OpenAPI definitions, KEDA's contract, docs/reference, the project's own traces
+generate: ## deep copies, CRDs, OpenAPI definitions, KEDA's contract, manifests, docs/reference, the project's own traces
 	hack/generate.sh
 	go run ./hack/tracegen
 
