@@ -5,7 +5,7 @@
 # Objects
 
 `kubectl explain forecasts.spec --recursive` shows the same fields in a cluster. The CustomResourceDefinitions in
-[The CRDs](../../deploy/charts/forewarm/files/crds) hold the exact limits of each field. Fields that are not marked as required are optional.
+[the chart](../../deploy/charts/forewarm/files/crds) hold the exact limits of each field. Fields that are not marked as required are optional.
 
 | object | API | |
 |---|---|---|
