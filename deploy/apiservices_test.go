@@ -32,8 +32,8 @@ func expectAPIServicesConfined(t *testing.T, c *testcluster.Cluster, namespace, 
 			t.Errorf("kubectl %q is not refused because %q: %v\n%s", args, why, err, output)
 		}
 	}
-	patch := func(name, patch string) []string {
-		return []string{"patch", "apiservice", name, "--type=merge", "--patch=" + patch}
+	patch := func(patch string) []string {
+		return []string{"patch", "apiservice", external, "--type=merge", "--patch=" + patch}
 	}
 
 	// A policy that was just created is not active at once.
@@ -51,19 +51,19 @@ func expectAPIServicesConfined(t *testing.T, c *testcluster.Cluster, namespace, 
 		c.MustKubectl(t, apiService(right, own), "create", "-f", "-", as)
 	}
 
-	c.MustKubectl(t, "", append(patch(external, `{"spec": {"versionPriority": 50}}`), as)...)
-	refused("does not change where", "", patch(external, `{"spec": {"service": {"name": "other"}}}`)...)
-	refused("does not change where", "", patch(external, `{"spec": {"service": null}}`)...)
+	c.MustKubectl(t, "", append(patch(`{"spec": {"versionPriority": 50}}`), as)...)
+	refused("does not change where", "", patch(`{"spec": {"service": {"name": "other"}}}`)...)
+	refused("does not change where", "", patch(`{"spec": {"service": null}}`)...)
 
 	// KEDA takes the group: Forewarm may let go, and nothing else.
-	c.MustKubectl(t, "", patch(external, owned(t, c, name))...)
-	c.MustKubectl(t, "", patch(external,
+	c.MustKubectl(t, "", patch(owned(t, c, name))...)
+	c.MustKubectl(t, "", patch(
 		`{"spec": {"service": {"namespace": "keda", "name": "keda-operator-metrics-apiserver"}}}`)...)
-	refused("does not change an APIService", "", patch(external, `{"spec": {"versionPriority": 60}}`)...)
-	refused("does not change where", "", patch(external,
+	refused("does not change an APIService", "", patch(`{"spec": {"versionPriority": 60}}`)...)
+	refused("does not change where", "", patch(
 		`{"spec": {"service": {"namespace": "`+namespace+`", "name": "`+name+`"}}}`)...)
 	refused("does not delete", "", "delete", "apiservice", external)
-	c.MustKubectl(t, "", append(patch(external, `{"metadata": {"ownerReferences": null}}`), as)...)
+	c.MustKubectl(t, "", append(patch(`{"metadata": {"ownerReferences": null}}`), as)...)
 
 	c.MustKubectl(t, "", "delete", "apiservice", inspect, as)
 	c.MustKubectl(t, "", "delete", "apiservice", external, "v1beta2.custom.metrics.k8s.io")

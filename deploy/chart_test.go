@@ -64,6 +64,7 @@ func (h helm) must(t *testing.T, args ...string) string {
 
 // testValues renders every values file and asks the API server for each object, with the CRDs of the optional kinds.
 func testValues(t *testing.T, h helm) {
+	t.Helper()
 	for _, file := range optionalCRDs(t) {
 		h.MustKubectl(t, "", "create", "-f", file)
 	}
@@ -122,15 +123,20 @@ func optionalCRDs(t *testing.T) []string {
 }
 
 // required are the values of every release.
-var required = []string{"--set=image.repository=registry.example/forewarm", "--set=prometheus.url=http://prometheus:9090"}
+var required = []string{
+	"--set=image.repository=registry.example/forewarm", "--set=prometheus.url=http://prometheus:9090",
+}
 
 // testRelease installs, upgrades and uninstalls the way that README.md says.
 func testRelease(t *testing.T, h helm) {
+	t.Helper()
 	const namespace = "scaling"
 	// The test's own CRDs belong to no release.
 	h.MustKubectl(t, "", "delete", "crd", "forecasts.forewarm.dev", "warmpools.forewarm.dev", "--wait")
 	h.MustKubectl(t, "", "create", "namespace", "keda-of-helm")
-	in := append([]string{"--namespace=" + namespace, "--set=keda.enabled=true,keda.namespace=keda-of-helm"}, required...)
+	in := append([]string{
+		"--namespace=" + namespace, "--set=keda.enabled=true,keda.namespace=keda-of-helm",
+	}, required...)
 
 	notes := h.must(t, append([]string{"install", "forewarm", chart, "--create-namespace"}, in...)...)
 	if !strings.Contains(notes, "kubectl rollout status -n scaling deployment/forewarm") {
@@ -138,6 +144,8 @@ func testRelease(t *testing.T, h helm) {
 	}
 	h.MustKubectl(t, "", "wait", "--for=condition=Established", "--timeout=30s", "crd/forecasts.forewarm.dev")
 	expectAPIServicesConfined(t, h.Cluster, namespace, "forewarm")
+	// The level that it names exists.
+	h.MustKubectl(t, "", "wait", "--for=condition=Dangling=False", "--timeout=30s", "flowschema/forewarm")
 
 	if h.ofRelease(t) == "" {
 		t.Error("no object of the release has its label")
@@ -191,6 +199,7 @@ const kinds = "deployments,services,serviceaccounts,secrets,poddisruptionbudgets
 	"networkpolicies,daemonsets,apiservices"
 
 func testTwoReleases(t *testing.T, h helm) {
+	t.Helper()
 	for _, release := range []string{"blue", "green"} {
 		args := append([]string{
 			"install", release, chart, "--namespace=" + release, "--create-namespace", "--set=crds.install=false",

@@ -221,64 +221,6 @@ func may(t *testing.T, c *testcluster.Cluster, who string, ask authorization.Res
 	return review.Status.Allowed
 }
 
-// testPeople binds the roles by hand: the controller that adds them to view and edit does not run here.
-func testPeople(t *testing.T, c *testcluster.Cluster) {
-	t.Helper()
-	c.MustKubectl(
-		t,
-		"",
-		"create",
-		"rolebinding",
-		"v",
-		"-n",
-		"inference",
-		"--clusterrole=forewarm:view",
-		"--user=viewer",
-	)
-	c.MustKubectl(
-		t,
-		"",
-		"create",
-		"rolebinding",
-		"e",
-		"-n",
-		"inference",
-		"--clusterrole=forewarm:edit",
-		"--user=editor",
-	)
-	for _, q := range []struct {
-		who, verb, group, resource, subresource string
-		want                                    bool
-	}{
-		{"viewer", "list", "forewarm.dev", "forecasts", "", true},
-		{"viewer", "list", "forewarm.dev", "warmpools", "", true},
-		{"viewer", "create", "forewarm.dev", "warmpools", "", false},
-		{"editor", "create", "forewarm.dev", "warmpools", "", true},
-		{"editor", "update", "forewarm.dev", "warmpools", "status", false},
-		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "", true},
-		{"viewer", "list", "inspect.forewarm.dev", "outlooks", "", true},
-		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "page", true},
-		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "plot", true},
-		{"viewer", "list", "external.metrics.k8s.io", "llama-inflight", "", true},
-		{"viewer", "get", "custom.metrics.k8s.io", "forecasts.forewarm.dev", "demand", true},
-		{"viewer", "get", "custom.metrics.k8s.io", "pods", "memory", false},
-		{"viewer", "create", "forewarm.dev", "forecasts", "", false},
-		{"editor", "create", "forewarm.dev", "forecasts", "", true},
-		{"editor", "update", "forewarm.dev", "forecasts", "status", false},
-	} {
-		ask := authorization.ResourceAttributes{
-			Namespace: "inference", Verb: q.verb, Group: q.group, Resource: q.resource, Subresource: q.subresource,
-		}
-		if got := may(t, c, q.who, ask); got != q.want {
-			t.Errorf("%s may %+v: %v", q.who, ask, got)
-		}
-		ask.Namespace = "default"
-		if may(t, c, q.who, ask) {
-			t.Errorf("%s may do so in another namespace: %+v", q.who, ask)
-		}
-	}
-}
-
 // object is what the tests ask of a rendered manifest.
 type object struct {
 	Kind     string `json:"kind"`
@@ -370,10 +312,10 @@ func testCertManager(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
 	names, secret := "", ""
 	for _, o := range render(t, c, "with-cert-manager") {
-		switch {
-		case o.Kind == "Certificate":
+		switch o.Kind {
+		case "Certificate":
 			names, secret = fmt.Sprint(o.Spec.DNSNames), o.Spec.SecretName
-		case o.Kind == "Secret":
+		case "Secret":
 			t.Errorf("the Secret %s of an authority that is not used", o.Metadata.Name)
 		}
 	}

@@ -84,6 +84,64 @@ func testRights(t *testing.T, c *testcluster.Cluster) {
 	})
 }
 
+// testPeople binds the roles by hand: the controller that adds them to view and edit does not run here.
+func testPeople(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"rolebinding",
+		"v",
+		"-n",
+		"inference",
+		"--clusterrole=forewarm:view",
+		"--user=viewer",
+	)
+	c.MustKubectl(
+		t,
+		"",
+		"create",
+		"rolebinding",
+		"e",
+		"-n",
+		"inference",
+		"--clusterrole=forewarm:edit",
+		"--user=editor",
+	)
+	for _, q := range []struct {
+		who, verb, group, resource, subresource string
+		want                                    bool
+	}{
+		{"viewer", "list", "forewarm.dev", "forecasts", "", true},
+		{"viewer", "list", "forewarm.dev", "warmpools", "", true},
+		{"viewer", "create", "forewarm.dev", "warmpools", "", false},
+		{"editor", "create", "forewarm.dev", "warmpools", "", true},
+		{"editor", "update", "forewarm.dev", "warmpools", "status", false},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "", true},
+		{"viewer", "list", "inspect.forewarm.dev", "outlooks", "", true},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "page", true},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "plot", true},
+		{"viewer", "list", "external.metrics.k8s.io", "llama-inflight", "", true},
+		{"viewer", "get", "custom.metrics.k8s.io", "forecasts.forewarm.dev", "demand", true},
+		{"viewer", "get", "custom.metrics.k8s.io", "pods", "memory", false},
+		{"viewer", "create", "forewarm.dev", "forecasts", "", false},
+		{"editor", "create", "forewarm.dev", "forecasts", "", true},
+		{"editor", "update", "forewarm.dev", "forecasts", "status", false},
+	} {
+		question := authorization.ResourceAttributes{
+			Namespace: "inference", Verb: q.verb, Group: q.group, Resource: q.resource, Subresource: q.subresource,
+		}
+		if got := may(t, c, q.who, question); got != q.want {
+			t.Errorf("%s may %+v: %v", q.who, question, got)
+		}
+		question.Namespace = "default"
+		if may(t, c, q.who, question) {
+			t.Errorf("%s may do so in another namespace: %+v", q.who, question)
+		}
+	}
+}
+
 // testWarmPools: what mode Enforce takes is given by a folder of its own, and no more.
 func testWarmPools(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()

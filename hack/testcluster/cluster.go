@@ -37,7 +37,9 @@ func Start(tb testing.TB) *Cluster {
 	ctrllog.SetLogger(logr.Discard())
 	c := &Cluster{
 		environment: &envtest.Environment{
-			CRDDirectoryPaths:        []string{filepath.Join(Root(tb), "deploy", "charts", "forewarm", "files", "crds")},
+			CRDDirectoryPaths: []string{
+				filepath.Join(Root(tb), "deploy", "charts", "forewarm", "files", "crds"),
+			},
 			ErrorIfCRDPathMissing:    true,
 			ControlPlaneStartTimeout: 2 * time.Minute,
 			ControlPlaneStopTimeout:  time.Minute,
