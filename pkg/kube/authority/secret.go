@@ -139,7 +139,7 @@ func (s *Secret) missing() error {
 func (s *Secret) watchFailed(ctx context.Context, _ *cache.Reflector, err error) {
 	do := "the kube-apiserver is asked again"
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		do = "apply deploy/rbac"
+		do = "apply deploy/default, or upgrade the chart"
 	}
 	if s.known() != nil {
 		return
@@ -244,7 +244,7 @@ func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duratio
 	case apierrors.IsNotFound(err):
 		return s.missing()
 	case err != nil:
-		return s.advise(fmt.Sprintf("cannot be read (%.300s)", err), "apply deploy/rbac")
+		return s.advise(fmt.Sprintf("cannot be read (%.300s)", err), "apply deploy/default, or upgrade the chart")
 	}
 	authority, err := Parse(secret.Data)
 	if err != nil {
@@ -265,7 +265,7 @@ func (s *Secret) renew(ctx context.Context, now time.Time, lifetime time.Duratio
 	case apierrors.IsConflict(err):
 		return err // Another replica wrote it: the watch has what.
 	case err != nil:
-		return s.advise(fmt.Sprintf("cannot be written (%.300s)", err), "apply deploy/rbac")
+		return s.advise(fmt.Sprintf("cannot be written (%.300s)", err), "apply deploy/default, or upgrade the chart")
 	}
 	s.log.InfoContext(ctx, "renewed the certificate authority", "certificates", len(renewed.all),
 		"until", renewed.NotAfter().UTC().Format(time.RFC3339))

@@ -12,17 +12,17 @@
 {{ .Values.serviceAccount.name | default (include "forewarm.fullname" .) }}
 {{- end }}
 
+{{- /* By one label, the fullname: a selector cannot change, and manifests before the chart had this one. */}}
 {{- define "forewarm.selector" -}}
-app.kubernetes.io/name: forewarm
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "forewarm.fullname" . }}
 {{- end }}
 
 {{- define "forewarm.agentSelector" -}}
-app.kubernetes.io/name: forewarm-agent
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "forewarm.fullname" . }}-agent
 {{- end }}
 
 {{- define "forewarm.commonLabels" -}}
+app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/part-of: forewarm
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
