@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -82,8 +83,8 @@ func (b *PlaceholderPods) held(ctx context.Context, pool *v1alpha1.WarmPool, fou
 	if err != nil || total == 0 {
 		return out, err
 	}
-	remark, err := quotaWarning(ctx, b.client, pool)
-	if err != nil {
+	remark, err := QuotaWarning(ctx, b.client, pool)
+	if err != nil && !apierrors.IsForbidden(err) { // Without the right, nothing is known of quotas.
 		return Held{}, err
 	}
 	out.Warning = joinWarnings(out.Warning, "", remark)

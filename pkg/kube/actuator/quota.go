@@ -7,21 +7,17 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
-// quotaWarning returns a warning where a ResourceQuota leaves no room for a real pod because it counts placeholder
+// QuotaWarning returns a warning where a ResourceQuota leaves no room for a real pod because it counts placeholder
 // pods. The API server rejects such a pod before the scheduler can preempt anything, so the pool would block its own
-// members. It is empty where quotas cannot be listed.
-func quotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.WarmPool) (string, error) {
+// members. The pool has its defaults.
+func QuotaWarning(ctx context.Context, client kubernetes.Interface, pool *v1alpha1.WarmPool) (string, error) {
 	all, err := client.CoreV1().ResourceQuotas(pool.Namespace).List(ctx, metav1.ListOptions{})
-	if apierrors.IsForbidden(err) {
-		return "", nil
-	}
 	if err != nil {
 		return "", fmt.Errorf("list the quotas of %s: %w", pool.Namespace, err)
 	}

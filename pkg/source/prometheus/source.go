@@ -104,6 +104,22 @@ func (s *Source) FetchInPieces(
 	return out, nil
 }
 
+// Clock returns the time by the server's own clock.
+func (s *Source) Clock(ctx context.Context) (time.Time, error) {
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	// A query without a time is evaluated at the server's present.
+	value, _, _, err := s.api.Query(limited, "time()", time.Time{}, v1.WithTimeout(s.cfg.Timeout))
+	if err != nil {
+		return time.Time{}, s.explain(ctx, err)
+	}
+	scalar, ok := value.(*model.Scalar)
+	if !ok || scalar == nil {
+		return time.Time{}, s.unavailable("the answer to time() is a %T, want a number", value)
+	}
+	return scalar.Timestamp.Time(), nil
+}
+
 // check refuses a query whose grid the API cannot express, or that is too long.
 func (s *Source) check(q refresh.Query) error {
 	switch {

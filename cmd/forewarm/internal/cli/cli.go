@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/capacitycmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/demo"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctorcmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/inspectcmd"
@@ -85,7 +86,7 @@ func (p Program) Command() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exit.Usage(flagError(err)) })
 	root.AddCommand(
 		demo.New(), simulatecmd.New(), backtestcmd.New(), servecmd.New(), inspectcmd.New(), explaincmd.New(),
-		presetscmd.New(), capacitycmd.New(), newVersionCommand(p.Version),
+		presetscmd.New(), capacitycmd.New(), doctorcmd.New(), newVersionCommand(p.Version),
 	)
 	return root
 }

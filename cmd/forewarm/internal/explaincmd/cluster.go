@@ -46,7 +46,21 @@ func (o *options) fromCluster(ctx context.Context, of autoscalerName) (*explain.
 	config.UserAgent, config.Timeout = "forewarm-explain", o.timeout
 	// What an API server would have its administrators know is not the matter here.
 	config.WarningHandlerWithContext = rest.NoWarnings{}
+	return readCluster(ctx, config, of)
+}
+
+// FromCluster explains an HPA of a cluster, for other commands.
+func FromCluster(ctx context.Context, config *rest.Config, namespace, name string) (*explain.Explanation, error) {
+	input, err := readCluster(ctx, config, autoscalerName{namespace: namespace, name: name})
+	if err != nil {
+		return nil, err
+	}
+	return explain.Explain(input)
+}
+
+func readCluster(ctx context.Context, config *rest.Config, of autoscalerName) (*explain.Input, error) {
 	r := &clusterReader{namespace: of.namespace}
+	var err error
 	if r.clients, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,202 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+)
+
+// apiService has the fields of an APIService (apiregistration.k8s.io/v1) that are used here.
+type apiService struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Spec struct {
+		Group   string `json:"group"`
+		Service *struct {
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"service,omitempty"`
+		CABundle              []byte `json:"caBundle,omitempty"`
+		InsecureSkipTLSVerify bool   `json:"insecureSkipTLSVerify,omitempty"`
+	} `json:"spec"`
+	Status struct {
+		Conditions []metav1.Condition `json:"conditions,omitempty"`
+	} `json:"status,omitzero"`
+}
+
+// leadsTo is the service behind it.
+func (a *apiService) leadsTo() apiservices.Service {
+	return apiservices.Service(a.Spec.Service.Namespace + "/" + a.Spec.Service.Name)
+}
+
+// apiGroup is a group that Forewarm can serve.
+type apiGroup struct {
+	name string
+	// flag switches it off.
+	flag string
+	// without is what does not work without it.
+	without string
+}
+
+func apiGroups() []apiGroup {
+	return []apiGroup{
+		{apiservices.External, "serve-external-metrics", "an HPA cannot read a Forecast as an External metric"},
+		{apiservices.Custom, "serve-custom-metrics", "an HPA cannot read a Forecast as an Object metric"},
+		{apiservices.Inspect, "serve-inspect", "kubectl get outlooks and forewarm inspect do not work"},
+	}
+}
+
+// readAPIServices reads those of Forewarm's groups that have a service behind them.
+func (d *Doctor) readAPIServices(ctx context.Context) ([]apiService, error) {
+	all, err := d.listAll(ctx, schema.GroupVersionResource{
+		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
+	}, "")
+	if err != nil {
+		return nil, err
+	}
+	var out []apiService
+	for i := range all {
+		var one apiService
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(all[i].Object, &one); err != nil {
+			return nil, fmt.Errorf("APIService %s: %w", all[i].GetName(), err)
+		}
+		known := slices.ContainsFunc(apiGroups(), func(g apiGroup) bool { return g.name == one.Spec.Group })
+		if known && one.Spec.Service != nil {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+// checkAPIGroups: who holds each group, whether it answers, and whether an HPA can reach Forewarm at all.
+func checkAPIGroups(_ context.Context, d *Doctor, s *state) []Finding {
+	const name = "APIGroups"
+	if s.apiServicesErr != nil {
+		return []Finding{unread(name, "APIServices", s.apiServicesErr)}
+	}
+	var out []Finding
+	held := map[string]bool{}
+	for _, g := range apiGroups() {
+		found, ours := s.checkGroup(g, d.service(s))
+		out = append(out, found...)
+		held[g.name] = ours
+	}
+	if held[apiservices.External] || held[apiservices.Custom] || s.args["keda-address"] != "" {
+		return out
+	}
+	return append(out, Finding{
+		Check: name, Level: Error,
+		Message: "no HPA can read a Forecast: neither " + apiservices.External + " nor " + apiservices.Custom +
+			" leads to " + string(d.service(s)),
+		Remedy: "give Forewarm one of the two groups (docs/hpa.md#external-or-object-metric), or use KEDA's external " +
+			"trigger (docs/keda.md)",
+	})
+}
+
+// checkGroup examines the APIServices of one group. ours is true where all of them lead to Forewarm.
+func (s *state) checkGroup(g apiGroup, own apiservices.Service) (out []Finding, ours bool) {
+	var holders []apiservices.Service
+	for i := range s.apiServices {
+		a := &s.apiServices[i]
+		if a.Spec.Group != g.name {
+			continue
+		}
+		if !slices.Contains(holders, a.leadsTo()) {
+			holders = append(holders, a.leadsTo())
+		}
+		out = append(out, a.available(own))
+	}
+	f := Finding{Check: "APIGroups", Level: OK, Object: g.name}
+	switch {
+	case len(holders) == 1 && holders[0] == own:
+		return out, true
+	case len(holders) > 1:
+		f.Level = Error
+		f.Message = fmt.Sprintf("its versions lead to %d services: %s; the HPA controller reads whichever it prefers",
+			len(holders), joinServices(holders))
+		f.Remedy = "keep one: delete the APIServices of the others, or set --" + g.flag + "=false"
+	case s.args[g.flag] == "false":
+		f.Message = "is not served, by --" + g.flag + "=false"
+	case len(holders) == 0:
+		f.Level, f.Message = Warning, "nobody serves it: "+g.without
+		f.Remedy = reinstall + ", or set --" + g.flag + "=false if that is wanted"
+	case g.name == apiservices.Inspect:
+		f.Level, f.Message = Error, fmt.Sprintf("leads to %s and not to %s", joinServices(holders), own)
+		f.Remedy = "if two Forewarms are installed, keep one; else correct --namespace or the APIService"
+	default:
+		f.Message = fmt.Sprintf("leads to %s, so %s", joinServices(holders), g.without)
+	}
+	return append(out, f), false
+}
+
+// available is whether the kube-apiserver can use an APIService, by its condition.
+func (a *apiService) available(own apiservices.Service) Finding {
+	f := Finding{
+		Check: "APIGroups", Level: OK, Object: "APIService " + a.Name,
+		Message: "leads to " + string(a.leadsTo()) + " and is available",
+	}
+	c := meta.FindStatusCondition(a.Status.Conditions, "Available")
+	switch {
+	case c == nil:
+		f.Level, f.Message = Error, "the kube-apiserver has not tried it yet"
+		f.Remedy = "wait a moment"
+	case c.Status != metav1.ConditionTrue:
+		f.Level = Error
+		f.Message = fmt.Sprintf("is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted",
+			c.Reason, maxMessage, strings.TrimSuffix(c.Message, "."))
+		f.Remedy = a.mend(c, a.leadsTo() == own)
+	}
+	return f
+}
+
+// mend is what to do about an APIService that is not available.
+func (a *apiService) mend(c *metav1.Condition, ours bool) string {
+	service := a.Spec.Service
+	switch {
+	case c.Reason == "ServiceNotFound" && !ours:
+		return "if that server was uninstalled: kubectl delete apiservice " + a.Name + "; else install it again"
+	case c.Reason == "ServiceNotFound":
+		return reinstall
+	case strings.Contains(c.Message, "signed by unknown authority"), strings.Contains(c.Message, "certificate is valid for"):
+		if ours {
+			return "its caBundle is not that of the server: Forewarm's leader writes it, see the other findings for why it " +
+				"does not"
+		}
+		return "correct its caBundle, with the manifests of " + string(a.leadsTo())
+	case strings.Contains(c.Message, "has expired or is not yet valid"):
+		return fmt.Sprintf("compare the clocks of the nodes, then kubectl rollout restart deployment -n %s %s",
+			service.Namespace, service.Name)
+	case strings.Contains(c.Message, "no endpoints"), c.Reason == "MissingEndpoints", c.Reason == "EndpointsNotFound":
+		return fmt.Sprintf("no pod of it is ready: kubectl get pods -n %s", service.Namespace)
+	}
+	return fmt.Sprintf("kubectl logs -n %s deployment/%s; a NetworkPolicy or firewall may keep the kube-apiserver out",
+		service.Namespace, service.Name)
+}
+
+// foreignGroups is who holds Forewarm's groups where it is not installed, and whether they answer.
+func foreignGroups(s *state) []Finding {
+	if s.apiServicesErr != nil {
+		return []Finding{unread("APIGroups", "APIServices", s.apiServicesErr)}
+	}
+	var out []Finding
+	for i := range s.apiServices {
+		out = append(out, s.apiServices[i].available(""))
+	}
+	return out
+}
+
+func joinServices(all []apiservices.Service) string {
+	words := make([]string, len(all))
+	for i, s := range all {
+		words[i] = string(s)
+	}
+	return strings.Join(words, " and ")
+}

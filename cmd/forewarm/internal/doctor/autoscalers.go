@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
+	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
+	"github.com/forewarm/forewarm/pkg/offline/explain"
+)
+
+// checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain".
+func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
+	var out []Finding
+	for i := range s.hpas {
+		if h := &s.hpas[i]; s.mayRead(h) && ctx.Err() == nil {
+			out = append(out, d.explain(ctx, h)...)
+		}
+	}
+	return out
+}
+
+// mayRead reports whether an HPA has a metric of a Forecast of its namespace, or KEDA made it: its triggers are read later.
+func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+	var names []string
+	for i := range s.forecasts {
+		if f := &s.forecasts[i]; f.Namespace == h.Namespace {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) == 0 {
+		return false
+	}
+	resolved, err := autoscaler.ResolveHPA(h)
+	if err != nil {
+		return true // Explaining it says why.
+	}
+	return autoscaler.OwningScaledObject(h) != "" || slices.ContainsFunc(resolved.Sources, func(from autoscaler.Source) bool {
+		return slices.Contains(names, from.Forecast)
+	})
+}
+
+// explainTimeout bounds the explanation of one HPA, so that one that hangs leaves time for the others.
+const explainTimeout = 30 * time.Second
+
+func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAutoscaler) []Finding {
+	const name = "Autoscalers"
+	ctx, cancel := context.WithTimeout(ctx, explainTimeout)
+	defer cancel()
+	object := "HPA " + h.Namespace + "/" + h.Name
+	e, err := explaincmd.FromCluster(ctx, d.Cluster, h.Namespace, h.Name)
+	switch {
+	case isAbsent(err):
+		return nil // It was deleted in the meantime.
+	case err != nil:
+		f := unread(name, object, err)
+		f.Object = object
+		return []Finding{f}
+	}
+	if !slices.ContainsFunc(e.Metrics, func(m explain.MetricLine) bool { return m.Forecast != "" }) {
+		return nil // Another of KEDA's.
+	}
+	out := metricErrors(object, e)
+	for _, w := range e.Warnings {
+		out = append(out, Finding{
+			Check: name, Level: Warning, Object: object, Message: w.Reason + ": " + w.Message, Remedy: w.Advice,
+		})
+	}
+	for _, text := range e.Unknown {
+		out = append(out, Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask})
+	}
+	if len(out) == 0 {
+		out = append(out, Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"})
+	}
+	return out
+}
+
+// metricErrors are the metrics of an HPA that cannot be read.
+func metricErrors(object string, e *explain.Explanation) []Finding {
+	var out []Finding
+	for i := range e.Metrics {
+		if m := &e.Metrics[i]; m.Error != "" {
+			out = append(out, Finding{
+				Check: "Autoscalers", Level: Error, Object: object, Message: "metric " + m.Name + ": " + m.Error,
+				Remedy: "see docs/troubleshooting.md; forewarm explain " + object[len("HPA "):] + " has the details",
+			})
+		}
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/kube/authority"
+)
+
+// expiresSoon is how long before its end a certificate is warned of. Forewarm renews its own four months before.
+const expiresSoon = 14 * 24 * time.Hour
+
+// checkCertificates: does the kube-apiserver verify Forewarm, and by certificates that are valid and Forewarm's own?
+func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
+	const name = "Certificates"
+	ownFiles := s.args["tls-cert-file"] != ""
+	signers, out := d.authority(ctx, ownFiles || s.missing)
+	for i := range s.apiServices {
+		a := &s.apiServices[i]
+		if a.leadsTo() != d.service(s) {
+			continue
+		}
+		f := verified(a, signers, d.Now())
+		f.Check, f.Object = name, "APIService "+a.Name
+		if f.Level == Error && f.Remedy == "" {
+			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads, and that it may (the checks " +
+				"Deployment, Leader and Rights)"
+			if ownFiles {
+				f.Remedy = "with --tls-cert-file you write caBundle yourself (docs/operations.md#certificates)"
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// authority reads the certificates of Forewarm's authority; nil where there are none to compare with. The key is not looked at.
+func (d *Doctor) authority(ctx context.Context, external bool) ([]*x509.Certificate, []Finding) {
+	if external {
+		return nil, nil
+	}
+	object := "Secret " + d.Namespace + "/" + ownSecret
+	f := Finding{Check: "Certificates", Level: Error, Object: object}
+	secret, err := d.clients.CoreV1().Secrets(d.Namespace).Get(ctx, ownSecret, metav1.GetOptions{})
+	switch {
+	case isAbsent(err):
+		f.Message, f.Remedy = "does not exist: Forewarm has no certificate that the kube-apiserver verifies", reinstall
+		return nil, []Finding{f}
+	case err != nil:
+		f = unread("Certificates", "the "+object+", so caBundle is not compared with it", err)
+		f.Object = object
+		return nil, []Finding{f}
+	}
+	text, keyed := secret.Data[authority.CertificatesKey], len(secret.Data[authority.KeysKey]) > 0
+	clear(secret.Data)
+	const restore = "restore it, or remove its data: Forewarm writes it again"
+	certificates, err := parseBundle(text)
+	switch {
+	case len(text) == 0 && !keyed:
+		f.Message, f.Remedy = "is empty", "Forewarm fills it when it runs: check its pods"
+	case err != nil:
+		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", authority.CertificatesKey, err), restore
+	case !keyed:
+		f.Message, f.Remedy = "was changed by someone else: it has no "+authority.KeysKey, restore
+	default:
+		f = lifetime(certificates, d.Now())
+		f.Check, f.Object = "Certificates", object
+		return certificates, []Finding{f}
+	}
+	return nil, []Finding{f}
+}
+
+// verified is whether an APIService can verify a server of Forewarm's, by its caBundle.
+func verified(a *apiService, signers []*x509.Certificate, now time.Time) Finding {
+	switch {
+	case a.Spec.InsecureSkipTLSVerify:
+		return Finding{
+			Level:   Warning,
+			Message: "the kube-apiserver does not verify Forewarm (insecureSkipTLSVerify): whoever answers sets replica counts",
+			Remedy:  "wait five minutes after an upgrade: the leader mends it; else " + reinstall,
+		}
+	case len(a.Spec.CABundle) == 0:
+		return Finding{Level: Error, Message: "has no caBundle, so the kube-apiserver cannot verify Forewarm"}
+	}
+	bundle, err := parseBundle(a.Spec.CABundle)
+	if err != nil {
+		return Finding{Level: Error, Message: "its caBundle is damaged: " + err.Error()}
+	}
+	for _, signer := range signers {
+		if !holds(bundle, signer) {
+			return Finding{Level: Error, Message: "its caBundle lacks a certificate of Forewarm's authority, which may be the " +
+				"one that signs"}
+		}
+	}
+	return lifetime(bundle, now)
+}
+
+func holds(bundle []*x509.Certificate, one *x509.Certificate) bool {
+	for _, c := range bundle {
+		if c.Equal(one) {
+			return true
+		}
+	}
+	return false
+}
+
+// lifetime is whether one of several certificates is valid, and for how long.
+func lifetime(certificates []*x509.Certificate, now time.Time) Finding {
+	var last time.Time
+	begun := false
+	for _, c := range certificates {
+		begun = begun || !now.Before(c.NotBefore)
+		if c.NotAfter.After(last) {
+			last = c.NotAfter
+		}
+	}
+	until := last.UTC().Format(time.DateOnly)
+	switch {
+	case !begun:
+		return Finding{
+			Level: Error, Message: "its certificates are not valid yet", Remedy: "compare the clocks of the nodes with yours",
+		}
+	case !now.Before(last):
+		return Finding{Level: Error, Message: "its certificates have expired, the last on " + until}
+	case now.Add(expiresSoon).After(last):
+		return Finding{
+			Level: Warning, Message: "its certificates expire on " + until + ", and Forewarm should have renewed them",
+			Remedy: "check that a replica leads and may write (the checks Leader and Rights)",
+		}
+	}
+	return Finding{Level: OK, Message: "its certificates are valid until " + until}
+}
+
+// maxCertificates bounds how many certificates are read from a bundle.
+const maxCertificates = 64
+
+// parseBundle reads certificates in PEM. None is an error.
+func parseBundle(text []byte) ([]*x509.Certificate, error) {
+	var out []*x509.Certificate
+	for rest := text; len(bytes.TrimSpace(rest)) > 0; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return nil, errGarbage
+		}
+		one, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("block %d: %w", len(out)+1, err)
+		}
+		if out = append(out, one); len(out) > maxCertificates {
+			return nil, fmt.Errorf("it has more than %d certificates", maxCertificates)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errGarbage
+	}
+	return out, nil
+}

@@ -1,0 +1,213 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
+	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// checkHistory asks the Prometheus itself: its clock, and the history of each Forecast.
+func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
+	if d.Prometheus.URL == "" {
+		f := Finding{
+			Check: "History", Level: Skipped,
+			Message: "the length and gaps of the history, its labels and the clock of the Prometheus are not checked",
+			Remedy:  "set --prometheus-url to a Prometheus that you can reach, for example by kubectl port-forward",
+		}
+		if own := s.args["prometheus-url"]; own != "" {
+			f.Remedy += "; Forewarm's is " + prometheus.RedactedURL(own)
+		}
+		return []Finding{f}
+	}
+	source, err := prometheus.New(d.Prometheus)
+	if err != nil {
+		return []Finding{{Check: "Source", Level: Error, Message: err.Error(), Remedy: "correct --prometheus-url"}}
+	}
+	defer source.Close()
+	began := d.Now()
+	at, err := source.Clock(ctx)
+	if err != nil {
+		return []Finding{{
+			Check: "Source", Level: Error, Message: "the Prometheus does not answer: " + err.Error(),
+			Remedy: "check --prometheus-url, and the port-forward",
+		}}
+	}
+	out := []Finding{clock("the Prometheus", measured{at, began, d.Now()}.ahead(), false)}
+	resolver := manifest.NewResolver(s.catalogue())
+	for i := range s.forecasts {
+		if ctx.Err() != nil {
+			break
+		}
+		f := &s.forecasts[i]
+		target, problems := resolver.Resolve(f)
+		if len(problems) > 0 {
+			continue // The state Invalid says so.
+		}
+		p := patient{Doctor: d, source: source, forecast: f, target: target, now: d.Now().Truncate(time.Second)}
+		out = append(out, p.examine(ctx)...)
+	}
+	return out
+}
+
+// catalogue confines queries as Forewarm does, by its flags.
+func (s *state) catalogue() server.Catalogue {
+	c := server.Catalogue{Label: "namespace"}
+	if label := s.args["tenant-label"]; label != "" {
+		c.Label = label
+	}
+	if free := s.args["cluster-query-namespaces"]; free != "" {
+		c.Free = strings.Split(free, ",")
+	}
+	return c
+}
+
+// patient is a Forecast whose history is examined.
+type patient struct {
+	*Doctor
+
+	source   *prometheus.Source
+	forecast *v1alpha1.Forecast
+	target   refresh.Target
+	now      time.Time
+}
+
+func (p *patient) finding(check string, level Level, remedy, format string, args ...any) Finding {
+	return Finding{
+		Check: check, Level: level, Object: "Forecast " + p.forecast.Namespace + "/" + p.forecast.Name,
+		Message: fmt.Sprintf(format, args...), Remedy: remedy,
+	}
+}
+
+// The limits of a history that is fit to forecast from.
+const (
+	// leastHistory is a season where the Forecast names none.
+	leastHistory = 24 * time.Hour
+	// mostGaps is the share of samples that may be missing.
+	mostGaps = 0.05
+	// zerosFor is how long a demand of 0 is odd while replicas are ready; a demand that never was anything else is odd sooner.
+	zerosFor, zerosFromStart = 24 * time.Hour, time.Hour
+)
+
+func (p *patient) examine(ctx context.Context) []Finding {
+	t := &p.target
+	to := p.now.Truncate(t.Step)
+	read, err := p.source.Fetch(ctx, refresh.Query{
+		Namespace: p.forecast.Namespace, Expr: t.Expr, From: to.Add(t.Step - t.History.Truncate(t.Step)), To: to, Step: t.Step,
+	})
+	switch {
+	case errors.Is(err, series.ErrNoSeries):
+		return []Finding{p.diagnose(ctx)}
+	case err != nil:
+		return []Finding{p.finding("Source", Error, "correct the query or the Prometheus", "%v", err)}
+	}
+	out := p.length(read)
+	out = append(out, p.gaps(read)...)
+	out = append(out, p.zeros(ctx, read)...)
+	return append(out, p.copies(ctx)...)
+}
+
+// since is a history from its first sample on.
+func since(s forecast.Series) forecast.Series {
+	for i, v := range s.Values {
+		if !math.IsNaN(v) {
+			return s.Slice(i, s.Len())
+		}
+	}
+	return s.Slice(s.Len(), s.Len())
+}
+
+func span(s forecast.Series) time.Duration { return time.Duration(s.Len()) * s.Step }
+
+func (p *patient) length(read forecast.Series) []Finding {
+	has, least := span(since(read)), leastHistory
+	if len(p.target.Seasons) > 0 {
+		least = p.target.Seasons[0]
+	}
+	least = min(least, p.target.History)
+	days := func(d time.Duration) string { return fmt.Sprintf("%.3g days", d.Hours()/24) }
+	if has < least-p.target.Step {
+		return []Finding{p.finding("History", Warning, "wait, or read from a Prometheus with a longer retention",
+			"the Prometheus has %s of history, less than the %s in which the demand repeats: nothing is gained yet over a "+
+				"plain HPA", days(has), days(least))}
+	}
+	return []Finding{p.finding("History", OK, "", "has %s of history", days(has))}
+}
+
+// gaps is whether samples are missing, and the longest gap.
+func (p *patient) gaps(read forecast.Series) []Finding {
+	s := since(read)
+	var gap, longest, end, missing int
+	for i, v := range s.Values {
+		if !math.IsNaN(v) {
+			gap = 0
+			continue
+		}
+		missing++
+		if gap++; gap > longest {
+			longest, end = gap, i
+		}
+	}
+	if float64(missing) <= mostGaps*float64(s.Len()) {
+		return nil
+	}
+	const clock = "2006-01-02 15:04"
+	return []Finding{p.finding("Gaps", Warning,
+		"check that the targets are scraped all the time; a workload that is scaled to zero has gaps, and they do no harm",
+		"%.0f%% of the samples are missing, the longest gap from %s to %s UTC", 100*float64(missing)/float64(s.Len()),
+		s.TimeAt(end-longest+1).UTC().Format(clock), s.TimeAt(end).UTC().Format(clock))}
+}
+
+// zeros is whether the demand stays at 0 though replicas are ready: a signal that is not measured often reads 0.
+func (p *patient) zeros(ctx context.Context, read forecast.Series) []Finding {
+	s := since(read)
+	last := -1 // The last sample that is not 0.
+	for i, v := range s.Values {
+		if v != 0 && !math.IsNaN(v) {
+			last = i
+		}
+	}
+	for0 := time.Duration(s.Len()-1-last) * s.Step
+	if last >= 0 && for0 < zerosFor || for0 < zerosFromStart {
+		return nil
+	}
+	ref := p.forecast.Spec.TargetRef
+	expr, err := signal.ReadyReplicas(p.forecast.Namespace, signal.Target{Kind: ref.Kind, Name: ref.Name})
+	if err != nil {
+		return nil // They cannot be counted.
+	}
+	if ready, found := p.value(ctx, "min_over_time(("+expr+")[1h:1m])"); !found || ready < 1 {
+		return nil
+	}
+	return []Finding{p.finding("Zeros", Warning,
+		"if the workload does serve requests, choose another signal: forewarm presets "+p.forecast.Spec.Signal.Preset,
+		"the demand has been 0 for %s while replicas of %s/%s are ready", for0.Round(time.Minute), ref.Kind, ref.Name)}
+}
+
+// value is an expression's one value now; false where it has none.
+func (p *patient) value(ctx context.Context, expr string) (float64, bool) {
+	read, err := p.source.Fetch(ctx, refresh.Query{
+		Namespace: p.forecast.Namespace, Expr: expr, From: p.now, To: p.now, Step: time.Second,
+	})
+	if err != nil || math.IsNaN(read.Values[0]) {
+		return 0, false
+	}
+	return read.Values[0], true
+}
+
+// count is how many series an expression has now.
+func (p *patient) count(ctx context.Context, expr string) int {
+	n, _ := p.value(ctx, "count("+expr+")")
+	return int(n)
+}

@@ -1,0 +1,196 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+)
+
+// right is what an account may do: verbs on one resource of one group, written RESOURCE/SUBRESOURCE; with a name on that object
+// only, with a namespace in that only.
+type right struct {
+	group, resource, subresource, name, namespace string
+
+	verbs []string
+}
+
+// ownNamespace stands for the namespace of Forewarm.
+const ownNamespace = "."
+
+// component is a part of Forewarm that needs rights.
+type component struct {
+	name string
+	// level of a finding when some are missing, and what does not work then.
+	level   Level
+	without string
+	rights  []right
+}
+
+func reading() []string { return []string{"get", "list", "watch"} }
+
+// serverComponents are the rights of each replica. A test compares them with the manifests.
+func serverComponents() []component {
+	const registration = "apiregistration.k8s.io"
+	patched := func(name string) right {
+		return right{group: registration, resource: "apiservices", name: name, verbs: []string{"patch"}}
+	}
+	return []component{
+		{"Forecasts", Error, "no Forecast is served", []right{
+			{group: v1alpha1.GroupName, resource: "forecasts", verbs: reading()},
+			{group: v1alpha1.GroupName, resource: "forecasts", subresource: "status", verbs: []string{"update"}},
+		}},
+		{"warm pools", Warning, "WarmPools are not planned", []right{
+			{group: v1alpha1.GroupName, resource: "warmpools", verbs: reading()},
+			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
+		}},
+		{"leader", Error, "no replica leads, so nobody writes statuses", []right{
+			{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
+			{group: "coordination.k8s.io", resource: "leases", name: ownName, namespace: ownNamespace, verbs: []string{"get", "update"}},
+		}},
+		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", []right{
+			{resource: "secrets", name: ownSecret, namespace: ownNamespace, verbs: append(reading(), "update")},
+			patched("v1beta1.external.metrics.k8s.io"),
+			patched("v1beta2.custom.metrics.k8s.io"),
+			patched("v1alpha1.inspect.forewarm.dev"),
+		}},
+		{"API groups", Warning, "statuses do not say who owns the API groups, and certificates are not written", []right{
+			{group: registration, resource: "apiservices", verbs: reading()},
+		}},
+		{"autoscalers", Warning, "objectives are calibrated by spec.scaling only", []right{
+			{group: "autoscaling", resource: "horizontalpodautoscalers", verbs: reading()},
+			{group: "keda.sh", resource: "scaledobjects", verbs: reading()},
+		}},
+		{"lead times", Warning, "no lead time is measured: the fallback is used", []right{
+			{group: "*", resource: "*", subresource: "scale", verbs: []string{"get"}},
+			{resource: "pods", verbs: []string{"list", "watch"}},
+		}},
+		{"events", Warning, "no events are written", []right{{resource: "events", verbs: []string{"create", "patch"}}}},
+	}
+}
+
+// delegation is what every aggregated API server needs; the cluster's own roles grant it.
+func delegation() component {
+	return component{"authentication", Error, "Forewarm cannot authenticate and authorize requests, and does not start", []right{
+		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
+		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
+		{
+			resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
+			verbs: []string{"get"},
+		},
+	}}
+}
+
+// enforcing is the component that holds capacity.
+const enforcing = "warm pools in mode Enforce"
+
+// poolComponents are the rights to hold WarmPools in mode Enforce.
+func poolComponents() []component {
+	holding := []string{"get", "list", "create", "patch", "delete"}
+	return []component{
+		{enforcing, Error, "no capacity is held", []right{
+			{group: v1alpha1.GroupName, resource: "warmpools", verbs: []string{"patch"}},
+			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "finalizers", verbs: []string{"update"}},
+			{group: "apps", resource: "deployments", verbs: holding},
+			{resource: "resourcequotas", verbs: []string{"list"}},
+			{group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verbs: holding},
+			{resource: "podtemplates", verbs: holding},
+			{group: "scheduling.k8s.io", resource: "priorityclasses", verbs: []string{"get"}},
+		}},
+	}
+}
+
+// checkRights: has Forewarm's account the rights that each of its components needs?
+func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
+	const name = "Rights"
+	account := ownName
+	if s.deployment != nil && s.deployment.Spec.Template.Spec.ServiceAccountName != "" {
+		account = s.deployment.Spec.Template.Spec.ServiceAccountName
+	}
+	needed := append(serverComponents(), delegation())
+	if enforced(s.pools) {
+		needed = append(needed, poolComponents()...)
+	}
+	var out []Finding
+	for _, c := range needed {
+		missing, err := d.missing(ctx, account, c.rights)
+		if err != nil {
+			f := unread(name, "the rights of "+account, err)
+			if apierrors.IsForbidden(err) {
+				f.Message = "you may not ask for the rights of the account " + d.Namespace + "/" + account + ": " + apiMessage(err)
+			}
+			return append(out, f)
+		}
+		f := Finding{Check: name, Level: OK, Object: "account " + d.Namespace + "/" + account, Message: "may do what " + c.name + " need"}
+		if len(missing) > 0 {
+			f.Level, f.Message = c.level, fmt.Sprintf("may not %s: %s (%s)", join(missing), c.without, c.name)
+			f.Remedy = reinstall
+			if c.name == enforcing {
+				f.Remedy = "grant them as docs/warm-pools.md#rights says"
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+func enforced(pools []unstructured.Unstructured) bool {
+	for i := range pools {
+		mode, _, err := unstructured.NestedString(pools[i].Object, "spec", "mode")
+		if err == nil && mode == string(v1alpha1.PoolEnforce) {
+			return true
+		}
+	}
+	return false
+}
+
+// missing returns those of an account's rights that it does not have, in words.
+func (d *Doctor) missing(ctx context.Context, account string, rights []right) ([]string, error) {
+	var out []string
+	for _, r := range rights {
+		for _, verb := range r.verbs {
+			attributes := authorizationv1.ResourceAttributes{
+				Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name,
+				Namespace: r.namespace,
+			}
+			if attributes.Namespace == ownNamespace {
+				attributes.Namespace = d.Namespace
+			}
+			review, err := d.clients.AuthorizationV1().SubjectAccessReviews().Create(ctx,
+				&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+					User: "system:serviceaccount:" + d.Namespace + ":" + account,
+					Groups: []string{
+						"system:serviceaccounts", "system:serviceaccounts:" + d.Namespace, "system:authenticated",
+					},
+					ResourceAttributes: &attributes,
+				}}, metav1.CreateOptions{})
+			if err != nil {
+				return nil, err
+			}
+			if !review.Status.Allowed {
+				out = append(out, verb+" "+r.String())
+			}
+		}
+	}
+	return out, nil
+}
+
+// String is the resource as kubectl auth can-i writes it.
+func (r right) String() string {
+	text := r.resource
+	if r.group != "" && r.group != "*" {
+		text += "." + r.group
+	}
+	if r.subresource != "" {
+		text += "/" + r.subresource
+	}
+	if r.name != "" {
+		text += " " + r.name
+	}
+	return text
+}

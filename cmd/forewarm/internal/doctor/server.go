@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// checkServer: do replicas of Forewarm run, with a source, and does one of them lead?
+func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
+	const name = "Deployment"
+	object := "Deployment " + d.Namespace + "/" + ownName
+	if s.missing {
+		return []Finding{{
+			Check: name, Level: Error, Object: object, Message: "does not exist",
+			Remedy: reinstall + ", or name Forewarm's namespace with --namespace",
+		}}
+	}
+	if s.deployment == nil {
+		return []Finding{d.checkLeader(ctx)}
+	}
+	f := Finding{Check: name, Level: OK, Object: object}
+	want, ready := int32(1), s.deployment.Status.ReadyReplicas
+	if s.deployment.Spec.Replicas != nil {
+		want = *s.deployment.Spec.Replicas
+	}
+	f.Message = fmt.Sprintf("%d of %d replicas are ready", ready, want)
+	switch {
+	case want == 0:
+		f.Level, f.Remedy = Error, fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", d.Namespace, ownName)
+	case ready < want:
+		f.Level = Warning
+		if ready == 0 {
+			f.Level = Error
+		}
+		why, remedy := d.whyNotReady(ctx, s)
+		f.Message, f.Remedy = f.Message+why, remedy
+	}
+	return []Finding{f, d.sourceFlag(s), d.checkLeader(ctx)}
+}
+
+// sourceFlag is whether Forewarm has a source of history.
+func (d *Doctor) sourceFlag(s *state) Finding {
+	f := Finding{Check: "Source", Level: OK, Object: "Deployment " + d.Namespace + "/" + ownName}
+	switch url := s.args["prometheus-url"]; {
+	case url != "":
+		f.Message = "reads history from " + prometheus.RedactedURL(url)
+	case s.args["scrape-config"] != "":
+		f.Message = "stores its own history (--scrape-config)"
+	default:
+		f.Level, f.Message = Error, "has neither --prometheus-url nor --scrape-config, so it has no history"
+		f.Remedy = "set --prometheus-url to your Prometheus, Thanos, Mimir or VictoriaMetrics"
+	}
+	return f
+}
+
+// whyNotReady is the first reason that a pod of Forewarm has, and what to do.
+func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string) {
+	remedy = fmt.Sprintf("kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for",
+		d.Namespace, d.Namespace, ownName)
+	selector := metav1.FormatLabelSelector(s.deployment.Spec.Selector)
+	pods, err := d.clients.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return "", remedy
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+				return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, maxMessage, c.Message), "make room for it"
+			}
+		}
+		for j := range p.Status.ContainerStatuses {
+			if w := p.Status.ContainerStatuses[j].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
+				return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, maxMessage, w.Message), remedyOf(w.Reason, remedy)
+			}
+		}
+	}
+	if len(pods.Items) == 0 {
+		return ": there is no pod", fmt.Sprintf("kubectl describe replicaset -n %s says why", d.Namespace)
+	}
+	return "", remedy
+}
+
+func remedyOf(reason, otherwise string) string {
+	if strings.Contains(reason, "Image") {
+		return "set an image that the nodes can pull (deploy/README.md)"
+	}
+	return otherwise
+}
+
+// leaseLate is the age of a lease from which on its holder does not lead any more. A leader renews it every few seconds.
+const leaseLate = time.Minute
+
+// checkLeader: one replica writes statuses, certificates and warm pools, by a lease.
+func (d *Doctor) checkLeader(ctx context.Context) Finding {
+	object := "Lease " + d.Namespace + "/" + ownName
+	lease, err := d.clients.CoordinationV1().Leases(d.Namespace).Get(ctx, ownName, metav1.GetOptions{})
+	f := Finding{Check: "Leader", Level: Error, Object: object, Remedy: "check the pods of Forewarm, and its rights (the check Rights)"}
+	switch {
+	case isAbsent(err):
+		f.Message = "no replica has led yet: nobody writes statuses and certificates"
+	case err != nil:
+		f = unread("Leader", "the "+object, err)
+		f.Object = object
+	case !d.live(lease):
+		f.Message = "no replica leads: nobody writes statuses and certificates"
+	default:
+		f.Level, f.Remedy, f.Message = OK, "", "is held by "+*lease.Spec.HolderIdentity
+	}
+	return f
+}
+
+func (d *Doctor) live(lease *coordinationv1.Lease) bool {
+	spec := &lease.Spec
+	return spec.HolderIdentity != nil && *spec.HolderIdentity != "" && spec.RenewTime != nil &&
+		d.Now().Sub(spec.RenewTime.Time) < leaseLate
+}
+
+// checkOthers: a cluster has one Forewarm. Two write the same statuses and fight for the API groups.
+func checkOthers(ctx context.Context, d *Doctor, _ *state) []Finding {
+	const name = "OneForewarm"
+	var namespaces []string
+	add := func(namespace string) {
+		if namespace != d.Namespace && !slices.Contains(namespaces, namespace) {
+			namespaces = append(namespaces, namespace)
+		}
+	}
+	all, err := d.clients.AppsV1().Deployments("").List(ctx, metav1.ListOptions{LabelSelector: ownLabel})
+	if err != nil {
+		return []Finding{unread(name, "the Deployments of all namespaces, so a second Forewarm would not be seen", err)}
+	}
+	for i := range all.Items {
+		add(all.Items[i].Namespace)
+	}
+	leases, err := d.clients.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ownName})
+	if err == nil { // Else the Deployments must do.
+		for i := range leases.Items {
+			if d.live(&leases.Items[i]) {
+				add(leases.Items[i].Namespace)
+			}
+		}
+	}
+	if len(namespaces) == 0 {
+		return []Finding{{Check: name, Level: OK, Message: "no other Forewarm is in the cluster"}}
+	}
+	return []Finding{{
+		Check: name, Level: Error, Object: "namespace " + join(namespaces),
+		Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
+			"the warm pools twice",
+		Remedy: "keep one of them (docs/operations.md#uninstall)",
+	}}
+}

@@ -1,0 +1,182 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
+)
+
+// The names of Forewarm's objects, as its manifests have them.
+const (
+	ownName   = "forewarm"
+	ownSecret = "forewarm-ca"
+	ownLabel  = "app.kubernetes.io/name=forewarm"
+)
+
+// reinstall is what to do about missing or changed objects.
+const reinstall = "apply Forewarm's manifests again"
+
+// state is what several checks need, read once.
+type state struct {
+	// deployment is Forewarm's own, nil where it does not exist or may not be read; args are the flags of its container.
+	deployment *appsv1.Deployment
+	args       map[string]string
+	// missing is true where there is no Deployment; undefined where there is no CRD of Forecasts.
+	missing, undefined bool
+	apiServices        []apiService
+	apiServicesErr     error
+	forecasts          []v1alpha1.Forecast
+	pools              []unstructured.Unstructured
+	hpas               []autoscalingv2.HorizontalPodAutoscaler
+	apiClock           measured
+	// findings are what could not be read.
+	findings []Finding
+}
+
+// absent reports that nothing of Forewarm is there.
+func (s *state) absent() bool { return s.missing && s.undefined }
+
+// service is Forewarm's own.
+func (d *Doctor) service(s *state) apiservices.Service {
+	if name := s.args["service"]; name != "" {
+		return apiservices.Service(name)
+	}
+	return apiservices.Service(d.Namespace + "/" + ownName)
+}
+
+func (d *Doctor) read(ctx context.Context) *state {
+	s := &state{args: map[string]string{}}
+	d.readDeployment(ctx, s)
+	s.apiServices, s.apiServicesErr = d.readAPIServices(ctx)
+	for _, object := range d.list(ctx, s, v1alpha1.GroupVersion().WithResource("forecasts")) {
+		var f v1alpha1.Forecast
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &f); err != nil {
+			s.findings = append(s.findings, Finding{
+				Check: "Forecasts", Level: Error, Object: "Forecast " + object.GetNamespace() + "/" + object.GetName(),
+				Message: "it cannot be read: " + apiMessage(err), Remedy: "correct it, or delete and create it again",
+			})
+			continue
+		}
+		s.forecasts = append(s.forecasts, f)
+	}
+	s.pools = d.list(ctx, s, v1alpha1.GroupVersion().WithResource("warmpools"))
+	for _, object := range d.list(ctx, s, autoscalingv2.SchemeGroupVersion.WithResource("horizontalpodautoscalers")) {
+		var h autoscalingv2.HorizontalPodAutoscaler
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &h) == nil {
+			s.hpas = append(s.hpas, h)
+		}
+	}
+	return s
+}
+
+func (d *Doctor) readDeployment(ctx context.Context, s *state) {
+	found, err := d.clients.AppsV1().Deployments(d.Namespace).Get(ctx, ownName, metav1.GetOptions{})
+	switch {
+	case isAbsent(err):
+		s.missing = true
+	case err != nil:
+		s.findings = append(s.findings, unread("Deployment", "the Deployment "+d.Namespace+"/"+ownName, err))
+	default:
+		s.deployment = found
+		for i := range found.Spec.Template.Spec.Containers {
+			if c := &found.Spec.Template.Spec.Containers[i]; i == 0 || c.Name == ownName {
+				s.args = parseArgs(append(slices.Clone(c.Command), c.Args...))
+			}
+		}
+	}
+}
+
+// parseArgs reads --name=value and --name value; a flag without a value is "true".
+func parseArgs(args []string) map[string]string {
+	flags := map[string]string{}
+	for i, arg := range args {
+		name, ok := strings.CutPrefix(arg, "--")
+		if !ok {
+			continue
+		}
+		name, value, given := strings.Cut(name, "=")
+		if !given {
+			value = "true"
+			if i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				value = args[i+1]
+			}
+		}
+		flags[name] = value
+	}
+	return flags
+}
+
+// list reads the objects of all namespaces, or of one where the caller may not. What is not read is a finding.
+func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResource) []unstructured.Unstructured {
+	found, err := d.listAll(ctx, of, "")
+	if apierrors.IsForbidden(err) {
+		what := of.GroupResource().String() + " of all namespaces"
+		if found, other := d.listAll(ctx, of, d.Elsewhere); other == nil {
+			f := unread("Access", what, err)
+			f.Message = "only those of the namespace " + d.Elsewhere + " are checked: " + f.Message
+			s.findings = append(s.findings, f)
+			return found
+		}
+		s.findings = append(s.findings, unread("Access", what, err))
+		return nil
+	}
+	switch {
+	case isAbsent(err):
+		s.undefined = s.undefined || of.Resource == "forecasts"
+	case err != nil:
+		s.findings = append(s.findings, unread("Access", of.GroupResource().String(), err))
+	}
+	return found
+}
+
+// pageSize is how many objects are read at once.
+const pageSize = 500
+
+func (d *Doctor) listAll(
+	ctx context.Context, of schema.GroupVersionResource, namespace string,
+) ([]unstructured.Unstructured, error) {
+	var out []unstructured.Unstructured
+	options := metav1.ListOptions{Limit: pageSize}
+	for {
+		page, err := d.objects.Resource(of).Namespace(namespace).List(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page.Items...)
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return out, nil
+		}
+	}
+}
+
+// measured is the time by another clock, and ours before and after it was asked.
+type measured struct{ other, before, after time.Time }
+
+// ahead is how far the other clock is ahead of ours, at least: 0 where the difference is within the time that asking took and
+// the second to which HTTP rounds.
+func (m measured) ahead() time.Duration {
+	switch {
+	case m.other.IsZero():
+		return 0
+	case m.other.After(m.after):
+		return m.other.Sub(m.after)
+	case m.other.Add(time.Second).Before(m.before):
+		return m.other.Add(time.Second).Sub(m.before)
+	}
+	return 0
+}
+
+var errGarbage = errors.New("it is not in PEM")

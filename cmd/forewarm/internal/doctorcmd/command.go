@@ -1,0 +1,183 @@
+package doctorcmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/doctor"
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+// The exit codes beside 0 and exit.Failure.
+const (
+	codeErrors  = 3
+	codeUnknown = 4
+)
+
+const about = `Doctor says what is wrong with a Forewarm in a cluster, and how to mend it. It checks its replicas and their leader, the
+CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
+Forecast and WarmPool, and each HPA on a Forecast, as "forewarm explain" does.
+
+With --prometheus-url it also asks that Prometheus: how long the history of each Forecast is, its gaps, missing or doubled
+labels, kube-state-metrics, and demand that stays at 0. The URL is one that you can reach: Forewarm's own is often
+reached by "kubectl port-forward" only.
+
+It changes nothing, and reads with your own rights. What you may not read is named. It reads the Secret of Forewarm's
+certificate authority to compare certificates; the key in it is neither used nor shown.
+
+With --wait it repeats the checks until there is no error, for pipelines.
+
+Exit codes:
+  0  no errors; there may be warnings
+  1  wrong usage, or the cluster cannot be reached
+  3  at least one error
+  4  no errors, but something could not be checked`
+
+const examples = `  forewarm doctor
+  forewarm doctor --wait=10m                     # after an installation, in a pipeline
+  forewarm doctor --prometheus-url http://127.0.0.1:9090
+  forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
+
+// options are the flags.
+type options struct {
+	kubeconfig, context, namespace string
+	timeout, wait                  time.Duration
+	prometheus                     prometheus.Config
+	json                           bool
+}
+
+// defaultWait is that of --wait without a time, of the flag's own form.
+const defaultWait = "5m"
+
+// New is the command "doctor".
+func New() *cobra.Command {
+	o := options{prometheus: prometheus.Config{Timeout: 30 * time.Second}}
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Say what is wrong with an installation, and how to mend it",
+		Long:    about,
+		Example: examples,
+		Args:    exit.Args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return exit.Usage(err)
+			}
+			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&o.namespace, "namespace", "n", "forewarm-system", "namespace that Forewarm is installed in")
+	flags.BoolVar(&o.json, "json", false, "print the findings as JSON")
+	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig to use instead of the usual one")
+	flags.StringVar(&o.context, "context", "", "context of the kubeconfig")
+	flags.DurationVar(&o.timeout, "timeout", 10*time.Second, "how long to wait for each answer of the cluster")
+	flags.DurationVar(&o.wait, "wait", 0, "repeat the checks until there is no error, for at most this long")
+	flags.Lookup("wait").NoOptDefVal = defaultWait
+	flags.StringVar(&o.prometheus.URL, "prometheus-url", "", "Prometheus of Forewarm, as you reach it, to check the history in")
+	flags.DurationVar(&o.prometheus.Timeout, "query-timeout", o.prometheus.Timeout,
+		"how long the Prometheus may take for one query")
+	cmdline.AddPrometheusFlags(flags, &o.prometheus)
+	return cmd
+}
+
+// validate returns every problem of a command line.
+func (o *options) validate() error {
+	var problems []error
+	if o.namespace == "" {
+		problems = append(problems, errors.New("--namespace is empty, write for example forewarm-system"))
+	}
+	if o.timeout <= 0 {
+		problems = append(problems, fmt.Errorf("--timeout %s is not positive, write for example 10s", o.timeout))
+	}
+	if o.wait < 0 {
+		problems = append(problems, fmt.Errorf("--wait %s is negative, write for example --wait=5m", o.wait))
+	}
+	if o.prometheus.Timeout <= 0 {
+		problems = append(problems, fmt.Errorf("--query-timeout %s is not positive, write for example 30s", o.prometheus.Timeout))
+	}
+	if o.prometheus.URL != "" {
+		problems = append(problems, o.prometheus.Validate(), cmdline.CheckPrometheus(&o.prometheus))
+	}
+	return errors.Join(problems...)
+}
+
+// runTimeout bounds one run of all checks; pause is the time between two runs of --wait.
+const (
+	runTimeout = 5 * time.Minute
+	pause      = 5 * time.Second
+)
+
+func (o *options) run(ctx context.Context, out, messages io.Writer) error {
+	config, namespace, err := cmdline.LoadKubeconfig(ctx, o.kubeconfig, o.context)
+	if err != nil {
+		return err
+	}
+	config.Timeout = o.timeout
+	d, err := doctor.New(doctor.Config{
+		Cluster: config, Namespace: o.namespace, Elsewhere: namespace, Prometheus: o.prometheus, Now: time.Now,
+	})
+	if err != nil {
+		return err
+	}
+	report, err := o.examine(ctx, d, messages)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		encoder.SetEscapeHTML(false)
+		err = encoder.Encode(report)
+	} else {
+		err = write(out, report)
+	}
+	return errors.Join(err, verdict(report))
+}
+
+// examine runs the checks once, or with --wait until there is no error.
+func (o *options) examine(ctx context.Context, d *doctor.Doctor, messages io.Writer) (doctor.Report, error) {
+	until, said := time.Now().Add(o.wait), ""
+	for {
+		report, err := examineOnce(ctx, d)
+		if ctx.Err() != nil {
+			return report, exit.WithCode(exit.Interrupted, context.Cause(ctx))
+		}
+		if err == nil && report.Count(doctor.Error) == 0 || time.Now().Add(pause).After(until) {
+			return report, err
+		}
+		if waits := waitsFor(report, err); waits != said {
+			said = waits
+			fmt.Fprintf(messages, "waiting: %s\n", waits)
+		}
+		select {
+		case <-ctx.Done():
+			return report, exit.WithCode(exit.Interrupted, context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+}
+
+func examineOnce(ctx context.Context, d *doctor.Doctor) (doctor.Report, error) {
+	ctx, cancel := context.WithTimeout(ctx, runTimeout)
+	defer cancel()
+	return d.Examine(ctx)
+}
+
+// verdict is the error, with its exit code, that a report amounts to.
+func verdict(r doctor.Report) error {
+	if n := r.Count(doctor.Error); n > 0 {
+		return exit.WithCode(codeErrors, fmt.Errorf("%s found", plural(n, "error")))
+	}
+	if n := r.Count(doctor.Unknown); n > 0 {
+		return exit.WithCode(codeUnknown, fmt.Errorf("no errors found, but %s could not be made", plural(n, "check")))
+	}
+	return nil
+}
