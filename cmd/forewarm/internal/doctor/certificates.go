@@ -20,13 +20,13 @@ const expiresSoon = 14 * 24 * time.Hour
 func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 	const name = "Certificates"
 	ownFiles := s.args["tls-cert-file"] != ""
-	signers, out := d.authority(ctx, ownFiles || s.missing)
+	signers, out := d.authority(ctx, s.now(d), ownFiles || s.missing)
 	for i := range s.apiServices {
 		a := &s.apiServices[i]
 		if a.leadsTo() != d.service(s) {
 			continue
 		}
-		f := verified(a, signers, d.Now())
+		f := verified(a, signers, s.now(d))
 		f.Check, f.Object = name, "APIService "+a.Name
 		if f.Level == Error && f.Remedy == "" {
 			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads, and that it may (the checks " +
@@ -41,7 +41,9 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 }
 
 // authority reads the certificates of Forewarm's authority; nil where there are none to compare with. The key is not looked at.
-func (d *Doctor) authority(ctx context.Context, external bool) ([]*x509.Certificate, []Finding) {
+func (d *Doctor) authority(
+	ctx context.Context, now time.Time, external bool,
+) ([]*x509.Certificate, []Finding) {
 	if external {
 		return nil, nil
 	}
@@ -69,7 +71,10 @@ func (d *Doctor) authority(ctx context.Context, external bool) ([]*x509.Certific
 	case !keyed:
 		f.Message, f.Remedy = "was changed by someone else: it has no "+authority.KeysKey, restore
 	default:
-		f = lifetime(certificates, d.Now())
+		f = lifetime(certificates, now)
+		if f.Level == Error && f.Remedy == "" {
+			f.Remedy = "remove its data, and restart Forewarm: it writes new ones"
+		}
 		f.Check, f.Object = "Certificates", object
 		return certificates, []Finding{f}
 	}

@@ -25,7 +25,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 		}}
 	}
 	if s.deployment == nil {
-		return []Finding{d.checkLeader(ctx)}
+		return []Finding{d.checkLeader(ctx, s)}
 	}
 	f := Finding{Check: name, Level: OK, Object: object}
 	want, ready := int32(1), s.deployment.Status.ReadyReplicas
@@ -44,7 +44,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 		why, remedy := d.whyNotReady(ctx, s)
 		f.Message, f.Remedy = f.Message+why, remedy
 	}
-	return []Finding{f, d.sourceFlag(s), d.checkLeader(ctx)}
+	return []Finding{f, d.sourceFlag(s), d.checkLeader(ctx, s)}
 }
 
 // sourceFlag is whether Forewarm has a source of history.
@@ -101,7 +101,7 @@ func remedyOf(reason, otherwise string) string {
 const leaseLate = time.Minute
 
 // checkLeader: one replica writes statuses, certificates and warm pools, by a lease.
-func (d *Doctor) checkLeader(ctx context.Context) Finding {
+func (d *Doctor) checkLeader(ctx context.Context, s *state) Finding {
 	object := "Lease " + d.Namespace + "/" + ownName
 	lease, err := d.clients.CoordinationV1().Leases(d.Namespace).Get(ctx, ownName, metav1.GetOptions{})
 	f := Finding{Check: "Leader", Level: Error, Object: object, Remedy: "check the pods of Forewarm, and its rights (the check Rights)"}
@@ -111,7 +111,7 @@ func (d *Doctor) checkLeader(ctx context.Context) Finding {
 	case err != nil:
 		f = unread("Leader", "the "+object, err)
 		f.Object = object
-	case !d.live(lease):
+	case !live(lease, s.now(d)):
 		f.Message = "no replica leads: nobody writes statuses and certificates"
 	default:
 		f.Level, f.Remedy, f.Message = OK, "", "is held by "+*lease.Spec.HolderIdentity
@@ -119,14 +119,14 @@ func (d *Doctor) checkLeader(ctx context.Context) Finding {
 	return f
 }
 
-func (d *Doctor) live(lease *coordinationv1.Lease) bool {
+func live(lease *coordinationv1.Lease, now time.Time) bool {
 	spec := &lease.Spec
 	return spec.HolderIdentity != nil && *spec.HolderIdentity != "" && spec.RenewTime != nil &&
-		d.Now().Sub(spec.RenewTime.Time) < leaseLate
+		now.Sub(spec.RenewTime.Time) < leaseLate
 }
 
 // checkOthers: a cluster has one Forewarm. Two write the same statuses and fight for the API groups.
-func checkOthers(ctx context.Context, d *Doctor, _ *state) []Finding {
+func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	const name = "OneForewarm"
 	var namespaces []string
 	add := func(namespace string) {
@@ -144,7 +144,7 @@ func checkOthers(ctx context.Context, d *Doctor, _ *state) []Finding {
 	leases, err := d.clients.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ownName})
 	if err == nil { // Else the Deployments must do.
 		for i := range leases.Items {
-			if d.live(&leases.Items[i]) {
+			if live(&leases.Items[i], s.now(d)) {
 				add(leases.Items[i].Namespace)
 			}
 		}

@@ -162,6 +162,9 @@ func (d *Doctor) listAll(
 	}
 }
 
+// now is the time by the kube-apiserver's clock, which leases and certificates follow.
+func (s *state) now(d *Doctor) time.Time { return d.Now().Add(s.apiClock.ahead()) }
+
 // measured is the time by another clock, and ours before and after it was asked.
 type measured struct{ other, before, after time.Time }
 
