@@ -129,7 +129,12 @@ func readyStatus(n int) []string {
 }
 
 // healthyForecast has a season that its history holds, so that it is Ready soon.
-var healthyForecast = strings.Replace(forecast("load", "query: up", "0.9"), "history: 10m", "history: 10m\n  seasons: [2m]", 1)
+var healthyForecast = strings.Replace(
+	forecast("load", "query: up", "0.9"),
+	"history: 10m",
+	"history: 10m\n  seasons: [2m]",
+	1,
+)
 
 const healthyHPA = `
 apiVersion: autoscaling/v2
@@ -216,9 +221,16 @@ func absent() []ailment {
 			words: []string{"not installed", "--namespace"},
 		},
 		{
-			name: "an uninstalled KEDA left its APIService", check: "APIGroups", level: doctor.Error,
-			harm: [][]string{{apply, "-f", "-"}}, input: orphan,
-			words: []string{"ServiceNotFound", "no namespace", "kubectl delete apiservice v1beta1.external.metrics.k8s.io"},
+			name:  "an uninstalled KEDA left its APIService",
+			check: "APIGroups",
+			level: doctor.Error,
+			harm:  [][]string{{apply, "-f", "-"}},
+			input: orphan,
+			words: []string{
+				"ServiceNotFound",
+				"no namespace",
+				"kubectl delete apiservice v1beta1.external.metrics.k8s.io",
+			},
 		},
 	}
 }
@@ -240,9 +252,24 @@ func idle() []ailment {
 	return []ailment{
 		{name: "no replica is ready", check: "Deployment", level: doctor.Error, words: []string{"0 of 2", "no pod"}},
 		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica has led"}},
-		{name: "the Secret is empty", check: "Certificates", level: doctor.Error, words: []string{"forewarm-ca", "is empty"}},
-		{name: "there is no caBundle", check: "Certificates", level: doctor.Error, words: []string{"no caBundle", "leader"}},
-		{name: "no API answers", check: "APIGroups", level: doctor.Error, words: []string{"is not available", "kubectl get pods"}},
+		{
+			name:  "the Secret is empty",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"forewarm-ca", "is empty"},
+		},
+		{
+			name:  "there is no caBundle",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"no caBundle", "leader"},
+		},
+		{
+			name:  "no API answers",
+			check: "APIGroups",
+			level: doctor.Error,
+			words: []string{"is not available", "kubectl get pods"},
+		},
 	}
 }
 
@@ -263,15 +290,25 @@ func broken() []ailment {
 		},
 		{
 			name: "its ClusterRole is gone", check: "Rights", level: doctor.Error,
-			words: []string{"may not get forecasts.forewarm.dev", "no Forecast is served"},
+			words: []string{"may not get,list,watch forecasts.forewarm.dev", "no Forecast is served"},
 			harm:  [][]string{{"delete", "clusterrole", "forewarm:server"}},
 			heal:  [][]string{clusterRole("apply")},
 		},
 		{
-			name: "a right is missing", check: "Rights", level: doctor.Warning, words: []string{"list pods", "fallback"},
-			harm: [][]string{{
-				"patch", "clusterrole", "forewarm:server", "--type=json", "-p", `[{"op": "remove", "path": "/rules/7"}]`,
-			}},
+			name:  "a right is missing",
+			check: "Rights",
+			level: doctor.Warning,
+			words: []string{"list,watch pods", "fallback"},
+			harm: [][]string{
+				{
+					"patch",
+					"clusterrole",
+					"forewarm:server",
+					"--type=json",
+					"-p",
+					`[{"op": "remove", "path": "/rules/7"}]`,
+				},
+			},
 			heal: [][]string{clusterRole("apply")},
 		},
 		{
@@ -313,12 +350,24 @@ func broken() []ailment {
 			name: "an HPA that explain warns of", check: "Autoscalers", level: doctor.Warning,
 			words: []string{"ValueTargetCompounds", "AverageValue"},
 			harm:  [][]string{{"apply", "-f", "-"}}, heal: [][]string{{"delete", "-f", "-"}},
-			input: strings.NewReplacer("name: llama, namespace", "name: compounds, namespace", "AverageValue", "Value",
-				"averageValue", "value", "kind: Deployment, name: llama", "kind: Deployment, name: other").Replace(healthyHPA),
+			input: strings.NewReplacer(
+				"name: llama, namespace",
+				"name: compounds, namespace",
+				"AverageValue",
+				"Value",
+				"averageValue",
+				"value",
+				"kind: Deployment, name: llama",
+				"kind: Deployment, name: other",
+			).Replace(healthyHPA),
 		},
 		{
-			name: "an invalid Forecast", check: "Forecasts", level: doctor.Error, words: []string{"team/wrong", "vllm/inflight"},
-			harm: [][]string{{"apply", "-f", "-"}}, heal: [][]string{{"delete", "-f", "-"}},
+			name:  "an invalid Forecast",
+			check: "Forecasts",
+			level: doctor.Error,
+			words: []string{"team/wrong", "vllm/inflight"},
+			harm:  [][]string{{"apply", "-f", "-"}},
+			heal:  [][]string{{"delete", "-f", "-"}},
 			input: forecast("wrong", "preset: vllm/in-flight", "0.9"),
 		},
 		{
@@ -379,8 +428,11 @@ func ended() []ailment {
 	return []ailment{
 		{name: "nobody leads", check: "Leader", level: doctor.Error, words: []string{"no replica leads"}},
 		{
-			name: "a wrong CA", check: "Certificates", level: doctor.Error, words: []string{"lacks a certificate", "leader writes it"},
-			harm: [][]string{bundle(foreign)},
+			name:  "a wrong CA",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"lacks a certificate", "leader writes it"},
+			harm:  [][]string{bundle(foreign)},
 		},
 		{
 			name: "a damaged caBundle", check: "Certificates", level: doctor.Error, words: []string{"is damaged"},
@@ -400,12 +452,18 @@ func ended() []ailment {
 			harm: [][]string{data(fmt.Sprintf(`{"stringData": {"ca.crt": %q, "ca.key": "x"}}`, old)), bundle(old)},
 		},
 		{
-			name: "a deleted Secret", check: "Certificates", level: doctor.Error, words: []string{"does not exist", "manifests"},
-			harm: [][]string{{"delete", secret, "-n", system}},
+			name:  "a deleted Secret",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"does not exist", "manifests"},
+			harm:  [][]string{{"delete", secret, "-n", system}},
 		},
 		{
-			name: "a deleted CRD", check: "CRDs", level: doctor.Error, words: []string{"CRD of WarmPool is not installed"},
-			harm: [][]string{{"delete", "crd", "warmpools.forewarm.dev"}},
+			name:  "a deleted CRD",
+			check: "CRDs",
+			level: doctor.Error,
+			words: []string{"CRD of WarmPool is not installed"},
+			harm:  [][]string{{"delete", "crd", "warmpools.forewarm.dev"}},
 		},
 		{
 			name: "a deleted Deployment", check: "Deployment", level: doctor.Error, words: []string{"does not exist"},
@@ -444,7 +502,17 @@ func strangers(t *testing.T, s *scene) {
 			t.Errorf("what cannot be known is called %s: %+v", f.Level, f)
 		}
 	}
-	s.MustKubectl(t, "", "create", "rolebinding", "viewer", "-n", "team", "--clusterrole=forewarm:view", "--user=viewer")
+	s.MustKubectl(
+		t,
+		"",
+		"create",
+		"rolebinding",
+		"viewer",
+		"-n",
+		"team",
+		"--clusterrole=forewarm:view",
+		"--user=viewer",
+	)
 	eventually(t, func() string {
 		all := examine(t, s.User(t, "viewer"))
 		only := ailment{check: "Access", level: doctor.Unknown, words: []string{"only those of the namespace team"}}
@@ -463,9 +531,16 @@ func certificate(end time.Time) ([]byte, tls.Certificate) {
 		panic(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "x"}, NotBefore: end.Add(-24 * time.Hour), NotAfter: end,
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
-		DNSNames: []string{"forewarm." + system + ".svc"},
+		SerialNumber: big.NewInt(
+			1,
+		),
+		Subject:               pkix.Name{CommonName: "x"},
+		NotBefore:             end.Add(-24 * time.Hour),
+		NotAfter:              end,
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		DNSNames:              []string{"forewarm." + system + ".svc"},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

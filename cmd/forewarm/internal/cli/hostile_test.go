@@ -57,6 +57,8 @@ func TestNoCharacterThatDrivesATerminalComesThrough(t *testing.T) {
 	refusing := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, &metav1.Status{Status: metav1.StatusFailure, Code: 403, Message: evil, Reason: "Forbidden"})
 	}))
+	refused := write("refused", "clusters: [{name: x, cluster: {server: '"+refusing+"'}}]\n"+
+		"contexts: [{name: x, context: {cluster: x, namespace: inference}}]\ncurrent-context: x\n")
 	svg, page := filepath.Join(dir, evil+".svg"), filepath.Join(dir, evil+".html")
 	for _, args := range [][]string{
 		{evil},
@@ -115,6 +117,13 @@ func TestNoCharacterThatDrivesATerminalComesThrough(t *testing.T) {
 		{"inspect", "--server", server, "--json"},
 		{"inspect", "--server", server, "inference/llama"},
 		{"inspect", "--server", server, "inference/llama", "--json"},
+		{"doctor", evil},
+		{"doctor", "--" + evil},
+		{"doctor", "--context", evil},
+		{"doctor", "--prometheus-url", evil},
+		{"doctor", "--kubeconfig", refused},
+		{"doctor", "--kubeconfig", refused, "--json"},
+		{"doctor", "--kubeconfig", refused, "-n", evil},
 		{"presets", evil},
 		{"presets", "--" + evil},
 		{"presets", "--render", evil},

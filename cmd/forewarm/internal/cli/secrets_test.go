@@ -167,14 +167,29 @@ func TestCommandsTellNoSecrets(t *testing.T) {
 	if err := os.WriteFile(hpa, []byte(scaling("web", "", "load")), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(refusing.Close)
+	text := "clusters: [{name: x, cluster: {server: '" + refusing.URL + "'}}]\n" +
+		"contexts: [{name: x, context: {cluster: x}}]\ncurrent-context: x\n"
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for how, url := range targets(t) {
 		for _, command := range [][]string{
 			{"backtest", "--query", "sum(load)", "--range", "6h"},
 			{"capacity", "--query", "sum(load)", "--saturated", "sum(waiting)", "--replicas", "sum(ready)", "--range", "5d"},
 			{"simulate", "--query", "sum(load)", "--range", "6h", "--hpa", hpa, "--replica-capacity", "100"},
+			{"doctor", "--kubeconfig", kubeconfig},
 		} {
 			var out logbuffer.Buffer
-			arguments := append(append(command, "--prometheus", url), further...)
+			flag := "--prometheus"
+			if command[0] == "doctor" {
+				flag = "--prometheus-url"
+			}
+			arguments := append(append(command, flag, url), further...)
 			if code := (cli.Program{}).Run(t.Context(), arguments, &out, &out); code == 0 {
 				t.Errorf("%s, %s: it succeeds: %s", how, command[0], &out)
 			}

@@ -150,8 +150,12 @@ func (a *apiService) available(own apiservices.Service) Finding {
 		f.Remedy = "wait a moment"
 	case c.Status != metav1.ConditionTrue:
 		f.Level = Error
-		f.Message = fmt.Sprintf("is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted",
-			c.Reason, maxMessage, strings.TrimSuffix(c.Message, "."))
+		f.Message = fmt.Sprintf(
+			"is not available (%s): %.*s; while it is not, no namespace of the cluster can be deleted",
+			c.Reason,
+			maxMessage,
+			strings.TrimSuffix(c.Message, "."),
+		)
 		f.Remedy = a.mend(c, a.leadsTo() == own)
 	}
 	return f
@@ -165,7 +169,8 @@ func (a *apiService) mend(c *metav1.Condition, ours bool) string {
 		return "if that server was uninstalled: kubectl delete apiservice " + a.Name + "; else install it again"
 	case c.Reason == "ServiceNotFound":
 		return reinstall
-	case strings.Contains(c.Message, "signed by unknown authority"), strings.Contains(c.Message, "certificate is valid for"):
+	case strings.Contains(c.Message, "signed by unknown authority"),
+		strings.Contains(c.Message, "certificate is valid for"):
 		if ours {
 			return "its caBundle is not that of the server: Forewarm's leader writes it, see the other findings for why it " +
 				"does not"

@@ -38,9 +38,10 @@ func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
 	if err != nil {
 		return true // Explaining it says why.
 	}
-	return autoscaler.OwningScaledObject(h) != "" || slices.ContainsFunc(resolved.Sources, func(from autoscaler.Source) bool {
-		return slices.Contains(names, from.Forecast)
-	})
+	return autoscaler.OwningScaledObject(h) != "" ||
+		slices.ContainsFunc(resolved.Sources, func(from autoscaler.Source) bool {
+			return slices.Contains(names, from.Forecast)
+		})
 }
 
 // explainTimeout bounds the explanation of one HPA, so that one that hangs leaves time for the others.
@@ -70,10 +71,16 @@ func (d *Doctor) explain(ctx context.Context, h *autoscalingv2.HorizontalPodAuto
 		})
 	}
 	for _, text := range e.Unknown {
-		out = append(out, Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask})
+		out = append(
+			out,
+			Finding{Check: name, Level: Unknown, Object: object, Message: "could not read " + text, Remedy: ask},
+		)
 	}
 	if len(out) == 0 {
-		out = append(out, Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"})
+		out = append(
+			out,
+			Finding{Check: name, Level: OK, Object: object, Message: "reads its Forecast, without a warning"},
+		)
 	}
 	return out
 }

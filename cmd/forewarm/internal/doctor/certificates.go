@@ -67,7 +67,11 @@ func (d *Doctor) authority(
 	case len(text) == 0 && !keyed:
 		f.Message, f.Remedy = "is empty", "Forewarm fills it when it runs: check its pods"
 	case err != nil:
-		f.Message, f.Remedy = fmt.Sprintf("was changed by someone else: %s: %v", authority.CertificatesKey, err), restore
+		f.Message, f.Remedy = fmt.Sprintf(
+			"was changed by someone else: %s: %v",
+			authority.CertificatesKey,
+			err,
+		), restore
 	case !keyed:
 		f.Message, f.Remedy = "was changed by someone else: it has no "+authority.KeysKey, restore
 	default:
@@ -99,8 +103,11 @@ func verified(a *apiService, signers []*x509.Certificate, now time.Time) Finding
 	}
 	for _, signer := range signers {
 		if !holds(bundle, signer) {
-			return Finding{Level: Error, Message: "its caBundle lacks a certificate of Forewarm's authority, which may be the " +
-				"one that signs"}
+			return Finding{
+				Level: Error,
+				Message: "its caBundle lacks a certificate of Forewarm's authority, which may be the " +
+					"one that signs",
+			}
 		}
 	}
 	return lifetime(bundle, now)
@@ -129,7 +136,9 @@ func lifetime(certificates []*x509.Certificate, now time.Time) Finding {
 	switch {
 	case !begun:
 		return Finding{
-			Level: Error, Message: "its certificates are not valid yet", Remedy: "compare the clocks of the nodes with yours",
+			Level:   Error,
+			Message: "its certificates are not valid yet",
+			Remedy:  "compare the clocks of the nodes with yours",
 		}
 	case !now.Before(last):
 		return Finding{Level: Error, Message: "its certificates have expired, the last on " + until}

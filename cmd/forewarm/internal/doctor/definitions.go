@@ -26,7 +26,12 @@ type fieldSchema struct {
 func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 	const name = "CRDs"
 	path := "/openapi/v3/apis/" + v1alpha1.GroupVersion().String()
-	text, err := d.clients.Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", "application/json").DoRaw(ctx)
+	text, err := d.clients.Discovery().
+		RESTClient().
+		Get().
+		AbsPath(path).
+		SetHeader("Accept", "application/json").
+		DoRaw(ctx)
 	if err != nil && !isAbsent(err) {
 		return []Finding{unread(name, "the schemas of "+v1alpha1.GroupVersion().String(), err)}
 	}
@@ -35,9 +40,7 @@ func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 		return []Finding{unread(name, "the schemas of "+v1alpha1.GroupVersion().String(), err)}
 	}
 	var out []Finding
-	for kind, t := range map[string]reflect.Type{
-		v1alpha1.ForecastKind: reflect.TypeFor[v1alpha1.Forecast](), v1alpha1.WarmPoolKind: reflect.TypeFor[v1alpha1.WarmPool](),
-	} {
+	for kind, t := range kinds() {
 		f := Finding{Check: name, Level: OK, Object: "CRD of " + kind, Message: "has every field of this version"}
 		of, found := schemas[kind]
 		lacks := lacking(of, t, "")
@@ -47,14 +50,24 @@ func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 			f.Remedy = reinstall + ": the CRDs first"
 		case len(lacks) > 0:
 			f.Level = Error
-			f.Message = fmt.Sprintf("is older than this forewarm: it lacks %s, which the kube-apiserver drops without an error",
-				some(lacks))
+			f.Message = fmt.Sprintf(
+				"is older than this forewarm: it lacks %s, which the kube-apiserver drops without an error",
+				some(lacks),
+			)
 			f.Remedy = "apply the newer CRDs, before anything else (docs/operations.md#upgrade)"
 		}
 		out = append(out, f)
 	}
 	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.Object, b.Object) })
 	return out
+}
+
+// kinds are Forewarm's own.
+func kinds() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		v1alpha1.ForecastKind: reflect.TypeFor[v1alpha1.Forecast](),
+		v1alpha1.WarmPoolKind: reflect.TypeFor[v1alpha1.WarmPool](),
+	}
 }
 
 // parseSchemas reads the schemas of kinds out of an OpenAPI document; an empty one has none.

@@ -12,10 +12,15 @@ import (
 
 // checkForecasts: what does Forewarm itself say of each Forecast?
 func checkForecasts(_ context.Context, _ *Doctor, s *state) []Finding {
-	if len(s.forecasts) == 0 && !s.undefined {
-		return []Finding{{
-			Check: "Forecasts", Level: Skipped, Message: "there is no Forecast", Remedy: "create one (docs/quickstart.md)",
-		}}
+	if len(s.forecasts) == 0 && s.listed {
+		return []Finding{
+			{
+				Check:   "Forecasts",
+				Level:   Skipped,
+				Message: "there is no Forecast",
+				Remedy:  "create one (docs/quickstart.md)",
+			},
+		}
 	}
 	var out []Finding
 	for i := range s.forecasts {
@@ -74,7 +79,7 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 func sourceRemedy(reason string) string {
 	switch reason {
 	case snapshot.ReasonNoSeries:
-		return "forewarm doctor --prometheus URL says which part of the query has no series"
+		return "forewarm doctor --prometheus-url URL says which part of the query has no series"
 	case snapshot.ReasonUnavailable:
 		return "check --prometheus-url of Forewarm's Deployment, and that a NetworkPolicy lets it reach the Prometheus"
 	case snapshot.ReasonClockBehind:

@@ -104,7 +104,11 @@ func (p *patient) examine(ctx context.Context) []Finding {
 	t := &p.target
 	to := p.now.Truncate(t.Step)
 	read, err := p.source.Fetch(ctx, refresh.Query{
-		Namespace: p.forecast.Namespace, Expr: t.Expr, From: to.Add(t.Step - t.History.Truncate(t.Step)), To: to, Step: t.Step,
+		Namespace: p.forecast.Namespace,
+		Expr:      t.Expr,
+		From:      to.Add(t.Step - t.History.Truncate(t.Step)),
+		To:        to,
+		Step:      t.Step,
 	})
 	switch {
 	case errors.Is(err, series.ErrNoSeries):
@@ -138,9 +142,17 @@ func (p *patient) length(read forecast.Series) []Finding {
 	least = min(least, p.target.History)
 	days := func(d time.Duration) string { return fmt.Sprintf("%.3g days", d.Hours()/24) }
 	if has < least-p.target.Step {
-		return []Finding{p.finding("History", Warning, "wait, or read from a Prometheus with a longer retention",
-			"the Prometheus has %s of history, less than the %s in which the demand repeats: nothing is gained yet over a "+
-				"plain HPA", days(has), days(least))}
+		return []Finding{
+			p.finding(
+				"History",
+				Warning,
+				"wait, or read from a Prometheus with a longer retention",
+				"the Prometheus has %s of history, less than the %s in which the demand repeats: nothing is gained yet over a "+
+					"plain HPA",
+				days(has),
+				days(least),
+			),
+		}
 	}
 	return []Finding{p.finding("History", OK, "", "has %s of history", days(has))}
 }
@@ -163,10 +175,17 @@ func (p *patient) gaps(read forecast.Series) []Finding {
 		return nil
 	}
 	const clock = "2006-01-02 15:04"
-	return []Finding{p.finding("Gaps", Warning,
-		"check that the targets are scraped all the time; a workload that is scaled to zero has gaps, and they do no harm",
-		"%.0f%% of the samples are missing, the longest gap from %s to %s UTC", 100*float64(missing)/float64(s.Len()),
-		s.TimeAt(end-longest+1).UTC().Format(clock), s.TimeAt(end).UTC().Format(clock))}
+	return []Finding{
+		p.finding(
+			"Gaps",
+			Warning,
+			"check that the targets are scraped all the time; a workload that is scaled to zero has gaps, and they do no harm",
+			"%.0f%% of the samples are missing, the longest gap from %s to %s UTC",
+			100*float64(missing)/float64(s.Len()),
+			s.TimeAt(end-longest+1).UTC().Format(clock),
+			s.TimeAt(end).UTC().Format(clock),
+		),
+	}
 }
 
 // zeros is whether the demand stays at 0 though replicas are ready: a signal that is not measured often reads 0.

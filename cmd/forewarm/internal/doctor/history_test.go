@@ -49,8 +49,15 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 		}
 		at := func(name string) time.Time { return time.UnixMilli(int64(1000 * number(name))) }
 		step := time.Duration(number("step") * float64(time.Second))
-		query, err := engine.NewRangeQuery(context.WithoutCancel(r.Context()), storage, nil, r.FormValue("query"), at("start"),
-			at("end"), step)
+		query, err := engine.NewRangeQuery(
+			context.WithoutCancel(r.Context()),
+			storage,
+			nil,
+			r.FormValue("query"),
+			at("start"),
+			at("end"),
+			step,
+		)
 		if err != nil {
 			t.Error(err)
 			return
@@ -206,7 +213,10 @@ func TestHistory(t *testing.T) {
 			t.Parallel()
 			server := serveSeries(t, c.load, c.skew)
 			d := &Doctor{Config: Config{
-				Prometheus: prometheus.Config{URL: server.URL}, Now: func() time.Time { return time.Unix(0, 0).Add(loaded) },
+				Prometheus: prometheus.Config{
+					URL: server.URL,
+				},
+				Now: func() time.Time { return time.Unix(0, 0).Add(loaded) },
 			}}
 			s := &state{forecasts: []v1alpha1.Forecast{forecastOf(c.signal)}}
 			expectOne(t, checkHistory(t.Context(), d, s), c.check, c.level, c.words...)

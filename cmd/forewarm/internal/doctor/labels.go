@@ -39,14 +39,22 @@ func (p *patient) copies(ctx context.Context) []Finding {
 	}
 	var out []Finding
 	for _, s := range selectors(p.target.Expr) {
-		n, found := p.value(ctx, "max(count without (job, endpoint, service, prometheus, prometheus_replica) ("+s.String()+"))")
+		n, found := p.value(
+			ctx,
+			"max(count without (job, endpoint, service, prometheus, prometheus_replica) ("+s.String()+"))",
+		)
 		if !found || n < 2 {
 			continue
 		}
-		out = append(out, p.finding("Labels", Warning,
+		out = append(out, p.finding(
+			"Labels",
+			Warning,
 			"remove one of the scrape jobs, or merge the copies in the query: sum(max without (job, endpoint, service) (…))",
 			"%.0f series of %s differ in their scrape job only: unless the query merges them, it counts the demand %.0f times",
-			n, s, n))
+			n,
+			s,
+			n,
+		))
 	}
 	return out
 }
@@ -66,8 +74,14 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 		return p.finding("KubeStateMetrics", Error, install, "the Prometheus has no series of %s", owners)
 	}
 	if within(owners) == 0 {
-		return p.finding("KubeStateMetrics", Error, "let kube-state-metrics report this namespace, and the scrape keep its labels",
-			"the series of %s have no label namespace or exported_namespace of %s", owners, p.forecast.Namespace)
+		return p.finding(
+			"KubeStateMetrics",
+			Error,
+			"let kube-state-metrics report this namespace, and the scrape keep its labels",
+			"the series of %s have no label namespace or exported_namespace of %s",
+			owners,
+			p.forecast.Namespace,
+		)
 	}
 	var absent []string
 	for _, s := range selectors(p.target.Expr) {
@@ -82,16 +96,28 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 			return p.finding("Labels", Error, "set honorLabels: true in the scrape of the exporter",
 				"series of %s have exported_pod without exported_namespace, so their pods are not found", name)
 		case within(name) == 0:
-			return p.finding("Labels", Error, "let the scrape add namespace and pod, as a PodMonitor or ServiceMonitor does",
-				"series of %s exist, but none has a label namespace or exported_namespace of %s", name, p.forecast.Namespace)
+			return p.finding(
+				"Labels",
+				Error,
+				"let the scrape add namespace and pod, as a PodMonitor or ServiceMonitor does",
+				"series of %s exist, but none has a label namespace or exported_namespace of %s",
+				name,
+				p.forecast.Namespace,
+			)
 		case p.count(ctx, fmt.Sprintf(`%s{namespace=%s,pod="",exported_pod=""}`, name, namespace)) > 0:
 			return p.finding("Labels", Error, "let the scrape add the pod, as a PodMonitor or ServiceMonitor does",
 				"series of %s have no label pod", name)
 		}
 	}
 	if len(absent) > 0 {
-		return p.finding("Source", Error, "scrape the server's metrics, or choose the preset of the server that you run",
-			"the Prometheus has no series of %s, which the preset %s needs", join(absent), preset)
+		return p.finding(
+			"Source",
+			Error,
+			"scrape the server's metrics, or choose the preset of the server that you run",
+			"the Prometheus has no series of %s, which the preset %s needs",
+			join(absent),
+			preset,
+		)
 	}
 	ref := p.forecast.Spec.TargetRef
 	return p.finding("Source", Error, "check spec.targetRef, and that pods of it run",
@@ -104,11 +130,22 @@ func (p *patient) diagnoseQuery(ctx context.Context) Finding {
 		switch {
 		case s.Name == "" || p.count(ctx, s.String()) > 0:
 		case p.count(ctx, s.Name) == 0:
-			return p.finding("Source", Error, "correct the name, or scrape the metric", "the Prometheus has no series of %s", s.Name)
+			return p.finding(
+				"Source",
+				Error,
+				"correct the name, or scrape the metric",
+				"the Prometheus has no series of %s",
+				s.Name,
+			)
 		case p.count(ctx, s.Name+`{exported_namespace!=""}`)+p.count(ctx, s.Name+`{exported_pod!=""}`) > 0:
-			return p.finding("Labels", Error, "set honorLabels: true in the scrape, or match exported_namespace and exported_pod",
+			return p.finding(
+				"Labels",
+				Error,
+				"set honorLabels: true in the scrape, or match exported_namespace and exported_pod",
 				"no series matches %s, but series of %s have the labels of the workload in exported_namespace and exported_pod",
-				s, s.Name)
+				s,
+				s.Name,
+			)
 		default:
 			return p.finding("Labels", Error, "correct the labels in the query, or let the scrape add them",
 				"series of %s exist, but none matches %s", s.Name, s)

@@ -43,8 +43,11 @@ func (d *Doctor) checkPool(ctx context.Context, stored *unstructured.Unstructure
 	for _, kind := range []string{v1alpha1.PoolConditionActuated, v1alpha1.PoolConditionMembersResolved} {
 		if c := meta.FindStatusCondition(p.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
 			out = append(out, Finding{
-				Check: name, Level: Error, Object: object, Message: c.Reason + ": " + c.Message,
-				Remedy: "see docs/reference/conditions.md#" + map[bool]string{true: "actuated", false: "membersresolved"}[kind == v1alpha1.PoolConditionActuated],
+				Check:   name,
+				Level:   Error,
+				Object:  object,
+				Message: c.Reason + ": " + c.Message,
+				Remedy:  "see docs/reference/conditions.md#" + map[bool]string{true: "actuated", false: "membersresolved"}[kind == v1alpha1.PoolConditionActuated],
 			})
 		}
 	}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,19 +50,35 @@ func serverComponents() []component {
 			{group: v1alpha1.GroupName, resource: "warmpools", verbs: reading()},
 			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "status", verbs: []string{"update"}},
 		}},
-		{"leader", Error, "no replica leads, so nobody writes statuses", []right{
-			{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
-			{group: "coordination.k8s.io", resource: "leases", name: ownName, namespace: ownNamespace, verbs: []string{"get", "update"}},
-		}},
+		{
+			"leader",
+			Error,
+			"no replica leads, so nobody writes statuses",
+			[]right{
+				{group: "coordination.k8s.io", resource: "leases", namespace: ownNamespace, verbs: []string{"create"}},
+				{
+					group:     "coordination.k8s.io",
+					resource:  "leases",
+					name:      ownName,
+					namespace: ownNamespace,
+					verbs:     []string{"get", "update"},
+				},
+			},
+		},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", []right{
 			{resource: "secrets", name: ownSecret, namespace: ownNamespace, verbs: append(reading(), "update")},
 			patched("v1beta1.external.metrics.k8s.io"),
 			patched("v1beta2.custom.metrics.k8s.io"),
 			patched("v1alpha1.inspect.forewarm.dev"),
 		}},
-		{"API groups", Warning, "statuses do not say who owns the API groups, and certificates are not written", []right{
-			{group: registration, resource: "apiservices", verbs: reading()},
-		}},
+		{
+			"API groups",
+			Warning,
+			"statuses do not say who owns the API groups, and certificates are not written",
+			[]right{
+				{group: registration, resource: "apiservices", verbs: reading()},
+			},
+		},
 		{"autoscalers", Warning, "objectives are calibrated by spec.scaling only", []right{
 			{group: "autoscaling", resource: "horizontalpodautoscalers", verbs: reading()},
 			{group: "keda.sh", resource: "scaledobjects", verbs: reading()},
@@ -76,14 +93,19 @@ func serverComponents() []component {
 
 // delegation is what every aggregated API server needs; the cluster's own roles grant it.
 func delegation() component {
-	return component{"authentication", Error, "Forewarm cannot authenticate and authorize requests, and does not start", []right{
-		{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
-		{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
-		{
-			resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
-			verbs: []string{"get"},
+	return component{
+		"authentication",
+		Error,
+		"Forewarm cannot authenticate and authorize requests, and does not start",
+		[]right{
+			{group: "authentication.k8s.io", resource: "tokenreviews", verbs: []string{"create"}},
+			{group: "authorization.k8s.io", resource: "subjectaccessreviews", verbs: []string{"create"}},
+			{
+				resource: "configmaps", name: "extension-apiserver-authentication", namespace: "kube-system",
+				verbs: []string{"get"},
+			},
 		},
-	}}
+	}
 }
 
 // enforcing is the component that holds capacity.
@@ -122,11 +144,18 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 		if err != nil {
 			f := unread(name, "the rights of "+account, err)
 			if apierrors.IsForbidden(err) {
-				f.Message = "you may not ask for the rights of the account " + d.Namespace + "/" + account + ": " + apiMessage(err)
+				f.Message = "you may not ask for the rights of the account " + d.Namespace + "/" + account + ": " + apiMessage(
+					err,
+				)
 			}
 			return append(out, f)
 		}
-		f := Finding{Check: name, Level: OK, Object: "account " + d.Namespace + "/" + account, Message: "may do what " + c.name + " need"}
+		f := Finding{
+			Check:   name,
+			Level:   OK,
+			Object:  "account " + d.Namespace + "/" + account,
+			Message: "may do what it needs for " + c.name,
+		}
 		if len(missing) > 0 {
 			f.Level, f.Message = c.level, fmt.Sprintf("may not %s: %s (%s)", join(missing), c.without, c.name)
 			f.Remedy = reinstall
@@ -153,6 +182,7 @@ func enforced(pools []unstructured.Unstructured) bool {
 func (d *Doctor) missing(ctx context.Context, account string, rights []right) ([]string, error) {
 	var out []string
 	for _, r := range rights {
+		var verbs []string
 		for _, verb := range r.verbs {
 			attributes := authorizationv1.ResourceAttributes{
 				Verb: verb, Group: r.group, Resource: r.resource, Subresource: r.subresource, Name: r.name,
@@ -173,8 +203,11 @@ func (d *Doctor) missing(ctx context.Context, account string, rights []right) ([
 				return nil, err
 			}
 			if !review.Status.Allowed {
-				out = append(out, verb+" "+r.String())
+				verbs = append(verbs, verb)
 			}
+		}
+		if len(verbs) > 0 {
+			out = append(out, strings.Join(verbs, ",")+" "+r.String())
 		}
 	}
 	return out, nil

@@ -64,8 +64,12 @@ func (d *Doctor) sourceFlag(s *state) Finding {
 
 // whyNotReady is the first reason that a pod of Forewarm has, and what to do.
 func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string) {
-	remedy = fmt.Sprintf("kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for",
-		d.Namespace, d.Namespace, ownName)
+	remedy = fmt.Sprintf(
+		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for",
+		d.Namespace,
+		d.Namespace,
+		ownName,
+	)
 	selector := metav1.FormatLabelSelector(s.deployment.Spec.Selector)
 	pods, err := d.clients.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
@@ -80,11 +84,20 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 		}
 		for j := range p.Status.ContainerStatuses {
 			if w := p.Status.ContainerStatuses[j].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-				return fmt.Sprintf(": pod %s: %s: %.*s", p.Name, w.Reason, maxMessage, w.Message), remedyOf(w.Reason, remedy)
+				return fmt.Sprintf(
+						": pod %s: %s: %.*s",
+						p.Name,
+						w.Reason,
+						maxMessage,
+						w.Message,
+					), remedyOf(
+						w.Reason,
+						remedy,
+					)
 			}
 		}
 	}
-	if len(pods.Items) == 0 {
+	if len(pods.Items) == 0 && s.deployment.Status.ReadyReplicas == 0 {
 		return ": there is no pod", fmt.Sprintf("kubectl describe replicaset -n %s says why", d.Namespace)
 	}
 	return "", remedy
@@ -104,7 +117,12 @@ const leaseLate = time.Minute
 func (d *Doctor) checkLeader(ctx context.Context, s *state) Finding {
 	object := "Lease " + d.Namespace + "/" + ownName
 	lease, err := d.clients.CoordinationV1().Leases(d.Namespace).Get(ctx, ownName, metav1.GetOptions{})
-	f := Finding{Check: "Leader", Level: Error, Object: object, Remedy: "check the pods of Forewarm, and its rights (the check Rights)"}
+	f := Finding{
+		Check:  "Leader",
+		Level:  Error,
+		Object: object,
+		Remedy: "check the pods of Forewarm, and its rights (the check Rights)",
+	}
 	switch {
 	case isAbsent(err):
 		f.Message = "no replica has led yet: nobody writes statuses and certificates"
@@ -141,7 +159,9 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	for i := range all.Items {
 		add(all.Items[i].Namespace)
 	}
-	leases, err := d.clients.CoordinationV1().Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ownName})
+	leases, err := d.clients.CoordinationV1().
+		Leases("").
+		List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + ownName})
 	if err == nil { // Else the Deployments must do.
 		for i := range leases.Items {
 			if live(&leases.Items[i], s.now(d)) {
@@ -152,10 +172,14 @@ func checkOthers(ctx context.Context, d *Doctor, s *state) []Finding {
 	if len(namespaces) == 0 {
 		return []Finding{{Check: name, Level: OK, Message: "no other Forewarm is in the cluster"}}
 	}
-	return []Finding{{
-		Check: name, Level: Error, Object: "namespace " + join(namespaces),
-		Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
-			"the warm pools twice",
-		Remedy: "keep one of them (docs/operations.md#uninstall)",
-	}}
+	return []Finding{
+		{
+			Check:  name,
+			Level:  Error,
+			Object: "namespace " + join(namespaces),
+			Message: "has a second Forewarm beside that of " + d.Namespace + ": both write the statuses of all Forecasts, and hold " +
+				"the warm pools twice",
+			Remedy: "keep one of them (docs/operations.md#uninstall)",
+		},
+	}
 }

@@ -36,12 +36,14 @@ type state struct {
 	args       map[string]string
 	// missing is true where there is no Deployment; undefined where there is no CRD of Forecasts.
 	missing, undefined bool
-	apiServices        []apiService
-	apiServicesErr     error
-	forecasts          []v1alpha1.Forecast
-	pools              []unstructured.Unstructured
-	hpas               []autoscalingv2.HorizontalPodAutoscaler
-	apiClock           measured
+	// listed is true where the Forecasts could be read.
+	listed         bool
+	apiServices    []apiService
+	apiServicesErr error
+	forecasts      []v1alpha1.Forecast
+	pools          []unstructured.Unstructured
+	hpas           []autoscalingv2.HorizontalPodAutoscaler
+	apiClock       measured
 	// findings are what could not be read.
 	findings []Finding
 }
@@ -61,7 +63,9 @@ func (d *Doctor) read(ctx context.Context) *state {
 	s := &state{args: map[string]string{}}
 	d.readDeployment(ctx, s)
 	s.apiServices, s.apiServicesErr = d.readAPIServices(ctx)
-	for _, object := range d.list(ctx, s, v1alpha1.GroupVersion().WithResource("forecasts")) {
+	stored := d.list(ctx, s, v1alpha1.GroupVersion().WithResource("forecasts"))
+	s.listed = stored != nil
+	for _, object := range stored {
 		var f v1alpha1.Forecast
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &f); err != nil {
 			s.findings = append(s.findings, Finding{
@@ -148,7 +152,7 @@ const pageSize = 500
 func (d *Doctor) listAll(
 	ctx context.Context, of schema.GroupVersionResource, namespace string,
 ) ([]unstructured.Unstructured, error) {
-	var out []unstructured.Unstructured
+	out := []unstructured.Unstructured{}
 	options := metav1.ListOptions{Limit: pageSize}
 	for {
 		page, err := d.objects.Resource(of).Namespace(namespace).List(ctx, options)

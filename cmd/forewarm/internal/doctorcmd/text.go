@@ -22,29 +22,59 @@ func write(out io.Writer, r doctor.Report) error {
 	width, _ := terminal.Columns(out, maxColumns)
 	width = min(width, maxColumns)
 	var text strings.Builder
-	alike := map[string]int{}
-	for i := range r.Findings {
-		f := &r.Findings[i]
+	alike, all := map[string]int{}, r.Findings
+	for len(all) > 0 {
+		n := same(all)
+		f := &all[0]
 		key := string(f.Level) + " " + f.Check
-		if alike[key]++; f.Level == doctor.OK || alike[key] > maxAlike {
-			continue
+		if alike[key] += n; f.Level != doctor.OK && alike[key] <= maxAlike {
+			// What to do about several findings in a row is written once, below them.
+			writeFinding(&text, all[:n], n == len(all) || all[n].Remedy != f.Remedy, width)
 		}
-		title := f.Check
-		if f.Object != "" {
-			title += ", " + f.Object
-		}
-		fmt.Fprintf(&text, "%-8s %s\n", strings.ToUpper(string(f.Level)), title)
-		text.WriteString(terminal.Wrap(f.Message+".", "         ", width))
-		if f.Remedy != "" {
-			text.WriteString(terminal.Wrap("→ "+f.Remedy, "         ", width))
-		}
+		all = all[n:]
 	}
 	writeOmitted(&text, r, alike)
 	writeWell(&text, r, width)
 	fmt.Fprintf(&text, "\n%s, %s, %d unknown, %d ok\n", plural(r.Count(doctor.Error), "error"),
 		plural(r.Count(doctor.Warning), "warning"), r.Count(doctor.Unknown), r.Count(doctor.OK))
+	if r.Count(doctor.Error) > 1 {
+		text.WriteString("Mend the first error first: others may follow from it.\n")
+	}
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// same is how many findings, from the first on, say the same of several objects.
+func same(all []doctor.Finding) int {
+	n := 1
+	for n < len(all) && n < maxAlike {
+		next := all[n]
+		next.Object = all[0].Object
+		if next != all[0] {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+const indent = "         "
+
+// writeFinding writes findings that say the same, with or without what to do.
+func writeFinding(text *strings.Builder, all []doctor.Finding, remedy bool, width int) {
+	f := &all[0]
+	title := []string{f.Check}
+	for i := range all {
+		if all[i].Object != "" {
+			title = append(title, all[i].Object)
+		}
+	}
+	heading := terminal.Wrap(strings.Join(title, ", "), indent, width)
+	fmt.Fprintf(text, "%-8s %s", strings.ToUpper(string(f.Level)), strings.TrimPrefix(heading, indent))
+	text.WriteString(terminal.Wrap(f.Message+".", indent, width))
+	if f.Remedy != "" && remedy {
+		text.WriteString(terminal.Wrap("→ "+f.Remedy, indent, width))
+	}
 }
 
 // writeOmitted counts what was left out.
@@ -53,7 +83,13 @@ func writeOmitted(text *strings.Builder, r doctor.Report, alike map[string]int) 
 		f := &r.Findings[i]
 		key := string(f.Level) + " " + f.Check
 		if n := alike[key] - maxAlike; n > 0 && f.Level != doctor.OK {
-			fmt.Fprintf(text, "%-8s %s: %d more like these; --json lists all\n", strings.ToUpper(string(f.Level)), f.Check, n)
+			fmt.Fprintf(
+				text,
+				"%-8s %s: %d more like these; --json lists all\n",
+				strings.ToUpper(string(f.Level)),
+				f.Check,
+				n,
+			)
 			delete(alike, key)
 		}
 	}
@@ -77,8 +113,8 @@ func writeWell(text *strings.Builder, r doctor.Report, width int) {
 		words = append(words, fmt.Sprintf("%s (%d)", name, n))
 	}
 	if len(words) > 0 {
-		line := terminal.Wrap(strings.Join(words, ", "), "         ", width)
-		fmt.Fprintf(text, "%-8s %s", "OK", strings.TrimPrefix(line, "         "))
+		line := terminal.Wrap(strings.Join(words, ", "), indent, width)
+		fmt.Fprintf(text, "%-8s %s", "OK", strings.TrimPrefix(line, indent))
 	}
 }
 

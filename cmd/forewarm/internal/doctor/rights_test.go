@@ -1,0 +1,90 @@
+package doctor //nolint:testpackage // The table is not exported.
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// manifests are the files with Forewarm's roles, from the root of the repository.
+func manifests() []string { return []string{"deploy/rbac/server.yaml", "deploy/warm-pools/rbac.yaml"} }
+
+// granted is what roles of a file grant, one right with one verb each.
+func granted(t *testing.T, file string, roles ...string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../../..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		var role rbacv1.ClusterRole // A Role has the same rules.
+		if err := decoder.Decode(&role); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Contains([]string{"Role", "ClusterRole"}, role.Kind) || !slices.Contains(roles, role.Name) {
+			continue
+		}
+		for i := range role.Rules {
+			maps.Copy(out, expanded(&role.Rules[i]))
+		}
+	}
+}
+
+func expanded(rule *rbacv1.PolicyRule) map[string]bool {
+	out := map[string]bool{}
+	names := rule.ResourceNames
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, group := range rule.APIGroups {
+		for _, resource := range rule.Resources {
+			for _, name := range names {
+				for _, verb := range rule.Verbs {
+					resource, sub, _ := strings.Cut(resource, "/")
+					out[verb+" "+right{group: group, resource: resource, subresource: sub, name: name}.String()] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+func asked(all []component) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range all {
+		for _, r := range c.rights {
+			for _, verb := range r.verbs {
+				out[verb+" "+r.String()] = true
+			}
+		}
+	}
+	return out
+}
+
+// The doctor asks for every right that the manifests grant, and for no other.
+func TestRightsAreThoseOfTheManifests(t *testing.T) {
+	server, pools := map[string]bool{}, map[string]bool{}
+	for _, file := range manifests() {
+		maps.Copy(server, granted(t, file, "forewarm:server", "forewarm:leader"))
+		maps.Copy(pools, granted(t, file, "forewarm:warm-pools", "forewarm:priorities"))
+	}
+	if diff := cmp.Diff(server, asked(serverComponents())); diff != "" {
+		t.Errorf("each replica's rights (-manifests +doctor):\n%s", diff)
+	}
+	if diff := cmp.Diff(pools, asked(poolComponents())); diff != "" {
+		t.Errorf("the rights to hold pools (-manifests +doctor):\n%s", diff)
+	}
+}
