@@ -207,6 +207,7 @@ func TestDoctor(t *testing.T) {
 	s.Route(t, system, "forewarm", port)
 	t.Run("well", func(t *testing.T) { healthy(t, s) })
 	run("while it runs", broken())
+	t.Run("a pool that may be held", func(t *testing.T) { heldPool(t, s) })
 	t.Run("a clock that is wrong", func(t *testing.T) { wrongClock(t, s) })
 	t.Run("without rights", func(t *testing.T) { strangers(t, s) })
 	t.Run("an expired leaf", func(t *testing.T) { expiredLeaf(t, s) })
@@ -470,6 +471,25 @@ func ended() []ailment {
 			harm: [][]string{{"delete", deployment, "-n", system}},
 		},
 	}
+}
+
+// heldPool: rights that are granted in the pool's namespace only are enough.
+func heldPool(t *testing.T, s *scene) {
+	t.Helper()
+	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/warm-pools")
+	s.MustKubectl(t, "", "delete", "clusterrolebinding", "forewarm:warm-pools")
+	s.MustKubectl(t, "", "create", "rolebinding", "pools", "-n", "team", "--clusterrole=forewarm:warm-pools",
+		"--serviceaccount="+system+":forewarm")
+	pool := poolWith("allowed", "placeholderPods: {}", "Enforce")
+	s.MustKubectl(t, pool, "apply", "-f", "-")
+	eventually(t, func() string {
+		all := examine(t, s.Config)
+		if may := (&ailment{check: "Rights", level: doctor.OK, words: []string{"mode Enforce"}}); may.found(all) == nil {
+			return "it may not be held:" + described(all)
+		}
+		return ""
+	})
+	s.MustKubectl(t, pool, "delete", "-f", "-")
 }
 
 // wrongClock: a caller whose clock is ahead is told so, and nothing else is thought to be late.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"crypto/x509"
@@ -20,7 +21,7 @@ const expiresSoon = 14 * 24 * time.Hour
 func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 	const name = "Certificates"
 	ownFiles := s.args["tls-cert-file"] != ""
-	signers, out := d.authority(ctx, s.now(d), ownFiles || s.missing)
+	signers, out := d.authority(ctx, s, ownFiles || s.missing)
 	for i := range s.apiServices {
 		a := &s.apiServices[i]
 		if a.leadsTo() != d.service(s) {
@@ -42,14 +43,15 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 
 // authority reads the certificates of Forewarm's authority; nil where there are none to compare with. The key is not looked at.
 func (d *Doctor) authority(
-	ctx context.Context, now time.Time, external bool,
+	ctx context.Context, s *state, external bool,
 ) ([]*x509.Certificate, []Finding) {
 	if external {
 		return nil, nil
 	}
-	object := "Secret " + d.Namespace + "/" + ownSecret
+	named := cmp.Or(s.args["tls-ca-secret"], ownSecret)
+	object := "Secret " + d.Namespace + "/" + named
 	f := Finding{Check: "Certificates", Level: Error, Object: object}
-	secret, err := d.clients.CoreV1().Secrets(d.Namespace).Get(ctx, ownSecret, metav1.GetOptions{})
+	secret, err := d.clients.CoreV1().Secrets(d.Namespace).Get(ctx, named, metav1.GetOptions{})
 	switch {
 	case isAbsent(err):
 		f.Message, f.Remedy = "does not exist: Forewarm has no certificate that the kube-apiserver verifies", reinstall
@@ -75,7 +77,7 @@ func (d *Doctor) authority(
 	case !keyed:
 		f.Message, f.Remedy = "was changed by someone else: it has no "+authority.KeysKey, restore
 	default:
-		f = lifetime(certificates, now)
+		f = lifetime(certificates, s.now(d))
 		if f.Level == Error && f.Remedy == "" {
 			f.Remedy = "remove its data, and restart Forewarm: it writes new ones"
 		}

@@ -1,8 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -111,20 +113,48 @@ func delegation() component {
 // enforcing is the component that holds capacity.
 const enforcing = "warm pools in mode Enforce"
 
-// poolComponents are the rights to hold WarmPools in mode Enforce.
-func poolComponents() []component {
+// poolComponent is the rights to hold WarmPools in mode Enforce, which may be granted in their namespace only.
+func poolComponent(namespace string) component {
 	holding := []string{"get", "list", "create", "patch", "delete"}
-	return []component{
-		{enforcing, Error, "no capacity is held", []right{
-			{group: v1alpha1.GroupName, resource: "warmpools", verbs: []string{"patch"}},
-			{group: v1alpha1.GroupName, resource: "warmpools", subresource: "finalizers", verbs: []string{"update"}},
-			{group: "apps", resource: "deployments", verbs: holding},
-			{resource: "resourcequotas", verbs: []string{"list"}},
-			{group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verbs: holding},
-			{resource: "podtemplates", verbs: holding},
-			{group: "scheduling.k8s.io", resource: "priorityclasses", verbs: []string{"get"}},
-		}},
+	c := component{enforcing, Error, "no capacity is held", []right{
+		{group: v1alpha1.GroupName, resource: "warmpools", verbs: []string{"patch"}},
+		{group: v1alpha1.GroupName, resource: "warmpools", subresource: "finalizers", verbs: []string{"update"}},
+		{group: "apps", resource: "deployments", verbs: holding},
+		{resource: "resourcequotas", verbs: []string{"list"}},
+		{group: "autoscaling.x-k8s.io", resource: "capacitybuffers", verbs: holding},
+		{resource: "podtemplates", verbs: holding},
+	}}
+	for i := range c.rights {
+		c.rights[i].namespace = namespace
 	}
+	c.rights = append(c.rights, right{group: "scheduling.k8s.io", resource: "priorityclasses", verbs: []string{"get"}})
+	return c
+}
+
+// kedaComponent is the rights to keep KEDA's client certificate in a Secret, NAMESPACE/NAME.
+func kedaComponent(secret string) component {
+	namespace, name, _ := strings.Cut(secret, "/")
+	return component{"KEDA's client certificate", Error, "KEDA cannot ask Forewarm", []right{
+		{resource: "secrets", name: name, namespace: namespace, verbs: []string{"get", "update"}},
+	}}
+}
+
+// components are those that this installation uses.
+func (s *state) components() []component {
+	out := append(serverComponents(), delegation())
+	if s.args["keda-address"] != "" && s.args["keda-tls-cert-file"] == "" && s.args["keda-plaintext"] == "" {
+		out = append(out, kedaComponent(cmp.Or(s.args["keda-client-secret"], "keda/forewarm-client")))
+	}
+	var namespaces []string
+	for i := range s.pools {
+		mode, _, err := unstructured.NestedString(s.pools[i].Object, "spec", "mode")
+		namespace := s.pools[i].GetNamespace()
+		if err == nil && mode == string(v1alpha1.PoolEnforce) && !slices.Contains(namespaces, namespace) {
+			namespaces = append(namespaces, namespace)
+			out = append(out, poolComponent(namespace))
+		}
+	}
+	return out
 }
 
 // checkRights: has Forewarm's account the rights that each of its components needs?
@@ -134,28 +164,18 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 	if s.deployment != nil && s.deployment.Spec.Template.Spec.ServiceAccountName != "" {
 		account = s.deployment.Spec.Template.Spec.ServiceAccountName
 	}
-	needed := append(serverComponents(), delegation())
-	if enforced(s.pools) {
-		needed = append(needed, poolComponents()...)
-	}
+	object := "account " + d.Namespace + "/" + account
 	var out []Finding
-	for _, c := range needed {
+	for _, c := range s.components() {
 		missing, err := d.missing(ctx, account, c.rights)
 		if err != nil {
-			f := unread(name, "the rights of "+account, err)
+			f := unread(name, "the rights of the "+object, err)
 			if apierrors.IsForbidden(err) {
-				f.Message = "you may not ask for the rights of the account " + d.Namespace + "/" + account + ": " + apiMessage(
-					err,
-				)
+				f.Message = "you may not ask for the rights of the " + object + ": " + apiMessage(err)
 			}
 			return append(out, f)
 		}
-		f := Finding{
-			Check:   name,
-			Level:   OK,
-			Object:  "account " + d.Namespace + "/" + account,
-			Message: "may do what it needs for " + c.name,
-		}
+		f := Finding{Check: name, Level: OK, Object: object, Message: "may do what it needs for " + c.name}
 		if len(missing) > 0 {
 			f.Level, f.Message = c.level, fmt.Sprintf("may not %s: %s (%s)", join(missing), c.without, c.name)
 			f.Remedy = reinstall
@@ -166,16 +186,6 @@ func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 		out = append(out, f)
 	}
 	return out
-}
-
-func enforced(pools []unstructured.Unstructured) bool {
-	for i := range pools {
-		mode, _, err := unstructured.NestedString(pools[i].Object, "spec", "mode")
-		if err == nil && mode == string(v1alpha1.PoolEnforce) {
-			return true
-		}
-	}
-	return false
 }
 
 // missing returns those of an account's rights that it does not have, in words.

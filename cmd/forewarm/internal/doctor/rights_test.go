@@ -13,11 +13,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // manifests are the files with Forewarm's roles, from the root of the repository.
-func manifests() []string { return []string{"deploy/rbac/server.yaml", "deploy/warm-pools/rbac.yaml"} }
+func manifests() []string { return []string{"deploy/rbac/server.yaml", "deploy/warm-pools/rbac.yaml", "deploy/keda-scaler/client.yaml"} }
 
 // granted is what roles of a file grant, one right with one verb each.
 func granted(t *testing.T, file string, roles ...string) map[string]bool {
@@ -76,15 +77,52 @@ func asked(all []component) map[string]bool {
 
 // The doctor asks for every right that the manifests grant, and for no other.
 func TestRightsAreThoseOfTheManifests(t *testing.T) {
-	server, pools := map[string]bool{}, map[string]bool{}
+	server, pools, keda := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, file := range manifests() {
 		maps.Copy(server, granted(t, file, "forewarm:server", "forewarm:leader"))
 		maps.Copy(pools, granted(t, file, "forewarm:warm-pools", "forewarm:priorities"))
+		maps.Copy(keda, granted(t, file, "forewarm:client"))
 	}
 	if diff := cmp.Diff(server, asked(serverComponents())); diff != "" {
 		t.Errorf("each replica's rights (-manifests +doctor):\n%s", diff)
 	}
-	if diff := cmp.Diff(pools, asked(poolComponents())); diff != "" {
+	if diff := cmp.Diff(pools, asked([]component{poolComponent("ai")})); diff != "" {
 		t.Errorf("the rights to hold pools (-manifests +doctor):\n%s", diff)
+	}
+	if diff := cmp.Diff(keda, asked([]component{kedaComponent("keda/forewarm-client")})); diff != "" {
+		t.Errorf("the rights to KEDA's Secret (-manifests +doctor):\n%s", diff)
+	}
+}
+
+// What is not used needs no rights.
+func TestComponents(t *testing.T) {
+	t.Parallel()
+	pool := func(namespace, mode string) unstructured.Unstructured {
+		return unstructured.Unstructured{Object: map[string]any{
+			"metadata": map[string]any{"namespace": namespace}, "spec": map[string]any{"mode": mode},
+		}}
+	}
+	for _, c := range []struct {
+		name  string
+		state state
+		want  string // the components beyond those of every server
+	}{
+		{"a server alone", state{}, ""},
+		{"pools that recommend", state{pools: []unstructured.Unstructured{pool("a", "Recommend")}}, ""},
+		{
+			"pools that enforce, once for each namespace",
+			state{pools: []unstructured.Unstructured{pool("a", "Enforce"), pool("b", "Enforce"), pool("a", "Enforce")}},
+			enforcing + ", " + enforcing,
+		},
+		{"KEDA", state{args: map[string]string{"keda-address": ":9443"}}, "KEDA's client certificate"},
+		{"KEDA with certificates of its own", state{args: map[string]string{"keda-address": "x", "keda-tls-cert-file": "y"}}, ""},
+	} {
+		var names []string
+		for _, one := range c.state.components()[len(serverComponents())+1:] {
+			names = append(names, one.name)
+		}
+		if got := strings.Join(names, ", "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }
