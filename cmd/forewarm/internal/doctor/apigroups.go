@@ -18,18 +18,24 @@ import (
 type apiService struct {
 	metav1.ObjectMeta `json:"metadata"`
 
-	Spec struct {
-		Group   string `json:"group"`
-		Service *struct {
-			Namespace string `json:"namespace"`
-			Name      string `json:"name"`
-		} `json:"service,omitempty"`
-		CABundle              []byte `json:"caBundle,omitempty"`
-		InsecureSkipTLSVerify bool   `json:"insecureSkipTLSVerify,omitempty"`
-	} `json:"spec"`
-	Status struct {
-		Conditions []metav1.Condition `json:"conditions,omitempty"`
-	} `json:"status,omitzero"`
+	Spec   apiServiceSpec   `json:"spec"`
+	Status apiServiceStatus `json:"status,omitzero"`
+}
+
+type apiServiceSpec struct {
+	Group                 string            `json:"group"`
+	Service               *serviceReference `json:"service,omitempty"`
+	CABundle              []byte            `json:"caBundle,omitempty"`
+	InsecureSkipTLSVerify bool              `json:"insecureSkipTLSVerify,omitempty"`
+}
+
+type serviceReference struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+}
+
+type apiServiceStatus struct {
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
 // leadsTo is the service behind it.
@@ -180,7 +186,7 @@ func (a *apiService) mend(c *metav1.Condition, ours bool) string {
 		return fmt.Sprintf("compare the clocks of the nodes, then kubectl rollout restart deployment -n %s %s",
 			service.Namespace, service.Name)
 	case strings.Contains(c.Message, "no endpoints"), c.Reason == "MissingEndpoints", c.Reason == "EndpointsNotFound":
-		return fmt.Sprintf("no pod of it is ready: kubectl get pods -n %s", service.Namespace)
+		return "no pod of it is ready: kubectl get pods -n " + service.Namespace
 	}
 	return fmt.Sprintf("kubectl logs -n %s deployment/%s; a NetworkPolicy or firewall may keep the kube-apiserver out",
 		service.Namespace, service.Name)

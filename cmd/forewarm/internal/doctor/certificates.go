@@ -1,8 +1,8 @@
 package doctor
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/pem"

@@ -16,15 +16,26 @@ type fieldSchema struct {
 	Properties           map[string]fieldSchema `json:"properties,omitempty"`
 	Items                *fieldSchema           `json:"items,omitempty"`
 	AdditionalProperties *fieldSchema           `json:"additionalProperties,omitempty"`
-	Kinds                []struct {
-		Kind string `json:"kind"`
-	} `json:"x-kubernetes-group-version-kind,omitempty"`
+	Kinds                []kind                 `json:"x-kubernetes-group-version-kind,omitempty"`
+}
+
+type kind struct {
+	Kind string `json:"kind"`
+}
+
+// openAPI is the part of an OpenAPI document that is read.
+type openAPI struct {
+	Components openAPIComponents `json:"components"`
+}
+
+type openAPIComponents struct {
+	Schemas map[string]fieldSchema `json:"schemas"`
 }
 
 // checkDefinitions: has the cluster the CRDs, and all the fields that this binary reads and writes? The kube-apiserver drops
 // others without an error. The schemas are public, so that no right to read CRDs is needed.
 func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
-	const name = "CRDs"
+	const check = "CRDs"
 	path := "/openapi/v3/apis/" + v1alpha1.GroupVersion().String()
 	text, err := d.clients.Discovery().
 		RESTClient().
@@ -33,16 +44,16 @@ func checkDefinitions(ctx context.Context, d *Doctor, _ *state) []Finding {
 		SetHeader("Accept", "application/json").
 		DoRaw(ctx)
 	if err != nil && !isAbsent(err) {
-		return []Finding{unread(name, "the schemas of "+v1alpha1.GroupVersion().String(), err)}
+		return []Finding{unread(check, "the schemas of "+v1alpha1.GroupVersion().String(), err)}
 	}
 	schemas, err := parseSchemas(text)
 	if err != nil {
-		return []Finding{unread(name, "the schemas of "+v1alpha1.GroupVersion().String(), err)}
+		return []Finding{unread(check, "the schemas of "+v1alpha1.GroupVersion().String(), err)}
 	}
 	var out []Finding
-	for kind, t := range kinds() {
-		f := Finding{Check: name, Level: OK, Object: "CRD of " + kind, Message: "has every field of this version"}
-		of, found := schemas[kind]
+	for name, t := range kinds() {
+		f := Finding{Check: check, Level: OK, Object: "CRD of " + name, Message: "has every field of this version"}
+		of, found := schemas[name]
 		lacks := lacking(of, t, "")
 		switch {
 		case !found:
@@ -76,11 +87,7 @@ func parseSchemas(document []byte) (map[string]fieldSchema, error) {
 	if len(document) == 0 {
 		return out, nil
 	}
-	var read struct {
-		Components struct {
-			Schemas map[string]fieldSchema `json:"schemas"`
-		} `json:"components"`
-	}
+	var read openAPI
 	if err := json.Unmarshal(document, &read); err != nil {
 		return nil, fmt.Errorf("decode the OpenAPI document: %w", err)
 	}
@@ -109,8 +116,8 @@ func lacking(s fieldSchema, t reflect.Type, path string) []string {
 		return nil // Kubernetes' own types are not Forewarm's to compare.
 	}
 	var out []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" || name == "-" || name == "metadata" {
 			continue
 		}
@@ -119,7 +126,7 @@ func lacking(s fieldSchema, t reflect.Type, path string) []string {
 			out = append(out, path+name)
 			continue
 		}
-		out = append(out, lacking(below, t.Field(i).Type, path+name+".")...)
+		out = append(out, lacking(below, field.Type, path+name+".")...)
 	}
 	return out
 }

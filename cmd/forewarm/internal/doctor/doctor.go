@@ -115,7 +115,7 @@ func (d *Doctor) date(ctx context.Context, path string) (time.Time, error) {
 	}
 	defer response.Body.Close() //nolint:errcheck // Read only.
 	// A body that is read to its end lets the connection be used again.
-	if _, err := io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)); err != nil {
+	if _, err = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)); err != nil {
 		return time.Time{}, fmt.Errorf("read the answer of %s: %w", path, err)
 	}
 	if response.StatusCode == http.StatusUnauthorized {
@@ -139,12 +139,5 @@ func notInstalled(namespace string) Finding {
 
 // isAbsent reports that an error says that something does not exist, or no such kind.
 func isAbsent(err error) bool { return apierrors.IsNotFound(err) }
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
 
 func join(words []string) string { return strings.Join(words, ", ") }

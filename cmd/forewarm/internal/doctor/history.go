@@ -167,7 +167,8 @@ func (p *patient) gaps(read forecast.Series) []Finding {
 			continue
 		}
 		missing++
-		if gap++; gap > longest {
+		gap++
+		if gap > longest {
 			longest, end = gap, i
 		}
 	}

@@ -24,13 +24,14 @@ const loaded = 3 * time.Hour
 // serveSeries answers queries by Prometheus' own engine and storage; its clock is ahead by skew.
 func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server {
 	t.Helper()
-	script := "load 1m\n" // A blank line would end it.
+	var script strings.Builder
+	script.WriteString("load 1m\n") // A blank line would end it.
 	for line := range strings.Lines(load) {
 		if line = strings.TrimSpace(line); line != "" {
-			script += "  " + line + "\n"
+			script.WriteString("  " + line + "\n")
 		}
 	}
-	storage := promqltest.LoadedStorage(t, script)
+	storage := promqltest.LoadedStorage(t, script.String())
 	t.Cleanup(func() { storage.Close() }) //nolint:errcheck // A test's own.
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: 10 * time.Second})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,6 +118,7 @@ func vllm(labels, running string) string {
 // Each way in which a source is broken is found by what Prometheus' own engine answers, with what to do; a healthy one is not
 // warned of.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	inflight := v1alpha1.Signal{Preset: "vllm/inflight"}
 	requests := v1alpha1.Signal{Query: `sum(requests{pod=~"llama-.*"})`}
 	for _, c := range []struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -59,54 +58,39 @@ func (p *patient) copies(ctx context.Context) []Finding {
 	return out
 }
 
+// within counts the series of a metric in the Forecast's namespace, however they were scraped.
+func (p *patient) within(ctx context.Context, metric string) int {
+	return p.count(
+		ctx,
+		fmt.Sprintf("%s{namespace=%q} or %[1]s{exported_namespace=%[2]q}", metric, p.forecast.Namespace),
+	)
+}
+
 // diagnose says why a query has no series.
 func (p *patient) diagnose(ctx context.Context) Finding {
-	preset := p.forecast.Spec.Signal.Preset
+	preset, namespace := p.forecast.Spec.Signal.Preset, p.forecast.Namespace
 	if preset == "" {
 		return p.diagnoseQuery(ctx)
-	}
-	namespace := strconv.Quote(p.forecast.Namespace)
-	within := func(metric string) int {
-		return p.count(ctx, fmt.Sprintf("%s{namespace=%s} or %s{exported_namespace=%[2]s}", metric, namespace, metric))
 	}
 	const install = "install kube-state-metrics, or scrape it: presets find the pods of a workload by its metrics"
 	if p.count(ctx, owners) == 0 {
 		return p.finding("KubeStateMetrics", Error, install, "the Prometheus has no series of %s", owners)
 	}
-	if within(owners) == 0 {
-		return p.finding(
-			"KubeStateMetrics",
-			Error,
+	if p.within(ctx, owners) == 0 {
+		return p.finding("KubeStateMetrics", Error,
 			"let kube-state-metrics report this namespace, and the scrape keep its labels",
-			"the series of %s have no label namespace or exported_namespace of %s",
-			owners,
-			p.forecast.Namespace,
-		)
+			"the series of %s have no label namespace or exported_namespace of %s", owners, namespace)
 	}
 	var absent []string
 	for _, s := range selectors(p.target.Expr) {
-		name := s.Name
-		if strings.HasPrefix(name, "kube_") || slices.Contains(absent, name) {
-			continue
-		}
 		switch {
-		case p.count(ctx, name) == 0:
-			absent = append(absent, name)
-		case p.count(ctx, name+`{exported_pod!="",exported_namespace=""}`) > 0:
-			return p.finding("Labels", Error, "set honorLabels: true in the scrape of the exporter",
-				"series of %s have exported_pod without exported_namespace, so their pods are not found", name)
-		case within(name) == 0:
-			return p.finding(
-				"Labels",
-				Error,
-				"let the scrape add namespace and pod, as a PodMonitor or ServiceMonitor does",
-				"series of %s exist, but none has a label namespace or exported_namespace of %s",
-				name,
-				p.forecast.Namespace,
-			)
-		case p.count(ctx, fmt.Sprintf(`%s{namespace=%s,pod="",exported_pod=""}`, name, namespace)) > 0:
-			return p.finding("Labels", Error, "let the scrape add the pod, as a PodMonitor or ServiceMonitor does",
-				"series of %s have no label pod", name)
+		case strings.HasPrefix(s.Name, "kube_") || slices.Contains(absent, s.Name):
+		case p.count(ctx, s.Name) == 0:
+			absent = append(absent, s.Name)
+		default:
+			if f := p.diagnoseLabels(ctx, s.Name); f != nil {
+				return *f
+			}
 		}
 	}
 	if len(absent) > 0 {
@@ -122,6 +106,31 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 	ref := p.forecast.Spec.TargetRef
 	return p.finding("Source", Error, "check spec.targetRef, and that pods of it run",
 		"series of the preset %s exist, but none of a pod of %s/%s", preset, ref.Kind, ref.Name)
+}
+
+// diagnoseLabels says which label the series of a metric lack that a preset needs; nil where none.
+func (p *patient) diagnoseLabels(ctx context.Context, metric string) *Finding {
+	var f Finding
+	switch {
+	case p.count(ctx, metric+`{exported_pod!="",exported_namespace=""}`) > 0:
+		f = p.finding("Labels", Error, "set honorLabels: true in the scrape of the exporter",
+			"series of %s have exported_pod without exported_namespace, so their pods are not found", metric)
+	case p.within(ctx, metric) == 0:
+		f = p.finding(
+			"Labels",
+			Error,
+			"let the scrape add namespace and pod, as a PodMonitor or ServiceMonitor does",
+			"series of %s exist, but none has a label namespace or exported_namespace of %s",
+			metric,
+			p.forecast.Namespace,
+		)
+	case p.count(ctx, fmt.Sprintf(`%s{namespace=%q,pod="",exported_pod=""}`, metric, p.forecast.Namespace)) > 0:
+		f = p.finding("Labels", Error, "let the scrape add the pod, as a PodMonitor or ServiceMonitor does",
+			"series of %s have no label pod", metric)
+	default:
+		return nil
+	}
+	return &f
 }
 
 // diagnoseQuery says why a user's own query has no series.

@@ -18,12 +18,14 @@ import (
 )
 
 // manifests are the files with Forewarm's roles, from the root of the repository.
-func manifests() []string { return []string{"deploy/rbac/server.yaml", "deploy/warm-pools/rbac.yaml", "deploy/keda-scaler/client.yaml"} }
+func manifests() []string {
+	return []string{"deploy/rbac/server.yaml", "deploy/warm-pools/rbac.yaml", "deploy/keda-scaler/client.yaml"}
+}
 
 // granted is what roles of a file grant, one right with one verb each.
 func granted(t *testing.T, file string, roles ...string) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../../..", file))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", file))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +56,8 @@ func expanded(rule *rbacv1.PolicyRule) map[string]bool {
 		for _, resource := range rule.Resources {
 			for _, name := range names {
 				for _, verb := range rule.Verbs {
-					resource, sub, _ := strings.Cut(resource, "/")
-					out[verb+" "+right{group: group, resource: resource, subresource: sub, name: name}.String()] = true
+					whole, sub, _ := strings.Cut(resource, "/")
+					out[verb+" "+right{group: group, resource: whole, subresource: sub, name: name}.String()] = true
 				}
 			}
 		}

@@ -76,31 +76,38 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 		return "", remedy
 	}
 	for i := range pods.Items {
-		p := &pods.Items[i]
-		for _, c := range p.Status.Conditions {
-			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-				return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, maxMessage, c.Message), "make room for it"
-			}
-		}
-		for j := range p.Status.ContainerStatuses {
-			if w := p.Status.ContainerStatuses[j].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
-				return fmt.Sprintf(
-						": pod %s: %s: %.*s",
-						p.Name,
-						w.Reason,
-						maxMessage,
-						w.Message,
-					), remedyOf(
-						w.Reason,
-						remedy,
-					)
-			}
+		if why, special := podProblem(&pods.Items[i], remedy); why != "" {
+			return why, special
 		}
 	}
 	if len(pods.Items) == 0 && s.deployment.Status.ReadyReplicas == 0 {
 		return ": there is no pod", fmt.Sprintf("kubectl describe replicaset -n %s says why", d.Namespace)
 	}
 	return "", remedy
+}
+
+// podProblem is why a pod does not run, and what to do: a remedy of its own, or another; empty where it runs.
+func podProblem(p *corev1.Pod, otherwise string) (why, remedy string) {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return fmt.Sprintf(": pod %s waits for a node: %.*s", p.Name, maxMessage, c.Message), "make room for it"
+		}
+	}
+	for i := range p.Status.ContainerStatuses {
+		if w := p.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "ContainerCreating" {
+			return fmt.Sprintf(
+					": pod %s: %s: %.*s",
+					p.Name,
+					w.Reason,
+					maxMessage,
+					w.Message,
+				), remedyOf(
+					w.Reason,
+					otherwise,
+				)
+		}
+	}
+	return "", ""
 }
 
 func remedyOf(reason, otherwise string) string {

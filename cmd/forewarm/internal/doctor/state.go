@@ -128,11 +128,11 @@ func (d *Doctor) list(ctx context.Context, s *state, of schema.GroupVersionResou
 	found, err := d.listAll(ctx, of, "")
 	if apierrors.IsForbidden(err) {
 		what := of.GroupResource().String() + " of all namespaces"
-		if found, other := d.listAll(ctx, of, d.Elsewhere); other == nil {
+		if some, other := d.listAll(ctx, of, d.Elsewhere); other == nil {
 			f := unread("Access", what, err)
 			f.Message = "only those of the namespace " + d.Elsewhere + " are checked: " + f.Message
 			s.findings = append(s.findings, f)
-			return found
+			return some
 		}
 		s.findings = append(s.findings, unread("Access", what, err))
 		return nil
