@@ -120,7 +120,6 @@ func TestNoCharacterThatDrivesATerminalComesThrough(t *testing.T) {
 		{"doctor", evil},
 		{"doctor", "--" + evil},
 		{"doctor", "--context", evil},
-		{"doctor", "--prometheus-url", evil},
 		{"doctor", "--kubeconfig", refused},
 		{"doctor", "--kubeconfig", refused, "--json"},
 		{"doctor", "--kubeconfig", refused, "-n", evil},

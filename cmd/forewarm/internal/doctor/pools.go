@@ -47,7 +47,7 @@ func (d *Doctor) checkPool(ctx context.Context, stored *unstructured.Unstructure
 				Level:   Error,
 				Object:  object,
 				Message: c.Reason + ": " + c.Message,
-				Remedy:  "see docs/reference/conditions.md#" + map[bool]string{true: "actuated", false: "membersresolved"}[kind == v1alpha1.PoolConditionActuated],
+				Remedy:  "see docs/reference/conditions.md, " + kind,
 			})
 		}
 	}
