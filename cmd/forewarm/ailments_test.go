@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/base64"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -125,22 +127,33 @@ func idle() []ailment {
 			words: []string{"forewarm-ca", "is empty"},
 		},
 		{
-			name:  "there is no caBundle",
-			check: "Certificates",
-			level: doctor.Error,
-			words: []string{"no caBundle", "leader"},
+			name: "a group that nobody serves", check: "APIGroups", level: doctor.Warning,
+			words: []string{"custom.metrics.k8s.io", "nobody serves", "leader takes it"},
 		},
 		{
-			name:  "no API answers",
-			check: "APIGroups",
-			level: doctor.Error,
-			words: []string{"is not available", "kubectl get pods"},
+			name: "no group leads to Forewarm", check: "APIGroups", level: doctor.Error,
+			words: []string{"no HPA can read a Forecast", "KEDA"},
 		},
 	}
 }
 
+// manifest is an object of deploy/default.
+func manifest(kind, name string) string {
+	all, err := os.ReadFile(filepath.Join("..", "..", "deploy", "default", "manifest.yaml"))
+	if err != nil {
+		panic(err)
+	}
+	for text := range strings.SplitSeq(string(all), "\n---\n") {
+		if strings.Contains(text, "\nkind: "+kind+"\n") && strings.Contains(text, "\n  name: "+name+"\n") {
+			return text
+		}
+	}
+	panic("deploy/default has no " + kind + " " + name)
+}
+
 func broken() []ailment {
-	clusterRole := func(verb string) []string { return []string{verb, "-f", "deploy/rbac/server.yaml"} }
+	restore := [][]string{{"apply", "--server-side", "--force-conflicts", "-f", "-"}}
+	role := manifest("ClusterRole", "forewarm:server")
 	return []ailment{
 		{
 			name: "one replica is not ready", check: "Deployment", level: doctor.Warning, words: []string{"1 of 2"},
@@ -152,13 +165,14 @@ func broken() []ailment {
 				"patch", deployment, "-n", system, "--type=json", "-p",
 				`[{"op": "replace", "path": "/spec/template/spec/containers/0/args", "value": ["serve"]}]`,
 			}},
-			heal: [][]string{{"apply", "--server-side", "--force-conflicts", "-f", "deploy/server/deployment.yaml"}},
+			heal: restore, input: manifest("Deployment", "forewarm"),
 		},
 		{
 			name: "its ClusterRole is gone", check: "Rights", level: doctor.Error,
 			words: []string{"may not get,list,watch forecasts.forewarm.dev", "no Forecast is served"},
 			harm:  [][]string{{"delete", "clusterrole", "forewarm:server"}},
-			heal:  [][]string{clusterRole("apply")},
+			heal:  restore,
+			input: role,
 		},
 		{
 			name:  "a right is missing",
@@ -172,17 +186,18 @@ func broken() []ailment {
 					"forewarm:server",
 					"--type=json",
 					"-p",
-					`[{"op": "remove", "path": "/rules/7"}]`,
+					`[{"op": "test", "path": "/rules/9/resources/0", "value": "pods"}, {"op": "remove", "path": "/rules/9"}]`,
 				},
 			},
-			heal: [][]string{clusterRole("apply")},
+			heal:  restore,
+			input: role,
 		},
 		{
 			name: "a second Forewarm", check: "OneForewarm", level: doctor.Error, words: []string{"other", "second"},
 			harm: [][]string{
 				{"create", "namespace", "other"},
 				{"create", "deployment", "forewarm", "-n", "other", "--image=i"},
-				{"label", deployment, "-n", "other", "--overwrite", "app.kubernetes.io/name=forewarm"},
+				{"label", deployment, "-n", "other", "--overwrite", "app.kubernetes.io/part-of=forewarm"},
 			},
 			heal: [][]string{{"delete", deployment, "-n", "other"}},
 		},
@@ -195,7 +210,7 @@ func broken() []ailment {
 	{"op": "remove", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/status/properties/objective/properties/burnRate"}]`,
 			}},
 			heal: [][]string{
-				{"apply", "--server-side", "--force-conflicts", "-k", "deploy/crds"},
+				{"apply", "--server-side", "--force-conflicts", "-f", "deploy/charts/forewarm/files/crds"},
 				{"apply", "-f", "-"},
 			},
 			input: healthyForecast,
@@ -263,18 +278,29 @@ func broken() []ailment {
 			input: poolWith("enforced", "placeholderPods: {}", "Enforce"),
 		},
 		{
-			name: "a group that nobody serves", check: "APIGroups", level: doctor.Warning,
-			words: []string{"custom.metrics.k8s.io", "nobody serves"},
-			harm:  [][]string{{"delete", "apiservice", "v1beta2.custom.metrics.k8s.io"}},
-		},
-		{
-			name: "a group that another took", check: "APIGroups", level: doctor.Error,
+			name: "groups that others took", check: "APIGroups", level: doctor.Error,
 			words: []string{"no HPA can read a Forecast", "KEDA"},
-			harm: [][]string{{
-				"patch", "apiservice", "v1beta1.external.metrics.k8s.io", "--type=merge", "-p",
-				`{"spec": {"service": {"name": "keda-operator-metrics-apiserver", "namespace": "keda"}}}`,
-			}},
+			harm: [][]string{
+				lead("v1beta1.external.metrics.k8s.io", "keda", "keda-operator-metrics-apiserver"),
+				lead("v1beta2.custom.metrics.k8s.io", "monitoring", "prometheus-adapter"),
+			},
+			heal: [][]string{
+				lead(
+					"v1beta1.external.metrics.k8s.io",
+					system,
+					"forewarm",
+				),
+				lead("v1beta2.custom.metrics.k8s.io", system, "forewarm"),
+			},
 		},
+	}
+}
+
+// lead changes where an APIService leads.
+func lead(apiService, namespace, name string) []string {
+	return []string{
+		"patch", "apiservice", apiService, "--type=merge", "-p",
+		fmt.Sprintf(`{"spec": {"service": {"namespace": %q, "name": %q}}}`, namespace, name),
 	}
 }
 
@@ -300,6 +326,14 @@ func ended() []ailment {
 			words: []string{"lacks a certificate", "leader writes it"},
 			harm:  [][]string{bundle(foreign)},
 		},
+		{
+			name:  "there is no caBundle",
+			check: "Certificates",
+			level: doctor.Error,
+			words: []string{"no caBundle", "leader"},
+			harm:  [][]string{bundle(nil)},
+		},
+		{name: "no API answers", check: "APIGroups", level: doctor.Error, words: []string{"is not available"}},
 		{
 			name: "a damaged caBundle", check: "Certificates", level: doctor.Error, words: []string{"is damaged"},
 			harm: [][]string{bundle([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"))},

@@ -10,10 +10,11 @@ import (
 	"encoding/base64"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,11 +131,7 @@ func TestDoctor(t *testing.T) {
 	s.MustKubectl(t, healthyForecast+"\n---"+llama+"\n---"+healthyHPA, "apply", "-f", "-")
 	s.replicas = append(s.replicas, start(t, s.Cluster, history.URL))
 	s.MustKubectl(t, "", readyStatus(2)...)
-	port, err := strconv.Atoi(s.replicas[0].url[strings.LastIndex(s.replicas[0].url, ":")+1:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Route(t, system, "forewarm", port)
+	s.Route(t, system, "forewarm", s.replicas[0].port(t), 3)
 	t.Run("well", func(t *testing.T) { healthy(t, s) })
 	run("while it runs", broken())
 	t.Run("a pool that may be held", func(t *testing.T) { heldPool(t, s) })
@@ -250,6 +247,7 @@ func expiredLeaf(t *testing.T, s *scene) {
 	bundle, own := certificate(time.Now().Add(-time.Hour))
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{own}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // The kube-apiserver tries many times.
 	server.StartTLS()
 	defer server.Close()
 	s.MustKubectl(t, "", "create", "service", "externalname", "expired", "-n", "team", "--external-name=localhost")

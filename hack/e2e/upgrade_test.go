@@ -257,10 +257,10 @@ func (u *upgrade) rollBack(t *testing.T) {
 }
 
 // gone waits until there is no APIService of Forewarm's, and none comes back.
-func (u *upgrade) gone(t *testing.T) {
+func (s *stage) gone(t *testing.T) {
 	t.Helper()
 	left := func() string {
-		return u.get(
+		return s.get(
 			t,
 			"apiservices",
 			"-o",

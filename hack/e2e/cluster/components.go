@@ -16,8 +16,8 @@ type Components struct {
 	Kubernetes, Kwok, KEDA string
 	// KEDASource is the folder of KEDA's module, with its manifests.
 	KEDASource string
-	// Forewarm and Prometheus are binaries.
-	Forewarm, Prometheus string
+	// Forewarm, Prometheus and Helm are binaries.
+	Forewarm, Prometheus, Helm string
 	// Root of the repository.
 	Root string
 }
@@ -31,6 +31,11 @@ func Build(ctx context.Context, root string) (Components, error) {
 			return c, err
 		}
 	}
+	helm, err := runCommand(ctx, root, filepath.Join("hack", "components", "build.sh"), "helm", "helm")
+	if err != nil {
+		return c, err
+	}
+	c.Helm = filepath.Join(helm, "helm")
 	keda := filepath.Join(root, "hack", "components", "keda")
 	c.KEDASource, err = runCommand(ctx, keda, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kedacore/keda/v2")
 	if err != nil {

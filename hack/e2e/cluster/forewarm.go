@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,11 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 	if _, err := c.Kubectl(ctx, "", "apply", "--server-side", "-k", folder); err != nil {
 		return err
 	}
+	return c.join(ctx)
+}
+
+// join prepares what the replicas share.
+func (c *Cluster) join(ctx context.Context) error {
 	var err error
 	if c.forewarm.kubeconfig, err = c.serviceAccountKubeconfig(ctx, forewarmNamespace, "forewarm"); err != nil {
 		return err
@@ -53,20 +59,24 @@ func (c *Cluster) Install(ctx context.Context, folder string) error {
 
 // StartForewarm starts one more replica and returns when it is ready: when it has read the histories.
 func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string) (*Replica, error) {
-	return c.startForewarm(ctx, name, c.Components.Forewarm,
+	return c.startForewarm(ctx, name, c.Components.Forewarm, nil,
 		append(args, "--service-port="+strconv.Itoa(c.forewarm.balancer.port))...)
 }
 
-func (c *Cluster) startForewarm(ctx context.Context, name, binary string, args ...string) (*Replica, error) {
+func (c *Cluster) startForewarm(
+	ctx context.Context,
+	name, binary string,
+	environment []string,
+	args ...string,
+) (*Replica, error) {
 	port, err := FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &Replica{cluster: c, URL: fmt.Sprintf("https://127.0.0.1:%d", port), program: program{
-		name: name, binary: binary, args: append([]string{
-			"serve", "--kubeconfig=" + c.forewarm.kubeconfig,
-			"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
-		}, args...),
+		name: name, binary: binary, env: environment, args: slices.Concat([]string{"serve"}, args, []string{
+			"--kubeconfig=" + c.forewarm.kubeconfig, "--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port),
+		}),
 	}}
 	if err := r.Start(ctx); err != nil {
 		return nil, err

@@ -9,21 +9,9 @@ import (
 // route routes a Service, and the APIServices that name it, to a port of this machine. Loopback addresses are not
 // allowed in Endpoints, but the name localhost is in a Service.
 func (c *Cluster) route(ctx context.Context, namespace, name string, port int, apiServices ...string) error {
-	if _, err := c.Kubectl(ctx, "", "delete", "service", "-n", namespace, name, "--ignore-not-found"); err != nil {
-		return err
-	}
-	_, err := c.Kubectl(
-		ctx,
-		"",
-		"create",
-		"service",
-		"externalname",
-		"-n",
-		namespace,
-		name,
-		"--external-name=localhost",
-	)
-	if err != nil {
+	// A patch, so that whoever applies the Service again finds it as it was but for this.
+	const external = `{"spec": {"type": "ExternalName", "externalName": "localhost"}}`
+	if err := c.patch(ctx, "service/"+name, external, "-n", namespace); err != nil {
 		return err
 	}
 	for _, a := range apiServices {
@@ -40,7 +28,7 @@ func (c *Cluster) trust(ctx context.Context, apiService string) error {
 		base64.StdEncoding.EncodeToString(c.authority.pem)))
 }
 
-func (c *Cluster) patch(ctx context.Context, object, patch string) error {
-	_, err := c.Kubectl(ctx, "", "patch", object, "--type=merge", "-p", patch)
+func (c *Cluster) patch(ctx context.Context, object, patch string, further ...string) error {
+	_, err := c.Kubectl(ctx, "", append([]string{"patch", object, "--type=merge", "-p", patch}, further...)...)
 	return err
 }

@@ -133,10 +133,18 @@ func (s *state) checkGroup(g apiGroup, own apiservices.Service) (out []Finding, 
 		f.Message = "is not served, by --" + g.flag + "=false"
 	case len(holders) == 0:
 		f.Level, f.Message = Warning, "nobody serves it: "+g.without
-		f.Remedy = reinstall + ", or set --" + g.flag + "=false if that is wanted"
+		f.Remedy = "Forewarm's leader takes it once it can serve, ten minutes after another server gave it up: else its log says why " +
+			"not; or set --" + g.flag + "=false"
 	case g.name == apiservices.Inspect:
 		f.Level, f.Message = Error, fmt.Sprintf("leads to %s and not to %s", joinServices(holders), own)
 		f.Remedy = "if two Forewarms are installed, keep one; else correct --namespace or the APIService"
+	case s.args[g.flag] == string(apiservices.Required):
+		f.Level, f.Message = Error, fmt.Sprintf(
+			"leads to %s, but is required by --%s=true",
+			joinServices(holders),
+			g.flag,
+		)
+		f.Remedy = "delete its APIServices, and Forewarm takes it; or set --" + g.flag + "=auto"
 	default:
 		f.Message = fmt.Sprintf("leads to %s, so %s", joinServices(holders), g.without)
 	}

@@ -28,12 +28,15 @@ func checkCertificates(ctx context.Context, d *Doctor, s *state) []Finding {
 			continue
 		}
 		f := verified(a, signers, s.now(d))
+		if ownFiles && len(a.Spec.CABundle) == 0 && s.args["tls-ca-file"] == "" && !a.Spec.InsecureSkipTLSVerify {
+			f = Finding{Level: OK, Message: "is verified by the authorities of the kube-apiserver's machine"}
+		}
 		f.Check, f.Object = name, "APIService "+a.Name
 		if f.Level == Error && f.Remedy == "" {
 			f.Remedy = "Forewarm's leader writes it within seconds: check that a replica leads, and that it may (the checks " +
 				"Deployment, Leader and Rights)"
 			if ownFiles {
-				f.Remedy = "with --tls-cert-file you write caBundle yourself (docs/operations.md#certificates)"
+				f.Remedy = "give Forewarm the authority of --tls-cert-file by --tls-ca-file (docs/operations.md#certificates)"
 			}
 		}
 		out = append(out, f)
@@ -146,8 +149,10 @@ func lifetime(certificates []*x509.Certificate, now time.Time) Finding {
 		return Finding{Level: Error, Message: "its certificates have expired, the last on " + until}
 	case now.Add(expiresSoon).After(last):
 		return Finding{
-			Level: Warning, Message: "its certificates expire on " + until + ", and Forewarm should have renewed them",
-			Remedy: "check that a replica leads and may write (the checks Leader and Rights)",
+			Level:   Warning,
+			Message: "its certificates expire on " + until,
+			Remedy: "Forewarm renews its own four months before: check that a replica leads and may write (the checks Leader and " +
+				"Rights); renew others",
 		}
 	}
 	return Finding{Level: OK, Message: "its certificates are valid until " + until}

@@ -38,10 +38,12 @@ type component struct {
 func reading() []string { return []string{"get", "list", "watch"} }
 
 // serverComponents are the rights of each replica. A test compares them with the manifests.
-func serverComponents() []component {
+func (s *state) serverComponents() []component {
+	lease := cmp.Or(s.args["lease-name"], ownName)
+	role := cmp.Or(s.args["api-service-owner"], ownName+":server")
 	const registration = "apiregistration.k8s.io"
-	patched := func(name string) right {
-		return right{group: registration, resource: "apiservices", name: name, verbs: []string{"patch"}}
+	written := func(name string) right {
+		return right{group: registration, resource: "apiservices", name: name, verbs: []string{"patch", "delete"}}
 	}
 	return []component{
 		{"Forecasts", Error, "no Forecast is served", []right{
@@ -61,24 +63,24 @@ func serverComponents() []component {
 				{
 					group:     "coordination.k8s.io",
 					resource:  "leases",
-					name:      ownName,
+					name:      lease,
 					namespace: ownNamespace,
 					verbs:     []string{"get", "update"},
 				},
 			},
 		},
 		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", []right{
-			{resource: "secrets", name: ownSecret, namespace: ownNamespace, verbs: append(reading(), "update")},
-			patched("v1beta1.external.metrics.k8s.io"),
-			patched("v1beta2.custom.metrics.k8s.io"),
-			patched("v1alpha1.inspect.forewarm.dev"),
+			written("v1beta1.external.metrics.k8s.io"),
+			written("v1beta2.custom.metrics.k8s.io"),
+			written("v1alpha1.inspect.forewarm.dev"),
 		}},
 		{
 			"API groups",
 			Warning,
-			"statuses do not say who owns the API groups, and certificates are not written",
+			"Forewarm takes no API group, and statuses do not say who holds them",
 			[]right{
-				{group: registration, resource: "apiservices", verbs: reading()},
+				{group: registration, resource: "apiservices", verbs: append(reading(), "create")},
+				{group: "rbac.authorization.k8s.io", resource: "clusterroles", name: role, verbs: []string{"get"}},
 			},
 		},
 		{"autoscalers", Warning, "objectives are calibrated by spec.scaling only", []right{
@@ -91,6 +93,14 @@ func serverComponents() []component {
 		}},
 		{"events", Warning, "no events are written", []right{{resource: "events", verbs: []string{"create", "patch"}}}},
 	}
+}
+
+// authorityComponent is the rights to the Secret of the authority that signs Forewarm's certificates.
+func (s *state) authorityComponent() component {
+	return component{"certificate authority", Error, "the kube-apiserver cannot verify Forewarm", []right{{
+		resource: "secrets", name: cmp.Or(s.args["tls-ca-secret"], ownSecret), namespace: ownNamespace,
+		verbs: append(reading(), "update"),
+	}}}
 }
 
 // delegation is what every aggregated API server needs; the cluster's own roles grant it.
@@ -141,7 +151,10 @@ func kedaComponent(secret string) component {
 
 // components are those that this installation uses.
 func (s *state) components() []component {
-	out := append(serverComponents(), delegation())
+	out := append(s.serverComponents(), delegation())
+	if s.args["tls-cert-file"] == "" {
+		out = append(out, s.authorityComponent())
+	}
 	if s.args["keda-address"] != "" && s.args["keda-tls-cert-file"] == "" && s.args["keda-plaintext"] == "" {
 		out = append(out, kedaComponent(cmp.Or(s.args["keda-client-secret"], "keda/forewarm-client")))
 	}
@@ -160,7 +173,7 @@ func (s *state) components() []component {
 // checkRights: has Forewarm's account the rights that each of its components needs?
 func checkRights(ctx context.Context, d *Doctor, s *state) []Finding {
 	const name = "Rights"
-	account := ownName
+	account := s.name
 	if s.deployment != nil && s.deployment.Spec.Template.Spec.ServiceAccountName != "" {
 		account = s.deployment.Spec.Template.Spec.ServiceAccountName
 	}

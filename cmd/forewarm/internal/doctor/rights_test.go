@@ -19,7 +19,9 @@ import (
 
 // manifests are the files with Forewarm's roles, from the root of the repository.
 func manifests() []string {
-	return []string{"deploy/rbac/server.yaml", "deploy/warm-pools/rbac.yaml", "deploy/keda-scaler/client.yaml"}
+	return []string{
+		"deploy/default/manifest.yaml", "deploy/warm-pools/manifest.yaml", "deploy/with-keda-scaler/manifest.yaml",
+	}
 }
 
 // granted is what roles of a file grant, one right with one verb each.
@@ -85,7 +87,10 @@ func TestRightsAreThoseOfTheManifests(t *testing.T) {
 		maps.Copy(pools, granted(t, file, "forewarm:warm-pools", "forewarm:priorities"))
 		maps.Copy(keda, granted(t, file, "forewarm:client"))
 	}
-	if diff := cmp.Diff(server, asked(serverComponents())); diff != "" {
+	if diff := cmp.Diff(
+		server,
+		asked(append((&state{}).serverComponents(), (&state{}).authorityComponent())),
+	); diff != "" {
 		t.Errorf("each replica's rights (-manifests +doctor):\n%s", diff)
 	}
 	if diff := cmp.Diff(pools, asked([]component{poolComponent("ai")})); diff != "" {
@@ -104,23 +109,25 @@ func TestComponents(t *testing.T) {
 			"metadata": map[string]any{"namespace": namespace}, "spec": map[string]any{"mode": mode},
 		}}
 	}
+	const authority = "certificate authority"
 	for _, c := range []struct {
 		name  string
 		state state
 		want  string // the components beyond those of every server
 	}{
-		{"a server alone", state{}, ""},
-		{"pools that recommend", state{pools: []unstructured.Unstructured{pool("a", "Recommend")}}, ""},
+		{"a server alone", state{}, authority},
+		{"certificates in files", state{args: map[string]string{"tls-cert-file": "x"}}, ""},
+		{"pools that recommend", state{pools: []unstructured.Unstructured{pool("a", "Recommend")}}, authority},
 		{
 			"pools that enforce, once for each namespace",
 			state{pools: []unstructured.Unstructured{pool("a", "Enforce"), pool("b", "Enforce"), pool("a", "Enforce")}},
-			enforcing + ", " + enforcing,
+			authority + ", " + enforcing + ", " + enforcing,
 		},
-		{"KEDA", state{args: map[string]string{"keda-address": ":9443"}}, "KEDA's client certificate"},
-		{"KEDA with certificates of its own", state{args: map[string]string{"keda-address": "x", "keda-tls-cert-file": "y"}}, ""},
+		{"KEDA", state{args: map[string]string{"keda-address": ":9443"}}, authority + ", KEDA's client certificate"},
+		{"KEDA with certificates of its own", state{args: map[string]string{"keda-address": "x", "keda-tls-cert-file": "y"}}, authority},
 	} {
 		var names []string
-		for _, one := range c.state.components()[len(serverComponents())+1:] {
+		for _, one := range c.state.components()[len(c.state.serverComponents())+1:] {
 			names = append(names, one.name)
 		}
 		if got := strings.Join(names, ", "); got != c.want {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +18,7 @@ import (
 // checkServer: do replicas of Forewarm run, with a source, and does one of them lead?
 func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 	const name = "Deployment"
-	object := "Deployment " + d.Namespace + "/" + ownName
+	object := "Deployment " + d.Namespace + "/" + s.name
 	if s.missing {
 		return []Finding{{
 			Check: name, Level: Error, Object: object, Message: "does not exist",
@@ -35,7 +36,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 	f.Message = fmt.Sprintf("%d of %d replicas are ready", ready, want)
 	switch {
 	case want == 0:
-		f.Level, f.Remedy = Error, fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", d.Namespace, ownName)
+		f.Level, f.Remedy = Error, fmt.Sprintf("kubectl scale -n %s deployment/%s --replicas=2", d.Namespace, s.name)
 	case ready < want:
 		f.Level = Warning
 		if ready == 0 {
@@ -49,7 +50,7 @@ func checkServer(ctx context.Context, d *Doctor, s *state) []Finding {
 
 // sourceFlag is whether Forewarm has a source of history.
 func (d *Doctor) sourceFlag(s *state) Finding {
-	f := Finding{Check: "Source", Level: OK, Object: "Deployment " + d.Namespace + "/" + ownName}
+	f := Finding{Check: "Source", Level: OK, Object: "Deployment " + d.Namespace + "/" + s.name}
 	switch url := s.args["prometheus-url"]; {
 	case url != "":
 		f.Message = "reads history from " + prometheus.RedactedURL(url)
@@ -68,7 +69,7 @@ func (d *Doctor) whyNotReady(ctx context.Context, s *state) (why, remedy string)
 		"kubectl get pods -n %s; kubectl logs -n %s deployment/%s; /readyz?verbose says what it waits for",
 		d.Namespace,
 		d.Namespace,
-		ownName,
+		s.name,
 	)
 	selector := metav1.FormatLabelSelector(s.deployment.Spec.Selector)
 	pods, err := d.clients.CoreV1().Pods(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
@@ -122,8 +123,9 @@ const leaseLate = time.Minute
 
 // checkLeader: one replica writes statuses, certificates and warm pools, by a lease.
 func (d *Doctor) checkLeader(ctx context.Context, s *state) Finding {
-	object := "Lease " + d.Namespace + "/" + ownName
-	lease, err := d.clients.CoordinationV1().Leases(d.Namespace).Get(ctx, ownName, metav1.GetOptions{})
+	name := cmp.Or(s.args["lease-name"], s.name)
+	object := "Lease " + d.Namespace + "/" + name
+	lease, err := d.clients.CoordinationV1().Leases(d.Namespace).Get(ctx, name, metav1.GetOptions{})
 	f := Finding{
 		Check:  "Leader",
 		Level:  Error,

@@ -19,18 +19,20 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
 
-// The names of Forewarm's objects, as its manifests have them.
+// The names of Forewarm's objects, as its manifests have them. A release of the chart may have another name.
 const (
 	ownName   = "forewarm"
 	ownSecret = "forewarm-ca"
-	ownLabel  = "app.kubernetes.io/name=forewarm"
+	ownLabel  = "app.kubernetes.io/part-of=forewarm"
 )
 
 // reinstall is what to do about missing or changed objects.
-const reinstall = "apply Forewarm's manifests again"
+const reinstall = "apply Forewarm's manifests again, or upgrade its chart"
 
 // state is what several checks need, read once.
 type state struct {
+	// name is Forewarm's: that of its Deployment, Service and account.
+	name string
 	// deployment is Forewarm's own, nil where it does not exist or may not be read; args are the flags of its container.
 	deployment *appsv1.Deployment
 	args       map[string]string
@@ -56,11 +58,11 @@ func (d *Doctor) service(s *state) apiservices.Service {
 	if name := s.args["service"]; name != "" {
 		return apiservices.Service(name)
 	}
-	return apiservices.Service(d.Namespace + "/" + ownName)
+	return apiservices.Service(d.Namespace + "/" + s.name)
 }
 
 func (d *Doctor) read(ctx context.Context) *state {
-	s := &state{args: map[string]string{}}
+	s := &state{name: ownName, args: map[string]string{}}
 	d.readDeployment(ctx, s)
 	s.apiServices, s.apiServicesErr = d.readAPIServices(ctx)
 	stored := d.list(ctx, s, v1alpha1.GroupVersion().WithResource("forecasts"))
@@ -87,16 +89,17 @@ func (d *Doctor) read(ctx context.Context) *state {
 }
 
 func (d *Doctor) readDeployment(ctx context.Context, s *state) {
-	found, err := d.clients.AppsV1().Deployments(d.Namespace).Get(ctx, ownName, metav1.GetOptions{})
+	found, err := d.clients.AppsV1().Deployments(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: ownLabel})
 	switch {
-	case isAbsent(err):
-		s.missing = true
 	case err != nil:
-		s.findings = append(s.findings, unread("Deployment", "the Deployment "+d.Namespace+"/"+ownName, err))
+		s.findings = append(s.findings, unread("Deployment", "the Deployments of "+d.Namespace, err))
+	case len(found.Items) == 0:
+		s.missing = true
 	default:
-		s.deployment = found
-		for i := range found.Spec.Template.Spec.Containers {
-			if c := &found.Spec.Template.Spec.Containers[i]; i == 0 || c.Name == ownName {
+		s.deployment = &found.Items[0]
+		s.name = s.deployment.Name
+		for i := range s.deployment.Spec.Template.Spec.Containers {
+			if c := &s.deployment.Spec.Template.Spec.Containers[i]; i == 0 || c.Name == ownName {
 				s.args = parseArgs(append(slices.Clone(c.Command), c.Args...))
 			}
 		}

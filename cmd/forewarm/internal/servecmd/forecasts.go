@@ -109,7 +109,9 @@ func watchForecasts(
 					var others sync.WaitGroup
 					others.Go(func() { groups.ReportChanges(ctx, recorder) })
 					others.Go(func() { serving.lead(ctx) })
-					others.Go(func() { hold(ctx, groups, o.hold(serving.authority()), read, server.HistoryCheck(board)) })
+					others.Go(
+						func() { hold(ctx, groups, o.hold(serving.authority()), read, server.HistoryCheck(board)) },
+					)
 					pools.controller.SetEvents(recorder)
 					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
 					statuses.SetEvents(recorder)
