@@ -121,7 +121,7 @@ func (s *stage) wellByTheDoctor(t *testing.T) {
 		"--kubeconfig="+s.Kubeconfig,
 		"--wait=2m",
 		"--json",
-		"--prometheus-url="+s.prometheus.URL,
+		"--prometheus="+s.prometheus.URL,
 	)
 	out, err := command.Output()
 	if exit := (&exec.ExitError{}); errors.As(err, &exit) {

@@ -18,7 +18,7 @@ import (
 const baseline = "e62e709"
 
 // apiServiceNames are those in the baseline's manifests; later versions make them at run time.
-var apiServiceNames = []string{ //nolint:gochecknoglobals // A constant table.
+var apiServiceNames = []string{
 	"v1beta1.external.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io", "v1alpha1.inspect.forewarm.dev",
 }
 

@@ -185,11 +185,7 @@ func TestCommandsTellNoSecrets(t *testing.T) {
 			{"doctor", "--kubeconfig", kubeconfig},
 		} {
 			var out logbuffer.Buffer
-			flag := "--prometheus"
-			if command[0] == "doctor" {
-				flag = "--prometheus-url"
-			}
-			arguments := append(append(command, flag, url), further...)
+			arguments := append(append(command, "--prometheus", url), further...)
 			if code := (cli.Program{}).Run(t.Context(), arguments, &out, &out); code == 0 {
 				t.Errorf("%s, %s: it succeeds: %s", how, command[0], &out)
 			}

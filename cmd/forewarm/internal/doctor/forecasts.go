@@ -79,7 +79,7 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 func sourceRemedy(reason string) string {
 	switch reason {
 	case snapshot.ReasonNoSeries:
-		return "forewarm doctor --prometheus-url URL says which part of the query has no series"
+		return "forewarm doctor --prometheus URL says which part of the query has no series"
 	case snapshot.ReasonUnavailable:
 		return "check --prometheus-url of Forewarm's Deployment, and that a NetworkPolicy lets it reach the Prometheus"
 	case snapshot.ReasonClockBehind:

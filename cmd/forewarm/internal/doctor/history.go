@@ -24,7 +24,7 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 		f := Finding{
 			Check: "History", Level: Skipped,
 			Message: "the length and gaps of the history, its labels and the clock of the Prometheus are not checked",
-			Remedy:  "set --prometheus-url to a Prometheus that you can reach, for example by kubectl port-forward",
+			Remedy:  "set --prometheus to a Prometheus that you can reach, for example by kubectl port-forward",
 		}
 		if own := s.args["prometheus-url"]; own != "" {
 			f.Remedy += "; Forewarm's is " + prometheus.RedactedURL(own)
@@ -33,7 +33,7 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 	}
 	source, err := prometheus.New(d.Prometheus)
 	if err != nil {
-		return []Finding{{Check: "Source", Level: Error, Message: err.Error(), Remedy: "correct --prometheus-url"}}
+		return []Finding{{Check: "Source", Level: Error, Message: err.Error(), Remedy: "correct --prometheus"}}
 	}
 	defer source.Close()
 	began := d.Now()
@@ -41,7 +41,7 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 	if err != nil {
 		return []Finding{{
 			Check: "Source", Level: Error, Message: "the Prometheus does not answer: " + err.Error(),
-			Remedy: "check --prometheus-url, and the port-forward",
+			Remedy: "check --prometheus, and the port-forward",
 		}}
 	}
 	out := []Finding{clock("the Prometheus", measured{at, began, d.Now()}.ahead(), false)}

@@ -164,7 +164,7 @@ func TestStateOf(t *testing.T) {
 			"no series",
 			[]metav1.Condition{is("Ready", "False", "Pending"), is("SourceHealthy", "False", "NoSeries")},
 			"Source", Error,
-			[]string{"NoSeries", "--prometheus-url"},
+			[]string{"NoSeries", "--prometheus URL"},
 		},
 		{"falling back", []metav1.Condition{is("Ready", "False", "FallingBack")}, "Forecasts", Warning, []string{"FallingBack"}},
 		{"stale", []metav1.Condition{is("Ready", "False", "Stale")}, "Forecasts", Error, []string{"Stale"}},

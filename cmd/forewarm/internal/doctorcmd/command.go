@@ -26,7 +26,7 @@ const about = `Doctor says what is wrong with a Forewarm in a cluster, and how t
 CRDs, the API groups and their certificates, the rights of its account, a second Forewarm, clocks, the state of each
 Forecast and WarmPool, and each HPA on a Forecast, as "forewarm explain" does.
 
-With --prometheus-url it also asks that Prometheus: how long the history of each Forecast is, its gaps, missing or doubled
+With --prometheus it also asks that Prometheus: how long the history of each Forecast is, its gaps, missing or doubled
 labels, kube-state-metrics, and demand that stays at 0. The URL is one that you can reach: Forewarm's own is often
 reached by "kubectl port-forward" only.
 
@@ -43,7 +43,7 @@ Exit codes:
 
 const examples = `  forewarm doctor
   forewarm doctor --wait=10m                     # after an installation, in a pipeline
-  forewarm doctor --prometheus-url http://127.0.0.1:9090
+  forewarm doctor --prometheus http://127.0.0.1:9090
   forewarm doctor --json | jq '.findings[] | select(.level == "error")'`
 
 // options are the flags.
@@ -83,7 +83,7 @@ func New() *cobra.Command {
 	flags.Lookup("wait").NoOptDefVal = defaultWait
 	flags.StringVar(
 		&o.prometheus.URL,
-		"prometheus-url",
+		"prometheus",
 		"",
 		"Prometheus of Forewarm, as you reach it, to check the history in",
 	)
