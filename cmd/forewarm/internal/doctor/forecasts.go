@@ -40,7 +40,7 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 	if ready == nil {
 		return []Finding{{
 			Check: "Forecasts", Level: Error, Object: object, Message: "Forewarm has written no status",
-			Remedy: "check that a replica leads and may (the checks Deployment, Leader and Rights)",
+			Remedy: "wait a minute; else check that a replica leads and may (the checks Deployment, Leader and Rights)",
 		}}
 	}
 	var out []Finding

@@ -260,5 +260,5 @@ func TestNoPrometheus(t *testing.T) {
 	expectOne(t, checkHistory(t.Context(), d, s), "Source", Error, "does not answer", "port-forward")
 	d.Prometheus.URL = ""
 	all := checkHistory(t.Context(), d, s)
-	expectOne(t, all, "History", Skipped, "not checked", "--prometheus-url", "Forewarm's is http://prometheus:9090")
+	expectOne(t, all, "History", Skipped, "not checked", "--prometheus", "Forewarm's is http://prometheus:9090")
 }

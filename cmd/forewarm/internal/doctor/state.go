@@ -91,10 +91,10 @@ func (d *Doctor) read(ctx context.Context) *state {
 func (d *Doctor) readDeployment(ctx context.Context, s *state) {
 	found, err := d.clients.AppsV1().Deployments(d.Namespace).List(ctx, metav1.ListOptions{LabelSelector: ownLabel})
 	switch {
+	case isAbsent(err) || err == nil && len(found.Items) == 0:
+		s.missing = true
 	case err != nil:
 		s.findings = append(s.findings, unread("Deployment", "the Deployments of "+d.Namespace, err))
-	case len(found.Items) == 0:
-		s.missing = true
 	default:
 		s.deployment = &found.Items[0]
 		s.name = s.deployment.Name
