@@ -119,6 +119,7 @@ func optionalCRDs(t *testing.T) []string {
 		filepath.Join(folders[0], "deploy", "crds", "cert-manager.io_issuers.yaml"),
 		filepath.Join(monitoring, "monitoring.coreos.com_servicemonitors.yaml"),
 		filepath.Join(monitoring, "monitoring.coreos.com_podmonitors.yaml"),
+		filepath.Join(monitoring, "monitoring.coreos.com_prometheusrules.yaml"),
 	}
 }
 

@@ -73,6 +73,8 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.Entry, now time.Time
 	gauge(out, skill, e.Skill, labels...)
 	gauge(out, coverage, e.Coverage, labels...)
 	counter(out, fallbacks, e.Fallbacks, labels...)
+	_, suspect := e.Suspect()
+	gauge(out, suspectDemand, oneIf(suspect), labels...)
 	if e.State != snapshot.Invalid {
 		gauge(out, leadTime, e.Lead.Seconds(), labels...)
 		gauge(out, leadWindow, e.Window.Seconds(), labels...)
@@ -87,11 +89,7 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.Entry, now time.Time
 
 func collectState(out chan<- prometheus.Metric, is snapshot.State, labels []string) {
 	for _, state := range allStates {
-		value := 0.0
-		if state == is {
-			value = 1
-		}
-		gauge(out, forecastState, value, labels[0], labels[1], string(state))
+		gauge(out, forecastState, oneIf(state == is), labels[0], labels[1], string(state))
 	}
 }
 
@@ -99,12 +97,10 @@ func collectState(out chan<- prometheus.Metric, is snapshot.State, labels []stri
 func collectCandidates(out chan<- prometheus.Metric, e *snapshot.Entry, labels []string) {
 	for i := range e.Candidates {
 		c := &e.Candidates[i]
-		selected := 0.0
 		if c.Name == e.Model {
-			selected = 1
 			collectWindows(out, c.Windows, labels)
 		}
-		gauge(out, candidateSelected, selected, labels[0], labels[1], c.Name)
+		gauge(out, candidateSelected, oneIf(c.Name == e.Model), labels[0], labels[1], c.Name)
 		gauge(out, candidateLoss, c.Loss, labels[0], labels[1], c.Name)
 	}
 }
@@ -117,6 +113,14 @@ func collectWindows(out chan<- prometheus.Metric, windows []windowpeak.Window, l
 			gauge(out, forecastDemand, windows[i].Quantiles.At(level), labels[0], labels[1], quantile, horizon)
 		}
 	}
+}
+
+// oneIf is a truth as Prometheus has it.
+func oneIf(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // gauge sends a value if it is known.

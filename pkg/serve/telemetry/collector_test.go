@@ -111,6 +111,21 @@ forewarm_forecast_state{forecast="ready",namespace="inference",state="Warming"} 
 `, "forewarm_forecast_state")
 }
 
+func TestASuspectDemandIsTold(t *testing.T) {
+	suspect, credible := snapshottest.Ready(
+		snapshottest.Key("suspect"),
+	), snapshottest.Ready(
+		snapshottest.Key("credible"),
+	)
+	suspect.Conditions = []snapshot.Condition{{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect}}
+	compare(t, registry(t, snapshottest.Board(suspect, credible), snapshottest.Now), `
+# HELP forewarm_demand_suspect 1 while the newest demand is far above all that its history has shown, and is cut to the bound, else 0.
+# TYPE forewarm_demand_suspect gauge
+forewarm_demand_suspect{forecast="credible",namespace="inference"} 0
+forewarm_demand_suspect{forecast="suspect",namespace="inference"} 1
+`, "forewarm_demand_suspect")
+}
+
 func TestForecastHasQuantileAndHorizon(t *testing.T) {
 	r := registry(t, snapshottest.Board(snapshottest.Ready(snapshottest.Key("ready"))), snapshottest.Now)
 	families, err := r.Gather()

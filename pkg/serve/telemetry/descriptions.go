@@ -25,7 +25,9 @@ var (
 		"horizon",
 	)
 	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
-	servedDemand   = perForecast("served_value",
+	suspectDemand  = perForecast("demand_suspect",
+		"1 while the newest demand is far above all that its history has shown, and is cut to the bound, else 0.")
+	servedDemand = perForecast("served_value",
 		"Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.")
 	dataAge    = perForecast("data_age_seconds", "Age of the newest sample.")
 	leadTime   = perForecast("lead_time_seconds", "Lead time: from more replicas to ready.")
@@ -102,11 +104,38 @@ var (
 	modelRefits  = newDesc("model_refits_total", "Times that the models of a Forecast were refitted.")
 
 	descriptions = []*prometheus.Desc{
-		forecastDemand, observedDemand, servedDemand, dataAge, leadTime, leadWindow, skill, coverage, fallbacks,
-		forecastState, candidateLoss, candidateSelected,
-		objectiveLate, objectiveMet, budgetAllowed, budgetSpent, burnRate, headroomMultiplier, objectiveExpected,
-		simulatedLate, simulatedCost, simulatedReplicas, simulatedWindow,
-		forecasts, pending, snapshotAge, refreshStep, refreshSteps, queries, queryErrors, modelRefits,
+		forecastDemand,
+		observedDemand,
+		servedDemand,
+		suspectDemand,
+		dataAge,
+		leadTime,
+		leadWindow,
+		skill,
+		coverage,
+		fallbacks,
+		forecastState,
+		candidateLoss,
+		candidateSelected,
+		objectiveLate,
+		objectiveMet,
+		budgetAllowed,
+		budgetSpent,
+		burnRate,
+		headroomMultiplier,
+		objectiveExpected,
+		simulatedLate,
+		simulatedCost,
+		simulatedReplicas,
+		simulatedWindow,
+		forecasts,
+		pending,
+		snapshotAge,
+		refreshStep,
+		refreshSteps,
+		queries,
+		queryErrors,
+		modelRefits,
 	}
 )
 

@@ -1,0 +1,90 @@
+package deploy_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/forewarm/forewarm/hack/testcluster"
+)
+
+// alert is a rule of the alerts' file.
+type alert struct {
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+const alertsFile = "charts/forewarm/files/alerts.yaml"
+
+// TestAlerts runs Prometheus' own tests of the alerts: each fires, does not fire, and does not flap.
+func TestAlerts(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not on PATH, so the alerts are not tested: apt-get install prometheus")
+	}
+	for _, args := range [][]string{
+		{"check", "rules", filepath.FromSlash(alertsFile)}, {"test", "rules", filepath.Join("testdata", "alerts.yaml")},
+	} {
+		if out, err := exec.CommandContext(t.Context(), promtool, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// TestAlertsAreWorthWaking: at most ten, each of metrics that Forewarm has, tested, and with a runbook that says what to do.
+func TestAlertsAreWorthWaking(t *testing.T) {
+	read := func(path ...string) string {
+		text, err := os.ReadFile(filepath.Join(append([]string{testcluster.Root(t)}, path...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	var file struct {
+		Groups []struct {
+			Rules []alert `json:"rules"`
+		} `json:"groups"`
+	}
+	if err := yaml.Unmarshal([]byte(read("deploy", filepath.FromSlash(alertsFile))), &file); err != nil {
+		t.Fatal(err)
+	}
+	runbooks, tests := read("docs", "runbooks.md"), read("deploy", "testdata", "alerts.yaml")
+	metrics := read("docs", "reference", "metrics.md")
+	rules := file.Groups[0].Rules
+	if len(rules) == 0 || len(rules) > 10 {
+		t.Errorf("%d alerts, want at most ten", len(rules))
+	}
+	for _, a := range rules {
+		_, section, found := strings.Cut(runbooks, "\n## "+a.Alert+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		for _, part := range []string{"**Symptom.**", "**Meaning.**", "**Check.**", "**Mend.**"} {
+			if !found || !strings.Contains(section, part) {
+				t.Errorf("docs/runbooks.md has no %s of %s", part, a.Alert)
+			}
+		}
+		if !strings.Contains(runbooks, "| ["+a.Alert+"](#"+strings.ToLower(a.Alert)+") | "+a.Labels["severity"]+" |") {
+			t.Errorf("the table of docs/runbooks.md lacks %s, %s", a.Alert, a.Labels["severity"])
+		}
+		if !strings.HasSuffix(a.Annotations["runbook_url"], "docs/runbooks.md#"+strings.ToLower(a.Alert)) {
+			t.Errorf("%s has the runbook %s", a.Alert, a.Annotations["runbook_url"])
+		}
+		for _, metric := range regexp.MustCompile(`forewarm_\w+`).FindAllString(a.Expr, -1) {
+			if !strings.Contains(metrics, "`"+metric+"`") {
+				t.Errorf("%s asks for %s, which Forewarm does not have", a.Alert, metric)
+			}
+		}
+		if fires := regexp.MustCompile(`alertname: ` + a.Alert + `, exp_alerts`); !fires.MatchString(tests) {
+			t.Errorf("no test shows %s fire", a.Alert)
+		}
+		if silent := regexp.MustCompile(`alertname: ` + a.Alert + `}`); !silent.MatchString(tests) {
+			t.Errorf("no test shows %s silent", a.Alert)
+		}
+	}
+}
