@@ -140,7 +140,7 @@ func testRelease(t *testing.T, h helm) {
 	}, required...)
 
 	notes := h.must(t, append([]string{"install", "forewarm", chart, "--create-namespace"}, in...)...)
-	if !strings.Contains(notes, "kubectl rollout status -n scaling deployment/forewarm") {
+	if !strings.Contains(notes, "forewarm doctor --wait --namespace scaling") {
 		t.Errorf("the notes do not name the next step:\n%s", notes)
 	}
 	h.MustKubectl(t, "", "wait", "--for=condition=Established", "--timeout=30s", "crd/forecasts.forewarm.dev")
