@@ -35,8 +35,9 @@ func (c *Cluster) startKEDA(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	const apiService = "apiservice/v1beta1.external.metrics.k8s.io"
-	if err = c.route(ctx, "keda", "keda-metrics-apiserver", port, apiService); err != nil {
+	const name = "v1beta1.external.metrics.k8s.io"
+	const apiService = "apiservice/" + name
+	if err = c.route(ctx, "keda", "keda-metrics-apiserver", port, name); err != nil {
 		return err
 	}
 	if err = c.trust(ctx, apiService); err != nil {

@@ -50,11 +50,5 @@ func (c *Cluster) StartVersion(ctx context.Context, v Version, name string, args
 
 // RouteAPIServices points APIServices that are in manifests to Forewarm's replicas.
 func (c *Cluster) RouteAPIServices(ctx context.Context, names ...string) error {
-	for _, name := range names {
-		patch := fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, c.forewarm.balancer.port)
-		if err := c.patch(ctx, "apiservice/"+name, patch); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.routeAPIServices(ctx, c.forewarm.balancer.port, names...)
 }

@@ -60,8 +60,8 @@ func isOwner(o metav1.OwnerReference, clusterRole string) bool {
 	return o.APIVersion == ownerVersion && o.Kind == ownerKind && o.Name == clusterRole
 }
 
-// apiServiceNames are the APIServices that Forewarm may write, by group.
-func apiServiceNames() map[string]string {
+// Names are the APIServices that Forewarm may write, by group.
+func Names() map[string]string {
 	return map[string]string{
 		External: "v1beta1." + External,
 		Custom:   "v1beta2." + Custom,
@@ -107,7 +107,7 @@ const (
 
 // decide returns what to write, and what hinders Forewarm from holding what it should.
 func decide(s *situation) (acts []act, problems []string) {
-	names := apiServiceNames()
+	names := Names()
 	for _, group := range groups() {
 		held := slices.DeleteFunc(slices.Clone(s.all), func(a apiService) bool { return a.group != group })
 		if len(held) == 0 && s.modes[group].Served() && s.trust && (s.modes[group] == Required || !s.vacant[group]) {

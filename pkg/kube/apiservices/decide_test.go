@@ -17,7 +17,7 @@ const (
 
 // leads is an APIService that leads to a service, and that a ClusterRole owns or not.
 func leads(group string, to Service, bundle string, owners ...string) apiService {
-	out := apiService{name: apiServiceNames()[group], group: group, version: "7", service: to, bundle: bundle}
+	out := apiService{name: Names()[group], group: group, version: "7", service: to, bundle: bundle}
 	for _, name := range owners {
 		out.owners = append(out.owners, metav1.OwnerReference{APIVersion: ownerVersion, Kind: ownerKind, Name: name})
 	}
@@ -156,7 +156,7 @@ func FuzzDecide(f *testing.F) {
 				t.Fatalf("%s is created, and held", a.name)
 			case a.verb != create && a.verb != release && a.of.service != ours:
 				t.Fatalf("%s %s, which leads to %s", a.verb, a.name, a.of.service)
-			case a.name != apiServiceNames()[a.group+a.of.group]:
+			case a.name != Names()[a.group+a.of.group]:
 				t.Fatalf("%s is not one that Forewarm may write", a.name)
 			}
 			s.apply(a)

@@ -1,7 +1,6 @@
 package capacitycmd
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/prometheus/common/model"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
 )
 
@@ -78,10 +78,7 @@ func (r *report) writeJSON(out io.Writer) error {
 			From: b.From, To: nullIfNaN(b.To), CalmHours: b.Calm.Hours(), GrowingHours: b.Growing.Hours(),
 		})
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(d)
+	return cmdline.WriteJSON(out, d)
 }
 
 // nullIfNaN is nil for what JSON has not.

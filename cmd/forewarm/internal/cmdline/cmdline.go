@@ -1,5 +1,5 @@
-// Package cmdline has the flags and arguments that several commands share: the workload, the cluster, the Prometheus
-// and the log.
+// Package cmdline has what several commands share: flags and arguments for the workload, the cluster, the Prometheus and
+// the log, and the form of --json.
 package cmdline
 
 import (

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 )
 
 // right is what an account may do: verbs on one resource of one group, written RESOURCE/SUBRESOURCE; with a name on that object
@@ -42,8 +44,11 @@ func (s *state) serverComponents() []component {
 	lease := cmp.Or(s.args["lease-name"], ownName)
 	role := cmp.Or(s.args["api-service-owner"], ownName+":server")
 	const registration = "apiregistration.k8s.io"
-	written := func(name string) right {
-		return right{group: registration, resource: "apiservices", name: name, verbs: []string{"patch", "delete"}}
+	var written []right
+	for _, name := range slices.Sorted(maps.Values(apiservices.Names())) {
+		written = append(written, right{
+			group: registration, resource: "apiservices", name: name, verbs: []string{"patch", "delete"},
+		})
 	}
 	return []component{
 		{"Forecasts", Error, "no Forecast is served", []right{
@@ -69,11 +74,7 @@ func (s *state) serverComponents() []component {
 				},
 			},
 		},
-		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", []right{
-			written("v1beta1.external.metrics.k8s.io"),
-			written("v1beta2.custom.metrics.k8s.io"),
-			written("v1alpha1.inspect.forewarm.dev"),
-		}},
+		{"certificates", Error, "the kube-apiserver cannot verify Forewarm", written},
 		{
 			"API groups",
 			Warning,

@@ -2,7 +2,6 @@ package doctorcmd
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -140,10 +139,7 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) error {
 		return err
 	}
 	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		err = encoder.Encode(report)
+		err = cmdline.WriteJSON(out, report)
 	} else {
 		err = write(out, report)
 	}

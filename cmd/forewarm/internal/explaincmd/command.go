@@ -3,7 +3,6 @@ package explaincmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
@@ -219,10 +219,7 @@ func (o *options) run(ctx context.Context, of autoscalerName, in io.Reader, out 
 		return err
 	}
 	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		encoder.SetEscapeHTML(false)
-		return encoder.Encode(explanation)
+		return cmdline.WriteJSON(out, explanation)
 	}
 	return writeText(out, explanation)
 }

@@ -3,7 +3,6 @@
 package presetscmd
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -163,10 +162,7 @@ func (o *options) printJSON(presets []signal.Preset, out io.Writer) error {
 		}
 		entries[i] = entry{Name: p.Name, Unit: p.Unit, PromQL: expr}
 	}
-	encoder := json.NewEncoder(out)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(entries)
+	return cmdline.WriteJSON(out, entries)
 }
 
 // promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
