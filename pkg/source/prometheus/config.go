@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/api"
 	promconfig "github.com/prometheus/common/config"
+	"golang.org/x/net/http/httpguts"
 )
 
 // Config is the server and its limits. The zero value of every field but URL is its default.
@@ -19,14 +20,12 @@ type Config struct {
 	// URL of the server without /api/v1, "http://prometheus.monitoring:9090" or
 	// "https://mimir.example/prometheus". Its query string is sent with every request.
 	URL string
-	// BearerTokenFile holds the token to send; it is read again for every request.
-	BearerTokenFile string
-	// Headers to send, {"X-Scope-OrgID": "team-a"}.
-	Headers map[string]string
-	// CAFile has the certificate authorities for the server's certificate; empty means the system's.
-	CAFile string
-	// CertFile and KeyFile are the client's certificate, both or neither; they are read again when they change.
-	CertFile, KeyFile string
+	// HTTP is how the server is reached: credentials, certificates, headers, proxy. Files are read again when they
+	// change. Redirects are never followed, whatever it says.
+	HTTP promconfig.HTTPClientConfig
+	// TenantLabel is the label by which queries are confined to their namespace. A series of the answer with another
+	// namespace in it is an error; empty checks nothing.
+	TenantLabel string
 
 	// Timeout of one request; default 30 s. A Fetch makes one for every 10,000 points.
 	Timeout time.Duration
@@ -49,16 +48,9 @@ const (
 // Validate reports every problem of the configuration.
 func (c Config) Validate() error {
 	problems := []error{c.validateURL()}
-	if (c.CertFile == "") != (c.KeyFile == "") {
-		problems = append(problems, errors.New("client certificate and key: set both or neither"))
-	}
+	problems = append(problems, c.validateHTTP())
 	if c.Timeout < 0 || c.MaxBytes < 0 || c.MaxPoints < 0 || c.Lookback < 0 {
 		problems = append(problems, errors.New("timeout, lookback and limits must not be negative"))
-	}
-	for name := range c.Headers {
-		if _, ok := promconfig.ReservedHeaders[http.CanonicalHeaderKey(name)]; ok {
-			problems = append(problems, fmt.Errorf("header %q is reserved: remove it", name))
-		}
 	}
 	return errors.Join(problems...)
 }
@@ -104,24 +96,44 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// validateHTTP checks what the library finds only when it sends a request, too.
+func (c Config) validateHTTP() error {
+	problems := []error{c.HTTP.Validate()}
+	if (c.HTTP.TLSConfig.CertFile == "") != (c.HTTP.TLSConfig.KeyFile == "") {
+		problems = append(problems, errors.New("client certificate and key: set both or neither"))
+	}
+	if c.HTTP.HTTPHeaders == nil {
+		return errors.Join(problems...)
+	}
+	for name, header := range c.HTTP.HTTPHeaders.Headers {
+		if !httpguts.ValidHeaderFieldName(name) {
+			problems = append(problems, fmt.Errorf("header %.64q: this is not a name of a header", name))
+		}
+		for _, value := range header.Values {
+			problems = append(problems, checkHeaderValue(name, value))
+		}
+		for _, value := range header.Secrets {
+			problems = append(problems, checkHeaderValue(name, string(value)))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// checkHeaderValue refuses a value with a line break, which would begin a header of its own. The value may be a secret.
+func checkHeaderValue(name, value string) error {
+	if httpguts.ValidHeaderFieldValue(value) {
+		return nil
+	}
+	return fmt.Errorf("header %.64q: its value has a line break or a control character: remove it", name)
+}
+
 // client is the HTTP client of the API, with credentials and with limits on answers.
 func (c Config) client() (api.Client, error) { //nolint:ireturn // The library's own constructor returns it.
-	settings := promconfig.HTTPClientConfig{
-		TLSConfig: promconfig.TLSConfig{
-			CAFile: c.CAFile, CertFile: c.CertFile, KeyFile: c.KeyFile, MinVersion: promconfig.TLSVersions["TLS12"],
-		},
-		EnableHTTP2: true,
-		ProxyConfig: promconfig.ProxyConfig{ProxyFromEnvironment: true},
-	}
-	if c.BearerTokenFile != "" {
-		settings.Authorization = &promconfig.Authorization{Type: "Bearer", CredentialsFile: c.BearerTokenFile}
-	}
-	if len(c.Headers) > 0 {
-		headers := make(map[string]promconfig.Header, len(c.Headers))
-		for name, value := range c.Headers {
-			headers[name] = promconfig.Header{Secrets: []promconfig.Secret{promconfig.Secret(value)}}
-		}
-		settings.HTTPHeaders = &promconfig.Headers{Headers: headers}
+	settings := c.HTTP
+	settings.TLSConfig.MinVersion = max(settings.TLSConfig.MinVersion, promconfig.TLSVersions["TLS12"])
+	// It moves a bearer token to where the transport reads it.
+	if err := settings.Validate(); err != nil {
+		return nil, fmt.Errorf("prometheus client: %w", err)
 	}
 	transport, err := promconfig.NewRoundTripperFromConfig(settings, "forewarm")
 	if err != nil {

@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/url"
 	"os"
@@ -35,24 +36,55 @@ func (c Config) secrets() []string {
 	var all []string
 	if u, err := url.Parse(c.URL); err == nil {
 		if u.User != nil {
-			name := u.User.Username()
 			password, _ := u.User.Password()
-			all = append(all, base64.StdEncoding.EncodeToString([]byte(name+":"+password)), password, name)
+			all = append(all, basicSecrets(u.User.Username(), password)...)
 		}
 		for _, values := range u.Query() {
 			all = append(all, values...)
 		}
 		all = append(all, u.RawQuery, u.Fragment)
 	}
-	for _, value := range c.Headers {
-		all = append(all, value)
+	if basic := c.HTTP.BasicAuth; basic != nil {
+		name := cmp.Or(basic.Username, contentOf(basic.UsernameFile))
+		all = append(all, basicSecrets(name, cmp.Or(string(basic.Password), contentOf(basic.PasswordFile)))...)
 	}
-	if c.BearerTokenFile != "" {
-		if token, err := os.ReadFile(c.BearerTokenFile); err == nil {
-			all = append(all, strings.TrimSpace(string(token)))
+	if a := c.HTTP.Authorization; a != nil {
+		all = append(all, string(a.Credentials), contentOf(a.CredentialsFile))
+	}
+	if o := c.HTTP.OAuth2; o != nil {
+		all = append(all, string(o.ClientSecret), contentOf(o.ClientSecretFile))
+	}
+	all = append(all, string(c.HTTP.BearerToken), contentOf(c.HTTP.BearerTokenFile))
+	if c.HTTP.HTTPHeaders == nil {
+		return all
+	}
+	for _, header := range c.HTTP.HTTPHeaders.Headers {
+		all = append(all, header.Values...)
+		for _, value := range header.Secrets {
+			all = append(all, string(value))
+		}
+		for _, file := range header.Files {
+			all = append(all, contentOf(file))
 		}
 	}
 	return all
+}
+
+// basicSecrets are a user and a password, apart and as they are sent.
+func basicSecrets(name, password string) []string {
+	return []string{base64.StdEncoding.EncodeToString([]byte(name + ":" + password)), password, name}
+}
+
+// contentOf is the content of a file with a secret; empty if there is none.
+func contentOf(file string) string {
+	if file == "" {
+		return ""
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(content))
 }
 
 // redactedError is an error with a text without secrets.

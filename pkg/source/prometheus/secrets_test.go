@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	promconfig "github.com/prometheus/common/config"
+
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -38,7 +40,8 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		"a space in it":       "http://user:" + secret + " @host:9090",
 	} {
 		c := prometheus.Config{
-			URL: url, BearerTokenFile: token, Headers: map[string]string{"X-Api-Key": secret}, Timeout: 5 * time.Second,
+			URL: url, HTTP: promconfig.HTTPClientConfig{BearerTokenFile: token, HTTPHeaders: header("X-Api-Key", secret)},
+			Timeout: 5 * time.Second,
 		}
 		source, err := prometheus.New(c)
 		if err == nil {

@@ -82,6 +82,9 @@ func (s *Source) FetchInPieces(
 		if err != nil {
 			return forecast.Series{}, err
 		}
+		if err := s.checkTenant(matrix, q); err != nil {
+			return forecast.Series{}, err
+		}
 		if len(matrix) > 1 { // Also with the same labels, which a store that merges others may return.
 			return forecast.Series{}, s.severalSeries(matrix)
 		}
@@ -163,6 +166,22 @@ func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error 
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
 			return s.unavailable("the answer may be incomplete (%s)", s.clip(w))
+		}
+	}
+	return nil
+}
+
+// checkTenant refuses series of another namespace: a cache or a proxy that does not tell tenants apart.
+func (s *Source) checkTenant(matrix model.Matrix, q refresh.Query) error {
+	label := model.LabelName(s.cfg.TenantLabel)
+	own := fmt.Sprintf("%s=%q", label, q.Namespace)
+	if label == "" || !strings.Contains(q.Expr, own) { // A query that may read all namespaces is not confined.
+		return nil
+	}
+	for _, stream := range matrix {
+		if other := stream.Metric[label]; other != "" && string(other) != q.Namespace {
+			return s.unavailable("asked for %s, the answer has a series of another namespace: check that no cache or "+
+				"proxy before it mixes tenants", own)
 		}
 	}
 	return nil

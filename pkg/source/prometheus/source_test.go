@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	promconfig "github.com/prometheus/common/config"
 	"go.uber.org/goleak"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -167,7 +168,7 @@ func TestFetchSendsCredentialsHeadersAndLookback(t *testing.T) {
 		answer.ServeHTTP(w, r)
 	}), func(c *prometheus.Config) {
 		c.URL += "/prometheus/?partial_response=false"
-		c.BearerTokenFile, c.Headers, c.Lookback = token, map[string]string{"X-Scope-OrgID": "team-a"}, time.Minute
+		c.HTTP.BearerTokenFile, c.HTTP.HTTPHeaders, c.Lookback = token, header("X-Scope-OrgID", "team-a"), time.Minute
 	})
 	for _, text := range []string{"first", "second"} { // The token is rotated under a running server.
 		write(t, token, text)
@@ -187,7 +188,9 @@ func TestFetchOverTLS(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	write(t, ca, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	for file, trusted := range map[string]bool{ca: true, "": false} {
-		s, err := prometheus.New(prometheus.Config{URL: server.URL, CAFile: file})
+		s, err := prometheus.New(prometheus.Config{
+			URL: server.URL, HTTP: promconfig.HTTPClientConfig{TLSConfig: promconfig.TLSConfig{CAFile: file}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,16 +203,42 @@ func TestFetchOverTLS(t *testing.T) {
 
 func TestConfigReportsEveryProblem(t *testing.T) {
 	_, err := prometheus.New(prometheus.Config{
-		URL:      "prometheus:9090",
-		CertFile: "cert.pem",
-		Timeout:  -1,
-		Headers:  map[string]string{"authorization": "Bearer x"},
+		URL:     "prometheus:9090",
+		Timeout: -1,
+		HTTP: promconfig.HTTPClientConfig{
+			TLSConfig:   promconfig.TLSConfig{CertFile: "cert.pem"},
+			HTTPHeaders: header("authorization", "Bearer x"),
+		},
 	})
-	for _, want := range []string{"want http://HOST:PORT", "both or neither", "not be negative", `"authorization"`} {
+	for _, want := range []string{"want http://HOST:PORT", "both or neither", "not be negative", `"Authorization"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not say %q", err, want)
 		}
 	}
+}
+
+// A line break in a header would begin a header of its own, such as another tenant's.
+func TestHeadersHaveNoLineBreaks(t *testing.T) {
+	for name, headers := range map[string]*promconfig.Headers{
+		"a value":  header("X-Scope-OrgID", "team-a\r\nX-Scope-OrgID: team-b"),
+		"a name":   header("X-Scope-OrgID: team-b\r\nX", "team-a"),
+		"no name":  header("", "team-a"),
+		"a zero":   header("X-Scope-OrgID", "team-a\x00"),
+		"reserved": header("host", "other.example"),
+	} {
+		_, err := prometheus.New(prometheus.Config{
+			URL: "http://127.0.0.1:9090", HTTP: promconfig.HTTPClientConfig{HTTPHeaders: headers},
+		})
+		if err == nil || strings.ContainsAny(err.Error(), "\r\x00") || strings.Contains(err.Error(), "team-a") {
+			t.Errorf("%s: %v, want an error without the value", name, err)
+		}
+	}
+}
+
+// header is one header as a secret.
+func header(name, value string) *promconfig.Headers {
+	secret := promconfig.Header{Secrets: []promconfig.Secret{promconfig.Secret(value)}}
+	return &promconfig.Headers{Headers: map[string]promconfig.Header{name: secret}}
 }
 
 func write(t *testing.T, path, text string) {

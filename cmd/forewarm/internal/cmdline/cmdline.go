@@ -3,6 +3,7 @@
 package cmdline
 
 import (
+	promconfig "github.com/prometheus/common/config"
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
@@ -11,26 +12,22 @@ import (
 
 // AddPrometheusFlags adds the flags of a connection to a Prometheus: credentials, certificates, headers and the lookback.
 func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
+	p.HTTP.EnableHTTP2, p.HTTP.ProxyFromEnvironment = true, true
 	flags.StringVar(
-		&p.BearerTokenFile,
+		&p.HTTP.BearerTokenFile,
 		"prometheus-token-file",
-		p.BearerTokenFile,
+		p.HTTP.BearerTokenFile,
 		"file with the bearer token for the Prometheus",
 	)
-	flags.StringToStringVar(
-		&p.Headers,
-		"prometheus-header",
-		p.Headers,
-		"header to send to the Prometheus, NAME=VALUE, repeatable",
-	)
+	flags.Var(newHeaders(&p.HTTP), "prometheus-header", "header to send to the Prometheus, NAME=VALUE, repeatable")
 	flags.StringVar(
-		&p.CAFile,
+		&p.HTTP.TLSConfig.CAFile,
 		"prometheus-ca-file",
-		p.CAFile,
+		p.HTTP.TLSConfig.CAFile,
 		"certificate authorities that the Prometheus' certificate is checked against",
 	)
-	flags.StringVar(&p.CertFile, "prometheus-cert-file", p.CertFile, "client certificate for the Prometheus")
-	flags.StringVar(&p.KeyFile, "prometheus-key-file", p.KeyFile, "key of the client certificate")
+	flags.StringVar(&p.HTTP.TLSConfig.CertFile, "prometheus-cert-file", p.HTTP.TLSConfig.CertFile, "client certificate for the Prometheus")
+	flags.StringVar(&p.HTTP.TLSConfig.KeyFile, "prometheus-key-file", p.HTTP.TLSConfig.KeyFile, "key of the client certificate")
 	flags.DurationVar(
 		&p.Lookback,
 		"prometheus-lookback",
@@ -40,11 +37,40 @@ func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 	)
 }
 
+// headers is the flag of headers: pflag's own of NAME=VALUE, kept as secrets.
+type headers struct {
+	pflag.Value
+
+	given map[string]string
+	http  *promconfig.HTTPClientConfig
+}
+
+func newHeaders(http *promconfig.HTTPClientConfig) *headers {
+	h := &headers{http: http}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.StringToStringVar(&h.given, "header", nil, "")
+	h.Value = flags.Lookup("header").Value
+	return h
+}
+
+// Set implements pflag.Value.
+func (h *headers) Set(text string) error {
+	if err := h.Value.Set(text); err != nil {
+		return err //nolint:wrapcheck // The flag set names the flag.
+	}
+	all := make(map[string]promconfig.Header, len(h.given))
+	for name, value := range h.given {
+		all[name] = promconfig.Header{Secrets: []promconfig.Secret{promconfig.Secret(value)}}
+	}
+	h.http.HTTPHeaders = &promconfig.Headers{Headers: all}
+	return nil
+}
+
 // CheckPrometheus reports the flags of the Prometheus whose files cannot be valid.
 func CheckPrometheus(p *prometheus.Config) error {
 	return files.CheckFlagFiles(files.MaxSecret,
-		files.Flag{Name: "--prometheus-token-file", Path: p.BearerTokenFile},
-		files.Flag{Name: "--prometheus-ca-file", Path: p.CAFile},
-		files.Flag{Name: "--prometheus-cert-file", Path: p.CertFile},
-		files.Flag{Name: "--prometheus-key-file", Path: p.KeyFile})
+		files.Flag{Name: "--prometheus-token-file", Path: p.HTTP.BearerTokenFile},
+		files.Flag{Name: "--prometheus-ca-file", Path: p.HTTP.TLSConfig.CAFile},
+		files.Flag{Name: "--prometheus-cert-file", Path: p.HTTP.TLSConfig.CertFile},
+		files.Flag{Name: "--prometheus-key-file", Path: p.HTTP.TLSConfig.KeyFile})
 }

@@ -47,7 +47,7 @@ func TestFlagsReachTheOptions(t *testing.T) {
 	if o.Retention != model.Duration(30*24*time.Hour) || o.RetentionSize != 2*units.GiB ||
 		len(o.ClusterQueryNamespaces) != 2 ||
 		o.Refresh.Refit != time.Hour ||
-		o.Prometheus.Headers["X-Scope-OrgID"] != "a" ||
+		string(o.Prometheus.HTTP.HTTPHeaders.Headers["X-Scope-OrgID"].Secrets[0]) != "a" ||
 		o.Log.Level != "debug" {
 		t.Errorf("options %+v", o)
 	}
