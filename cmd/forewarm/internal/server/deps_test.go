@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -24,9 +25,41 @@ func TestReadyMeansThatHistoryWasRead(t *testing.T) {
 		{"a broken Forecast holds up nothing", snapshottest.Snapshot(snapshottest.Invalid(snapshottest.Key("c"))), "<nil>"},
 		{"no Forecasts at all", snapshottest.Snapshot(), "<nil>"},
 	} {
-		if got := fmt.Sprint(server.CheckHistory(c.at)); got != c.want {
+		board := &snapshot.Board{}
+		if c.at != nil {
+			board.Publish(c.at)
+		}
+		if got := fmt.Sprint(server.HistoryCheck(board, time.Now).Run()); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// One tenant's source that hangs must not take the values of all others away, neither at the start nor later.
+func TestSlowHistoriesHoldUpNobodyForLong(t *testing.T) {
+	ready, pending := snapshottest.Ready(snapshottest.Key("a")), snapshottest.Pending(snapshottest.Key("b"))
+	now := snapshottest.Now()
+	clock := func() time.Time { return now }
+	board := &snapshot.Board{}
+	board.Publish(snapshottest.Snapshot(ready))
+	served := server.HistoryCheck(board, clock)
+	if err := served.Run(); err != nil {
+		t.Fatal(err)
+	}
+	board.Publish(snapshottest.Snapshot(ready, pending))
+	if err := served.Run(); err != nil {
+		t.Errorf("a new Forecast: %v, want that the replica stays ready", err)
+	}
+	fresh := server.HistoryCheck(board, clock)
+	for _, minute := range []int{0, 9} {
+		now = snapshottest.Now().Add(time.Duration(minute) * time.Minute)
+		if fresh.Run() == nil {
+			t.Errorf("a new replica is ready after %d minutes", minute)
+		}
+	}
+	now = snapshottest.Now().Add(10 * time.Minute)
+	if err := fresh.Run(); err != nil {
+		t.Errorf("after ten minutes: %v, want that the replica serves what it has", err)
 	}
 }
 

@@ -7,18 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/apiserver"
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
-	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
-	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
@@ -88,66 +84,43 @@ func NewDeps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
 	}
 	return apiserver.Deps{
 		Board: board, Metrics: registry, Logger: log, Now: clock.Now,
-		Ready: []apiserver.Check{HistoryCheck(board)},
+		Ready: []apiserver.Check{HistoryCheck(board, clock.Now)},
 	}, nil
 }
 
-// HistoryCheck passes once the history of every Forecast has been queried.
-func HistoryCheck(board *snapshot.Board) apiserver.Check {
-	return apiserver.Check{Name: "history", Run: func() error { return CheckHistory(board.Load()) }}
-}
+// historyPatience is how long a new adapter replica waits for histories before it serves what it has.
+const historyPatience = 10 * time.Minute
 
-// CheckHistory is nil once the history of every Forecast has been queried, with or without success; until then the error has
-// the progress.
-func CheckHistory(s *snapshot.Snapshot) error {
-	if s == nil {
-		return errors.New("the first refresh is under way")
-	}
-	if s.Pending > 0 {
+// HistoryCheck passes once the history of every Forecast has been queried, with or without success, at the latest after
+// ten minutes; until then the error has the progress. From then on it passes always: a Forecast that is new, or whose
+// source hangs, must not take the values of all others away.
+func HistoryCheck(board *snapshot.Board, now func() time.Time) apiserver.Check {
+	var (
+		mu     sync.Mutex
+		began  time.Time
+		passed bool
+	)
+	return apiserver.Check{Name: "history", Run: func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		s := board.Load()
+		switch {
+		case passed:
+			return nil
+		case s == nil:
+			return errors.New("the first refresh is under way")
+		case began.IsZero():
+			began = now()
+		}
+		if passed = s.Pending == 0 || now().Sub(began) >= historyPatience; passed {
+			return nil
+		}
 		all := len(s.Keys())
 		return fmt.Errorf("%d of %d Forecasts have history", all-s.Pending, all)
-	}
-	return nil
+	}}
 }
 
 // StorageCheck checks that the embedded engine can store samples: its disk is not full.
 func StorageCheck(engine *embedded.Engine) apiserver.Check {
 	return apiserver.Check{Name: "storage", Run: engine.StorageError}
-}
-
-// Catalogue adapts package [signal] to package [manifest]. It confines a namespace's own queries to what it may read.
-type Catalogue struct {
-	// Label is the label by which every selector of a query is confined to the namespace.
-	Label string
-	// Free are the namespaces whose queries are not confined.
-	Free []string
-}
-
-var _ manifest.Catalogue = Catalogue{}
-
-// Render implements manifest.Catalogue.
-func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
-	p, err := signal.Lookup(preset)
-	if err != nil {
-		return manifest.Rendered{}, err
-	}
-	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name})
-	if err != nil {
-		return manifest.Rendered{}, err
-	}
-	return manifest.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
-}
-
-// Confine implements manifest.Catalogue.
-func (c Catalogue) Confine(query, namespace string) (manifest.Rendered, error) {
-	var err error
-	if slices.Contains(c.Free, namespace) {
-		err = signal.CheckQuery(query)
-	} else {
-		query, err = signal.Confine(query, c.Label, namespace)
-	}
-	if err != nil {
-		return manifest.Rendered{}, err
-	}
-	return manifest.Rendered{Expr: query, Rate: signal.IsRate(query), Lookback: signal.Lookback(query)}, nil
 }
