@@ -40,7 +40,8 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 		"a space in it":       "http://user:" + secret + " @host:9090",
 	} {
 		c := prometheus.Config{
-			URL: url, HTTP: promconfig.HTTPClientConfig{BearerTokenFile: token, HTTPHeaders: header("X-Api-Key", secret)},
+			URL:     url,
+			HTTP:    promconfig.HTTPClientConfig{BearerTokenFile: token, HTTPHeaders: header("X-Api-Key", secret)},
 			Timeout: 5 * time.Second,
 		}
 		source, err := prometheus.New(c)

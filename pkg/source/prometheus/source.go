@@ -78,11 +78,8 @@ func (s *Source) FetchInPieces(
 	size = min(max(size, 1), maxPoints)
 	for from := 0; from < out.Len(); from += size {
 		piece := out.Slice(from, min(from+size, out.Len()))
-		matrix, err := s.request(ctx, q.Expr, piece)
+		matrix, err := s.request(ctx, q, piece)
 		if err != nil {
-			return forecast.Series{}, err
-		}
-		if err := s.checkTenant(matrix, q); err != nil {
 			return forecast.Series{}, err
 		}
 		if len(matrix) > 1 { // Also with the same labels, which a store that merges others may return.
@@ -138,14 +135,14 @@ func (s *Source) check(q refresh.Query) error {
 }
 
 // request fetches one piece.
-func (s *Source) request(ctx context.Context, expr string, piece forecast.Series) (model.Matrix, error) {
+func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Series) (model.Matrix, error) {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(maxSeries)}
 	if s.cfg.Lookback > 0 {
 		options = append(options, v1.WithLookbackDelta(s.cfg.Lookback))
 	}
-	value, warnings, _, err := s.api.QueryRange(limited, expr,
+	value, warnings, _, err := s.api.QueryRange(limited, q.Expr,
 		v1.Range{Start: piece.Start, End: piece.TimeAt(piece.Len() - 1), Step: piece.Step}, options...)
 	if err != nil {
 		return nil, s.explain(ctx, err)
@@ -153,6 +150,9 @@ func (s *Source) request(ctx context.Context, expr string, piece forecast.Series
 	matrix, ok := value.(model.Matrix)
 	if !ok || slices.Contains(matrix, nil) {
 		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
+	}
+	if err := s.checkTenant(matrix, q); err != nil {
+		return nil, err
 	}
 	return matrix, s.checkComplete(matrix, warnings)
 }
