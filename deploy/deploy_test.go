@@ -78,11 +78,15 @@ func testApply(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes everything.
 type catalogue struct{}
 
+func (catalogue) Source(string, string) (manifest.Source, error) { return manifest.Source{}, nil }
+
+func (catalogue) Revision() uint64 { return 0 }
+
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "x"}, nil
 }
 
-func (catalogue) Confine(query, _ string) (manifest.Rendered, error) {
+func (catalogue) Confine(query, _ string, _ manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: query}, nil
 }
 

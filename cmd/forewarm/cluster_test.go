@@ -117,7 +117,8 @@ func TestServeInACluster(t *testing.T) {
 	s.MustKubectl(t, "", "apply", "--server-side", "-k", "deploy/default")
 	s.MustKubectl(t, "", "create", "namespace", "team")
 	s.MustKubectl(t, forecast("load", "query: up", "0.9"), "apply", "-f", "-")
-	s.replicas = append(s.replicas, start(t, s.Cluster, history.URL), start(t, s.Cluster, history.URL))
+	s.replicas = append(s.replicas, start(t, s.Cluster, "--prometheus-url="+history.URL),
+		start(t, s.Cluster, "--prometheus-url="+history.URL))
 	s.Route(t, system, "forewarm", s.replicas[1].port(t), 3)
 	for _, test := range []struct {
 		name string

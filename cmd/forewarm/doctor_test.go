@@ -129,7 +129,7 @@ func TestDoctor(t *testing.T) {
 	s.MustKubectl(t, "", "create", "namespace", "team")
 	run("without a replica", idle())
 	s.MustKubectl(t, healthyForecast+"\n---"+llama+"\n---"+healthyHPA, "apply", "-f", "-")
-	s.replicas = append(s.replicas, start(t, s.Cluster, history.URL))
+	s.replicas = append(s.replicas, start(t, s.Cluster, "--prometheus-url="+history.URL))
 	s.MustKubectl(t, "", readyStatus(2)...)
 	s.Route(t, system, "forewarm", s.replicas[0].port(t), 3)
 	t.Run("well", func(t *testing.T) { healthy(t, s) })

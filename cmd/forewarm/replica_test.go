@@ -27,7 +27,7 @@ type replica struct {
 	client  *http.Client
 }
 
-// start runs forewarm with the rights of its own account, and returns when it is ready.
+// start runs forewarm with the rights of its own account, and returns when it is ready. The flag is that of its history.
 func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
 	t.Helper()
 	port := freePort(t)
@@ -44,7 +44,7 @@ func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.command = exec.Command(os.Args[0], "serve", "--kubeconfig="+kubeconfig, "--prometheus-url="+history,
+	r.command = exec.Command(os.Args[0], "serve", "--kubeconfig="+kubeconfig, history,
 		"--bind-address=127.0.0.1", "--secure-port="+strconv.Itoa(port), "--log-format=json", "--warm-pool-step=1s")
 	r.command.Env = append(os.Environ(), asForewarm+"=1")
 	r.command.Stdout, r.command.Stderr = log, log

@@ -2,11 +2,14 @@ package docs_test
 
 import (
 	"fmt"
+	"log/slog"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/manifest/pool"
+	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
 // The YAML of the pages is what Forewarm and the cluster accept: whole objects, and fragments of a Forecast or a trigger.
@@ -48,6 +52,8 @@ func checkYAML(text string) error {
 		return err
 	}
 	switch kind := object["kind"]; {
+	case object["sources"] != nil:
+		return checkSources(object["sources"])
 	case kind == "Forecast":
 		for _, d := range manifest.Parse("", []byte(text)) {
 			if len(d.Problems) > 0 {
@@ -76,6 +82,29 @@ func checkYAML(text string) error {
 	default:
 		return yaml.UnmarshalStrict([]byte(text), &v1alpha1.ForecastSpec{})
 	}
+}
+
+// checkSources checks the chart's sources as the server reads them.
+func checkSources(value any) error {
+	values, ok := value.(map[string]any)
+	text, err := yaml.Marshal(map[string]any{"sources": values["list"]})
+	if err != nil || !ok {
+		return fmt.Errorf("sources: %v (%w)", value, err)
+	}
+	file, err := os.CreateTemp("", "forewarm-sources-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // A temporary file.
+	if _, err = file.Write(text); err != nil {
+		return err
+	}
+	sources, err := tenants.Open(tenants.Config{File: file.Name(), Now: time.Now}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	sources.Close()
+	return file.Close()
 }
 
 func checkReferences(references []autoscaler.Reference) error {

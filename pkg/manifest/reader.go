@@ -29,9 +29,16 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	case preset != "" && query != "":
 		r.Add(field.Forbidden(path, "preset and query exclude each other, keep one"))
 	}
+	source, err := catalogue.Source(spec.Signal.Source, namespace)
+	if err != nil {
+		r.Add(field.Invalid(path.Child("source"), spec.Signal.Source, err.Error()))
+		return // The label that confines queries is that of the source.
+	}
+	target.Source = source.SourceRef
+	confine := func(query string) (Rendered, error) { return catalogue.Confine(query, namespace, source) }
 	var rendered Rendered
 	if query != "" {
-		rendered = r.query(path.Child("query"), catalogue, namespace, query)
+		rendered = r.query(path.Child("query"), query, confine)
 	}
 	if preset != "" {
 		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec)
@@ -39,16 +46,16 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
 	target.Lookback = rendered.Lookback
 	if saturated := spec.Signal.Saturated; saturated != "" {
-		target.Saturated = r.query(path.Child("saturated"), catalogue, namespace, saturated).Expr
+		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
 }
 
-func (r *reader) query(path *field.Path, catalogue Catalogue, namespace, query string) Rendered {
+func (r *reader) query(path *field.Path, query string, confine func(string) (Rendered, error)) Rendered {
 	if len(query) > MaxQuery {
 		r.Add(field.TooLong(path, query, MaxQuery))
 		return Rendered{}
 	}
-	rendered, err := catalogue.Confine(query, namespace)
+	rendered, err := confine(query)
 	if err != nil {
 		r.Add(field.Invalid(path, query, err.Error()))
 	}

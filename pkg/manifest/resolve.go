@@ -10,14 +10,27 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Catalogue renders signals as PromQL.
+// Catalogue renders signals as PromQL, and knows which sources of history they may read.
 type Catalogue interface {
+	// Source returns the source that a namespace reads from: the named one, or the namespace's default if the name is
+	// empty. The error says what the namespace was granted.
+	Source(name, namespace string) (Source, error)
+	// Revision changes when another source may be returned.
+	Revision() uint64
 	// Render returns a preset's query for a workload in a namespace. The error of an unknown preset names similar
 	// ones.
 	Render(preset, namespace string, target v1alpha1.TargetRef) (Rendered, error)
-	// Confine parses a user's query and confines it to its namespace. The error has the position of a syntax error,
-	// or what the query must not read.
-	Confine(query, namespace string) (Rendered, error)
+	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
+	// error, or what the query must not read.
+	Confine(query, namespace string, source Source) (Rendered, error)
+}
+
+// Source is a source of history that a namespace may read.
+type Source struct {
+	refresh.SourceRef
+
+	// TenantLabel names the namespace in the source; a namespace's own queries are confined by it.
+	TenantLabel string
 }
 
 // Rendered is a query ready to be run.
@@ -41,6 +54,9 @@ type Resolver struct {
 func NewResolver(catalogue Catalogue) *Resolver {
 	return &Resolver{catalogue: catalogue}
 }
+
+// Revision changes when objects may resolve to other targets though neither they nor the cluster have changed.
+func (r *Resolver) Revision() uint64 { return r.catalogue.Revision() }
 
 // Resolve is ResolveIn for an object in a folder, where there is no cluster.
 func (r *Resolver) Resolve(object *v1alpha1.Forecast) (refresh.Target, field.ErrorList) {

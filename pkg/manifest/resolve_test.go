@@ -1,8 +1,6 @@
 package manifest_test
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -18,27 +16,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
-
-// catalogue knows two presets and refuses queries that hold a closing brace too many.
-type catalogue struct{}
-
-func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
-	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
-		return manifest.Rendered{}, fmt.Errorf("unknown preset %q: did you mean vllm/inflight?", preset)
-	}
-	if target.Kind == "CronJob" {
-		return manifest.Rendered{}, errors.New("a CronJob has no pods that stay")
-	}
-	expr := fmt.Sprintf("%s{namespace=%q,%s=%q}", preset, namespace, target.Kind, target.Name)
-	return manifest.Rendered{Expr: expr, Unit: "requests", Rate: preset == "vllm/arrivals"}, nil
-}
-
-func (catalogue) Confine(query, namespace string) (manifest.Rendered, error) {
-	if strings.Contains(query, "}}") {
-		return manifest.Rendered{}, errors.New("1:9: unexpected right brace")
-	}
-	return manifest.Rendered{Expr: fmt.Sprintf("%s@%s", query, namespace)}, nil
-}
 
 const header = "apiVersion: forewarm.dev/v1alpha1\nkind: Forecast\nmetadata: {name: llama, namespace: inference}\n"
 
@@ -206,6 +183,10 @@ func faults() []struct{ name, change, want string } {
 		{"no kind", "targetRef: {name: a}", "spec.targetRef.kind: Required value"},
 		{"no workload's name", "targetRef: {kind: Deployment}", "spec.targetRef.name: Required value"},
 		{"a kind of two words", "targetRef: {kind: My Kind, name: a}", "spec.targetRef.kind: Invalid value"},
+		{
+			"another's source", "signal: {query: x, source: team-b}",
+			"spec.signal.source: Invalid value: \"team-b\": source not granted to namespace inference",
+		},
 		{"no signal", "signal: {}", "set preset (forewarm presets lists them) or query"},
 		{"two signals", "signal: {preset: vllm/inflight, query: x}", "keep one"},
 		{

@@ -319,6 +319,51 @@ func TestChangedObjectTakesEffectInOneStep(t *testing.T) {
 	}
 }
 
+// The same query in another source is another tenant's data, or another store's: nothing of the first is kept.
+func TestAnotherSourceKeepsNothing(t *testing.T) {
+	high, low := refresh.SourceRef{Name: "team-a", Revision: "1"}, refresh.SourceRef{Name: "team-a", Revision: "2"}
+	source := &bySource{demand: map[refresh.SourceRef]float64{high: 100, low: 3}}
+	targets := fixedTargets{target("llama")}
+	targets[0].Source = high
+	loop, _ := newLoop(t, source, targets)
+	if e := entry(t, loop.Step(t.Context(), noon), "llama"); e.Observed != 100 {
+		t.Fatalf("observed %v, want 100", e.Observed)
+	}
+	targets[0].Source = low
+	after := entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
+	if after.Observed != 3 || after.Decision.Value >= 100 {
+		t.Errorf("observed %v, served %v: want the other source's, and nothing of the first's 100",
+			after.Observed, after.Decision.Value)
+	}
+	if n := len(source.points); n != 2 || source.points[1] < 3*24*60 {
+		t.Errorf("queries of %v points, want the whole history of both", source.points)
+	}
+	// The source is down when it changes: the other's value is not kept.
+	targets[0].Source = refresh.SourceRef{Name: "team-b"}
+	if e := entry(t, loop.Step(t.Context(), noon.Add(2*step)), "llama"); e.State != snapshot.Pending {
+		t.Errorf("%s, want Pending", e.State)
+	}
+}
+
+// bySource answers with the demand of the source that is asked.
+type bySource struct {
+	demand map[refresh.SourceRef]float64
+	points []int
+}
+
+func (b *bySource) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error) {
+	demand, known := b.demand[q.Source]
+	if !known {
+		return forecast.Series{}, series.ErrUnavailable
+	}
+	b.points = append(b.points, q.Points())
+	out := forecast.Series{Start: q.From, Step: q.Step, Values: make([]float64, q.Points())}
+	for i := range out.Values {
+		out.Values[i] = demand
+	}
+	return out, nil
+}
+
 func TestDeletedForecastIsGone(t *testing.T) {
 	targets := fixedTargets{target("a"), target("b")}
 	board := new(snapshot.Board)

@@ -19,11 +19,20 @@ type Source interface {
 type Query struct {
 	// Namespace of the Forecast, for limits and log lines. The expression is already confined to it.
 	Namespace string
+	// Source to ask; the zero value where there is only one.
+	Source SourceRef
 	// Expr is PromQL that yields one series.
 	Expr string
 	// From and To are multiples of Step since the epoch, From ≤ To.
 	From, To time.Time
 	Step     time.Duration
+}
+
+// SourceRef names a source of history that the operator granted to a namespace.
+type SourceRef struct {
+	Name string
+	// Revision changes with the configuration of the source: what was read before may be of another store.
+	Revision string
 }
 
 // timeoutSource gives each query a timeout that grows with its range.

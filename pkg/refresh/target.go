@@ -19,6 +19,8 @@ type Target struct {
 
 	// Workload is what the Forecast scales, "Deployment/llama"; informative.
 	Workload string
+	// Source to read from; the zero value where there is only one.
+	Source SourceRef
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;

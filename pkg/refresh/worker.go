@@ -55,7 +55,7 @@ func newWorker(t Target, c Config) *worker {
 // at that moment must not cost the value.
 func (w *worker) inherit(before *worker) {
 	old := before.target
-	if before.store != nil && old.Expr == w.target.Expr && old.Step == w.target.Step &&
+	if before.store != nil && old.Source == w.target.Source && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
 		w.store = before.store
 		if old.Saturated == w.target.Saturated {
@@ -165,7 +165,10 @@ func (w *worker) queryAfter(expr string, end, to time.Time) Query {
 	if end.After(from) {
 		from = end
 	}
-	return Query{Namespace: w.target.Key.Namespace, Expr: expr, From: from, To: to, Step: w.target.Step}
+	return Query{
+		Namespace: w.target.Key.Namespace, Source: w.target.Source,
+		Expr: expr, From: from, To: to, Step: w.target.Step,
+	}
 }
 
 func gapSeries(q Query) forecast.Series {

@@ -166,6 +166,12 @@ type Signal struct {
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Saturated string `json:"saturated,omitempty"`
+	// Source is the name of the source of history to read from, one that the operator granted to the namespace. Default: the
+	// first one that was granted; the only one, where Forewarm has one.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Source string `json:"source,omitempty"`
 }
 
 // Objective is how much demand may be late.

@@ -70,11 +70,15 @@ func deleteAll(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes every query and knows one preset.
 type catalogue struct{}
 
+func (catalogue) Source(string, string) (manifest.Source, error) { return manifest.Source{}, nil }
+
+func (catalogue) Revision() uint64 { return 0 }
+
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "inflight"}, nil
 }
 
-func (catalogue) Confine(query, _ string) (manifest.Rendered, error) {
+func (catalogue) Confine(query, _ string, _ manifest.Source) (manifest.Rendered, error) {
 	if query == "broken" {
 		return manifest.Rendered{}, errors.New("does not parse")
 	}

@@ -55,6 +55,8 @@ type Objects struct {
 	resolved map[snapshot.Key]*resolution
 	// sorted are the targets in resolved; nil after a change. It is never modified.
 	sorted []refresh.Target
+	// revision is the resolver's, with which resolved was made.
+	revision uint64
 }
 
 // NewObjects returns a watch of the Forecasts of all namespaces, the autoscalers that refer to them, and the pods of
@@ -72,7 +74,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 		resolver: resolver, log: log, client: client.Resource(resource()),
 		informer: dynamicinformer.NewFilteredDynamicInformer(
 			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
-		resolved: map[snapshot.Key]*resolution{},
+		resolved: map[snapshot.Key]*resolution{}, revision: resolver.Revision(),
 	}
 	if o.pods, err = workloads.New(cluster, workloads.Config{}, o.workloads, log); err != nil {
 		return nil, err
@@ -128,6 +130,7 @@ func (o *Objects) Check() error {
 func (o *Objects) Targets(now time.Time) []refresh.Target {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.resolveAgain()
 	for _, r := range o.resolved {
 		if o.refresh(r, now) {
 			o.sorted = nil
@@ -143,6 +146,24 @@ func (o *Objects) Targets(now time.Time) []refresh.Target {
 		})
 	}
 	return o.sorted
+}
+
+// resolveAgain resolves all objects if the resolver has changed: a source was granted or taken away.
+func (o *Objects) resolveAgain() {
+	revision := o.resolver.Revision()
+	if revision == o.revision {
+		return
+	}
+	o.revision, o.sorted = revision, nil
+	for _, object := range o.list() {
+		key := keyOf(object)
+		before, after := o.resolved[key], o.resolve(key, object)
+		if after.target.Invalid != "" && (before == nil || before.target.Invalid != after.target.Invalid) {
+			o.log.Warn("a Forecast is invalid", "forecast", key.String(), "problem", after.target.Invalid)
+		}
+		o.resolved[key] = after
+	}
+	o.pods.Changed()
 }
 
 // resolutionOf returns the resolution of a Forecast; the zero value for one that does not exist.

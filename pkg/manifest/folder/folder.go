@@ -27,6 +27,8 @@ const maxFiles = 2_000
 type Folder struct {
 	dir      string
 	resolver *manifest.Resolver
+	// revision is the resolver's, with which the targets were made.
+	revision uint64
 	log      *slog.Logger
 
 	files map[string]*file
@@ -94,7 +96,8 @@ func (f *Folder) Reload() error {
 	if err != nil {
 		return err
 	}
-	changed := false
+	changed := f.resolver.Revision() != f.revision
+	f.revision = f.resolver.Revision()
 	for name := range f.files {
 		if !slices.Contains(names, name) {
 			delete(f.files, name)

@@ -25,11 +25,15 @@ var _ refresh.Targets = (*folder.Folder)(nil)
 // catalogue takes every query and has no presets.
 type catalogue struct{}
 
+func (catalogue) Source(string, string) (manifest.Source, error) { return manifest.Source{}, nil }
+
+func (catalogue) Revision() uint64 { return 0 }
+
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
 	return manifest.Rendered{}, errors.New("no presets here")
 }
 
-func (catalogue) Confine(query, _ string) (manifest.Rendered, error) {
+func (catalogue) Confine(query, _ string, _ manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: query}, nil
 }
 
@@ -245,6 +249,44 @@ func TestTheGenerationFollowsTheSpec(t *testing.T) {
 	}
 	if other := generation(forecast("a", "y")); other == first || other <= 0 {
 		t.Errorf("another query left the generation at %d", other)
+	}
+}
+
+// granting is a catalogue whose sources change.
+type granting struct {
+	catalogue
+
+	revision uint64
+}
+
+func (g *granting) Source(string, string) (manifest.Source, error) {
+	if g.revision == 0 {
+		return manifest.Source{}, errors.New("source not granted")
+	}
+	return manifest.Source{SourceRef: refresh.SourceRef{Name: "a"}}, nil
+}
+
+func (g *granting) Revision() uint64 { return g.revision }
+
+// A source that is granted, or taken away, takes effect without a change of the files.
+func TestGrantsTakeEffectAtTheNextReload(t *testing.T) {
+	grants, dir := &granting{}, t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f.yaml"), []byte(forecast("a", "x")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := folder.Open(dir, manifest.NewResolver(grants), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for revision, want := range []string{"source not granted", ""} {
+		grants.revision = uint64(revision)
+		if err := f.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		got := f.Targets(time.Time{})[0]
+		if (want == "") != (got.Invalid == "") || !strings.Contains(got.Invalid, want) {
+			t.Errorf("revision %d: %q, want %q", revision, got.Invalid, want)
+		}
 	}
 }
 

@@ -26,8 +26,18 @@ func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {
 		p.HTTP.TLSConfig.CAFile,
 		"certificate authorities that the Prometheus' certificate is checked against",
 	)
-	flags.StringVar(&p.HTTP.TLSConfig.CertFile, "prometheus-cert-file", p.HTTP.TLSConfig.CertFile, "client certificate for the Prometheus")
-	flags.StringVar(&p.HTTP.TLSConfig.KeyFile, "prometheus-key-file", p.HTTP.TLSConfig.KeyFile, "key of the client certificate")
+	flags.StringVar(
+		&p.HTTP.TLSConfig.CertFile,
+		"prometheus-cert-file",
+		p.HTTP.TLSConfig.CertFile,
+		"client certificate for the Prometheus",
+	)
+	flags.StringVar(
+		&p.HTTP.TLSConfig.KeyFile,
+		"prometheus-key-file",
+		p.HTTP.TLSConfig.KeyFile,
+		"key of the client certificate",
+	)
 	flags.DurationVar(
 		&p.Lookback,
 		"prometheus-lookback",

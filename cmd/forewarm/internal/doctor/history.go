@@ -31,6 +31,16 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 		}
 		return []Finding{f}
 	}
+	if s.args["sources-file"] != "" {
+		return []Finding{
+			{
+				Check:   "History",
+				Level:   Skipped,
+				Message: "Forewarm reads from several sources (--sources-file), and the doctor from one: the histories are not checked",
+				Remedy:  "kubectl get forecasts -A -o wide shows what each source answers",
+			},
+		}
+	}
 	source, err := prometheus.New(d.Prometheus)
 	if err != nil {
 		return []Finding{{Check: "Source", Level: Error, Message: err.Error(), Remedy: "correct --prometheus"}}

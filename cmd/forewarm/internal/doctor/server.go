@@ -54,10 +54,12 @@ func (d *Doctor) sourceFlag(s *state) Finding {
 	switch url := s.args["prometheus-url"]; {
 	case url != "":
 		f.Message = "reads history from " + prometheus.RedactedURL(url)
+	case s.args["sources-file"] != "":
+		f.Message = "reads history from the sources that each namespace was granted (--sources-file)"
 	case s.args["scrape-config"] != "":
 		f.Message = "stores its own history (--scrape-config)"
 	default:
-		f.Level, f.Message = Error, "has neither --prometheus-url nor --scrape-config, so it has no history"
+		f.Level, f.Message = Error, "has none of --prometheus-url, --sources-file and --scrape-config, so it has no history"
 		f.Remedy = "set --prometheus-url to your Prometheus, Thanos, Mimir or VictoriaMetrics"
 	}
 	return f

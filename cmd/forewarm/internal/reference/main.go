@@ -22,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
+	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
 func main() {
@@ -87,6 +88,10 @@ func metrics(out io.Writer) error {
 		reference.Section{
 			Title: "Certificates", Text: "In a cluster only, without `--tls-cert-file`.",
 			Collectors: []prometheus.Collector{authority.Collector{}},
+		},
+		reference.Section{
+			Title: "Sources by namespace", Text: "Only with `--sources-file`. `source` is a name in that file.",
+			Collectors: []prometheus.Collector{new(tenants.Sources)},
 		},
 		reference.Section{
 			Title: "Embedded engine", Text: "Only with `--scrape-config`.", Collectors: []prometheus.Collector{engine},

@@ -2,7 +2,6 @@ package servecmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -42,9 +41,8 @@ type forecastSource struct {
 
 // openForecasts opens the folder of Forecasts, or prepares to watch the cluster and to write statuses.
 func openForecasts(
-	o Options, serving *certificates, board *snapshot.Board, log *slog.Logger,
+	o Options, serving *certificates, resolver *manifest.Resolver, board *snapshot.Board, log *slog.Logger,
 ) (*forecastSource, error) {
-	resolver := manifest.NewResolver(server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces})
 	if o.ConfigDir == "" {
 		return watchForecasts(o, serving, resolver, board, log)
 	}
@@ -91,38 +89,56 @@ func watchForecasts(
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
-	registry := prometheus.NewRegistry()
-	if err := errors.Join(registry.Register(groups), registry.Register(pools.controller)); err != nil {
-		return nil, fmt.Errorf("metrics: %w", err)
+	metrics, err := gather(groups, pools.controller)
+	if err != nil {
+		return nil, err
 	}
 	read := apiserver.Check{Name: "forecasts", Run: objects.Check}
+	history := server.HistoryCheck(board, server.Clock{}.Now)
+	lead := func(ctx context.Context) {
+		recorder, shutdown := startRecorder(ctx, clients)
+		defer shutdown()
+		pools.controller.SetEvents(recorder)
+		statuses.SetEvents(recorder)
+		runAll(
+			func() { groups.ReportChanges(ctx, recorder) },
+			func() { serving.lead(ctx) },
+			func() { hold(ctx, groups, o.hold(serving.authority()), read, history) },
+			func() { pools.controller.Run(ctx, server.Clock{}) },
+			func() { statuses.Run(ctx, server.Clock{}) },
+		)
+	}
 	return &forecastSource{
 		targets: objects,
 		parts: []server.Part{
 			{Name: "watch of WarmPools", Run: pools.watch.Run},
 			{Name: "watch of Forecasts", Run: pools.afterPools(objects.Run)},
 			{Name: "watch of APIServices", Run: groups.Run},
-			{Name: "leadership", Run: func(ctx context.Context) error {
-				return leadership.Run(ctx, func(ctx context.Context) {
-					recorder, shutdown := startRecorder(ctx, clients)
-					defer shutdown()
-					var others sync.WaitGroup
-					others.Go(func() { groups.ReportChanges(ctx, recorder) })
-					others.Go(func() { serving.lead(ctx) })
-					others.Go(
-						func() { hold(ctx, groups, o.hold(serving.authority()), read, server.HistoryCheck(board)) },
-					)
-					pools.controller.SetEvents(recorder)
-					others.Go(func() { pools.controller.Run(ctx, server.Clock{}) })
-					statuses.SetEvents(recorder)
-					statuses.Run(ctx, server.Clock{})
-					others.Wait()
-				})
-			}},
+			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
-		metrics: prometheus.Gatherers{registry},
+		metrics: metrics,
 	}, nil
+}
+
+// gather registers the metrics of controllers.
+func gather(controllers ...prometheus.Collector) (prometheus.Gatherers, error) {
+	registry := prometheus.NewRegistry()
+	for _, one := range controllers {
+		if err := registry.Register(one); err != nil {
+			return nil, fmt.Errorf("metrics: %w", err)
+		}
+	}
+	return prometheus.Gatherers{registry}, nil
+}
+
+// runAll returns once all have returned.
+func runAll(tasks ...func()) {
+	var running sync.WaitGroup
+	for _, task := range tasks {
+		running.Go(task)
+	}
+	running.Wait()
 }
 
 // hold holds the API groups once the checks pass: an APIService without a server disturbs the whole cluster.

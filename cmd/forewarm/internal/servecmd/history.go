@@ -1,6 +1,7 @@
 package servecmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
+	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
 // history is the source of history, with its metrics, its checks of /readyz and the parts that must run for it.
@@ -24,9 +26,13 @@ type history struct {
 	close   func() error
 }
 
-// openHistory prepares a client of the Prometheus, or opens the embedded engine.
-func openHistory(o Options, log *slog.Logger) (*history, error) {
-	if o.Prometheus.URL == "" {
+// openHistory prepares a client of the Prometheus, or of the sources by namespace if there are any, or opens the embedded
+// engine.
+func openHistory(o Options, granted *tenants.Sources, log *slog.Logger) (*history, error) {
+	switch {
+	case granted != nil:
+		return byNamespace(granted)
+	case o.Prometheus.URL == "":
 		return openEngine(o, log)
 	}
 	o.Prometheus.Timeout = o.Refresh.Timeout
@@ -37,6 +43,34 @@ func openHistory(o Options, log *slog.Logger) (*history, error) {
 	return &history{source: source, close: func() error { source.Close(); return nil }}, nil
 }
 
+// openTenants reads the file of the sources by namespace; nil if there is one source for all.
+func openTenants(o Options, log *slog.Logger) (*tenants.Sources, error) {
+	if o.SourcesFile == "" {
+		return nil, nil //nolint:nilnil // There is none.
+	}
+	config := tenants.Config{File: o.SourcesFile, Timeout: o.Refresh.Timeout, Now: server.Clock{}.Now}
+	sources, err := tenants.Open(config, log)
+	if err != nil {
+		return nil, fmt.Errorf("--sources-file: %w", err)
+	}
+	return sources, nil
+}
+
+func byNamespace(sources *tenants.Sources) (*history, error) {
+	metrics, err := gather(sources)
+	if err != nil {
+		return nil, err
+	}
+	return &history{
+		source: sources, metrics: metrics,
+		parts: []server.Part{{
+			Name: "file of sources",
+			Run:  func(ctx context.Context) error { return sources.Run(ctx, server.Clock{}) },
+		}},
+		close: func() error { sources.Close(); return nil },
+	}, nil
+}
+
 func openEngine(o Options, log *slog.Logger) (*history, error) {
 	engine, err := embedded.Open(o.engine(), log)
 	if err != nil {
@@ -44,12 +78,12 @@ func openEngine(o Options, log *slog.Logger) (*history, error) {
 	}
 	found := engine.Health()
 	log.Info("embedded engine", "data", o.DataDir, "blocks", found.Blocks, "from", found.From, "to", found.To)
-	counts := prom.NewRegistry()
-	if err := counts.Register(engine); err != nil {
-		return nil, errors.Join(fmt.Errorf("metrics: %w", err), engine.Close())
+	metrics, err := gather(engine)
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
 	}
 	return &history{
-		source: engine, metrics: prom.Gatherers{counts}, ready: []apiserver.Check{server.StorageCheck(engine)},
+		source: engine, metrics: metrics, ready: []apiserver.Check{server.StorageCheck(engine)},
 		parts: []server.Part{{Name: "embedded engine", Run: engine.Run}}, close: engine.Close,
 	}, nil
 }

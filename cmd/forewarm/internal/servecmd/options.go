@@ -48,8 +48,10 @@ type Options struct {
 	// ConfigDir is the folder of Forecasts; empty means the cluster's.
 	ConfigDir string
 
-	// Prometheus is the source of history; where its URL is empty, the embedded engine is.
+	// Prometheus is the source of history where its URL is set.
 	Prometheus prometheus.Config
+	// SourcesFile lists the sources of history of each namespace. Where neither is set, the embedded engine is the source.
+	SourcesFile string
 	// DataDir, Retention, RetentionSize and ScrapeConfig are the embedded engine's.
 	DataDir       string
 	Retention     model.Duration
@@ -118,6 +120,10 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	fromServer.StringVar(&o.Prometheus.URL, "prometheus-url", o.Prometheus.URL,
 		"Prometheus, Thanos, Mimir or VictoriaMetrics to read history from")
 	cmdline.AddPrometheusFlags(fromServer, &o.Prometheus)
+
+	granted := sections.FlagSet("History from sources by namespace")
+	granted.StringVar(&o.SourcesFile, "sources-file", o.SourcesFile,
+		"file of the sources of history and the namespaces that may use each (docs/sources.md)")
 
 	engine := sections.FlagSet("History from the embedded engine")
 	engine.StringVar(&o.ScrapeConfig, "scrape-config", o.ScrapeConfig, "file with scrape_configs in Prometheus' format")
@@ -219,9 +225,15 @@ func (o *Options) hold(by apiservices.Authority) apiservices.HoldConfig {
 	}
 }
 
-// validateHistory checks that there is exactly one source of history.
+// validateHistory checks that there is exactly one of the three ways to history.
 func (o *Options) validateHistory() error {
-	if o.Prometheus.URL != "" {
+	switch {
+	case o.SourcesFile != "" && (o.Prometheus.URL != "" || o.ScrapeConfig != ""):
+		return errors.New("--sources-file lists every source of history: list the Prometheus in it, too, " +
+			"and remove --prometheus-url and --scrape-config")
+	case o.SourcesFile != "":
+		return files.CheckFlagFiles(files.MaxSettings, files.Flag{Name: "--sources-file", Path: o.SourcesFile})
+	case o.Prometheus.URL != "":
 		problems := []error{o.Prometheus.Validate(), cmdline.CheckPrometheus(&o.Prometheus)}
 		if o.ScrapeConfig != "" {
 			problems = append(problems,
@@ -229,10 +241,19 @@ func (o *Options) validateHistory() error {
 		}
 		return errors.Join(problems...)
 	}
+	return o.validateEngine()
+}
+
+// validateEngine checks the options of the embedded engine.
+func (o *Options) validateEngine() error {
 	var problems []error
 	if o.ScrapeConfig == "" {
-		problems = append(problems,
-			errors.New("no source of history: set --prometheus-url, or --scrape-config for the embedded engine"))
+		problems = append(
+			problems,
+			errors.New(
+				"no source of history: set --prometheus-url, --sources-file, or --scrape-config for the embedded engine",
+			),
+		)
 	}
 	if strings.Contains(o.DataDir, "://") {
 		problems = append(problems, fmt.Errorf("--data-dir %.200q is a URL: write a folder of this machine", o.DataDir))

@@ -13,6 +13,7 @@ import (
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/kedaserver"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/server"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
@@ -27,13 +28,18 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	objects, err := openForecasts(o, serving, board, log)
+	granted, err := openTenants(o, log)
+	if err != nil {
+		return err
+	}
+	catalogue := server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces, Tenants: granted}
+	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), board, log)
 	if err != nil {
 		return err
 	}
 	deps.Metrics = prometheus.Gatherers{deps.Metrics, objects.metrics}
 	deps.Ready = append([]apiserver.Check{objects.check}, deps.Ready...)
-	past, err := openHistory(o, log)
+	past, err := openHistory(o, granted, log)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,10 @@
 # Prometheus, or a server with its HTTP API: Thanos, Mimir, VictoriaMetrics.
 - {{ printf "--prometheus-url=%s" . | quote }}
 {{- end }}
+{{- if $v.sources.list }}
+# Sources of history by namespace: docs/sources.md.
+- --sources-file=/etc/forewarm/sources/sources.yaml
+{{- end }}
 {{- with $v.prometheus.secret }}
 {{- range $flag, $key := dict "ca" .caKey "token" .tokenKey "cert" .certKey "key" .keyKey }}
 {{- if $key }}

@@ -7,8 +7,14 @@
 {{- if not $v.image.repository }}
 {{- fail "image.repository is empty, and no image is published yet: push one with `make push IMAGE=REGISTRY/forewarm:TAG`, and set image.repository=REGISTRY/forewarm and image.tag=TAG" }}
 {{- end }}
-{{- if not (or $v.prometheus.url $engine $given) }}
-{{- fail "prometheus.url is empty, so there is no history to forecast from: set it, for example to http://prometheus-operated.monitoring.svc:9090" }}
+{{- if and $v.sources.list (or $v.prometheus.url $engine $given) }}
+{{- fail "sources.list has every source of history: add the Prometheus to the list, and remove prometheus.url, --prometheus-url and --scrape-config" }}
+{{- end }}
+{{- if and $v.sources.secrets (not $v.sources.list) }}
+{{- fail "sources.secrets are files for sources.list, which is empty: set sources.list, or remove sources.secrets" }}
+{{- end }}
+{{- if not (or $v.prometheus.url $v.sources.list $engine $given) }}
+{{- fail "prometheus.url is empty, so there is no history to forecast from: set it, for example to http://prometheus-operated.monitoring.svc:9090, or sources.list" }}
 {{- end }}
 {{- if and $v.prometheus.url $engine }}
 {{- fail "prometheus.url replaces the embedded engine of --scrape-config: keep one" }}

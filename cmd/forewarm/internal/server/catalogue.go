@@ -1,0 +1,72 @@
+package server
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/manifest"
+	"github.com/forewarm/forewarm/pkg/signal"
+	"github.com/forewarm/forewarm/pkg/source/tenants"
+)
+
+// Catalogue adapts package [signal] to package [manifest]. It confines a namespace's own queries to what it may read.
+type Catalogue struct {
+	// Label is the label by which every selector of a query is confined to the namespace, where there is one source.
+	Label string
+	// Free are the namespaces whose queries are not confined.
+	Free []string
+	// Tenants are the sources that namespaces were granted; nil if there is one source for all.
+	Tenants *tenants.Sources
+}
+
+var _ manifest.Catalogue = Catalogue{}
+
+// Source implements manifest.Catalogue.
+func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
+	if c.Tenants != nil {
+		grant, err := c.Tenants.Find(name, namespace)
+		return manifest.Source{SourceRef: grant.Source, TenantLabel: grant.TenantLabel}, err
+	}
+	if name != "" {
+		return manifest.Source{}, errors.New(
+			"this Forewarm has one source of history, without a name: remove the field, or ask the operator for --sources-file",
+		)
+	}
+	return manifest.Source{TenantLabel: c.Label}, nil
+}
+
+// Revision implements manifest.Catalogue.
+func (c Catalogue) Revision() uint64 {
+	if c.Tenants == nil {
+		return 0
+	}
+	return c.Tenants.Revision()
+}
+
+// Render implements manifest.Catalogue.
+func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
+	p, err := signal.Lookup(preset)
+	if err != nil {
+		return manifest.Rendered{}, err
+	}
+	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name})
+	if err != nil {
+		return manifest.Rendered{}, err
+	}
+	return manifest.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
+}
+
+// Confine implements manifest.Catalogue.
+func (c Catalogue) Confine(query, namespace string, source manifest.Source) (manifest.Rendered, error) {
+	var err error
+	if slices.Contains(c.Free, namespace) {
+		err = signal.CheckQuery(query)
+	} else {
+		query, err = signal.Confine(query, source.TenantLabel, namespace)
+	}
+	if err != nil {
+		return manifest.Rendered{}, err
+	}
+	return manifest.Rendered{Expr: query, Rate: signal.IsRate(query), Lookback: signal.Lookback(query)}, nil
+}

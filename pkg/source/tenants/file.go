@@ -1,0 +1,189 @@
+package tenants
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	promconfig "github.com/prometheus/common/config"
+	"github.com/prometheus/common/model"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/forewarm/forewarm/pkg/source/prometheus"
+)
+
+const (
+	// maxFile bounds the file, in bytes. A ConfigMap has at most 1 MiB.
+	maxFile = 1 << 20
+	// maxSources bounds the sources: each has connections of its own.
+	maxSources = 1_000
+	// everyNamespace grants a source to all namespaces.
+	everyNamespace = "*"
+)
+
+// file is the operator's file.
+type file struct {
+	Sources []Source `yaml:"sources"`
+}
+
+// Source is one entry of the file. What is not named here is Prometheus' http_config: basic_auth, authorization,
+// oauth2, tls_config, http_headers, proxies. Paths are relative to the file.
+type Source struct {
+	// Name by which Forecasts refer to it.
+	Name string `yaml:"name"`
+	// URL without /api/v1; its query string is sent with every request.
+	URL string `yaml:"url"`
+	// Namespaces that may use it; "*" for all.
+	Namespaces []string `yaml:"namespaces"`
+	// TenantLabel names the namespace in this source; a namespace's own queries are confined by it. Default namespace.
+	TenantLabel string `yaml:"tenant_label"`
+	// Lookback is how long a sample is valid if no newer one follows; default: the server's.
+	Lookback model.Duration `yaml:"lookback_delta,omitempty"`
+
+	HTTP promconfig.HTTPClientConfig `yaml:",inline"`
+}
+
+// UnmarshalYAML sets the defaults.
+func (s *Source) UnmarshalYAML(unmarshal func(any) error) error {
+	type plain Source
+	*s = Source{TenantLabel: "namespace", HTTP: promconfig.DefaultHTTPClientConfig}
+	return unmarshal((*plain)(s))
+}
+
+// parse reads the content of a file that lies in a folder. The error lists every problem.
+func parse(content []byte, dir string) ([]Source, error) {
+	if len(content) > maxFile {
+		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
+	}
+	var f file
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err //nolint:wrapcheck // It has the lines; the caller names the file.
+	}
+	if err := decoder.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the file has more than one document: keep one list of sources")
+	}
+	if len(f.Sources) == 0 {
+		return nil, errors.New("the file has no sources: list at least one under the key sources")
+	}
+	if len(f.Sources) > maxSources {
+		return nil, fmt.Errorf("the file has %d sources, at most %d are allowed", len(f.Sources), maxSources)
+	}
+	var problems []error
+	names := make(map[string]bool, len(f.Sources))
+	for i := range f.Sources {
+		s := &f.Sources[i]
+		if err := s.validate(); err != nil {
+			problems = append(problems, fmt.Errorf("source %d (%.64q): %w", i+1, s.Name, err))
+		}
+		if names[s.Name] {
+			problems = append(problems, fmt.Errorf("source %.64q is listed twice: keep one", s.Name))
+		}
+		names[s.Name] = true
+		s.HTTP.SetDirectory(dir)
+	}
+	return f.Sources, errors.Join(problems...)
+}
+
+// validate returns every problem of a source.
+func (s *Source) validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if len(validation.IsDNS1123Label(s.Name)) > 0 {
+		wrong("name: write lower-case letters, digits and hyphens, at most 63")
+	}
+	if len(s.Namespaces) == 0 {
+		wrong("namespaces: list who may use the source, or write [\"*\"] for all")
+	}
+	for _, namespace := range s.Namespaces {
+		if namespace != everyNamespace && len(validation.IsDNS1123Label(namespace)) > 0 {
+			wrong("namespaces: %.64q is not the name of a namespace", namespace)
+		}
+	}
+	if !model.LegacyValidation.IsValidLabelName(s.TenantLabel) || s.TenantLabel == model.MetricNameLabel {
+		wrong("tenant_label: %.64q is not the name of a label: write for example namespace", s.TenantLabel)
+	}
+	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
+		wrong("url: has a user or a password: write basic_auth with username and password_file")
+	}
+	for _, field := range inlineSecrets(reflect.ValueOf(s.HTTP)) {
+		wrong("%s: a secret does not belong into this file: mount it and name the file instead", field)
+	}
+	problems = append(problems, s.clientConfig(time.Second).Validate())
+	return errors.Join(problems...)
+}
+
+// inlineSecrets are the names of the fields of a configuration that hold a secret, or refer to a store of secrets that
+// is not there.
+func inlineSecrets(v reflect.Value) []string {
+	var out []string
+	switch v.Kind() { //nolint:exhaustive // The others hold no secrets.
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out = inlineSecrets(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			out = append(out, inlineSecrets(v.Index(i))...)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			out = append(out, inlineSecrets(v.MapIndex(key))...)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			out = append(out, secretField(v.Type().Field(i), v.Field(i))...)
+		}
+	}
+	return out
+}
+
+func secretField(field reflect.StructField, v reflect.Value) []string {
+	name, _, _ := bytes.Cut([]byte(field.Tag.Get("yaml")), []byte(","))
+	secret := reflect.TypeFor[promconfig.Secret]()
+	isSecret := v.Type() == secret || v.Type() == reflect.SliceOf(secret) || bytes.HasSuffix(name, []byte("_ref"))
+	switch {
+	case !field.IsExported():
+		return nil
+	case !isSecret && string(name) != "key":
+		return inlineSecrets(v)
+	case v.Len() > 0:
+		return []string{string(name)}
+	}
+	return nil
+}
+
+// clientConfig is the configuration of the source's client.
+func (s *Source) clientConfig(timeout time.Duration) prometheus.Config {
+	return prometheus.Config{
+		URL: s.URL, HTTP: s.HTTP, TenantLabel: s.TenantLabel, Lookback: time.Duration(s.Lookback), Timeout: timeout,
+	}
+}
+
+// fingerprint is equal for two sources that read the same store in the same way: all but who may use it. The contents of
+// files do not matter, so that a rotated password does not cost the history that was read.
+func (s *Source) fingerprint() (string, error) {
+	same := *s
+	same.Namespaces = nil
+	text, err := yaml.Marshal(&same)
+	if err != nil {
+		return "", fmt.Errorf("source %q: %w", s.Name, err)
+	}
+	hash := fnv.New64a()
+	hash.Write(text)
+	return strconv.FormatUint(hash.Sum64(), 16), nil
+}
+
+// granted reports whether a namespace may use the source.
+func (s *Source) granted(namespace string) bool {
+	return slices.Contains(s.Namespaces, namespace) || slices.Contains(s.Namespaces, everyNamespace)
+}

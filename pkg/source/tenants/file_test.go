@@ -1,0 +1,109 @@
+package tenants_test
+
+import (
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/forewarm/forewarm/pkg/source/tenants"
+)
+
+// filtered is one metric of a collector.
+type filtered struct {
+	prometheus.Collector
+
+	name string
+}
+
+func (f filtered) Collect(ch chan<- prometheus.Metric) {
+	all := make(chan prometheus.Metric)
+	go func() { f.Collector.Collect(all); close(all) }()
+	for m := range all {
+		if strings.Contains(m.Desc().String(), `"`+f.name+`"`) {
+			ch <- m
+		}
+	}
+}
+
+func (o operator) openText(text string) error {
+	o.write("sources.yaml", text)
+	s, err := tenants.Open(tenants.Config{
+		File: filepath.Join(o.dir, "sources.yaml"), Timeout: time.Second, Now: time.Now,
+	}, slog.New(slog.DiscardHandler))
+	if err == nil {
+		s.Close()
+	}
+	return err
+}
+
+func TestFilesAreRefused(t *testing.T) {
+	const good = "name: a, namespaces: [a], url: 'http://h'"
+	one := func(fields string) string { return "sources:\n- {" + fields + "}\n" }
+	for name, c := range map[string]struct{ text, want string }{
+		"nothing":             {"", "has no sources"},
+		"two documents":       {one(good) + "---\n" + one(good), "more than one document"},
+		"no YAML":             {"sources: {", "line 1"},
+		"an unknown field":    {one(good + ", uri: x"), "field uri not found"},
+		"a field twice":       {one(good + ", name: b"), "line 2"},
+		"a name twice":        {"sources:\n- {" + good + "}\n- {" + good + "}\n", "listed twice"},
+		"no name":             {one("namespaces: [a], url: 'http://h'"), "name: write"},
+		"a name with quotes":  {one(`namespaces: [a], url: 'http://h', name: "a\"b"`), "name: write"},
+		"no namespaces":       {one("name: a, url: 'http://h'"), "list who may use the source"},
+		"a pattern":           {one("name: a, url: 'http://h', namespaces: [team-*]"), `"team-*" is not`},
+		"no URL":              {one("name: a, namespaces: [a]"), "want http://HOST:PORT"},
+		"another scheme":      {one("name: a, namespaces: [a], url: 'file:///etc/passwd'"), "want http://HOST:PORT"},
+		"a password in a URL": {one("name: a, namespaces: [a], url: 'http://u:p4ssword@h'"), "write basic_auth"},
+		"a label's name":      {one(good + ", tenant_label: 'a b'"), "tenant_label"},
+		"no label":            {one(good + ", tenant_label: ''"), "tenant_label"},
+		"a password":          {one(good + ", basic_auth: {username: u, password: p4ssword}"), "password: a secret"},
+		"a token":             {one(good + ", authorization: {credentials: p4ssword}"), "credentials: a secret"},
+		"an old token":        {one(good + ", bearer_token: p4ssword"), "bearer_token: a secret"},
+		"a secret header":     {one(good + ", http_headers: {X: {secrets: [p4ssword]}}"), "secrets: a secret"},
+		"a key":               {one(good + ", tls_config: {cert: c, key: p4ssword}"), "key: a secret"},
+		"a client's secret": {
+			one(good + ", oauth2: {client_id: i, token_url: 'http://t', client_secret: p4ssword}"),
+			"client_secret: a secret",
+		},
+		"a reference": {one(good + ", authorization: {credentials_ref: x}"), "credentials_ref: a secret"},
+		"two ways": {
+			one(good + ", authorization: {credentials_file: x}, basic_auth: {username: u, password_file: y}"),
+			"at most one of",
+		},
+		"a line break":     {one(good + `, http_headers: {X-Scope-OrgID: {values: ["a\r\nX-Scope-OrgID: b"]}}`), "line break"},
+		"half a key pair":  {one(good + ", tls_config: {cert_file: c}"), "exactly one of key or key_file"},
+		"a reserved name":  {one(good + ", http_headers: {Host: {values: [x]}}"), `"Host"`},
+		"a wrong lookback": {one(good + ", lookback_delta: soon"), "not a valid duration"},
+	} {
+		err := newOperator(t).openText(c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "p4ssword") {
+			t.Errorf("%s: %v, want %q and no secret", name, err, c.want)
+		}
+	}
+}
+
+// FuzzFile: no file crashes, hangs, or grants what it does not list.
+func FuzzFile(f *testing.F) {
+	f.Add("sources:\n- {name: a, url: 'http://h', namespaces: [a]}\n")
+	f.Add("sources:\n- {name: a, url: 'http://h', namespaces: ['*'], http_headers: {X: {values: [y]}}}\n")
+	f.Add("a: &a [*a]\nsources: *a\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		o := newOperator(t)
+		o.write("sources.yaml", text)
+		s, err := tenants.Open(tenants.Config{
+			File: filepath.Join(o.dir, "sources.yaml"), Timeout: time.Second, Now: time.Now,
+		}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			return
+		}
+		defer s.Close()
+		const stranger = "nobody-lists-this"
+		_, err = s.Find("", stranger)
+		if granted := strings.Contains(text, "*") || strings.Contains(text, stranger); err == nil && !granted {
+			t.Errorf("%q grants %s a source", text, stranger)
+		}
+	})
+}
