@@ -1,10 +1,17 @@
 package tenants_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -220,6 +227,51 @@ func TestCredentialsAreSentToTheirSourceOnly(t *testing.T) {
 	if got := <-seen; !strings.Contains(got, "r0tated!") {
 		t.Errorf("sends %q, want the new password", got)
 	}
+}
+
+// With mutual TLS each tenant shows its own certificate.
+func TestEachTenantShowsItsOwnCertificate(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "you are "+r.TLS.PeerCertificates[0].Subject.CommonName, http.StatusBadRequest)
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	o := newOperator(t)
+	o.write("ca.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	o.keyPair("a")
+	o.keyPair("b")
+	const each = `name: %[1]s, url: "%[2]s", namespaces: [%[1]s], ` +
+		`tls_config: {ca_file: ca.crt, cert_file: %[1]s.crt, key_file: %[1]s.key}`
+	s := o.open(
+		fmt.Sprintf(each, "a", server.URL), fmt.Sprintf(each, "b", server.URL),
+		`name: c, url: "`+server.URL+`", namespaces: [c], tls_config: {ca_file: ca.crt}`,
+	)
+	for namespace, want := range map[string]string{"a": "you are tenant-a", "b": "you are tenant-b", "c": "certificate"} {
+		if got, err := ask(t, s, query(t, s, "", namespace)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gets %d (%v), want %q", namespace, got, err, want)
+		}
+	}
+}
+
+// keyPair writes a tenant's certificate and key.
+func (o operator) keyPair(tenant string) {
+	o.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "tenant-" + tenant},
+		NotAfter: time.Now().Add(time.Hour),
+	}
+	certificate, err1 := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	private, err2 := x509.MarshalPKCS8PrivateKey(key)
+	if err := errors.Join(err1, err2); err != nil {
+		o.t.Fatal(err)
+	}
+	o.write(tenant+".crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})))
+	o.write(tenant+".key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
 }
 
 // A store that is taken over sends nobody's credentials elsewhere.
