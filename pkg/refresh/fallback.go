@@ -189,6 +189,9 @@ func (v *view) sourceCondition(e *snapshot.Entry, t Target, now time.Time) snaps
 		Reason:  snapshot.ReasonAnswering,
 		Message: "the newest query was answered",
 	}
+	if name := t.Source.Name; name != "" {
+		c.Message += " by source " + name
+	}
 	switch {
 	case v.err != nil:
 		c.True, c.Reason, c.Message = false, reasonOf(v.err), v.err.Error()

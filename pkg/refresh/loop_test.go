@@ -329,6 +329,10 @@ func TestAnotherSourceKeepsNothing(t *testing.T) {
 	if e := entry(t, loop.Step(t.Context(), noon), "llama"); e.Observed != 100 {
 		t.Fatalf("observed %v, want 100", e.Observed)
 	}
+	if c := condition(t, entry(t, loop.Step(t.Context(), noon), "llama"), snapshot.ConditionSource); !c.True ||
+		!strings.Contains(c.Message, "by source team-a") {
+		t.Errorf("%+v does not name the source", c)
+	}
 	targets[0].Source = low
 	after := entry(t, loop.Step(t.Context(), noon.Add(step)), "llama")
 	if after.Observed != 3 || after.Decision.Value >= 100 {
