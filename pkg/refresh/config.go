@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
@@ -24,6 +25,9 @@ type Config struct {
 	// Grace is how long a step waits for its queries before it publishes a snapshot; default 5 s. Later answers are
 	// published by a later step.
 	Grace time.Duration
+	// Span, if set, begins a span of a trace around one refresh of a Forecast, and returns what ends it with the refresh's
+	// error; default none.
+	Span func(ctx context.Context, key snapshot.Key) (context.Context, func(error))
 }
 
 // WithDefaults returns the configuration with defaults in place of zero fields.
@@ -37,6 +41,9 @@ func (c Config) WithDefaults() Config {
 	set(&c.Season, windowpeak.Day)
 	set(&c.Timeout, 30*time.Second)
 	set(&c.Grace, 5*time.Second)
+	if c.Span == nil {
+		c.Span = func(ctx context.Context, _ snapshot.Key) (context.Context, func(error)) { return ctx, func(error) {} }
+	}
 	if c.Concurrency == 0 {
 		c.Concurrency = 16
 	}

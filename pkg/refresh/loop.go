@@ -167,8 +167,10 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 			return
 		}
 		defer release()
+		within, end := l.config.Span(ctx, w.target.Key)
+		defer func() { end(w.found.err) }()
 		defer l.recoverPanic(w, now)
-		w.advance(ctx, now, timeoutSource{l.source, l.config.Timeout})
+		w.advance(within, now, timeoutSource{l.source, l.config.Timeout})
 	}()
 }
 

@@ -66,6 +66,8 @@ type Options struct {
 	ClusterQueryNamespaces []string
 
 	Log cmdline.Log
+	// TracingConfig is a file with a TracingConfiguration; empty means no traces.
+	TracingConfig string
 }
 
 // Defaults are the options of an empty command line.
@@ -108,6 +110,8 @@ func (o *Options) Flags() *cliflag.NamedFlagSets {
 	serving.BoolVar(&o.Standalone, "standalone", o.Standalone, "serve plain HTTP on 127.0.0.1 only, without a cluster")
 	o.Local.AddFlags(serving)
 	o.Log.AddFlags(serving)
+	serving.StringVar(&o.TracingConfig, "tracing-config-file", o.TracingConfig,
+		"`file` with the TracingConfiguration of traces by OpenTelemetry (docs/operations.md#traces); default none")
 
 	objects := sections.FlagSet("Forecasts")
 	objects.StringVar(&o.ConfigDir, "config-dir", o.ConfigDir,

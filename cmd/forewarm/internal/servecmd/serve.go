@@ -28,6 +28,12 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
+	traces, err := openTraces(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer traces.close(ctx, log)
+	o.Refresh.Span = traces.refresh
 	granted, err := openTenants(o, log)
 	if err != nil {
 		return err
@@ -46,7 +52,7 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	defer func() { err = errors.Join(err, past.close()) }()
 	deps.Metrics = slices.Concat(prometheus.Gatherers{deps.Metrics}, past.metrics, serving.metrics())
 	deps.Ready = slices.Concat(deps.Ready, past.ready, serving.ready())
-	loop, err := refresh.New(o.Refresh, past.source, objects.targets, board, log)
+	loop, err := refresh.New(o.Refresh, traces.source(past.source), objects.targets, board, log)
 	if err != nil {
 		return err
 	}
