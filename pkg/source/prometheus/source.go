@@ -46,7 +46,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
+	s := &Source{api: v1.NewAPI(wholeAnswers{client}), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
 	}
@@ -89,6 +89,10 @@ func (s *Source) FetchInPieces(
 			return forecast.Series{}, s.severalSeries(seen)
 		}
 		for _, stream := range matrix {
+			if wrong := foreign(q.Expr, stream.Metric); wrong != "" {
+				return forecast.Series{}, s.unavailable("the answer is of other data (%s): check the tenant header, and what "+
+					"is between Forewarm and the server", s.clip(wrong))
+			}
 			if err := s.fillGrid(piece, stream); err != nil {
 				return forecast.Series{}, err
 			}
@@ -162,7 +166,7 @@ func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error 
 	}
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
-			return s.unavailable("the answer may be incomplete (%s)", s.clip(w))
+			return s.unavailable("the answer may be incomplete (%s): check the stores behind the server", s.clip(w))
 		}
 	}
 	return nil
