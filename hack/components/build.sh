@@ -4,14 +4,14 @@
 #   build.sh COMPONENT [BINARY …]
 #
 # A component is a folder beside this script: a Go module of its own (Kubernetes and KEDA pin versions that the product
-# must not inherit), a file `binaries` with a name and a package on each line, and optionally a file `ldflags`. The
-# binaries (all, or those named) are in a cache folder for the module and the Go version; its path is the last line of
+# must not inherit), a file `binaries` with a name and a package on each line, and optionally the files `ldflags` and `tags`.
+# The binaries (all, or those named) are in a cache folder for the module and the Go version; its path is the last line of
 # output. Several runs at once are safe.
 set -euo pipefail
 component=${1:?which component? one of: $(cd "$(dirname "$0")" && echo */ | tr -d /)}
 shift
 cd "$(dirname "$0")/$component"
-key=$({ cat go.mod go.sum binaries; cat ldflags 2>/dev/null || true; go version; } | sha256sum | cut -c1-16)
+key=$({ cat go.mod go.sum binaries; cat ldflags tags 2>/dev/null || true; go version; } | sha256sum | cut -c1-16)
 cache=${FOREWARM_COMPONENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/forewarm}/$component/$key
 mkdir -p "$cache"
 while read -r name package; do
@@ -21,7 +21,8 @@ while read -r name package; do
     echo "building $name (minutes, once) …" >&2
     part=$(mktemp "$cache/.part-XXXXXX")
     trap 'rm -f "$part"' EXIT
-    CGO_ENABLED=0 go build -ldflags "-s -w $(cat ldflags 2>/dev/null || true)" -o "$part" "$package"
+    CGO_ENABLED=0 go build -ldflags "-s -w $(cat ldflags 2>/dev/null || true)" -tags "$(cat tags 2>/dev/null || true)" \
+        -o "$part" "$package"
     chmod 755 "$part"
     mv "$part" "$cache/$name"
 done <binaries

@@ -1,5 +1,6 @@
 // Thanos, for the tests on real stores. The replaces are those of its own go.mod. The checksum of its fork of grpc is that
 // of its own go.sum: the checksum database did not answer for it (404), so `go mod tidy` needs the line that is here.
+// Without its build tag (tags) receive panics: it shares the memory of labels, which Prometheus packs otherwise.
 module github.com/forewarm/forewarm/hack/components/thanos
 
 go 1.26.0
