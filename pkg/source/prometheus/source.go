@@ -89,11 +89,7 @@ func (s *Source) FetchInPieces(
 			return forecast.Series{}, s.severalSeries(seen)
 		}
 		for _, stream := range matrix {
-			if wrong := foreign(q.Expr, stream.Metric); wrong != "" {
-				return forecast.Series{}, s.unavailable("the answer is of other data (%s): check the tenant header, and what "+
-					"is between Forewarm and the server", s.clip(wrong))
-			}
-			if err := s.fillGrid(piece, stream); err != nil {
+			if err := s.fill(piece, q.Expr, stream); err != nil {
 				return forecast.Series{}, err
 			}
 		}
@@ -188,6 +184,18 @@ func addDistinct(seen, found model.Matrix) model.Matrix {
 
 var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +
 	"histogram_sum() or histogram_quantile()")
+
+// fill writes the samples of a series that the query asks for.
+func (s *Source) fill(piece forecast.Series, expr string, stream *model.SampleStream) error {
+	if wrong := foreign(expr, stream.Metric); wrong != "" {
+		return s.unavailable(
+			"the answer is of other data (%s): check the tenant header, and what is between Forewarm and "+
+				"the server",
+			s.clip(wrong),
+		)
+	}
+	return s.fillGrid(piece, stream)
+}
 
 // fillGrid writes the samples to the grid. Times off the grid or out of order are an error.
 func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) error {
