@@ -29,48 +29,49 @@ func equalities(t *testing.T, samples []teststores.Series) []equality {
 		return victoriaRate{samples: samples, name: name, window: window, staleness: staleness}
 	}
 	const stale = 5 * time.Minute
-	gauge := func(relative float64) difference {
-		return difference{why: short, relative: relative, low: relative, differ: 13, lower: 13, exactly: short30}
-	}
 	const http = "http_requests_total"
 	return []equality{
-		{"`vllm/inflight`", workloadQuery(preset(t, "vllm/inflight")), map[int]difference{victoriaColumn: gauge(0.5)}},
+		{
+			"`vllm/inflight`",
+			workloadQuery(preset(t, "vllm/inflight")),
+			map[int]difference{victoriaColumn: {why: short, from: 0.5, differ: 13, lower: 13, exactly: short30}},
+		},
 		{"`dcgm/gpu-busy`", workloadQuery(preset(t, "dcgm/gpu-busy")), map[int]difference{
-			prometheusColumn:    {why: "the order of a sum", relative: rounding, differ: 721},
-			victoriaColumn:      {why: short, relative: 0.549, low: 0.549, differ: 721, lower: 13, exactly: short30},
-			victoriaStaleColumn: {why: decimal, relative: rounding, differ: 721},
+			prometheusColumn:    {why: "the order of a sum", rounds: true},
+			victoriaColumn:      {why: short, from: 0.451, differ: 13, lower: 13, exactly: short30},
+			victoriaStaleColumn: {why: decimal, rounds: true},
 		}},
 		{"`vllm/arrivals`", workloadQuery(preset(t, "vllm/arrivals")), map[int]difference{
-			prometheusColumn:    {why: begins, relative: 0.170, differ: 65},
-			victoriaColumn:      {why: raw + "; " + short, relative: 0.754, low: 0.426, differ: 719, lower: 340},
-			victoriaStaleColumn: {why: raw, relative: 0.754, low: 0.0547, differ: 719, lower: 334},
+			prometheusColumn:    {why: begins, to: 1.21, differ: 6},
+			victoriaColumn:      {why: raw + "; " + short, to: 4.07, from: 0.574, differ: 718, lower: 340},
+			victoriaStaleColumn: {why: raw, to: 4.07, from: 0.945, differ: 719, lower: 334},
 		}},
 		{"`sum(rate(c[2m]))`", workloadQuery(`sum(rate(http_requests_total[2m]))`), map[int]difference{
-			prometheusColumn: {why: begins, relative: 0.188, differ: 7},
+			prometheusColumn: {why: begins, to: 1.23, differ: 6},
 			victoriaColumn: {
-				why: raw, relative: 0.732, low: 0.0694, differ: 688, lower: 324, exactly: rate(http, 2*time.Minute, 0),
+				why: raw, to: 3.74, from: 0.931, differ: 687, lower: 324, exactly: rate(http, 2*time.Minute, 0),
 			},
 			victoriaStaleColumn: {
-				why:      raw,
-				relative: 0.732,
-				low:      0.0694,
-				differ:   690,
-				lower:    325,
-				exactly:  rate(http, 2*time.Minute, stale),
+				why:     raw,
+				to:      3.74,
+				from:    0.931,
+				differ:  689,
+				lower:   325,
+				exactly: rate(http, 2*time.Minute, stale),
 			},
 		}},
 		{"`sum(rate(c[5m]))`", workloadQuery(`sum(rate(http_requests_total[5m]))`), map[int]difference{
-			prometheusColumn: {why: begins, relative: 0.188, differ: 19},
+			prometheusColumn: {why: begins, to: 1.23, differ: 18},
 			victoriaColumn: {
-				why: raw, relative: 0.893, low: 0.0302, differ: 702, lower: 305, exactly: rate(http, 5*time.Minute, 0),
+				why: raw, to: 9.35, from: 0.97, differ: 701, lower: 305, exactly: rate(http, 5*time.Minute, 0),
 			},
 			victoriaStaleColumn: {
-				why:      raw,
-				relative: 0.893,
-				low:      0.0302,
-				differ:   703,
-				lower:    306,
-				exactly:  rate(http, 5*time.Minute, stale),
+				why:     raw,
+				to:      9.35,
+				from:    0.97,
+				differ:  703,
+				lower:   306,
+				exactly: rate(http, 5*time.Minute, stale),
 			},
 		}},
 		{
@@ -82,13 +83,13 @@ func equalities(t *testing.T, samples []teststores.Series) []equality {
 		}},
 		{"`g`, scraped on the grid", workloadQuery(`sum(aligned)`), map[int]difference{}},
 		{"`sum(rate(c[2m]))`, on the grid", workloadQuery(`sum(rate(aligned_total[2m]))`), map[int]difference{
-			prometheusColumn: {why: atStart, relative: 0.0205, low: 0.0157, differ: 612, lower: 215},
+			prometheusColumn: {why: atStart, to: 1.02, from: 0.984, differ: 503, lower: 215},
 			victoriaColumn: {
-				why: raw, relative: 0.75, low: 0.0157, differ: 627, lower: 215,
+				why: raw, to: 4, from: 0.984, differ: 506, lower: 215,
 				exactly: rate("aligned_total", 2*time.Minute, 0),
 			},
 			victoriaStaleColumn: {
-				why: raw, relative: 0.75, low: 0.0157, differ: 627, lower: 215,
+				why: raw, to: 4, from: 0.984, differ: 506, lower: 215,
 				exactly: rate("aligned_total", 2*time.Minute, stale),
 			},
 		}},
@@ -96,18 +97,18 @@ func equalities(t *testing.T, samples []teststores.Series) []equality {
 			"`sum(avg_over_time(g[5m]))`, on the grid",
 			workloadQuery(`sum(avg_over_time(aligned[5m]))`),
 			map[int]difference{
-				prometheusColumn: {why: atStart, relative: 0.0477, low: 0.0477, differ: 713, lower: 711},
+				prometheusColumn: {why: atStart, from: 0.952, differ: 711, lower: 711},
 			},
 		},
 		{"`sum(g)`, 14 days", longQuery(`sum(long)`), map[int]difference{}},
 		{"`sum(rate(c[5m]))`, 14 days", longQuery(`sum(rate(long_total[5m]))`), map[int]difference{
-			prometheusColumn: {why: begins, relative: 0.189, differ: 8},
+			prometheusColumn: {why: begins, to: 1.23, differ: 8},
 			victoriaColumn: {
-				why: raw, relative: 0.787, low: 0.00177, differ: 38_918, lower: 19_338,
+				why: raw, to: 4.69, from: 0.998, differ: 38_694, lower: 19_338,
 				exactly: rate("long_total", 5*time.Minute, 0),
 			},
 			victoriaStaleColumn: {
-				why: raw, relative: 0.787, low: 0.00177, differ: 38_918, lower: 19_338,
+				why: raw, to: 4.69, from: 0.998, differ: 38_694, lower: 19_338,
 				exactly: rate("long_total", 5*time.Minute, stale),
 			},
 		}},

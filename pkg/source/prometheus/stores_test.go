@@ -29,8 +29,8 @@ const (
 	columns
 )
 
-// startStores runs every store on the same samples, in the order of the columns.
-func startStores(t *testing.T, samples []teststores.Series) [columns]fetcher {
+// startStores runs every store on the same samples. It returns their URLs in the order of the columns.
+func startStores(t *testing.T, samples []teststores.Series) [columns]string {
 	t.Helper()
 	victoria := teststores.StartVictoriaMetrics(t)
 	stale := teststores.StartVictoriaMetrics(t, "-search.minStalenessInterval=5m")
@@ -41,15 +41,22 @@ func startStores(t *testing.T, samples []teststores.Series) [columns]fetcher {
 	stale.Write(t, samples)
 	receive.Write(t, samples)
 	p.Write(t, samples)
-	behind := func(store *teststores.Thanos) fetcher {
-		return at(t, teststores.StartThanosQuery(t, 1, teststores.Endpoints("--endpoint-strict", store)...).URL)
+	behind := func(store *teststores.Thanos) string {
+		return teststores.StartThanosQuery(t, 1, teststores.Endpoints("--endpoint-strict", store)...).URL
 	}
-	return [columns]fetcher{
-		prometheusColumn: at(t, p.URL), sidecarColumn: behind(sidecar), receiveColumn: behind(receive),
+	return [columns]string{
+		prometheusColumn:    p.URL,
+		sidecarColumn:       behind(sidecar),
+		receiveColumn:       behind(receive),
 		gatewayColumn:       behind(gateway),
-		victoriaColumn:      at(t, victoria.URL),
-		victoriaStaleColumn: at(t, stale.URL),
+		victoriaColumn:      victoria.URL,
+		victoriaStaleColumn: stale.URL,
 	}
+}
+
+// columnNames are the stores of the columns.
+func columnNames() [columns]string {
+	return [columns]string{"Prometheus", "sidecar", "receive", "store", "VictoriaMetrics", "with staleness"}
 }
 
 // at is a source on a store's URL.
@@ -122,23 +129,20 @@ func TestStoresGiveTheSameValues(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			want := fetched(t, reference, row.query)
 			fmt.Fprintf(&table, "| %s | %d |", row.name, want.Len())
-			for column, store := range stores {
-				t.Run(
-					[columns]string{"Prometheus", "sidecar", "receive", "store", "VictoriaMetrics", "with staleness"}[column],
-					func(t *testing.T) {
-						got := fetched(t, store, row.query)
-						c, allowed := compare(want, got), row.stores[column]
-						fmt.Fprintf(&table, " %s |", c)
-						allowed.check(t, c)
-						if allowed.exactly == nil {
-							return
-						}
-						c = compare(fetched(t, allowed.exactly, row.query), got)
-						if c.gaps+c.extra > 0 || c.relative > rounding {
-							t.Errorf("it is not explained by: %s: %s", allowed.why, c)
-						}
-					},
-				)
+			for column, url := range stores {
+				t.Run(columnNames()[column], func(t *testing.T) {
+					got := fetched(t, at(t, url), row.query)
+					c, allowed := compare(want, got), row.stores[column]
+					fmt.Fprintf(&table, " %s |", c)
+					allowed.check(t, c)
+					if allowed.exactly == nil {
+						return
+					}
+					c = compare(fetched(t, allowed.exactly, row.query), got)
+					if c.gaps+c.extra > 0 || c.relative > rounding {
+						t.Errorf("it is not explained by: %s: %s", allowed.why, c)
+					}
+				})
 			}
 			table.WriteByte('\n')
 		})
