@@ -30,14 +30,20 @@ type Process struct {
 	over      chan struct{}
 }
 
-// binary is the path of a store's program. It skips the test where stores are not built, and fails it where one of
-// them is missing.
-func binary(tb testing.TB, name string) string {
+// built is the list of folders. It skips the test where it is not set.
+func built(tb testing.TB) string {
 	tb.Helper()
 	list := os.Getenv(folders)
 	if list == "" {
 		tb.Skipf("%s is unset: run make e2e-sources, which builds the stores and sets it", folders)
 	}
+	return list
+}
+
+// binary is the path of a store's program. It fails the test where it is missing.
+func binary(tb testing.TB, name string) string {
+	tb.Helper()
+	list := built(tb)
 	for _, folder := range filepath.SplitList(list) {
 		path := filepath.Join(folder, name)
 		if _, err := os.Stat(path); err == nil {

@@ -21,6 +21,7 @@ type Prometheus struct {
 // StartPrometheus runs the Prometheus of PATH with the label replica among its external labels.
 func StartPrometheus(tb testing.TB, replica string) *Prometheus {
 	tb.Helper()
+	built(tb)
 	path, err := exec.LookPath("prometheus")
 	if err != nil {
 		tb.Skip("no prometheus on PATH: install one, on Debian by `apt-get install prometheus`")
