@@ -15,7 +15,7 @@ export CGO_CFLAGS := -O2 -g -Wno-deprecated-declarations
 
 .PHONY: help
 help: ## this text
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: build
 build: ## bin/forewarm, a static binary
@@ -78,6 +78,12 @@ test-keda: ## the external scaler with KEDA's own operator, built from source fi
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
 		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) CGO_ENABLED=0 \
 		go test -json -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver | $(FAILED)
+
+.PHONY: e2e-sources
+e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Thanos, built from source first (minutes, once; needs Debian's prometheus)
+	victoria=$$(hack/components/build.sh victoriametrics | tail -1) && thanos=$$(hack/components/build.sh thanos | tail -1) && \
+		FOREWARM_STORES="$$victoria:$$thanos" CGO_ENABLED=0 \
+		go test -json -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus | $(FAILED) -v
 
 # The packages whose tests run against a real etcd and kube-apiserver.
 CLUSTER_PACKAGES := ./pkg/kube/... ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...

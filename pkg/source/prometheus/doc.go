@@ -6,7 +6,7 @@
 // which of them are demand. If the server is down or slow, or returns several series, a part of an answer, a login page
 // or too much, the error wraps a sentinel of package [series] and has an action.
 //
-// Engines that return a part of the data when a store is down must be configured not to: add ?partial_response=false to
-// the URL for Thanos, ?deny_partial_response=1 for VictoriaMetrics. An answer with a warning that it is incomplete is
-// an error.
+// Some engines return a part of the data while a store behind them is down. Thanos then adds a warning, also with
+// ?partial_response=false, and vmselect of VictoriaMetrics the field isPartial. Such an answer is an error. A store that
+// the engine itself has forgotten cannot be seen here: docs/stores.md has the settings.
 package prometheus

@@ -38,6 +38,8 @@ func (s *Source) explain(ctx context.Context, err error) error {
 			s.cfg.redact(redirect.Error()))
 	case errors.Is(err, errHTMLPage):
 		return s.unavailable("%w, perhaps a login page or another service: want the URL before /api/v1", errHTMLPage)
+	case errors.Is(err, errPartial):
+		return s.unavailable("%w: a storage node behind the server is down or slow: check them", errPartial)
 	case errors.As(err, &refused):
 		return s.explainAnswer(refused)
 	default:
@@ -56,6 +58,9 @@ func (s *Source) explainAnswer(e *v1.Error) error {
 	case strings.Contains(e.Msg, "too many samples") || strings.Contains(e.Msg, "exceeded maximum resolution"):
 		return fmt.Errorf("%s: %s: %w: use a recording rule, a longer step or less history", s.name, message,
 			series.ErrTooLarge)
+	case e.Type == v1.ErrExec && strings.Contains(e.Msg, "rpc error: code = "):
+		// Thanos names a store that fails as it names a query that cannot be executed.
+		return s.unavailable("a store behind the server failed: %s: check it", message)
 	case e.Type == v1.ErrBadData || e.Type == v1.ErrExec:
 		return fmt.Errorf("%s: %s: %w", s.name, message, series.ErrQuery)
 	case e.Type == v1.ErrBadResponse:

@@ -46,7 +46,7 @@ func New(cfg Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{api: v1.NewAPI(client), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
+	s := &Source{api: v1.NewAPI(wholeAnswers{client}), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
 	}
@@ -89,7 +89,7 @@ func (s *Source) FetchInPieces(
 			return forecast.Series{}, s.severalSeries(seen)
 		}
 		for _, stream := range matrix {
-			if err := s.fillGrid(piece, stream); err != nil {
+			if err := s.fill(piece, q.Expr, stream); err != nil {
 				return forecast.Series{}, err
 			}
 		}
@@ -165,7 +165,7 @@ func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error 
 	}
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
-			return s.unavailable("the answer may be incomplete (%s)", s.clip(w))
+			return s.unavailable("the answer may be incomplete (%s): check the stores behind the server", s.clip(w))
 		}
 	}
 	return nil
@@ -203,6 +203,18 @@ func addDistinct(seen, found model.Matrix) model.Matrix {
 
 var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +
 	"histogram_sum() or histogram_quantile()")
+
+// fill writes the samples of a series that the query asks for.
+func (s *Source) fill(piece forecast.Series, expr string, stream *model.SampleStream) error {
+	if wrong := foreign(expr, stream.Metric); wrong != "" {
+		return s.unavailable(
+			"the answer is of other data (%s): check the tenant header, and what is between Forewarm and "+
+				"the server",
+			s.clip(wrong),
+		)
+	}
+	return s.fillGrid(piece, stream)
+}
 
 // fillGrid writes the samples to the grid. Times off the grid or out of order are an error.
 func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) error {
