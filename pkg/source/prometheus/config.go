@@ -23,9 +23,6 @@ type Config struct {
 	// HTTP is how the server is reached: credentials, certificates, headers, proxy. Files are read again when they
 	// change. Redirects are never followed, whatever it says.
 	HTTP promconfig.HTTPClientConfig
-	// TenantLabel is the label by which queries are confined to their namespace. A series of the answer with another
-	// namespace in it is an error; empty checks nothing.
-	TenantLabel string
 
 	// Timeout of one request; default 30 s. A Fetch makes one for every 10,000 points.
 	Timeout time.Duration

@@ -89,7 +89,7 @@ func (s *Source) FetchInPieces(
 			return forecast.Series{}, s.severalSeries(seen)
 		}
 		for _, stream := range matrix {
-			if err := s.fill(piece, q.Expr, stream); err != nil {
+			if err := s.fillGrid(piece, stream); err != nil {
 				return forecast.Series{}, err
 			}
 		}
@@ -151,8 +151,11 @@ func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Se
 	if !ok || slices.Contains(matrix, nil) {
 		return nil, s.unavailable("the answer is a %T, want a matrix of series", value)
 	}
-	if err := s.checkTenant(matrix, q); err != nil {
-		return nil, err
+	for _, stream := range matrix {
+		if wrong := foreign(q.Expr, stream.Metric); wrong != "" {
+			return nil, s.unavailable("the answer is of other data (%s): check the tenant header, and what is between "+
+				"Forewarm and the server", s.clip(wrong))
+		}
 	}
 	return matrix, s.checkComplete(matrix, warnings)
 }
@@ -166,22 +169,6 @@ func (s *Source) checkComplete(matrix model.Matrix, warnings v1.Warnings) error 
 	for _, w := range warnings {
 		if !strings.HasPrefix(w, "PromQL ") {
 			return s.unavailable("the answer may be incomplete (%s): check the stores behind the server", s.clip(w))
-		}
-	}
-	return nil
-}
-
-// checkTenant refuses series of another namespace: a cache or a proxy that does not tell tenants apart.
-func (s *Source) checkTenant(matrix model.Matrix, q refresh.Query) error {
-	label := model.LabelName(s.cfg.TenantLabel)
-	own := fmt.Sprintf("%s=%q", label, q.Namespace)
-	if label == "" || !strings.Contains(q.Expr, own) { // A query that may read all namespaces is not confined.
-		return nil
-	}
-	for _, stream := range matrix {
-		if other := stream.Metric[label]; other != "" && string(other) != q.Namespace {
-			return s.unavailable("asked for %s, the answer has a series of another namespace: check that no cache or "+
-				"proxy before it mixes tenants", own)
 		}
 	}
 	return nil
@@ -203,18 +190,6 @@ func addDistinct(seen, found model.Matrix) model.Matrix {
 
 var errHistogram = errors.New("the query yields native histograms, want plain numbers: apply histogram_count(), " +
 	"histogram_sum() or histogram_quantile()")
-
-// fill writes the samples of a series that the query asks for.
-func (s *Source) fill(piece forecast.Series, expr string, stream *model.SampleStream) error {
-	if wrong := foreign(expr, stream.Metric); wrong != "" {
-		return s.unavailable(
-			"the answer is of other data (%s): check the tenant header, and what is between Forewarm and "+
-				"the server",
-			s.clip(wrong),
-		)
-	}
-	return s.fillGrid(piece, stream)
-}
 
 // fillGrid writes the samples to the grid. Times off the grid or out of order are an error.
 func (s *Source) fillGrid(piece forecast.Series, stream *model.SampleStream) error {

@@ -257,27 +257,3 @@ func BenchmarkFetch14Days(b *testing.B) {
 		}
 	}
 }
-
-// A cache or a proxy that mixes tenants is found where the answer has the label by which the query was confined.
-func TestAnswersOfAnotherNamespaceAreRefused(t *testing.T) {
-	body := func(namespace string) string {
-		return `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"tenant":"` + namespace +
-			`"},"values":[[` + strconv.FormatInt(origin.Unix(), 10) + `,"7"]]}]}}`
-	}
-	for _, c := range []struct {
-		answer, expr string
-		refused      bool
-	}{
-		{"ai", `x{tenant="ai"}`, false},
-		{"other", `x{tenant="ai"}`, true},
-		{"other", `sum by (tenant) (x)`, false}, // A namespace that may read all asks for another's.
-	} {
-		s := source(t, answeringBody(body(c.answer)), func(c *prometheus.Config) { c.TenantLabel = "tenant" })
-		q := query(1)
-		q.Expr = c.expr
-		_, err := s.Fetch(t.Context(), q)
-		if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "mixes tenants") {
-			t.Errorf("%s answers %s: %v, refused %t", c.expr, c.answer, err, c.refused)
-		}
-	}
-}
