@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -176,4 +177,52 @@ func TestClockThatGoesBackwards(t *testing.T) {
 	if e.State != snapshot.Ready || !condition(t, e, snapshot.ConditionSource).True {
 		t.Errorf("once the clock is right again: %+v", e.Conditions)
 	}
+}
+
+// hanging sources answer nothing until their timeout.
+type hanging struct{ demandSource }
+
+func (h *hanging) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
+	if q.Source.Name != "" {
+		<-ctx.Done()
+		return forecast.Series{}, fmt.Errorf("%w: %w", series.ErrUnavailable, ctx.Err())
+	}
+	return h.demandSource.Fetch(ctx, q)
+}
+
+// Many tenants whose stores hang, with more Forecasts than there are slots, neither keep the others from being queried
+// nor delay the publication of their values.
+func TestHangingSourcesDelayOnlyTheirTenants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const tenants, each, grace = 5, 4, 5 * time.Second
+		targets := fixedTargets{target("healthy")}
+		for i := range tenants * each {
+			hung := target(fmt.Sprintf("hung-%d", i))
+			hung.Key.Namespace = fmt.Sprintf("tenant-%d", i%tenants)
+			hung.Source = refresh.SourceRef{Name: hung.Key.Namespace}
+			targets = append(targets, hung)
+		}
+		loop, err := refresh.New(refresh.Config{Grace: grace, Concurrency: 8, PerNamespace: 4},
+			&hanging{demandSource{demand: daily}}, targets, new(snapshot.Board), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for i := range 6 {
+			began := time.Now()
+			s := loop.Step(ctx, noon.Add(time.Duration(i)*step))
+			e := entry(t, s, "healthy")
+			if want := noon.Add(time.Duration(i-1) * step); e.State != snapshot.Ready || !e.SampleTime.Equal(want) {
+				t.Errorf("step %d: %s, newest sample %s, want %s", i, e.State, e.SampleTime, want)
+			}
+			// The first step waits for every first history.
+			if took := time.Since(began); i > 0 && took > grace/10 {
+				t.Errorf("step %d took %s, want at most a tenth of the grace of %s", i, took, grace)
+			}
+			time.Sleep(20 * time.Second)
+		}
+		cancel()
+		synctest.Wait()
+	})
 }

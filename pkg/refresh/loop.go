@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
@@ -23,7 +24,9 @@ type Loop struct {
 	busy    map[*worker]bool
 	done    chan *worker
 	slots   slots
-	stats   snapshot.LoopStats
+	// fits bounds the jobs that compute, whose memory and processors all sources share.
+	fits  chan struct{}
+	stats snapshot.LoopStats
 }
 
 // New returns a loop. Zero fields of the configuration get their defaults; the error lists all problems.
@@ -35,7 +38,7 @@ func New(config Config, source Source, targets Targets, board *snapshot.Board, l
 	return &Loop{
 		config: config, source: source, targets: targets, board: board, log: log,
 		workers: make(map[snapshot.Key]*worker), busy: make(map[*worker]bool), done: make(chan *worker),
-		slots: newSlots(config.Concurrency, config.PerNamespace),
+		slots: newSlots(config.Concurrency, config.PerNamespace), fits: make(chan struct{}, config.Concurrency),
 	}, nil
 }
 
@@ -159,19 +162,31 @@ func sameState(a, b Target) bool {
 // start runs a job; it owns the worker until it is done.
 func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 	l.busy[w] = true
+	w.awaited = w.failures == 0
 	l.stats.Queries++
 	go func() {
 		defer func() { l.done <- w }()
-		release, err := l.slots.acquire(ctx, w.target.Key.Namespace)
-		if err != nil {
-			return
-		}
-		defer release()
 		within, end := l.config.Span(ctx, w.target.Key)
 		defer func() { end(w.found.err) }()
 		defer l.recoverPanic(w, now)
-		w.advance(within, now, timeoutSource{l.source, l.config.Timeout})
+		block, ok := l.fetch(within, w, now)
+		if !ok {
+			return
+		}
+		l.fits <- struct{}{}
+		defer func() { <-l.fits }()
+		w.appendBlock(block)
 	}()
+}
+
+// fetch fetches what is new once there is a slot for it; false if there is nothing.
+func (l *Loop) fetch(ctx context.Context, w *worker, now time.Time) (forecast.Series, bool) {
+	release, err := l.slots.acquire(ctx, &w.target)
+	if err != nil {
+		return forecast.Series{}, false
+	}
+	defer release()
+	return w.fetch(ctx, now, timeoutSource{l.source, l.config.Timeout})
 }
 
 // recoverPanic turns a panic in one Forecast's job into that Forecast's error: it must not end the metrics of the whole
@@ -188,15 +203,27 @@ func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	w.scheduleRetry(now)
 }
 
-// collect waits for running jobs, no longer than the grace.
+// collect waits for the jobs of this step, no longer than the grace. For those that failed before, and for those that an
+// earlier step has waited for, it waits only a tenth of that: a source that hangs must not delay the values of all others.
 func (l *Loop) collect(ctx context.Context) {
-	grace, cancel := context.WithTimeout(ctx, l.config.Grace)
-	defer cancel()
+	grace, cancelGrace := context.WithTimeout(ctx, l.config.Grace)
+	defer cancelGrace()
+	brief, cancelBrief := context.WithTimeout(ctx, l.config.Grace/10)
+	defer cancelBrief()
 	for len(l.busy) > 0 {
+		wait := brief
+		for w := range l.busy {
+			if w.awaited {
+				wait = grace
+			}
+		}
 		select {
 		case w := <-l.done:
 			l.finish(w)
-		case <-grace.Done():
+		case <-wait.Done():
+			for w := range l.busy {
+				w.awaited = false
+			}
 			return
 		}
 	}

@@ -5,43 +5,49 @@ import (
 	"sync"
 )
 
-// slots bounds the queries in flight, in total and per namespace.
+// slots bounds the queries in flight, for each source and for each namespace. A source that hangs, and the namespaces that
+// read from it, take no slots from the others.
 type slots struct {
-	all          chan struct{}
-	perNamespace int
-	mu           *sync.Mutex
-	namespaces   map[string]chan struct{}
+	perSource, perNamespace int
+
+	mu *sync.Mutex
+	// taken has a channel for each source and each namespace.
+	taken map[slotKey]chan struct{}
 }
 
-func newSlots(all, perNamespace int) slots {
+// slotKey is a source, or a namespace.
+type slotKey struct{ source, namespace string }
+
+func newSlots(perSource, perNamespace int) slots {
 	return slots{
-		all: make(chan struct{}, all), perNamespace: perNamespace,
-		mu: new(sync.Mutex), namespaces: make(map[string]chan struct{}),
+		perSource: perSource, perNamespace: perNamespace,
+		mu: new(sync.Mutex), taken: make(map[slotKey]chan struct{}),
 	}
 }
 
-// acquire waits for a slot of the namespace, then for one of the total. In this order a namespace that has reached its
+// acquire waits for a slot of the namespace, then for one of the source. In this order a namespace that has reached its
 // own bound takes no slot from the others.
-func (s slots) acquire(ctx context.Context, namespace string) (release func(), err error) {
-	own := s.ofNamespace(namespace)
-	for _, slot := range []chan struct{}{own, s.all} {
+func (s slots) acquire(ctx context.Context, t *Target) (release func(), err error) {
+	own := s.of(slotKey{namespace: t.Key.Namespace}, s.perNamespace)
+	all := s.of(slotKey{source: t.Source.Name}, s.perSource)
+	for _, slot := range []chan struct{}{own, all} {
 		select {
 		case slot <- struct{}{}:
 		case <-ctx.Done():
-			if slot == s.all {
+			if slot == all {
 				<-own
 			}
 			return nil, ctx.Err()
 		}
 	}
-	return func() { <-s.all; <-own }, nil
+	return func() { <-all; <-own }, nil
 }
 
-func (s slots) ofNamespace(namespace string) chan struct{} {
+func (s slots) of(key slotKey, size int) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.namespaces[namespace] == nil {
-		s.namespaces[namespace] = make(chan struct{}, s.perNamespace)
+	if s.taken[key] == nil {
+		s.taken[key] = make(chan struct{}, size)
 	}
-	return s.namespaces[namespace]
+	return s.taken[key]
 }

@@ -36,6 +36,9 @@ type worker struct {
 	failures int
 	refits   uint64
 
+	// awaited is the loop's: the step that started the job waits for it.
+	awaited bool
+
 	// found is the result of the last job. shown is the loop's copy of it, which a running job does not change.
 	found, shown view
 	fallbacks    uint64
@@ -98,8 +101,8 @@ func (w *worker) clockWasAhead(now time.Time) bool {
 	return !known || !newest.After(now)
 }
 
-// advance fetches what is new and steps through it; the result is in w.found.
-func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
+// fetch fetches what is new. If there is nothing to append, w.found has the error.
+func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forecast.Series, bool) {
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
 	w.found.attempted, w.found.err = true, err
@@ -109,11 +112,11 @@ func (w *worker) advance(ctx context.Context, now time.Time, source Source) {
 	}
 	if err != nil {
 		w.scheduleRetry(now)
-		return
+		return forecast.Series{}, false
 	}
 	w.failures, w.fetched = 0, q.To
 	w.fetchSaturation(ctx, now, source)
-	w.appendBlock(block)
+	return block, true
 }
 
 // fetchOnGrid queries the source and refuses an answer that is not on the grid of the query.
@@ -179,7 +182,7 @@ func gapSeries(q Query) forecast.Series {
 	return out
 }
 
-// appendBlock stores a block and steps the forecaster to its end.
+// appendBlock stores a block and steps the forecaster to its end; the result is in w.found.
 func (w *worker) appendBlock(block forecast.Series) {
 	if w.store == nil {
 		w.store = series.NewStore(w.target.Step, w.maxSteps())

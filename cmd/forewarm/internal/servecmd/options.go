@@ -168,7 +168,7 @@ func (o *Options) clusterFlags(inCluster *pflag.FlagSet) {
 func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	r := &o.Refresh
 	flags.DurationVar(&r.Timeout, "query-timeout", r.Timeout, "how long one query may take")
-	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries may run at once")
+	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries of one source may run at once")
 	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
 		"how many queries of one namespace may run at once")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
