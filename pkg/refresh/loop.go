@@ -211,16 +211,16 @@ func (l *Loop) collect(ctx context.Context) {
 	brief, cancelBrief := context.WithTimeout(ctx, l.config.Grace/10)
 	defer cancelBrief()
 	for len(l.busy) > 0 {
-		wait := brief
+		over := brief.Done()
 		for w := range l.busy {
 			if w.awaited {
-				wait = grace
+				over = grace.Done()
 			}
 		}
 		select {
 		case w := <-l.done:
 			l.finish(w)
-		case <-wait.Done():
+		case <-over:
 			for w := range l.busy {
 				w.awaited = false
 			}
