@@ -57,8 +57,8 @@ spec:
   history: 14d
 `
 
-// scrapeTwice scrapes /metrics of a server with the embedded engine and KEDA's scaler, before and after some requests, and what
-// only the leader in a cluster adds.
+// scrapeTwice scrapes /metrics of a server with the embedded engine and KEDA's scaler, before and after some requests,
+// and what only the leader in a cluster adds.
 func scrapeTwice(t *testing.T) (first, last []*dto.MetricFamily) {
 	t.Helper()
 	address, scaler := startStandalone(t)
@@ -119,7 +119,7 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if err := pools.Step(t.Context(), snapshottest.Now().Add(time.Duration(i)*time.Minute)); err != nil {
+		if err = pools.Step(t.Context(), snapshottest.Now().Add(time.Duration(i)*time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,8 +154,11 @@ func startStandalone(t *testing.T) (address, scaler string) {
 		}
 		return path
 	}
-	scrape := write("scrape.yaml", fmt.Sprintf(`scrape_configs: [{job_name: web, scrape_interval: 1s, scrape_timeout: 1s,
-  static_configs: [{targets: [%q, "127.0.0.1:1"]}]}]`, target))
+	scrape := write(
+		"scrape.yaml",
+		fmt.Sprintf(`scrape_configs: [{job_name: web, scrape_interval: 1s, scrape_timeout: 1s,
+  static_configs: [{targets: [%q, "127.0.0.1:1"]}]}]`, target),
+	)
 	write("forecasts/forecasts.yaml", dashboardForecasts)
 	backfillLoad(t, filepath.Join(dir, "data"), scrape, target)
 	log := filepath.Join(dir, "log")
@@ -163,8 +166,20 @@ func startStandalone(t *testing.T) (address, scaler string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.CommandContext(t.Context(), os.Args[0], "serve", "--standalone", "--port=0", "--keda-address=127.0.0.1:0",
-		"--config-dir="+filepath.Join(dir, "forecasts"), "--scrape-config="+scrape, "--data-dir="+filepath.Join(dir, "data"))
+	c := exec.CommandContext(
+		t.Context(),
+		os.Args[0],
+		"serve",
+		"--standalone",
+		"--port=0",
+		"--keda-address=127.0.0.1:0",
+		"--config-dir="+filepath.Join(
+			dir,
+			"forecasts",
+		),
+		"--scrape-config="+scrape,
+		"--data-dir="+filepath.Join(dir, "data"),
+	)
 	c.Env = append(os.Environ(), asForewarm+"=1")
 	c.Stdout, c.Stderr = file, file
 	if err := c.Start(); err != nil {
@@ -183,7 +198,9 @@ func startStandalone(t *testing.T) (address, scaler string) {
 	})
 	eventually(t, func() string {
 		text := page(t, address+"/metrics")
-		for _, name := range []string{"forewarm_objective_met{", "forewarm_candidate_loss_value{", "forewarm_scrapes_failed_total{"} {
+		for _, name := range []string{
+			"forewarm_objective_met{", "forewarm_candidate_loss_value{", "forewarm_scrapes_failed_total{",
+		} {
 			if !strings.Contains(text, name) {
 				return name + " is not on /metrics"
 			}
@@ -211,9 +228,20 @@ func backfillLoad(t *testing.T, dir, scrape, target string) {
 	for at := past.Start; at.Before(now); at = at.Add(past.Step) {
 		past.Values = append(past.Values, dashboardLoad(at))
 	}
-	err = engine.Backfill(t.Context(), embedded.BackfillData{Before: now, Series: slices.Values([]embedded.BackfillSeries{{
-		Labels: map[string]string{"__name__": "load", "namespace": "team", "job": "web", "instance": target}, Series: past,
-	}})})
+	err = engine.Backfill(
+		t.Context(),
+		embedded.BackfillData{Before: now, Series: slices.Values([]embedded.BackfillSeries{
+			{
+				Labels: map[string]string{
+					"__name__":  "load",
+					"namespace": "team",
+					"job":       "web",
+					"instance":  target,
+				},
+				Series: past,
+			},
+		})},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

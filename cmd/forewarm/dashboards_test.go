@@ -27,12 +27,12 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 	store, now := storeScrapes(t, first, last)
 	for _, d := range all {
 		t.Run(d.UID, func(t *testing.T) {
-			choice := chooseFirst(t, d, store, now)
+			on := shown{d, store, chooseFirst(t, d, store, now), now}
 			queries := 0
 			for i := range d.Panels {
 				for _, query := range d.Panels[i].Targets {
 					queries++
-					if wrong := answer(t.Context(), d, store, query.Expr, choice, now); wrong != "" {
+					if wrong := on.wrong(t.Context(), query.Expr); wrong != "" {
 						t.Errorf("panel %q: %s", d.Panels[i].Title, wrong)
 					}
 				}
@@ -47,25 +47,34 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 // TestDashboardsOfOtherNamesFail shows that the test above finds a name that is not served.
 func TestDashboardsOfOtherNamesFail(t *testing.T) {
 	store, now := storeScrapes(t, sample("up 1\n"), sample("up 1\n"))
-	for _, expr := range []string{"forewarm_skill", `up{job="other"}`, "up / 0", "sum(up", "rate(forewarm_steps_total[5m])", "$other"} {
-		if answer(t.Context(), &dashboards.Dashboard{}, store, expr, dashboards.Choice{}, now) == "" {
+	on := shown{&dashboards.Dashboard{}, store, dashboards.Choice{}, now}
+	for _, expr := range []string{
+		"forewarm_skill", `up{job="other"}`, "up / 0", "sum(up", "rate(forewarm_steps_total[5m])", "$other",
+	} {
+		if on.wrong(t.Context(), expr) == "" {
 			t.Errorf("%s passes", expr)
 		}
 	}
-	if wrong := answer(t.Context(), &dashboards.Dashboard{}, store, "up", dashboards.Choice{}, now); wrong != "" {
+	if wrong := on.wrong(t.Context(), "up"); wrong != "" {
 		t.Errorf("up: %s", wrong)
 	}
 }
 
-// answer says what is wrong with the answer to a query, now and over an hour; nothing where it has finite values.
-func answer(
-	ctx context.Context, d *dashboards.Dashboard, s *dashboards.Store, expr string, c dashboards.Choice, now time.Time,
-) string {
-	query, err := d.Interpolate(expr, c, dashboards.EscapeQuotes)
+// shown is a dashboard over a store, at a time.
+type shown struct {
+	*dashboards.Dashboard
+	store  *dashboards.Store
+	choice dashboards.Choice
+	now    time.Time
+}
+
+// wrong is what is wrong with the answer to a query, now and over an hour; nothing where it has finite values.
+func (d shown) wrong(ctx context.Context, expr string) string {
+	query, err := d.Interpolate(expr, d.choice, dashboards.EscapeQuotes)
 	if err != nil {
 		return err.Error()
 	}
-	vector, err := s.Instant(ctx, query, now)
+	vector, err := d.store.Instant(ctx, query, d.now)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -78,7 +87,7 @@ func answer(
 		}
 	}
 	const points = 13
-	series, err := s.Range(ctx, query, now.Add(-time.Hour), 5*time.Minute, points)
+	series, err := d.store.Range(ctx, query, d.now.Add(-time.Hour), 5*time.Minute, points)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -88,8 +97,7 @@ func answer(
 	return ""
 }
 
-// chooseFirst chooses every value of variables that can have all, and the first of the others, as Grafana does at first. A
-// repeated row has one value.
+// chooseFirst chooses every value of variables that can have all, and the first of the others, as Grafana does at first.
 func chooseFirst(t *testing.T, d *dashboards.Dashboard, s *dashboards.Store, now time.Time) dashboards.Choice {
 	t.Helper()
 	choice := dashboards.Choice{Values: map[string][]string{}, Range: 24 * time.Hour, RateInterval: 2 * time.Minute}
@@ -110,8 +118,8 @@ func chooseFirst(t *testing.T, d *dashboards.Dashboard, s *dashboards.Store, now
 	return choice
 }
 
-// storeScrapes stores six hours and a quarter of scrapes, each half minute, of two replicas. Between the two scrapes that were made,
-// counters grow evenly.
+// storeScrapes stores six hours and a quarter of scrapes, each half minute, of two replicas. Between the two scrapes
+// that were made, counters grow evenly.
 func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboards.Store, time.Time) {
 	t.Helper()
 	store, err := dashboards.Open(t.TempDir())
@@ -126,7 +134,8 @@ func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboards.St
 	before, after := samplesOf(t, first), samplesOf(t, last)
 	counts := map[string]bool{}
 	for _, family := range last {
-		counts[family.GetName()] = family.GetType() == dto.MetricType_COUNTER || family.GetType() == dto.MetricType_HISTOGRAM
+		counts[family.GetName()] = family.GetType() == dto.MetricType_COUNTER ||
+			family.GetType() == dto.MetricType_HISTOGRAM
 	}
 	suffix := regexp.MustCompile(`_(bucket|sum|count)$`)
 	const scrapes = 750
@@ -147,7 +156,11 @@ func storeScrapes(t *testing.T, first, last []*dto.MetricFamily) (*dashboards.St
 		}
 		for _, pod := range []string{"forewarm-0", "forewarm-1"} {
 			target := dashboards.Target{
-				"job": "forewarm", "namespace": "forewarm-system", "pod": pod, "instance": pod + ":6443", "service": "forewarm",
+				"job":       "forewarm",
+				"namespace": "forewarm-system",
+				"pod":       pod,
+				"instance":  pod + ":6443",
+				"service":   "forewarm",
 			}
 			if err := store.Append(t.Context(), start.Add(time.Duration(i)*30*time.Second), target, now); err != nil {
 				t.Fatal(err)
@@ -180,7 +193,7 @@ func loadDashboards(t *testing.T) []*dashboards.Dashboard {
 	return all
 }
 
-// TestDashboardsFollowTheConventions: those of kubernetes-mixin, and every alert is linked from a panel that shows its figures.
+// TestDashboardsFollowTheConventions: those of kubernetes-mixin, and a panel links to the runbook of each alert.
 func TestDashboardsFollowTheConventions(t *testing.T) {
 	text, err := os.ReadFile(testcluster.Root(t) + "/docs/runbooks.md")
 	if err != nil {
@@ -192,7 +205,8 @@ func TestDashboardsFollowTheConventions(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, d := range loadDashboards(t) {
-		if seen[d.UID] || d.UID == "" || d.SchemaVersion < 39 || !slices.Equal(d.Tags, []string{"forewarm"}) || d.Description == "" {
+		if seen[d.UID] || d.UID == "" || d.SchemaVersion < 39 || !slices.Equal(d.Tags, []string{"forewarm"}) ||
+			d.Description == "" {
 			t.Errorf("%s: uid %q, schema %d, tags %q", d.Title, d.UID, d.SchemaVersion, d.Tags)
 		}
 		seen[d.UID] = true
@@ -201,13 +215,21 @@ func TestDashboardsFollowTheConventions(t *testing.T) {
 		}
 		ids := map[int]bool{}
 		for _, p := range d.Panels {
-			if ids[p.ID] || p.Type != "row" && (p.Description == "" || p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0) {
+			if ids[p.ID] ||
+				p.Type != "row" && (p.Description == "" || p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0) {
 				t.Errorf("%s: panel %d %q has a second ID, or no description, unit or query", d.Title, p.ID, p.Title)
 			}
 			ids[p.ID] = true
 			for _, q := range p.Targets {
 				if q.Datasource.UID != "${datasource}" || p.Type == "timeseries" && q.LegendFormat == "" {
-					t.Errorf("%s: %q: query %s has the data source %+v and the legend %q", d.Title, p.Title, q.RefID, q.Datasource, q.LegendFormat)
+					t.Errorf(
+						"%s: %q: query %s has the data source %+v and the legend %q",
+						d.Title,
+						p.Title,
+						q.RefID,
+						q.Datasource,
+						q.LegendFormat,
+					)
 				}
 			}
 			for _, link := range p.Links {
@@ -241,7 +263,11 @@ func TestDashboardsWithOddValues(t *testing.T) {
 			if v == "" {
 				chosen = []string{other}
 			}
-			query, err := d.Interpolate(expr, dashboards.Choice{Values: map[string][]string{"forecast": chosen}}, dashboards.EscapeQuotes)
+			query, err := d.Interpolate(
+				expr,
+				dashboards.Choice{Values: map[string][]string{"forecast": chosen}},
+				dashboards.EscapeQuotes,
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,8 +285,13 @@ func TestDashboardsWithOddValues(t *testing.T) {
 			}
 		}
 	}
-	// An older Grafana does not escape quotes. No name in a cluster has one; where an address has it, the panel shows an error.
-	query, err := d.Interpolate(expr, dashboards.Choice{Values: map[string][]string{"forecast": {`a"b`}}}, dashboards.EscapeClassic)
+	// An older Grafana does not escape quotes. No name in a cluster has one; where an address has it, the panel shows an
+	// error.
+	query, err := d.Interpolate(
+		expr,
+		dashboards.Choice{Values: map[string][]string{"forecast": {`a"b`}}},
+		dashboards.EscapeClassic,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ f.dashboard(
     },
   ],
   [
-    f.row('A day', [
+    f.row('Now', [
       f.number('GPU-hours a day, served', 'With the value that Forewarm serves. ' + simulated, 'none', hours('served'), decimals=1),
       f.number('GPU-hours a day, observed', 'With the observed value, as without Forewarm. ' + simulated, 'none', hours('observed'), decimals=1),
       f.number(
@@ -39,8 +39,9 @@ f.dashboard(
         'none', 'avg(%s)' % f.each('forewarm_simulated_relative_cost_ratio', 'policy="served"'), decimals=2
       ),
       f.number(
-        'Idle GPU-hours of pools today', 'GPU-hours that warm pools have stood idle since midnight (UTC).', 'none',
-        'sum(%s) / 3600' % pools('idle_gpu_seconds'), alerts=['ForewarmPoolOverBudget'], decimals=1
+        'Idle GPU-hours of pools',
+        'GPU-hours that all pools have stood idle in the time range of this dashboard.', 'none',
+        'sum(increase(forewarm_warm_pool_idle_gpu_seconds{namespace=~"$namespace"}[$__range])) / 3600', decimals=1
       ),
       f.number(
         'Pools falling back', 'Pools that hold their fallback, because forecasts are unreliable or the budget is spent.', 'none',
@@ -50,7 +51,7 @@ f.dashboard(
     f.row('GPU-hours of the workloads', [
       f.lines(
         'GPU-hours a day', 'The sum over the Forecasts. ' + simulated, 'none',
-        [f.target(hours('served'), 'served'), f.target(hours('observed'), 'observed')], w=12, min=0
+        [f.target(hours('observed'), 'observed'), f.target(hours('served'), 'served')], w=12, min=0
       ),
       f.lines(
         'More GPU-hours than on the observed value',
@@ -81,7 +82,7 @@ f.dashboard(
           pool('ready_chunks', 'ready'),
           pool('borrowed_chunks', 'borrowed'),
         ],
-        w=12, min=0
+        min=0
       ),
       f.lines(
         'Idle GPU-hours of the day',
@@ -91,7 +92,7 @@ f.dashboard(
           f.target(pools('idle_gpu_seconds') + ' / 3600', '{{namespace}}/{{pool}} idle'),
           f.target(pools('budget_gpu_seconds') + ' / 3600', '{{namespace}}/{{pool}} budget'),
         ],
-        w=12, min=0, alerts=['ForewarmPoolOverBudget']
+        min=0, alerts=['ForewarmPoolOverBudget']
       ) + { panel+: { fieldConfig+: { overrides: [{
         matcher: { id: 'byRegexp', options: '/ budget$/' },
         properties: [{ id: 'custom.lineStyle', value: { fill: 'dash' } }],
@@ -101,11 +102,7 @@ f.dashboard(
         [f.target(
           'sum by (namespace, pool) (rate(forewarm_warm_pool_idle_gpu_seconds{namespace=~"$namespace"}[$__rate_interval]))',
           '{{namespace}}/{{pool}}'
-        )], w=12, min=0
-      ),
-      f.number(
-        'Idle GPU-hours over the time range', 'GPU-hours that all pools have stood idle in the time range of this dashboard.', 'none',
-        'sum(increase(forewarm_warm_pool_idle_gpu_seconds{namespace=~"$namespace"}[$__range])) / 3600', w=12, decimals=1
+        )], min=0
       ),
     ]),
   ]

@@ -81,11 +81,11 @@ f.dashboard(
     f.row('Lateness against the objective', [
       f.lines(
         'Lateness',
-        'Share of the demand that was late over the simulated window, in an autoscaler simulated on the served value and in one ' +
-        'on the observed value (without Forewarm). The dashed line is the objective.',
+        'Share of the demand that was late over the simulated window, in an autoscaler simulated on the served value. The dashed line is ' +
+        'the objective. The dashboard of costs compares it with the lateness on the observed value.',
         'percentunit',
         [
-          f.target(f.each('forewarm_simulated_late_ratio', by='namespace, forecast, policy'), name + ' {{policy}}'),
+          f.target(f.each('forewarm_simulated_late_ratio', 'policy="served"'), name),
           f.target(f.each('forewarm_objective_late_ratio'), name + ' objective'),
         ],
         min=0,

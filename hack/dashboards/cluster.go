@@ -80,7 +80,7 @@ func waitUntilRead(ctx context.Context, collectors []prometheus.Collector) error
 }
 
 // stubAPI answers the lists of the two watches, and leaves the watches open.
-func stubAPI(authority map[string][]byte) http.Handler {
+func stubAPI(secret map[string][]byte) http.Handler {
 	type object = map[string]any
 	apiService := func(group, version string) object {
 		return object{
@@ -93,14 +93,26 @@ func stubAPI(authority map[string][]byte) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		list := object{
-			"kind": "APIServiceList", "apiVersion": "apiregistration.k8s.io/v1", "metadata": object{"resourceVersion": "1"},
-			"items": []object{apiService(apiservices.External, "v1beta1"), apiService(apiservices.Custom, "v1beta2")},
+			"kind":       "APIServiceList",
+			"apiVersion": "apiregistration.k8s.io/v1",
+			"metadata":   object{"resourceVersion": "1"},
+			"items": []object{
+				apiService(apiservices.External, "v1beta1"),
+				apiService(apiservices.Custom, "v1beta2"),
+			},
 		}
 		if strings.Contains(r.URL.Path, "secrets") {
 			list["kind"], list["apiVersion"] = "SecretList", "v1"
-			list["items"] = []object{{
-				"metadata": object{"name": "forewarm-ca", "namespace": namespace, "resourceVersion": "1"}, "data": authority,
-			}}
+			list["items"] = []object{
+				{
+					"metadata": object{
+						"name":            "forewarm-ca",
+						"namespace":       namespace,
+						"resourceVersion": "1",
+					},
+					"data": secret,
+				},
+			}
 		}
 		switch query := r.URL.Query(); {
 		case query.Get("sendInitialEvents") != "":

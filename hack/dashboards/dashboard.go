@@ -16,22 +16,21 @@ type Dashboard struct {
 	Description   string
 	Tags          []string
 	SchemaVersion int
-	Templating    struct{ List []Variable }
+	Templating    Templating
 	Panels        []Panel
 }
 
+// Templating has the variables.
+type Templating struct{ List []Variable }
+
 // Variable is a variable of a dashboard.
 type Variable struct {
-	Name, Label, Type   string
-	Query, Regex        string
-	Datasource          Source
-	Multi, IncludeAll   bool
-	AllValue            string
-	Refresh, Sort, Hide int
+	Name, Label, Type string
+	Query, Regex      string
+	Multi, IncludeAll bool
+	AllValue          string
+	Sort              int
 }
-
-// Source names a data source, by a variable.
-type Source struct{ Type, UID string }
 
 // Panel is a panel or a row. The panels after a row belong to it.
 type Panel struct {
@@ -39,42 +38,70 @@ type Panel struct {
 	Type, Title, Description string
 	// Repeat is the variable for each value of which a row is shown.
 	Repeat      string
-	Datasource  Source
-	Links       []struct{ Title, URL string }
-	GridPos     struct{ X, Y, W, H float64 }
+	Links       []Link
+	GridPos     GridPos
 	Targets     []Query
-	FieldConfig struct {
-		Defaults struct {
-			Unit       string
-			Decimals   *int
-			Min        *float64
-			Custom     struct{ Stacking struct{ Mode string } }
-			Thresholds struct{ Steps []Step }
-		}
-		Overrides []Override
-	}
+	FieldConfig FieldConfig
 }
 
-// Step of thresholds: the colour from a value on; nil is the lowest.
+// Link is a link of a panel.
+type Link struct{ Title, URL string }
+
+// GridPos is a place on a grid of 24 columns.
+type GridPos struct{ X, Y, W, H float64 }
+
+// Query is a query of a panel.
+type Query struct {
+	Expr, LegendFormat, RefID string
+	Datasource                Source
+}
+
+// Source names a data source, by a variable.
+type Source struct{ Type, UID string }
+
+// FieldConfig is how values look.
+type FieldConfig struct {
+	Defaults  Defaults
+	Overrides []Override
+}
+
+// Defaults are the looks of every series of a panel.
+type Defaults struct {
+	Unit       string
+	Decimals   *int
+	Min        *float64
+	Custom     Custom
+	Thresholds Thresholds
+}
+
+// Custom are the looks of lines.
+type Custom struct{ Stacking Stacking }
+
+// Stacking is "normal" where series are added up.
+type Stacking struct{ Mode string }
+
+// Thresholds are the steps between colours.
+type Thresholds struct{ Steps []Step }
+
+// Step is the colour from a value on; nil is the lowest.
 type Step struct {
 	Color string
 	Value *float64
 }
 
-// Override is what differs for one series.
+// Override is what differs for the series that match.
 type Override struct {
-	Matcher    struct{ ID, Options string }
-	Properties []struct {
-		ID    string
-		Value any
-	}
+	Matcher    Matcher
+	Properties []Property
 }
 
-// Query is a query of a panel.
-type Query struct {
-	Expr, LegendFormat, RefID string
-	Instant                   bool
-	Datasource                Source
+// Matcher selects series by their names.
+type Matcher struct{ ID, Options string }
+
+// Property is one part of the looks.
+type Property struct {
+	ID    string
+	Value any
 }
 
 // Load reads every dashboard under the root of the repository.

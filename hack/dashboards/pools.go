@@ -26,8 +26,8 @@ type Member struct {
 	MaxReplicas int
 }
 
-// NewPools returns the controller of a pool in the member's namespace, over a cluster in memory: a chunk is ready at the step
-// after it was held, and as many replicas run as the demand observed needs.
+// NewPools returns the controller of a pool in the member's namespace, over a cluster in memory: a chunk is ready at the
+// step after it was held, and as many replicas run as the observed demand needs.
 func NewPools(board *snapshot.Board, m Member, step time.Duration) (*warmpools.Controller, error) {
 	var object map[string]any
 	err := yaml.Unmarshal([]byte(`
@@ -36,7 +36,7 @@ spec:
   members: [{forecast: `+m.Forecast.Name+`}]
   chunk: {podTemplate: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: "1"}}}]}}}
   max: 8
-  budget: {idleGPUHoursPerDay: 60}
+  budget: {idleGPUHoursPerDay: 120}
   mode: Enforce
 `), &object)
 	if err != nil {
@@ -106,7 +106,9 @@ func (c *poolCluster) Scalings(snapshot.Key) []decide.Autoscaler {
 }
 
 func (c *poolCluster) Observe(context.Context, *v1alpha1.WarmPool) (actuator.Held, error) {
-	out := actuator.Held{Types: []actuator.Count{{Held: int32(c.held), Ready: int32(min(c.held, c.ready))}}} //nolint:gosec // Tens.
+	out := actuator.Held{
+		Types: []actuator.Count{{Held: int32(c.held), Ready: int32(min(c.held, c.ready))}},
+	} //nolint:gosec // Tens.
 	c.ready = c.held
 	return out, nil
 }

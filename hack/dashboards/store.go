@@ -32,8 +32,14 @@ func Open(dir string) (*Store, error) {
 		return nil, err
 	}
 	return &Store{db: db, engine: promql.NewEngine(promql.EngineOpts{
-		Logger: slog.New(slog.DiscardHandler), MaxSamples: 50_000_000, Timeout: time.Minute, LookbackDelta: 5 * time.Minute,
-		EnableAtModifier: true, Parser: parser.NewParser(parser.Options{}),
+		Logger: slog.New(
+			slog.DiscardHandler,
+		),
+		MaxSamples:       50_000_000,
+		Timeout:          time.Minute,
+		LookbackDelta:    5 * time.Minute,
+		EnableAtModifier: true,
+		Parser:           parser.NewParser(parser.Options{}),
 	})}, nil
 }
 
@@ -95,7 +101,13 @@ type Series struct {
 }
 
 // Range evaluates an expression from a time on, at each step.
-func (s *Store) Range(ctx context.Context, expr string, from time.Time, step time.Duration, points int) ([]Series, error) {
+func (s *Store) Range(
+	ctx context.Context,
+	expr string,
+	from time.Time,
+	step time.Duration,
+	points int,
+) ([]Series, error) {
 	to := from.Add(step * time.Duration(points-1))
 	query, err := s.engine.NewRangeQuery(ctx, s.db, nil, expr, from, to, step)
 	if err != nil {

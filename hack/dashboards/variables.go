@@ -106,9 +106,9 @@ func (d *Dashboard) Options(ctx context.Context, v *Variable, s *Store, c Choice
 	}
 	var out []string
 	if found := labelValues.FindStringSubmatch(query); found != nil {
-		vector, err := s.Instant(ctx, found[1], at)
-		if err != nil {
-			return nil, err
+		vector, wrong := s.Instant(ctx, found[1], at)
+		if wrong != nil {
+			return nil, wrong
 		}
 		for _, sample := range vector {
 			out = append(out, sample.Metric.Get(found[2]))
@@ -141,7 +141,9 @@ func (*Dashboard) results(ctx context.Context, v *Variable, s *Store, expr strin
 	}
 	var out []string
 	for _, sample := range vector {
-		if found := pattern.FindStringSubmatch(fmt.Sprintf("%s %g %d", sample.Metric, sample.F, sample.T)); found != nil {
+		if found := pattern.FindStringSubmatch(
+			fmt.Sprintf("%s %g %d", sample.Metric, sample.F, sample.T),
+		); found != nil {
 			out = append(out, found[1])
 		}
 	}
