@@ -14,6 +14,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/forewarm/forewarm/hack/dashboards"
 	"github.com/forewarm/forewarm/hack/testcluster"
@@ -32,7 +33,7 @@ func TestDashboardsAskForWhatIsServed(t *testing.T) {
 			for i := range d.Panels {
 				for _, query := range d.Panels[i].Targets {
 					queries++
-					if wrong := on.wrong(t.Context(), query.Expr); wrong != "" {
+					if wrong := on.wrong(t.Context(), query.Expr, query.LegendFormat); wrong != "" {
 						t.Errorf("panel %q: %s", d.Panels[i].Title, wrong)
 					}
 				}
@@ -49,13 +50,16 @@ func TestDashboardsOfOtherNamesFail(t *testing.T) {
 	store, now := storeScrapes(t, sample("up 1\n"), sample("up 1\n"))
 	on := shown{&dashboards.Dashboard{}, store, dashboards.Choice{}, now}
 	for _, expr := range []string{
-		"forewarm_skill", `up{job="other"}`, "up / 0", "sum(up", "rate(forewarm_steps_total[5m])", "$other",
+		"forewarm_skill", `up{job="other"}`, "up / 0", "sum(up", "rate(forewarm_steps_total[5m])", "$other", "sum(up) by (pool)",
 	} {
-		if on.wrong(t.Context(), expr) == "" {
+		if on.wrong(t.Context(), expr, "") == "" {
 			t.Errorf("%s passes", expr)
 		}
 	}
-	if wrong := on.wrong(t.Context(), "up"); wrong != "" {
+	if on.wrong(t.Context(), "up", "{{pool}}") == "" {
+		t.Error("a legend of a label that is not there passes")
+	}
+	if wrong := on.wrong(t.Context(), "sum(up) by (pod)", "{{pod}}"); wrong != "" {
 		t.Errorf("up: %s", wrong)
 	}
 }
@@ -68,11 +72,17 @@ type shown struct {
 	now    time.Time
 }
 
-// wrong is what is wrong with the answer to a query, now and over an hour; nothing where it has finite values.
-func (d shown) wrong(ctx context.Context, expr string) string {
+var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
+
+// wrong is what is wrong with the answer to a query, now and over an hour; nothing where it has finite values, and every
+// label by which it is grouped and that its legend names.
+func (d shown) wrong(ctx context.Context, expr, legend string) string {
 	query, err := d.Interpolate(expr, d.choice, dashboards.EscapeQuotes)
 	if err != nil {
 		return err.Error()
+	}
+	if missing := d.ungrouped(ctx, query); missing != "" {
+		return missing
 	}
 	vector, err := d.store.Instant(ctx, query, d.now)
 	switch {
@@ -85,6 +95,11 @@ func (d shown) wrong(ctx context.Context, expr string) string {
 		if math.IsNaN(v.F) || math.IsInf(v.F, 0) {
 			return fmt.Sprintf("%s is %g: %s", v.Metric, v.F, query)
 		}
+		for _, found := range placeholder.FindAllStringSubmatch(legend, -1) {
+			if v.Metric.Get(found[1]) == "" {
+				return fmt.Sprintf("%s has no label for the legend %s: %s", v.Metric, legend, query)
+			}
+		}
 	}
 	const points = 13
 	series, err := d.store.Range(ctx, query, d.now.Add(-time.Hour), 5*time.Minute, points)
@@ -95,6 +110,33 @@ func (d shown) wrong(ctx context.Context, expr string) string {
 		return "no series over an hour: " + query
 	}
 	return ""
+}
+
+// ungrouped names a label by which series are aggregated and which they do not have.
+func (d shown) ungrouped(ctx context.Context, query string) (wrong string) {
+	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		return err.Error()
+	}
+	parser.Inspect(parsed, func(node parser.Node, _ []parser.Node) error {
+		by, ok := node.(*parser.AggregateExpr)
+		if !ok || by.Without || wrong != "" {
+			return nil
+		}
+		vector, err := d.store.Instant(ctx, by.Expr.String(), d.now)
+		if err != nil {
+			wrong = err.Error()
+		}
+		for _, v := range vector {
+			for _, label := range by.Grouping {
+				if v.Metric.Get(label) == "" {
+					wrong = fmt.Sprintf("%s has no label %s: %s", v.Metric, label, by)
+				}
+			}
+		}
+		return nil
+	})
+	return wrong
 }
 
 // chooseFirst chooses every value of variables that can have all, and the first of the others, as Grafana does at first.
