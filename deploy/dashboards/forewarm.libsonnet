@@ -90,7 +90,8 @@ local place(panels, y) = std.foldl(
     'namespace', 'Namespace', 'label_values(forewarm_forecast_state{state="Ready"}, namespace)', several
   ),
   forecastVariable:: query(
-    'forecast', 'Forecast', 'label_values(forewarm_forecast_state{state="Ready", namespace=~"$namespace"}, forecast)', several
+    'forecast', 'Forecast', 'label_values(forewarm_forecast_state{state="Ready", namespace=~"$namespace"}, ' +
+                            'forecast)', several
   ),
   query:: query,
 
