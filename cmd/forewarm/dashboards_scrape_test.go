@@ -136,6 +136,21 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 	return families
 }
 
+// dashboardNames holds the metrics that leaderMetrics gathers against those that the replicas of a cluster serve.
+func dashboardNames(t *testing.T, s *scene) {
+	t.Helper()
+	var pages strings.Builder
+	for _, r := range s.replicas {
+		_, body := r.get(t, "/metrics")
+		pages.WriteString(body)
+	}
+	for _, family := range leaderMetrics(t) {
+		if !strings.Contains(pages.String(), "# TYPE "+family.GetName()+" ") {
+			t.Errorf("no replica serves %s", family.GetName())
+		}
+	}
+}
+
 // startStandalone starts a server with two weeks of history in its engine, and a scrape target that cannot be reached.
 func startStandalone(t *testing.T) (address, scaler string) {
 	t.Helper()

@@ -25,7 +25,7 @@ const (
 )
 
 // NewCluster returns the collectors that only a cluster has beside those of pools: who holds the API groups, and when
-// certificates end. They watch a server with two APIServices and the authority's Secret, which stops with the context.
+// certificates end. They watch a server with three APIServices and the authority's Secret, which stops with the context.
 func NewCluster(ctx context.Context, clock changes.Clock) ([]prometheus.Collector, error) {
 	now := clock.Now()
 	issued, _, err := (&authority.Authority{}).Renew(now, authority.MinLifetimes*week)
@@ -99,6 +99,7 @@ func stubAPI(secret map[string][]byte) http.Handler {
 			"items": []object{
 				apiService(apiservices.External, "v1beta1"),
 				apiService(apiservices.Custom, "v1beta2"),
+				apiService(apiservices.Inspect, "v1alpha1"),
 			},
 		}
 		if strings.Contains(r.URL.Path, "secrets") {

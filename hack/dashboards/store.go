@@ -100,7 +100,7 @@ type Series struct {
 	Values []float64
 }
 
-// Range evaluates an expression from a time on, at each step.
+// Range evaluates an expression from a time on, at each step, in whole milliseconds.
 func (s *Store) Range(
 	ctx context.Context,
 	expr string,
@@ -108,6 +108,7 @@ func (s *Store) Range(
 	step time.Duration,
 	points int,
 ) ([]Series, error) {
+	from, step = from.Truncate(time.Millisecond), step.Truncate(time.Millisecond)
 	to := from.Add(step * time.Duration(points-1))
 	query, err := s.engine.NewRangeQuery(ctx, s.db, nil, expr, from, to, step)
 	if err != nil {

@@ -29,11 +29,21 @@ func formatted(v float64, p *dashboards.Panel) string {
 	case "percentunit":
 		return number(100*v) + " %"
 	case "s":
-		if v < 1 {
+		switch {
+		case v < 1:
 			return number(1000*v) + " ms"
+		case v < 60:
+			return number(v) + " s"
+		case v < 3600:
+			return humanize.Span(time.Duration(v * float64(time.Second)).Round(time.Second))
+		case v < 24*3600:
+			return number(v/3600) + " h"
 		}
-		return humanize.Span(time.Duration(v * float64(time.Second)).Round(time.Second))
+		return number(v/(24*3600)) + " d"
 	case "bytes":
+		if v >= 1<<30 {
+			return number(v/(1<<30)) + " GiB"
+		}
 		return number(v/(1<<20)) + " MiB"
 	case "reqps":
 		return number(v) + " req/s"

@@ -207,8 +207,11 @@ func (d *drawing) lines(ctx context.Context, p *dashboards.Panel, b box) error {
 	return nil
 }
 
-// named gives the quantiles of the forecast and the actual value their own classes.
+// named gives the quantiles of a forecast and the actual value beside them their own classes.
 func named(all []line) {
+	if !slices.ContainsFunc(all, func(l line) bool { return l.name == "actual" }) {
+		return
+	}
 	classes := map[string]string{"50 %": "median", "95 %": "near", "99 %": "far", "actual": "actual"}
 	for i := range all {
 		all[i].class = cmp.Or(classes[all[i].name], all[i].class)
@@ -271,11 +274,10 @@ func valueAxis(p *dashboards.Panel, all []line) chart.Axis {
 // axisOf is an axis in the panel's unit, which is round in the larger unit where values are large.
 func axisOf(p *dashboards.Panel, low, high float64) chart.Axis {
 	scale := 1.0
-	if p.FieldConfig.Defaults.Unit == "s" {
-		for _, larger := range []float64{60, 3600, 24 * 3600} {
-			if high > 3*larger {
-				scale = larger
-			}
+	larger := map[string][]float64{"s": {60, 3600, 24 * 3600}, "bytes": {1 << 20, 1 << 30}}
+	for _, unit := range larger[p.FieldConfig.Defaults.Unit] {
+		if high > 3*unit {
+			scale = unit
 		}
 	}
 	axis := chart.Axis{From: low, To: high, Ticks: chart.RoundTicks(low/scale, high/scale)}
