@@ -147,9 +147,13 @@ prior: ## fit what forewarm knows of a workload before it has seen it to recorde
 	go run ./hack/benchoutcome --priors=pkg/core $(call given,TRACES,traces)
 
 .PHONY: generate
-generate: ## deep copies, CRDs, OpenAPI definitions, KEDA's contract, manifests, docs/reference, the project's own traces
+generate: ## deep copies, CRDs, OpenAPI definitions, KEDA's contract, dashboards, manifests, docs/reference, the project's own traces
 	hack/generate.sh
 	go run ./hack/tracegen
+
+.PHONY: dashboards
+dashboards: ## draw two dashboards over the project's own traces, or the adapter's over a running server: METRICS= (needs chromium)
+	CGO_ENABLED=0 go run ./hack/dashboards/draw --out docs/images $(call given,METRICS,metrics)
 
 # No process may take more memory than this (KiB): one that does dies, and its input is a failure.
 FUZZ_MEMORY := 4194304

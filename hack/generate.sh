@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes all generated files: deep copies, CustomResourceDefinitions and OpenAPI definitions from the API types; messages
-# and service from KEDA's wire contract; the plain
+# and service from KEDA's wire contract; Grafana's dashboards from deploy/dashboards; the plain
 # manifests and the chart's README from the chart; docs/reference from all of these and the programs themselves.
 # Usage: hack/generate.sh [ROOT]   ROOT receives the files; default is the repository itself.
 set -euo pipefail
@@ -13,6 +13,11 @@ go tool -modfile=hack/tools/go.mod controller-gen \
 go tool -modfile=hack/tools/go.mod controller-gen \
     crd paths=./pkg/api/v1alpha1/... \
     output:crd:dir="$root/deploy/charts/forewarm/files/crds"
+mkdir -p "$root/deploy/charts/forewarm/files/dashboards"
+for dashboard in deploy/dashboards/*.jsonnet; do
+    name=$(basename "$dashboard" .jsonnet)
+    go tool -modfile=hack/tools/go.mod jsonnet "$dashboard" >"$root/deploy/charts/forewarm/files/dashboards/$name.json"
+done
 hack/render.sh "$root"
 hack/generate-inspect.sh "$root"
 out=$(cd "$root" && pwd)

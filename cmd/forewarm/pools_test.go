@@ -27,6 +27,7 @@ spec:
   chunk: {podTemplate: {spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: "1"}}}]}}}
   max: 4
   fallback: 2
+  budget: {idleGPUHoursPerDay: 24}
   mode: ` + mode
 	}
 	shows := func(path, want string) {
@@ -77,6 +78,7 @@ spec:
 		}
 		return "no replica has the pool's gauges"
 	})
+	dashboardNames(t, s)
 	// Kubernetes' garbage collector, which is not here, deletes what a pool owns.
 	owner := s.MustKubectl(t, "", "get", "deployment", "warm-h100", "-n", "team", "-o",
 		"jsonpath={.metadata.ownerReferences[*].kind}/{.metadata.ownerReferences[*].name}")

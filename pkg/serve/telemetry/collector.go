@@ -109,8 +109,8 @@ func collectWindows(out chan<- prometheus.Metric, windows []windowpeak.Window, l
 	for i := range windows {
 		horizon := strconv.FormatFloat(windows[i].Horizon.Seconds(), 'f', -1, 64)
 		for _, level := range levels {
-			quantile := strconv.FormatFloat(level, 'f', -1, 64)
-			gauge(out, forecastDemand, windows[i].Quantiles.At(level), labels[0], labels[1], quantile, horizon)
+			label := strconv.FormatFloat(level, 'f', -1, 64)
+			gauge(out, forecastDemand, windows[i].Quantiles.At(level), labels[0], labels[1], label, horizon)
 		}
 	}
 }

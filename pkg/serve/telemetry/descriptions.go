@@ -20,8 +20,9 @@ var allStates = []snapshot.State{ //nolint:gochecknoglobals // A constant table.
 var (
 	forecastDemand = perForecast(
 		"forecast_value",
-		"Quantile of the maximum of demand from now to the horizon (seconds), by the selected candidate, in the demand's unit.",
-		"quantile",
+		"Quantile of that level of the maximum of demand from now to the horizon (seconds), by the selected candidate, in the "+
+			"demand's unit.",
+		"level",
 		"horizon",
 	)
 	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
