@@ -27,8 +27,10 @@ import (
 	library "github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/hack/dashboards"
 	"github.com/forewarm/forewarm/pkg/core/snapshot/snapshottest"
+	"github.com/forewarm/forewarm/pkg/refresh"
 	"github.com/forewarm/forewarm/pkg/serve/keda/externalscaler"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
+	"github.com/forewarm/forewarm/pkg/source/tenants"
 )
 
 // An objective, and a quantile.
@@ -79,13 +81,13 @@ func scrapeTwice(t *testing.T) (first, last []*dto.MetricFamily) {
 		page(t, address+"/apis/external.metrics.k8s.io/v1beta1/namespaces/team/objective")
 	}
 	use()
-	leader := leaderMetrics(t)
+	leader, sources := leaderMetrics(t), sourcesMetrics(t)
 	text := page(t, address+"/metrics")
 	lint(t, text)
-	first = append(sample(text), leader...)
+	first = slices.Concat(sample(text), leader, sources())
 	use()
 	time.Sleep(time.Second) // The process uses its processor, and the engine scrapes.
-	return first, append(sample(page(t, address+"/metrics")), leader...)
+	return first, slices.Concat(sample(page(t, address+"/metrics")), leader, sources())
 }
 
 // lint is promlint on every metric of ours, without an exception.
@@ -134,6 +136,50 @@ func leaderMetrics(t *testing.T) []*dto.MetricFamily {
 		t.Errorf("promlint: %v, %v", problems, err)
 	}
 	return families
+}
+
+// sourcesMetrics returns what gathers the metrics of sources by namespace, of which one answers and one does not.
+func sourcesMetrics(t *testing.T) func() []*dto.MetricFamily {
+	t.Helper()
+	history := httptest.NewServer(http.HandlerFunc(waves))
+	t.Cleanup(history.Close)
+	file := filepath.Join(t.TempDir(), "sources.yaml")
+	text := fmt.Sprintf("sources:\n- {name: own, url: %q, namespaces: [team]}\n"+
+		"- {name: down, url: 'http://127.0.0.1:1', namespaces: [team]}\n", history.URL)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sources, err := tenants.Open(tenants.Config{File: file, Timeout: time.Minute, Now: time.Now},
+		slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sources.Close)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(sources)
+	return func() []*dto.MetricFamily {
+		t.Helper()
+		for name, answers := range map[string]bool{"own": true, "down": false} {
+			grant, err := sources.Find(name, "team")
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := time.Unix(1_700_000_000, 0)
+			q := refresh.Query{Namespace: "team", Source: grant.Source, Expr: "up", From: at, To: at, Step: time.Second}
+			if _, err := sources.Fetch(t.Context(), q); (err == nil) != answers {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, err := promlint.NewWithMetricFamilies(families).Lint()
+		if err != nil || len(problems) > 0 {
+			t.Errorf("promlint: %v, %v", problems, err)
+		}
+		return families
+	}
 }
 
 // dashboardNames holds the metrics that leaderMetrics gathers against those that the replicas of a cluster serve.

@@ -142,6 +142,27 @@ f.dashboard(
         min=0
       ),
     ]),
+    f.row('Sources by namespace', [
+      f.lines(
+        'Duration of a query',
+        'With `--sources-file` only: how long a source took to answer, on average. A slow one delays its own namespaces.',
+        's',
+        [f.target('max by (source) (%s / %s)' % [
+          rate('forewarm_sources_query_duration_seconds_sum'),
+          rate('forewarm_sources_query_duration_seconds_count'),
+        ], '{{source}}')],
+        w=12,
+        min=0
+      ),
+      f.lines(
+        'Failed queries',
+        'With `--sources-file` only: queries that a source did not answer, or of which it answered a part, each second.',
+        'reqps',
+        [f.target('sum by (source) (%s)' % rate('forewarm_sources_query_failures_total'), '{{source}}')],
+        w=12,
+        min=0
+      ),
+    ]),
     f.row('APIs', [
       f.lines(
         'Requests',

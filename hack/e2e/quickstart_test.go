@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/hack/docs"
-
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 

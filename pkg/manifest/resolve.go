@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -32,6 +33,23 @@ type Source struct {
 	// TenantLabel names the namespace in the source; a namespace's own queries are confined by it.
 	TenantLabel string
 }
+
+// OneSource is the part of a Catalogue that knows sources, if there is one for all namespaces.
+type OneSource struct {
+	TenantLabel string
+}
+
+// Source implements Catalogue.
+func (o OneSource) Source(name, _ string) (Source, error) {
+	if name != "" {
+		return Source{}, errors.New("this Forewarm has one source of history, without a name: remove the field, " +
+			"or ask the operator for --sources-file")
+	}
+	return Source{TenantLabel: o.TenantLabel}, nil
+}
+
+// Revision implements Catalogue.
+func (OneSource) Revision() uint64 { return 0 }
 
 // Rendered is a query ready to be run.
 type Rendered struct {

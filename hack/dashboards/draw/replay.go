@@ -76,13 +76,13 @@ func (p *player) Fetch(_ context.Context, q refresh.Query) (forecast.Series, err
 }
 
 // plain is a catalogue without presets.
-type plain struct{}
+type plain struct{ manifest.OneSource }
 
 func (plain) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
 	return manifest.Rendered{}, errors.New("no presets")
 }
 
-func (plain) Confine(query, _ string) (manifest.Rendered, error) {
+func (plain) Confine(query, _ string, _ manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: query}, nil
 }
 

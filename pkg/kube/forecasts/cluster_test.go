@@ -68,11 +68,7 @@ func deleteAll(t *testing.T, c *testcluster.Cluster) {
 }
 
 // catalogue takes every query and knows one preset.
-type catalogue struct{}
-
-func (catalogue) Source(string, string) (manifest.Source, error) { return manifest.Source{}, nil }
-
-func (catalogue) Revision() uint64 { return 0 }
+type catalogue struct{ manifest.OneSource }
 
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "inflight"}, nil

@@ -23,11 +23,7 @@ import (
 var _ refresh.Targets = (*folder.Folder)(nil)
 
 // catalogue takes every query and has no presets.
-type catalogue struct{}
-
-func (catalogue) Source(string, string) (manifest.Source, error) { return manifest.Source{}, nil }
-
-func (catalogue) Revision() uint64 { return 0 }
+type catalogue struct{ manifest.OneSource }
 
 func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
 	return manifest.Rendered{}, errors.New("no presets here")

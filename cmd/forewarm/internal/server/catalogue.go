@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
@@ -28,12 +27,7 @@ func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
 		grant, err := c.Tenants.Find(name, namespace)
 		return manifest.Source{SourceRef: grant.Source, TenantLabel: grant.TenantLabel}, err
 	}
-	if name != "" {
-		return manifest.Source{}, errors.New(
-			"this Forewarm has one source of history, without a name: remove the field, or ask the operator for --sources-file",
-		)
-	}
-	return manifest.Source{TenantLabel: c.Label}, nil
+	return manifest.OneSource{TenantLabel: c.Label}.Source(name, namespace)
 }
 
 // Revision implements manifest.Catalogue.
