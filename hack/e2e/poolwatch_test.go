@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
 )
 
 // poolLabel is the label of a pool's objects.

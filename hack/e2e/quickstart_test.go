@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/forewarm/forewarm/hack/docs"
+
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
