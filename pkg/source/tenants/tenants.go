@@ -220,8 +220,8 @@ func (s *Sources) Find(name, namespace string) (Grant, error) {
 // Revision changes when the grants do.
 func (s *Sources) Revision() uint64 { return s.revision.Load() }
 
-// Fetch sends a query to its source. A source that its namespace was not granted, or no longer is, is an error that
-// wraps series.ErrQuery; so is a source that was changed since the query was made.
+// Fetch sends a query to its source. The error wraps series.ErrQuery if its namespace was not granted the source, or no
+// longer is, and series.ErrUnavailable if the source was changed since the query was made.
 func (s *Sources) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
 	c, err := s.granted(q)
 	if err != nil {
