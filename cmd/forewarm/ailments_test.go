@@ -160,7 +160,7 @@ func broken() []ailment {
 			harm: [][]string{readyStatus(1)}, heal: [][]string{readyStatus(2)},
 		},
 		{
-			name: "no source", check: "Source", level: doctor.Error, words: []string{"neither --prometheus-url"},
+			name: "no source", check: "Source", level: doctor.Error, words: []string{"none of --prometheus-url"},
 			harm: [][]string{{
 				"patch", deployment, "-n", system, "--type=json", "-p",
 				`[{"op": "replace", "path": "/spec/template/spec/containers/0/args", "value": ["serve"]}]`,
