@@ -212,10 +212,8 @@ func (l *Loop) collect(ctx context.Context) {
 	defer cancelBrief()
 	for len(l.busy) > 0 {
 		over := brief.Done()
-		for w := range l.busy {
-			if w.awaited {
-				over = grace.Done()
-			}
+		if l.awaitsAny() {
+			over = grace.Done()
 		}
 		select {
 		case w := <-l.done:
@@ -227,6 +225,16 @@ func (l *Loop) collect(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// awaitsAny reports whether a job is running that this step waits for. A fleet asks after every job, so it ends at the first.
+func (l *Loop) awaitsAny() bool {
+	for w := range l.busy {
+		if w.awaited {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *Loop) drain() {

@@ -85,10 +85,11 @@ func (s *Sources) Run(ctx context.Context, clock refresh.Clock) error {
 			return nil //nolint:nilerr // The context ended: that is how Run ends.
 		}
 		err := s.Reload()
-		if text := fmt.Sprint(err); err != nil && text != before {
+		text := fmt.Sprint(err)
+		if err != nil && text != before {
 			s.log.WarnContext(ctx, "the sources stay as they were, retrying", "error", err)
 		}
-		before = fmt.Sprint(err)
+		before = text
 	}
 }
 
