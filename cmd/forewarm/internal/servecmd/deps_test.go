@@ -1,4 +1,4 @@
-package server_test
+package servecmd_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package server_test
+package servecmd_test
 
 import (
 	"context"
@@ -26,20 +26,20 @@ func TestPartsStopTogether(t *testing.T) {
 		parts []server.Part
 		want  string
 	}{
-		{"the context ends: no error", time.Second, []server.Part{{"a", wait}, {"b", wait}}, ""},
+		{"the context ends: no error", time.Second, []server.Part{{Name: "a", Run: wait}, {Name: "b", Run: wait}}, ""},
 		{
 			"a part's error while stopping is no failure", time.Second,
-			[]server.Part{{"a", func(ctx context.Context) error { <-ctx.Done(); return broken }}},
+			[]server.Part{{Name: "a", Run: func(ctx context.Context) error { <-ctx.Done(); return broken }}},
 			"",
 		},
 		{
 			"one fails: the others stop", time.Hour,
-			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return broken }}},
+			[]server.Part{{Name: "a", Run: wait}, {Name: "b", Run: func(context.Context) error { return broken }}},
 			"b: broken",
 		},
 		{
 			"one ends: the others stop", time.Hour,
-			[]server.Part{{"a", wait}, {"b", func(context.Context) error { return nil }}},
+			[]server.Part{{Name: "a", Run: wait}, {Name: "b", Run: func(context.Context) error { return nil }}},
 			"b ended by itself",
 		},
 	} {
