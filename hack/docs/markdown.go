@@ -1,8 +1,21 @@
 // Package docs reads the project's Markdown pages: their blocks of code, and the commands in them. Its tests compare the
-// pages with the code: links, commands and their output, YAML, names of fields, metrics and conditions.
+// pages with the code: links, YAML, names of fields, metrics and conditions.
 package docs
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Pages returns the pages below the project's root that are written by hand and describe Forewarm, as paths from there.
+func Pages(root string) ([]string, error) {
+	pages := []string{"README.md", "CONTRIBUTING.md", "deploy/README.md"}
+	found, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	for _, page := range found {
+		pages = append(pages, "docs/"+filepath.Base(page))
+	}
+	return pages, err
+}
 
 // Block is a block of code of a page, fenced or indented.
 type Block struct {

@@ -20,11 +20,9 @@ import (
 // userPages are the pages that are written by hand and describe Forewarm.
 func userPages(t *testing.T) []string {
 	t.Helper()
-	pages := []string{"README.md", "CONTRIBUTING.md", "deploy/README.md"}
-	for _, page := range markdown(t) {
-		if filepath.Dir(page) == "docs" {
-			pages = append(pages, page)
-		}
+	pages, err := docs.Pages(root)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return pages
 }

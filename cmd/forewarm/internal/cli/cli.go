@@ -46,6 +46,8 @@ While the demo runs, inspect it from another terminal:
 type Program struct {
 	// Version of the binary; empty means the one that the go command stamped into it.
 	Version string
+	// Stdin is what commands read for a file named "-"; nil means the process's.
+	Stdin io.Reader
 }
 
 // Run runs one command line until it is done or the context ends, and returns the exit code. Data goes to stdout,
@@ -57,6 +59,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	log.New(stderr)
 	root := p.Command() //nolint:contextcheck // Commands get the context when they run, from cobra.
 	root.SetArgs(args)
+	root.SetIn(p.Stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	cmd, err := root.ExecuteContextC(ctx)

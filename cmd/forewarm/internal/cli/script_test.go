@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history/historytest"
 	api "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -27,17 +27,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
-// The scripts run forewarm as a process; it says its exit code, so that they can tell codes apart.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"forewarm": func() {
-			code := cli.Program{Version: "v0.0.0-test"}.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
-			fmt.Fprintf(os.Stderr, "exit code %d\n", code)
-			os.Exit(code)
-		},
-	})
-}
-
+// The scripts run forewarm in this process. It says its exit code, so that they can tell codes apart. With exec, they run it in
+// a process of its own.
 func TestScripts(t *testing.T) {
 	servers := map[string]http.Handler{
 		"SERVER": outlooks(snapshottest.EveryState()...),
@@ -85,9 +76,17 @@ func TestScripts(t *testing.T) {
 			)
 		}),
 	}
+	scripts, err := filepath.Abs("testdata/script") // Commands change the process's folder while other scripts are read.
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: scripts,
 		Setup: func(env *testscript.Env) error {
+			if err := executable(env.WorkDir); err != nil {
+				return err
+			}
+			env.Setenv("PATH", env.WorkDir+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("TZ", "UTC")
 			for name, handler := range servers {
 				server := httptest.NewServer(handler)
@@ -97,12 +96,36 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"forewarm": forewarm,
 			"envsubst": envsubst,
 			"demand":   demand,
 		},
 		RequireExplicitExec: true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 	})
+}
+
+// forewarm runs the program. The last argument may be <FILE, its standard input, or >FILE, for output that is too long for the
+// script's log. Scripts change no other variable that it reads.
+func forewarm(ts *testscript.TestScript, fails bool, args []string) {
+	s := shell{folder: ts.MkAbs("."), env: map[string]string{"HOME": ts.Getenv("HOME")}}
+	file := ""
+	if last := len(args) - 1; last >= 0 && args[last][0] == '<' {
+		s.stdin, args = ts.ReadFile(args[last][1:]), args[:last]
+	} else if last >= 0 && args[last][0] == '>' {
+		file, args = args[last][1:], args[:last]
+	}
+	out, messages, code, err := s.run(context.Background(), args)
+	ts.Check(err)
+	if file != "" {
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(out), 0o600))
+		out = ""
+	}
+	fmt.Fprint(ts.Stdout(), out)
+	fmt.Fprintf(ts.Stderr(), "%sexit code %d\n", messages, code)
+	if fails != (code != 0) {
+		ts.Fatalf("forewarm %q: exit code %d\n%s", args, code, messages)
+	}
 }
 
 // envsubst writes a file of the script with its $VARIABLES filled in.

@@ -147,7 +147,7 @@ func credentials(t *testing.T) []string {
 	}
 	return []string{
 		"--prometheus-token-file", token, "--prometheus-header", "X-Scope-OrgID=" + inTenant,
-		"--prometheus-header", "X-Api-Key=" + inHeader, "--query-timeout", "2s",
+		"--prometheus-header", "X-Api-Key=" + inHeader, "--query-timeout", "500ms",
 	}
 }
 

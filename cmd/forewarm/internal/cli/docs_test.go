@@ -1,4 +1,4 @@
-package docs_test
+package cli_test
 
 import (
 	"bufio"
@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,34 +21,58 @@ import (
 	"github.com/forewarm/forewarm/hack/docs"
 )
 
+const root = "../../../.."
+
 // Commands of the pages run where they need neither a cluster nor a server, and print what the page shows. Of the others
 // the command and the flags are checked.
-func TestCommands(t *testing.T) {
-	t.Parallel()
-	program := build(t)
-	t.Run("quickstart against the demo", func(t *testing.T) { quickstartDemo(t, program) })
-	for _, page := range userPages(t) {
-		for _, command := range docs.Commands(read(t, page), "forewarm") {
+func TestCommandsOfTheDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests of the packages that compute run under the race detector; the pages are compared without it")
+	}
+	opened(t, "testdata", "deploy/samples")
+	pages, err := docs.Pages(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("quickstart against the demo", quickstartDemo)
+	for _, page := range pages {
+		for _, command := range docs.Commands(contents(t, filepath.Join(root, page)), "forewarm") {
 			t.Run(fmt.Sprintf("%s:%d", page, command.Line), func(t *testing.T) {
-				t.Parallel()
 				line := strings.Join(command.Args, " ")
 				need := needs(command.Args[1:])
 				if need != "" {
 					t.Logf("%s: needs %s: the flags alone are checked", line, need)
-					execute(t, program, ".", append(command.Args[1:], "--help"))
+					execute(t, ".", append(command.Args[1:], "--help"))
 					return
 				}
 				folder := folderOf(t, command.Args)
 				args := withFiles(t, command.Args[1:])
 				if args[0] == "demo" {
-					runDemo(t, program, folder, args, func(string) {})
+					runDemo(t, folder, args, func(string) {})
 					return
 				}
-				output := execute(t, program, folder, args)
+				output := execute(t, folder, args)
 				if missing := firstMissing(output, command.Output); missing != "" && runtime.GOARCH == "amd64" {
 					t.Errorf("%s does not print the line %q of the page. It prints:\n%s", line, missing, output)
 				}
 			})
+		}
+	}
+}
+
+// opened opens the files below folders of the repository. Commands open them by links, and the go command reuses the result of
+// a test while the files are the same that it opened by their own names.
+func opened(t *testing.T, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				_, err = os.Stat(path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -76,29 +101,14 @@ func needs(args []string) string {
 	}
 }
 
-// build returns the path of the program, without the race detector.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "forewarm")
-	command := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/forewarm")
-	command.Dir = root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, out)
-	}
-	return path
-}
-
 // execute runs the program, which must succeed, and returns what it prints.
-func execute(t *testing.T, program, folder string, args []string) string {
+func execute(t *testing.T, folder string, args []string) string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), program, args...)
-	var out, problems bytes.Buffer
-	command.Dir, command.Stdout, command.Stderr = folder, &out, &problems
-	if err := command.Run(); err != nil {
-		t.Fatalf("forewarm %s: %v\n%s", strings.Join(args, " "), err, &problems)
+	stdout, stderr, code, err := shell{folder: folder}.run(t.Context(), args)
+	if err != nil || code != 0 {
+		t.Fatalf("forewarm %s: exit code %d, %v\n%s", strings.Join(args, " "), code, err, stderr)
 	}
-	return out.String()
+	return stdout
 }
 
 // folderOf makes the folder that a command runs in: with the repository's samples and traces, and with the files that the
@@ -185,7 +195,7 @@ func twoDays(t *testing.T) string {
 // yamlOf returns the YAML of a page that has an object of a kind.
 func yamlOf(t *testing.T, page, kind string) string {
 	t.Helper()
-	blocks, _ := docs.Split(read(t, page))
+	blocks, _ := docs.Split(contents(t, filepath.Join(root, page)))
 	for _, b := range blocks {
 		if b.Language == "yaml" && strings.Contains(b.Text, "\nkind: "+kind+"\n") {
 			return b.Text
@@ -211,20 +221,18 @@ func firstMissing(printed, shown string) string {
 }
 
 // quickstartDemo runs the commands that the quickstart shows beside "make demo" against it.
-func quickstartDemo(t *testing.T, program string) {
-	t.Helper()
-	t.Parallel()
-	folder := t.TempDir()
+func quickstartDemo(t *testing.T) {
+	folder, page := t.TempDir(), contents(t, filepath.Join(root, "docs", "quickstart.md"))
 	const local = "http://127.0.0.1:8080"
-	runDemo(t, program, folder, []string{"demo"}, func(address string) {
+	runDemo(t, folder, []string{"demo"}, func(address string) {
 		tried := 0
-		for _, c := range docs.Commands(read(t, "docs/quickstart.md"), "forewarm") {
+		for _, c := range docs.Commands(page, "forewarm") {
 			if slices.Contains(c.Args, local) {
 				tried++
-				execute(t, program, folder, replaced(c.Args[1:], local, address))
+				execute(t, folder, replaced(c.Args[1:], local, address))
 			}
 		}
-		for _, c := range docs.Commands(read(t, "docs/quickstart.md"), "curl") {
+		for _, c := range docs.Commands(page, "curl") {
 			tried++
 			get(t, replaced(c.Args, local, address)[len(c.Args)-1])
 		}
@@ -234,12 +242,16 @@ func quickstartDemo(t *testing.T, program string) {
 	})
 }
 
-// runDemo runs the demo on a free port, calls back with its address when it serves, and interrupts it.
-func runDemo(t *testing.T, program, folder string, args []string, serves func(address string)) {
+// runDemo runs the demo in a process of its own and on a free port, calls back with its address when it serves, and interrupts it.
+func runDemo(t *testing.T, folder string, args []string, serves func(address string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, program, append(args, "--port", "0")...)
+	bin := t.TempDir()
+	if err := executable(bin); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(ctx, filepath.Join(bin, "forewarm"), append(args, "--port", "0")...)
 	screen, err := os.Create(filepath.Join(t.TempDir(), "screen"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,91 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
+	"github.com/forewarm/forewarm/hack/logbuffer"
+)
+
+// TestMain lets the test's binary be forewarm, where it is called so: for the tests that need a process.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "forewarm" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		code := program.Run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+		stop()
+		fmt.Fprintf(os.Stderr, "exit code %d\n", code)
+		os.Exit(code)
+	}
+	m.Run()
+}
+
+var program = cli.Program{Version: "v0.0.0-test"}
+
+// executable makes a file in a folder that runs forewarm in a process of its own.
+func executable(folder string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.Symlink(self, filepath.Join(folder, "forewarm"))
+}
+
+// shell is where a command runs: its working folder, and the variables and the standard input that it has.
+type shell struct {
+	folder string
+	env    map[string]string
+	stdin  string
+}
+
+// turn: a process has one working folder and one environment, so commands take turns.
+var turn sync.Mutex
+
+// run runs forewarm in this process.
+func (s shell) run(ctx context.Context, args []string) (stdout, stderr string, code int, err error) {
+	turn.Lock()
+	defer turn.Unlock()
+	restore, err := s.enter()
+	if err != nil {
+		return "", "", 0, err
+	}
+	var out bytes.Buffer
+	var messages logbuffer.Buffer // Libraries may log after the command's end.
+	p := program
+	p.Stdin = strings.NewReader(s.stdin)
+	code = p.Run(ctx, args, &out, &messages)
+	return out.String(), messages.String(), code, restore()
+}
+
+// enter makes the process's folder and variables those of the shell. What it returns undoes that.
+func (s shell) enter() (restore func() error, err error) {
+	before, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	undo := []func() error{func() error { return os.Chdir(before) }}
+	for name, value := range s.env {
+		if old, set := os.LookupEnv(name); set {
+			undo = append(undo, func() error { return os.Setenv(name, old) })
+		} else {
+			undo = append(undo, func() error { return os.Unsetenv(name) })
+		}
+		err = errors.Join(err, os.Setenv(name, value)) //nolint:usetesting // Of one command, not of a test.
+	}
+	restore = func() error {
+		var failed error
+		for _, u := range undo {
+			failed = errors.Join(failed, u())
+		}
+		return failed
+	}
+	return restore, errors.Join(err, os.Chdir(s.folder)) //nolint:usetesting // As above.
+}
