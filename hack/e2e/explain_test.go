@@ -89,20 +89,28 @@ func atRestCases() []explainCase {
 	}
 }
 
-// applyExplained creates the demand, the workload, the Forecast and the HPA of a case.
-func (s *stage) applyExplained(t *testing.T, c *explainCase) {
+// applyExplained creates the demands, the workloads, the Forecasts and the HPAs of cases. An HPA comes when its workload has all
+// of its replicas: it compares the demand with those that are there, and one that begins below its tolerance does not stay within.
+func (s *stage) applyExplained(t *testing.T, cases []explainCase) {
 	t.Helper()
-	s.demand.set("explained", c.name, c.demand)
-	metrics := c.metrics
-	if metrics == nil {
-		metrics = []string{external(c.name, "")}
+	var workloads, scalers []string
+	for _, c := range cases {
+		s.demand.set("explained", c.name, c.demand)
+		metrics := c.metrics
+		if metrics == nil {
+			metrics = []string{external(c.name, "")}
+		}
+		// Without GPUs: the cluster does not have as many.
+		workloads = append(workloads, forecastOf("explained", c.name), strings.Replace(
+			workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1))
+		scalers = append(scalers, strings.Replace(
+			hpa("explained", c.name, c.name, metrics...), "  metrics:", "  "+c.further+"\n  metrics:", 1))
 	}
-	// Without GPUs: the cluster does not have as many.
-	deployment := strings.Replace(
-		workload("explained", c.name, "1s", c.replicas), `nvidia.com/gpu: "1"`, `cpu: "100m"`, 1)
-	scaler := strings.Replace(
-		hpa("explained", c.name, c.name, metrics...), "  metrics:", "  "+c.further+"\n  metrics:", 1)
-	s.apply(t, deployment, forecastOf("explained", c.name), scaler)
+	s.apply(t, workloads...)
+	for _, c := range cases {
+		s.scaled(t, "explained", c.name, c.replicas)
+	}
+	s.apply(t, scalers...)
 }
 
 // TestExplain compares "forewarm explain" with what the real HPA controller requests at rest.
@@ -113,9 +121,7 @@ func TestExplain(t *testing.T) { //nolint:tparallel // The scenarios follow on e
 	s.forewarm(t, "deploy/default", 1)
 	s.apply(t, namespace("explained"))
 	cases := atRestCases()
-	for i := range cases {
-		s.applyExplained(t, &cases[i])
-	}
+	s.applyExplained(t, cases)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { s.atRest(t, &c) })
 	}

@@ -13,9 +13,19 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
+	"github.com/forewarm/forewarm/hack/logbuffer"
 )
 
 var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")
+
+// endsOfLogs are those of the failed tests. They are printed after the tests, so that the report of one ends with what failed.
+var endsOfLogs logbuffer.Buffer
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	fmt.Print(endsOfLogs.String())
+	os.Exit(code)
+}
 
 // stage is a cluster with a Prometheus and the demand that it scrapes.
 type stage struct {
@@ -35,7 +45,7 @@ var components = sync.OnceValues(func() (cluster.Components, error) {
 	return cluster.Build(context.Background(), root)
 })
 
-// setUp starts a stage that ends with its test. If the test fails, the ends of all logs are printed.
+// setUp starts a stage that ends with its test. If the test fails, the ends of all logs are printed after the tests.
 func setUp(t *testing.T, o cluster.Options) *stage {
 	t.Helper()
 	if os.Getenv("FOREWARM_E2E") == "" {
@@ -80,7 +90,7 @@ func cleanUp(t *testing.T, dir string) {
 			t.Error(err)
 		}
 		for _, log := range logs {
-			t.Logf("%s:\n%s", filepath.Base(log), tail(log))
+			fmt.Fprintf(&endsOfLogs, "%s, %s:\n%s\n", t.Name(), filepath.Base(log), tail(log))
 		}
 	}
 	if err := os.RemoveAll(dir); err != nil {
