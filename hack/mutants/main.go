@@ -1,0 +1,120 @@
+// Command mutants tests the tests: it changes the code as mutants.tsv says, one change at a time, and prints which changes no
+// test sees. The changes were drawn at random once: operators, conditions, constants. They stay the same, so that two revisions
+// can be compared.
+//
+//	go run ./hack/mutants [-root FOLDER] [-only TEXT]
+//
+// A line has a file, a text that occurs there once, and what replaces it, with tabs between. The package's own tests run first,
+// then those of what depends on it.
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+//go:embed mutants.tsv
+var list string
+
+// dependents are where a mutant is looked for that its own package's tests let pass.
+var dependents = []string{
+	"./pkg/core/...", "./pkg/refresh", "./pkg/serve/...", "./pkg/offline/...", "./hack/served",
+}
+
+// mutant is a change of the code.
+type mutant struct{ file, old, new string }
+
+func main() {
+	root := flag.String("root", ".", "the repository's folder")
+	only := flag.String("only", "", "the mutants whose line has this text")
+	flag.Parse()
+	if err := run(*root, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root, only string) error {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return err
+	}
+	caught, all := 0, 0
+	for line := range strings.Lines(list) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 || !strings.Contains(line, only) {
+			continue
+		}
+		m := mutant{fields[0], fields[1], fields[2]}
+		begin := time.Now()
+		by, err := m.caughtBy(root)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.file, err)
+		}
+		all++
+		if by != "" {
+			caught++
+		}
+		fmt.Printf("%-9s %4.0fs  %s: %s\n", map[bool]string{false: "SURVIVED", true: by}[by != ""],
+			time.Since(begin).Seconds(), m.file, m.new)
+	}
+	fmt.Printf("%d of %d mutants are caught\n", caught, all)
+	return nil
+}
+
+// caughtBy tests the changed code. It returns whose tests fail, "own" or "others", or an empty text.
+func (m mutant) caughtBy(root string) (string, error) {
+	path := filepath.Join(root, m.file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		return "", fmt.Errorf("%q occurs %d times, want once: mend mutants.tsv", m.old, n)
+	}
+	folder, err := os.MkdirTemp("", "forewarm-mutant-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // A temporary folder.
+	changed, overlay := filepath.Join(folder, "changed.go"), filepath.Join(folder, "overlay.json")
+	replaced, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		return "", err
+	}
+	for name, content := range map[string]string{
+		changed: strings.Replace(string(text), m.old, m.new, 1), overlay: string(replaced),
+	} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			return "", err
+		}
+	}
+	own := "./" + filepath.Dir(m.file)
+	if out, err := goTool(root, "build", "-overlay", overlay, own); err != nil {
+		return "", fmt.Errorf("%q does not compile: mend mutants.tsv: %s", m.new, out)
+	}
+	for _, where := range []struct {
+		name     string
+		packages []string
+	}{{"own", []string{own}}, {"others", dependents}} {
+		args := []string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "5m"}
+		if _, err := goTool(root, append(args, where.packages...)...); err != nil {
+			return where.name, nil
+		}
+	}
+	return "", nil
+}
+
+func goTool(root string, args ...string) (string, error) {
+	command := exec.Command("go", args...)
+	command.Dir = root
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
