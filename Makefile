@@ -6,9 +6,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X main.version=$(VERSION)
 LINT_MODULE := hack/lint/go.mod
 
-# The race detector needs a C compiler; without one the tests run without it, and say so.
+# Builds, tests, generators and the linter have the same flags, so that each package is compiled once. Only NVML and the race
+# detector need cgo.
+export GOFLAGS := $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath
+export CGO_ENABLED := 0
 CC_FOUND := $(shell command -v $(shell go env CC) 2>/dev/null)
-RACE := $(if $(CC_FOUND),-race,)
 
 # NVIDIA's header marks functions as deprecated that its own bindings call. The rest is what cgo compiles with anyway.
 export CGO_CFLAGS := -O2 -g -Wno-deprecated-declarations
@@ -19,11 +21,11 @@ help: ## this text
 
 .PHONY: build
 build: ## bin/forewarm, a static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/forewarm ./cmd/forewarm
+	go build -ldflags '$(LDFLAGS)' -o bin/forewarm ./cmd/forewarm
 
 .PHONY: agent
 agent: ## bin/forewarm-agent, which reads a node's GPUs; needs a C compiler, but no GPU and no NVIDIA software
-	CGO_ENABLED=1 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/forewarm-agent ./cmd/forewarm-agent
+	CGO_ENABLED=1 go build -ldflags '$(LDFLAGS)' -o bin/forewarm-agent ./cmd/forewarm-agent
 
 .PHONY: image
 image: ## bin/image, an OCI layout for amd64 and arm64, without a container engine; the SBOMs beside it: KEY= signs
@@ -34,29 +36,36 @@ push: ## the same, pushed: IMAGE=REGISTRY/NAME:TAG KEY=
 	@test -n '$(IMAGE)' || { echo "make push: write IMAGE=REGISTRY/NAME:TAG"; exit 1; }
 	$(IMAGE_TOOL) --push '$(IMAGE)' $(if $(KEY),--key '$(abspath $(KEY))')
 
-IMAGE_TOOL = cd hack/image && CGO_ENABLED=0 go run . --root ../.. --out ../../bin/image --version '$(VERSION)'
+IMAGE_TOOL = cd hack/image && go run . --root ../.. --out ../../bin/image --version '$(VERSION)'
 
 .PHONY: demo
 demo: build ## the main job on a recorded trace, without a cluster, until interrupted (PORT=8080)
 	exec bin/forewarm demo $(if $(PORT),--port $(PORT))
 
-# What reads the events of go test: it prints what go test prints, and what failed once more as the last thing.
-FAILED := go run -C "$(CURDIR)" ./hack/failed
+# go test: what failed once more as the last thing, or what was slow.
+GO_TEST := $(CURDIR)/hack/gotest.sh
 
-# Under the race detector loops over workloads take twelve times as long: it gets hours of a few, and they run without it, too.
 .PHONY: test
-test: ## all tests that need only Go (and a C compiler, for the race detector)
-	$(if $(RACE),,@echo "no C compiler: the tests run without the race detector")
-	CGO_ENABLED=$(if $(RACE),1,0) go test -json -vet=off $(RACE) -shuffle=on ./... | $(FAILED)
-	$(if $(RACE),CGO_ENABLED=0 go test -json -vet=off ./hack/served ./pkg/offline/simulate/policy ./pkg/source/embedded | $(FAILED))
+# Tests wait more than they compute: one package more than there are cores runs at once.
+test: ## the tests that need only Go; results are reused: after a change only what depends on it runs (ARGS=-count=1: everything)
+	$(GO_TEST) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(ARGS) ./...
+	$(if $(CC_FOUND),CGO_ENABLED=1 $(GO_TEST) $(ARGS) ./pkg/agent/nvml,@echo "no C compiler: the tests of pkg/agent/nvml are skipped")
+
+.PHONY: test-race
+test-race: ## the packages with concurrency, under the race detector, without long loops over workloads (needs a C compiler)
+	CGO_ENABLED=1 $(GO_TEST) -race -short $$(cat hack/importlaw/concurrent.txt)
 
 .PHONY: test-served
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
-	CGO_ENABLED=0 go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
+	go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
+
+.PHONY: mutants
+mutants: ## change the code in sixty places, one at a time: which changes does no test see? (an hour) ONLY=
+	go run ./hack/mutants -only '$(ONLY)'
 
 .PHONY: test-image
 test-image: ## the image: built twice, unpacked and run, pushed to a registry of this machine (as root; a minute)
-	cd hack/image && CGO_ENABLED=0 go test -json -count=1 . | $(FAILED)
+	cd hack/image && $(GO_TEST) -count=1 .
 
 .PHONY: test-chart
 test-chart: ## the chart: lint, its unit tests, every values file and a release on a real kube-apiserver; built from source first
@@ -64,26 +73,26 @@ test-chart: ## the chart: lint, its unit tests, every values file and a release 
 		for values in deploy/charts/forewarm/ci/*-values.yaml; do \
 			"$$FOREWARM_HELM/helm" lint --strict --quiet --values "$$values" deploy/charts/forewarm || exit 1; done && \
 		"$$FOREWARM_HELM/helm-unittest" deploy/charts/forewarm && \
-		KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) CGO_ENABLED=0 \
-		go test -json -count=1 -run TestChart ./deploy | $(FAILED)
+		KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
+		$(GO_TEST) -count=1 -run TestChart ./deploy
 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
-	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) CGO_ENABLED=0 \
-		go test -json -count=1 -shuffle=on $(CLUSTER_PACKAGES) | $(FAILED)
-	cd hack/components/kubernetes && CGO_ENABLED=0 go test -json ./... | $(FAILED)
+	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
+		$(GO_TEST) -count=1 -shuffle=on $(CLUSTER_PACKAGES)
+	cd hack/components/kubernetes && $(GO_TEST) ./...
 
 .PHONY: test-keda
 test-keda: ## the external scaler with KEDA's own operator, built from source first (many minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
-		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) CGO_ENABLED=0 \
-		go test -json -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver | $(FAILED)
+		FOREWARM_KEDA=$$(hack/components/build.sh keda keda-operator | tail -1) \
+		$(GO_TEST) -count=1 -run TestKEDA ./cmd/forewarm/internal/kedaserver
 
 .PHONY: e2e-sources
 e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Thanos, built from source first (minutes, once; needs Debian's prometheus)
 	victoria=$$(hack/components/build.sh victoriametrics | tail -1) && thanos=$$(hack/components/build.sh thanos | tail -1) && \
-		FOREWARM_STORES="$$victoria:$$thanos" CGO_ENABLED=0 \
-		go test -json -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus | $(FAILED) -v
+		FOREWARM_STORES="$$victoria:$$thanos" FORMAT=standard-verbose \
+		$(GO_TEST) -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus
 
 # The packages whose tests run against a real etcd and kube-apiserver.
 CLUSTER_PACKAGES := ./pkg/kube/... ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...
@@ -94,7 +103,7 @@ components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (2
 
 .PHONY: e2e
 e2e: components ## scenarios on a whole control plane with the real HPA controller and KEDA (needs Debian's prometheus)
-	cd hack/e2e && FOREWARM_E2E=1 CGO_ENABLED=0 go test -json -count=1 -timeout 20m -parallel 8 . | $(FAILED) -v
+	cd hack/e2e && FOREWARM_E2E=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -timeout 20m -parallel 8 .
 
 .PHONY: cluster
 cluster: ## a control plane with forewarm in it, to play with, until interrupted (KEDA=1: with KEDA)
@@ -102,27 +111,27 @@ cluster: ## a control plane with forewarm in it, to play with, until interrupted
 
 .PHONY: lint
 lint: ## golangci-lint, pinned and built from source (minutes, once)
-	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint run
+	go tool -modfile=$(LINT_MODULE) golangci-lint run
 	$(if $(CC_FOUND),CGO_ENABLED=1 go tool -modfile=$(LINT_MODULE) golangci-lint run ./pkg/agent/nvml ./cmd/forewarm-agent)
-	cd hack/e2e && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
-	cd hack/image && CGO_ENABLED=0 go tool -modfile=../lint/go.mod golangci-lint run
+	cd hack/e2e && go tool -modfile=../lint/go.mod golangci-lint run
+	cd hack/image && go tool -modfile=../lint/go.mod golangci-lint run
 
 .PHONY: format
 format: ## gofumpt, import order and line length, by the linter's own formatters
-	CGO_ENABLED=0 go tool -modfile=$(LINT_MODULE) golangci-lint fmt
+	go tool -modfile=$(LINT_MODULE) golangci-lint fmt
 
 .PHONY: bench
 bench: ## what serving and refreshing cost: requests, reviews, a thousand Forecasts
-	CGO_ENABLED=0 go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
-	CGO_ENABLED=0 go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
+	go test -run '^$$' -bench 'Fleet' -benchtime 30x ./pkg/refresh
+	go test -run '^$$' -bench . ./pkg/serve/... ./cmd/forewarm/internal/apiserver
 
 .PHONY: bench-hostile
 bench-hostile: ## the memory that fifty hostile scrape targets cost the embedded engine, beside a good one alone (minutes)
-	CGO_ENABLED=0 go test -run '^$$' -bench Hostile -benchtime 1x ./pkg/source/embedded
+	go test -run '^$$' -bench Hostile -benchtime 1x ./pkg/source/embedded
 
 .PHONY: bench-agent
 bench-agent: ## what a step of the node agent costs on eight GPUs: by a node that is made up, and by NVML's mocks
-	go test -run '^$$' -bench . -benchmem ./pkg/agent/...
+	CGO_ENABLED=1 go test -run '^$$' -bench . -benchmem ./pkg/agent/...
 
 .PHONY: bench-start
 bench-start: build ## the start with a thousand Forecasts beside a real Prometheus (needs one on PATH; minutes)
@@ -153,7 +162,7 @@ generate: ## deep copies, CRDs, OpenAPI definitions, KEDA's contract, dashboards
 
 .PHONY: dashboards
 dashboards: ## draw two dashboards over the project's own traces, or the adapter's over a running server: METRICS= (needs chromium)
-	CGO_ENABLED=0 go run ./hack/dashboards/draw --out docs/images $(call given,METRICS,metrics)
+	go run ./hack/dashboards/draw --out docs/images $(call given,METRICS,metrics)
 
 # No process may take more memory than this (KiB): one that does dies, and its input is a failure.
 FUZZ_MEMORY := 4194304
@@ -165,7 +174,7 @@ fuzz: ## every fuzz target, one after the other, a minute each (more than an hou
 
 .PHONY: fuzz-values
 fuzz-values: ## thousands of made histories against the bound, at every face (HISTORIES=2000; 20 minutes)
-	CGO_ENABLED=0 go test -count=1 -timeout 60m -run TestNeverAbsurd -v ./pkg/refresh -args -histories $(or $(HISTORIES),2000)
+	go test -count=1 -timeout 60m -run TestNeverAbsurd -v ./pkg/refresh -args -histories $(or $(HISTORIES),2000)
 
 .PHONY: verify
 verify: ## fail where a generated file is stale

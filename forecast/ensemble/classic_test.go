@@ -14,7 +14,6 @@ import (
 // On short series, where little can be learnt about its members, the ensemble is about as good as the better of its best
 // two, which is not known beforehand. Rolling origin from the middle on, fitted anew every third year.
 func TestClassicSeries(t *testing.T) {
-	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		season  int

@@ -56,7 +56,6 @@ func table(t *testing.T, column int, path ...string) [][]float64 {
 // Every fortieth of the M4 competition's hourly series of even number. On all 207 Auto has a MASE of .65 and covers .95
 // with its 95 % interval, where the seasonal naive has 1.15.
 func TestM4Hourly(t *testing.T) {
-	t.Parallel()
 	train := table(t, 1, "m4", "hourly_even_train.csv.gz")
 	test := table(t, 1, "m4", "hourly_even_test.csv.gz")
 	mase, within, n := 0.0, 0, 0

@@ -60,7 +60,6 @@ func TestEveryTargetRunsAndFailuresNameTheirInput(t *testing.T) {
 		}
 	}
 	t.Setenv("CGO_ENABLED", "0")
-	t.Setenv("GOFLAGS", "")
 	var out strings.Builder
 	c := config{dir: root, packages: []string{"./..."}, target: "^Fuzz", time: 2 * time.Second, parallel: 1}
 	err := c.run(t.Context(), &out)

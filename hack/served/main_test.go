@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is served is what is recorded: of each workload in the first two days, and in the short scenarios. The race detector
-// takes twelve times as long: under it the first hours of a few have to do. The whole is `make test-served`.
+// What is served is what is recorded: of each workload in the first two days, and in the short scenarios; with -short in the
+// first hours of a few. The whole is `make test-served`.
 func TestServedAsRecorded(t *testing.T) {
 	t.Parallel()
 	if fusesMultiplyAdd() {
@@ -47,7 +47,7 @@ func TestServedAsRecorded(t *testing.T) {
 // lengthOf the part that is played; 0 is all.
 func lengthOf(k kind) time.Duration {
 	switch {
-	case underRace:
+	case testing.Short():
 		return 3 * time.Hour
 	case k == workloads:
 		return 48 * time.Hour
@@ -58,11 +58,11 @@ func lengthOf(k kind) time.Duration {
 // longest is how many steps a scenario has at most that is played whole here: a day and a half.
 const longest = 36 * 120
 
-// chosenPlays are all, or one history of each kind under the race detector.
+// chosenPlays are all, or one history of each kind with -short.
 func chosenPlays(t *testing.T) []play {
 	t.Helper()
 	made := slices.DeleteFunc(madeScenarios(), func(h history) bool { return h.demand.Len() > longest })
-	if underRace {
+	if testing.Short() {
 		made = made[:1]
 	}
 	data := os.Getenv("FOREWARM_DATA")
@@ -77,7 +77,7 @@ func chosenPlays(t *testing.T) []play {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if underRace {
+	if testing.Short() {
 		recorded = recorded[:1]
 	}
 	return playsOf(append(recorded, made...))

@@ -53,7 +53,6 @@ func replicasOf(m hpasim.StepResult) replicas {
 // Two places are held from the start. Four steps later their nodes are ready and paid for. Three more replicas take
 // both places, and one waits. Three nodes are then requested: two refill the pool.
 func TestHold(t *testing.T) {
-	t.Parallel()
 	w := newWorkload(t, onNodes(), 1)
 	w.Hold(2)
 	var got []replicas
@@ -81,7 +80,6 @@ func TestHold(t *testing.T) {
 
 // The pool takes places that replicas leave before it requests nodes. Places no longer held expire like idle nodes.
 func TestHoldTakesFreePlacesAndReleasesThem(t *testing.T) {
-	t.Parallel()
 	w := newWorkload(t, onNodes(), 4)
 	play := func(value float64) replicas { return replicasOf(w.Step(value, 1)) }
 	got := []replicas{play(4), play(2)}
@@ -111,7 +109,6 @@ func TestHoldTakesFreePlacesAndReleasesThem(t *testing.T) {
 
 // If more places are held than are ever used, replicas start as with unlimited places: only the pods' lead time counts.
 func TestHoldingEnoughEqualsUnlimitedNodes(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		spec := onNodes()
@@ -143,7 +140,6 @@ func TestHoldingEnoughEqualsUnlimitedNodes(t *testing.T) {
 
 // Holding 0 places changes nothing, to the last bit.
 func TestHoldingNothingChangesNothing(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 10))
 		spec := onNodes()
@@ -202,7 +198,6 @@ func FuzzHold(f *testing.F) {
 // Two workloads share nodes: the places that one leaves the other takes, and a held place serves the first that needs
 // it.
 func TestSharedNodes(t *testing.T) {
-	t.Parallel()
 	all, err := hpasim.NewSharingNodes(onNodes(), noon(), step, []float64{3, 1})
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +234,6 @@ func TestSharedNodes(t *testing.T) {
 
 // A second workload without demand changes nothing for the first, to the last bit.
 func TestSharedNodesWithAnIdleWorkload(t *testing.T) {
-	t.Parallel()
 	rng := rand.New(rand.NewPCG(4, 5))
 	spec := onNodes()
 	spec.HPA.Min, spec.HPA.Cluster.ScaleToZero = 0, true
@@ -269,7 +263,6 @@ func TestSharedNodesWithAnIdleWorkload(t *testing.T) {
 
 // No place is counted twice: places paid for are those of replicas, held and free.
 func TestSharedNodesAddUp(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		spec := onNodes()

@@ -39,7 +39,6 @@ func sharp(height float64) func(int) (float64, float64) {
 }
 
 func TestVerdicts(t *testing.T) {
-	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
 	busy := func(i int) (float64, float64) {
 		load, _ := sharp(60)(i)
@@ -89,7 +88,6 @@ func TestVerdicts(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			e, err := capacity.FromHistory(tt.history)
 			if err != nil {
 				t.Fatal(err)
@@ -110,7 +108,6 @@ func TestVerdicts(t *testing.T) {
 
 // A limit of 40 is found at 40, with an interval around it, in replicas' terms whatever their number, and the bands add up.
 func TestASharpLimit(t *testing.T) {
-	t.Parallel()
 	h := historyOf(6000, sharp(60))
 	for i := range h.Ready { // Now 3, now 4 replicas, each with the same load.
 		h.Ready[i] = 3 + float64(i/1000%2)
@@ -141,7 +138,6 @@ func TestASharpLimit(t *testing.T) {
 
 // In another unit the estimate is the same in that unit.
 func TestTheUnitDoesNotMatter(t *testing.T) {
-	t.Parallel()
 	s := service{signal: inFlight, days: 4, target: 0.85, noise: 0.02, bursts: 2}
 	h := s.history(t, 5)
 	small, err := capacity.FromHistory(h)
@@ -161,7 +157,6 @@ func TestTheUnitDoesNotMatter(t *testing.T) {
 }
 
 func TestSameHistorySameEstimate(t *testing.T) {
-	t.Parallel()
 	s := service{signal: arrivals, days: 4, target: 0.85, noise: 0.05, bursts: 2}
 	h := s.history(t, 3)
 	before := slices.Clone(h.Demand)
@@ -182,7 +177,6 @@ func TestSameHistorySameEstimate(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
-	t.Parallel()
 	_, err := capacity.FromHistory(capacity.History{Demand: []float64{1}})
 	for _, want := range []string{"a step of 0s", "1 values of the demand, 0 of the replicas"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -17,7 +17,6 @@ import (
 //     signal there mostly is no estimate, and the others are right.
 //   - Noise that the queue knows nothing of moves the threshold up, for there are many more calm moments than others.
 func TestSimulatedServices(t *testing.T) {
-	t.Parallel()
 	usual := service{days: 14, target: 0.85, noise: 0.02, bursts: 2}
 	with := func(change func(*service)) service {
 		s := usual
@@ -47,7 +46,6 @@ func TestSimulatedServices(t *testing.T) {
 			s := sc.service
 			s.signal = signal
 			t.Run(sc.name+"/"+signal, func(t *testing.T) {
-				t.Parallel()
 				r := repeat(t, s)
 				t.Logf("%-10s %-10s %5.0f%% %+5.1f%% %5.1f%% %5.0f%% %5.1f%% %+5.1f%%", sc.name, signal,
 					100*r.told, 100*r.bias, 100*r.error, 100*r.held, 100*r.width, 100*r.target)

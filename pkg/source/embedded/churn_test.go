@@ -18,8 +18,8 @@ import (
 // Ten thousand series that are replaced by others every half hour take no more of the disk after fourteen hours than after
 // seven: what MaxBytes allows, two hours of log (here 20 MiB) and the file of a block that is being written (32 MiB).
 func TestDiskOfChurn(t *testing.T) {
-	if underRace {
-		t.Skip("nine million samples: make test stores them without the race detector, too")
+	if testing.Short() {
+		t.Skip("nine million samples")
 	}
 	const (
 		hours = 14

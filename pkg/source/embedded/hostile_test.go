@@ -94,8 +94,8 @@ func serveHostile(tb testing.TB, targets int) (addresses []string) {
 
 // No target ends the process, has a sample stored that is beyond its limits, or delays another one; each is counted.
 func TestHostileTargets(t *testing.T) {
-	if underRace {
-		t.Skip("hostile targets write gigabytes: make test plays them without the race detector, too")
+	if testing.Short() {
+		t.Skip("hostile targets write gigabytes")
 	}
 	good := startExporter(t)
 	addresses := serveHostile(t, len(hostile()))

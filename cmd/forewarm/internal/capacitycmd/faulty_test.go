@@ -60,7 +60,6 @@ var noNumber = regexp.MustCompile(`(?i)\b(nan|inf|infinity)\b|[-−][0-9.]+ (req
 // A history that is at fault in some way is a clear error, or what is said of it is sane: a number in its order, or why there
 // is none.
 func TestFaultyHistories(t *testing.T) {
-	t.Parallel()
 	grid := func(step time.Duration, values func(i int) (demand, queue, ready string)) row {
 		return func(i int) string {
 			demand, queue, ready := values(i)
@@ -130,7 +129,6 @@ func TestFaultyHistories(t *testing.T) {
 		}), "sustains", ""},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			t.Parallel()
 			trace := strings.Builder{}
 			if c.rows > 0 {
 				trace.WriteString(header)

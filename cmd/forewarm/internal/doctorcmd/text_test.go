@@ -12,7 +12,6 @@ import (
 
 // What is wrong stands first; what is said of several objects is said once; what is well takes a line.
 func TestWrite(t *testing.T) {
-	t.Parallel()
 	var out strings.Builder
 	err := write(&out, doctor.Report{Findings: []doctor.Finding{
 		{
@@ -56,7 +55,6 @@ Mend the first error first: others may follow from it.
 
 // A thousand Forecasts that are ill do not fill the terminal.
 func TestWriteOmits(t *testing.T) {
-	t.Parallel()
 	var r doctor.Report
 	for i := range 1000 {
 		r.Findings = append(

@@ -87,7 +87,6 @@ func (n node) want(t *testing.T, why string, pid int, container pods.Container, 
 }
 
 func TestOwners(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	n.link(llama, idLlama)
 	n.link(embed, idEmbed)
@@ -123,7 +122,6 @@ func TestOwners(t *testing.T) {
 }
 
 func TestOwnersOfAPodWithoutALink(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	n.run(10, 100, "python3", in(uidLlama, idLlama))
 	n.file(n.logs, "pods/inference_llama-0_"+uidLlama+"/vllm-server/0.log", "")
@@ -136,7 +134,6 @@ func TestOwnersOfAPodWithoutALink(t *testing.T) {
 }
 
 func TestOwnersKnowAProcessFromTheNextWithItsPID(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	n.link(llama, idLlama)
 	n.link(embed, idEmbed)
@@ -163,7 +160,6 @@ func (s swapping) Open(name string) (fs.File, error) {
 }
 
 func TestOwnersAreNotFooledWhileTheyRead(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	n.link(llama, idLlama)
 	n.run(10, 100, "python3", in(uidLlama, idLlama))
@@ -172,7 +168,6 @@ func TestOwnersAreNotFooledWhileTheyRead(t *testing.T) {
 }
 
 func TestOwnersReadLittle(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	n.link(llama, idLlama)
 	for pid := range 40 {
@@ -207,7 +202,6 @@ func TestOwnersReadLittle(t *testing.T) {
 }
 
 func TestOwnersForget(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	for pid := range 1000 {
 		n.run(pid, 100, "sh", "0::/")
@@ -219,7 +213,6 @@ func TestOwnersForget(t *testing.T) {
 }
 
 func TestOwnersFindAPodOnceItIsThere(t *testing.T) {
-	t.Parallel()
 	n := newNode()
 	n.run(10, 100, "python3", in(uidLlama, idLlama))
 	n.want(t, "before its log", 10, nobody, false)
@@ -229,7 +222,6 @@ func TestOwnersFindAPodOnceItIsThere(t *testing.T) {
 
 // TestOwnersOfThisProcess reads what a kernel writes.
 func TestOwnersOfThisProcess(t *testing.T) {
-	t.Parallel()
 	file, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		t.Skip("no /proc here:", err)

@@ -17,7 +17,6 @@ const (
 )
 
 func TestParsePlace(t *testing.T) {
-	t.Parallel()
 	pod := owners.Place{Pod: uid, Container: id}
 	static := owners.Place{Pod: hash, Container: id}
 	relative := owners.Place{Pod: uid, Container: id, Relative: true}
@@ -71,7 +70,6 @@ func TestParsePlace(t *testing.T) {
 		{"no cgroup file", "no such thing\n::", owners.Place{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
 			if got := owners.ParsePlace(test.file); got != test.want {
 				t.Errorf("%s\nis %+v\nwant %+v", test.file, got, test.want)
 			}

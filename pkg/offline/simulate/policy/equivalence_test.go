@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -42,13 +43,19 @@ func eventful(days int) forecast.Series {
 	return s
 }
 
-// daysOfPlay are as many as there is time for.
+// daysOfPlay are as many as there is time for; two weeks have all seasons.
 func daysOfPlay() int {
-	if underRace {
+	switch {
+	case testing.Short():
 		return 1
+	case os.Getenv(long) == "":
+		return 3
 	}
 	return 14
 }
+
+// long names the variable with which .ci/run asks for what takes minutes.
+const long = "FOREWARM_LONG"
 
 // What simulate plays is what the server serves, bit by bit: over the anchors at which the server builds its state anew, over
 // gaps and outages, for a quantile and for an objective.

@@ -3,6 +3,7 @@ package policy_test
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 // After a launch or a leap of the demand, quantiles are calibrated within hours: scores are kept in a unit that survives it.
 // Pooled over twenty seeds, the 0.95 quantile covers .90 to .98 of the lead windows in the hours 3 to 24.
 func TestLeapsAreCalibratedWithinHours(t *testing.T) {
-	if underRace {
-		t.Skip("too long under the race detector: make test runs it without, too")
+	if os.Getenv(long) == "" {
+		t.Skip("FOREWARM_LONG is unset: it plays 120 launches and leaps")
 	}
 	const (
 		step, seeds = scenario.Step, 20

@@ -1,6 +1,0 @@
-//go:build race
-
-package main
-
-// underRace says that the race detector runs.
-const underRace = true

@@ -1,6 +1,0 @@
-//go:build race
-
-package policy_test
-
-// underRace says that the race detector runs.
-const underRace = true
