@@ -23,6 +23,9 @@ import (
 // TestDashboardsAskForWhatIsServed runs every query of every panel and variable, over what a server and a leader's
 // collectors serve on /metrics: each has an answer, and all of its values are finite.
 func TestDashboardsAskForWhatIsServed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of queries of Prometheus' engine")
+	}
 	all := loadDashboards(t)
 	first, last := scrapeTwice(t)
 	store, now := storeScrapes(t, first, last)

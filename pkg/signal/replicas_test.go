@@ -28,7 +28,6 @@ const readiness = `
 `
 
 func TestReadyReplicas(t *testing.T) {
-	t.Parallel()
 	tests := []struct{ name, kind, target, want string }{
 		{"of a Deployment, old ReplicaSets too", "Deployment", "llama", "{} 2"},
 		{"of a StatefulSet", "StatefulSet", "db", "{} 1"},
@@ -44,7 +43,6 @@ func TestReadyReplicas(t *testing.T) {
 	} {
 		for _, tt := range tests {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
-				t.Parallel()
 				expr, err := signal.ReadyReplicas("ai", signal.Target{Kind: tt.kind, Name: tt.target})
 				if err != nil {
 					t.Fatal(err)
@@ -56,7 +54,6 @@ func TestReadyReplicas(t *testing.T) {
 }
 
 func TestReadyReplicasOfWhatHasNone(t *testing.T) {
-	t.Parallel()
 	for want, target := range map[string]signal.Target{
 		"not the replicas of the Ray Serve deployments": {Kind: "RayService", Name: "chat"},
 		"target name is empty":                          {Kind: "Deployment"},

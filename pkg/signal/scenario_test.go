@@ -39,7 +39,6 @@ func scenarios() []scenario {
 
 // Every scenario holds however the series were scraped.
 func TestScenarios(t *testing.T) {
-	t.Parallel()
 	for _, s := range scenarios() {
 		target := signal.Target{Kind: s.kind, Name: s.name}
 		if s.kind == "" {
@@ -50,7 +49,6 @@ func TestScenarios(t *testing.T) {
 			"honoured": load, "exported": exported(load, "monitoring", "exporter-0"), "twice": twice(load),
 		} {
 			t.Run(s.preset+"/"+s.trap+"/"+target.Kind+"/"+how, func(t *testing.T) {
-				t.Parallel()
 				evaluates(t, scraped, expectation{expr: render(t, s.preset, target), want: s.want})
 			})
 		}
@@ -79,7 +77,6 @@ func TestEachPresetHasItsScenarios(t *testing.T) {
 
 // Nothing reported is not nothing asked: there is no series, never 0. The same where the owners are not known.
 func TestAbsenceIsNoSeries(t *testing.T) {
-	t.Parallel()
 	var everything strings.Builder
 	for _, s := range scenarios() {
 		if s.trap == "" {

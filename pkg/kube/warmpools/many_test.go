@@ -10,6 +10,9 @@ import (
 // A thousand pools, most of them nonsense, are each judged by themselves: the sound ones are held, the others say what is wrong,
 // and all together write and tell no more than the API server bears.
 func TestAThousandPools(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one controller, a thousand times")
+	}
 	w := newWorld()
 	w.places.ready = 8
 	odd := []string{

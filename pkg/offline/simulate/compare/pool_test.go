@@ -29,6 +29,9 @@ func poolConfig(long time.Duration, members int) compare.Config {
 
 // A pool beside none, under budgets, and beside what is fixed: all that is told of it adds up.
 func TestWarmPool(t *testing.T) {
+	if testing.Short() {
+		t.Skip("two days with a pool; shorter ones are played")
+	}
 	t.Parallel()
 	last, all := 0, 0
 	c, err := compare.Compare(

@@ -129,6 +129,9 @@ func bounded(t *testing.T, s scenario.Scenario, since time.Duration, demand floa
 
 // TestStories tells of every scenario what is served when, and why: read the difference before you write it anew (-update).
 func TestStories(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all scenarios, at their whole length")
+	}
 	t.Parallel()
 	all := make([]string, len(scenario.All()))
 	var stories sync.WaitGroup
