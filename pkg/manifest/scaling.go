@@ -55,6 +55,8 @@ func (r *reader) autoscalers(
 	}
 	doubts := unusedReasons(choice.Skipped, s.UnreadReason)
 	target.Autoscalers, target.AutoscalerSource = choice.Scalings, strings.Join(append(words, doubts...), "; ")
+	// What is not used reads the value all the same, and may have more replicas.
+	target.Uncapped = len(choice.Skipped) > 0
 	if len(choice.Scalings) > 0 {
 		target.Policy.Target = choice.Scalings[0].Target()
 		return

@@ -166,6 +166,27 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 	}
 }
 
+// The HPA of another workload reads the same value, and is not limited to what this workload's replicas can use.
+func TestASkippedAutoscalerIsNotCappedByAnother(t *testing.T) {
+	const h = "HorizontalPodAutoscaler/"
+	elsewhere := referring(h+"b", 64)
+	elsewhere.Workload.Name = "other"
+	for name, c := range map[string]struct {
+		state manifest.ClusterState
+		want  bool
+	}{
+		"one HPA":              {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64)}}, false},
+		"another workload's":   {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64), elsewhere}}, true},
+		"a refused one":        {manifest.ClusterState{Autoscalers: []autoscaler.Reference{referring(h+"a", 64), refused(h+"b", "no")}}, true},
+		"nothing reads it yet": {manifest.ClusterState{}, false},
+	} {
+		got, problems := manifest.NewResolver(catalogue{}).ResolveIn(object(t, header+spec("serve: Floor")), c.state)
+		if len(problems) > 0 || got.Uncapped != c.want {
+			t.Errorf("%s: uncapped %t, want %t (%v)", name, got.Uncapped, c.want, problems)
+		}
+	}
+}
+
 // TestUsableIsBounded: what is served is bounded by what the replicas that there may be can use.
 func TestUsableIsBounded(t *testing.T) {
 	o := object(t, header+spec("scaling: {target: 4k, maxReplicas: 50}"))

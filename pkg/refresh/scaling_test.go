@@ -36,6 +36,10 @@ func TestAnotherAutoscalerIsAnotherState(t *testing.T) {
 		t.Errorf("%d rebuilds, want %d; %s, and %g are usable by 5 replicas, want 50",
 			s.Loop.Refits, before+1, e.State, e.Policy.MaxCapacity)
 	}
+	targets[0].Uncapped = true
+	if e = entry(t, loop.Step(t.Context(), noon.Add(3*time.Second)), "llama"); e.Policy.MaxCapacity != 0 {
+		t.Errorf("the value is limited to %g, want no limit where another autoscaler reads it", e.Policy.MaxCapacity)
+	}
 	if len(source.queries) != 1 {
 		t.Errorf("%d queries: the history was read again", len(source.queries))
 	}

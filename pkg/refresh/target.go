@@ -58,6 +58,9 @@ type Target struct {
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.
 	Autoscalers []decide.Autoscaler
+	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers
+	// can use.
+	Uncapped bool
 	// AutoscalerSource describes which autoscalers these are, and why others that refer to the Forecast are not among
 	// them.
 	AutoscalerSource string
@@ -65,10 +68,13 @@ type Target struct {
 	Uncalibrated string
 }
 
-// boundedPolicy is the policy, limited to the largest value that the autoscalers can use.
+// boundedPolicy is the policy, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
+// such limit.
 func (t *Target) boundedPolicy() decide.Policy {
 	p := t.Policy
-	p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
+	if !t.Uncapped {
+		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
+	}
 	return p
 }
 
