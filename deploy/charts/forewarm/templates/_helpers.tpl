@@ -47,6 +47,18 @@ subjects:
     namespace: {{ .Release.Namespace }}
 {{- end }}
 
+{{- /* Not empty if another adapter serves external.metrics.k8s.io: the values say so, or the cluster does. `helm template` has none. */}}
+{{- define "forewarm.externalMetricsElsewhere" -}}
+{{- $mode := toString .Values.apiGroups.externalMetrics }}
+{{- if eq $mode "false" }}true{{ end }}
+{{- if eq $mode "auto" }}
+{{- $group := lookup "apiregistration.k8s.io/v1" "APIService" "" "v1beta1.external.metrics.k8s.io" }}
+{{- with ($group.spec).service }}
+{{- if or (ne .name (include "forewarm.fullname" $)) (ne .namespace $.Release.Namespace) }}true{{ end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- /* An image from (dict "image" values "version" appVersion). */}}
 {{- define "forewarm.image" -}}
 {{- if .image.digest }}
