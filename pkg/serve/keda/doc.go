@@ -6,7 +6,8 @@
 //	forecast    name of the Forecast, in the ScaledObject's own namespace; no other can be named
 //	target      demand that one replica serves, a quantity above 0; default: that of the Forecast's other autoscalers or
 //	            its scaling.target
-//	activation  demand above which the workload is active; default 0
+//	activation  demand above which the workload is active; default: any that is observed, or a tenth of the target that is
+//	            expected
 //	horizon, late, model, quantile, serve   another value of the Forecast, as in the selector of an HPA's metric
 //
 // KEDA's own keys are ignored. Any other key is an error that lists the valid ones, because a misspelt key would

@@ -264,7 +264,8 @@ func TestActivity(t *testing.T) {
 		pairs []string
 		want  bool
 	}{
-		{"any demand by default", nil, true},
+		{"any demand that is observed by default", []string{"target", "4k"}, true},
+		{"an activation of 0", []string{"activation", "0"}, true},
 		{"below the demand", []string{"activation", formatted(demand - 0.5)}, true},
 		{"above the demand", []string{"activation", formatted(demand + 0.5)}, false},
 		{"an activation in thousandths", []string{"activation", "100m"}, true},
@@ -290,10 +291,36 @@ func TestAwakeBeforeTheFirstRequest(t *testing.T) {
 		t.Errorf("active %v (%v), want true: %g are coming", got.GetResult(), err, entry.Decision.Value)
 	}
 	entry = snapshottest.Ready(snapshottest.Key("ready"))
-	entry.Decision = decide.Decision{}
+	entry.Observed, entry.Decision = 0, decide.Decision{}
 	client = dial(t, snapshottest.Board(entry), snapshottest.Now)
 	if got, err := client.IsActive(t.Context(), ref("forecast", "ready")); err != nil || got.GetResult() {
 		t.Errorf("active %v (%v), want false: nothing is coming", got.GetResult(), err)
+	}
+}
+
+// What is left of a forecast's headroom after the last request is no reason to stay awake, unless the trigger says so.
+func TestALittleIsExpectedWhileNothingIsObserved(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		observed, expected float64
+		pairs              []string
+		want               bool
+	}{
+		{"a tenth of a replica", 0, 6.4, []string{"target", "64"}, false},
+		{"more than a tenth", 0, 6.5, []string{"target", "64"}, true},
+		{"one request is observed", 1, 1, []string{"target", "64"}, true},
+		{"the trigger has an activation of 0", 0, 0.1, []string{"target", "64", "activation", "0"}, true},
+		{"the trigger has another activation", 0, 6.5, []string{"target", "64", "activation", "7"}, false},
+		{"nobody says what a replica sustains", 0, 0.1, nil, true},
+		{"nothing", 0, 0, nil, false},
+	} {
+		entry := snapshottest.Ready(snapshottest.Key("ready"))
+		entry.Policy.Target, entry.Observed, entry.Decision = 0, c.observed, decide.Decision{Value: c.expected}
+		client := dial(t, snapshottest.Board(entry), snapshottest.Now)
+		got, err := client.IsActive(t.Context(), ref(append([]string{"forecast", "ready"}, c.pairs...)...))
+		if err != nil || got.GetResult() != c.want {
+			t.Errorf("%s: active %v (%v), want %v", c.name, got.GetResult(), err, c.want)
+		}
 	}
 }
 

@@ -40,7 +40,7 @@ func (s *sink[Message]) Send(m *Message) error {
 // awake is the Forecast "ready" with a demand of so much.
 func awake(demand float64) *snapshot.Entry {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
-	entry.Decision = decide.Decision{Value: demand}
+	entry.Observed, entry.Decision = demand, decide.Decision{Value: demand}
 	return entry
 }
 

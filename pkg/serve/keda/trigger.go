@@ -34,14 +34,15 @@ type trigger struct {
 	forecast  snapshot.Key
 	selection decide.Overrides
 	// target is the demand that one replica serves; 0 means that of the Forecast.
-	target     float64
+	target float64
+	// activation is the demand above which the workload is active; negative where the trigger does not specify it.
 	activation float64
 }
 
 // parseTrigger parses a trigger. The error lists all of its problems as InvalidArgument.
 func parseTrigger(ref *pb.ScaledObjectRef) (trigger, error) {
 	metadata := ref.GetScalerMetadata()
-	t := trigger{forecast: snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyForecast]}}
+	t := trigger{forecast: snapshot.Key{Namespace: ref.GetNamespace(), Name: metadata[keyForecast]}, activation: -1}
 	var problems []string
 	note := func(err error) {
 		if err != nil {

@@ -81,7 +81,7 @@ func TestKEDA(t *testing.T) {
 	time.Sleep(12 * time.Second) // Many polls, each with an error, and beyond the cool-down.
 	deployment.become(1, 0)
 
-	board.Publish(coming(0.25)) // Below the sample's activation.
+	board.Publish(coming(0.25)) // Less than a tenth of a replica.
 	deployment.become(0, time.Minute)
 	board.Publish(coming(100))
 	deployment.become(1, 10*time.Second)
@@ -121,7 +121,7 @@ func llama() snapshot.Key { return snapshot.Key{Namespace: "inference", Name: "l
 // coming is a snapshot in which so much demand is ahead of the sample's Forecast.
 func coming(demand float64) *snapshot.Snapshot {
 	entry := snapshottest.Ready(llama())
-	entry.Decision.Value = demand
+	entry.Observed, entry.Decision.Value = 0, demand
 	return snapshottest.Snapshot(entry)
 }
 

@@ -115,7 +115,7 @@ func ask(client pb.ExternalScalerClient) error {
 // demand is a snapshot in which the Forecast "ready" has so much.
 func demand(value float64) *snapshot.Snapshot {
 	entry := snapshottest.Ready(snapshottest.Key("ready"))
-	entry.Decision = decide.Decision{Value: value}
+	entry.Observed, entry.Decision = value, decide.Decision{Value: value}
 	return snapshottest.Snapshot(entry)
 }
 
