@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/hack/e2e/cluster"
 	"github.com/forewarm/forewarm/hack/logbuffer"
+
+	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
 var keep = flag.Bool("keep", false, "keep the clusters' folders, with all logs")

@@ -68,7 +68,8 @@ func concurrent(t *testing.T, folder string) bool {
 
 func importsConcurrency(i *ast.ImportSpec) bool {
 	path, err := strconv.Unquote(i.Path.Value)
-	return err == nil && slices.ContainsFunc(concurrency, func(of string) bool { return path == of || strings.HasPrefix(path, of+"/") })
+	return err == nil &&
+		slices.ContainsFunc(concurrency, func(of string) bool { return path == of || strings.HasPrefix(path, of+"/") })
 }
 
 // startsGoroutine reports whether a file has a go statement, or a test that runs beside others.

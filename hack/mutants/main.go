@@ -9,6 +9,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"flag"
@@ -24,7 +25,9 @@ import (
 var list string
 
 // dependents are where a mutant is looked for that its own package's tests let pass: where the values come together.
-var dependents = []string{"./pkg/core/forecaster", "./pkg/refresh", "./pkg/serve/...", "./hack/served"}
+func dependents() []string {
+	return []string{"./pkg/core/forecaster", "./pkg/refresh", "./pkg/serve/...", "./hack/served"}
+}
 
 // mutant is a change of the code.
 type mutant struct{ file, old, new string }
@@ -33,13 +36,13 @@ func main() {
 	root := flag.String("root", ".", "the repository's folder")
 	only := flag.String("only", "", "the mutants whose line has this text")
 	flag.Parse()
-	if err := run(*root, *only); err != nil {
+	if err := run(context.Background(), *root, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(root, only string) error {
+func run(ctx context.Context, root, only string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
@@ -52,7 +55,7 @@ func run(root, only string) error {
 		}
 		m := mutant{fields[0], fields[1], fields[2]}
 		begin := time.Now()
-		by, err := m.caughtBy(root)
+		by, err := m.caughtBy(ctx, root)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.file, err)
 		}
@@ -68,7 +71,7 @@ func run(root, only string) error {
 }
 
 // caughtBy tests the changed code. It returns whose tests fail, "own" or "others", or an empty text.
-func (m mutant) caughtBy(root string) (string, error) {
+func (m mutant) caughtBy(ctx context.Context, root string) (string, error) {
 	path := filepath.Join(root, m.file)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -95,23 +98,23 @@ func (m mutant) caughtBy(root string) (string, error) {
 		}
 	}
 	own := "./" + filepath.Dir(m.file)
-	if out, err := goTool(root, "build", "-overlay", overlay, own); err != nil {
+	if out, err := goTool(ctx, root, "build", "-overlay", overlay, own); err != nil {
 		return "", fmt.Errorf("%q does not compile: mend mutants.tsv: %s", m.new, out)
 	}
 	for _, where := range []struct {
 		name     string
 		packages []string
-	}{{"own", []string{own}}, {"others", dependents}} {
+	}{{"own", []string{own}}, {"others", dependents()}} {
 		args := []string{"test", "-overlay", overlay, "-vet=off", "-failfast", "-timeout", "2m"}
-		if _, err := goTool(root, append(args, where.packages...)...); err != nil {
+		if _, err := goTool(ctx, root, append(args, where.packages...)...); err != nil {
 			return where.name, nil
 		}
 	}
 	return "", nil
 }
 
-func goTool(root string, args ...string) (string, error) {
-	command := exec.Command("go", args...)
+func goTool(ctx context.Context, root string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = root
 	out, err := command.CombinedOutput()
 	return string(out), err

@@ -139,8 +139,8 @@ func (s *Scaler) active(newest *snapshot.Snapshot, t *trigger) (bool, error) {
 	if t.activation >= 0 {
 		return demand > t.activation, nil
 	}
-	target, err := t.replicaTarget(newest)
-	if err != nil {
+	target, unknown := t.replicaTarget(newest)
+	if unknown != nil {
 		target = 0 // Then any demand counts.
 	}
 	return entry.Observed > 0 || demand > idleShare*target, nil

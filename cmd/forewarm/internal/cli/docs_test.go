@@ -103,11 +103,11 @@ func needs(args []string) string {
 // execute runs the program, which must succeed, and returns what it prints.
 func execute(t *testing.T, folder string, args []string) string {
 	t.Helper()
-	stdout, stderr, code, err := shell{folder: folder}.run(t.Context(), args)
-	if err != nil || code != 0 {
-		t.Fatalf("forewarm %s: exit code %d, %v\n%s", strings.Join(args, " "), code, err, stderr)
+	got, err := shell{folder: folder}.run(t.Context(), args)
+	if err != nil || got.code != 0 {
+		t.Fatalf("forewarm %s: exit code %d, %v\n%s", strings.Join(args, " "), got.code, err, got.stderr)
 	}
-	return stdout
+	return got.stdout
 }
 
 // folderOf makes the folder that a command runs in: with the repository's samples and traces, and with the files that the

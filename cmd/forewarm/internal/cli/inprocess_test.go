@@ -49,20 +49,26 @@ type shell struct {
 // turn: a process has one working folder and one environment, so commands take turns.
 var turn sync.Mutex
 
+// result is what a command leaves.
+type result struct {
+	stdout, stderr string
+	code           int
+}
+
 // run runs forewarm in this process.
-func (s shell) run(ctx context.Context, args []string) (stdout, stderr string, code int, err error) {
+func (s shell) run(ctx context.Context, args []string) (result, error) {
 	turn.Lock()
 	defer turn.Unlock()
 	restore, err := s.enter()
 	if err != nil {
-		return "", "", 0, err
+		return result{}, err
 	}
-	var out bytes.Buffer
-	var messages logbuffer.Buffer // Libraries may log after the command's end.
+	var stdout bytes.Buffer
+	var stderr logbuffer.Buffer // Libraries may log after the command's end.
 	p := program
 	p.Stdin = strings.NewReader(s.stdin)
-	code = p.Run(ctx, args, &out, &messages)
-	return out.String(), messages.String(), code, restore()
+	code := p.Run(ctx, args, &stdout, &stderr)
+	return result{stdout.String(), stderr.String(), code}, restore()
 }
 
 // enter makes the process's folder and variables those of the shell. What it returns undoes that.
@@ -78,7 +84,7 @@ func (s shell) enter() (restore func() error, err error) {
 		} else {
 			undo = append(undo, func() error { return os.Unsetenv(name) })
 		}
-		err = errors.Join(err, os.Setenv(name, value)) //nolint:usetesting // Of one command, not of a test.
+		err = errors.Join(err, os.Setenv(name, value))
 	}
 	restore = func() error {
 		var failed error
@@ -87,5 +93,5 @@ func (s shell) enter() (restore func() error, err error) {
 		}
 		return failed
 	}
-	return restore, errors.Join(err, os.Chdir(s.folder)) //nolint:usetesting // As above.
+	return restore, errors.Join(err, os.Chdir(s.folder))
 }

@@ -76,7 +76,9 @@ func TestScripts(t *testing.T) {
 			)
 		}),
 	}
-	scripts, err := filepath.Abs("testdata/script") // Commands change the process's folder while other scripts are read.
+	scripts, err := filepath.Abs(
+		"testdata/script",
+	) // Commands change the process's folder while other scripts are read.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,16 +117,16 @@ func forewarm(ts *testscript.TestScript, fails bool, args []string) {
 	} else if last >= 0 && args[last][0] == '>' {
 		file, args = args[last][1:], args[:last]
 	}
-	out, messages, code, err := s.run(context.Background(), args)
+	got, err := s.run(context.Background(), args)
 	ts.Check(err)
 	if file != "" {
-		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(out), 0o600))
-		out = ""
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(got.stdout), 0o600))
+		got.stdout = ""
 	}
-	fmt.Fprint(ts.Stdout(), out)
-	fmt.Fprintf(ts.Stderr(), "%sexit code %d\n", messages, code)
-	if fails != (code != 0) {
-		ts.Fatalf("forewarm %q: exit code %d\n%s", args, code, messages)
+	fmt.Fprint(ts.Stdout(), got.stdout)
+	fmt.Fprintf(ts.Stderr(), "%sexit code %d\n", got.stderr, got.code)
+	if fails != (got.code != 0) {
+		ts.Fatalf("forewarm %q: exit code %d\n%s", args, got.code, got.stderr)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 // After a launch or a leap of the demand, quantiles are calibrated within hours: scores are kept in a unit that survives it.
 // Pooled over twenty seeds, the 0.95 quantile covers .90 to .98 of the lead windows in the hours 3 to 24.
 func TestLeapsAreCalibratedWithinHours(t *testing.T) {
-	if os.Getenv(long) == "" {
-		t.Skip("FOREWARM_LONG is unset: it plays 120 launches and leaps")
+	if testing.Short() || os.Getenv(long) == "" {
+		t.Skip("120 launches and leaps: set FOREWARM_LONG, and no -short")
 	}
 	const (
 		step, seeds = scenario.Step, 20
