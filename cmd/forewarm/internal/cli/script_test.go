@@ -30,6 +30,10 @@ import (
 // The scripts run forewarm in this process. It says its exit code, so that they can tell codes apart. With exec, they run it in
 // a process of its own.
 func TestScripts(t *testing.T) {
+	many := 1234 // Three pages; two under the race detector.
+	if testing.Short() {
+		many = 501
+	}
 	servers := map[string]http.Handler{
 		"SERVER": outlooks(snapshottest.EveryState()...),
 		"HEALTHY": outlooks(
@@ -45,7 +49,7 @@ func TestScripts(t *testing.T) {
 		"BARE":         &historytest.Prometheus{},
 		"PRICED":       outlooks(snapshottest.WithCostRatio(snapshottest.Key("qwen"))),
 		"UNCALIBRATED": outlooks(uncalibrated()),
-		"MANY":         outlooks(snapshottest.Many(1234)...),
+		"MANY":         outlooks(snapshottest.Many(many)...),
 		"EMPTY":        outlooks(),
 		"HOSTILE":      outlooks(hostile()),
 		"CLUSTER":      healthyCluster(),
@@ -90,6 +94,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Setenv("PATH", env.WorkDir+string(os.PathListSeparator)+env.Getenv("PATH"))
 			env.Setenv("TZ", "UTC")
+			env.Setenv("COUNT", strconv.Itoa(many))
 			for name, handler := range servers {
 				server := httptest.NewServer(handler)
 				env.Defer(server.Close)
