@@ -53,7 +53,7 @@ test: ## the tests that need only Go; results are reused: after a change only wh
 
 .PHONY: test-race
 test-race: ## the packages with concurrency, under the race detector, without long loops over workloads (needs a C compiler)
-	CGO_ENABLED=1 $(GO_TEST) -race -short $(ARGS) $$(cat hack/importlaw/concurrent.txt)
+	CGO_ENABLED=1 $(GO_TEST) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -race -short $(ARGS) $$(cat hack/importlaw/concurrent.txt)
 
 .PHONY: test-served
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites

@@ -408,6 +408,9 @@ func (m *syntheticHistory) checkGlitch(t *testing.T, at func(int) float64) strin
 // TestNeverAbsurd: whatever the history, every value that any face serves is finite and no more than the history justifies;
 // nothing is left of a glitch; a burst that came once is soon no more than it was; a launch is served.
 func TestNeverAbsurd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	var (
 		mu       sync.Mutex
 		off      []string

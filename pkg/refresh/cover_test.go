@@ -15,6 +15,9 @@ import (
 // A warm pool that covers a Forecast shortens its window, so that less is served for the same objective; where it ends,
 // what is served is as if there had never been one. No step of it is without a value, and the history is read once.
 func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	const long, short, steps = 6 * time.Minute, 2 * time.Minute, 15
 	asked := func() fixedTargets {
 		out := fixedTargets{target("llama")}

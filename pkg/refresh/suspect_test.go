@@ -71,6 +71,9 @@ func TestASuspectIsServedUpToTheBoundAndMarked(t *testing.T) {
 
 // A replica that starts while a sample is held back, or after, agrees with one that has seen it come.
 func TestReplicasAgreeAboutSuspects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	source := withBadSamples(daily, 3, 10, 11, 12, 13, 14, 15, 16)
 	old, _ := newLoop(t, source, fixedTargets{target("llama")})
 	for minute := range 30 {
@@ -121,6 +124,9 @@ func TestARangeDoesNotCorroborateItself(t *testing.T) {
 
 // A demand in another unit is served in that unit: nothing knows how much a request is.
 func TestTheUnitDoesNotMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	for seed := range uint64(24) {
 		if seed%2 == 0 {
 			continue // An objective has a target.

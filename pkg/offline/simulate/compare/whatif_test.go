@@ -11,6 +11,9 @@ import (
 
 // A what-if is the comparison with that one thing changed, to the last bit.
 func TestAWhatIfIsTheComparisonWithOneThingChanged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: other comparisons run their jobs at once")
+	}
 	c := config(working(2))
 	c.Only = []string{compare.Forewarm}
 	got, err := compare.WhatIfs(t.Context(), c, nil)
