@@ -95,7 +95,7 @@ e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Than
 		$(GO_TEST) -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus
 
 # The packages whose tests run against a real etcd and kube-apiserver.
-CLUSTER_PACKAGES := ./pkg/kube/... ./pkg/manifest/... ./deploy/... ./cmd/forewarm/...
+CLUSTER_PACKAGES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' 'hack/testcluster"' cmd pkg deploy))))
 
 .PHONY: components
 components: ## build what the cluster tests run: Helm, Kubernetes, kwok, KEDA (20 minutes and more, once)
