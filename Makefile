@@ -45,8 +45,8 @@ demo: build ## the main job on a recorded trace, without a cluster, until interr
 # go test: what failed once more as the last thing, or what was slow.
 GO_TEST := $(CURDIR)/hack/gotest.sh
 
-.PHONY: test
 # Tests wait more than they compute: one package more than there are cores runs at once.
+.PHONY: test
 test: ## the tests that need only Go; results are reused: after a change only what depends on it runs (ARGS=-count=1: everything)
 	$(GO_TEST) -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(ARGS) ./...
 	$(if $(CC_FOUND),CGO_ENABLED=1 $(GO_TEST) $(ARGS) ./pkg/agent/nvml,@echo "no C compiler: the tests of pkg/agent/nvml are skipped")

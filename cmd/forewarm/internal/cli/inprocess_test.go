@@ -61,7 +61,7 @@ func (s shell) run(ctx context.Context, args []string) (result, error) {
 	defer turn.Unlock()
 	restore, err := s.enter()
 	if err != nil {
-		return result{}, err
+		return result{}, errors.Join(err, restore())
 	}
 	var stdout bytes.Buffer
 	var stderr logbuffer.Buffer // Libraries may log after the command's end.
@@ -75,7 +75,7 @@ func (s shell) run(ctx context.Context, args []string) (result, error) {
 func (s shell) enter() (restore func() error, err error) {
 	before, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return func() error { return nil }, err
 	}
 	undo := []func() error{func() error { return os.Chdir(before) }}
 	for name, value := range s.env {

@@ -80,9 +80,8 @@ func TestScripts(t *testing.T) {
 			)
 		}),
 	}
-	scripts, err := filepath.Abs(
-		"testdata/script",
-	) // Commands change the process's folder while other scripts are read.
+	// Commands change the process's folder while other scripts are read.
+	scripts, err := filepath.Abs("testdata/script")
 	if err != nil {
 		t.Fatal(err)
 	}
