@@ -78,7 +78,7 @@ func testApply(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes everything.
 type catalogue struct{ manifest.OneSource }
 
-func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
+func (catalogue) Render(string, string, v1alpha1.TargetRef, manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "x"}, nil
 }
 

@@ -95,10 +95,10 @@ func TestTheSamplesFit(t *testing.T) {
 					t.Fatal(err)
 				}
 				target := signal.Target{Kind: spec.TargetRef.Kind, Name: spec.TargetRef.Name}
-				if _, err := p.Render(forecast.Namespace, target); err != nil {
+				if _, err := p.Render(forecast.Namespace, target, signal.Trust{}); err != nil {
 					t.Error(err)
 				}
-			} else if _, err := signal.Confine(spec.Signal.Query, "namespace", forecast.Namespace); err != nil {
+			} else if _, err := signal.Confine(spec.Signal.Query, "namespace", forecast.Namespace, ""); err != nil {
 				t.Error(err)
 			}
 			if scaler == nil {

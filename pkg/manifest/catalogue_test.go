@@ -27,7 +27,11 @@ func (catalogue) Source(name, namespace string) (manifest.Source, error) {
 
 func (catalogue) Revision() uint64 { return 0 }
 
-func (catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
+func (catalogue) Render(
+	preset, namespace string,
+	target v1alpha1.TargetRef,
+	_ manifest.Source,
+) (manifest.Rendered, error) {
 	if preset != "vllm/arrivals" && preset != "vllm/inflight" {
 		return manifest.Rendered{}, fmt.Errorf("unknown preset %q: did you mean vllm/inflight?", preset)
 	}

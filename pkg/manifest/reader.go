@@ -41,10 +41,10 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		rendered = r.query(path.Child("query"), query, confine)
 	}
 	if preset != "" {
-		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec)
+		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec, source)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
-	target.Lookback = rendered.Lookback
+	target.Claims, target.Lookback = rendered.Claims, rendered.Lookback
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}
@@ -62,9 +62,11 @@ func (r *reader) query(path *field.Path, query string, confine func(string) (Ren
 	return rendered
 }
 
-func (r *reader) preset(path *field.Path, catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec) Rendered {
+func (r *reader) preset(
+	path *field.Path, catalogue Catalogue, namespace string, spec *v1alpha1.ForecastSpec, source Source,
+) Rendered {
 	preset := spec.Signal.Preset
-	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef)
+	rendered, err := catalogue.Render(preset, namespace, spec.TargetRef, source)
 	if err != nil {
 		var named any = preset
 		if strings.Contains(err.Error(), strconv.Quote(preset)) { // Once is enough.

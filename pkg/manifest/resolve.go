@@ -18,9 +18,9 @@ type Catalogue interface {
 	Source(name, namespace string) (Source, error)
 	// Revision changes when another source may be returned.
 	Revision() uint64
-	// Render returns a preset's query for a workload in a namespace. The error of an unknown preset names similar
-	// ones.
-	Render(preset, namespace string, target v1alpha1.TargetRef) (Rendered, error)
+	// Render returns a preset's query for a workload in a namespace and a source. The error of an unknown preset names
+	// similar ones.
+	Render(preset, namespace string, target v1alpha1.TargetRef, source Source) (Rendered, error)
 	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
 	// error, or what the query must not read.
 	Confine(query, namespace string, source Source) (Rendered, error)
@@ -32,11 +32,14 @@ type Source struct {
 
 	// TenantLabel names the namespace in the source; a namespace's own queries are confined by it.
 	TenantLabel string
+	// Cluster is the label and the value, "cluster=eu-1", of the series that count; empty where the source has one cluster.
+	Cluster string
 }
 
 // OneSource is the part of a Catalogue that knows sources, if there is one for all namespaces.
 type OneSource struct {
 	TenantLabel string
+	Cluster     string
 }
 
 // Source implements Catalogue.
@@ -45,7 +48,7 @@ func (o OneSource) Source(name, _ string) (Source, error) {
 		return Source{}, errors.New("this Forewarm has one source of history, without a name: remove the field, " +
 			"or ask the operator for --sources-file")
 	}
-	return Source{TenantLabel: o.TenantLabel}, nil
+	return Source{TenantLabel: o.TenantLabel, Cluster: o.Cluster}, nil
 }
 
 // Revision implements Catalogue.
@@ -55,6 +58,9 @@ func (OneSource) Revision() uint64 { return 0 }
 type Rendered struct {
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
+	// Claims is PromQL for the namespaces that report pods of this one, and that Expr does not believe; empty where Expr asks
+	// for no reports.
+	Claims string
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
 	// Rate says that the demand is a rate and not a gauge.

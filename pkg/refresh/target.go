@@ -23,6 +23,9 @@ type Target struct {
 	Source SourceRef
 	// Expr is PromQL that yields the total demand as one series.
 	Expr string
+	// Claims is PromQL for the namespaces whose reports of this one's pods Expr does not believe, a series for each; empty if
+	// there can be none. It explains why Expr has no series.
+	Claims string
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string

@@ -106,6 +106,9 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	q := w.nextQuery(now)
 	block, err := fetchOnGrid(ctx, source, q)
 	w.found.attempted, w.found.err = true, err
+	if errors.Is(err, series.ErrNoSeries) && w.store == nil {
+		w.found.err = w.explain(ctx, source, q, err)
+	}
 	if errors.Is(err, series.ErrNoSeries) && (w.store != nil || w.scaledToZeroIn(q)) {
 		// The series is gone for now: that is demand 0 or a gap, for which there is the fallback chain.
 		block, err = gapSeries(q), nil
@@ -117,6 +120,24 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	w.failures, w.fetched = 0, q.To
 	w.fetchSaturation(ctx, now, source)
 	return block, true
+}
+
+// explain adds to the error of a query without a series that others report this namespace's pods, and are not believed.
+func (w *worker) explain(ctx context.Context, source Source, q Query, err error) error {
+	if w.target.Claims == "" {
+		return err
+	}
+	q.Expr, q.From = "count("+w.target.Claims+")", q.To
+	claims, failed := fetchOnGrid(ctx, source, q)
+	if failed != nil || !(claims.Values[0] > 0) { // No value is NaN.
+		return err
+	}
+	return fmt.Errorf(
+		"%w: but pods of %.0f other namespaces report this one's, and are not named as exporters: if they are, "+
+			"the operator adds their namespaces to --exporter-namespaces (forewarm doctor lists them)",
+		err,
+		claims.Values[0],
+	)
 }
 
 // fetchOnGrid queries the source and refuses an answer that is not on the grid of the query.

@@ -17,8 +17,12 @@ func (s scope) gpusAllocated() string {
 
 // requestedDevices are the devices that scheduled pods request, by pod, container, node and resource.
 func (s scope) requestedDevices(resource string, more ...string) string {
-	labels := strings.Join(append([]string{"pod", "container", "node", "resource"}, more...), ", ")
-	series := s.instantSeries("kube_pod_container_resource_requests", fmt.Sprintf(`resource=~%q,node!=""`, resource))
+	own := []string{"container", "node", "resource"}
+	labels := strings.Join(append([]string{"pod"}, append(own, more...)...), ", ")
+	series := s.instantSeries(
+		"kube_pod_container_resource_requests",
+		fmt.Sprintf(`resource=~%q,node!=""`, resource),
+		own...)
 	if len(more) > 0 {
 		series = fmt.Sprintf(`label_replace(%s, "slices", "$1", "resource", "nvidia_com_mig_([0-9])g_.+")`, series)
 		series = fmt.Sprintf(
@@ -46,37 +50,37 @@ const (
 
 // sharedDevices are the devices on nodes that are labelled with the number of replicas of a GPU, 1 included.
 func (s scope) sharedDevices() string {
-	return fmt.Sprintf(`%s * on (node) group_left () %s`, s.requestedDevices(anyDevice), sharesByNode())
+	return fmt.Sprintf(`%s * on (node) group_left () %s`, s.requestedDevices(anyDevice), s.sharesByNode())
 }
 
 // wholeDevices are the devices with the name of a whole GPU on nodes without that label.
 func (s scope) wholeDevices() string {
-	return fmt.Sprintf(`(%s unless on (node) %s)`, s.requestedDevices(ownDevice), replicaLabels())
+	return fmt.Sprintf(`(%s unless on (node) %s)`, s.requestedDevices(ownDevice), s.replicaLabels())
 }
 
 // unknownDevices are the devices with the name of a shared GPU on nodes without that label.
 func (s scope) unknownDevices() string {
-	return fmt.Sprintf(`(%s unless on (node) %s) * NaN`, s.requestedDevices(sharedDevice), replicaLabels())
+	return fmt.Sprintf(`(%s unless on (node) %s) * NaN`, s.requestedDevices(sharedDevice), s.replicaLabels())
 }
 
 // replicaLabels is the nodes with the label of NVIDIA's feature discovery for the number of replicas of a GPU, with
-// that number in the label parts. Nodes have no namespace; only that label is read.
-func replicaLabels() string {
-	return `group by (node, parts) (label_replace(` + nodeLabels +
-		`{label_nvidia_com_gpu_replicas!=""}, "parts", "$1", "label_nvidia_com_gpu_replicas", "(.+)"))`
+// that number in the label parts. Nodes have no namespace: theirs is the exporter's.
+func (s scope) replicaLabels() string {
+	return `group by (node, parts) (label_replace(` + nodeLabels + `{label_nvidia_com_gpu_replicas!="",` +
+		s.trust.reporters() + `}, "parts", "$1", "label_nvidia_com_gpu_replicas", "(.+)"))`
 }
 
 const nodeLabels = "kube_node_labels"
 
 // sharesByNode is a device's share of a GPU, by node: a vector of constants, see migInstances. It is NaN for other
 // numbers of replicas.
-func sharesByNode() string {
+func (s scope) sharesByNode() string {
 	shares := []string{`label_replace(vector(1), "parts", "1", "", "")`}
 	for _, replicas := range []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64} {
 		shares = append(shares, fmt.Sprintf(`label_replace(vector(1 / %d), "parts", "%[1]d", "", "")`, replicas))
 	}
 	return fmt.Sprintf(`(max by (node) (%s * on (parts) group_left () (%s)) or group by (node) (%[1]s) * NaN)`,
-		replicaLabels(), strings.Join(shares, " or "))
+		s.replicaLabels(), strings.Join(shares, " or "))
 }
 
 // migWeights is a MIG instance's share of a GPU, by its compute slices.

@@ -12,12 +12,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
-// Confine returns the tenant's expression with the matcher label="namespace" on every selector, so that it reads only
-// series of its own namespace. The result is in Prometheus's own format.
+// Confine returns the tenant's expression with the matcher label="namespace" on every selector, and the cluster's if
+// there is one, so that it reads only series of its own namespace. The result is in Prometheus's own format.
 //
 // An expression that cannot be confined is refused: another matcher on the label, functions that read series without a
 // selector (info), and every unknown construct. Errors wrap series.ErrQuery and have an alternative.
-func Confine(expr, label, namespace string) (string, error) {
+func Confine(expr, label, namespace string, cluster Cluster) (string, error) {
 	if label == "" || label == model.MetricNameLabel || namespace == "" {
 		return "", fmt.Errorf("query: cannot confine to %s=%q: a label other than %s and a namespace are needed: %w",
 			label, namespace, model.MetricNameLabel, series.ErrQuery)
@@ -26,16 +26,28 @@ func Confine(expr, label, namespace string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own, err := labels.NewMatcher(labels.MatchEqual, label, namespace)
+	namespaceIs, err := labels.NewMatcher(labels.MatchEqual, label, namespace)
 	if err != nil {
 		return "", fmt.Errorf("query: matcher %s=%q: %w: %w", label, namespace, err, series.ErrQuery)
 	}
-	if err := walkSelectors(root, func(s *parser.VectorSelector) error { return addMatcher(s, own) }); err != nil {
-		return "", err
+	bounds := []*labels.Matcher{namespaceIs}
+	if cluster != "" {
+		clusterIs, err := cluster.matcher()
+		if err != nil {
+			return "", fmt.Errorf("query: %w: %w", err, series.ErrQuery)
+		}
+		bounds = append(bounds, clusterIs)
+	}
+	for _, own := range bounds {
+		if err := walkSelectors(root, func(s *parser.VectorSelector) error { return addMatcher(s, own) }); err != nil {
+			return "", err
+		}
 	}
 	confined := root.String()
-	if err := verifyConfined(confined, own); err != nil {
-		return "", err
+	for _, own := range bounds {
+		if err := verifyConfined(confined, own); err != nil {
+			return "", err
+		}
 	}
 	return confined, nil
 }
@@ -89,11 +101,16 @@ func lookback(node parser.Node) time.Duration {
 }
 
 // addMatcher adds the matcher to the selector, unless it is present. Another matcher on the same label is an error:
-// replaced silently, it would give the answer to another query.
+// replaced silently, it would give the answer to another query. A rendered preset may stay as it is: what it takes from
+// exporters is about the namespace alone, and only an exporter in the namespace is left.
 func addMatcher(s *parser.VectorSelector, own *labels.Matcher) error {
 	present := false
 	for _, m := range s.LabelMatchers {
 		if m.Name != own.Name {
+			continue
+		}
+		if m.Type == labels.MatchRegexp && m.Matches(own.Value) &&
+			has(s, model.ExportedLabelPrefix+own.Name, own.Value) {
 			continue
 		}
 		if m.Type != labels.MatchEqual || m.Value != own.Value {
@@ -107,6 +124,13 @@ func addMatcher(s *parser.VectorSelector, own *labels.Matcher) error {
 		s.LabelMatchers = append(s.LabelMatchers, own)
 	}
 	return nil
+}
+
+// has says whether the selector demands that a label has a value.
+func has(s *parser.VectorSelector, label, value string) bool {
+	return slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+		return m.Name == label && m.Type == labels.MatchEqual && m.Value == value
+	})
 }
 
 // verifyConfined parses the confined expression again, as an engine will, and checks that every selector has the

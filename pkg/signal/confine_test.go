@@ -28,7 +28,7 @@ func TestConfine(t *testing.T) {
 		{`-x ^ 2`, `-x{namespace="a"} ^ 2`},
 	}
 	for _, tt := range tests {
-		got, err := signal.Confine(tt.expr, "namespace", "a")
+		got, err := signal.Confine(tt.expr, "namespace", "a", "")
 		if err != nil {
 			t.Errorf("%s: %v", tt.expr, err)
 			continue
@@ -73,12 +73,12 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		{`x offset 100d`, "recording rule"},
 		{`max_over_time(x[10d:1s])`, "longer step"},
 		{strings.Repeat("(", 200) + "x" + strings.Repeat(")", 200), "nested"},
-		{strings.Repeat("x+", 5000) + "x", "bytes"},
+		{strings.Repeat("x+", 9000) + "x", "bytes"},
 		{`{}`, "matcher"},
 		{`mad_over_time(x[5m])`, "not enabled"},
 	}
 	for _, tt := range tests {
-		_, err := signal.Confine(tt.expr, "namespace", "a")
+		_, err := signal.Confine(tt.expr, "namespace", "a", "")
 		if !errors.Is(err, series.ErrQuery) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%.60s: error %v, want ErrQuery that says %q", tt.expr, err, tt.says)
 		}
@@ -87,7 +87,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 
 func TestConfineNeedsLabelAndNamespace(t *testing.T) {
 	for _, c := range [][2]string{{"", "a"}, {"namespace", ""}, {"__name__", "a"}} {
-		if out, err := signal.Confine("up", c[0], c[1]); err == nil {
+		if out, err := signal.Confine("up", c[0], c[1], ""); err == nil {
 			t.Errorf("Confine to %s=%q: %s, want an error", c[0], c[1], out)
 		}
 	}
@@ -214,7 +214,7 @@ func TestNoEscape(t *testing.T) {
 		}
 	}
 	for _, attempt := range slices.Concat(escapes, oddities) {
-		confined, err := signal.Confine(attempt, "namespace", "a")
+		confined, err := signal.Confine(attempt, "namespace", "a", "")
 		if err != nil {
 			if !errors.Is(err, series.ErrQuery) {
 				t.Errorf("%s: error %v, want ErrQuery", attempt, err)
@@ -256,7 +256,7 @@ func FuzzConfine(f *testing.F) {
 	f.Add("up", "a\xff\\")
 	p := parser.NewParser(parser.Options{})
 	f.Fuzz(func(t *testing.T, expr, namespace string) {
-		confined, err := signal.Confine(expr, "namespace", namespace)
+		confined, err := signal.Confine(expr, "namespace", namespace, "cluster=eu")
 		if err != nil {
 			if !errors.Is(err, series.ErrQuery) {
 				t.Fatalf("%q: error %v, want ErrQuery", expr, err)
@@ -268,28 +268,33 @@ func FuzzConfine(f *testing.F) {
 			t.Fatalf("%q became %q: %v", expr, confined, err)
 		}
 		for _, matchers := range parser.ExtractSelectors(root) {
-			if !requires(matchers, namespace) {
-				t.Fatalf("%q became %q: %v does not require namespace %q", expr, confined, matchers, namespace)
+			if !requires(matchers, "namespace", namespace) || !requires(matchers, "cluster", "eu") {
+				t.Fatalf(
+					"%q became %q: %v does not require namespace %q in cluster eu",
+					expr,
+					confined,
+					matchers,
+					namespace,
+				)
 			}
 		}
-		if again, err := signal.Confine(confined, "namespace", namespace); err != nil || again != confined {
+		if again, err := signal.Confine(
+			confined,
+			"namespace",
+			namespace,
+			"cluster=eu",
+		); err != nil ||
+			again != confined {
 			t.Fatalf("%q became %q, and that %q (%v)", expr, confined, again, err)
 		}
 	})
 }
 
-// requires says that the matchers let nothing through but the namespace.
-func requires(matchers []*labels.Matcher, namespace string) bool {
-	ok := false
-	for _, m := range matchers {
-		if m.Name == "namespace" {
-			if m.Type != labels.MatchEqual || m.Value != namespace {
-				return false
-			}
-			ok = true
-		}
-	}
-	return ok
+// requires says that the matchers let nothing through but the label's value.
+func requires(matchers []*labels.Matcher, label, value string) bool {
+	return slices.ContainsFunc(matchers, func(m *labels.Matcher) bool {
+		return m.Name == label && m.Type == labels.MatchEqual && m.Value == value
+	})
 }
 
 func BenchmarkConfine(b *testing.B) {
@@ -298,6 +303,7 @@ func BenchmarkConfine(b *testing.B) {
 			`sum(rate(http_requests_total{job="api",code!~"5.."}[5m])) / 60`,
 			"namespace",
 			"a",
+			"",
 		); err != nil {
 			b.Fatal(err)
 		}

@@ -55,5 +55,5 @@ func dcgm() Source {
 // own series, which has no pod.
 func (s scope) busyGPUs(name string) string {
 	return fmt.Sprintf(`sum(max by (UUID, GPU_I_ID) (max by (pod, UUID, GPU_I_ID) (%s) * on (pod) group_left () %s))`,
-		s.instantSeries(name, ""), s.pods())
+		s.instantSeries(name, "", "UUID", "GPU_I_ID"), s.pods())
 }

@@ -22,7 +22,7 @@ func FuzzRender(f *testing.F) {
 	p := parser.NewParser(parser.Options{})
 	f.Fuzz(func(t *testing.T, namespace, kind, name string) {
 		for _, preset := range signal.Presets() {
-			expr, err := preset.Render(namespace, signal.Target{Kind: kind, Name: name})
+			expr, err := preset.Render(namespace, signal.Target{Kind: kind, Name: name}, trust())
 			if err != nil {
 				continue
 			}
@@ -31,8 +31,11 @@ func FuzzRender(f *testing.F) {
 				t.Fatalf("%s: %v", expr, err)
 			}
 			for _, matchers := range parser.ExtractSelectors(root) {
-				if !reads(t, matchers, namespace) && !ofNodes(matchers) {
+				if !reads(matchers, namespace) && !ofNodes(matchers) {
 					t.Fatalf("%s: %v reads other namespaces than %q", expr, matchers, namespace)
+				}
+				if namespace != "mallory" && admits(matchers, "mallory") {
+					t.Fatalf("%s: %v believes a namespace that is no exporter's", expr, matchers)
 				}
 			}
 		}
@@ -40,8 +43,7 @@ func FuzzRender(f *testing.F) {
 }
 
 // reads says that the matchers let through only series whose namespace, or else exported_namespace, is the given one.
-func reads(t *testing.T, matchers []*labels.Matcher, namespace string) bool {
-	t.Helper()
+func reads(matchers []*labels.Matcher, namespace string) bool {
 	equal := map[string]string{}
 	for _, m := range matchers {
 		if m.Type == labels.MatchEqual {
@@ -50,6 +52,14 @@ func reads(t *testing.T, matchers []*labels.Matcher, namespace string) bool {
 	}
 	exported, ok := equal["exported_namespace"]
 	return ok && (exported == namespace || exported == "" && equal["namespace"] == namespace)
+}
+
+// admits says that the matchers let through series that were scraped from a namespace.
+func admits(matchers []*labels.Matcher, namespace string) bool {
+	return !slices.ContainsFunc(
+		matchers,
+		func(m *labels.Matcher) bool { return m.Name == "namespace" && !m.Matches(namespace) },
+	)
 }
 
 // ofNodes says that the matchers let through nothing but the labels of nodes, which are in no namespace.

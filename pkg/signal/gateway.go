@@ -59,7 +59,7 @@ func endpoints() []endpoint {
 func (s scope) endpointByPod(e endpoint) string {
 	return fmt.Sprintf(
 		`label_replace(label_replace(%s, "picker", "$1", "pod", "(.+)"), "pod", "$1", %q, "(.+?)(-rank-[0-9]+)?")`,
-		s.instantSeries(e.metric, ""), e.label)
+		s.instantSeries(e.metric, "", e.label), e.label)
 }
 
 // endpointQueues is the waiting requests per pod. Each of several pickers reports all endpoints.
@@ -93,7 +93,7 @@ func (s scope) totalOverPickers(perPod string) string { return `sum` + s.pickers
 func (s scope) poolCaches() string {
 	full := func(mean, ready string) string {
 		return fmt.Sprintf(`max by (pod, name) (%s) * on (pod, name) max by (pod, name) (%s)`,
-			s.instantSeries(mean, ""), s.instantSeries(ready, ""))
+			s.instantSeries(mean, "", "name"), s.instantSeries(ready, "", "name"))
 	}
 	perPool := `(` + full("llm_d_epp_average_kv_cache_utilization", "llm_d_epp_ready_endpoints") + ` or ` +
 		full("inference_pool_average_kv_cache_utilization", "inference_pool_ready_pods") + `)`

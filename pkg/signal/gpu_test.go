@@ -2,11 +2,11 @@ package signal_test
 
 // nodes are what kube-state-metrics says of nodes where it exports the label of NVIDIA's feature discovery.
 const nodes = `
-  kube_node_labels{node="sliced",label_nvidia_com_gpu_replicas="4"} 1x40
-  kube_node_labels{node="mps",label_nvidia_com_gpu_replicas="10"} 1x40
-  kube_node_labels{node="whole",label_nvidia_com_gpu_replicas="1"} 1x40
-  kube_node_labels{node="odd",label_nvidia_com_gpu_replicas="37"} 1x40
-  kube_node_labels{node="silent"} 1x40
+  kube_node_labels{namespace="kube-system",node="sliced",label_nvidia_com_gpu_replicas="4"} 1x40
+  kube_node_labels{namespace="kube-system",node="mps",label_nvidia_com_gpu_replicas="10"} 1x40
+  kube_node_labels{namespace="kube-system",node="whole",label_nvidia_com_gpu_replicas="1"} 1x40
+  kube_node_labels{namespace="kube-system",node="odd",label_nvidia_com_gpu_replicas="37"} 1x40
+  kube_node_labels{namespace="kube-system",node="silent"} 1x40
 `
 
 const (

@@ -48,8 +48,8 @@ func (d documented) problem(name string, matchers []*labels.Matcher) string {
 		return "no metric " + name
 	}
 	for _, m := range matchers {
-		// A scrape with honorLabels: false renames the namespace.
-		if m.Name == model.MetricNameLabel || m.Name == "exported_namespace" {
+		// A scrape adds the namespace of its target, and with honorLabels: false renames the reported one.
+		if m.Name == model.MetricNameLabel || strings.HasSuffix(m.Name, "namespace") {
 			continue
 		}
 		has := slices.ContainsFunc(metric.Labels, func(l string) bool {
@@ -90,11 +90,11 @@ func TestPresetsAskForWhatKubeStateMetricsHas(t *testing.T) {
 	for _, kind := range []string{"Deployment", "StatefulSet", "LeaderWorkerSet", "Rollout", "InferenceService", "Service", "Revision"} {
 		target := signal.Target{Kind: kind, Name: "llama"}
 		for _, p := range signal.Presets() {
-			if expr, err := p.Render("ai", target); err == nil { // Not every preset fits every kind.
+			if expr, err := p.Render("ai", target, trust()); err == nil { // Not every preset fits every kind.
 				check(p.Name+" of a "+kind, expr)
 			}
 		}
-		if expr, err := signal.ReadyReplicas("ai", target); err == nil {
+		if expr, err := signal.ReadyReplicas("ai", target, trust()); err == nil {
 			check("ready replicas of a "+kind, expr)
 		}
 	}

@@ -16,6 +16,7 @@ const (
 type scope struct {
 	namespace string
 	target    Target
+	trust     Trust
 }
 
 // metric is one quantity under the names that releases give it.
@@ -45,49 +46,59 @@ func (m metric) delta() metric {
 	return m
 }
 
-// series is the metric in the Forecast's namespace with the workload's pod in the label pod, however it was scraped.
+// series is the metric in the Forecast's namespace with the workload's pod in the label pod, however it was scraped,
+// aggregated by pod and further labels: copies that a second exporter made cannot collide.
 //
 // An exporter such as dcgm-exporter or kube-state-metrics reports the namespace and pod of other pods. Scraped with
 // honorLabels: true they are in namespace and pod; with false those labels are the exporter's own, and the reported
 // ones are in exported_namespace and exported_pod. A series is of one kind or the other: the first half selects series
-// with an exported_namespace, the second those without. The exporter's own pod, which an idle GPU has in pod, is not a
-// pod of the target and drops out in the join with the owners.
-func (s scope) series(name string, m metric) string {
+// with an exported_namespace, the second those without. Any pod may report any namespace: only the exporters that the
+// operator named are believed, and the namespace's own pods. The exporter's own pod, which an idle GPU has in pod, is not
+// a pod of the target and drops out in the join with the owners.
+func (s scope) series(aggregate, name string, m metric, by ...string) string {
 	matchers := m.matchers
 	if matchers != "" {
 		matchers += ","
 	}
+	half := func(pod, from string) string {
+		labels := strings.Join(append([]string{pod}, by...), ", ")
+		return fmt.Sprintf(`%s by (%s) (%s)`, aggregate, labels, m.apply(name+"{"+matchers+from+"}"))
+	}
 	namespace := strconv.Quote(s.namespace)
-	exported := m.apply(name + "{" + matchers + "exported_namespace=" + namespace + "}")
-	own := m.apply(name + "{" + matchers + `exported_namespace="",namespace=` + namespace + "}")
+	exported := half("exported_pod", "exported_namespace="+namespace+","+s.trust.reporters(s.namespace))
+	own := half("pod", `exported_namespace="",namespace=`+namespace)
 	return fmt.Sprintf(`(label_replace(%s, "pod", "$1", "exported_pod", "(.+)") or %s)`, exported, own)
 }
 
+// apply selects samples. No quantity is below 0: a gauge that is has a fault, or an author who means harm.
 func (m metric) apply(selector string) string {
 	if m.over == "" {
-		return selector
+		return selector + " >= 0"
 	}
 	return fmt.Sprintf("%s(%s[%s])", m.over, selector, window)
 }
 
-// instantSeries is the series of a metric with one name.
-func (s scope) instantSeries(name, matchers string) string {
-	return s.series(name, metric{matchers: matchers})
+// instantSeries is the series of a metric with one name, the greatest of copies.
+func (s scope) instantSeries(name, matchers string, by ...string) string {
+	return s.series("max", name, metric{matchers: matchers}, by...)
 }
 
-// perPod is the metric's sum for each pod, in the label pod. A second scrape job copies series, and max merges the
-// copies; another port is another instance, and adds up.
+// perPod is the metric's sum for each pod, in the label pod. The ports that a scrape job reads of a pod are instances,
+// which add up; another job reads the same pod once more, at the same port or at that of a proxy: the greater counts.
 func (s scope) perPod(m metric) string {
 	versions := make([]string, len(m.names))
 	for i, name := range m.names {
-		series := s.series(name, m)
 		if len(m.distinct) == 0 {
-			versions[i] = fmt.Sprintf(`sum by (pod) (max by (pod, instance) (sum by (pod, instance, job) (%s)))`,
-				series)
+			versions[i] = fmt.Sprintf(`max by (pod) (%s)`, s.series("sum", name, m, "job"))
 			continue
 		}
-		versions[i] = fmt.Sprintf(`sum by (pod) (max by (pod, instance, %s) (%s))`, strings.Join(m.distinct, ", "),
-			series)
+		distinct := strings.Join(m.distinct, ", ")
+		series := s.series("max", name, m, append([]string{"job", "instance"}, m.distinct...)...)
+		versions[i] = fmt.Sprintf(
+			`sum by (pod) (max by (pod, %s) (sum by (pod, job, %[1]s) (max by (pod, job, instance, %[1]s) (%s))))`,
+			distinct,
+			series,
+		)
 	}
 	return "(" + strings.Join(versions, " or ") + ")"
 }
@@ -133,8 +144,9 @@ func (s scope) arrivals(passed, held metric) string {
 func (s scope) kvCaches(m metric) string {
 	versions := make([]string, len(m.names))
 	for i, name := range m.names {
-		versions[i] = fmt.Sprintf(`avg by (pod) (max by (pod, instance, %s) (%s))`,
-			strings.Join(m.distinct, ", "), s.series(name, m))
+		by := append([]string{"instance"}, m.distinct...)
+		versions[i] = fmt.Sprintf(`avg by (pod) (max by (pod, %s) (%s))`,
+			strings.Join(by, ", "), s.series("max", name, m, by...))
 	}
 	return fmt.Sprintf(`sum(avg by (replica) ((%s) * on (pod) group_left (replica) %s))`,
 		strings.Join(versions, " or "), s.podsWithReplica())

@@ -49,7 +49,7 @@ func nvml() Source {
 // podShares sums the pods' own shares of physical GPUs. Two pods that share a GPU add up: their shares do not overlap.
 func (s scope) podShares(name string) string {
 	return s.total(
-		fmt.Sprintf(`max by (pod, uuid, gpu_instance) (sum by (pod, uuid, gpu_instance, instance, job) (%s))`,
-			s.instantSeries(name, "")),
+		fmt.Sprintf(`max by (pod, uuid, gpu_instance) (%s)`,
+			s.series("sum", name, metric{}, "uuid", "gpu_instance", "instance", "job")),
 	)
 }

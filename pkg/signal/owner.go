@@ -104,13 +104,13 @@ func (s scope) ownedPods() string {
 
 // ownedBy is the pods with that owner.
 func (s scope) ownedBy(o owner) string {
-	return `group by (pod, owner_name) (` + s.instantSeries("kube_pod_owner", o.matchers()) + `)`
+	return `group by (pod, owner_name) (` + s.instantSeries("kube_pod_owner", o.matchers(), "owner_name") + `)`
 }
 
 // viaReplicaSet is the pods whose ReplicaSet has that owner.
 func (s scope) viaReplicaSet(o owner) string {
-	pods := s.instantSeries("kube_pod_owner", `owner_kind="ReplicaSet"`)
-	sets := s.instantSeries("kube_replicaset_owner", o.matchers())
+	pods := s.instantSeries("kube_pod_owner", `owner_kind="ReplicaSet"`, "owner_name")
+	sets := s.instantSeries("kube_replicaset_owner", o.matchers(), "replicaset")
 	return fmt.Sprintf(`group by (pod, owner_name) (%s) * on (owner_name) group_left ()
 		group by (owner_name) (label_replace(%s, "owner_name", "$1", "replicaset", "(.+)"))`, pods, sets)
 }
@@ -130,7 +130,7 @@ var errNoReplica = errors.New("pods of a Ray cluster are not the replicas of the
 
 // ReadyReplicas is PromQL for the number of ready replicas of a workload, from the metrics of kube-state-metrics: pods,
 // or groups of a LeaderWorkerSet, by their leaders. It is one series, and none if the workload has no pod.
-func ReadyReplicas(namespace string, target Target) (string, error) {
+func ReadyReplicas(namespace string, target Target, trust Trust) (string, error) {
 	err := checkNames(namespace, target)
 	if target.Kind == "RayService" || target.Kind == "RayCluster" {
 		err = errors.Join(err, errNoReplica)
@@ -138,9 +138,9 @@ func ReadyReplicas(namespace string, target Target) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("ready replicas: %w", err)
 	}
-	s := scope{namespace: namespace, target: target}
+	s := scope{namespace: namespace, target: target, trust: trust}
 	ready := s.instantSeries("kube_pod_status_ready", `condition="true"`)
-	return formatQuery(
+	return s.formatQuery(
 		fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.replicaPods()),
 	)
 }

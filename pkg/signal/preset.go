@@ -4,7 +4,7 @@
 // A Preset is a built-in query for a server or exporter ("vllm/inflight"). It is limited to the Forecast's namespace
 // and finds the target's pods through their owners. A Source is a server or exporter with its presets and the signals
 // that it does not report. [Confine] limits a tenant's own query to the tenant's namespace; [CheckQuery] only checks
-// it, for tenants that may read the whole cluster. Nothing here runs a query.
+// it, for tenants that may read the whole cluster. [Trust] is whose series count. Nothing here runs a query.
 package signal
 
 import (
@@ -50,11 +50,12 @@ type Preset struct {
 
 // Render is the preset's PromQL for one workload: a single series, the total. No series means that none of the target's
 // pods reported. Names are quoted; an empty or impossible name is an error.
-func (p Preset) Render(namespace string, target Target) (string, error) {
+func (p Preset) Render(namespace string, target Target, trust Trust) (string, error) {
 	if err := checkNames(namespace, target); err != nil {
 		return "", fmt.Errorf("preset %s: %w", p.Name, err)
 	}
-	expr, err := formatQuery(p.template(scope{namespace: namespace, target: target}))
+	s := scope{namespace: namespace, target: target, trust: trust}
+	expr, err := s.formatQuery(p.template(s))
 	if err != nil {
 		return "", fmt.Errorf("preset %s for %s %q in namespace %q: %w",
 			p.Name, target.Kind, target.Name, namespace, err)
@@ -62,11 +63,19 @@ func (p Preset) Render(namespace string, target Target) (string, error) {
 	return expr, nil
 }
 
-// formatQuery joins the lines of a rendered template, and checks that it is PromQL.
-func formatQuery(text string) (string, error) {
+// formatQuery joins the lines of a rendered template, limits it to the cluster, and checks that it is PromQL.
+func (s scope) formatQuery(text string) (string, error) {
 	expr := strings.Join(strings.Fields(text), " ")
-	_, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
-	return expr, err
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil || s.trust.Cluster == "" {
+		return expr, err
+	}
+	cluster, err := s.trust.Cluster.matcher()
+	if err != nil {
+		return "", err
+	}
+	err = walkSelectors(root, func(v *parser.VectorSelector) error { return addMatcher(v, cluster) })
+	return root.String(), err
 }
 
 func checkNames(namespace string, target Target) error {

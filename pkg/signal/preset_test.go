@@ -152,7 +152,7 @@ func TestArrivalsUnderSaturation(t *testing.T) {
 func TestHostileNamesAreQuoted(t *testing.T) {
 	hostile := `x"} or vector(1) or up{a="\`
 	for _, p := range signal.Presets() {
-		expr, err := p.Render(`ai"}`, signal.Target{Kind: `D"{`, Name: strings.ReplaceAll(hostile, " ", "")})
+		expr, err := p.Render(`ai"}`, signal.Target{Kind: `D"{`, Name: strings.ReplaceAll(hostile, " ", "")}, trust())
 		if err != nil {
 			t.Fatalf("%s: %v", p.Name, err)
 		}
@@ -180,11 +180,16 @@ func TestImpossibleNamesAreErrors(t *testing.T) {
 	for what, name := range map[string]string{
 		"is empty": "", "at most 253": strings.Repeat("x", 254), "not UTF-8": "a\xff", "white space": "a b", "control": "a\nb",
 	} {
-		if _, err := p.Render("ai", signal.Target{Kind: "Deployment", Name: name}); err == nil ||
+		if _, err := p.Render("ai", signal.Target{Kind: "Deployment", Name: name}, trust()); err == nil ||
 			!strings.Contains(err.Error(), what) {
 			t.Errorf("name %q: error %v, want one that says %q", name, err, what)
 		}
 	}
+}
+
+// trust is the common charts' exporters, and a gateway that reports for the servers behind it.
+func trust() signal.Trust {
+	return signal.Trust{Exporters: append(signal.DefaultExporters(), "gateway")}
 }
 
 func render(t *testing.T, preset string, target signal.Target) string {
@@ -193,7 +198,7 @@ func render(t *testing.T, preset string, target signal.Target) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := p.Render("ai", target)
+	expr, err := p.Render("ai", target, trust())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestReadyReplicas(t *testing.T) {
 	} {
 		for _, tt := range tests {
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
-				expr, err := signal.ReadyReplicas("ai", signal.Target{Kind: tt.kind, Name: tt.target})
+				expr, err := signal.ReadyReplicas("ai", signal.Target{Kind: tt.kind, Name: tt.target}, trust())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -58,7 +58,7 @@ func TestReadyReplicasOfWhatHasNone(t *testing.T) {
 		"not the replicas of the Ray Serve deployments": {Kind: "RayService", Name: "chat"},
 		"target name is empty":                          {Kind: "Deployment"},
 	} {
-		if _, err := signal.ReadyReplicas("ai", target); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := signal.ReadyReplicas("ai", target, trust()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want it to say %q", target, err, want)
 		}
 	}

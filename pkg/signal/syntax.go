@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxExpr is the longest query in bytes; presets need 5,000 at most.
-	maxExpr = 8 << 10
+	// maxExpr is the longest query in bytes; presets need 9,000 at most.
+	maxExpr = 16 << 10
 	// maxDepth bounds the nesting, and so the stack of the engine.
 	maxDepth = 100
 	// maxRange is how far back one selector or sub-query may read.

@@ -147,7 +147,11 @@ func TestThePresetsAskForWhatIsThere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		query, err := p.Render("inference", signal.Target{Kind: "Deployment", Name: "llama"})
+		query, err := p.Render(
+			"inference",
+			signal.Target{Kind: "Deployment", Name: "llama"},
+			signal.Trust{Exporters: signal.DefaultExporters()},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

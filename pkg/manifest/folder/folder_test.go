@@ -25,7 +25,7 @@ var _ refresh.Targets = (*folder.Folder)(nil)
 // catalogue takes every query and has no presets.
 type catalogue struct{ manifest.OneSource }
 
-func (catalogue) Render(string, string, v1alpha1.TargetRef) (manifest.Rendered, error) {
+func (catalogue) Render(string, string, v1alpha1.TargetRef, manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{}, errors.New("no presets here")
 }
 

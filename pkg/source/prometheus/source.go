@@ -120,6 +120,27 @@ func (s *Source) Clock(ctx context.Context) (time.Time, error) {
 	return scalar.Timestamp.Time(), nil
 }
 
+// LabelValues returns the values of a label in the instant answer to an expression, sorted; at most 10.
+func (s *Source) LabelValues(ctx context.Context, expr, label string, at time.Time) ([]string, error) {
+	const most = 10
+	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	value, _, _, err := s.api.Query(limited, expr, at, v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(most))
+	if err != nil {
+		return nil, s.explain(ctx, err)
+	}
+	vector, ok := value.(model.Vector)
+	if !ok {
+		return nil, s.unavailable("the answer is a %T, want a vector", value)
+	}
+	var out []string
+	for _, sample := range vector[:min(most, len(vector))] {
+		out = append(out, string(sample.Metric[model.LabelName(label)]))
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
 // check refuses a query whose grid the API cannot express, or that is too long.
 func (s *Source) check(q refresh.Query) error {
 	switch {

@@ -80,7 +80,11 @@ func preset(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expr, err := p.Render("inference", signal.Target{Kind: "Deployment", Name: "llama"})
+	expr, err := p.Render(
+		"inference",
+		signal.Target{Kind: "Deployment", Name: "llama"},
+		signal.Trust{Exporters: signal.DefaultExporters()},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

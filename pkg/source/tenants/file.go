@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
 
@@ -45,6 +46,8 @@ type Source struct {
 	Namespaces []string `yaml:"namespaces"`
 	// TenantLabel names the namespace in this source; a namespace's own queries are confined by it. Default namespace.
 	TenantLabel string `yaml:"tenant_label"`
+	// Cluster is the label and the value, "cluster=eu-1", of the series that count, where the store has several clusters.
+	Cluster string `yaml:"cluster,omitempty"`
 	// Lookback is how long a sample is valid if no newer one follows; default: the server's.
 	Lookback model.Duration `yaml:"lookback_delta,omitempty"`
 
@@ -111,6 +114,9 @@ func (s *Source) validate() error {
 	}
 	if !model.LegacyValidation.IsValidLabelName(s.TenantLabel) || s.TenantLabel == model.MetricNameLabel {
 		wrong("tenant_label: %.64q is not the name of a label: write for example namespace", s.TenantLabel)
+	}
+	if err := signal.Cluster(s.Cluster).Validate(); err != nil {
+		problems = append(problems, err)
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 		wrong("url: has a user or a password: write basic_auth with username and password_file")

@@ -187,6 +187,8 @@ type Grant struct {
 	Source refresh.SourceRef
 	// TenantLabel confines the queries.
 	TenantLabel string
+	// Cluster limits queries to one of several clusters; empty where there is one.
+	Cluster string
 }
 
 // ErrNotGranted means that a namespace may not use a source, or has none.
@@ -202,7 +204,12 @@ func (s *Sources) Find(name, namespace string) (Grant, error) {
 		}
 		if name == "" || c.Name == name {
 			return Grant{
-				Source: refresh.SourceRef{Name: c.Name, Revision: c.revision}, TenantLabel: c.TenantLabel,
+				Source: refresh.SourceRef{
+					Name:     c.Name,
+					Revision: c.revision,
+				},
+				TenantLabel: c.TenantLabel,
+				Cluster:     c.Cluster,
 			}, nil
 		}
 		own = append(own, c.Name)

@@ -10,10 +10,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/forewarm/forewarm/cmd/forewarm/internal/cmdline"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/exit"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/history"
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/progress"
 	"github.com/forewarm/forewarm/pkg/offline/capacity"
+	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 const about = `Capacity estimates what one replica of a service sustains, in the unit of its demand. That is the averageValue of an
@@ -42,6 +44,7 @@ type options struct {
 	forecast forecastFlags
 	// preset, target and namespace say what to ask for, as far as saturated and replicas do not, which are queries.
 	preset, target, namespace string
+	trust                     signal.Trust
 	saturated, replicas       string
 	// The same as columns of a trace.
 	saturatedColumn, replicasColumn string
@@ -50,7 +53,7 @@ type options struct {
 
 // New is the command "capacity".
 func New() *cobra.Command {
-	o := &options{history: history.Defaults()}
+	o := &options{history: history.Defaults(), trust: signal.Trust{Exporters: signal.DefaultExporters()}}
 	cmd := &cobra.Command{
 		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
 		Short:   "Estimate what one replica sustains, from past overloads of the service",
@@ -85,6 +88,7 @@ func (o *options) flags() *pflag.FlagSet {
 		"server or preset of the demand: vllm, or vllm/arrivals (see forewarm presets)")
 	flags.StringVar(&o.target, "target", "", "workload whose replicas count, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
+	cmdline.AddTrustFlags(flags, &o.trust)
 	flags.StringVar(&o.saturated, "saturated", "",
 		"PromQL above 0 while the service is at its limit (default: the queue of the preset's server)")
 	flags.StringVar(&o.replicas, "replicas", "",

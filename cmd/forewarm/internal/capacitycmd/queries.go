@@ -19,7 +19,7 @@ type queries struct {
 // promQL are those that the flags name, and the preset's and the target's for the rest.
 func (o *options) promQL() (queries, error) {
 	a := queries{demand: o.history.Query, saturated: o.saturated, replicas: o.replicas}
-	var problems []error
+	problems := []error{o.trust.Validate()}
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	for name, column := range map[string]string{"saturated-column": o.saturatedColumn, "replicas-column": o.replicasColumn} {
 		if column != "" {
@@ -40,7 +40,7 @@ func (o *options) promQL() (queries, error) {
 		wrong("set --saturated, PromQL above 0 while the service is at its limit: ideally the length of its queue")
 	}
 	if a.replicas == "" && target != nil {
-		if a.replicas, err = signal.ReadyReplicas(o.namespace, *target); err != nil {
+		if a.replicas, err = signal.ReadyReplicas(o.namespace, *target, o.trust); err != nil {
 			wrong("%w: set --replicas, PromQL of them", err)
 		}
 	} else if a.replicas == "" {
@@ -77,7 +77,7 @@ func (o *options) fromPreset(a *queries, target *signal.Target) error {
 		return err
 	}
 	a.unit, a.title = demand.Unit, demand.Name+" of "+o.target
-	if a.demand, err = demand.Render(o.namespace, *target); err != nil {
+	if a.demand, err = demand.Render(o.namespace, *target, o.trust); err != nil {
 		return err
 	}
 	if a.saturated != "" {
@@ -88,6 +88,6 @@ func (o *options) fromPreset(a *queries, target *signal.Target) error {
 	if err != nil {
 		return fmt.Errorf("%s does not say when it is at its limit (%w): set --saturated", server, err)
 	}
-	a.saturated, err = queue.Render(o.namespace, *target)
+	a.saturated, err = queue.Render(o.namespace, *target, o.trust)
 	return err
 }

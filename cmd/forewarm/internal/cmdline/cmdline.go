@@ -7,8 +7,21 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/files"
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
+
+// AddTrustFlags adds the flags that say whose series presets count.
+func AddTrustFlags(flags *pflag.FlagSet, trust *signal.Trust) {
+	flags.StringSliceVar(
+		&trust.Exporters,
+		"exporter-namespaces",
+		trust.Exporters,
+		"namespaces whose pods may report other namespaces' pods: those of dcgm-exporter, kube-state-metrics, the node agent",
+	)
+	flags.StringVar((*string)(&trust.Cluster), "cluster", string(trust.Cluster),
+		"label and `value`, such as cluster=eu-1, of the series that count, where the store has several clusters")
+}
 
 // AddPrometheusFlags adds the flags of a connection to a Prometheus: credentials, certificates, headers and the lookback.
 func AddPrometheusFlags(flags *pflag.FlagSet, p *prometheus.Config) {

@@ -55,6 +55,7 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 		}}
 	}
 	out := []Finding{clock("the Prometheus", measured{at, began, d.Now()}.ahead(), false)}
+	out = append(out, clusters(ctx, source, s.trust(), began)...)
 	resolver := manifest.NewResolver(s.catalogue())
 	for i := range s.forecasts {
 		if ctx.Err() != nil {
@@ -65,7 +66,14 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 		if len(problems) > 0 {
 			continue // The state Invalid says so.
 		}
-		p := patient{Doctor: d, source: source, forecast: f, target: target, now: d.Now().Truncate(time.Second)}
+		p := patient{
+			Doctor:   d,
+			source:   source,
+			forecast: f,
+			target:   target,
+			trust:    s.trust(),
+			now:      d.Now().Truncate(time.Second),
+		}
 		out = append(out, p.examine(ctx)...)
 	}
 	return out
@@ -73,7 +81,7 @@ func checkHistory(ctx context.Context, d *Doctor, s *state) []Finding {
 
 // catalogue confines queries as Forewarm does, by its flags.
 func (s *state) catalogue() server.Catalogue {
-	c := server.Catalogue{Label: "namespace"}
+	c := server.Catalogue{Label: "namespace", Trust: s.trust()}
 	if label := s.args["tenant-label"]; label != "" {
 		c.Label = label
 	}
@@ -83,6 +91,15 @@ func (s *state) catalogue() server.Catalogue {
 	return c
 }
 
+// trust is whose series presets count, by Forewarm's flags.
+func (s *state) trust() signal.Trust {
+	t := signal.Trust{Exporters: signal.DefaultExporters(), Cluster: signal.Cluster(s.args["cluster"])}
+	if named, given := s.args["exporter-namespaces"]; given {
+		t.Exporters = strings.Split(named, ",")
+	}
+	return t
+}
+
 // patient is a Forecast whose history is examined.
 type patient struct {
 	*Doctor
@@ -90,6 +107,7 @@ type patient struct {
 	source   *prometheus.Source
 	forecast *v1alpha1.Forecast
 	target   refresh.Target
+	trust    signal.Trust
 	now      time.Time
 }
 
@@ -129,7 +147,71 @@ func (p *patient) examine(ctx context.Context) []Finding {
 	out := p.length(read)
 	out = append(out, p.gaps(read)...)
 	out = append(out, p.zeros(ctx, read)...)
+	out = append(out, p.reports(ctx)...)
 	return append(out, p.copies(ctx)...)
+}
+
+// clusters warns of a store that has several clusters, of which a query adds up what has the same name.
+func clusters(ctx context.Context, source *prometheus.Source, trust signal.Trust, now time.Time) []Finding {
+	if trust.Cluster != "" {
+		return nil
+	}
+	found, err := source.LabelValues(ctx, `group by (cluster) ({__name__="`+owners+`",cluster!=""})`, "cluster", now)
+	if err != nil || len(found) < 2 {
+		return nil
+	}
+	return []Finding{
+		{
+			Check: "Clusters",
+			Level: Warning,
+			Message: "the Prometheus has the clusters " + join(
+				found,
+			) + ": demand of namespaces and workloads of one name is added up",
+			Remedy: "set --cluster (cluster in the chart), for example to cluster=" + found[0],
+		},
+	}
+}
+
+// claims is that other namespaces report pods of this one, and are not believed; nil if none does.
+func (p *patient) claims(ctx context.Context, level Level) *Finding {
+	from, err := p.source.LabelValues(ctx, p.target.Claims, "namespace", p.now)
+	if err != nil || len(from) == 0 {
+		return nil
+	}
+	f := p.finding(
+		"Exporters",
+		level,
+		"if an exporter runs there, add the namespace to --exporter-namespaces (exporterNamespaces in the chart); if not, ask who "+
+			"scrapes what there",
+		"pods in %s report pods of %s, and do not count",
+		join(from),
+		p.forecast.Namespace,
+	)
+	return &f
+}
+
+// reports warns of pods that speak for a preset's pods and are not believed, and of pods that several jobs scrape.
+func (p *patient) reports(ctx context.Context) []Finding {
+	if p.forecast.Spec.Signal.Preset == "" {
+		return nil
+	}
+	var out []Finding
+	if f := p.claims(ctx, Warning); f != nil {
+		out = append(out, *f)
+	}
+	for _, s := range selectors(p.target.Expr) {
+		if strings.HasPrefix(s.Name, "kube_") {
+			continue
+		}
+		twice := "count by (pod) (group by (pod, job) (" + s.String() + ")) > 1"
+		if pods, err := p.source.LabelValues(ctx, twice, "pod", p.now); err == nil && len(pods) > 0 {
+			// Where a pod's metrics are scraped twice, all of them are.
+			return append(out, p.finding("Labels", Warning,
+				"keep one of the scrape jobs; servers of one pod at several ports count together only in one job",
+				"several jobs scrape %s of %s: the greatest of them counts", s.Name, join(pods)))
+		}
+	}
+	return out
 }
 
 // since is a history from its first sample on.
@@ -213,7 +295,7 @@ func (p *patient) zeros(ctx context.Context, read forecast.Series) []Finding {
 		return nil
 	}
 	ref := p.forecast.Spec.TargetRef
-	expr, err := signal.ReadyReplicas(p.forecast.Namespace, signal.Target{Kind: ref.Kind, Name: ref.Name})
+	expr, err := signal.ReadyReplicas(p.forecast.Namespace, signal.Target{Kind: ref.Kind, Name: ref.Name}, p.trust)
 	if err != nil {
 		return nil // They cannot be counted.
 	}

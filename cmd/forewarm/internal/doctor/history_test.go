@@ -2,6 +2,7 @@ package doctor //nolint:testpackage // One check of many, without a cluster.
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -36,7 +37,7 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: 10 * time.Second})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Path == "/api/v1/query" {
+		if r.FormValue("query") == "time()" {
 			at := time.Unix(0, 0).Add(loaded + skew).Unix()
 			fmt.Fprintf(w, `{"status":"success","data":{"resultType":"scalar","result":[%d,"%[1]d"]}}`, at)
 			return
@@ -49,6 +50,35 @@ func serveSeries(t *testing.T, load string, skew time.Duration) *httptest.Server
 			return v
 		}
 		at := func(name string) time.Time { return time.UnixMilli(int64(1000 * number(name))) }
+		if r.URL.Path == "/api/v1/query" {
+			query, err := engine.NewInstantQuery(
+				context.WithoutCancel(r.Context()),
+				storage,
+				nil,
+				r.FormValue("query"),
+				at("time"),
+			)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer query.Close()
+			vector, err := query.Exec(r.Context()).Vector()
+			if err != nil {
+				t.Error(err)
+			}
+			samples := []string{}
+			for _, s := range vector {
+				labels, _ := json.Marshal(s.Metric) //nolint:errcheck,errchkjson // Labels are strings.
+				samples = append(samples, fmt.Sprintf(`{"metric":%s,"value":[0,"%v"]}`, labels, s.F))
+			}
+			fmt.Fprintf(
+				w,
+				`{"status":"success","data":{"resultType":"vector","result":[%s]}}`,
+				strings.Join(samples, ","),
+			)
+			return
+		}
 		step := time.Duration(number("step") * float64(time.Second))
 		query, err := engine.NewRangeQuery(
 			context.WithoutCancel(r.Context()),
@@ -132,8 +162,26 @@ func TestHistory(t *testing.T) {
 		{name: "a preset that works", load: ownersSeries + vllm(pod, "3x180"), signal: inflight},
 		{name: "a query that works", load: `requests{namespace="ai",pod="llama-1"} 3x180`, signal: requests},
 		{
-			name: "two scrapes, which a preset merges", signal: inflight,
-			load: ownersSeries + vllm(pod+`,job="a"`, "3x180") + vllm(pod+`,job="b"`, "3x180"),
+			name: "two scrapes, of which a preset counts one", signal: inflight,
+			load:  ownersSeries + vllm(pod+`,job="a"`, "3x180") + vllm(pod+`,job="b"`, "3x180"),
+			check: "Labels", level: Warning, words: []string{"several jobs", "of llama-7d9-a", "keep one"},
+		},
+		{
+			name: "another namespace's reports, which do not count", signal: inflight,
+			load: ownersSeries + vllm(pod, "3x180") +
+				vllm(`exported_namespace="ai",exported_pod="llama-7d9-a",namespace="mallory",pod="x"`, "9x180"),
+			check: "Exporters", level: Warning, words: []string{"pods in mallory report pods of ai", "--exporter-namespaces"},
+		},
+		{
+			name: "reports that would count, from an exporter that is not named", signal: inflight,
+			load:  ownersSeries + vllm(`exported_namespace="ai",exported_pod="llama-7d9-a",namespace="proxies",pod="x"`, "3x180"),
+			check: "Exporters", level: Error, words: []string{"pods in proxies report pods of ai", "--exporter-namespaces"},
+		},
+		{
+			name: "two clusters", signal: inflight,
+			load: strings.ReplaceAll(ownersSeries+vllm(pod, "3x180"), "{", `{cluster="eu",`) +
+				strings.ReplaceAll(ownersSeries, "{", `{cluster="us",`),
+			check: "Clusters", level: Warning, words: []string{"eu", "us", "--cluster"},
 		},
 		{
 			name: "honorLabels false, which a preset knows", signal: inflight,

@@ -72,6 +72,9 @@ func (p *patient) diagnose(ctx context.Context) Finding {
 	if preset == "" {
 		return p.diagnoseQuery(ctx)
 	}
+	if f := p.claims(ctx, Error); f != nil {
+		return *f
+	}
 	const install = "install kube-state-metrics, or scrape it: presets find the pods of a workload by its metrics"
 	if p.count(ctx, owners) == 0 {
 		return p.finding("KubeStateMetrics", Error, install, "the Prometheus has no series of %s", owners)

@@ -45,11 +45,12 @@ type options struct {
 	target    string
 	namespace string
 	json      bool
+	trust     signal.Trust
 }
 
 // New is the command "presets".
 func New() *cobra.Command {
-	var o options
+	o := options{trust: signal.Trust{Exporters: signal.DefaultExporters()}}
 	cmd := &cobra.Command{
 		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
 		Short:   "List and explain the presets of demand signals",
@@ -67,13 +68,14 @@ func New() *cobra.Command {
 	flags.StringVar(&o.render, "render", "", "print the PromQL of a preset")
 	flags.StringVar(&o.target, "target", "", "workload to render for, for example deployment/llama")
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the workload")
+	cmdline.AddTrustFlags(flags, &o.trust)
 	flags.BoolVar(&o.json, "json", false, "print name, unit and PromQL as JSON (without --target, with placeholders)")
 	return cmd
 }
 
 // validate returns every problem of a command line.
 func (o *options) validate(args []string) error {
-	var problems []error
+	problems := []error{o.trust.Validate()}
 	if o.render != "" && len(args) > 0 {
 		problems = append(problems, fmt.Errorf("--render names a preset already: leave out %.200q", args[0]))
 	}
@@ -168,13 +170,13 @@ func (o *options) printJSON(presets []signal.Preset, out io.Writer) error {
 // promql is the preset's query for the workload of the flags, or with the placeholders NAMESPACE and NAME.
 func (o *options) promql(p signal.Preset) (string, error) {
 	if o.target == "" {
-		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"})
+		return p.Render("NAMESPACE", signal.Target{Kind: "Deployment", Name: "NAME"}, o.trust)
 	}
 	target, err := cmdline.ParseTarget(o.target)
 	if err != nil {
 		return "", err
 	}
-	return p.Render(o.namespace, target)
+	return p.Render(o.namespace, target, o.trust)
 }
 
 // width of a page, in characters.

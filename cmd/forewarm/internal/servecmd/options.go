@@ -21,6 +21,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 	"github.com/forewarm/forewarm/pkg/source/prometheus"
 )
@@ -64,6 +65,8 @@ type Options struct {
 	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
 	TenantLabel            string
 	ClusterQueryNamespaces []string
+	// Trust is whose series presets count.
+	Trust signal.Trust
 
 	Log cmdline.Log
 	// TracingConfig is a file with a TracingConfiguration; empty means no traces.
@@ -85,6 +88,7 @@ func Defaults() Options {
 		Refresh:       refresh.Config{}.WithDefaults(),
 		WarmPools:     warmpools.Config{Step: 15 * time.Second},
 		TenantLabel:   "namespace",
+		Trust:         signal.Trust{Exporters: signal.DefaultExporters()},
 		Log:           cmdline.DefaultLog(),
 	}
 }
@@ -175,6 +179,7 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 		"label that names the namespace; a namespace's own queries are confined by it")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
 		"namespaces whose queries may read all namespaces")
+	cmdline.AddTrustFlags(flags, &o.Trust)
 }
 
 // Validate returns every problem at once, each with what to write instead.
@@ -207,9 +212,21 @@ func (o *Options) Validate() error {
 	if o.ConfigDir != "" {
 		problems = append(problems, checkDir("--config-dir", o.ConfigDir))
 	}
+	return errors.Join(append(problems, o.validateQueries())...)
+}
+
+// validateQueries checks what queries may read.
+func (o *Options) validateQueries() error {
+	problems := []error{o.Trust.Validate()}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
 		problems = append(problems,
 			fmt.Errorf("--tenant-label %.64q is not a label name: write for example namespace", o.TenantLabel))
+	}
+	if o.Trust.Cluster != "" && o.SourcesFile != "" {
+		problems = append(
+			problems,
+			errors.New("--cluster is that of one source: write cluster in the entries of --sources-file"),
+		)
 	}
 	return errors.Join(problems...)
 }

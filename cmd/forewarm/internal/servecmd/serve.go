@@ -38,7 +38,12 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	if err != nil {
 		return err
 	}
-	catalogue := server.Catalogue{Label: o.TenantLabel, Free: o.ClusterQueryNamespaces, Tenants: granted}
+	catalogue := server.Catalogue{
+		Label:   o.TenantLabel,
+		Trust:   o.Trust,
+		Free:    o.ClusterQueryNamespaces,
+		Tenants: granted,
+	}
 	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), board, log)
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 type Catalogue struct {
 	// Label is the label by which every selector of a query is confined to the namespace, where there is one source.
 	Label string
+	// Trust is whose reports count; its cluster is that of the one source.
+	Trust signal.Trust
 	// Free are the namespaces whose queries are not confined.
 	Free []string
 	// Tenants are the sources that namespaces were granted; nil if there is one source for all.
@@ -25,9 +27,9 @@ var _ manifest.Catalogue = Catalogue{}
 func (c Catalogue) Source(name, namespace string) (manifest.Source, error) {
 	if c.Tenants != nil {
 		grant, err := c.Tenants.Find(name, namespace)
-		return manifest.Source{SourceRef: grant.Source, TenantLabel: grant.TenantLabel}, err
+		return manifest.Source{SourceRef: grant.Source, TenantLabel: grant.TenantLabel, Cluster: grant.Cluster}, err
 	}
-	return manifest.OneSource{TenantLabel: c.Label}.Source(name, namespace)
+	return manifest.OneSource{TenantLabel: c.Label, Cluster: string(c.Trust.Cluster)}.Source(name, namespace)
 }
 
 // Revision implements manifest.Catalogue.
@@ -39,16 +41,21 @@ func (c Catalogue) Revision() uint64 {
 }
 
 // Render implements manifest.Catalogue.
-func (Catalogue) Render(preset, namespace string, target v1alpha1.TargetRef) (manifest.Rendered, error) {
+func (c Catalogue) Render(
+	preset, namespace string, target v1alpha1.TargetRef, source manifest.Source,
+) (manifest.Rendered, error) {
 	p, err := signal.Lookup(preset)
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name})
+	trust := signal.Trust{Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster)}
+	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name}, trust)
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	return manifest.Rendered{Expr: expr, Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr)}, nil
+	return manifest.Rendered{
+		Expr: expr, Claims: signal.Claims(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
+	}, nil
 }
 
 // Confine implements manifest.Catalogue.
@@ -57,7 +64,7 @@ func (c Catalogue) Confine(query, namespace string, source manifest.Source) (man
 	if slices.Contains(c.Free, namespace) {
 		err = signal.CheckQuery(query)
 	} else {
-		query, err = signal.Confine(query, source.TenantLabel, namespace)
+		query, err = signal.Confine(query, source.TenantLabel, namespace, signal.Cluster(source.Cluster))
 	}
 	if err != nil {
 		return manifest.Rendered{}, err

@@ -18,6 +18,16 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- with $v.prometheus.cluster }}
+- {{ printf "--cluster=%s" . | quote }}
+{{- end }}
+{{- $exporters := $v.exporterNamespaces }}
+{{- if and $v.agent.enabled (not (has $v.agent.namespace $exporters)) }}
+{{- $exporters = append $exporters $v.agent.namespace }}
+{{- end }}
+{{- if ne (join "," $exporters) "forewarm-agent,gpu-operator,kube-system,monitoring,prometheus" }}
+- {{ printf "--exporter-namespaces=%s" (join "," $exporters) | quote }}
+{{- end }}
 - --secure-port=6443
 {{- if ne .Release.Namespace "forewarm-system" }}
 - --lease-namespace={{ .Release.Namespace }}

@@ -1,0 +1,99 @@
+package signal
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// Trust is what an operator says of the series in a store: which of them count.
+type Trust struct {
+	// Exporters are the namespaces whose pods may report other namespaces' pods: those of dcgm-exporter,
+	// kube-state-metrics, the node agent and gateways. What any other pod reports of another namespace does not count. (A
+	// namespace cannot be forged by who has pods in it, a job can: Prometheus may take its name from a label of the pod.)
+	Exporters []string
+	// Cluster that the series belong to; empty where the store has one cluster only.
+	Cluster Cluster
+}
+
+// DefaultExporters are the namespaces that the charts of the common exporters are installed in.
+func DefaultExporters() []string {
+	return []string{"forewarm-agent", "gpu-operator", "kube-system", "monitoring", "prometheus"}
+}
+
+// reporters is the matcher of the scrapes that may report the pods of a namespace: its own, and the exporters'.
+func (t Trust) reporters(own ...string) string {
+	from := slices.Concat(own, t.Exporters)
+	slices.Sort(from)
+	from = slices.Compact(from)
+	for i, namespace := range from {
+		from[i] = regexp.QuoteMeta(namespace)
+	}
+	return fmt.Sprintf("namespace=~%q", strings.Join(from, "|"))
+}
+
+// Validate returns every problem.
+func (t Trust) Validate() error {
+	problems := []error{t.Cluster.Validate()}
+	for _, namespace := range t.Exporters {
+		problems = append(problems, checkName("namespace of exporters", namespace))
+	}
+	return errors.Join(problems...)
+}
+
+// Claims is PromQL for the namespaces whose reports of a rendered preset's pods do not count, one series for each: those of
+// pods of other namespaces that are no exporters. It is empty for an expression that reads no reports.
+func Claims(expr string) string {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	if err != nil {
+		return ""
+	}
+	var refused []string
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		s, ok := node.(*parser.VectorSelector)
+		if !ok || !slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool {
+			return m.Name == "exported_namespace" && m.Value != ""
+		}) {
+			return nil
+		}
+		other := &parser.VectorSelector{Name: s.Name}
+		for _, m := range s.LabelMatchers {
+			if m.Name == "namespace" {
+				m = labels.MustNewMatcher(labels.MatchNotRegexp, m.Name, m.Value)
+			}
+			other.LabelMatchers = append(other.LabelMatchers, m)
+		}
+		if text := "group by (namespace) (" + other.String() + ")"; !slices.Contains(refused, text) {
+			refused = append(refused, text)
+		}
+		return nil
+	})
+	return strings.Join(refused, " or ")
+}
+
+// Cluster is a label and its value, "cluster=eu-1".
+type Cluster string
+
+// matcher selects the series of the cluster.
+func (c Cluster) matcher() (*labels.Matcher, error) {
+	label, value, _ := strings.Cut(string(c), "=")
+	if !model.LegacyValidation.IsValidLabelName(label) || label == model.MetricNameLabel || value == "" {
+		return nil, fmt.Errorf("cluster %.80q: write a label and its value, for example cluster=eu-1", string(c))
+	}
+	return labels.NewMatcher(labels.MatchEqual, label, value) //nolint:wrapcheck // An equality has no error.
+}
+
+// Validate returns what is wrong with the label and its value; none are no error.
+func (c Cluster) Validate() error {
+	if c == "" {
+		return nil
+	}
+	_, err := c.matcher()
+	return err
+}
