@@ -26,7 +26,8 @@ type Config struct {
 
 	// Timeout of one request; default 30 s. A Fetch makes one for every 10,000 points.
 	Timeout time.Duration
-	// MaxBytes is the largest answer to one request; default 16 MiB. A full piece of one series is about 400 KiB.
+	// MaxBytes is the largest answer to one request; default 16 MiB. No more is read of it than two series of the asked length
+	// can have: at most 1.4 MiB. A full piece of one series is about 400 KiB.
 	MaxBytes int64
 	// MaxPoints is the longest range of one Fetch in steps, 8 bytes of memory each; default 1,000,000.
 	MaxPoints int

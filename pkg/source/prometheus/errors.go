@@ -90,15 +90,14 @@ func (s *Source) detail(e *v1.Error) string {
 	return ": " + s.clip(e.Detail)
 }
 
-// severalSeries is the error for several series. It lists up to three.
+// severalSeries is the error for several series. It lists two.
 func (s *Source) severalSeries(matrix model.Matrix) error {
-	const show = 3
-	names := make([]string, 0, show)
-	for _, stream := range matrix[:min(show, len(matrix))] {
+	names := make([]string, 0, keptSeries)
+	for _, stream := range matrix[:min(keptSeries, len(matrix))] {
 		names = append(names, s.clip(stream.Metric.String()))
 	}
 	more := ""
-	if len(matrix) > show {
+	if len(matrix) > keptSeries {
 		more = " and more"
 	}
 	return fmt.Errorf("%s: %s%s: %w: aggregate the query to its total with sum()",

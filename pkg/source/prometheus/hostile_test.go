@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,7 +61,7 @@ func TestFetchBadAnswers(t *testing.T) {
 		},
 		{"five series", answeringBody(matrix(strings.Join([]string{
 			stream(`"p":"1"`), stream(`"p":"2"`), stream(`"p":"3"`), stream(`"p":"4"`), stream(`"p":"5"`),
-		}, ","))), series.ErrSeveralSeries, []string{`{p="3"} and more`}},
+		}, ","))), series.ErrSeveralSeries, []string{`{p="1"}, {p="2"} and more`}},
 		{
 			"series cut off by the limit",
 			answeringBody(strings.TrimSuffix(matrix(stream(`"p":"1"`)+","+stream(`"p":"2"`)), "}") +
@@ -258,10 +260,41 @@ func TestFetchTenMillionPoints(t *testing.T) {
 				return
 			}
 		}
-	}), func(c *prometheus.Config) { c.MaxBytes = 1 << 20 })
+	}))
 	_, err := s.Fetch(t.Context(), query(3))
-	if !errors.Is(err, series.ErrTooLarge) || !strings.Contains(err.Error(), "1048576 bytes") {
-		t.Errorf("error %v, want ErrTooLarge that says the limit", err)
+	if !errors.Is(err, series.ErrTooLarge) || !strings.Contains(err.Error(), "98688 bytes") || written > 4<<20 {
+		t.Errorf("error %v after %d bytes, want ErrTooLarge that says the limit", err, written)
+	}
+}
+
+// A store that ignores the limit of a query does not fill the memory with a namespace's series, whoever asks for them.
+func TestFetchThousandsOfSeries(t *testing.T) {
+	var written atomic.Int64
+	one := []byte("," + stream(`"pod":"`+strings.Repeat("x", 1000)+`"`, sample(0, "1"), sample(1, "1")))
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		send(w, `{"status":"success","data":{"resultType":"matrix","result":[`+string(one[1:]))
+		for range 16 << 10 {
+			n, err := w.Write(one)
+			written.Add(int64(n))
+			if err != nil {
+				return
+			}
+		}
+		send(w, `]}}`)
+	}))
+	var fetches sync.WaitGroup
+	for range 16 {
+		fetches.Go(func() {
+			_, err := s.Fetch(t.Context(), query(3))
+			if !errors.Is(err, series.ErrSeveralSeries) || !strings.Contains(err.Error(), "and more") {
+				t.Errorf("error %v, want ErrSeveralSeries", err)
+			}
+		})
+	}
+	fetches.Wait()
+	if got := written.Load(); got > 16*8<<20 {
+		t.Errorf("%d MiB were sent", got>>20)
 	}
 }
 

@@ -22,8 +22,8 @@ const (
 	// maxPoints is the largest number of points per request: Prometheus refuses more than 11,000.
 	maxPoints = 10_000
 	// maxSeries limits the series of an answer, so that a query without sum() costs a few series and not thousands.
-	// Servers without the limit ignore it.
-	maxSeries = 4
+	// Servers without the limit ignore it, and what they send is not read.
+	maxSeries = keptSeries + 1
 )
 
 // Source fetches history from one server. It is safe for concurrent use.
@@ -157,7 +157,7 @@ func (s *Source) check(q refresh.Query) error {
 
 // request fetches one piece.
 func (s *Source) request(ctx context.Context, q refresh.Query, piece forecast.Series) (model.Matrix, error) {
-	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	limited, cancel := context.WithTimeout(context.WithValue(ctx, expectedPoints{}, piece.Len()), s.cfg.Timeout)
 	defer cancel()
 	options := []v1.Option{v1.WithTimeout(s.cfg.Timeout), v1.WithLimit(maxSeries)}
 	if s.cfg.Lookback > 0 {
