@@ -22,6 +22,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
 )
 
@@ -191,5 +192,11 @@ func (s *scene) forecasts(dir string, log *slog.Logger) (*folder.Folder, error) 
 			return nil, err
 		}
 	}
-	return folder.Open(dir, manifest.NewResolver(server.Catalogue{Label: "namespace"}), log)
+	return folder.Open(
+		dir,
+		manifest.NewResolver(
+			server.Catalogue{Label: "namespace", Trust: signal.Trust{Exporters: signal.DefaultExporters()}},
+		),
+		log,
+	)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/manifest"
 	"github.com/forewarm/forewarm/pkg/manifest/folder"
 	"github.com/forewarm/forewarm/pkg/refresh"
+	"github.com/forewarm/forewarm/pkg/signal"
 )
 
 // resolve reads an object as the server does.
@@ -20,7 +21,9 @@ func resolve(t *testing.T, text string) refresh.Target {
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	resolver := manifest.NewResolver(server.Catalogue{Label: "namespace"})
+	resolver := manifest.NewResolver(
+		server.Catalogue{Label: "namespace", Trust: signal.Trust{Exporters: signal.DefaultExporters()}},
+	)
 	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
