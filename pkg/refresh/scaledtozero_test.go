@@ -26,14 +26,18 @@ func demandWithReplicas(t time.Time) float64 {
 
 // scaledToZeroAtNight is the record of a workload that slept the nights before a day; the last night has no end where it is open.
 func scaledToZeroAtNight(before time.Time, n int, open bool) scaledtozero.Record {
-	var r scaledtozero.Record
+	var changes []int64
 	midnight := before.Truncate(24 * time.Hour)
 	for i := n - 1; i >= 0; i-- {
 		evening := midnight.Add(time.Duration(-24*i-2) * time.Hour)
-		r, _ = r.Observe(true, evening.Add(-15*time.Second))
-		if i > 0 || !open {
-			r, _ = r.Observe(false, evening.Add(8*time.Hour-15*time.Second))
-		}
+		changes = append(changes, evening.Unix(), evening.Add(8*time.Hour).Unix())
+	}
+	if open {
+		changes = changes[:len(changes)-1]
+	}
+	r, err := scaledtozero.FromChanges(changes)
+	if err != nil {
+		panic(err)
 	}
 	return r
 }

@@ -119,8 +119,8 @@ type ScaledToZero struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Workload string `json:"workload"`
 	// Changes are the times at which the workload came to zero replicas (the first, the third, and so on) and left it again
-	// (the second, the fourth, and so on), in seconds since 1970, the oldest first. With an odd number of them it stands at
-	// zero now.
+	// (the second, the fourth, and so on), in seconds since 1970, the oldest first. The last may be in the future: until then it
+	// counts as standing at zero, unless it is observed again.
 	// +kubebuilder:validation:MaxItems=1400
 	// +kubebuilder:validation:items:Minimum=0
 	// +kubebuilder:validation:items:Maximum=253402300799

@@ -18,7 +18,7 @@ func TestClockSteps(t *testing.T) {
 				r = observed(r, before, 0)
 				r = observed(r, !before, time.Minute+off)
 				r = observed(r, after, 2*time.Minute)
-				for _, at := range []time.Duration{3 * time.Minute, 3 * time.Hour, 2 * 365 * 24 * time.Hour} {
+				for _, at := range []time.Duration{3 * time.Minute, 15 * time.Minute} {
 					if got := r.At(midnight().Add(at)); got != after {
 						t.Errorf(
 							"%v, %v with a clock %s off, then %v: %s later %v",

@@ -15,6 +15,9 @@ const (
 	// maxClockSkew is how much the clocks of two leaders may differ. A later date comes from a clock that was ahead and
 	// has been corrected since.
 	maxClockSkew = time.Minute
+	// holds is how long an observation of zero replicas holds, so that what nobody observes any more is not zero for ever:
+	// twice the time between two observations of a workload that does not change.
+	holds = 20 * time.Minute
 	// maxPeriods is how many periods a record keeps, the newest: two weeks of one every half hour.
 	maxPeriods = 700
 	// latest is the last second of the year 9999.
@@ -28,7 +31,8 @@ var ErrChanges = errors.New("invalid changes of a workload")
 // empty.
 type Record struct {
 	// changes are the seconds since the epoch at which the workload was scaled to zero (the first, the third, ...) and
-	// from zero (the second, the fourth, ...). They ascend; two are equal where it was scaled up at once.
+	// from zero (the second, the fourth, ...). They ascend; two are equal where it was scaled up at once. The last one may
+	// be in the future: until then the observation of zero replicas holds.
 	changes []int64
 }
 
@@ -53,23 +57,52 @@ func FromChanges(changes []int64) (Record, error) {
 func (r Record) Changes() []int64 { return slices.Clone(r.changes) }
 
 // Observe returns the record after an observation, and whether it differs. It takes effect after the notice, so that
-// everyone who has read the record by then agrees on every second. It drops what a clock that was ahead has left.
+// everyone who has read the record by then agrees on every second. Zero replicas hold for a while from now, unless they
+// are observed again. It drops what a clock that was ahead has left.
 func (r Record) Observe(zero bool, now time.Time) (after Record, changed bool) {
-	n := r.changesUntil(now.Add(notice + maxClockSkew))
-	outran := n < len(r.changes)
-	r = Record{r.changes[:n]}
-	if wasZero := n%2 == 1; zero == wasZero {
+	known := r.changesUntil(now.Add(holds + maxClockSkew))
+	outran := known < len(r.changes)
+	r = Record{r.changes[:known]}
+	effect, end := now.Add(notice).Unix(), now.Add(holds).Unix()
+	n := r.changesUntil(now.Add(notice))
+	if n > 0 && n%2 == 0 && r.changes[n-1] == effect {
+		n-- // The scale-up has not taken effect yet and is cancelled, or is observed again.
+	}
+	wasZero := n%2 == 1
+	switch {
+	case !zero && wasZero:
+		return r.with(n, effect), true
+	case !zero:
+		return Record{r.changes[:n]}, outran || n < len(r.changes)
+	case !wasZero:
+		return r.with(n, max(effect, r.last(n)), end), true
+	case n < len(r.changes) && r.changes[n] > now.Add(holds/2).Unix():
 		return r, outran
 	}
-	effect, last := now.Add(notice).Unix(), int64(0)
-	if n > 0 {
-		last = r.changes[n-1]
+	return r.with(n, end), true
+}
+
+// Bounded returns the record, whose period at zero ends if nothing is observed for a while, and whether it differs. Records of
+// earlier releases have no end.
+func (r Record) Bounded(now time.Time) (after Record, changed bool) {
+	if len(r.changes)%2 == 0 {
+		return r, false
 	}
-	if zero && n > 0 && last >= effect {
-		return Record{r.changes[:n-1]}, true // The scale-up has not taken effect yet and is cancelled.
+	return r.with(len(r.changes), max(now.Add(holds).Unix(), r.last(len(r.changes)))), true
+}
+
+// with returns a record of the first n changes and further ones, without the oldest periods if they are too many.
+func (r Record) with(n int, more ...int64) Record {
+	drop := max(0, (n+len(more)+1)/2-maxPeriods) * 2
+	return Record{append(slices.Clone(r.changes[drop:n]), more...)}
+}
+
+// last is the last of the first n changes.
+func (r Record) last(n int) int64 {
+	if n == 0 {
+		return 0
 	}
-	drop := max(0, (n+2)/2-maxPeriods) * 2
-	return Record{append(slices.Clone(r.changes[drop:]), max(effect, last))}, true
+	return r.changes[n-1]
 }
 
 // DropBefore returns the record without the periods that ended before a time.

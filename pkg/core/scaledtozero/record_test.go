@@ -27,11 +27,21 @@ func observed(r scaledtozero.Record, zero bool, at time.Duration) scaledtozero.R
 	return r
 }
 
+// slept is a record with a period at zero that was observed every ten minutes.
+func slept(r scaledtozero.Record, from, to time.Duration) scaledtozero.Record {
+	for at := from; at < to; at += 10 * time.Minute {
+		r = observed(r, true, at)
+	}
+	return observed(r, false, to)
+}
+
 // A workload is scaled to zero from midnight to six.
 func ExampleRecord() {
 	midnight := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	var r scaledtozero.Record
-	r, _ = r.Observe(true, midnight)
+	for minutes := 0; minutes < 360; minutes += 10 {
+		r, _ = r.Observe(true, midnight.Add(time.Duration(minutes)*time.Minute))
+	}
 	r, _ = r.Observe(false, midnight.Add(6*time.Hour))
 	for _, hour := range []int{-1, 3, 7} {
 		at := midnight.Add(time.Duration(hour) * time.Hour)
@@ -48,21 +58,45 @@ func ExampleRecord() {
 func TestAnObservationTakesEffectAfterTheNotice(t *testing.T) {
 	scaledDown, changed := scaledtozero.Record{}.Observe(true, midnight())
 	if !changed || scaledDown.At(after(notice-time.Second)) || !scaledDown.At(after(notice)) ||
-		!scaledDown.At(after(1000*time.Hour)) {
+		!scaledDown.At(after(20*time.Minute-time.Second)) {
 		t.Errorf("scaled to zero from midnight: changed %v, %v", changed, scaledDown)
 	}
-	if _, changed = scaledDown.Observe(true, after(time.Hour)); changed {
+	if _, changed = scaledDown.Observe(true, after(9*time.Minute)); changed {
 		t.Error("a second equal observation changes something")
 	}
-	scaledUp, changed := scaledDown.Observe(false, after(time.Hour))
-	if end := time.Hour + notice; !changed || !scaledUp.At(after(end-time.Second)) || scaledUp.At(after(end)) {
-		t.Errorf("scaled up after an hour: changed %v, %v", changed, scaledUp)
+	scaledUp, changed := scaledDown.Observe(false, after(15*time.Minute))
+	if end := 15*time.Minute + notice; !changed || !scaledUp.At(after(end-time.Second)) || scaledUp.At(after(end)) {
+		t.Errorf("scaled up after a quarter of an hour: changed %v, %v", changed, scaledUp)
 	}
-	if !scaledDown.At(after(2 * time.Hour)) {
+	if !scaledDown.At(after(19 * time.Minute)) {
 		t.Error("the record before has changed")
 	}
 	if from, zero := scaledUp.ZeroSince(after(time.Minute)); !zero || !from.Equal(after(notice)) {
 		t.Errorf("scaled to zero from %s, %v", from, zero)
+	}
+}
+
+// What nobody observes is not zero for ever: not after the last observation, nor in a record of an earlier release. The time
+// in between stays unknown when it is observed again.
+func TestZeroLastsAsLongAsItIsObserved(t *testing.T) {
+	old, err := scaledtozero.FromChanges([]int64{after(0).Unix()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded, changed := old.Bounded(after(time.Hour))
+	if again, twice := bounded.Bounded(after(2 * time.Hour)); !changed || twice || !again.Equal(bounded) {
+		t.Errorf("bounded: %v, %v, then %v, %v", bounded, changed, again, twice)
+	}
+	for name, r := range map[string]scaledtozero.Record{
+		"observed for an hour":   slept(scaledtozero.Record{}, -notice, time.Hour+9*time.Minute),
+		"of an earlier release":  bounded,
+		"observed after a break": observed(observed(scaledtozero.Record{}, true, -notice), true, time.Hour),
+	} {
+		broken := name == "observed after a break"
+		if r.At(after(90*time.Minute)) || r.At(after(30*time.Minute)) == broken ||
+			!r.At(after(time.Hour+5*time.Minute)) {
+			t.Errorf("%s: %v", name, r)
+		}
 	}
 }
 
@@ -73,6 +107,9 @@ func TestPastSecondsDoNotChange(t *testing.T) {
 	now, zero := time.Duration(0), false
 	for range 300 {
 		now += time.Duration(rng.IntN(40)) * time.Second
+		if rng.IntN(5) == 0 { // Nobody observes for a while.
+			now += time.Duration(rng.IntN(40)) * time.Minute
+		}
 		if rng.IntN(3) == 0 {
 			zero = !zero
 		}
@@ -120,8 +157,7 @@ func TestNewestStep(t *testing.T) {
 func TestOldPeriodsAreDropped(t *testing.T) {
 	var r scaledtozero.Record
 	for day := range 20 {
-		r = observed(r, true, time.Duration(day)*24*time.Hour)
-		r = observed(r, false, time.Duration(day)*24*time.Hour+6*time.Hour)
+		r = slept(r, time.Duration(day)*24*time.Hour, time.Duration(day)*24*time.Hour+6*time.Hour)
 	}
 	r = r.DropBefore(after(10*24*time.Hour + time.Hour))
 	if r.At(after(9*24*time.Hour+time.Hour)) || !r.At(after(10*24*time.Hour+2*time.Hour)) ||

@@ -41,11 +41,14 @@ func (o *Objects) recordScaledToZero(
 	now time.Time,
 ) {
 	workload, history := o.workloadAndHistory(object)
-	zero, known := o.pods.ScaledToZero(workload)
-	if !known || o.fieldsDropped.Load() {
+	if o.fieldsDropped.Load() {
 		return
 	}
-	record, changed := scaledToZeroOf(status.ScaledToZero, workload).Observe(zero, now)
+	before := scaledToZeroOf(status.ScaledToZero, workload)
+	record, changed := before.Bounded(now)
+	if zero, known := o.pods.ScaledToZero(workload); known {
+		record, changed = before.Observe(zero, now)
+	}
 	if !changed {
 		return
 	}

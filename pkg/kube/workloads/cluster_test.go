@@ -28,7 +28,7 @@ func TestCluster(t *testing.T) {
 		{"RightsThatCome", testRights},
 		{"ZeroReplicas", testZero},
 		{"PlacesOfReplicas", testPlaces},
-		{"NoMoreThanAThousand", testBound},
+		{"MoreThanAreWatched", testBound},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c) })
 	}
@@ -44,9 +44,15 @@ func (w *wanted) list() []leadtime.Workload { return append([]leadtime.Workload{
 // follow runs a watch for as long as the test, in a hurry.
 func follow(t *testing.T, access *rest.Config, all ...leadtime.Workload) (*workloads.Watch, *wanted) {
 	t.Helper()
+	return followAtMost(t, access, 0, all...)
+}
+
+// followAtMost is follow with a bound on the workloads whose pods are watched.
+func followAtMost(t *testing.T, access *rest.Config, most int, all ...leadtime.Workload) (*workloads.Watch, *wanted) {
+	t.Helper()
 	want := &wanted{}
 	want.Store(&all)
-	hurry := workloads.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond}
+	hurry := workloads.Config{Retry: 100 * time.Millisecond, Recheck: 100 * time.Millisecond, MaxWorkloads: most}
 	watch, err := workloads.New(access, hurry, want.list, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -348,14 +354,22 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 // testBound wants one workload too many. (None of them is there.)
 func testBound(t *testing.T, c *testcluster.Cluster) {
 	t.Helper()
-	many := make([]leadtime.Workload, workloads.MaxWorkloads+1)
-	for i := range many {
-		many[i] = database
-		many[i].Name = fmt.Sprintf("db-%04d", i)
+	c.MustKubectl(t, statefulSet, "create", "-f", "-")
+	t.Cleanup(func() { c.MustKubectl(t, "", "delete", "statefulset", "db") })
+	first := database
+	first.Name = "alpha"
+	watch, _ := followAtMost(t, c.Config, 1, first, database)
+	expect(t, watch, database, "the pods of at most 1 workloads are watched, which the namespaces share")
+	for _, zero := range []bool{false, true} {
+		eventually(t, func() string {
+			if got, known := watch.ScaledToZero(database); !known || got != zero {
+				return fmt.Sprintf("at zero %v, known %v; want %v", got, known, zero)
+			}
+			return ""
+		})
+		c.MustKubectl(t, "", "scale", "statefulset", "db", "--replicas=0")
 	}
-	watch, _ := follow(t, c.Config, many...)
-	expect(t, watch, many[workloads.MaxWorkloads], "at most 1000 workloads are watched")
-	if got := watch.Problem(many[0]); strings.Contains(got, "at most") {
+	if got := watch.Problem(first); strings.Contains(got, "at most") {
 		t.Errorf("the first says %q", got)
 	}
 }

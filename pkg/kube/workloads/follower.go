@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,11 +16,12 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// follower watches the pods of one workload.
+// follower watches the pods of one workload, or only reads its scale.
 type follower struct {
-	watch    *Watch
-	workload leadtime.Workload
-	stop     context.CancelFunc
+	watch     *Watch
+	workload  leadtime.Workload
+	scaleOnly bool
+	stop      context.CancelFunc
 
 	mu sync.Mutex
 	// listed: the pods were read since the last error.
@@ -32,6 +34,8 @@ type follower struct {
 	// replicas of the scale when it was read; scaleRead: that was after the last living pod was deleted.
 	replicas  int64
 	scaleRead bool
+	// scaleLost: the last attempt to read the scale failed.
+	scaleLost bool
 }
 
 func (f *follower) starts() []leadtime.Start {
@@ -48,6 +52,11 @@ func (f *follower) problem() string {
 		return ""
 	case f.err != nil:
 		return f.err.message
+	case f.scaleOnly:
+		return fmt.Sprintf(
+			"the pods of at most %d workloads are watched, which the namespaces share",
+			f.watch.config.MaxWorkloads,
+		)
 	}
 	return Listing
 }
@@ -56,7 +65,7 @@ func (f *follower) problem() string {
 func (f *follower) scaledToZero() (zero, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.listed || len(f.living) == 0 && !f.scaleRead {
+	if !f.listed && !f.scaleOnly || len(f.living) == 0 && (!f.scaleRead || f.scaleLost) {
 		return false, false
 	}
 	return len(f.living) == 0 && f.replicas == 0, true
@@ -81,7 +90,24 @@ func (f *follower) countReplicas() (placed, waiting int, known bool) {
 func (f *follower) run(ctx context.Context) {
 	defer f.stop()
 	const jitter = 0.5
+	if f.scaleOnly {
+		wait.JitterUntilWithContext(ctx, f.readScale, f.watch.config.Recheck/2, jitter, true)
+		return
+	}
 	wait.JitterUntilWithContext(ctx, f.round, f.watch.config.Retry, jitter, true)
+}
+
+// readScale reads only the scale. What cannot be read is not known any more.
+func (f *follower) readScale(ctx context.Context) {
+	found, err := f.watch.scale(ctx, f.workload)
+	if err != nil {
+		f.recordError(ctx, scaleError(f.workload, err))
+		return
+	}
+	f.mu.Lock()
+	f.err = nil
+	f.mu.Unlock()
+	f.recordScale(found.replicas)
 }
 
 // round reads the selector, and watches its pods until the selector changes or an error occurs.
@@ -104,7 +130,7 @@ func (f *follower) recordError(ctx context.Context, found *watchError) {
 	}
 	f.mu.Lock()
 	lost := f.listed && found.kind == transient
-	f.listed = false
+	f.listed, f.scaleRead = false, false
 	if !lost {
 		f.err = found
 	}
@@ -134,9 +160,17 @@ func (f *follower) follow(ctx context.Context, selector string) (another bool) {
 		}
 		if err == nil {
 			f.recordScale(now.replicas)
+		} else {
+			f.loseScale()
 		}
 	}
 	return false
+}
+
+func (f *follower) loseScale() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scaleLost = true
 }
 
 // pause waits until the scale must be read again: soon after the last pod was deleted, else after the recheck
@@ -162,7 +196,7 @@ func (f *follower) scaleOutdated() bool {
 func (f *follower) recordScale(replicas int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.replicas, f.scaleRead = replicas, len(f.living) == 0
+	f.replicas, f.scaleRead, f.scaleLost = replicas, len(f.living) == 0, false
 }
 
 // reflector lists and watches for the follower, which keeps no copies of pods.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,9 +24,9 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
 )
 
-// MaxWorkloads bounds the workloads, and so the watches, of one process. The first by namespace, kind and name are
-// watched.
-const MaxWorkloads = 1000
+// maxWorkloads bounds the workloads whose pods one process watches. Namespaces share them: one that has many takes none from
+// one that has few. Of the others only the scale is read.
+const maxWorkloads = 1000
 
 // Limits of the requests of all watches of a process together: a thousand workloads are watched a minute after the
 // start.
@@ -42,6 +43,8 @@ type Config struct {
 	Retry time.Duration
 	// Recheck is how often the scale of a workload is read, whose selector may change; default 10 min.
 	Recheck time.Duration
+	// MaxWorkloads whose pods are watched; default 1,000.
+	MaxWorkloads int
 }
 
 // Watch watches the pods of workloads. It is safe for concurrent use.
@@ -57,8 +60,6 @@ type Watch struct {
 
 	mu        sync.Mutex
 	following map[leadtime.Workload]*follower
-	// excess are the workloads beyond MaxWorkloads.
-	excess map[leadtime.Workload]bool
 	// logged are the errors that were logged, one of each kind for each namespace.
 	logged map[string]bool
 }
@@ -66,6 +67,7 @@ type Watch struct {
 // New returns a watch of the workloads that a function returns. It sends no requests before Run.
 func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload, log *slog.Logger) (*Watch, error) {
 	config.Retry, config.Recheck = cmp.Or(config.Retry, time.Minute), cmp.Or(config.Recheck, 10*time.Minute)
+	config.MaxWorkloads = cmp.Or(config.MaxWorkloads, maxWorkloads)
 	own := rest.CopyConfig(cluster)
 	own.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestBurst)
 	brief := rest.CopyConfig(own)
@@ -89,7 +91,7 @@ func New(cluster *rest.Config, config Config, wanted func() []leadtime.Workload,
 		config: config, wanted: wanted, log: log, scales: scales, pods: pods,
 		mapper:    restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(asking)),
 		changed:   make(chan struct{}, 1),
-		following: map[leadtime.Workload]*follower{}, excess: map[leadtime.Workload]bool{}, logged: map[string]bool{},
+		following: map[leadtime.Workload]*follower{}, logged: map[string]bool{},
 	}, nil
 }
 
@@ -117,34 +119,59 @@ func (w *Watch) Run(ctx context.Context) {
 
 // sync starts to watch workloads that are newly wanted, and stops the others.
 func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
-	wanted := w.wanted()
-	slices.SortFunc(wanted, compareWorkloads)
-	wanted = slices.Compact(wanted)
-	followed := wanted[:min(len(wanted), MaxWorkloads)]
+	wanted := share(w.wanted(), w.config.MaxWorkloads)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	clear(w.excess)
-	for _, workload := range wanted[len(followed):] {
-		w.excess[workload] = true
-	}
 	for workload, f := range w.following {
-		if _, found := slices.BinarySearchFunc(followed, workload, compareWorkloads); !found {
+		if podsToo, found := wanted[workload]; !found || podsToo == f.scaleOnly {
 			f.stop()
 			delete(w.following, workload)
 		}
 	}
-	for _, workload := range followed {
+	for workload, podsToo := range wanted {
 		if w.following[workload] != nil {
 			continue
 		}
 		own, stop := context.WithCancel(ctx)
 		f := &follower{
-			watch: w, workload: workload, stop: stop, firsts: leadtime.PodTracker{},
+			watch: w, workload: workload, scaleOnly: !podsToo, stop: stop, firsts: leadtime.PodTracker{},
 			living: map[types.UID]nodeState{},
 		}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
 	}
+	if len(wanted) > w.config.MaxWorkloads && !w.logged["many"] {
+		w.logged["many"] = true
+		w.log.WarnContext(
+			ctx,
+			"too many workloads: of some the starts are not measured, and scaling to zero is seen late",
+			"workloads",
+			len(wanted),
+			"watched",
+			w.config.MaxWorkloads,
+		)
+	}
+}
+
+// share returns the workloads, each once, and whether its pods are watched: those of at most most, one after the other from
+// each namespace.
+func share(wanted []leadtime.Workload, most int) map[leadtime.Workload]bool {
+	slices.SortFunc(wanted, compareWorkloads)
+	out, byNamespace := make(map[leadtime.Workload]bool, len(wanted)), map[string][]leadtime.Workload{}
+	for _, workload := range slices.Compact(wanted) {
+		out[workload] = false
+		byNamespace[workload.Namespace] = append(byNamespace[workload.Namespace], workload)
+	}
+	namespaces := slices.Sorted(maps.Keys(byNamespace))
+	for turn, watched := 0, 0; watched < min(most, len(out)); turn++ {
+		for _, namespace := range namespaces {
+			if own := byNamespace[namespace]; turn < len(own) && watched < most {
+				out[own[turn]] = true
+				watched++
+			}
+		}
+	}
+	return out
 }
 
 func compareWorkloads(a, b leadtime.Workload) int {
@@ -192,11 +219,6 @@ const Listing = "the pods are being listed"
 func (w *Watch) Problem(workload leadtime.Workload) string {
 	if f := w.follower(workload); f != nil {
 		return f.problem()
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.excess[workload] {
-		return fmt.Sprintf("at most %d workloads are watched", MaxWorkloads)
 	}
 	return Listing
 }
