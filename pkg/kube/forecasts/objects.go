@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -45,6 +46,8 @@ type Objects struct {
 	autoscalers *autoscalers.Watch
 	// covers are the warm pools that cover Forecasts; nil where there are none.
 	covers Covers
+	// limits of each namespace.
+	limits Limits
 	// fieldsDropped: the API server dropped fields of the newest status that was written. Its CRD is older than this
 	// process.
 	fieldsDropped atomic.Bool
@@ -137,10 +140,7 @@ func (o *Objects) Targets(now time.Time) []refresh.Target {
 		}
 	}
 	if o.sorted == nil {
-		o.sorted = make([]refresh.Target, 0, len(o.resolved))
-		for _, r := range o.resolved {
-			o.sorted = append(o.sorted, r.target)
-		}
+		o.sorted = o.limits.limited(slices.Collect(maps.Values(o.resolved)))
 		slices.SortFunc(o.sorted, func(a, b refresh.Target) int {
 			return cmp.Or(strings.Compare(a.Key.Namespace, b.Key.Namespace), strings.Compare(a.Key.Name, b.Key.Name))
 		})

@@ -22,6 +22,10 @@ type resolution struct {
 	generation int64
 	target     refresh.Target
 
+	// created is when the object was. accepted: its status says that this generation is within the limits.
+	created  time.Time
+	accepted bool
+
 	// workload of a valid object; else the zero value.
 	workload leadtime.Workload
 
@@ -42,7 +46,9 @@ func (r *resolution) matches(object *unstructured.Unstructured) bool {
 
 // resolve resolves the target of an object.
 func (o *Objects) resolve(key snapshot.Key, object *unstructured.Unstructured) *resolution {
-	r := &resolution{uid: object.GetUID(), generation: object.GetGeneration()}
+	r := &resolution{
+		uid: object.GetUID(), generation: object.GetGeneration(), created: object.GetCreationTimestamp().Time,
+	}
 	forecast := &v1alpha1.Forecast{}
 	err := manifest.CheckQuantities(object.Object)
 	if err == nil {
@@ -76,6 +82,8 @@ func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	}
 	var status v1alpha1.ForecastStatus
 	v1alpha1.ReadStatus(object, &status)
+	r.accepted = status.ObservedGeneration == r.generation && status.State != "" &&
+		status.State != string(snapshot.Invalid)
 	if r.measured {
 		r.record = recordOf(status.Starts, r.workload)
 	}

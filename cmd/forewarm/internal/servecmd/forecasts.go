@@ -71,6 +71,7 @@ func watchForecasts(
 	if err != nil {
 		return nil, err
 	}
+	objects.SetLimits(o.Limits)
 	leadership, err := forecasts.NewLeadership(client, o.Lease, log)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,8 @@ type Options struct {
 	// TenantLabel and ClusterQueryNamespaces restrict what a namespace's own queries may read.
 	TenantLabel            string
 	ClusterQueryNamespaces []string
+	// Limits bound what the Forecasts of a namespace take.
+	Limits forecasts.Limits
 	// Trust is whose series presets count.
 	Trust signal.Trust
 
@@ -88,6 +90,7 @@ func Defaults() Options {
 		Refresh:       refresh.Config{}.WithDefaults(),
 		WarmPools:     warmpools.Config{Step: 15 * time.Second},
 		TenantLabel:   "namespace",
+		Limits:        forecasts.DefaultLimits(),
 		Trust:         signal.Trust{Exporters: signal.DefaultExporters()},
 		Log:           cmdline.DefaultLog(),
 	}
@@ -175,6 +178,10 @@ func (o *Options) queryFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&r.Concurrency, "query-concurrency", r.Concurrency, "how many queries of one source may run at once")
 	flags.IntVar(&r.PerNamespace, "query-concurrency-per-namespace", r.PerNamespace,
 		"how many queries of one namespace may run at once")
+	flags.IntVar(&o.Limits.Forecasts, "max-forecasts-per-namespace", o.Limits.Forecasts,
+		"how many Forecasts a namespace may have; 0 for any number")
+	flags.IntVar(&o.Limits.Points, "max-points-per-namespace", o.Limits.Points,
+		"how many points (history / step) the Forecasts of a namespace may have together; 0 for any number")
 	flags.StringVar(&o.TenantLabel, "tenant-label", o.TenantLabel,
 		"label that names the namespace; a namespace's own queries are confined by it")
 	flags.StringSliceVar(&o.ClusterQueryNamespaces, "cluster-query-namespaces", o.ClusterQueryNamespaces,
@@ -218,6 +225,14 @@ func (o *Options) Validate() error {
 // validateQueries checks what queries may read.
 func (o *Options) validateQueries() error {
 	problems := []error{o.Trust.Validate()}
+	if o.Limits.Forecasts < 0 || o.Limits.Points < 0 {
+		problems = append(
+			problems,
+			errors.New(
+				"--max-forecasts-per-namespace and --max-points-per-namespace: write a number above 0, or 0 for none",
+			),
+		)
+	}
 	if !model.LegacyValidation.IsValidLabelName(o.TenantLabel) || o.TenantLabel == model.MetricNameLabel {
 		problems = append(problems,
 			fmt.Errorf("--tenant-label %.64q is not a label name: write for example namespace", o.TenantLabel))

@@ -1,0 +1,77 @@
+package forecasts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// Limits bound the memory that the Forecasts of one namespace take. Zero means no limit.
+type Limits struct {
+	// Forecasts of a namespace.
+	Forecasts int
+	// Points are the samples of the histories of a namespace's Forecasts: 8 bytes of memory each.
+	Points int
+}
+
+// DefaultLimits are five hundred Forecasts of two weeks of half minutes.
+func DefaultLimits() Limits { return Limits{Forecasts: 500, Points: 25_000_000} }
+
+// SetLimits sets the limits; default none. It must be called before Run.
+func (o *Objects) SetLimits(limits Limits) { o.limits = limits }
+
+// share is a namespace's use of its limits.
+type share struct{ forecasts, points int }
+
+// limited returns the targets, of which those beyond a limit of their namespace are invalid. What was accepted as it is keeps
+// its place, also beyond a limit that is new: after it the oldest come first.
+func (l Limits) limited(resolved []*resolution) []refresh.Target {
+	slices.SortFunc(resolved, func(a, b *resolution) int {
+		return cmp.Or(compareBool(b.accepted, a.accepted), a.created.Compare(b.created),
+			strings.Compare(a.target.Key.String(), b.target.Key.String()))
+	})
+	used := map[string]share{}
+	out := make([]refresh.Target, 0, len(resolved))
+	for _, r := range resolved {
+		t, own := r.target, used[r.target.Key.Namespace]
+		if t.Invalid == "" {
+			after := share{own.forecasts + 1, own.points + int(t.History/t.Step)}
+			if problem := l.problem(after); problem != "" && !r.accepted {
+				t = refresh.Target{Key: t.Key, Generation: t.Generation, Workload: t.Workload, Invalid: problem}
+			} else {
+				used[t.Key.Namespace] = after
+			}
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// problem is which limit is exceeded; empty if none is.
+func (l Limits) problem(s share) string {
+	switch {
+	case l.Forecasts > 0 && s.forecasts > l.Forecasts:
+		return fmt.Sprintf("the namespace has its %d Forecasts: delete one, or ask the operator for a higher "+
+			"--max-forecasts-per-namespace", l.Forecasts)
+	case l.Points > 0 && s.points > l.Points:
+		return fmt.Sprintf(
+			"the histories of the namespace's Forecasts have more than %d points: write a longer step or a shorter "+
+				"history, or ask the operator for a higher --max-points-per-namespace",
+			l.Points,
+		)
+	}
+	return ""
+}
