@@ -1,8 +1,10 @@
 package deploy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	authorization "k8s.io/api/authorization/v1"
 
@@ -187,6 +189,38 @@ func testWarmPools(t *testing.T, c *testcluster.Cluster) {
 	table := c.MustKubectl(t, "", "get", "warmpools", "-n", "inference")
 	if !strings.Contains(table, "BUDGET LEFT") || !strings.Contains(table, "Recommend") {
 		t.Errorf("the table:\n%s", table)
+	}
+	expectPlaceholdersConfined(t, c)
+}
+
+// expectPlaceholdersConfined: a quota that leaves out the class of placeholder pods is evaded by nobody.
+func expectPlaceholdersConfined(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	create := func(class, image, more string) (string, error) {
+		return c.Kubectl(t, fmt.Sprintf(`
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: inference}
+spec: {priorityClassName: %q, containers: [{name: c, image: %q%s}]}
+`, class, image, more), "create", "--dry-run=server", "-f", "-")
+	}
+	const class, pause = "forewarm-placeholder", "registry.k8s.io/pause:3.10"
+	testcluster.Eventually(t, 20*time.Second, func() string { // A policy that was just created is not active at once.
+		output, err := create(class, "vllm/vllm-openai", "")
+		if err == nil || !strings.Contains(output, "is for placeholder pods") {
+			return fmt.Sprintf("a real pod may have the class of placeholders: %v\n%s", err, output)
+		}
+		return ""
+	})
+	for _, more := range []string{`, command: [sh]`, `, args: ["-c", "mine"]`, `}, {name: d, image: ` + pause} {
+		if output, err := create(class, pause, more); err == nil {
+			t.Errorf("a placeholder with %s is admitted: %s", more, output)
+		}
+	}
+	for class, image := range map[string]string{class: pause, "": "vllm/vllm-openai"} {
+		if output, err := create(class, image, ""); err != nil {
+			t.Errorf("a pod of class %q and image %s: %v\n%s", class, image, err, output)
+		}
 	}
 }
 
