@@ -172,9 +172,6 @@ func TestEmptyBoardIsUnavailable(t *testing.T) {
 	checkStatus(t, err, http.StatusServiceUnavailable, []string{"no data yet"})
 	_, err = p.GetMetricBySelector(t.Context(), "inference", labels.Everything(), demand(), labels.Everything())
 	checkStatus(t, err, http.StatusServiceUnavailable, []string{"no data yet"})
-	if got := p.ListAllExternalMetrics(); len(got) != 0 {
-		t.Errorf("lists %v", got)
-	}
 }
 
 // Data grows old between two refreshes: the clock decides, not the state of the snapshot.
@@ -221,14 +218,11 @@ func TestValuesAreNeverWrong(t *testing.T) {
 	}
 }
 
-func TestListsEveryNameOnce(t *testing.T) {
-	board := snapshottest.Board(
-		snapshottest.Ready(snapshot.Key{Namespace: "a", Name: "llama"}),
-		snapshottest.Ready(snapshot.Key{Namespace: "b", Name: "llama"}),
-		snapshottest.Ready(snapshot.Key{Namespace: "b", Name: "mistral"}),
-	)
+// Discovery has no namespaces, and so no names of Forecasts.
+func TestDiscoveryNamesNoForecast(t *testing.T) {
+	board := snapshottest.Board(snapshottest.Ready(snapshot.Key{Namespace: "a", Name: "llama"}))
 	got := metricsapi.New(board, snapshottest.Now).ListAllExternalMetrics()
-	if diff := cmp.Diff([]provider.ExternalMetricInfo{{Metric: "llama"}, {Metric: "mistral"}}, got); diff != "" {
+	if diff := cmp.Diff([]provider.ExternalMetricInfo{{Metric: "externalmetrics"}}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -24,6 +24,9 @@ type Config struct {
 	// change. Redirects are never followed, whatever it says.
 	HTTP promconfig.HTTPClientConfig
 
+	// Hidden keeps the server's address out of errors, which those read in statuses who need not know it.
+	Hidden bool
+
 	// Timeout of one request; default 30 s. A Fetch makes one for every 10,000 points.
 	Timeout time.Duration
 	// MaxBytes is the largest answer to one request; default 16 MiB. No more is read of it than two series of the asked length

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 
@@ -33,6 +34,8 @@ func (s *Source) explain(ctx context.Context, err error) error {
 	case errors.As(err, &large):
 		return fmt.Errorf("%s: the answer has more than %d bytes: %w: aggregate the query to one series with sum()",
 			s.name, large.Limit, series.ErrTooLarge)
+	case errors.As(err, &redirect) && s.cfg.Hidden:
+		return s.unavailable("the server redirects: set the URL to that of the API")
 	case errors.As(err, &redirect):
 		return s.unavailable("%s: set the URL to that of the API; if it redirects to a login, use a bearer token",
 			s.cfg.redact(redirect.Error()))
@@ -44,8 +47,22 @@ func (s *Source) explain(ctx context.Context, err error) error {
 		return s.explainAnswer(refused)
 	default:
 		err = withoutURL(err)
+		if s.cfg.Hidden {
+			err = withoutAddress(err)
+		}
 		return s.unavailable("%w", redactedError{err, s.cfg.redact(err.Error())})
 	}
+}
+
+// withoutAddress is an error of a connection without the addresses of both ends.
+func withoutAddress(err error) error {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Errorf("the host is not found: %s", unknown.Err)
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("%s: %w", failed.Op, failed.Err)
+	}
+	return err
 }
 
 // explainAnswer explains answers that are errors: of the query, which are permanent, or of the server.

@@ -31,19 +31,29 @@ func (c Config) redact(text string) string {
 	return text
 }
 
+// urlSecrets are the parts of the URL that may be confidential.
+func (c Config) urlSecrets() []string {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil
+	}
+	all := []string{u.RawQuery, u.Fragment}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		all = append(all, basicSecrets(u.User.Username(), password)...)
+	}
+	for _, values := range u.Query() {
+		all = append(all, values...)
+	}
+	if c.Hidden {
+		all = append(all, u.Host, u.Hostname())
+	}
+	return all
+}
+
 // secrets are the parts of a request that may be confidential.
 func (c Config) secrets() []string {
-	var all []string
-	if u, err := url.Parse(c.URL); err == nil {
-		if u.User != nil {
-			password, _ := u.User.Password()
-			all = append(all, basicSecrets(u.User.Username(), password)...)
-		}
-		for _, values := range u.Query() {
-			all = append(all, values...)
-		}
-		all = append(all, u.RawQuery, u.Fragment)
-	}
+	all := c.urlSecrets()
 	if basic := c.HTTP.BasicAuth; basic != nil {
 		name := cmp.Or(basic.Username, contentOf(basic.UsernameFile))
 		all = append(all, basicSecrets(name, cmp.Or(string(basic.Password), contentOf(basic.PasswordFile)))...)

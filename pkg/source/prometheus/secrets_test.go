@@ -56,6 +56,41 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	}
 }
 
+// What tenants read in a status does not say where the server is.
+func TestErrorsHoldNoAddress(t *testing.T) {
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	elsewhere := httptest.NewServer(http.RedirectHandler("http://login.internal/", http.StatusFound))
+	t.Cleanup(elsewhere.Close)
+	for name, test := range map[string]struct{ url, says string }{
+		"nobody listens": {closed.URL, "refused"},
+		"no such host":   {"http://prometheus.no-such-host.invalid:9090", "the host is not found"},
+		"no series":      {"", "metric exists"},
+		"not TLS":        {"https", "HTTPS"},
+		"redirected":     {elsewhere.URL, "redirects"},
+	} {
+		source := source(t, answeringBody(matrix("")), func(c *prometheus.Config) {
+			c.Hidden, c.Timeout = true, 5*time.Second
+			switch test.url {
+			case "":
+			case "https":
+				c.URL = strings.Replace(c.URL, "http://", "https://", 1)
+			default:
+				c.URL = test.url
+			}
+		})
+		_, err := source.Fetch(t.Context(), query(3))
+		if err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Fatalf("%s: %v, want it to say %q", name, err, test.says)
+		}
+		for _, address := range []string{"127.0.0.1", "no-such-host", "http://", "https://", "login.internal"} {
+			if strings.Contains(err.Error(), address) {
+				t.Errorf("%s: %v, which names %s", name, err, address)
+			}
+		}
+	}
+}
+
 func answering(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", code) }
 }

@@ -47,6 +47,9 @@ func New(cfg Config) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{api: v1.NewAPI(wholeAnswers{client}), cfg: cfg, name: RedactedURL(cfg.URL), close: func() {}}
+	if cfg.Hidden {
+		s.name = "the source of history"
+	}
 	if c, ok := client.(api.CloseIdler); ok {
 		s.close = c.CloseIdleConnections
 	}

@@ -171,7 +171,7 @@ func secretField(field reflect.StructField, v reflect.Value) []string {
 // clientConfig is the configuration of the source's client.
 func (s *Source) clientConfig(timeout time.Duration) prometheus.Config {
 	return prometheus.Config{
-		URL: s.URL, HTTP: s.HTTP, Lookback: time.Duration(s.Lookback), Timeout: timeout,
+		URL: s.URL, HTTP: s.HTTP, Lookback: time.Duration(s.Lookback), Timeout: timeout, Hidden: true,
 	}
 }
 

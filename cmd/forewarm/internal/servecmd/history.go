@@ -35,7 +35,7 @@ func openHistory(o Options, granted *tenants.Sources, log *slog.Logger) (*histor
 	case o.Prometheus.URL == "":
 		return openEngine(o, log)
 	}
-	o.Prometheus.Timeout = o.Refresh.Timeout
+	o.Prometheus.Timeout, o.Prometheus.Hidden = o.Refresh.Timeout, !o.Standalone
 	source, err := prometheus.New(o.Prometheus)
 	if err != nil {
 		return nil, err
