@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/cli"
 	"github.com/forewarm/forewarm/cmd/internal/shutdown"
 )
@@ -19,7 +21,15 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	limitMemory()
 	os.Exit(run())
+}
+
+// limitMemory lets the runtime collect garbage harder near the limit of the container (GOMEMLIMIT), which would end the process.
+// Without a limit, or where it cannot be read, nothing changes.
+func limitMemory() {
+	const share = 0.9                                                // The rest is for what the runtime does not count.
+	_, _ = memlimit.SetGoMemLimitWithOpts(memlimit.WithRatio(share)) //nolint:errcheck // See above.
 }
 
 // gcPercent is the default of GOGC in percent. The live heap is samples and scores without pointers, so frequent
