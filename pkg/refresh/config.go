@@ -17,9 +17,8 @@ type Config struct {
 	Refit time.Duration
 	// Season is the cycle in which demand repeats, over which models are judged; default 24 h.
 	Season time.Duration
-	// Concurrency bounds the queries in flight to one source, and the jobs that compute; default 16. PerNamespace bounds
-	// the queries of one namespace, so that one tenant's slow queries do not delay the others; default half of
-	// Concurrency.
+	// Concurrency bounds the queries in flight to one source; default 16. PerNamespace bounds the queries of one namespace, so
+	// that one tenant's slow queries do not delay the others; default half of Concurrency.
 	Concurrency, PerNamespace int
 	// Timeout of a query, for every 10,000 points of its range; default 30 s.
 	Timeout time.Duration

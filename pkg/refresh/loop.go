@@ -24,9 +24,8 @@ type Loop struct {
 	busy    map[*worker]bool
 	done    chan *worker
 	slots   slots
-	// fits bounds the jobs that compute, whose memory and processors all sources share.
-	fits  chan struct{}
-	stats snapshot.LoopStats
+	fits    *fits
+	stats   snapshot.LoopStats
 }
 
 // New returns a loop. Zero fields of the configuration get their defaults; the error lists all problems.
@@ -38,7 +37,7 @@ func New(config Config, source Source, targets Targets, board *snapshot.Board, l
 	return &Loop{
 		config: config, source: source, targets: targets, board: board, log: log,
 		workers: make(map[snapshot.Key]*worker), busy: make(map[*worker]bool), done: make(chan *worker),
-		slots: newSlots(config.Concurrency, config.PerNamespace), fits: make(chan struct{}, config.Concurrency),
+		slots: newSlots(config.Concurrency, config.PerNamespace), fits: newFits(),
 	}, nil
 }
 
@@ -107,6 +106,7 @@ func (l *Loop) reconcile(targets []Target) {
 	}
 	for key := range l.workers {
 		if !wanted[key] {
+			l.workers[key].replaced.Store(true)
 			delete(l.workers, key)
 		}
 	}
@@ -126,6 +126,7 @@ func (l *Loop) updateWorker(t Target) {
 		before.target = t
 	default:
 		w := newWorker(t, l.config)
+		before.replaced.Store(true)
 		if !l.busy[before] {
 			w.inherit(before)
 		}
@@ -173,9 +174,11 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 		if !ok {
 			return
 		}
-		l.fits <- struct{}{}
-		defer func() { <-l.fits }()
-		w.appendBlock(block)
+		l.fits.run(w.target.Key.Namespace, w.rebuilds(block), func() {
+			if !w.replaced.Load() { // Nobody waits for its result.
+				w.appendBlock(block)
+			}
+		})
 	}()
 }
 
@@ -186,6 +189,9 @@ func (l *Loop) fetch(ctx context.Context, w *worker, now time.Time) (forecast.Se
 		return forecast.Series{}, false
 	}
 	defer release()
+	if w.replaced.Load() {
+		return forecast.Series{}, false
+	}
 	return w.fetch(ctx, now, timeoutSource{l.source, l.config.Timeout})
 }
 

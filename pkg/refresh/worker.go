@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -16,8 +17,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// worker keeps one Forecast up to date. While a job (advance) runs it owns all fields but shown and fallbacks; between
-// jobs the loop owns them.
+// worker keeps one Forecast up to date. While a job (advance) runs it owns all fields but shown, fallbacks and replaced;
+// between jobs the loop owns them.
 type worker struct {
 	target  Target
 	anchors anchors
@@ -35,6 +36,9 @@ type worker struct {
 	retry    time.Time // no query before
 	failures int
 	refits   uint64
+
+	// replaced: the object has changed or is gone, and nobody waits for the job.
+	replaced atomic.Bool
 
 	// awaited is the loop's: the step that started the job waits for it.
 	awaited bool
@@ -216,6 +220,12 @@ func (w *worker) appendBlock(block forecast.Series) {
 	w.found.dropped = dropped
 	w.stepForecaster()
 	w.updateFound()
+}
+
+// rebuilds reports whether the forecaster must be made anew to append a block.
+func (w *worker) rebuilds(block forecast.Series) bool {
+	end := block.TimeAt(block.Len())
+	return w.forecaster == nil || w.anchors.newestBefore(end).After(w.anchor)
 }
 
 // maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.

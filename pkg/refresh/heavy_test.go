@@ -1,0 +1,43 @@
+package refresh_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+	"github.com/forewarm/forewarm/pkg/refresh"
+)
+
+// A namespace whose long histories change at every step keeps the processors busy with fits that nobody will read. The next
+// namespace's samples stay new.
+func TestHeavyNeighboursDelayNobody(t *testing.T) {
+	if testing.Short() || os.Getenv("FOREWARM_LONG") == "" {
+		t.Skip("half a minute of fits: set FOREWARM_LONG, and no -short")
+	}
+	const heavies, grace = 20, 3 * time.Second
+	targets := fixedTargets{target("victim")}
+	for i := range heavies {
+		heavy := target(fmt.Sprintf("heavy-%d", i))
+		heavy.Key.Namespace = "greedy"
+		heavy.History, heavy.Step, heavy.Models = 30*24*time.Hour, 30*time.Second, nil
+		targets = append(targets, heavy)
+	}
+	loop, err := refresh.New(refresh.Config{Grace: grace}, &unrecordedSource{daily}, targets, new(snapshot.Board),
+		slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		now := noon.Add(time.Duration(i) * step)
+		e := entry(t, loop.Step(t.Context(), now), "victim")
+		if age := now.Sub(e.SampleTime); i > 1 && (e.State != snapshot.Ready || age > 2*step) {
+			t.Errorf("step %d: %s, a sample of %s ago, want at most %s", i, e.State, age, 2*step)
+		}
+		for j := range targets[1:] {
+			targets[1+j].Generation++
+		}
+	}
+}
