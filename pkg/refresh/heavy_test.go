@@ -15,9 +15,9 @@ import (
 // namespace's samples stay new.
 func TestHeavyNeighboursDelayNobody(t *testing.T) {
 	if testing.Short() || os.Getenv("FOREWARM_LONG") == "" {
-		t.Skip("half a minute of fits: set FOREWARM_LONG, and no -short")
+		t.Skip("a quarter of a minute of fits: set FOREWARM_LONG, and no -short")
 	}
-	const heavies, grace = 20, 3 * time.Second
+	const heavies, grace = 20, 2 * time.Second
 	targets := fixedTargets{target("victim")}
 	for i := range heavies {
 		heavy := target(fmt.Sprintf("heavy-%d", i))
@@ -30,7 +30,7 @@ func TestHeavyNeighboursDelayNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 10 {
+	for i := range 7 {
 		now := noon.Add(time.Duration(i) * step)
 		e := entry(t, loop.Step(t.Context(), now), "victim")
 		if age := now.Sub(e.SampleTime); i > 1 && (e.State != snapshot.Ready || age > 2*step) {

@@ -91,7 +91,7 @@ func TestStandaloneAnswers(t *testing.T) {
 		{external + "/nobody?labelSelector=bad%3D1", 404, []string{"not found"}},
 		{external + "/stale", 503, []string{"the newest sample is 42m old"}},
 		{"/apis/custom.metrics.k8s.io/v1beta2", 200, []string{`"forecasts.forewarm.dev/demand"`}},
-		{"/apis/external.metrics.k8s.io/v1beta1", 200, []string{`"ready"`, `"stale"`}},
+		{"/apis/external.metrics.k8s.io/v1beta1", 200, []string{`"externalmetrics"`}},
 		{
 			objectPath + "/ready/demand",
 			200,
@@ -320,7 +320,7 @@ func TestClientsDiscoverEverything(t *testing.T) {
 		}
 	}
 	for group, resource := range map[string]string{
-		"external.metrics.k8s.io/v1beta1": "ready", "custom.metrics.k8s.io/v1beta1": "forecasts.forewarm.dev/demand",
+		"external.metrics.k8s.io/v1beta1": "externalmetrics", "custom.metrics.k8s.io/v1beta1": "forecasts.forewarm.dev/demand",
 		"inspect.forewarm.dev/v1alpha1": "outlooks/page",
 	} {
 		if !slices.Contains(found[group], resource) {
