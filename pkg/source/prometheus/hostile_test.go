@@ -249,21 +249,21 @@ func TestFetchDrippingBody(t *testing.T) {
 // Ten million points, whoever asked for them, do not come into memory.
 func TestFetchTenMillionPoints(t *testing.T) {
 	line := []byte(strings.Repeat(sample(0, "1")+",", 1000))
-	written := 0
+	var written atomic.Int64
 	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		send(w, `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[`)
 		for range 10_000 {
 			n, err := w.Write(line)
-			written += n
+			written.Add(int64(n))
 			if err != nil {
 				return
 			}
 		}
 	}))
 	_, err := s.Fetch(t.Context(), query(3))
-	if !errors.Is(err, series.ErrTooLarge) || !strings.Contains(err.Error(), "98688 bytes") || written > 4<<20 {
-		t.Errorf("error %v after %d bytes, want ErrTooLarge that says the limit", err, written)
+	if !errors.Is(err, series.ErrTooLarge) || !strings.Contains(err.Error(), "98688 bytes") || written.Load() > 4<<20 {
+		t.Errorf("error %v after %d bytes, want ErrTooLarge that says the limit", err, written.Load())
 	}
 }
 
