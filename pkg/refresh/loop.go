@@ -174,7 +174,7 @@ func (l *Loop) start(ctx context.Context, w *worker, now time.Time) {
 		if !ok {
 			return
 		}
-		l.fits.run(w.target.Key.Namespace, w.rebuilds(block), func() {
+		l.fits.run(w.target.Key.Namespace, w.rebuildsAt(block.TimeAt(block.Len())), func() {
 			if !w.replaced.Load() { // Nobody waits for its result.
 				w.appendBlock(block)
 			}

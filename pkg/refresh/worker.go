@@ -222,9 +222,8 @@ func (w *worker) appendBlock(block forecast.Series) {
 	w.updateFound()
 }
 
-// rebuilds reports whether the forecaster must be made anew to append a block.
-func (w *worker) rebuilds(block forecast.Series) bool {
-	end := block.TimeAt(block.Len())
+// rebuildsAt reports whether the forecaster must be made anew to step to an end.
+func (w *worker) rebuildsAt(end time.Time) bool {
 	return w.forecaster == nil || w.anchors.newestBefore(end).After(w.anchor)
 }
 
@@ -234,8 +233,8 @@ func (w *worker) maxSteps() int { return int((w.target.History+w.anchors.refit)/
 // stepForecaster rebuilds the forecaster if an anchor has passed, then steps it to the end of the store.
 func (w *worker) stepForecaster() {
 	end := w.store.End()
-	if anchor := w.anchors.newestBefore(end); w.forecaster == nil || anchor.After(w.anchor) {
-		w.rebuildForecaster(anchor)
+	if w.rebuildsAt(end) {
+		w.rebuildForecaster(w.anchors.newestBefore(end))
 	}
 	came := w.history(w.forecaster.ReadUntil(), end)
 	for i := range came.Values {

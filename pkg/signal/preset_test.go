@@ -189,7 +189,7 @@ func TestImpossibleNamesAreErrors(t *testing.T) {
 
 // trust is the common charts' exporters, and a gateway that reports for the servers behind it.
 func trust() signal.Trust {
-	return signal.Trust{Exporters: append(signal.DefaultExporters(), "gateway")}
+	return signal.Trust{Exporters: append(signal.DefaultTrust().Exporters, "gateway")}
 }
 
 func render(t *testing.T, preset string, target signal.Target) string {

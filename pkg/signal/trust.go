@@ -22,9 +22,9 @@ type Trust struct {
 	Cluster Cluster
 }
 
-// DefaultExporters are the namespaces that the charts of the common exporters are installed in.
-func DefaultExporters() []string {
-	return []string{"forewarm-agent", "gpu-operator", "kube-system", "monitoring", "prometheus"}
+// DefaultTrust is in the namespaces that the charts of the common exporters are installed in, and in every cluster.
+func DefaultTrust() Trust {
+	return Trust{Exporters: []string{"forewarm-agent", "gpu-operator", "kube-system", "monitoring", "prometheus"}}
 }
 
 // reporters is the matcher of the scrapes that may report the pods of a namespace: its own, and the exporters'.

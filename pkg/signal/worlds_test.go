@@ -143,7 +143,7 @@ func TestNobodyElseMovesTheValue(t *testing.T) {
 	}
 	for seed := range worlds {
 		w := &world{Rand: rand.New(rand.NewPCG(uint64(seed), 36))} //nolint:gosec // A test's draws.
-		believed := signal.Trust{Exporters: signal.DefaultExporters()}
+		believed := signal.DefaultTrust()
 		clusters := w.IntN(2) == 0
 		if clusters {
 			believed.Cluster, w.cluster = "cluster=a", "a"

@@ -150,7 +150,7 @@ func TestThePresetsAskForWhatIsThere(t *testing.T) {
 		query, err := p.Render(
 			"inference",
 			signal.Target{Kind: "Deployment", Name: "llama"},
-			signal.Trust{Exporters: signal.DefaultExporters()},
+			signal.DefaultTrust(),
 		)
 		if err != nil {
 			t.Fatal(err)

@@ -83,7 +83,7 @@ func preset(t *testing.T, name string) string {
 	expr, err := p.Render(
 		"inference",
 		signal.Target{Kind: "Deployment", Name: "llama"},
-		signal.Trust{Exporters: signal.DefaultExporters()},
+		signal.DefaultTrust(),
 	)
 	if err != nil {
 		t.Fatal(err)

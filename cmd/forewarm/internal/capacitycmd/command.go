@@ -53,7 +53,7 @@ type options struct {
 
 // New is the command "capacity".
 func New() *cobra.Command {
-	o := &options{history: history.Defaults(), trust: signal.Trust{Exporters: signal.DefaultExporters()}}
+	o := &options{history: history.Defaults(), trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "capacity (--prometheus URL --preset NAME --target KIND/NAME | --trace FILE)",
 		Short:   "Estimate what one replica sustains, from past overloads of the service",

@@ -192,11 +192,6 @@ func (s *scene) forecasts(dir string, log *slog.Logger) (*folder.Folder, error) 
 			return nil, err
 		}
 	}
-	return folder.Open(
-		dir,
-		manifest.NewResolver(
-			server.Catalogue{Label: "namespace", Trust: signal.Trust{Exporters: signal.DefaultExporters()}},
-		),
-		log,
-	)
+	catalogue := server.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()}
+	return folder.Open(dir, manifest.NewResolver(catalogue), log)
 }

@@ -21,9 +21,7 @@ func resolve(t *testing.T, text string) refresh.Target {
 	if err := os.WriteFile(filepath.Join(dir, "forecast.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	resolver := manifest.NewResolver(
-		server.Catalogue{Label: "namespace", Trust: signal.Trust{Exporters: signal.DefaultExporters()}},
-	)
+	resolver := manifest.NewResolver(server.Catalogue{Label: "namespace", Trust: signal.DefaultTrust()})
 	read, err := folder.Open(dir, resolver, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

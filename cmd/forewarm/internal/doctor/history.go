@@ -93,7 +93,8 @@ func (s *state) catalogue() server.Catalogue {
 
 // trust is whose series presets count, by Forewarm's flags.
 func (s *state) trust() signal.Trust {
-	t := signal.Trust{Exporters: signal.DefaultExporters(), Cluster: signal.Cluster(s.args["cluster"])}
+	t := signal.DefaultTrust()
+	t.Cluster = signal.Cluster(s.args["cluster"])
 	if named, given := s.args["exporter-namespaces"]; given {
 		t.Exporters = strings.Split(named, ",")
 	}

@@ -50,7 +50,7 @@ type options struct {
 
 // New is the command "presets".
 func New() *cobra.Command {
-	o := options{trust: signal.Trust{Exporters: signal.DefaultExporters()}}
+	o := options{trust: signal.DefaultTrust()}
 	cmd := &cobra.Command{
 		Use:     "presets [SERVER | SIGNAL | SERVER/SIGNAL]",
 		Short:   "List and explain the presets of demand signals",

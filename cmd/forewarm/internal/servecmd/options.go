@@ -91,7 +91,7 @@ func Defaults() Options {
 		WarmPools:     warmpools.Config{Step: 15 * time.Second},
 		TenantLabel:   "namespace",
 		Limits:        forecasts.DefaultLimits(),
-		Trust:         signal.Trust{Exporters: signal.DefaultExporters()},
+		Trust:         signal.DefaultTrust(),
 		Log:           cmdline.DefaultLog(),
 	}
 }
