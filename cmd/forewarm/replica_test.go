@@ -38,7 +38,7 @@ func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
 	r := &replica{
 		url:    fmt.Sprintf("https://127.0.0.1:%d", port),
 		log:    filepath.Join(t.TempDir(), "log"),
-		client: admin(t, c.Config),
+		client: clientOf(t, c.Config),
 	}
 	log, err := os.Create(r.log)
 	if err != nil {
@@ -59,8 +59,10 @@ func start(t *testing.T, c *testcluster.Cluster, history string) *replica {
 			t.Logf("%s said:\n%s", r.url, r.said(t))
 		}
 	})
+	// As a kubelet asks, without a certificate: a server learns whom to trust a moment after it listens.
+	kubelet := &replica{url: r.url, client: clientOf(t, rest.AnonymousClientConfig(c.Config))}
 	eventually(t, func() string {
-		if code, body := r.get(t, "/readyz"); code != http.StatusOK {
+		if code, body := kubelet.get(t, "/readyz"); code != http.StatusOK {
 			return body
 		}
 		return ""
@@ -138,8 +140,8 @@ func (r *replica) get(t *testing.T, path string) (code int, body string) {
 	return response.StatusCode, text.String()
 }
 
-// admin is a client with the administrator's certificate, to servers whose own is of their own making.
-func admin(t *testing.T, config *rest.Config) *http.Client {
+// clientOf calls servers whose certificate is of their own making.
+func clientOf(t *testing.T, config *rest.Config) *http.Client {
 	t.Helper()
 	own := rest.CopyConfig(config)
 	own.CAData, own.Insecure = nil, true
