@@ -79,7 +79,7 @@ test-chart: ## the chart: lint, its unit tests, every values file and a release 
 .PHONY: test-cluster
 test-cluster: ## the tests that need parts of Kubernetes, built from source first (minutes, once)
 	KUBEBUILDER_ASSETS=$$(hack/components/build.sh kubernetes etcd kube-apiserver kubectl | tail -1) \
-		$(GO_TEST) -count=1 -shuffle=on $(CLUSTER_PACKAGES)
+		$(GO_TEST) -count=1 -shuffle=on -skip '^TestAttacks' $(CLUSTER_PACKAGES)
 	cd hack/components/kubernetes && $(GO_TEST) ./...
 
 .PHONY: test-keda
@@ -94,7 +94,7 @@ e2e-sources: ## the Prometheus client with real stores: VictoriaMetrics and Than
 		FOREWARM_STORES="$$victoria:$$thanos" FORMAT=standard-verbose \
 		$(GO_TEST) -count=1 -timeout 5m -run TestStores ./pkg/source/prometheus
 
-# The packages whose tests run against a real etcd and kube-apiserver.
+# The packages whose tests run against a real etcd and kube-apiserver. Attacks need none: make test has run them.
 CLUSTER_PACKAGES = $(addprefix ./,$(sort $(dir $(shell grep -rl --include='*_test.go' 'hack/testcluster"' cmd pkg deploy))))
 
 .PHONY: components
