@@ -64,7 +64,7 @@ func TestACoverShortensTheWindowAndCostsNoValue(t *testing.T) {
 	}
 	run(long, "p90 of 23 starts")
 	for _, q := range source.queries[queries:] {
-		if q.Points() > 10 {
+		if q.From.Before(q.To.Add(-time.Hour)) {
 			t.Errorf("%d points from %s on: the history was read again", q.Points(), q.From)
 		}
 	}

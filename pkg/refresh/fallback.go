@@ -27,7 +27,7 @@ func entryOfTarget(t Target) *snapshot.Entry {
 		Lead:             t.Lead,
 		LeadSource:       t.LeadSource,
 		LeadPool:         t.LeadPool,
-		Window:           leadtime.Window(t.Lead),
+		Window:           leadtime.Window(t.Lead) + t.Delay,
 		Policy:           t.boundedPolicy(),
 		AutoscalerSource: t.AutoscalerSource,
 		Observed:         math.NaN(),
@@ -40,8 +40,8 @@ func entryOfTarget(t Target) *snapshot.Entry {
 type view struct {
 	// attempted: a query was answered or failed. stored: a query was answered.
 	attempted, stored bool
-	// err of the newest query.
-	err error
+	// err of the newest query, rereadErr of the history at an anchor.
+	err, rereadErr error
 	// entry as of the newest sample; nil while there is none.
 	entry *snapshot.Entry
 	// selected: a candidate is selected. span is the length of its history; less than a season does not have every
@@ -84,7 +84,7 @@ func (v *view) applyFallback(e *snapshot.Entry, t Target, now time.Time) {
 	switch {
 	case age >= t.StaleAfter:
 		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
-	case age > forecaster.FallbackAfter(e.Step):
+	case age > forecaster.FallbackAfter(e.Step)+t.Delay:
 		e.State = snapshot.FallingBack
 		v.serveFallback(e)
 	case !v.selected:

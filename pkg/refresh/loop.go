@@ -204,7 +204,8 @@ func (l *Loop) recoverPanic(w *worker, now time.Time) {
 	}
 	l.log.Error("a refresh panicked: please report this", "forecast", w.target.Key.String(),
 		"fault", fault, "stack", string(debug.Stack()))
-	w.store, w.saturation, w.forecaster, w.fetched = nil, nil, nil, time.Time{}
+	w.store, w.saturation, w.forecaster, w.settled = nil, nil, nil, nil
+	w.fetched, w.anchor, w.changed = time.Time{}, time.Time{}, time.Time{}
 	w.found = view{attempted: true, err: fmt.Errorf("internal fault: %v", fault)}
 	w.scheduleRetry(now)
 }
@@ -260,6 +261,11 @@ func (l *Loop) finish(w *worker) {
 		l.stats.QueryErrors++
 	}
 	l.logQueryError(w, before)
+	if err := w.found.rereadErr; err != nil {
+		l.log.Warn("the history was not read again, the samples that are here serve",
+			"forecast", w.target.Key.String(), "reason", reasonOf(err), "error", err)
+		w.found.rereadErr = nil
+	}
 }
 
 // logQueryError logs an error when it begins, when its reason changes and when it ends, not at every step.

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
 
-// fetchSaturation fetches what is new of the saturation signal. While its query fails, samples count as observed. If a
-// later answer marks samples as censored that have counted already, the state is rebuilt, as in a loop that starts now.
+// fetchSaturation fetches what is new of the saturation signal. While its query fails, samples count as observed; a later answer
+// may change what has counted already.
 func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Source) {
 	if w.target.Saturated == "" || w.inRetryPause(now, w.saturationRetry) {
 		return
@@ -32,21 +31,9 @@ func (w *worker) fetchSaturation(ctx context.Context, now time.Time, source Sour
 		return
 	}
 	w.saturationFailures = 0
-	if w.found.saturationErr = w.saturation.Append(block); w.found.saturationErr != nil {
-		return
-	}
-	if w.forecaster != nil && anySaturatedBefore(block, w.forecaster.ReadUntil()) {
-		w.forecaster = nil
-	}
-}
-
-func anySaturatedBefore(limits forecast.Series, end time.Time) bool {
-	for i, v := range limits.Values {
-		if v > 0 && limits.TimeAt(i).Before(end) {
-			return true
-		}
-	}
-	return false
+	var changed time.Time
+	changed, w.found.saturationErr = w.saturation.Append(block)
+	w.noteChange(changed)
 }
 
 // saturatedCondition is present while the demand is censored, and while the query of the saturation signal fails.
@@ -84,6 +71,13 @@ func (v *view) dataCondition() (snapshot.Condition, bool) {
 		c.Reason, c.Message = snapshot.ReasonSamplesDropped, v.dropped.String()
 	case v.suspect != nil:
 		c.Reason, c.Message = snapshot.ReasonSuspect, v.suspect.String()
+	case v.isClassified && v.classified.Cause == classify.Incomplete:
+		c.Reason = snapshot.ReasonIncomplete
+		c.Message = fmt.Sprintf(
+			"since %s samples are below those before, and the source still adds to samples of this age: "+
+				"what was observed before counts until they are complete; if the source always lags, set signal.delay",
+			formatTime(v.classified.From),
+		)
 	case v.isClassified && v.classified.Cause == classify.Outage:
 		c.Reason = snapshot.ReasonOutageSuspected
 		c.Message = fmt.Sprintf(

@@ -40,6 +40,8 @@ type Target struct {
 
 	Step    time.Duration
 	History time.Duration
+	// Delay is how much later than others the source has its samples, a whole number of steps.
+	Delay time.Duration
 	// Lead is the lead time, from "more replicas" to "ready"; LeadSource describes where it comes from.
 	Lead       time.Duration
 	LeadSource string

@@ -31,6 +31,14 @@ type worker struct {
 	saturationFailures int
 	forecaster         *forecaster.Forecaster
 	anchor             time.Time
+	// settled is the forecaster without the newest samples, which may still change; nil while none does. changed is the oldest step
+	// that has changed since the last job; zero if none has.
+	late    lateness
+	settled *forecaster.Forecaster
+	changed time.Time
+	// incomplete is the age from which on samples were complete at the last job.
+	incomplete    time.Duration
+	rereadTimeout time.Duration
 
 	fetched  time.Time // the last step that was queried with success
 	retry    time.Time // no query before
@@ -49,7 +57,10 @@ type worker struct {
 }
 
 func newWorker(t Target, c Config) *worker {
-	w := &worker{target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons}
+	w := &worker{
+		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons,
+		late: newLateness(t.Step), rereadTimeout: c.Timeout,
+	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
 	}
@@ -64,7 +75,7 @@ func (w *worker) inherit(before *worker) {
 	old := before.target
 	if before.store != nil && old.Source == w.target.Source && old.Expr == w.target.Expr && old.Step == w.target.Step &&
 		old.History >= w.target.History {
-		w.store = before.store
+		w.store, w.late, w.anchor = before.store, before.late, before.anchor
 		if old.Saturated == w.target.Saturated {
 			w.saturation = before.saturation
 		}
@@ -75,9 +86,10 @@ func (w *worker) inherit(before *worker) {
 	w.fallbacks = before.fallbacks
 }
 
-// newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive.
+// newestStep is the newest step to query at a time: the one before the current step, whose samples may still arrive, or an older
+// one of a source that lags.
 func (w *worker) newestStep(now time.Time) time.Time {
-	return align(now, w.target.Step).Add(-w.target.Step)
+	return align(now, w.target.Step).Add(-w.target.Step - w.target.Delay)
 }
 
 // due reports whether there is a new step to query.
@@ -123,7 +135,23 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	}
 	w.failures, w.fetched = 0, q.To
 	w.fetchSaturation(ctx, now, source)
+	if !w.anchor.IsZero() && w.anchorAt(q.To.Add(q.Step)).After(w.anchor) {
+		block = w.reread(ctx, source, block)
+	}
 	return block, true
+}
+
+// reread reads the history again for a new anchor, so that all adapter replicas have the same. If the source does not answer soon,
+// the stored one serves.
+func (w *worker) reread(ctx context.Context, source Source, newest forecast.Series) forecast.Series {
+	ctx, cancel := context.WithTimeout(ctx, w.rereadTimeout)
+	defer cancel()
+	q := w.queryAfter(w.target.Expr, time.Time{}, newest.TimeAt(newest.Len()-1))
+	block, err := fetchOnGrid(ctx, source, q)
+	if w.found.rereadErr = err; err != nil {
+		return newest
+	}
+	return block
 }
 
 // explain adds to the error of a query without a series that others report this namespace's pods, and are not believed.
@@ -178,7 +206,8 @@ func (w *worker) scheduleRetry(now time.Time) {
 	w.retry = now.Add(pause)
 }
 
-// nextQuery is the range that is missing: at first the whole history before the last anchor, then the steps since.
+// nextQuery is the range that is missing, and what is read again: at first the whole history before the last anchor, then the
+// newest samples.
 func (w *worker) nextQuery(now time.Time) Query {
 	var end time.Time
 	if w.store != nil {
@@ -187,9 +216,12 @@ func (w *worker) nextQuery(now time.Time) Query {
 	return w.queryAfter(w.target.Expr, end, w.newestStep(now))
 }
 
-// queryAfter is the query from the end of the stored samples up to a step.
+// queryAfter is the query up to a step, from before the end of the stored samples.
 func (w *worker) queryAfter(expr string, end, to time.Time) Query {
-	from := align(w.anchors.newestBefore(to).Add(-w.target.History), w.target.Step)
+	from := align(w.anchorAt(to).Add(-w.target.History), w.target.Step)
+	if !end.IsZero() && !end.After(to) { // Nothing is read again without something new.
+		end = align(end.Add(-w.late.overlapAt(to)), w.target.Step)
+	}
 	if end.After(from) {
 		from = end
 	}
@@ -212,43 +244,83 @@ func (w *worker) appendBlock(block forecast.Series) {
 	if w.store == nil {
 		w.store = series.NewStore(w.target.Step, w.maxSteps())
 	}
-	dropped, err := w.store.Append(block)
+	got, err := w.store.Append(block)
 	if err != nil {
 		w.found.err = err
 		return
 	}
-	w.found.dropped = dropped
+	w.found.dropped = got.Dropped
+	w.noteChange(got.Changed)
+	w.late.read(got, w.store.End().Add(-w.target.Step))
 	w.stepForecaster()
 	w.updateFound()
 }
 
+// noteChange notes that a step has changed, unless the time is zero.
+func (w *worker) noteChange(at time.Time) {
+	if w.changed.IsZero() || !at.IsZero() && at.Before(w.changed) {
+		w.changed = at
+	}
+}
+
 // rebuildsAt reports whether the forecaster must be made anew to step to an end.
 func (w *worker) rebuildsAt(end time.Time) bool {
-	return w.forecaster == nil || w.anchors.newestBefore(end).After(w.anchor)
+	return w.forecaster == nil || w.anchorAt(end).After(w.anchor)
+}
+
+// anchorAt is the anchor of an end. What comes late before an anchor has mostly come when it takes effect.
+func (w *worker) anchorAt(end time.Time) time.Time {
+	return w.anchors.newestBefore(end.Add(-mostOverlapOf(w.target.Step)))
 }
 
 // maxSteps is the capacity of a store: the history that a rebuild needs, and the steps since.
-func (w *worker) maxSteps() int { return int((w.target.History+w.anchors.refit)/w.target.Step) + 2 }
+func (w *worker) maxSteps() int {
+	return int((w.target.History+w.anchors.refit+mostOverlapOf(w.target.Step))/w.target.Step) + 2
+}
 
-// stepForecaster rebuilds the forecaster if an anchor has passed, then steps it to the end of the store.
+// stepForecaster steps the forecaster to the end of the store. Where samples have changed that it has stepped over, it steps over
+// them again; if an anchor has passed, it is rebuilt first.
 func (w *worker) stepForecaster() {
-	end := w.store.End()
-	if w.rebuildsAt(end) {
-		w.rebuildForecaster(w.anchors.newestBefore(end))
+	end, changed := w.store.End(), w.changed
+	w.changed = time.Time{}
+	incomplete := w.incomplete
+	if w.incomplete = w.late.incompleteFor(); w.settled != nil {
+		w.step(w.settled, end.Add(-w.late.overlap))
 	}
-	came := w.history(w.forecaster.ReadUntil(), end)
+	before := func(f *forecaster.Forecaster) bool { return !changed.IsZero() && changed.Before(f.ReadUntil()) }
+	switch {
+	case w.rebuildsAt(end), before(w.forecaster) && (w.settled == nil || before(w.settled)):
+		w.rebuildForecaster(end)
+	case before(w.forecaster), w.settled != nil && (incomplete > 0 || w.incomplete > 0):
+		w.forecaster = w.settled.Clone()
+	}
+	w.step(w.forecaster, end)
+}
+
+// step steps a forecaster to an end.
+func (w *worker) step(f *forecaster.Forecaster, end time.Time) {
+	came := w.history(f.ReadUntil(), end)
+	if f == w.forecaster && w.incomplete > 0 {
+		complete := w.store.End().Add(-w.target.Step - w.incomplete)
+		came.Incomplete = complete.Before
+	}
 	for i := range came.Values {
-		w.forecaster.Step(came.Reading(i))
+		f.Step(came.Reading(i))
 	}
 }
 
-func (w *worker) rebuildForecaster(anchor time.Time) {
+// rebuildForecaster makes the forecaster anew from the history before the newest anchor.
+func (w *worker) rebuildForecaster(end time.Time) {
+	anchor, late := w.anchorAt(end), w.late.changed
+	if anchor.After(w.anchor) {
+		w.late.changed = false
+	}
 	w.anchor = anchor
 	w.refits++
-	w.forecaster = forecaster.New(forecaster.Config{
+	w.settled, w.forecaster = nil, forecaster.New(forecaster.Config{
 		Step:        w.target.Step,
-		Window:      leadtime.Window(w.target.Lead),
-		DelaySteps:  1, // See newestStep.
+		Window:      leadtime.Window(w.target.Lead) + w.target.Delay,
+		DelaySteps:  1 + int(w.target.Delay/w.target.Step), // See newestStep.
 		Starts:      hpasim.Starts(w.target.MedianLead, w.target.Lead),
 		Seed:        seedOf(w.target.Key),
 		Seasons:     w.seasons,
@@ -258,6 +330,11 @@ func (w *worker) rebuildForecaster(anchor time.Time) {
 		Policy:      w.target.boundedPolicy(),
 		Autoscalers: w.target.Autoscalers,
 	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
+	if late {
+		w.settled = w.forecaster.Clone()
+		w.step(w.settled, end.Add(-w.late.overlap))
+		w.forecaster = w.settled.Clone()
+	}
 }
 
 // seedOf is the same in all adapter replicas.

@@ -30,6 +30,10 @@ func (s *Classifier) Step(r Reading) Sample {
 		s.outages.addGap()
 		return Sample{Value: math.NaN(), Cause: Suspect}
 	}
+	if r.Incomplete {
+		s.outages.addGap()
+		return Sample{Value: math.NaN(), Cause: Incomplete}
+	}
 	v := r.Demand
 	if !(v >= 0) || math.IsInf(v, 0) { // NaN is not.
 		s.outages.addGap()

@@ -7,6 +7,7 @@
 //	              the saturation signal (spec.signal.saturated)                           ──> censored
 //	              a plateau at capacity (plateau.go)                                      ──> censored
 //	              a sudden, unusual drop to zero (outage.go)                              ──> masked, for a while
+//	              below the one before, in a sum that still grows                         ──> masked, until it is complete
 //	              no sample, or one that cannot be demand                                 ──> masked
 //	        ──> Sample, for the models; Spans, for display (spans.go)
 //

@@ -42,6 +42,8 @@ const (
 	Missing
 	// Suspect: the demand was far above all that is credible, and was not corroborated (package credible).
 	Suspect
+	// Incomplete: the demand was below the one before, and the source still adds to samples of its age.
+	Incomplete
 )
 
 // Kind returns the class of samples with this cause.
@@ -49,7 +51,7 @@ func (c Cause) Kind() Kind {
 	switch c {
 	case Saturated, AtCapacity:
 		return Censored
-	case Outage, Missing, Suspect:
+	case Outage, Missing, Suspect, Incomplete:
 		return Masked
 	default:
 		return Known
@@ -69,6 +71,8 @@ func (c Cause) String() string {
 		return "there was no sample, or one that cannot be demand"
 	case Suspect:
 		return "the demand was far above all that is credible, and was not corroborated"
+	case Incomplete:
+		return "the source still adds to samples of this age, so a smaller one is not believed yet"
 	default:
 		return ""
 	}
@@ -80,6 +84,8 @@ type Reading struct {
 	Demand float64
 	// Suspect: the demand was far above all that is credible, and was not corroborated.
 	Suspect bool
+	// Incomplete: the source still adds to samples of this age, and the demand is below the one before.
+	Incomplete bool
 	// Saturated: the saturation signal was above 0.
 	Saturated bool
 	// ScaledToZero: the workload had zero replicas, so that no demand is not an outage.

@@ -433,9 +433,16 @@ func FuzzStep(f *testing.F) {
 		first := all
 		first.Series = all.Slice(0, half)
 		fc := forecaster.New(config(), first)
+		twin := fc.Clone()
 		for i := half; i < len(values); i++ {
 			fc.Step(all.Reading(i))
 			checkEntry(t, "fuzz", describe(fc), fc)
+		}
+		for i := half; i < len(values); i++ {
+			twin.Step(all.Reading(i))
+		}
+		if diff := difference(fc, twin); diff != "" {
+			t.Errorf("a clone is another (-original +clone)\n%s", diff)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -38,31 +39,41 @@ func (f *Flags) At(t time.Time) bool {
 	return *word&bit != 0
 }
 
-// Append adds the values that follow. Stored steps stay as they are, and steps before the block are not above 0. A
-// block on another grid is refused with forecast.ErrParameter.
-func (f *Flags) Append(block forecast.Series) error {
+// Append adds the values that follow, and replaces those that are stored, as far as they are known now; steps before the block
+// are not above 0. It returns the oldest step that At would have answered differently before; zero if there is none. A block on
+// another grid is refused with forecast.ErrParameter.
+func (f *Flags) Append(block forecast.Series) (changed time.Time, err error) {
 	if block.Step != f.step || block.Start.UnixNano()%int64(f.step) != 0 {
-		return fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
+		return changed, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
 			block.Start, block.Step, f.step, forecast.ErrParameter)
 	}
 	first := block.Start.UnixNano() / int64(f.step)
 	f.end = max(f.end, first-f.size())
-	for f.end < first {
-		f.push(false)
+	for ; f.end < first; f.end++ {
+		f.set(f.end, false)
 	}
-	for _, v := range block.Values[min(f.end-first, int64(len(block.Values))):] {
-		f.push(v > 0)
+	for i, v := range block.Values {
+		at, on := block.TimeAt(i), v > 0
+		step := first + int64(i)
+		stored := step < f.end
+		if step < f.end-f.size() || stored && math.IsNaN(v) {
+			continue
+		}
+		if changed.IsZero() && on != f.At(at) {
+			changed = at
+		}
+		f.set(step, on)
+		f.end = max(f.end, step+1)
 	}
-	return nil
+	return changed, nil
 }
 
-func (f *Flags) push(on bool) {
-	word, bit := f.place(f.end)
+func (f *Flags) set(step int64, on bool) {
+	word, bit := f.place(step)
 	*word &^= bit
 	if on {
 		*word |= bit
 	}
-	f.end++
 }
 
 func (f *Flags) size() int64 { return 64 * int64(len(f.bits)) }

@@ -2,6 +2,7 @@ package series_test
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -22,15 +23,19 @@ func TestFlags(t *testing.T) {
 		if rng.IntN(50) == 0 {
 			from += 3 * size // A hole longer than the store.
 		}
-		values := make([]float64, rng.IntN(9))
+		values, first := make([]float64, rng.IntN(9)), -1
 		for i := range values {
 			values[i] = []float64{0, 3, gap, -1, 1e-300}[rng.IntN(5)]
-			if from+i >= end {
-				want[from+i] = values[i] > 0
+			if step := from + i; step >= end || step >= end-size && !math.IsNaN(values[i]) {
+				if values[i] > 0 != want[step] && first < 0 {
+					first = step
+				}
+				want[step] = values[i] > 0
 			}
 		}
-		if err := flags.Append(block(from, values...)); err != nil {
-			t.Fatal(err)
+		changed, err := flags.Append(block(from, values...))
+		if err != nil || first < 0 != changed.IsZero() || first >= 0 && !changed.Equal(at(first)) {
+			t.Fatalf("%s has changed, want step %d; %v", changed, first, err)
 		}
 		end = max(end, from+len(values), from)
 		if !flags.End().Equal(at(end)) {
@@ -52,7 +57,7 @@ func TestFlagsBeforeTheFirst(t *testing.T) {
 	if !flags.End().IsZero() || flags.At(origin) || flags.At(time.Unix(0, 0)) {
 		t.Errorf("empty flags end at %s", flags.End())
 	}
-	err := flags.Append(forecast.Series{Start: origin.Add(1), Step: step, Values: []float64{1}})
+	_, err := flags.Append(forecast.Series{Start: origin.Add(1), Step: step, Values: []float64{1}})
 	if !errors.Is(err, forecast.ErrParameter) {
 		t.Errorf("%v, want ErrParameter", err)
 	}

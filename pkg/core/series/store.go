@@ -64,27 +64,61 @@ func (d Dropped) String() string {
 		d.Negative, d.Infinite, d.Huge, MaxSample)
 }
 
-// Append adds the samples that follow. Stored steps stay as they are (an overlap is skipped), a hole before the block
-// becomes a gap, and a sample that cannot be demand becomes NaN and is counted. A block on another grid is refused with
-// forecast.ErrParameter.
-func (s *Store) Append(block forecast.Series) (Dropped, error) {
-	var dropped Dropped
+// Appended is what a block of samples was to those that were stored.
+type Appended struct {
+	// Dropped counts those of the new steps.
+	Dropped Dropped
+	// Changed is the oldest step whose sample came late or is another one now, Grown the oldest one whose sample is larger;
+	// zero where there is none.
+	Changed, Grown time.Time
+}
+
+// equalShare is how much two samples may differ and count as equal: a source may add up the same numbers in another order.
+const equalShare = 1e-6
+
+// Append adds the samples that follow, and replaces those that are stored: a source may have added to them. A known sample is
+// never replaced by a gap. A hole before the block becomes a gap, and a sample that cannot be demand becomes NaN and is
+// counted. A block on another grid is refused with forecast.ErrParameter.
+func (s *Store) Append(block forecast.Series) (Appended, error) {
+	var out Appended
 	if block.Step != s.step || block.Start.UnixNano()%int64(s.step) != 0 {
-		return dropped, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
+		return out, fmt.Errorf("series: a block at %s with step %s on a grid of %s: %w",
 			block.Start, block.Step, s.step, forecast.ErrParameter)
 	}
 	if s.end.IsZero() {
 		s.end = block.Start
 	}
 	s.skipTo(block.Start)
-	s.ring.Grow(len(block.Values))
-	for i, v := range block.Values {
-		if block.TimeAt(i).Before(s.end) {
-			continue
-		}
-		s.push(float32(CleanSample(v, &dropped)))
+	known := min(max(steps(s.end.Sub(block.Start), s.step), 0), len(block.Values))
+	for i, v := range block.Values[:known] {
+		s.replace(block.TimeAt(i), v, &out)
 	}
-	return dropped, nil
+	s.ring.Grow(len(block.Values) - known)
+	for _, v := range block.Values[known:] {
+		s.push(float32(CleanSample(v, &out.Dropped)))
+	}
+	return out, nil
+}
+
+// replace replaces a stored sample.
+func (s *Store) replace(at time.Time, v float64, out *Appended) {
+	ago := int(s.end.Sub(at)/s.step) - 1
+	v = CleanSample(v, new(Dropped))
+	if math.IsNaN(v) || ago >= s.ring.Len() {
+		return
+	}
+	stored := s.ring.Ref(ago)
+	before := float64(*stored)
+	*stored = float32(v)
+	if math.Abs(v-before) <= equalShare*before {
+		return
+	}
+	if out.Changed.IsZero() {
+		out.Changed = at
+	}
+	if out.Grown.IsZero() && v > before {
+		out.Grown = at
+	}
 }
 
 // skipTo adds gaps up to t; a hole longer than the store empties it.

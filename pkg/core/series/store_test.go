@@ -35,8 +35,11 @@ func TestStoreAppend(t *testing.T) {
 	}{
 		"blocks that follow each other": {10, []forecast.Series{block(0, 1, 2), block(2, 3)}, block(0, 1, 2, 3)},
 		"a hole is a gap, not a zero":   {10, []forecast.Series{block(0, 1), block(3, 4)}, block(0, 1, gap, gap, 4)},
-		"what is known stays":           {10, []forecast.Series{block(0, 1, 2), block(1, 9, 3)}, block(0, 1, 2, 3)},
+		"the newer answer counts":       {10, []forecast.Series{block(0, 1, 2), block(1, 9, 3)}, block(0, 1, 9, 3)},
+		"a late sample fills a gap":     {10, []forecast.Series{block(0, 1, gap), block(0, 1, 2)}, block(0, 1, 2)},
+		"what is known stays":           {10, []forecast.Series{block(0, 1, 2), block(0, gap, -1, 3)}, block(0, 1, 2, 3)},
 		"an old block changes nothing":  {10, []forecast.Series{block(5, 1), block(0, 9, 9)}, block(5, 1)},
+		"an answer that overlaps both":  {2, []forecast.Series{block(0, 1, 2, 3), block(0, 7, 8, 9)}, block(1, 8, 9)},
 		"the oldest leave":              {3, []forecast.Series{block(0, 1, 2, 3, 4, 5)}, block(2, 3, 4, 5)},
 		"a hole longer than the store":  {3, []forecast.Series{block(0, 1, 2, 3), block(100, 4)}, block(100, 4)},
 		"no demand becomes a gap": {
@@ -62,9 +65,35 @@ func TestStoreAppend(t *testing.T) {
 }
 
 func TestStoreCountsWhatItDrops(t *testing.T) {
-	dropped, err := series.NewStore(step, 9).Append(block(0, -1, -2, math.Inf(-1), 1e300, 5))
-	if want := (series.Dropped{Negative: 2, Infinite: 1, Huge: 1}); err != nil || dropped != want {
-		t.Errorf("dropped %+v, %v; want %+v", dropped, err, want)
+	store := series.NewStore(step, 9)
+	for _, want := range []series.Dropped{{Negative: 2, Infinite: 1, Huge: 1}, {}} { // Once.
+		got, err := store.Append(block(0, -1, -2, math.Inf(-1), 1e300, 5))
+		if err != nil || got.Dropped != want {
+			t.Errorf("dropped %+v, %v; want %+v", got.Dropped, err, want)
+		}
+	}
+}
+
+func TestStoreSaysWhatChanged(t *testing.T) {
+	stored := block(0, 10, 20, gap, 40)
+	for name, tt := range map[string]struct {
+		block          forecast.Series
+		changed, grown time.Time
+	}{
+		"nothing":                   {block: block(0, 10, 20, gap, 40, 50)},
+		"the order of a sum":        {block: block(0, 10*(1+1e-9), 20)},
+		"a smaller and a larger":    {block(0, 9, 21), at(0), at(1)},
+		"a late one, which is none": {block(1, 20, 30, 40), at(2), time.Time{}},
+		"one that is gone":          {block: block(0, gap, 20)},
+	} {
+		store := series.NewStore(step, 9)
+		if _, err := store.Append(stored); err != nil {
+			t.Fatal(err)
+		}
+		got, err := store.Append(tt.block)
+		if err != nil || !got.Changed.Equal(tt.changed) || !got.Grown.Equal(tt.grown) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
 	}
 }
 

@@ -167,6 +167,11 @@ const (
 	//
 	// Fix: check the workload and its scrape.
 	ReasonOutageSuspected = "OutageSuspected"
+	// ReasonIncomplete (False): the source still adds to the newest samples, and they are below those before. What was observed
+	// before counts until they are complete.
+	//
+	// Fix: find what is late, a remote write or a recording rule. If the source always lags, set signal.delay.
+	ReasonIncomplete = "Incomplete"
 )
 
 // Reasons of the condition ScaledToZero.
