@@ -37,6 +37,8 @@ const (
 	MaxLead = 2 * time.Hour
 	// MaxWindowSteps bounds the lead window ÷ step: models forecast every step of it at every refresh.
 	MaxWindowSteps = 1_000
+	// MaxDelay is the most that a source may lag.
+	MaxDelay = 30 * time.Minute
 	// MaxStaleAfter is the longest that a value may be served without a new sample.
 	MaxStaleAfter = 24 * time.Hour
 	// MaxWait is the longest wait of an objective.

@@ -31,7 +31,7 @@ func TestParseProblems(t *testing.T) {
 		{"a good one has none", header + small, nil},
 		{
 			"an unknown field lists the known ones", header + "spec:\n  signal: {presett: x}\n",
-			[]string{"f.yaml:5: spec.signal.presett: unknown field, known are preset, query, saturated, source"},
+			[]string{"f.yaml:5: spec.signal.presett: unknown field, known are delay, preset, query, saturated, source"},
 		},
 		{
 			"case counts", header + "Spec: {}\n",

@@ -104,10 +104,22 @@ func (r *reader) step(path *field.Path, text v1alpha1.Duration) time.Duration {
 	return step
 }
 
+// delay reads how much the source lags, in whole steps. A step of 0 has a problem of its own.
+func (r *reader) delay(path *field.Path, text v1alpha1.Duration, step time.Duration) time.Duration {
+	if text == "" || step == 0 {
+		return 0
+	}
+	delay := r.duration(path, text, 0, MaxDelay)
+	if rest := delay % step; rest > 0 {
+		delay += step - rest
+	}
+	return delay
+}
+
 // leadTime reads the lead time of the spec. A measured one replaces it later (see MeasuredLeadTime). The lead window
 // must be a number of steps that can be forecast. A step of 0 has a problem of its own.
 func (r *reader) leadTime(
-	path *field.Path, lead *v1alpha1.LeadTime, step time.Duration,
+	path *field.Path, lead *v1alpha1.LeadTime, step, delay time.Duration,
 ) (length time.Duration, source string) {
 	at, text := r.LeadTime(path, lead, "the lead time")
 	if at == nil {
@@ -117,7 +129,7 @@ func (r *reader) leadTime(
 	if length == 0 || step == 0 {
 		return 0, ""
 	}
-	window := leadtime.Window(length)
+	window := leadtime.Window(length) + delay
 	switch {
 	case step > window:
 		r.Invalid(
@@ -187,9 +199,9 @@ func (r *reader) seasons(path *field.Path, texts []v1alpha1.Duration, target *re
 // staleAfter reads the age of the newest sample beyond which nothing is served.
 func (r *reader) staleAfter(path *field.Path, text v1alpha1.Duration, target *refresh.Target) time.Duration {
 	if text == "" {
-		return max(minStaleAfter, leadtime.Window(target.Lead), 2*target.Step)
+		return max(minStaleAfter, leadtime.Window(target.Lead), 2*target.Step) + target.Delay
 	}
-	return r.duration(path, text, max(2*target.Step, time.Second), MaxStaleAfter)
+	return r.duration(path, text, max(2*target.Step, time.Second)+target.Delay, MaxStaleAfter)
 }
 
 func (r *reader) mode(path *field.Path, mode v1alpha1.ServeMode) decide.Mode {

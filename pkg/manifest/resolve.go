@@ -117,7 +117,8 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	r.Kind(ref.Child("kind"), spec.TargetRef.Kind, "name the kind of the workload, for example Deployment")
 	r.Name(ref.Child("name"), spec.TargetRef.Name, "name the workload whose demand this is")
 	target.Step = r.step(path.Child("step"), spec.Step)
-	target.Lead, target.LeadSource = r.leadTime(path.Child("leadTime"), spec.LeadTime, target.Step)
+	target.Delay = r.delay(path.Child("signal", "delay"), spec.Signal.Delay, target.Step)
+	target.Lead, target.LeadSource = r.leadTime(path.Child("leadTime"), spec.LeadTime, target.Step, target.Delay)
 	target.History = r.history(path.Child("history"), spec.History, target)
 	if spec.LeadTime.Mode == v1alpha1.LeadTimeAuto && len(r.Problems) == 0 {
 		target.Lead, target.LeadSource = m.resolve(target)

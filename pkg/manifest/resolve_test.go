@@ -72,7 +72,7 @@ func TestDefaults(t *testing.T) {
 func TestEverythingSet(t *testing.T) {
 	o := object(t, header+`spec:
   targetRef: {apiVersion: apps/v1, kind: StatefulSet, name: llama}
-  signal: {query: 'sum(rate(x[1m]))', saturated: 'max(queue)'}
+  signal: {query: 'sum(rate(x[1m]))', saturated: 'max(queue)', delay: 50s}
   objective: {late: "0.5%", wait: 1m}
   history: 7d
   step: 15s
@@ -95,7 +95,8 @@ func TestEverythingSet(t *testing.T) {
 		History:    7 * 24 * time.Hour,
 		Lead:       12 * time.Minute,
 		LeadSource: "fixed 12m",
-		StaleAfter: 12*time.Minute + 75*time.Second,
+		Delay:      time.Minute,
+		StaleAfter: 12*time.Minute + 75*time.Second + time.Minute,
 		Seasons:    []time.Duration{24 * time.Hour, 60 * time.Hour},
 		Models:     []string{"holt-winters", "arima"},
 		Policy: decide.Policy{
@@ -274,6 +275,13 @@ func faults() []struct{ name, change, want string } {
 		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
 		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 to 1000000"},
 		{"more replicas than the schema knows", "scaling: {target: 1, maxReplicas: 1000001}", "at most 1000000"},
+		{"a source that lags for hours", "signal: {query: x, delay: 1h}", "write a duration from 0s to 30m"},
+		{
+			"a delay that is longer than stale",
+			"{signal: {query: x, delay: 5m}, staleAfter: 5m}",
+			"write a duration from 6m to 1d",
+		},
+		{"a delay beyond the window", "{signal: {query: x, delay: 30m}, step: 1s, history: 1d}", "write a longer step"},
 		{"stale before the next sample", "staleAfter: 40s", "write a duration from 1m to 1d"},
 	}
 }

@@ -52,7 +52,7 @@ func (m MeasuredLeadTime) resolve(t *refresh.Target) (lead time.Duration, source
 	if m.Lead == 0 {
 		return t.Lead, t.LeadSource + ": " + m.Source
 	}
-	rest := leadtime.Window(0)
+	rest := leadtime.Window(0) + t.Delay
 	least := max(time.Second, t.Step-rest)
 	most := min(MaxLead, MaxWindowSteps*t.Step-rest, t.History/2-rest)
 	lead = min(max(m.Lead, least), most)

@@ -31,7 +31,9 @@ type lateness struct {
 	changed bool
 }
 
-func newLateness(step time.Duration) lateness { return lateness{step: step, overlap: mostOverlapOf(step)} }
+func newLateness(step time.Duration) lateness {
+	return lateness{step: step, overlap: mostOverlapOf(step)}
+}
 
 // mostOverlapOf is the longest overlap for a step.
 func mostOverlapOf(step time.Duration) time.Duration { return max(mostOverlap, 4*step) }

@@ -34,7 +34,9 @@ func (s *lateSource) Fetch(_ context.Context, q refresh.Query) (forecast.Series,
 }
 
 // hashed is a number from 0 to 1 for a time.
-func hashed(at time.Time) float64 { return math.Mod(math.Abs(math.Sin(float64(at.Unix())*12.9898))*43758.5453, 1) }
+func hashed(at time.Time) float64 {
+	return math.Mod(math.Abs(math.Sin(float64(at.Unix())*12.9898))*43758.5453, 1)
+}
 
 // lateForms are ways in which samples come late, by up to so much: what is known of a sample of some age.
 func lateForms() map[string]func(at time.Time, age, late time.Duration) float64 {
@@ -93,6 +95,7 @@ func lateForms() map[string]func(at time.Time, age, late time.Duration) float64 
 // Forty kinds of lateness, and replicas that restart at random: two steps after the last change all serve the same within
 // 0.1 %, and the same bits from the next anchor on.
 func TestReplicasAgreeOnLateSamples(t *testing.T) {
+	t.Parallel()
 	lates := []time.Duration{3 * time.Minute}
 	if os.Getenv("FOREWARM_LONG") != "" && !testing.Short() {
 		lates = []time.Duration{time.Minute, 3 * time.Minute, 6 * time.Minute, 12 * time.Minute, 29 * time.Minute}
@@ -138,12 +141,70 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 		one := entry(t, lasting.Step(t.Context(), source.now), "llama")
 		two := entry(t, restarted.Step(t.Context(), source.now), "llama")
 		since := source.now.Sub(last)
-		if differs := math.Abs(one.Decision.Value - two.Decision.Value); since >= step && !(differs <= 0.001*one.Decision.Value) {
+		if differs := math.Abs(
+			one.Decision.Value - two.Decision.Value,
+		); since >= step &&
+			!(differs <= 0.001*one.Decision.Value) {
 			t.Fatalf("%s after the last change %v and %v are served", since, one.Decision.Value, two.Decision.Value)
 		}
-		if diff := cmp.Diff(bitwiseSummary(one), bitwiseSummary(two), cmpopts.EquateNaNs()); diff != "" && since > refit+time.Hour {
+		if diff := cmp.Diff(
+			bitwiseSummary(one),
+			bitwiseSummary(two),
+			cmpopts.EquateNaNs(),
+		); diff != "" &&
+			since > refit+time.Hour {
 			t.Fatalf("%s after the last change (-lasting +restarted)\n%s", since, diff)
 		}
+	}
+}
+
+// A source that lags by five minutes is read five minutes later, and forecast so much further.
+func TestADelayIsWaitedFor(t *testing.T) {
+	source := &lateSource{arrived: func(at, now time.Time) float64 {
+		if now.Sub(at) < 5*time.Minute {
+			return 0.53 * daily(at)
+		}
+		return daily(at)
+	}}
+	delayed := target("llama")
+	delayed.Delay = 5 * time.Minute
+	loop, _ := newLoop(t, source, fixedTargets{delayed})
+	prompt, _ := newLoop(t, &demandSource{demand: daily}, fixedTargets{target("llama")})
+	for source.now = noon; source.now.Before(noon.Add(time.Hour)); source.now = source.now.Add(step) {
+		e := entry(t, loop.Step(t.Context(), source.now), "llama")
+		at := source.now.Add(-step - delayed.Delay)
+		longer := e.Window - entry(t, prompt.Step(t.Context(), source.now), "llama").Window
+		if e.State != snapshot.Ready || !e.SampleTime.Equal(at) || e.Observed != float64(float32(daily(at))) ||
+			longer != delayed.Delay {
+			t.Fatalf("%s: %v of %s observed, a window of %s", e.ReadyMessage(), e.Observed, e.SampleTime, e.Window)
+		}
+	}
+}
+
+// Later, the newest five minutes are read again; at first, and every ten minutes, an hour.
+func TestStepAsksForWhatIsNewAndForTheNewest(t *testing.T) {
+	source := &demandSource{demand: daily}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	for i := range 121 {
+		// Twice within a step: the second has nothing to ask for.
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
+		loop.Step(t.Context(), noon.Add(time.Duration(i)*step+20*time.Second))
+	}
+	if len(source.queries) != 121 {
+		t.Fatalf("%d queries for 121 steps", len(source.queries))
+	}
+	if n := source.queries[0].Points(); n < 3*24*60 {
+		t.Errorf("the history has %d points", n)
+	}
+	for i, q := range source.queries[1:] {
+		want, again := noon.Add(time.Duration(i)*step), q.To.Sub(q.From)
+		whole := q.To.Minute()%10 == 0
+		if !q.To.Equal(want) || again < 5*step || again > 61*step || whole != (again > 59*step) && i > 5 {
+			t.Errorf("query %d asks for %s to %s, want to %s", i+1, q.From, q.To, want)
+		}
+	}
+	if last := source.queries[len(source.queries)-2]; last.Points() > 9 {
+		t.Errorf("after two hours without a change %d points are read", last.Points())
 	}
 }
 

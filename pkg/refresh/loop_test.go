@@ -129,33 +129,6 @@ func TestStepServes(t *testing.T) {
 	}
 }
 
-// Later, the newest five minutes are read again; at first, and every ten minutes, an hour.
-func TestStepAsksForWhatIsNewAndForTheNewest(t *testing.T) {
-	source := &demandSource{demand: daily}
-	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
-	for i := range 121 {
-		// Twice within a step: the second has nothing to ask for.
-		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
-		loop.Step(t.Context(), noon.Add(time.Duration(i)*step+20*time.Second))
-	}
-	if len(source.queries) != 121 {
-		t.Fatalf("%d queries for 121 steps", len(source.queries))
-	}
-	if n := source.queries[0].Points(); n < 3*24*60 {
-		t.Errorf("the history has %d points", n)
-	}
-	for i, q := range source.queries[1:] {
-		want, again := noon.Add(time.Duration(i)*step), q.To.Sub(q.From)
-		whole := q.To.Minute()%10 == 0
-		if !q.To.Equal(want) || again < 5*step || again > 61*step || whole != (again > 59*step) && i > 5 {
-			t.Errorf("query %d asks for %s to %s, want to %s", i+1, q.From, q.To, want)
-		}
-	}
-	if last := source.queries[len(source.queries)-2]; last.Points() > 9 {
-		t.Errorf("after two hours without a change %d points are read", last.Points())
-	}
-}
-
 // bitwiseSummary is what must be equal to the last bit wherever and whenever it is computed.
 func bitwiseSummary(e *snapshot.Entry) any {
 	return struct {

@@ -166,6 +166,11 @@ type Signal struct {
 	// +kubebuilder:validation:MaxLength=8192
 	// +optional
 	Saturated string `json:"saturated,omitempty"`
+	// Delay is how much later than it happens a sample is complete in the source, beyond a step: a remote write or a recording
+	// rule may lag. Newer samples are not read, and forecasts look ahead by so much more. Default 0s, at most 30m. Samples that
+	// come late now and then need none: the newest minutes are read again.
+	// +optional
+	Delay Duration `json:"delay,omitempty"`
 	// Source is the name of the source of history to read from, one that the operator granted to the namespace. Default: the
 	// first one that was granted; the only one, where Forewarm has one.
 	// +kubebuilder:validation:MinLength=1

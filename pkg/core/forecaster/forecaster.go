@@ -99,7 +99,7 @@ func New(config Config, history History) *Forecaster {
 }
 
 // Clone returns a Forecaster in the same state, which takes steps of its own. That takes about a hundred times a step.
-func (f *Forecaster) Clone() *Forecaster { return clone.Slowly(f).(*Forecaster) } //nolint:forcetypeassert // It is of the same type.
+func (f *Forecaster) Clone() *Forecaster { return clone.Slowly(f).(*Forecaster) } //nolint:errcheck,forcetypeassert,revive // A clone is of the same type.
 
 // Step records the next reading and decides.
 func (f *Forecaster) Step(r classify.Reading) {
