@@ -59,9 +59,11 @@ func (c *Cluster) join(ctx context.Context) error {
 
 // StartForewarm starts one more replica and returns when it is ready: when it has read the histories.
 func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string) (*Replica, error) {
-	return c.startForewarm(ctx, name, c.Components.Forewarm, nil,
-		append(args, "--service-port="+strconv.Itoa(c.forewarm.balancer.port))...)
+	return c.startForewarm(ctx, name, c.Components.Forewarm, nil, append(args, c.servicePort())...)
 }
+
+// servicePort is the flag with the port at which the replicas' Service is reached.
+func (c *Cluster) servicePort() string { return "--service-port=" + strconv.Itoa(c.forewarm.balancer.port) }
 
 func (c *Cluster) startForewarm(
 	ctx context.Context,

@@ -14,12 +14,7 @@ func (c *Cluster) route(ctx context.Context, namespace, name string, port int, a
 	if err := c.patch(ctx, "service/"+name, external, "-n", namespace); err != nil {
 		return err
 	}
-	return c.routeAPIServices(ctx, port, apiServices...)
-}
-
-// routeAPIServices points APIServices to a port of the Service that they name.
-func (c *Cluster) routeAPIServices(ctx context.Context, port int, names ...string) error {
-	for _, name := range names {
+	for _, name := range apiServices {
 		if err := c.patch(
 			ctx,
 			"apiservice/"+name,

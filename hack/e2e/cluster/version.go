@@ -45,10 +45,5 @@ func BuildVersion(ctx context.Context, root, commit, folder string) (Version, er
 
 // StartVersion is StartForewarm for an earlier version.
 func (c *Cluster) StartVersion(ctx context.Context, v Version, name string, args ...string) (*Replica, error) {
-	return c.startForewarm(ctx, name, v.binary, nil, args...)
-}
-
-// RouteAPIServices points APIServices that are in manifests to Forewarm's replicas.
-func (c *Cluster) RouteAPIServices(ctx context.Context, names ...string) error {
-	return c.routeAPIServices(ctx, c.forewarm.balancer.port, names...)
+	return c.startForewarm(ctx, name, v.binary, nil, append(args, c.servicePort())...)
 }
