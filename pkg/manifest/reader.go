@@ -44,7 +44,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 		rendered = r.preset(path.Child("preset"), catalogue, namespace, spec, source)
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
-	target.Claims, target.Lookback = rendered.Claims, rendered.Lookback
+	target.Claims, target.Clusters, target.Lookback = rendered.Claims, rendered.Clusters, rendered.Lookback
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}

@@ -61,6 +61,8 @@ type Rendered struct {
 	// Claims is PromQL for the namespaces that report pods of this one, and that Expr does not believe; empty where Expr asks
 	// for no reports.
 	Claims string
+	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
+	Clusters string
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
 	// Rate says that the demand is a rate and not a gauge.

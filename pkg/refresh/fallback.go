@@ -56,6 +56,8 @@ type view struct {
 	// classified is the current span in which the demand is censored or masked, if isClassified.
 	classified   classify.Span
 	isClassified bool
+	// clusters is how many clusters' demand is added up; 0 where the store has no label for it.
+	clusters float64
 	// suspect is the demand that is not believed yet; nil if there is none.
 	suspect *suspect
 	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
@@ -191,6 +193,13 @@ func (v *view) sourceCondition(e *snapshot.Entry, t Target, now time.Time) snaps
 	}
 	if name := t.Source.Name; name != "" {
 		c.Message += " by source " + name
+	}
+	if v.clusters > 1 {
+		c.Message += fmt.Sprintf(
+			"; pods of this namespace are in %.0f clusters, and add up: if the store has several clusters, "+
+				"the operator sets --cluster",
+			v.clusters,
+		)
 	}
 	switch {
 	case v.err != nil:

@@ -26,6 +26,8 @@ type Target struct {
 	// Claims is PromQL for the namespaces whose reports of this one's pods Expr does not believe, a series for each; empty if
 	// there can be none. It explains why Expr has no series.
 	Claims string
+	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
+	Clusters string
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string

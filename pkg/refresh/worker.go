@@ -135,10 +135,27 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	}
 	w.failures, w.fetched = 0, q.To
 	w.fetchSaturation(ctx, now, source)
-	if !w.anchor.IsZero() && w.anchorAt(q.To.Add(q.Step)).After(w.anchor) {
+	passed := w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
+	if passed {
+		w.countClusters(ctx, source, q)
+	}
+	if passed && !w.anchor.IsZero() {
 		block = w.reread(ctx, source, block)
 	}
 	return block, true
+}
+
+// countClusters counts the clusters whose demand is added up. It is asked for with the history, and concerns the status alone.
+func (w *worker) countClusters(ctx context.Context, source Source, q Query) {
+	if w.target.Clusters == "" {
+		return
+	}
+	q.Expr, q.From = w.target.Clusters, q.To
+	if n, err := fetchOnGrid(ctx, source, q); err == nil {
+		w.found.clusters = n.Values[0]
+	} else if errors.Is(err, series.ErrNoSeries) {
+		w.found.clusters = 0
+	}
 }
 
 // reread reads the history again for a new anchor, so that all adapter replicas have the same. If the source does not answer soon,

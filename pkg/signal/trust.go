@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/prometheus/common/model"
@@ -75,6 +76,18 @@ func Claims(expr string) string {
 		return nil
 	})
 	return strings.Join(refused, " or ")
+}
+
+// Clusters is PromQL for the number of clusters with pods in a namespace of this name, whose demand a preset adds up; empty if
+// one is named.
+func (t Trust) Clusters(namespace string) string {
+	if t.Cluster != "" {
+		return ""
+	}
+	const owners = `group by (cluster) (kube_pod_owner{%s,cluster!=""})`
+	name := strconv.Quote(namespace)
+	return "count(" + fmt.Sprintf(owners, "exported_namespace="+name+","+t.reporters(namespace)) + " or " +
+		fmt.Sprintf(owners, `exported_namespace="",namespace=`+name) + ")"
 }
 
 // Cluster is a label and its value, "cluster=eu-1".

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,20 @@ func TestNobodyElseMovesTheValue(t *testing.T) {
 		}
 		storage := promqltest.LoadedStorage(t, "load 15s\n"+unique(w.series.String()))
 		engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
+		evaluated := func(expr string) (promql.Vector, error) {
+			query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(300, 0))
+			if err != nil {
+				return nil, err
+			}
+			defer query.Close()
+			vector, err := query.Exec(t.Context()).Vector()
+			return slices.Clone(vector), err
+		}
+		anyCluster := signal.Trust{Exporters: believed.Exporters}
+		counted, err := evaluated(anyCluster.Clusters("ai"))
+		if said := len(counted) == 1 && counted[0].F == 2; err != nil || said != clusters {
+			t.Errorf("world %d: %v clusters, %v; want 2: %v", seed, counted, err, clusters)
+		}
 		for _, name := range presets {
 			p, err := signal.Lookup(name)
 			if err != nil {
@@ -167,15 +182,10 @@ func TestNobodyElseMovesTheValue(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			query, err := engine.NewInstantQuery(t.Context(), storage, nil, expr, time.Unix(300, 0))
-			if err != nil {
-				t.Fatal(err)
-			}
-			vector, err := query.Exec(t.Context()).Vector()
+			vector, err := evaluated(expr)
 			if err != nil || len(vector) != 1 || math.Abs(vector[0].F-want[name]) > 1e-9 {
 				t.Errorf("world %d, %s: %v, %v; want %g", seed, name, vector, err, want[name])
 			}
-			query.Close()
 		}
 		if err := storage.Close(); err != nil {
 			t.Error(err)

@@ -63,7 +63,9 @@ func (c *Cluster) StartForewarm(ctx context.Context, name string, args ...string
 }
 
 // servicePort is the flag with the port at which the replicas' Service is reached.
-func (c *Cluster) servicePort() string { return "--service-port=" + strconv.Itoa(c.forewarm.balancer.port) }
+func (c *Cluster) servicePort() string {
+	return "--service-port=" + strconv.Itoa(c.forewarm.balancer.port)
+}
 
 func (c *Cluster) startForewarm(
 	ctx context.Context,

@@ -54,7 +54,8 @@ func (c Catalogue) Render(
 		return manifest.Rendered{}, err
 	}
 	return manifest.Rendered{
-		Expr: expr, Claims: signal.Claims(expr), Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
+		Expr: expr, Claims: signal.Claims(expr), Clusters: trust.Clusters(namespace),
+		Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
 	}, nil
 }
 
