@@ -59,6 +59,10 @@ test-race: ## the packages with concurrency, under the race detector, without lo
 test-served: ## all values served over recorded workloads and scenarios, by their hashes (a quarter of an hour on two cores): NAME= UPDATE=1 rewrites
 	go run ./hack/served check $(if $(UPDATE),--update) $(if $(NAME),'$(NAME)')
 
+.PHONY: test-attack
+test-attack: ## one namespace with 500 heavy Forecasts that change all the time, and answers that are too large, beside another (minutes)
+	FOREWARM_ATTACK=1 FORMAT=standard-verbose $(GO_TEST) -count=1 -run TestAttackOfOneNamespace ./pkg/source/prometheus
+
 .PHONY: mutants
 mutants: ## change the code in sixty places, one at a time: which changes does no test see? (an hour) ONLY=
 	go run ./hack/mutants -only '$(ONLY)'
