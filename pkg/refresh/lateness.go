@@ -3,8 +3,6 @@ package refresh
 import (
 	"math"
 	"time"
-
-	"github.com/forewarm/forewarm/pkg/core/series"
 )
 
 const (
@@ -46,16 +44,16 @@ func (l *lateness) overlapAt(newest time.Time) time.Duration {
 	return l.overlap
 }
 
-// read records what changed at a read.
-func (l *lateness) read(got series.Appended, newest time.Time) {
+// read records the oldest step that changed at a read, and the oldest one whose sample was larger; zero where there is none.
+func (l *lateness) read(changed, grown, newest time.Time) {
 	l.overlap = time.Duration(float64(l.overlap) * math.Exp2(-float64(l.step)/float64(overlapHalfLife)))
 	l.grew = [2]time.Duration{0, l.grew[0]}
 	most := mostOverlapOf(l.step)
-	if !got.Changed.IsZero() {
+	if !changed.IsZero() {
 		l.changed = true
-		l.overlap = max(l.overlap, 2*newest.Sub(got.Changed))
+		l.overlap = max(l.overlap, 2*newest.Sub(changed))
 	}
-	if age := newest.Sub(got.Grown); !got.Grown.IsZero() && age <= most {
+	if age := newest.Sub(grown); !grown.IsZero() && age <= most {
 		l.grew[0] = age
 	}
 	l.overlap = min(max(l.overlap, leastOverlap, 2*l.step), most)

@@ -96,24 +96,24 @@ func lateForms() map[string]func(at time.Time, age, late time.Duration) float64 
 // 0.1 %, and the same bits from the next anchor on.
 func TestReplicasAgreeOnLateSamples(t *testing.T) {
 	t.Parallel()
-	lates := []time.Duration{3 * time.Minute}
+	lates, refit := []time.Duration{3 * time.Minute}, time.Hour
 	if os.Getenv("FOREWARM_LONG") != "" && !testing.Short() {
 		lates = []time.Duration{time.Minute, 3 * time.Minute, 6 * time.Minute, 12 * time.Minute, 29 * time.Minute}
+		refit = 2 * time.Hour
 	}
 	for form, known := range lateForms() {
 		for _, late := range lates {
 			t.Run(fmt.Sprintf("%s, %s", form, late), func(t *testing.T) {
 				t.Parallel()
-				agreeOn(t, late, known)
+				agreeOn(t, late, refit, known)
 			})
 		}
 	}
 }
 
-func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, late time.Duration) float64) {
+func agreeOn(t *testing.T, late, refit time.Duration, known func(at time.Time, age, late time.Duration) float64) {
 	t.Helper()
-	const refit = 2 * time.Hour
-	last := noon.Add(4 * time.Hour) // Then the source has caught up, and stays so.
+	last := noon.Add(2 * refit) // Then the source has caught up, and stays so.
 	source := &lateSource{arrived: func(at, now time.Time) float64 {
 		if !now.Before(last) {
 			return noisy(at)
@@ -134,7 +134,7 @@ func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, lat
 	}
 	lasting, restarted := start(), start()
 	rng := rand.New(rand.NewPCG(1, uint64(late)))
-	for source.now = noon; source.now.Before(last.Add(refit + 90*time.Minute)); source.now = source.now.Add(step) {
+	for source.now = noon; source.now.Before(last.Add(refit + 70*time.Minute)); source.now = source.now.Add(step) {
 		if rng.IntN(40) == 0 && source.now.Before(last) {
 			restarted = start()
 		}

@@ -178,6 +178,34 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 	}
 }
 
+// A limit signal that is always two minutes late is replayed, not learnt anew from the whole history at every step.
+func TestALateSaturationSignalIsReplayed(t *testing.T) {
+	now := short
+	s := saturatedSources()
+	s["waiting > 0"].demand = func(at time.Time) float64 {
+		if now.Sub(at) < 3*step || at.Minute()%4 > 1 {
+			return 0
+		}
+		return 1
+	}
+	loop, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
+	var rebuilds uint64
+	for range 120 {
+		now = now.Add(step)
+		rebuilds = loop.Step(t.Context(), now).Loop.Refits
+	}
+	if rebuilds > 4 { // The first, the first change, an anchor.
+		t.Errorf("%d rebuilds in 120 steps", rebuilds)
+	}
+	now = now.Add(step)
+	here := entry(t, loop.Step(t.Context(), now), "llama")
+	newcomer, _ := newLoop(t, s, fixedTargets{targetWithSaturation()})
+	there := entry(t, newcomer.Step(t.Context(), now), "llama")
+	if diff := cmp.Diff(bitwiseSummary(there), bitwiseSummary(here), cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("two replicas differ (-newcomer +there before)\n%s", diff)
+	}
+}
+
 func TestASaturationSignalWithoutSeriesIsNoError(t *testing.T) {
 	s := saturatedSources()
 	s["waiting > 0"].fail = func(refresh.Query) error { return fmt.Errorf("%w: nothing", series.ErrNoSeries) }

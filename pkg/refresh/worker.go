@@ -81,6 +81,8 @@ func (w *worker) inherit(before *worker) {
 		}
 		if old.Generation == w.target.Generation {
 			w.found, w.shown = before.shown, before.shown
+		} else {
+			w.found.clusters = before.shown.clusters
 		}
 	}
 	w.fallbacks = before.fallbacks
@@ -261,6 +263,7 @@ func (w *worker) appendBlock(block forecast.Series) {
 	if w.store == nil {
 		w.store = series.NewStore(w.target.Step, w.maxSteps())
 	}
+	before := w.store.End()
 	got, err := w.store.Append(block)
 	if err != nil {
 		w.found.err = err
@@ -268,7 +271,10 @@ func (w *worker) appendBlock(block forecast.Series) {
 	}
 	w.found.dropped = got.Dropped
 	w.noteChange(got.Changed)
-	w.late.read(got, w.store.End().Add(-w.target.Step))
+	if !w.changed.Before(before) {
+		w.changed = time.Time{} // New, and not another one.
+	}
+	w.late.read(w.changed, got.Grown, w.store.End().Add(-w.target.Step))
 	w.stepForecaster()
 	w.updateFound()
 }
