@@ -2,11 +2,13 @@ package deploy_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/forewarm/forewarm/hack/testcluster"
 )
@@ -162,7 +164,7 @@ func testRelease(t *testing.T, h helm) {
 		`--patch=[{"op": "remove", "path": "/spec/names/categories"}]`)
 	// Helm 4 applies on the server; Helm 3, and an Argo CD of today, merge on the client.
 	for _, way := range []string{"--server-side=true", "--server-side=false"} {
-		h.must(t, append([]string{"upgrade", "forewarm", chart, "--set=warmPools.enforce=true", way}, in...)...)
+		h.must(t, append([]string{"upgrade", "forewarm", chart, "--set=warmPools.enforce=true,warmPools.maxChunks=3", way}, in...)...)
 		for _, secret := range secrets {
 			in, name, _ := strings.Cut(secret, "/")
 			got := h.MustKubectl(t, "", "get", "secret", "-n", in, name, "-o", `jsonpath={.data.ca\.crt}`)
@@ -176,9 +178,37 @@ func testRelease(t *testing.T, h helm) {
 		}
 	}
 
+	expectPoolsBounded(t, h.Cluster)
 	h.must(t, "uninstall", "forewarm", "--namespace="+namespace)
 	h.MustKubectl(t, "", "get", "crd", "forecasts.forewarm.dev", "warmpools.forewarm.dev")
 	expectNothingLeft(t, h)
+}
+
+// expectPoolsBounded expects that a pool of three chunks may be made, and none of four.
+func expectPoolsBounded(t *testing.T, c *testcluster.Cluster) {
+	t.Helper()
+	create := func(most int) (string, error) {
+		return c.Kubectl(t, fmt.Sprintf(`
+apiVersion: forewarm.dev/v1alpha1
+kind: WarmPool
+metadata: {name: l4, namespace: default}
+spec:
+  members: [{forecast: llama}]
+  chunk: {podTemplate: {spec: {containers: [{name: chunk, resources: {limits: {nvidia.com/gpu: "1"}}}]}}}
+  max: %d
+  actuator: {capacityBuffer: {}}
+`, most), "create", "--dry-run=server", "-f", "-")
+	}
+	testcluster.Eventually(t, 20*time.Second, func() string { // A policy that was just created is not active at once.
+		output, err := create(4)
+		if err == nil || !strings.Contains(output, "more than the 3 chunks that warmPools.maxChunks allows") {
+			return fmt.Sprintf("a pool of 4: %v\n%s", err, output)
+		}
+		return ""
+	})
+	if output, err := create(3); err != nil {
+		t.Errorf("a pool of 3: %v\n%s", err, output)
+	}
 }
 
 // ofRelease lists the objects of all releases, without the CRDs.
