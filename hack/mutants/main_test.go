@@ -1,0 +1,27 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each mutant changes a line that is there, once. Without this, only the hour-long run would say so.
+func TestEveryMutantHasItsLine(t *testing.T) {
+	for line := range strings.Lines(list) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 3 {
+			t.Errorf("%q has %d fields, want a file, a text and its replacement", line, len(fields))
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", fields[0]))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if n := strings.Count(string(text), fields[1]); n != 1 {
+			t.Errorf("%s: %q occurs %d times, want once: mend mutants.tsv", fields[0], fields[1], n)
+		}
+	}
+}
