@@ -164,7 +164,11 @@ func testRelease(t *testing.T, h helm) {
 		`--patch=[{"op": "remove", "path": "/spec/names/categories"}]`)
 	// Helm 4 applies on the server; Helm 3, and an Argo CD of today, merge on the client.
 	for _, way := range []string{"--server-side=true", "--server-side=false"} {
-		h.must(t, append([]string{"upgrade", "forewarm", chart, "--set=warmPools.enforce=true,warmPools.maxChunks=3", way}, in...)...)
+		h.must(
+			t,
+			append(
+				[]string{"upgrade", "forewarm", chart, "--set=warmPools.enforce=true,warmPools.maxChunks=3", way},
+				in...)...)
 		for _, secret := range secrets {
 			in, name, _ := strings.Cut(secret, "/")
 			got := h.MustKubectl(t, "", "get", "secret", "-n", in, name, "-o", `jsonpath={.data.ca\.crt}`)
