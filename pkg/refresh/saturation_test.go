@@ -180,6 +180,9 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 
 // A limit signal that is always two minutes late is replayed, not learnt anew from the whole history at every step.
 func TestALateSaturationSignalIsReplayed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("values alone: nothing here runs at once")
+	}
 	now := short
 	s := saturatedSources()
 	s["waiting > 0"].demand = func(at time.Time) float64 {
