@@ -99,23 +99,23 @@ func TestReplicasAgreeOnLateSamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("values alone: nothing here runs at once")
 	}
-	lates, refit := []time.Duration{3 * time.Minute}, time.Hour
+	lates := []time.Duration{3 * time.Minute}
 	if os.Getenv("FOREWARM_LONG") != "" {
 		lates = []time.Duration{time.Minute, 3 * time.Minute, 6 * time.Minute, 12 * time.Minute, 29 * time.Minute}
-		refit = 2 * time.Hour
 	}
 	for form, known := range lateForms() {
 		for _, late := range lates {
 			t.Run(fmt.Sprintf("%s, %s", form, late), func(t *testing.T) {
 				t.Parallel()
-				agreeOn(t, late, refit, known)
+				agreeOn(t, late, known)
 			})
 		}
 	}
 }
 
-func agreeOn(t *testing.T, late, refit time.Duration, known func(at time.Time, age, late time.Duration) float64) {
+func agreeOn(t *testing.T, late time.Duration, known func(at time.Time, age, late time.Duration) float64) {
 	t.Helper()
+	const refit = time.Hour
 	last := noon.Add(2 * refit) // Then the source has caught up, and stays so.
 	source := &lateSource{arrived: func(at, now time.Time) float64 {
 		if !now.Before(last) {
