@@ -1,14 +1,12 @@
 package refresh_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -40,7 +38,7 @@ func TestReportsThatDoNotCountAreNamed(t *testing.T) {
 // A store of several clusters, whose namespaces of one name add up, is said in the status.
 func TestClustersThatAddUpAreSaid(t *testing.T) {
 	for clusters, want := range map[float64]bool{2: true, 1: false, math.NaN(): false} {
-		source := &clusterSource{demandSource{demand: daily}, clusters}
+		source := sources{"demand": {demand: daily}, "clusters": {demand: func(time.Time) float64 { return clusters }}}
 		several := target("llama")
 		several.Clusters = "clusters"
 		loop, _ := newLoop(t, source, fixedTargets{several})
@@ -51,17 +49,4 @@ func TestClustersThatAddUpAreSaid(t *testing.T) {
 			t.Errorf("%v clusters: %+v", clusters, c)
 		}
 	}
-}
-
-// clusterSource answers a demand, and how many clusters there are.
-type clusterSource struct {
-	demandSource
-	clusters float64
-}
-
-func (s *clusterSource) Fetch(ctx context.Context, q refresh.Query) (forecast.Series, error) {
-	if q.Expr == "clusters" {
-		return forecast.Series{Start: q.From, Step: q.Step, Values: []float64{s.clusters}}, nil
-	}
-	return s.demandSource.Fetch(ctx, q)
 }

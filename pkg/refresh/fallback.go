@@ -10,7 +10,6 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
-	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -27,7 +26,7 @@ func entryOfTarget(t Target) *snapshot.Entry {
 		Lead:             t.Lead,
 		LeadSource:       t.LeadSource,
 		LeadPool:         t.LeadPool,
-		Window:           leadtime.Window(t.Lead) + t.Delay,
+		Window:           t.window(),
 		Policy:           t.boundedPolicy(),
 		AutoscalerSource: t.AutoscalerSource,
 		Observed:         math.NaN(),

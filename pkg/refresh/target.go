@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -74,6 +75,9 @@ type Target struct {
 	// Uncalibrated is why the objective is not calibrated; empty if it is, or if there is no objective.
 	Uncalibrated string
 }
+
+// window is the lead window, from the newest sample that the source has.
+func (t *Target) window() time.Duration { return leadtime.Window(t.Lead) + t.Delay }
 
 // boundedPolicy is the policy, limited to the largest value that the autoscalers can use. Where one of them is unknown there is no
 // such limit.

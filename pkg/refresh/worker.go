@@ -12,7 +12,6 @@ import (
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
-	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -342,7 +341,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 	w.refits++
 	w.settled, w.forecaster = nil, forecaster.New(forecaster.Config{
 		Step:        w.target.Step,
-		Window:      leadtime.Window(w.target.Lead) + w.target.Delay,
+		Window:      w.target.window(),
 		DelaySteps:  1 + int(w.target.Delay/w.target.Step), // See newestStep.
 		Starts:      hpasim.Starts(w.target.MedianLead, w.target.Lead),
 		Seed:        seedOf(w.target.Key),

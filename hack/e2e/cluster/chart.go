@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	apps "k8s.io/api/apps/v1"
@@ -69,7 +68,7 @@ func (c *Cluster) StartDeployed(ctx context.Context, name string) (*Replica, err
 		environment = append(environment, container.Env[i].Name+"="+container.Env[i].Value)
 	}
 	return c.startForewarm(ctx, name, c.Components.Forewarm, environment, append(strings.Split(args, "\n"),
-		"--service-port="+strconv.Itoa(c.forewarm.balancer.port))...)
+		c.servicePort())...)
 }
 
 // mount writes the files of a Secret that a pod would mount, and returns their folder.
