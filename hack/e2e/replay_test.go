@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,23 +68,29 @@ func (r recording) at(position float64) float64 {
 // writePast writes a history of the demand, which ends now, into the data of a Prometheus that is not started yet.
 func (s *stage) writePast(t *testing.T, key workloadKey, step time.Duration, values []float64) {
 	t.Helper()
-	text := bytes.NewBufferString("# TYPE inflight gauge\n")
-	begin := time.Now().Add(-time.Duration(len(values)) * step)
-	for i, v := range values {
-		if !math.IsNaN(v) {
-			fmt.Fprintf(
-				text,
-				"inflight{namespace=%q,app=%q,job=\"demand\",instance=%q} %g %.3f\n",
-				key.namespace,
-				key.name,
-				s.demand.address,
-				v,
-				float64(begin.Add(time.Duration(i)*step).UnixMilli())/1000,
-			)
+	s.writeSeries(
+		t,
+		step,
+		map[string][]float64{fmt.Sprintf("inflight{namespace=%q,app=%q}", key.namespace, key.name): values},
+	)
+}
+
+// writeSeries writes the history of any series that the demand exposes, as writePast does.
+func (s *stage) writeSeries(t *testing.T, step time.Duration, series map[string][]float64) {
+	t.Helper()
+	text := new(bytes.Buffer)
+	for name, values := range series {
+		name = strings.Replace(name, "{", fmt.Sprintf("{job=\"demand\",instance=%q,", s.demand.address), 1)
+		begin := time.Now().Add(-time.Duration(len(values)) * step)
+		for i, v := range values {
+			if !math.IsNaN(v) {
+				at := begin.Add(time.Duration(i) * step)
+				fmt.Fprintf(text, "%s %g %.3f\n", name, v, float64(at.UnixMilli())/1000)
+			}
 		}
 	}
 	text.WriteString("# EOF\n")
-	file := filepath.Join(s.Dir, key.name+".om")
+	file := filepath.Join(s.Dir, "past.om")
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,14 +36,22 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.writePast(t, workloadKey{"team", "llama"}, time.Second, waves(time.Now().Add(-10*time.Minute), 600))
+	// These are constant for as long as their history reaches: what is served of them does not depend on when it is asked.
+	constant := map[string]float64{
+		`inflight{namespace="team",app="steady"}`:                                                                 40,
+		`vllm:num_requests_running{namespace="team",pod="other-0",engine="0",model_name="m"}`:                     30,
+		`vllm:num_requests_waiting{namespace="team",pod="other-0",engine="0",model_name="m"}`:                     7,
+		`kube_pod_owner{namespace="team",pod="other-0",owner_kind="ReplicaSet",owner_name="other-1"}`:             1,
+		`kube_replicaset_owner{namespace="team",replicaset="other-1",owner_kind="Deployment",owner_name="other"}`: 1,
+	}
+	past := map[string][]float64{}
+	for name, value := range constant {
+		past[name] = slices.Repeat([]float64{value}, 3600)
+		s.demand.expose(fmt.Sprintf("%s %g\n", name, value))
+	}
+	s.writeSeries(t, time.Second, past)
 	s.observe(t)
 	s.demand.follow("team", "llama", func() float64 { return waves(time.Now(), 1)[0] })
-	s.demand.set("team", "steady", 40)
-	s.demand.expose(`vllm:num_requests_running{namespace="team",pod="other-0",engine="0",model_name="m"} 30
-vllm:num_requests_waiting{namespace="team",pod="other-0",engine="0",model_name="m"} 7
-kube_pod_owner{namespace="team",pod="other-0",owner_kind="ReplicaSet",owner_name="other-1"} 1
-kube_replicaset_owner{namespace="team",replicaset="other-1",owner_kind="Deployment",owner_name="other"} 1
-`)
 	u := &upgrade{stage: s, old: old}
 	u.installBaseline(t)
 	u.objects(t)
