@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 )
@@ -81,9 +82,11 @@ func (v *view) dataCondition() (snapshot.Condition, bool) {
 	case v.isClassified && v.classified.Cause == classify.Outage:
 		c.Reason = snapshot.ReasonOutageSuspected
 		c.Message = fmt.Sprintf(
-			"since %s the demand is suddenly near 0, which looks like an outage: the demand before it counts for at most %s",
+			"since %s the demand is suddenly near 0, which looks like an outage: the demand before it counts for %s, then half as "+
+				"much every %s; check the workload, its scrape and the query; if the demand is gone, nothing needs to be done",
 			formatTime(v.classified.From),
-			classify.MaxOutage,
+			humanize.Span(classify.OutageHold),
+			humanize.Span(classify.OutageHalfLife),
 		)
 	default:
 		return snapshot.Condition{}, false

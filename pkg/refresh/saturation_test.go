@@ -223,7 +223,7 @@ func TestASaturationSignalWithoutSeriesIsNoError(t *testing.T) {
 func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	down := noon.Add(30 * time.Minute)
 	source := &demandSource{demand: func(at time.Time) float64 {
-		if !at.Before(down) && at.Before(down.Add(4*time.Hour)) {
+		if !at.Before(down) && at.Before(down.Add(8*time.Hour)) {
 			return 0
 		}
 		return daily(at)
@@ -248,8 +248,15 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 		e.Classifications[0].Samples != 8 {
 		t.Errorf("%+v", e.Classifications)
 	}
-	e = entry(t, loop.Step(t.Context(), down.Add(20*step)), "llama")
+	held := e.Decision.Value
+	for after, share := time.Hour, 0.5; after < 4*time.Hour; after, share = after+time.Hour, share/2 {
+		e = entry(t, loop.Step(t.Context(), down.Add(classify.OutageHold+after)), "llama")
+		if v := e.Decision.Value / held; math.Abs(v-share) > 0.1*share || condition(t, e, snapshot.ConditionData).True {
+			t.Errorf("after %s: %v of %v is served, want %v: %s", after, e.Decision.Value, held, share, e.ReadyMessage())
+		}
+	}
+	e = entry(t, loop.Step(t.Context(), down.Add(6*time.Hour)), "llama")
 	if e.Observed != 0 || hasCondition(e, snapshot.ConditionData) {
-		t.Errorf("after twenty minutes: observed %v: %s", e.Observed, e.ReadyMessage())
+		t.Errorf("after six hours: observed %v: %s", e.Observed, e.ReadyMessage())
 	}
 }

@@ -40,8 +40,9 @@ func (s *Classifier) Step(r Reading) Sample {
 		return Sample{Value: math.NaN(), Cause: Missing}
 	}
 	if !r.ScaledToZero && s.outages.isOutage(v) {
+		faded := 1 - s.outages.left()
 		s.outages.addMasked()
-		return Sample{Value: math.NaN(), Cause: Outage}
+		return Sample{Value: math.NaN(), Cause: Outage, Faded: faded}
 	}
 	flat := s.plateau.add(v)
 	switch {

@@ -139,8 +139,9 @@ func TestAnOutageIsMaskedForAWhile(t *testing.T) {
 		// masked of the samples after the history.
 		masked int
 	}{
-		"four minutes":                     {slices.Concat(flat(8, 0), level(100, 100)), 8},
-		"the first ten minutes of an hour": {slices.Concat(flat(120, 0), level(100, 100)), 20},
+		"four minutes":                 {slices.Concat(flat(8, 0), level(100, 100)), 8},
+		"all of an hour":               {slices.Concat(flat(120, 0), level(100, 100)), 120},
+		"not quite six hours of a day": {flat(day, 0), 697},
 		"the ramp of a rate's range goes before": {
 			slices.Concat([]float64{75, 50, 25}, flat(8, 0), level(100, 100)),
 			8,
@@ -150,11 +151,12 @@ func TestAnOutageIsMaskedForAWhile(t *testing.T) {
 			slices.Concat(flat(4, 0), []float64{gap}, flat(3, 0), level(100, 100)),
 			7,
 		},
-		"a gap of MaxOutage before it": {slices.Concat(flat(20, gap), flat(8, 0)), 0},
-		"half the load":                {level(100, 50), 0},
-		"a tenth of it":                {level(100, 10), 0},
-		"a load that fades":            {fading(100), 0},
-		"one after another":            {slices.Concat(flat(60, 0), level(1000, 100), flat(60, 0)), 40},
+		"a gap before it":                 {slices.Concat(flat(20, gap), flat(8, 0)), 8},
+		"a gap of half an hour before it": {slices.Concat(flat(60, gap), flat(8, 0)), 0},
+		"half the load":                   {level(100, 50), 0},
+		"a tenth of it":                   {level(100, 10), 0},
+		"a load that fades":               {fading(100), 0},
+		"one after another":               {slices.Concat(flat(60, 0), level(1000, 100), flat(60, 0)), 120},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -189,10 +191,11 @@ func TestIntermittentDemandIsNotMasked(t *testing.T) {
 		"an hourly batch of twenty minutes": {func(i int) float64 { return onOff(i%120 < 40) }, 0},
 		// The first pauses are masked until they are a habit.
 		"a pause of five minutes every hour": {func(i int) float64 { return onOff(i%120 >= 10) }, 0},
-		"always on for a week, then off":     {func(i int) float64 { return onOff(i < 7*day) }, 20},
-		"every weekend":                      {func(i int) float64 { return onOff(i/day%7 < 5) }, 20},
-		"five requests a minute":             {func(int) float64 { return float64(poisson(rng, 5)) }, 60},
-		"bursts of two hours on little":      {func(i int) float64 { return 2 + 1000*onOff(i%day < 240) }, 0},
+		// The end is masked for less than six hours, once.
+		"always on for a week, then off": {func(i int) float64 { return onOff(i < 7*day) }, 697},
+		"every weekend":                  {func(i int) float64 { return onOff(i/day%7 < 5) }, 697},
+		"five requests a minute":         {func(int) float64 { return float64(poisson(rng, 5)) }, 60},
+		"bursts of two hours on little":  {func(i int) float64 { return 2 + 1000*onOff(i%day < 240) }, 0},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -247,10 +250,23 @@ func TestZeroReplicasAreNoOutage(t *testing.T) {
 	}
 }
 
-func TestStepsLongerThanAnOutageAreNotMasked(t *testing.T) {
-	c := classify.Config{Step: 30 * time.Minute}
-	if n := count(causes(c, slices.Concat(level(480, 100), flat(3, 0))...), classify.Outage); n > 0 {
-		t.Errorf("%d samples of half an hour masked", n)
+// What of the demand before an outage counts depends on time, not on the number of steps.
+func TestAnOutageFades(t *testing.T) {
+	for _, every := range []time.Duration{15 * time.Second, step, 5 * time.Minute} {
+		perHour := int(time.Hour / every)
+		samples := classified(classify.Config{Step: every}, readingsOf(slices.Concat(level(49*perHour, 100), flat(6*perHour, 0))))
+		began := 49 * perHour
+		for after, want := range map[time.Duration]float64{
+			5 * time.Minute: 0, 70 * time.Minute: 0.5, 130 * time.Minute: 0.75, 250 * time.Minute: 0.9375,
+		} {
+			s := samples[began+int(after/every)-1]
+			if s.Cause != classify.Outage || math.Abs(s.Faded-want) > 1e-9 {
+				t.Errorf("step %s, after %s: %+v, want %v faded", every, after, s, want)
+			}
+		}
+		if last := samples[len(samples)-1]; last.Kind() != classify.Known || last.Faded != 0 {
+			t.Errorf("step %s, after six hours: %+v", every, last)
+		}
 	}
 }
 

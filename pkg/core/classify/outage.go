@@ -15,9 +15,12 @@ const (
 	steadyShare   = 0.4
 	steadyTime    = 15 * time.Minute
 	ramp          = 5 * time.Minute
-	// MaxOutage is how long an outage may be masked, from the last known demand on. Capacity is held as long. A real
-	// end of the load costs the same, once: after it such drops are usual.
-	MaxOutage = 10 * time.Minute
+	// OutageHold is how long the demand before an outage counts in full, from the last known demand on. Then half as much
+	// counts every OutageHalfLife, until that is near zero and the outage is believed to be the demand. Real outages and real
+	// ends of a load look alike: this is the time that people have to see which it is. A real end costs the capacity of an
+	// hour and a half, once: after it such drops are usual.
+	OutageHold     = 10 * time.Minute
+	OutageHalfLife = time.Hour
 	// A drop is unusual if the demand is at least a season old and was near zero for at most maxZeroShare of the time,
 	// in a mean over zeroShareTime: an hour and a quarter per day, or a twentieth of a weekend.
 	season        = 24 * time.Hour
@@ -30,11 +33,10 @@ const (
 
 // outageDetector detects a demand that is suddenly gone. It masks the demand only where everything indicates an outage:
 // nights, a load that goes on and off, and a few requests per hour have been near zero before, and a gradual fall is
-// never masked. What remains is a delay of MaxOutage for the first end of a load, and for short pauses at most two or
-// three times a day.
+// never masked. What remains is a slow end of the first load, and of short pauses at most two or three times a day.
 //
-// Worked: 100 requests/s for a week and then 0 are masked for ten minutes. If the 100 are back after four minutes,
-// nothing has happened; from the tenth minute on the zeros are known.
+// Worked: 100 requests/s for a week and then 0 are masked for 5 h 48 min. If the 100 are back before that, nothing has
+// happened. Until the tenth minute 100 count, after an hour and ten minutes 50, and then less than 2: the zeros are known.
 type outageDetector struct {
 	level trailing.Mean
 	// zeroShare is the share of the time near zero, masked or not.
@@ -42,8 +44,9 @@ type outageDetector struct {
 	// recent is the demand of the ramp; lowest is the negated minimum of steadyTime before it.
 	recent trailing.Delay
 	lowest *trailing.Max
-	// MaxOutage and season in steps.
-	maxOutage, season int
+	// hold and season in steps; fading is the share of a masked demand that is left by one more step.
+	hold, season int
+	fading       float64
 	// age is the number of steps of the series, sinceKnown those since the last known demand.
 	age, sinceKnown int
 	// drops counts sudden drops, with a half-life of a day.
@@ -58,17 +61,20 @@ func newOutageDetector(step time.Duration) outageDetector {
 		zeroShare: trailing.NewMean(zeroShareTime, step),
 		recent:    trailing.NewDelay(max(1, int(ramp/step))),
 		lowest:    trailing.NewMax(max(3, int(steadyTime/step))),
-		maxOutage: int(MaxOutage / step), season: int(season / step),
+		hold: int(OutageHold / step), season: int(season / step), fading: math.Exp2(-float64(step) / float64(OutageHalfLife)),
 		keep: math.Exp2(-float64(step) / float64(season)),
 	}
 }
 
 // isOutage reports whether a demand is more likely an outage than real.
 func (f *outageDetector) isOutage(v float64) bool {
-	return f.nearZero(v) && !f.lasting && f.sinceKnown < f.maxOutage &&
-		(f.masking || f.sudden() && f.drops < habitualDrops) &&
-		f.zeroShare.Value() <= maxZeroShare &&
-		f.age >= f.season
+	return f.nearZero(v) && !f.lasting && f.left() >= nearZeroShare &&
+		(f.masking || f.sudden() && f.drops < habitualDrops && f.zeroShare.Value() <= maxZeroShare && f.age >= f.season)
+}
+
+// left is the share of the demand before an outage that counts at the next step.
+func (f *outageDetector) left() float64 {
+	return math.Pow(f.fading, float64(max(0, f.sinceKnown+1-f.hold)))
 }
 
 // nearZero reports whether a demand is near zero.
@@ -107,7 +113,7 @@ func (f *outageDetector) addKnown(v float64) {
 	} else {
 		f.zeroShare.Add(0)
 	}
-	if little && f.sudden() && !f.masking && !f.lasting { // A drop longer than MaxOutage was counted.
+	if little && f.sudden() && !f.masking && !f.lasting { // The drop of an outage was counted.
 		f.drops++
 	}
 	f.addCensored(v)

@@ -124,8 +124,8 @@ func TestClassifyingTwiceChangesNothing(t *testing.T) {
 			masked++
 		}
 	}
-	if masked != 6+15+20 {
-		t.Errorf("%d samples masked, want 41", masked)
+	if masked != 6+15+200 {
+		t.Errorf("%d samples masked, want 221", masked)
 	}
 }
 

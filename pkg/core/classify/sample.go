@@ -97,6 +97,8 @@ type Sample struct {
 	// Value is the demand or its lower bound; NaN where it is masked.
 	Value float64
 	Cause Cause
+	// Faded is the share of the demand before an outage that does not count any more, from 0 to 1.
+	Faded float64
 	// Bound is the most that the history up to the sample justifies; the zero Bound limits nothing.
 	Bound credible.Bound
 }

@@ -36,6 +36,8 @@ type Bound struct {
 	Repeated, Once float64
 	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
 	Growth []float64
+	// Left is what still counts of the demand before an outage, for all windows; 0 while there is no outage.
+	Left float64
 }
 
 // Known reports whether there is a bound.
@@ -43,15 +45,20 @@ func (b Bound) Known() bool { return b.Growth != nil }
 
 // Limit returns the limit of a window, by its index.
 func (b Bound) Limit(window int) Limit {
-	if !b.Known() {
-		return Limit{}
+	var out Limit
+	if b.Known() {
+		out = Limit{
+			Known:    true,
+			Forecast: math.Max(withRise(b.Repeated, b.Growth[window]), b.Once),
+			Observed: b.MaxObserved,
+			Base:     b.Base,
+		}
 	}
-	return Limit{
-		Known:    true,
-		Forecast: math.Max(withRise(b.Repeated, b.Growth[window]), b.Once),
-		Observed: b.MaxObserved,
-		Base:     b.Base,
+	if b.Left > 0 {
+		forecast, _ := out.CapForecast(b.Left)
+		out = Limit{Known: true, Forecast: forecast, Observed: out.CapObserved(b.Left), Base: b.Base, Outage: true}
 	}
+	return out
 }
 
 // Limit is the most that history justifies for one window. The zero Limit limits nothing.
@@ -63,6 +70,8 @@ type Limit struct {
 	Forecast, Observed float64
 	// Base is the highest credible demand.
 	Base float64
+	// Outage: the limit is what still counts of the demand before an outage.
+	Outage bool
 }
 
 // CapForecast returns a forecast capped at the limit, and whether it exceeded the limit.
@@ -82,7 +91,12 @@ func (l Limit) CapObserved(v float64) float64 {
 }
 
 // String describes what the limit is based on.
-func (l Limit) String() string { return fmt.Sprintf("the highest credible demand is %.6g", l.Base) }
+func (l Limit) String() string {
+	if l.Outage {
+		return "the demand is suddenly near 0, and what was served before counts less and less"
+	}
+	return fmt.Sprintf("the highest credible demand is %.6g", l.Base)
+}
 
 // withRise returns a level with the credible rise above it: nine tenths of the level and the largest observed rise, at
 // most one and a half times the level. A rise counts as a difference, which is meaningful at any level; as a ratio, a

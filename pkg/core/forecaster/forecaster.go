@@ -31,6 +31,8 @@ type Forecaster struct {
 	recent  trailing.Ring[float64]
 	missing int
 	bound   credible.Bound // as of the newest sample
+	// unfaded is the newest value from before an outage, of which less and less counts.
+	unfaded float64
 	// held is the demand while samples are held back, else NaN.
 	held float64
 
@@ -133,6 +135,9 @@ func (f *Forecaster) step(sample classify.Sample) {
 		return
 	}
 	f.bound = sample.Bound
+	if sample.Faded > 0 {
+		f.bound.Left = f.unfaded * (1 - sample.Faded)
+	}
 	f.keepRecent(sample.Value)
 	now, censored := f.demand.observe(sample)
 	if !math.IsNaN(now) {
@@ -144,6 +149,13 @@ func (f *Forecaster) step(sample classify.Sample) {
 	peak, exact := f.peaks.ActualPeak()
 	f.record.resolve(index, peak, !exact)
 	f.decide()
+	switch {
+	case sample.Faded > 0:
+	case f.Decided():
+		f.unfaded = f.decision.Value
+	default:
+		f.unfaded = f.Fallback().Value
+	}
 	f.record.serve(index, f.decision.Value)
 }
 
@@ -177,6 +189,9 @@ func (f *Forecaster) Fallback() decide.Decision {
 	rule, value := decide.ByRunningMax, math.Max(trailing.MaxKnown(f.recent.Values()...), 0)
 	if q, ok := f.lastSeason(); ok && q > value {
 		rule, value = decide.ByLastSeason, q
+	}
+	if f.bound.Left > 0 {
+		value = min(value, f.bound.Left)
 	}
 	return decide.Fallback(f.config.Policy, rule, value, observed, f.config.Window)
 }

@@ -163,9 +163,10 @@ const (
 	//
 	// Fix: check the scrape. If the demand is real, wait.
 	ReasonSuspect = "SuspectSample"
-	// ReasonOutageSuspected (False): the demand fell to nothing at once. The demand before counts for 10 minutes at most.
+	// ReasonOutageSuspected (False): the demand fell to nothing at once. The demand before counts for 10 minutes, and then half
+	// as much every hour, for six hours at most.
 	//
-	// Fix: check the workload and its scrape.
+	// Fix: check the workload, its scrape and the query. If the demand is gone, nothing needs to be done.
 	ReasonOutageSuspected = "OutageSuspected"
 	// ReasonIncomplete (False): the source still adds to the newest samples, and they are below those before. What was observed
 	// before counts until they are complete.

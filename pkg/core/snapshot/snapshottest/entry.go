@@ -63,7 +63,7 @@ func Classified(key snapshot.Key) *snapshot.Entry {
 		return classify.Span{From: from, To: from.Add(length), Cause: cause, Samples: int(length/step) * share / 100}
 	}
 	e.Classifications = []classify.Span{
-		span(classify.Outage, 10*time.Hour+30*time.Minute, classify.MaxOutage, 100), // With the next, that of recent.
+		span(classify.Outage, 10*time.Hour+30*time.Minute, classify.OutageHold, 100), // With the next, that of recent.
 		span(classify.Missing, 10*time.Hour+20*time.Minute, 20*time.Minute, 100),
 		span(classify.Saturated, 5*time.Hour, 100*time.Minute, 90),
 		span(classify.Missing, 2*time.Hour, time.Minute, 100),
