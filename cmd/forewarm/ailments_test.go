@@ -243,6 +243,19 @@ func broken() []ailment {
 			).Replace(healthyHPA),
 		},
 		{
+			name: "an HPA without its Forecast", check: "Autoscalers", level: doctor.Error,
+			words: []string{"team/dangles", "names the Forecast gone"},
+			harm:  [][]string{{"apply", "-f", "-"}}, heal: [][]string{{"delete", "-f", "-"}},
+			input: strings.NewReplacer(
+				"name: llama, namespace",
+				"name: dangles, namespace",
+				"kind: Deployment, name: llama",
+				"kind: Deployment, name: other",
+				"name: load",
+				"name: gone",
+			).Replace(healthyHPA),
+		},
+		{
 			name:  "an invalid Forecast",
 			check: "Forecasts",
 			level: doctor.Error,

@@ -33,7 +33,7 @@ f.dashboard(
         'none',
         'max(forewarm_forecasts{state="Stale"})',
         [['green', null], ['red', 1]],
-        alerts=['ForewarmForecastStale']
+        alerts=['ForewarmForecastNotServed']
       ),
       f.number(
         'Failed queries, last hour',
@@ -94,7 +94,7 @@ f.dashboard(
         [f.target('max by (state) (forewarm_forecasts)', '{{state}}')],
         min=0,
         stack=true,
-        alerts=['ForewarmForecastStale']
+        alerts=['ForewarmForecastNotServed']
       ),
       f.lines(
         'Age of the newest sample',
@@ -102,7 +102,7 @@ f.dashboard(
         's',
         [f.target(f.each('forewarm_data_age_seconds'), '{{namespace}}/{{forecast}}')],
         min=0,
-        alerts=['ForewarmForecastStale']
+        alerts=['ForewarmForecastNotServed']
       ),
       f.lines(
         'Waiting and falling back',
@@ -114,6 +114,25 @@ f.dashboard(
                    '(rate(forewarm_fallback_steps_total{%s}[$__rate_interval])))' % f.forecasts, 'fallback steps'),
         ],
         min=0
+      ),
+    ]),
+    f.row('Workloads and autoscalers', [
+      f.number(
+        'Replicas not ready',
+        'Replicas of the workloads of Forecasts that wait for a node, start or fail. In a cluster only.',
+        'none',
+        'sum(%s) or vector(0)' % f.each('forewarm_workload_replicas', 'state="unready"'),
+        w=12,
+        alerts=['ForewarmReplicasNotReady']
+      ),
+      f.number(
+        'Autoscalers without their Forecast',
+        'Autoscalers that name a Forecast that does not exist. They keep their replicas. In a cluster only.',
+        'none',
+        'count(max by (namespace, autoscaler, forecast) (forewarm_autoscaler_forecast_missing{namespace=~"$namespace"})) or vector(0)',
+        [['green', null], ['red', 1]],
+        w=12,
+        alerts=['ForewarmForecastMissing']
       ),
     ]),
     f.row('Source', [

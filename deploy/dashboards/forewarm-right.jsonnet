@@ -43,9 +43,9 @@ f.dashboard(
         'Forecasts not ready',
         'Forecasts that are stale, invalid, or served by the fallback. `kubectl describe forecast` has the reason.',
         'none',
-        'sum(%s)' % f.each('forewarm_forecast_state', 'state=~"FallingBack|Invalid|Stale"'),
+        'sum(%s)' % f.each('forewarm_forecast_state', 'state=~"FallingBack|Invalid|Pending|Stale"'),
         [['green', null], ['red', 1]],
-        alerts=['ForewarmForecastStale'],
+        alerts=['ForewarmForecastNotServed'],
       ),
       f.number(
         'Objectives missed',
@@ -82,10 +82,10 @@ f.dashboard(
         decimals=1,
       ),
       f.number(
-        'Suspect demands',
-        'Demands far above all that their history has shown. The served value is cut to the bound meanwhile.',
+        'Doubted demands',
+        'Forecasts of which samples do not count as they are: suddenly near 0, far above their history, or incomplete.',
         'none',
-        'sum(%s)' % f.each('forewarm_demand_suspect'),
+        'count(%s == 0) or vector(0)' % f.each('forewarm_forecast_condition', 'type="DataClean"'),
         [['green', null], ['red', 1]],
         alerts=['ForewarmDemandSuspect'],
       ),
@@ -212,6 +212,7 @@ f.dashboard(
         ],
         w=12,
         min=0,
+        alerts=['ForewarmLeadTimeJumped'],
       ),
     ], repeat='forecast'),
   ]

@@ -65,6 +65,15 @@ type view struct {
 	behindSince time.Time
 }
 
+// waits reports whether there is no history yet, for a cause that passes: a query that is wrong does not.
+func (v *view) waits() bool {
+	if v.stored || !v.attempted {
+		return !v.attempted
+	}
+	reason := reasonOf(v.err)
+	return reason == snapshot.ReasonUnavailable || reason == snapshot.ReasonQueryFailed
+}
+
 // entryAt is the entry to publish at a time.
 func (v *view) entryAt(t Target, now time.Time) *snapshot.Entry {
 	var e snapshot.Entry

@@ -51,6 +51,12 @@ func TestFaultsCostOneForecast(t *testing.T) {
 	if e := entry(t, s, "good"); e.State != snapshot.Ready {
 		t.Errorf("the good one is %s", e.ReadyMessage())
 	}
+	if s.Pending != len([]string{"down", "other", "panics"}) {
+		t.Errorf(
+			"%d wait for their history, want those whose source does not answer: a wrong query does not pass",
+			s.Pending,
+		)
+	}
 	if e := entry(t, s, "invalid"); e.State != snapshot.Invalid || !strings.Contains(e.ReadyMessage(), "too short") {
 		t.Errorf("the invalid one is %s", e.ReadyMessage())
 	}
@@ -72,8 +78,8 @@ func TestFailedHistoryIsRetriedWithPauses(t *testing.T) {
 	for i := range 60 {
 		loop.Step(t.Context(), noon.Add(time.Duration(i)*step))
 	}
-	if n := len(source.queries); n < 12 || n > 16 {
-		t.Errorf("%d attempts in an hour, want pauses of 1, 2, 4, 5, 5 … minutes", n)
+	if n := len(source.queries); n < 28 || n > 32 {
+		t.Errorf("%d attempts in an hour, want pauses of 1, 2, 2, 2 … minutes", n)
 	}
 }
 

@@ -294,7 +294,7 @@ func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
 		}
-		if !w.shown.attempted {
+		if w.shown.waits() {
 			pending++
 		}
 		e.Fallbacks = w.fallbacks

@@ -159,7 +159,7 @@ func TestASaturationSignalThatFailsLeavesTheDemand(t *testing.T) {
 		!strings.Contains(c.Message, "502") {
 		t.Errorf("%+v", c)
 	}
-	if n := len(s["waiting > 0"].queries); n > 20 {
+	if n := len(s["waiting > 0"].queries); n > 24 {
 		t.Errorf("the signal that fails was asked %d times", n)
 	}
 	s["waiting > 0"].fail = nil
@@ -252,7 +252,14 @@ func TestAnOutageHoldsWhatWasThere(t *testing.T) {
 	for after, share := time.Hour, 0.5; after < 4*time.Hour; after, share = after+time.Hour, share/2 {
 		e = entry(t, loop.Step(t.Context(), down.Add(classify.OutageHold+after)), "llama")
 		if v := e.Decision.Value / held; math.Abs(v-share) > 0.1*share || condition(t, e, snapshot.ConditionData).True {
-			t.Errorf("after %s: %v of %v is served, want %v: %s", after, e.Decision.Value, held, share, e.ReadyMessage())
+			t.Errorf(
+				"after %s: %v of %v is served, want %v: %s",
+				after,
+				e.Decision.Value,
+				held,
+				share,
+				e.ReadyMessage(),
+			)
 		}
 	}
 	e = entry(t, loop.Step(t.Context(), down.Add(6*time.Hour)), "llama")

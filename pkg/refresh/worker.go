@@ -99,7 +99,7 @@ func (w *worker) due(now time.Time) bool {
 }
 
 // maxRetryPause bounds the pause between attempts to fetch the first history.
-const maxRetryPause = 5 * time.Minute
+const maxRetryPause = 2 * time.Minute
 
 // inRetryPause reports whether it is too early for another attempt. A pause that is longer than the longest one dates
 // from before the clock was set back, and does not count.

@@ -140,7 +140,7 @@ func replay(ctx context.Context, store *dashboards.Store) (end time.Time, err er
 		return end, err
 	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(telemetry.New(board, clock.Now), pools)
+	registry.MustRegister(telemetry.New(board, clock.Now, nil), pools)
 	end = start().Add(known + replayed)
 	// An hour more than is drawn: queries look back.
 	for now := start().Add(known - time.Hour); !now.After(end); now = now.Add(time.Minute) {

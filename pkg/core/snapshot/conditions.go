@@ -197,6 +197,10 @@ const (
 	//
 	// Fix: use KEDA (docs/keda.md), or give Forewarm one of the groups.
 	ReasonOwnedByOthers = "OwnedByOthers"
+	// ReasonAPIServiceUnavailable (False): a group leads to Forewarm, and the kube-apiserver does not reach it.
+	//
+	// Fix: the message has the kube-apiserver's error. Check the certificate, NetworkPolicies and the pods.
+	ReasonAPIServiceUnavailable = "APIServiceUnavailable"
 	// ReasonNoAPIService (False): neither group exists.
 	//
 	// Fix: Forewarm's leader takes a free group, unless its flag says false. Its log says what hinders it.

@@ -25,7 +25,7 @@ func compareKeys(a, b Key) int {
 type Snapshot struct {
 	// Time of the step that made it.
 	Time time.Time
-	// Pending counts the Forecasts without history: their first query is under way.
+	// Pending counts the Forecasts that wait for their history: their first query is under way, or the source does not answer it.
 	Pending int
 	// Loop holds the loop's statistics.
 	Loop LoopStats

@@ -69,12 +69,21 @@ func (h Owners) describe(group string, own Service) string {
 	return "leads to " + strings.Join(names, " and ")
 }
 
-// condition returns whether an HPA can reach the metric of a Forecast, and who owns the groups.
-func (h Owners) condition(own Service) snapshot.Condition {
+// condition returns whether an HPA can reach the metric of a Forecast, and who owns the groups. unavailable says why the
+// kube-apiserver does not reach a group that leads here.
+func (h Owners) condition(own Service, unavailable map[string]string) snapshot.Condition {
 	external, custom := h.ownedBy(External, own), h.ownedBy(Custom, own)
 	c := snapshot.Condition{
 		Type: snapshot.ConditionReachable, True: external || custom, Reason: snapshot.ReasonReachable,
 		Message: fmt.Sprintf("%s %s, %s %s", External, h.describe(External, own), Custom, h.describe(Custom, own)),
+	}
+	for _, group := range []string{External, Custom} {
+		if why := unavailable[group]; why != "" && h.ownedBy(group, own) {
+			c.True, c.Reason = false, snapshot.ReasonAPIServiceUnavailable
+			c.Message += fmt.Sprintf(", but the kube-apiserver does not reach it (%s): check the certificate and "+
+				"NetworkPolicies; kubectl describe apiservice %s", why, Names()[group])
+			return c
+		}
 	}
 	switch {
 	case external && custom:

@@ -16,36 +16,47 @@ const (
 func TestConditionSaysWhoHoldsWhat(t *testing.T) {
 	for name, c := range map[string]struct {
 		holdings Owners
+		away     map[string]string
 		reaches  bool
 		reason   string
 		words    []string
 	}{
 		"all are ours": {
 			Owners{External: {ours}, Custom: {ours}},
+			nil,
 			true, "Reachable",
 			[]string{"external.metrics.k8s.io leads here, custom.metrics.k8s.io leads here"},
 		},
 		"beside KEDA": {
 			Owners{External: {kedas}, Custom: {ours}},
+			map[string]string{External: "FailedDiscoveryCheck: not ours"},
 			true, "ObjectMetricOnly",
 			[]string{"leads to keda/keda-metrics-apiserver", "Object metric"},
 		},
 		"beside prometheus-adapter": {
 			Owners{External: {ours}, Custom: {others}},
+			nil,
 			true, "ExternalMetricOnly",
 			[]string{"leads to monitoring/prometheus-adapter", "External metric"},
 		},
 		"nothing is ours": {
-			Owners{External: {kedas}, Custom: {others}}, false, "OwnedByOthers", []string{string(kedas), string(others), "trigger"},
+			Owners{External: {kedas}, Custom: {others}}, nil, false, "OwnedByOthers", []string{string(kedas), string(others), "trigger"},
 		},
 		"one version was taken": {
 			Owners{External: {kedas}, Custom: {ours, others}},
+			nil,
 			false, "OwnedByOthers",
 			[]string{"leads to forewarm-system/forewarm and monitoring/prometheus-adapter"},
 		},
-		"nobody has any": {Owners{}, false, "NoAPIService", []string{"leads nowhere", "leader"}},
+		"ours, and not reached": {
+			Owners{External: {ours}, Custom: {ours}},
+			map[string]string{Custom: "FailedDiscoveryCheck: x509: expired"},
+			false, "APIServiceUnavailable",
+			[]string{"x509: expired", "kubectl describe apiservice v1beta2.custom.metrics.k8s.io"},
+		},
+		"nobody has any": {Owners{}, nil, false, "NoAPIService", []string{"leads nowhere", "leader"}},
 	} {
-		got := c.holdings.condition(ours)
+		got := c.holdings.condition(ours, c.away)
 		if got.True != c.reaches || got.Reason != c.reason {
 			t.Errorf("%s: %v, %s, want %v, %s", name, got.True, got.Reason, c.reaches, c.reason)
 		}

@@ -35,10 +35,12 @@ type Watch struct {
 	roles    dynamic.ResourceInterface // ClusterRoles
 	informer cache.SharedIndexInformer
 
-	mu      sync.Mutex
-	owners  Owners // nil until known; never changed, but replaced
-	refused string // why it cannot be known
-	changed changes.Feed
+	mu     sync.Mutex
+	owners Owners // nil until known; never changed, but replaced
+	// unavailable says why the kube-apiserver does not reach a group that leads here, by group.
+	unavailable map[string]string
+	refused     string // why it cannot be known
+	changed     changes.Feed
 }
 
 // New returns a watch of the APIServices of a cluster for Forewarm's own service, NAMESPACE/NAME. It sends no
@@ -103,7 +105,29 @@ func trimObject(item any) (any, error) {
 		}
 	}
 	out.Object["spec"] = spec
+	if why, trimmed := object.Object[unavailableField]; trimmed {
+		out.Object[unavailableField] = why
+	} else if why := unavailable(object); why != "" {
+		out.Object[unavailableField] = why
+	}
 	return out, nil
+}
+
+// unavailableField is where trimObject keeps why an APIService is not available.
+const unavailableField = "unavailable"
+
+// unavailable is why the kube-apiserver does not reach the server of an APIService; empty where it does, or has not tried.
+func unavailable(object *unstructured.Unstructured) string {
+	conditions, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
+	if err != nil {
+		return ""
+	}
+	for _, item := range conditions {
+		if c, ok := item.(map[string]any); ok && c["type"] == "Available" && c["status"] == "False" {
+			return fmt.Sprintf("%v: %v", c["reason"], c["message"])
+		}
+	}
+	return ""
 }
 
 // groupAndService returns the group of an APIService, and the namespace and name of the service behind it; missing
@@ -138,19 +162,23 @@ func (w *Watch) watchFailed(ctx context.Context, _ *cache.Reflector, err error) 
 
 // refresh reads the owners again.
 func (w *Watch) refresh() {
-	holdings := Owners{}
+	holdings, away := Owners{}, map[string]string{}
 	for _, item := range w.informer.GetStore().List() {
 		object, ok := item.(*unstructured.Unstructured)
 		if !ok {
 			continue
 		}
 		if group, namespace, name := groupAndService(object); slices.Contains(groups(), group) && name != "" {
-			holdings.add(group, Service(namespace+"/"+name))
+			service := Service(namespace + "/" + name)
+			holdings.add(group, service)
+			if why, ok := object.Object[unavailableField].(string); ok && service == w.own {
+				away[group] = why
+			}
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.owners = holdings
+	w.owners, w.unavailable = holdings, away
 	w.changed.Notify()
 }
 
@@ -170,8 +198,13 @@ func (w *Watch) Conditions() []snapshot.Condition {
 	if holdings == nil {
 		return nil
 	}
-	return []snapshot.Condition{holdings.condition(w.own)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return []snapshot.Condition{holdings.condition(w.own, w.unavailable)}
 }
+
+// Holds reports whether a group leads to Forewarm.
+func (w *Watch) Holds(group string) bool { return w.known().ownedBy(group, w.own) }
 
 // ReportChanges emits an event about Forewarm's own service, and a log line, whenever the owner of a group changes,
 // until the context ends. Only the leader should call it, or each replica emits one.
@@ -220,8 +253,19 @@ var ownedDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
 	"forewarm_api_group_held", "Whether the API group leads to this forewarm's service (1) or elsewhere (0).",
 	[]string{"group"}, nil)
 
+// availableDesc is 1 where the kube-apiserver reaches Forewarm by a group.
+var availableDesc = prometheus.NewDesc( //nolint:gochecknoglobals // A constant.
+	"forewarm_api_group_available",
+	"Whether the kube-apiserver reaches this forewarm's service by the API group (1) or not (0); absent for groups that lead elsewhere.",
+	[]string{"group"},
+	nil,
+)
+
 // Describe implements prometheus.Collector.
-func (*Watch) Describe(out chan<- *prometheus.Desc) { out <- ownedDesc }
+func (*Watch) Describe(out chan<- *prometheus.Desc) {
+	out <- ownedDesc
+	out <- availableDesc
+}
 
 // Collect sends a gauge for each group; none while the owners are unknown.
 func (w *Watch) Collect(out chan<- prometheus.Metric) {
@@ -229,11 +273,21 @@ func (w *Watch) Collect(out chan<- prometheus.Metric) {
 	if holdings == nil {
 		return
 	}
-	for _, group := range groups() {
+	w.mu.Lock()
+	away := w.unavailable
+	w.mu.Unlock()
+	send := func(desc *prometheus.Desc, is bool, group string) {
 		value := 0.0
-		if holdings.ownedBy(group, w.own) {
+		if is {
 			value = 1
 		}
-		out <- prometheus.MustNewConstMetric(ownedDesc, prometheus.GaugeValue, value, group)
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, group)
+	}
+	for _, group := range groups() {
+		held := holdings.ownedBy(group, w.own)
+		send(ownedDesc, held, group)
+		if held {
+			send(availableDesc, away[group] == "", group)
+		}
 	}
 }

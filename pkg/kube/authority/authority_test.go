@@ -5,9 +5,14 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/forewarm/forewarm/pkg/kube/authority"
 )
@@ -192,4 +197,33 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("read %q, written and read again %q (%v)", read.Bundle(), again.Bundle(), err)
 		}
 	})
+}
+
+// Certificates that are given as files end, too.
+func TestFilesHaveAnEnd(t *testing.T) {
+	bundle, _, err := cert.GenerateSelfSignedCertKey(host, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tls.crt")
+	if err = os.WriteFile(file, bundle, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	certificates, err := cert.ParseCertsPEM(bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func(c authority.Collector) float64 {
+		t.Helper()
+		if testutil.CollectAndCount(c) != 1 {
+			return 0
+		}
+		return testutil.ToFloat64(c)
+	}
+	if got, want := end(authority.Collector{ServingFile: file}), float64(certificates[0].NotAfter.Unix()); got != want {
+		t.Errorf("the certificate ends at %v, want %v", got, want)
+	}
+	if got := end(authority.Collector{ServingFile: file + ".none"}); got != 0 {
+		t.Errorf("a file that is not there ends at %v", got)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -141,6 +142,13 @@ func (w *Watch) References(forecast snapshot.Key) []autoscaler.Reference {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.index.references[forecast]
+}
+
+// Named returns the Forecasts that autoscalers name, whether they exist or not.
+func (w *Watch) Named() []snapshot.Key {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Collect(maps.Keys(w.index.references))
 }
 
 // Problem returns why not all autoscalers are known; empty where they are.

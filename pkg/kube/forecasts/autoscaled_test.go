@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"sigs.k8s.io/yaml"
 
@@ -90,8 +91,27 @@ func testAutoscaled(t *testing.T, c *testcluster.Cluster) {
 		"spec.scaling: 50 a replica, 1 to 1000000 replicas; HorizontalPodAutoscaler/llama is not used: its "+
 			"target of type Value multiplies the total demand by the ready pods: write type: AverageValue",
 	)
+	missing := func(want string) {
+		t.Helper()
+		eventually(t, func() string {
+			err := testutil.CollectAndCompare(objects, strings.NewReader(want), "forewarm_autoscaler_forecast_missing")
+			if err != nil {
+				return err.Error()
+			}
+			return ""
+		})
+	}
+	missing("")
+	c.MustKubectl(t, "", "delete", "forecast", "a")
+	missing("") // The External metric may be another server's.
+	objects.SetExternalHeld(func() bool { return true })
+	missing(`
+# HELP forewarm_autoscaler_forecast_missing 1 for an autoscaler that names a Forecast that does not exist.
+# TYPE forewarm_autoscaler_forecast_missing gauge
+forewarm_autoscaler_forecast_missing{autoscaler="HorizontalPodAutoscaler/llama",forecast="a",namespace="default"} 1
+`)
 	c.MustKubectl(t, "", "delete", "hpa", "llama")
-	scaledAs(t, objects, "spec.scaling: 50 a replica, 1 to 1000000 replicas")
+	missing("")
 }
 
 // testAStatusCostsNothing: what the HPA's controller writes every 15 s leaves the targets as they were.

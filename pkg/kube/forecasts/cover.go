@@ -89,7 +89,8 @@ func (c cover) markHeld(starts []leadtime.Start) []leadtime.Start {
 // Replicas returns how many replicas of a Forecast's target are on a node, and how many wait for one; known is false
 // while that is unknown, and for a Forecast that does not exist or is invalid. See workloads.Watch.Replicas.
 func (o *Objects) Replicas(key snapshot.Key) (placed, waiting int, known bool) {
-	return o.pods.Replicas(o.resolutionOf(key).workload)
+	r, known := o.pods.Replicas(o.resolutionOf(key).workload)
+	return r.Placed, r.Living - r.Placed, known
 }
 
 // Starts returns the lead times of a Forecast's target on existing nodes, and with a new node, at a time; measured is

@@ -46,6 +46,8 @@ type Objects struct {
 	autoscalers *autoscalers.Watch
 	// covers are the warm pools that cover Forecasts; nil where there are none.
 	covers Covers
+	// externalHeld reports whether External metrics are Forewarm's.
+	externalHeld func() bool
 	// limits of each namespace.
 	limits Limits
 	// fieldsDropped: the API server dropped fields of the newest status that was written. Its CRD is older than this
@@ -78,6 +80,7 @@ func NewObjects(cluster *rest.Config, resolver *manifest.Resolver, log *slog.Log
 		informer: dynamicinformer.NewFilteredDynamicInformer(
 			client, resource(), metav1.NamespaceAll, 0, cache.Indexers{}, nil).Informer(),
 		resolved: map[snapshot.Key]*resolution{}, revision: resolver.Revision(),
+		externalHeld: func() bool { return false },
 	}
 	if o.pods, err = workloads.New(cluster, workloads.Config{}, o.workloads, log); err != nil {
 		return nil, err

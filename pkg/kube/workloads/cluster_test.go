@@ -298,30 +298,28 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 		return k.Create(name, map[string]string{"app": "db"}, "StatefulSet", "db")
 	}
 	before := owned("db-0")
+	k.Ready(before, time.Minute)
 	k.Bind(before, "n1")
-	if _, _, known := (&workloads.Watch{}).Replicas(database); known {
+	if _, known := (&workloads.Watch{}).Replicas(database); known {
 		t.Error("places of a workload that is not followed")
 	}
 	watch, want := follow(t, c.Config, database, group)
 	stand := func(words string, of leadtime.Workload, placed, waiting int) {
 		t.Helper()
 		eventually(t, func() string {
-			p, w, known := watch.Replicas(of)
-			if p != placed || w != waiting || !known {
-				return fmt.Sprintf(
-					"%s: %d placed, %d wait, known %v; want %d and %d",
-					words,
-					p,
-					w,
-					known,
-					placed,
-					waiting,
-				)
+			if r, known := watch.Replicas(of); r.Placed != placed || r.Living-r.Placed != waiting || !known {
+				return fmt.Sprintf("%s: %+v, known %v; want %d placed, %d that wait", words, r, known, placed, waiting)
 			}
 			return ""
 		})
 	}
 	stand("one was there, of which the list tells", database, 1, 0)
+	eventually(t, func() string {
+		if r, _ := watch.Replicas(database); r != (workloads.Replicas{Wanted: 1, Living: 1, Placed: 1, Ready: 1}) {
+			return fmt.Sprintf("%+v, want one that is ready", r)
+		}
+		return ""
+	})
 	one, two := owned("db-1"), owned("db-2")
 	k.Create("another-0", map[string]string{"app": "db"}, "StatefulSet", "another")
 	stand("two have come, and one of somebody else", database, 1, 2)
@@ -344,7 +342,7 @@ func testPlaces(t *testing.T, c *testcluster.Cluster) {
 	want.Store(&none)
 	watch.Changed()
 	eventually(t, func() string {
-		if _, _, known := watch.Replicas(group); known {
+		if _, known := watch.Replicas(group); known {
 			return "the group is not followed any more, and its places are known"
 		}
 		return ""

@@ -29,8 +29,8 @@ type follower struct {
 	err    *watchError
 	firsts leadtime.PodTracker
 	recent leadtime.RecentStarts
-	// living are the pods that neither ended nor are terminating, and whether each has a node.
-	living map[types.UID]nodeState
+	// living are the pods that neither ended nor are terminating.
+	living map[types.UID]podState
 	// replicas of the scale when it was read; scaleRead: that was after the last living pod was deleted.
 	replicas  int64
 	scaleRead bool
@@ -72,18 +72,22 @@ func (f *follower) scaledToZero() (zero, known bool) {
 }
 
 // countReplicas counts the living pods; known is false while they are not listed.
-func (f *follower) countReplicas() (placed, waiting int, known bool) {
+func (f *follower) countReplicas() (out Replicas, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.listed {
-		return 0, 0, false
+		return Replicas{}, false
 	}
+	out.Wanted, out.Living = int(f.replicas), len(f.living)
 	for _, p := range f.living {
-		if p == onNode {
-			placed++
+		if p.placed {
+			out.Placed++
+		}
+		if p.ready {
+			out.Ready++
 		}
 	}
-	return placed, len(f.living) - placed, true
+	return out, true
 }
 
 // run watches until the context ends, with a pause after each error.
@@ -118,6 +122,9 @@ func (f *follower) round(ctx context.Context) {
 			f.recordError(ctx, scaleError(f.workload, err))
 			return
 		}
+		f.mu.Lock()
+		f.replicas = found.replicas
+		f.mu.Unlock()
 		again = f.follow(ctx, found.selector)
 	}
 }
@@ -239,7 +246,7 @@ func (f *follower) Replace(items []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.listed, f.err = true, nil
-	f.living, f.scaleRead = map[types.UID]nodeState{}, false
+	f.living, f.scaleRead = map[types.UID]podState{}, false
 	before := f.firsts
 	f.firsts = make(leadtime.PodTracker, min(len(items), leadtime.MaxPods))
 	for _, item := range items {
@@ -267,16 +274,16 @@ func (f *follower) observe(p *corev1.Pod) {
 	if seen.Ended {
 		delete(f.living, p.UID)
 	} else {
-		f.trackLiving(p.UID, nodeStateOf(p))
+		f.trackLiving(p.UID, podState{placed: p.Spec.NodeName != "", ready: seen.Ready})
 	}
 	if start, first := f.firsts.Observe(seen); first {
 		f.recent.Add(start)
 	}
 }
 
-// trackLiving records that a pod lives and whether it has a node, with the lock held. Pods beyond MaxPods are not
+// trackLiving records that a pod lives and its state, with the lock held. Pods beyond MaxPods are not
 // counted; when the counted ones are deleted, the scale shows that there are others.
-func (f *follower) trackLiving(uid types.UID, at nodeState) {
+func (f *follower) trackLiving(uid types.UID, at podState) {
 	if _, known := f.living[uid]; !known && len(f.living) >= leadtime.MaxPods {
 		return
 	}

@@ -45,17 +45,9 @@ func readPod(full *corev1.Pod) leadtime.Pod {
 	return p
 }
 
-// nodeState is whether a pod has a node.
-type nodeState bool
-
-const (
-	onNode      nodeState = true
-	unscheduled nodeState = false
-)
-
-// nodeStateOf returns the state of a living pod. A nominated node (status.nominatedNodeName) does not count: another
+// podState is whether a living pod has a node, and is ready. A nominated node (status.nominatedNodeName) does not count: another
 // pod may still get it.
-func nodeStateOf(full *corev1.Pod) nodeState { return nodeState(full.Spec.NodeName != "") }
+type podState struct{ placed, ready bool }
 
 func exitedWithError(ended *corev1.ContainerStateTerminated) bool {
 	return ended != nil && ended.ExitCode != 0

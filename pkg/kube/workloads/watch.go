@@ -135,7 +135,7 @@ func (w *Watch) sync(ctx context.Context, running *sync.WaitGroup) {
 		own, stop := context.WithCancel(ctx)
 		f := &follower{
 			watch: w, workload: workload, scaleOnly: !podsToo, stop: stop, firsts: leadtime.PodTracker{},
-			living: map[types.UID]nodeState{},
+			living: map[types.UID]podState{},
 		}
 		w.following[workload] = f
 		running.Go(func() { f.run(own) })
@@ -201,15 +201,22 @@ func (w *Watch) ScaledToZero(workload leadtime.Workload) (zero, known bool) {
 	return false, false
 }
 
-// Replicas returns how many replicas of a workload are on a node, and how many wait for one; known is false while
-// that is unknown. A replica is a pod that the workload's scale selects and that neither ended nor is terminating. Of
-// a workload that scales groups of pods, like a LeaderWorkerSet, it is a group's leader, so a group counts as placed
-// while some of its workers may still wait.
-func (w *Watch) Replicas(workload leadtime.Workload) (placed, waiting int, known bool) {
+// Replicas are how many replicas a workload has. A replica is a pod that the workload's scale selects and that neither ended
+// nor is terminating. Of a workload that scales groups of pods, like a LeaderWorkerSet, it is a group's leader, so a group counts
+// as placed and ready while some of its workers may still wait.
+type Replicas struct {
+	// Wanted by the scale, as it was read in the last ten minutes.
+	Wanted int
+	// Living replicas, of which some are Placed on a node, and some are Ready.
+	Living, Placed, Ready int
+}
+
+// Replicas returns the replicas of a workload; known is false while they are unknown.
+func (w *Watch) Replicas(workload leadtime.Workload) (out Replicas, known bool) {
 	if f := w.follower(workload); f != nil {
 		return f.countReplicas()
 	}
-	return 0, 0, false
+	return Replicas{}, false
 }
 
 // Listing is the problem of a workload whose pods have not been listed yet, without an error.

@@ -36,6 +36,9 @@ type Reference struct {
 	Refused string
 }
 
+// IsScaledObject reports whether the autoscaler is one of KEDA's.
+func (r *Reference) IsScaledObject() bool { return strings.HasPrefix(r.Autoscaler, "ScaledObject/") }
+
 // averageValueSpec returns how an autoscaler scales on one metric: a total, compared with what a replica sustains; or
 // why it is refused. The caller sets the bounds of the replicas.
 func averageValueSpec(

@@ -4,6 +4,7 @@ package telemetry
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,11 +22,17 @@ var _ prometheus.Collector = (*Collector)(nil)
 type Collector struct {
 	board *snapshot.Board
 	now   func() time.Time
+	// common are the conditions that all Forecasts have.
+	common func() []snapshot.Condition
 }
 
-// New returns a collector over the board; the age of data is measured by now.
-func New(board *snapshot.Board, now func() time.Time) *Collector {
-	return &Collector{board: board, now: now}
+// New returns a collector over the board; the age of data is measured by now. The conditions that common returns are added to
+// those of each Forecast; nil for none.
+func New(board *snapshot.Board, now func() time.Time, common func() []snapshot.Condition) *Collector {
+	if common == nil {
+		common = func() []snapshot.Condition { return nil }
+	}
+	return &Collector{board: board, now: now, common: common}
 }
 
 // Describe sends every description.
@@ -41,7 +48,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	if newest == nil {
 		return
 	}
-	now := c.now()
+	now, common := c.now(), c.common()
 	collectLoop(out, newest, now)
 	states := make(map[snapshot.State]int, len(allStates))
 	for _, e := range newest.Entries("") {
@@ -50,6 +57,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		labels := []string{e.Key.Namespace, e.Key.Name}
 		collectEntry(out, e, now, labels)
 		collectState(out, state, labels)
+		collectConditions(out, slices.Concat(e.Conditions, common), labels)
 		collectCandidates(out, e, labels)
 		collectObjective(out, e.Objective, labels)
 	}
@@ -73,8 +81,6 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.Entry, now time.Time
 	gauge(out, skill, e.Skill, labels...)
 	gauge(out, coverage, e.Coverage, labels...)
 	counter(out, fallbacks, e.Fallbacks, labels...)
-	_, suspect := e.Suspect()
-	gauge(out, suspectDemand, oneIf(suspect), labels...)
 	if e.State != snapshot.Invalid {
 		gauge(out, leadTime, e.Lead.Seconds(), labels...)
 		gauge(out, leadWindow, e.Window.Seconds(), labels...)
@@ -90,6 +96,12 @@ func collectEntry(out chan<- prometheus.Metric, e *snapshot.Entry, now time.Time
 func collectState(out chan<- prometheus.Metric, is snapshot.State, labels []string) {
 	for _, state := range allStates {
 		gauge(out, forecastState, oneIf(state == is), labels[0], labels[1], string(state))
+	}
+}
+
+func collectConditions(out chan<- prometheus.Metric, conditions []snapshot.Condition, labels []string) {
+	for _, c := range conditions {
+		gauge(out, forecastCondition, oneIf(c.True), labels[0], labels[1], c.Type)
 	}
 }
 

@@ -15,10 +15,13 @@ import (
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 )
 
+// reachable is a condition of all Forecasts.
+var reachable = snapshot.Condition{Type: snapshot.ConditionReachable, True: true}
+
 func registry(tb testing.TB, board *snapshot.Board, now func() time.Time) *prometheus.Registry {
 	tb.Helper()
 	r := prometheus.NewPedanticRegistry()
-	r.MustRegister(telemetry.New(board, now))
+	r.MustRegister(telemetry.New(board, now, func() []snapshot.Condition { return []snapshot.Condition{reachable} }))
 	return r
 }
 
@@ -106,19 +109,27 @@ forewarm_forecast_state{forecast="ready",namespace="inference",state="Warming"} 
 `, "forewarm_forecast_state")
 }
 
-func TestASuspectDemandIsTold(t *testing.T) {
-	suspect, credible := snapshottest.Ready(
+func TestConditionsAreMetrics(t *testing.T) {
+	suspect, pending := snapshottest.Ready(
 		snapshottest.Key("suspect"),
-	), snapshottest.Ready(
-		snapshottest.Key("credible"),
+	), snapshottest.Pending(
+		snapshottest.Key("pending"),
 	)
-	suspect.Conditions = []snapshot.Condition{{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect}}
-	compare(t, registry(t, snapshottest.Board(suspect, credible), snapshottest.Now), `
-# HELP forewarm_demand_suspect 1 while the newest demand is far above all that its history has shown, and is cut to the bound, else 0.
-# TYPE forewarm_demand_suspect gauge
-forewarm_demand_suspect{forecast="credible",namespace="inference"} 0
-forewarm_demand_suspect{forecast="suspect",namespace="inference"} 1
-`, "forewarm_demand_suspect")
+	suspect.Conditions = []snapshot.Condition{
+		{Type: snapshot.ConditionReady, True: true},
+		{Type: snapshot.ConditionData, Reason: snapshot.ReasonSuspect},
+		{Type: snapshot.ConditionUncalibrated, True: true},
+	}
+	compare(t, registry(t, snapshottest.Board(suspect, pending), snapshottest.Now), `
+# HELP forewarm_forecast_condition 1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.
+# TYPE forewarm_forecast_condition gauge
+forewarm_forecast_condition{forecast="pending",namespace="inference",type="Reachable"} 1
+forewarm_forecast_condition{forecast="pending",namespace="inference",type="Ready"} 0
+forewarm_forecast_condition{forecast="suspect",namespace="inference",type="DataClean"} 0
+forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Reachable"} 1
+forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Ready"} 1
+forewarm_forecast_condition{forecast="suspect",namespace="inference",type="Uncalibrated"} 1
+`, "forewarm_forecast_condition")
 }
 
 func TestForecastHasLevelAndHorizon(t *testing.T) {

@@ -26,9 +26,7 @@ var (
 		"horizon",
 	)
 	observedDemand = perForecast("observed_value", "Demand observed now, in its own unit.")
-	suspectDemand  = perForecast("demand_suspect",
-		"1 while the newest demand is far above all that its history has shown, and is cut to the bound, else 0.")
-	servedDemand = perForecast("served_value",
+	servedDemand   = perForecast("served_value",
 		"Value that the metrics APIs serve now, in the demand's unit; absent while no value is served.")
 	dataAge    = perForecast("data_age_seconds", "Age of the newest sample.")
 	leadTime   = perForecast("lead_time_seconds", "Lead time: from more replicas to ready.")
@@ -43,7 +41,16 @@ var (
 		"Coverage: share of past lead windows whose maximum was at most the served quantile.")
 	fallbacks = perForecast("fallback_steps_total",
 		"Steps served by the running maximum because the newest samples were missing.")
-	forecastState = perForecast("forecast_state", "1 for the state that the Forecast is in, 0 for the others.", "state")
+	forecastState = perForecast(
+		"forecast_state",
+		"1 for the state that the Forecast is in, 0 for the others.",
+		"state",
+	)
+	forecastCondition = perForecast(
+		"forecast_condition",
+		"1 while the condition of that type is True, 0 while it is False; absent while the Forecast does not have it.",
+		"type",
+	)
 	candidateLoss = perForecast(
 		"candidate_loss_value",
 		"Trailing mean pinball loss of a candidate at the served quantile.",
@@ -92,8 +99,11 @@ var (
 	simulatedWindow = perForecast("simulated_window_seconds",
 		"Length of the simulated window: the budget's period at most.")
 
-	forecasts   = newDesc("forecasts", "Number of Forecasts by state.", "state")
-	pending     = newDesc("pending_forecasts", "Number of Forecasts whose first query is in progress.")
+	forecasts = newDesc("forecasts", "Number of Forecasts by state.", "state")
+	pending   = newDesc(
+		"pending_forecasts",
+		"Number of Forecasts whose first query is in progress, or is not answered.",
+	)
 	snapshotAge = newDesc(
 		"snapshot_age_seconds",
 		"Time since the refresh loop last published a snapshot; grows while the loop is stuck.",
@@ -108,7 +118,6 @@ var (
 		forecastDemand,
 		observedDemand,
 		servedDemand,
-		suspectDemand,
 		dataAge,
 		leadTime,
 		leadWindow,
@@ -116,6 +125,7 @@ var (
 		coverage,
 		fallbacks,
 		forecastState,
+		forecastCondition,
 		candidateLoss,
 		candidateSelected,
 		objectiveLate,

@@ -148,3 +148,8 @@ func (o *StandaloneOptions) Validate() error {
 	}
 	return nil
 }
+
+// CertificateFile is the file of the certificate to serve with; empty where it is not given as a file.
+func (o *ClusterOptions) CertificateFile() string {
+	return o.Library.SecureServing.ServerCert.CertKey.CertFile
+}

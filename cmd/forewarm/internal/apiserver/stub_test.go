@@ -89,7 +89,7 @@ func (r *reviews) take() []authorization.SubjectAccessReviewSpec {
 // deps are those of a server over the board, with fixed time.
 func deps(board *snapshot.Board, checks ...apiserver.Check) apiserver.Deps {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(telemetry.New(board, snapshottest.Now))
+	registry.MustRegister(telemetry.New(board, snapshottest.Now, nil))
 	return apiserver.Deps{
 		Board: board, Metrics: registry, Logger: slog.New(slog.DiscardHandler), Now: snapshottest.Now, Ready: checks,
 	}

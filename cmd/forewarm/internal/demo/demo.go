@@ -124,7 +124,7 @@ type stage struct {
 // play runs everything until the context ends.
 func (st *stage) play(ctx context.Context, o Options, tell *announcer, log *slog.Logger) error {
 	board := &snapshot.Board{}
-	deps, err := server.NewDeps(board, log)
+	deps, err := server.NewDeps(board, nil, log)
 	if err != nil {
 		return errors.Join(err, st.page.close())
 	}

@@ -8,29 +8,67 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/forewarm/forewarm/cmd/forewarm/internal/explaincmd"
+	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/manifest/autoscaler"
 	"github.com/forewarm/forewarm/pkg/offline/explain"
 )
 
-// checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain".
+// checkAutoscalers explains each HPA that may read a Forecast, and repeats the warnings of "forewarm explain". An HPA that names a
+// Forecast that is not there is an error.
 func checkAutoscalers(ctx context.Context, d *Doctor, s *state) []Finding {
+	_, external := s.checkGroup(apiGroup{name: apiservices.External}, d.service(s))
 	var out []Finding
 	for i := range s.hpas {
-		if h := &s.hpas[i]; s.mayRead(h) && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			break
+		}
+		h := &s.hpas[i]
+		if missing := s.missingForecasts(h, external); len(missing) > 0 {
+			out = append(out, missing...)
+		} else if s.mayRead(h) {
 			out = append(out, d.explain(ctx, h)...)
 		}
 	}
 	return out
 }
 
-// mayRead reports whether an HPA has a metric of a Forecast of its namespace, or KEDA made it: its triggers are read later.
-func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
-	var names []string
+// missingForecasts are the Forecasts that an HPA names and that are not there. external is whether External metrics are Forewarm's:
+// else they may be another server's.
+func (s *state) missingForecasts(h *autoscalingv2.HorizontalPodAutoscaler, external bool) []Finding {
+	resolved, err := autoscaler.ResolveHPA(h)
+	if err != nil || !s.listed || autoscaler.OwningScaledObject(h) != "" {
+		return nil
+	}
+	var out []Finding
+	for _, from := range resolved.Sources {
+		if from.Forecast == "" || slices.Contains(s.forecastsIn(h.Namespace), from.Forecast) ||
+			!from.Certain && !external {
+			continue
+		}
+		out = append(out, Finding{
+			Check:   "Autoscalers",
+			Level:   Error,
+			Object:  "HPA " + h.Namespace + "/" + h.Name,
+			Message: "names the Forecast " + from.Forecast + ", which is not there: it misses its metric and keeps its replicas",
+			Remedy:  "create the Forecast, or write the name of another into the metric",
+		})
+	}
+	return out
+}
+
+// forecastsIn are the names of a namespace's Forecasts.
+func (s *state) forecastsIn(namespace string) (names []string) {
 	for i := range s.forecasts {
-		if f := &s.forecasts[i]; f.Namespace == h.Namespace {
+		if f := &s.forecasts[i]; f.Namespace == namespace {
 			names = append(names, f.Name)
 		}
 	}
+	return names
+}
+
+// mayRead reports whether an HPA has a metric of a Forecast of its namespace, or KEDA made it: its triggers are read later.
+func (s *state) mayRead(h *autoscalingv2.HorizontalPodAutoscaler) bool {
+	names := s.forecastsIn(h.Namespace)
 	if len(names) == 0 {
 		return false
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/forewarm/forewarm/hack/reference"
 	"github.com/forewarm/forewarm/pkg/kube/apiservices"
 	"github.com/forewarm/forewarm/pkg/kube/authority"
+	"github.com/forewarm/forewarm/pkg/kube/forecasts"
 	"github.com/forewarm/forewarm/pkg/kube/warmpools"
 	"github.com/forewarm/forewarm/pkg/serve/telemetry"
 	"github.com/forewarm/forewarm/pkg/source/embedded"
@@ -76,7 +77,12 @@ func metrics(out io.Writer) error {
 		reference.Section{
 			Title:      "Forecasts",
 			Text:       "Every Forecast, and the loop that refreshes them. `namespace` and `forecast` name the Forecast.",
-			Collectors: []prometheus.Collector{telemetry.New(nil, nil)},
+			Collectors: []prometheus.Collector{telemetry.New(nil, nil, nil)},
+		},
+		reference.Section{
+			Title:      "Workloads and autoscalers",
+			Text:       "In a cluster only. `namespace` and `forecast` name the Forecast.",
+			Collectors: []prometheus.Collector{new(forecasts.Objects)},
 		},
 		reference.Section{
 			Title: "Warm pools", Text: "Only the adapter replica that leads serves these.",
@@ -86,7 +92,7 @@ func metrics(out io.Writer) error {
 			Title: "API groups", Text: "In a cluster only.", Collectors: []prometheus.Collector{new(apiservices.Watch)},
 		},
 		reference.Section{
-			Title: "Certificates", Text: "In a cluster only, without `--tls-cert-file`.",
+			Title: "Certificates", Text: "In a cluster only.",
 			Collectors: []prometheus.Collector{authority.Collector{}},
 		},
 		reference.Section{

@@ -101,6 +101,8 @@ type certificates struct {
 	// secret and leaf are nil where certificates are given as files.
 	secret *authority.Secret
 	leaf   *authority.Leaf
+	// servingFile is the certificate of those files; empty where there is none.
+	servingFile string
 	// file is the authority of those files, where one is given.
 	file *dynamiccertificates.DynamicFileCAContent
 }
@@ -116,7 +118,9 @@ func openCertificates(o *Options, log *slog.Logger) (*certificates, error) {
 	if o.ConfigDir != "" && !o.Standalone && !o.Cluster.HasCertificateFiles() {
 		log.Warn("nobody can verify this server's certificate: set --tls-cert-file and --tls-private-key-file")
 	}
-	out := &certificates{options: o.Authority, keda: o.KEDA.OwnCertificates()}
+	out := &certificates{
+		options: o.Authority, keda: o.KEDA.OwnCertificates(), servingFile: o.Cluster.CertificateFile(),
+	}
 	var err error
 	if o.Authority.File != "" {
 		out.file, err = dynamiccertificates.NewDynamicCAContentFromFile("--tls-ca-file", o.Authority.File)
@@ -222,10 +226,9 @@ func (c *certificates) ready() []apiserver.Check {
 
 // metrics are the ends of the certificates, for an alert.
 func (c *certificates) metrics() prometheus.Gatherers {
-	if c.secret == nil {
-		return nil
-	}
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(authority.Collector{Secret: c.secret, Leaf: c.leaf})
+	registry.MustRegister(authority.Collector{
+		Secret: c.secret, Leaf: c.leaf, ServingFile: c.servingFile, AuthorityFile: c.options.File,
+	})
 	return prometheus.Gatherers{registry}
 }

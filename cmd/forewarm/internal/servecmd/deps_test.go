@@ -64,7 +64,7 @@ func TestSlowHistoriesHoldUpNobodyForLong(t *testing.T) {
 }
 
 func TestMetricsComeFromTheBoard(t *testing.T) {
-	deps, err := server.NewDeps(snapshottest.Board(snapshottest.EveryState()...), slog.New(slog.DiscardHandler))
+	deps, err := server.NewDeps(snapshottest.Board(snapshottest.EveryState()...), nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

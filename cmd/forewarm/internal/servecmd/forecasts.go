@@ -35,6 +35,8 @@ type forecastSource struct {
 	parts []server.Part
 	// check passes once the objects have been read.
 	check apiserver.Check
+	// common returns the conditions of all objects; nil where there are none.
+	common func() []snapshot.Condition
 	// metrics are those of the objects' controllers.
 	metrics prometheus.Gatherers
 }
@@ -90,12 +92,12 @@ func watchForecasts(
 	if err != nil {
 		return nil, fmt.Errorf("make a client for events: %w", err)
 	}
-	metrics, err := gather(groups, pools.controller)
+	objects.SetExternalHeld(func() bool { return groups.Holds(apiservices.External) })
+	metrics, err := gather(groups, pools.controller, objects)
 	if err != nil {
 		return nil, err
 	}
 	read := apiserver.Check{Name: "forecasts", Run: objects.Check}
-	history := server.HistoryCheck(board, server.Clock{}.Now)
 	lead := func(ctx context.Context) {
 		recorder, shutdown := startRecorder(ctx, clients)
 		defer shutdown()
@@ -104,7 +106,7 @@ func watchForecasts(
 		runAll(
 			func() { groups.ReportChanges(ctx, recorder) },
 			func() { serving.lead(ctx) },
-			func() { hold(ctx, groups, o.hold(serving.authority()), read, history) },
+			func() { hold(ctx, groups, o.hold(serving.authority()), read, board) },
 			func() { pools.controller.Run(ctx, server.Clock{}) },
 			func() { statuses.Run(ctx, server.Clock{}) },
 		)
@@ -118,6 +120,7 @@ func watchForecasts(
 			{Name: "leadership", Run: func(ctx context.Context) error { return leadership.Run(ctx, lead) }},
 		},
 		check:   read,
+		common:  groups.Conditions,
 		metrics: metrics,
 	}, nil
 }
@@ -142,9 +145,16 @@ func runAll(tasks ...func()) {
 	running.Wait()
 }
 
-// hold holds the API groups once the checks pass: an APIService without a server disturbs the whole cluster.
-func hold(ctx context.Context, groups *apiservices.Watch, config apiservices.HoldConfig, ready ...apiserver.Check) {
-	if waitFor(ctx, ready...) == nil {
+// hold holds the API groups once the Forecasts and their histories were read: an APIService without a server disturbs the whole
+// cluster.
+func hold(
+	ctx context.Context,
+	groups *apiservices.Watch,
+	config apiservices.HoldConfig,
+	read apiserver.Check,
+	board *snapshot.Board,
+) {
+	if waitFor(ctx, read, server.HistoryCheck(board, server.Clock{}.Now)) == nil {
 		groups.Hold(ctx, server.Clock{}, config)
 	}
 }

@@ -20,10 +20,6 @@ import (
 // run serves until the context ends.
 func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	board := &snapshot.Board{}
-	deps, err := server.NewDeps(board, log)
-	if err != nil {
-		return err
-	}
 	serving, err := openCertificates(&o, log)
 	if err != nil {
 		return err
@@ -45,6 +41,10 @@ func run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		Tenants: granted,
 	}
 	objects, err := openForecasts(o, serving, manifest.NewResolver(catalogue), board, log)
+	if err != nil {
+		return err
+	}
+	deps, err := server.NewDeps(board, objects.common, log)
 	if err != nil {
 		return err
 	}

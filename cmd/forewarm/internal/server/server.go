@@ -75,11 +75,12 @@ func (Clock) WaitUntil(ctx context.Context, t time.Time) error {
 	}
 }
 
-// NewDeps are the dependencies of the API server: the board, its metrics, and the check that history has been read.
-func NewDeps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
+// NewDeps are the dependencies of the API server: the board, its metrics, and the check that history has been read. The common
+// conditions are those of all Forecasts; nil for none.
+func NewDeps(board *snapshot.Board, common func() []snapshot.Condition, log *slog.Logger) (apiserver.Deps, error) {
 	var clock Clock
 	registry := prometheus.NewRegistry()
-	if err := registry.Register(telemetry.New(board, clock.Now)); err != nil {
+	if err := registry.Register(telemetry.New(board, clock.Now, common)); err != nil {
 		return apiserver.Deps{}, fmt.Errorf("metrics: %w", err)
 	}
 	return apiserver.Deps{
@@ -91,9 +92,10 @@ func NewDeps(board *snapshot.Board, log *slog.Logger) (apiserver.Deps, error) {
 // historyPatience is how long a new adapter replica waits for histories before it serves what it has.
 const historyPatience = 10 * time.Minute
 
-// HistoryCheck passes once the history of every Forecast has been queried, with or without success, at the latest after
-// ten minutes; until then the error has the progress. From then on it passes always: a Forecast that is new, or whose
-// source hangs, must not take the values of all others away.
+// HistoryCheck passes once no Forecast waits for its history, at the latest after ten minutes; until then the error has the
+// progress. A source that does not answer is waited for: the adapter replica that this one replaces serves meanwhile. A query that
+// is wrong is not. From then on it passes always: a Forecast that is new, or whose source hangs, must not take the values of all
+// others away.
 func HistoryCheck(board *snapshot.Board, now func() time.Time) apiserver.Check {
 	var (
 		mu     sync.Mutex
