@@ -45,6 +45,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	}
 	target.Expr, target.Unit, target.Rate = rendered.Expr, rendered.Unit, rendered.Rate
 	target.Claims, target.Clusters, target.Lookback = rendered.Claims, rendered.Clusters, rendered.Lookback
+	target.Silent, target.Average = rendered.Silent, rendered.Average
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
 	}

@@ -63,6 +63,10 @@ type Rendered struct {
 	Claims string
 	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
 	Clusters string
+	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods.
+	Silent string
+	// Average says that Expr is an average and not a total.
+	Average bool
 	// Unit of the demand, "requests/s"; empty where unknown.
 	Unit string
 	// Rate says that the demand is a rate and not a gauge.

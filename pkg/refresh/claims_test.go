@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -47,6 +48,54 @@ func TestClustersThatAddUpAreSaid(t *testing.T) {
 			strings.Contains(c.Message, "--cluster"); said != want ||
 			!c.True {
 			t.Errorf("%v clusters: %+v", clusters, c)
+		}
+	}
+}
+
+// What is hardly the total demand is said, and a counter is not served.
+func TestImplausibleSignals(t *testing.T) {
+	frozen := noon.Add(-2 * time.Hour)
+	for name, c := range map[string]struct {
+		demand  func(time.Time) float64
+		silent  float64
+		average bool
+		state   snapshot.State
+		reason  string
+	}{
+		"a demand":        {demand: daily, state: snapshot.Ready},
+		"a counter":       {demand: func(at time.Time) float64 { return float64(at.Unix()-noon.Unix()) + 1e6 }, state: snapshot.Invalid, reason: "Counter"},
+		"an average":      {demand: daily, average: true, state: snapshot.Ready, reason: "Average"},
+		"silent replicas": {demand: daily, silent: 2, state: snapshot.Ready, reason: "SilentReplicas"},
+		"a frozen exporter": {demand: func(at time.Time) float64 {
+			if at.After(frozen) {
+				at = frozen
+			}
+			return daily(at)
+		}, state: snapshot.Ready, reason: "Frozen"},
+	} {
+		source := sources{"demand": {demand: c.demand}, "silent": {demand: func(time.Time) float64 { return c.silent }}}
+		one := target("llama")
+		one.Silent, one.Average = "silent", c.average
+		loop, _ := newLoop(t, source, fixedTargets{one})
+		e := entry(t, loop.Step(t.Context(), noon), "llama")
+		if c.silent > 0 && hasCondition(e, snapshot.ConditionSignal) {
+			t.Errorf("%s: replicas that are silent once may have started just now", name)
+		}
+		for i := range 6 {
+			e = entry(t, loop.Step(t.Context(), noon.Add(time.Duration(i+1)*step)), "llama")
+		}
+		if e.State != c.state || hasCondition(e, snapshot.ConditionSignal) != (c.reason != "") {
+			t.Errorf("%s: %s: %+v", name, e.ReadyMessage(), e.Conditions)
+		} else if c.reason != "" {
+			if got := condition(t, e, snapshot.ConditionSignal); got.True || got.Reason != c.reason {
+				t.Errorf("%s: %+v", name, got)
+			}
+		}
+		if _, err := e.Answer(decide.Overrides{}, noon); (err == nil) != c.state.Serves() {
+			t.Errorf("%s: answers %v", name, err)
+		}
+		if n := len(source["silent"].queries); n != 2 {
+			t.Errorf("%s: silent replicas were counted %d times in 7 minutes, want 2", name, n)
 		}
 	}
 }

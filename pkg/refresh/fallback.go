@@ -59,6 +59,10 @@ type view struct {
 	clusters float64
 	// suspect is the demand that is not believed yet; nil if there is none.
 	suspect *suspect
+	// shape of the newest samples where they do not look like a demand; silent is how many ready replicas did not report at the last
+	// two times that they were counted.
+	shape  classify.Shape
+	silent [2]float64
 	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
 	withoutReplicas bool
 	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not.
@@ -92,6 +96,8 @@ func (v *view) entryAt(t Target, now time.Time) *snapshot.Entry {
 func (v *view) applyFallback(e *snapshot.Entry, t Target, now time.Time) {
 	age := v.dataAge(e, now)
 	switch {
+	case v.shape == classify.Counter:
+		e.State, e.Decision, e.Model, e.Objective = snapshot.Invalid, decide.Decision{}, "", nil
 	case age >= t.StaleAfter:
 		e.State, e.Decision, e.Model = snapshot.Stale, decide.Decision{}, ""
 	case age > forecaster.FallbackAfter(e.Step)+t.Delay:
@@ -136,6 +142,9 @@ func (v *view) conditions(e *snapshot.Entry, t Target, now time.Time) []snapshot
 		out = append(out, c)
 	}
 	if c, there := v.dataCondition(); there {
+		out = append(out, c)
+	}
+	if c, there := v.signalCondition(t); there {
 		out = append(out, c)
 	}
 	if c, there := v.saturatedCondition(); there {
@@ -184,6 +193,8 @@ func (v *view) readyCondition(e *snapshot.Entry, t Target, now time.Time) snapsh
 
 func (v *view) pendingMessage() string {
 	switch {
+	case v.shape == classify.Counter:
+		return counterMessage
 	case v.err != nil:
 		return v.err.Error()
 	case v.stored:

@@ -29,6 +29,10 @@ type Target struct {
 	Claims string
 	// Clusters is PromQL for the number of clusters whose demand Expr adds up; empty where it is that of one.
 	Clusters string
+	// Silent is PromQL for the number of ready replicas that Expr has no sample of; empty where Expr adds up no pods. Average:
+	// Expr is an average, and no total. Both are for a condition alone.
+	Silent  string
+	Average bool
 	// Saturated is PromQL that is above 0 while the service is saturated, so that the observed demand is censored;
 	// empty if there is no such signal. No sample means not saturated.
 	Saturated string

@@ -53,6 +53,8 @@ type worker struct {
 	// found is the result of the last job. shown is the loop's copy of it, which a running job does not change.
 	found, shown view
 	fallbacks    uint64
+	// judged is when the signal was judged for the last time.
+	judged time.Time
 }
 
 func newWorker(t Target, c Config) *worker {
@@ -137,26 +139,11 @@ func (w *worker) fetch(ctx context.Context, now time.Time, source Source) (forec
 	w.failures, w.fetched = 0, q.To
 	w.fetchSaturation(ctx, now, source)
 	passed := w.anchorAt(q.To.Add(q.Step)).After(w.anchor)
-	if passed {
-		w.countClusters(ctx, source, q)
-	}
+	w.count(ctx, source, q, passed)
 	if passed && !w.anchor.IsZero() {
 		block = w.reread(ctx, source, block)
 	}
 	return block, true
-}
-
-// countClusters counts the clusters whose demand is added up. It is asked for with the history, and concerns the status alone.
-func (w *worker) countClusters(ctx context.Context, source Source, q Query) {
-	if w.target.Clusters == "" {
-		return
-	}
-	q.Expr, q.From = w.target.Clusters, q.To
-	if n, err := fetchOnGrid(ctx, source, q); err == nil {
-		w.found.clusters = n.Values[0]
-	} else if errors.Is(err, series.ErrNoSeries) {
-		w.found.clusters = 0
-	}
 }
 
 // reread reads the history again for a new anchor, so that all adapter replicas have the same. If the source does not answer soon,
@@ -386,6 +373,7 @@ func (w *worker) updateFound() {
 	w.forecaster.Describe(e)
 	w.found.classified, w.found.isClassified = w.forecaster.Spans().Current(w.store.End())
 	w.recordSuspect(e)
+	w.judgeShape()
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
 	w.found.withoutReplicas = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())

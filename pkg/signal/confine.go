@@ -100,6 +100,23 @@ func lookback(node parser.Node) time.Duration {
 	return longest
 }
 
+// IsAverage reports whether the outermost operation of a query is an average: that is no total.
+func IsAverage(query string) bool {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(query)
+	if err != nil {
+		return false
+	}
+	for {
+		inner, ok := root.(*parser.ParenExpr)
+		if !ok {
+			break
+		}
+		root = inner.Expr
+	}
+	aggregate, ok := root.(*parser.AggregateExpr)
+	return ok && aggregate.Op == parser.AVG
+}
+
 // addMatcher adds the matcher to the selector, unless it is present. Another matcher on the same label is an error:
 // replaced silently, it would give the answer to another query. A rendered preset may stay as it is: what it takes from
 // exporters is about the namespace alone, and only an exporter in the namespace is left.

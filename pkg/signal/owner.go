@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // revisionNumber is the number of a Knative revision: at least five digits.
@@ -143,4 +147,26 @@ func ReadyReplicas(namespace string, target Target, trust Trust) (string, error)
 	return s.formatQuery(
 		fmt.Sprintf(`sum(max by (pod) (%s) * on (pod) group_left () group by (pod) (%s))`, ready, s.replicaPods()),
 	)
+}
+
+// Silent is PromQL for the number of ready replicas of a workload of which a rendered preset has no sample: no series if all
+// report. It is empty for a preset that does not add up pods, and for a workload whose replicas cannot be counted.
+func Silent(expr, namespace string, target Target, trust Trust) string {
+	root, err := parser.NewParser(parser.Options{}).ParseExpr(expr)
+	ready, unknown := ReadyReplicas(namespace, target, trust)
+	if err != nil || unknown != nil {
+		return ""
+	}
+	var reports string
+	parser.Inspect(root, func(node parser.Node, _ []parser.Node) error {
+		if b, ok := node.(*parser.BinaryExpr); ok && reports == "" && b.Op == parser.MUL &&
+			b.VectorMatching != nil && b.VectorMatching.On && slices.Equal(b.VectorMatching.MatchingLabels, []string{"pod"}) {
+			reports = b.LHS.String()
+		}
+		return nil
+	})
+	if reports == "" {
+		return ""
+	}
+	return "count(" + strings.TrimPrefix(ready, "sum") + " == 1 unless on (pod) " + reports + ")"
 }

@@ -63,3 +63,52 @@ func TestReadyReplicasOfWhatHasNone(t *testing.T) {
 		}
 	}
 }
+
+// Ready replicas without a sample are counted, however they are scraped; those that are not ready are not.
+func TestSilent(t *testing.T) {
+	const reports = `
+  vllm:num_requests_running{namespace="ai",pod="llama-7d9-a",engine="0",model_name="m"} 3x40
+  vllm:num_requests_waiting{namespace="ai",pod="llama-7d9-a",engine="0",model_name="m"} 1x40
+`
+	preset, err := signal.Lookup("vllm/inflight")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ kind, target, want string }{
+		"one of two reports": {"Deployment", "llama", "{} 1"},
+		"none reports":       {"StatefulSet", "db", "{} 1"},
+		"nobody":             {"Deployment", "nobody", ""},
+	} {
+		target := signal.Target{Kind: c.kind, Name: c.target}
+		expr, err := preset.Render("ai", target, trust())
+		if err != nil {
+			t.Fatal(err)
+		}
+		silent := signal.Silent(expr, "ai", target, trust())
+		load := owners + viaDeployments + byLLM + readiness
+		for how, scraped := range map[string]string{"honoured": load, "exported": exported(load, "monitoring", "ksm-0")} {
+			t.Run(
+				name+"/"+how,
+				func(t *testing.T) { evaluates(t, scraped+reports, expectation{expr: silent, want: c.want}) },
+			)
+		}
+	}
+	if got := signal.Silent(
+		"sum(rate(requests_total[2m]))",
+		"ai",
+		signal.Target{Kind: "Deployment", Name: "llama"},
+		trust(),
+	); got != "" {
+		t.Errorf("of a query that adds up no pods: %s", got)
+	}
+}
+
+func TestIsAverage(t *testing.T) {
+	for query, want := range map[string]bool{
+		"avg(x)": true, "(avg by (job) (x))": true, "sum(avg by (pod) (x))": false, "sum(x) / count(x)": false, "avg(": false,
+	} {
+		if got := signal.IsAverage(query); got != want {
+			t.Errorf("%s: %v", query, got)
+		}
+	}
+}

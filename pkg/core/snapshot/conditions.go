@@ -62,6 +62,8 @@ const (
 	ConditionSaturated = "Saturated"
 	// ConditionData is present, and False, while some samples do not count as they are.
 	ConditionData = "DataClean"
+	// ConditionSignal is present, and False, while the signal is hardly the total demand of the workload.
+	ConditionSignal = "SignalPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
 	// ConditionReachable is True while an HPA can reach the metric. The message names the owners of the API groups.
@@ -173,6 +175,26 @@ const (
 	//
 	// Fix: find what is late, a remote write or a recording rule. If the source always lags, set signal.delay.
 	ReasonIncomplete = "Incomplete"
+)
+
+// Reasons of the condition SignalPlausible.
+const (
+	// ReasonCounter (False): for a day the value has hardly ever fallen: it is a counter, and nothing is served.
+	//
+	// Fix: write sum(rate(…[2m])) of it.
+	ReasonCounter = "Counter"
+	// ReasonAverage (False): the query is an average. An autoscaler needs the total: the average falls when it adds replicas.
+	//
+	// Fix: write sum() instead of avg().
+	ReasonAverage = "Average"
+	// ReasonFrozen (False): for an hour the value has been the same, and it changed all the time before.
+	//
+	// Fix: check the exporter, the recording rule or the federation behind the query.
+	ReasonFrozen = "Frozen"
+	// ReasonSilentReplicas (False): ready replicas report nothing to the preset, so their demand is missing.
+	//
+	// Fix: check that new pods are scraped. The preset is docs/signals.md#presets.
+	ReasonSilentReplicas = "SilentReplicas"
 )
 
 // Reasons of the condition ScaledToZero.

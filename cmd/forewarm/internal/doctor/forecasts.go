@@ -62,10 +62,12 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 	case state == snapshot.Warming:
 		out = append(out, finding("History", Warning, ready, "wait, or read from a Prometheus with a longer retention"))
 	}
-	for _, kind := range []string{snapshot.ConditionData, snapshot.ConditionSaturated, snapshot.ConditionUncalibrated} {
+	for kind, bad := range map[string]metav1.ConditionStatus{
+		snapshot.ConditionData: metav1.ConditionFalse, snapshot.ConditionSignal: metav1.ConditionFalse,
+		snapshot.ConditionSaturated: metav1.ConditionTrue, snapshot.ConditionUncalibrated: metav1.ConditionTrue,
+	} {
 		c := meta.FindStatusCondition(conditions, kind)
-		// Data that is clean is no finding; demand that is saturated is one.
-		if c == nil || (kind == snapshot.ConditionData) != (c.Status == metav1.ConditionFalse) {
+		if c == nil || c.Status != bad {
 			continue
 		}
 		out = append(out, finding("Forecasts", Warning, c, "see docs/reference/conditions.md, "+kind))

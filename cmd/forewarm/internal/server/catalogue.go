@@ -49,14 +49,19 @@ func (c Catalogue) Render(
 		return manifest.Rendered{}, err
 	}
 	trust := signal.Trust{Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster)}
-	expr, err := p.Render(namespace, signal.Target{Kind: target.Kind, Name: target.Name}, trust)
+	workload := signal.Target{Kind: target.Kind, Name: target.Name}
+	expr, err := p.Render(namespace, workload, trust)
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	return manifest.Rendered{
+	out := manifest.Rendered{
 		Expr: expr, Claims: signal.Claims(expr), Clusters: trust.Clusters(namespace),
 		Unit: p.Unit, Rate: p.Rate, Lookback: signal.Lookback(expr),
-	}, nil
+	}
+	if !p.Rate { // Some servers have no counter before the first request.
+		out.Silent = signal.Silent(expr, namespace, workload, trust)
+	}
+	return out, nil
 }
 
 // Confine implements manifest.Catalogue.
@@ -70,5 +75,7 @@ func (c Catalogue) Confine(query, namespace string, source manifest.Source) (man
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	return manifest.Rendered{Expr: query, Rate: signal.IsRate(query), Lookback: signal.Lookback(query)}, nil
+	return manifest.Rendered{
+		Expr: query, Rate: signal.IsRate(query), Average: signal.IsAverage(query), Lookback: signal.Lookback(query),
+	}, nil
 }

@@ -1,0 +1,92 @@
+package refresh
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/classify"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+	"github.com/forewarm/forewarm/pkg/core/series"
+	"github.com/forewarm/forewarm/pkg/core/snapshot"
+)
+
+// judgeInterval is how often the signal is judged. What is doubtful then concerns the status alone, but for a counter.
+const judgeInterval = 5 * time.Minute
+
+// count asks how many clusters and silent replicas the demand is made of: the clusters with the history, the replicas now and then.
+func (w *worker) count(ctx context.Context, source Source, q Query, history bool) {
+	if n, ok := ask(ctx, source, q, w.target.Clusters); history && ok {
+		w.found.clusters = n
+	}
+	if !w.judgesAt(q.To.Add(q.Step)) {
+		return
+	}
+	if n, ok := ask(ctx, source, q, w.target.Silent); ok {
+		w.found.silent = [2]float64{w.found.silent[1], n}
+	}
+}
+
+// ask returns the value of an expression at the end of a query, 0 for no series; ok is false without an expression or an answer.
+func ask(ctx context.Context, source Source, q Query, expr string) (n float64, ok bool) {
+	if expr == "" {
+		return 0, false
+	}
+	q.Expr, q.From = expr, q.To
+	answer, err := fetchOnGrid(ctx, source, q)
+	switch {
+	case errors.Is(err, series.ErrNoSeries):
+		return 0, true
+	case err != nil:
+		return 0, false
+	}
+	return answer.Values[0], true
+}
+
+// judgesAt reports whether the signal is judged when the samples end at a time.
+func (w *worker) judgesAt(end time.Time) bool {
+	return align(end, judgeInterval).After(align(w.judged, judgeInterval))
+}
+
+// judgeShape judges whether the newest samples look like a demand.
+func (w *worker) judgeShape() {
+	end := w.store.End()
+	if !w.judgesAt(end) {
+		return
+	}
+	w.judged = end
+	w.found.shape = classify.ShapeOf(w.store.Range(end.Add(-classify.ShapeTime), end).Values, w.target.Step)
+}
+
+// signalCondition is present while the signal is hardly the total demand.
+func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
+	c := snapshot.Condition{Type: snapshot.ConditionSignal}
+	switch silent := math.Min(v.silent[0], v.silent[1]); {
+	case v.shape == classify.Counter:
+		c.Reason, c.Message = snapshot.ReasonCounter, counterMessage
+	case t.Average:
+		c.Reason = snapshot.ReasonAverage
+		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"
+	case v.shape == classify.Frozen:
+		c.Reason = snapshot.ReasonFrozen
+		c.Message = fmt.Sprintf(
+			"the demand has been the same number for %s, and changed all the time before: what the source has "+
+				"is probably old; check the exporter, the recording rule or the federation behind the query",
+			humanize.Span(time.Hour),
+		)
+	case silent > 0:
+		c.Reason = snapshot.ReasonSilentReplicas
+		c.Message = fmt.Sprintf(
+			"%.0f ready replicas report nothing, so their demand is missing: check that new pods are scraped",
+			silent,
+		)
+	default:
+		return snapshot.Condition{}, false
+	}
+	return c, true
+}
+
+const counterMessage = "the query returns a counter, which never falls, and not a demand, so nothing is served: write " +
+	"sum(rate(…[2m])) of it"
