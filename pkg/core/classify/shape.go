@@ -32,38 +32,47 @@ func ShapeOf(samples []float64, step time.Duration) Shape {
 	if hour < 2 || len(samples) < day {
 		return ""
 	}
-	samples = samples[len(samples)-day:]
-	var rises, falls, same, samePairs, pairs int // The newest samples that are the same, and pairs of the samples before those.
-	last, highest := math.NaN(), 0.0
-	for i, v := range samples {
-		switch {
-		case math.IsNaN(v):
-			continue
-		case v > last:
-			rises++
-		case v < last:
-			falls++
-		}
-		if v == last {
-			same++
-		} else {
-			same = 0
-		}
-		if i < day-hour && !math.IsNaN(last) {
-			pairs++
-			if v == last {
-				samePairs++
-			}
-		}
-		last, highest = v, math.Max(highest, v)
-	}
+	newest := samples[len(samples)-day:]
+	now, before := tallyOf(newest), tallyOf(newest[:day-hour])
 	switch {
-	case pairs < day/2:
+	case before.pairs() < day/2:
 		return ""
-	case rises >= leastRises && falls <= mostRestarts && last == highest:
+	case now.rises >= leastRises && now.falls <= mostRestarts && now.last == now.highest:
 		return Counter
-	case last > 0 && same >= hour-1 && float64(pairs-samePairs) >= noisyShare*float64(pairs):
+	case now.last > 0 && now.same >= hour-1 && float64(before.rises+before.falls) >= noisyShare*float64(before.pairs()):
 		return Frozen
 	}
 	return ""
+}
+
+// tally counts how each sample differs from the known one before it.
+type tally struct {
+	rises, falls, equal int
+	// same is how many of the newest samples equal the one before.
+	same          int
+	last, highest float64
+}
+
+func (t *tally) pairs() int { return t.rises + t.falls + t.equal }
+
+func tallyOf(samples []float64) tally {
+	t := tally{last: math.NaN()}
+	for _, v := range samples {
+		if math.IsNaN(v) {
+			continue
+		}
+		t.same++
+		switch {
+		case v == t.last:
+			t.equal++
+		case v > t.last:
+			t.rises, t.same = t.rises+1, 0
+		case v < t.last:
+			t.falls, t.same = t.falls+1, 0
+		default:
+			t.same = 0 // The first.
+		}
+		t.last, t.highest = v, math.Max(t.highest, v)
+	}
+	return t
 }
