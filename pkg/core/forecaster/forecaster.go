@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/huandu/go-clone"
-
 	"github.com/forewarm/forewarm/forecast"
 	"github.com/forewarm/forewarm/pkg/core/classify"
 	"github.com/forewarm/forewarm/pkg/core/credible"
@@ -99,9 +97,6 @@ func New(config Config, history History) *Forecaster {
 	f.decideHeld()
 	return f
 }
-
-// Clone returns a Forecaster in the same state, which takes steps of its own. That takes about a hundred times a step.
-func (f *Forecaster) Clone() *Forecaster { return clone.Slowly(f).(*Forecaster) } //nolint:errcheck,forcetypeassert,revive // A clone is of the same type.
 
 // Step records the next reading and decides.
 func (f *Forecaster) Step(r classify.Reading) {
