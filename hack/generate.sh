@@ -35,3 +35,4 @@ for page in cli metrics; do
     } >"$reference/$page.md"
 done
 go run ./hack/reference/conditions >"$reference/conditions.md"
+go run ./hack/operator >"$reference/failures.md"

@@ -63,7 +63,7 @@ func TestImplausibleSignals(t *testing.T) {
 		reason  string
 	}{
 		"a demand":        {demand: daily, state: snapshot.Ready},
-		"a counter":       {demand: func(at time.Time) float64 { return float64(at.Unix()-noon.Unix()) + 1e6 }, state: snapshot.Invalid, reason: "Counter"},
+		"a counter":       {demand: func(at time.Time) float64 { return float64(at.Unix()-noon.Unix()) + 1e6 }, state: snapshot.Invalid},
 		"an average":      {demand: daily, average: true, state: snapshot.Ready, reason: "Average"},
 		"silent replicas": {demand: daily, silent: 2, state: snapshot.Ready, reason: "SilentReplicas"},
 		"a frozen exporter": {demand: func(at time.Time) float64 {

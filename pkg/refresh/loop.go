@@ -291,6 +291,7 @@ func (l *Loop) snapshot(targets []Target, now time.Time) *snapshot.Snapshot {
 		}
 		w := l.workers[t.Key]
 		e := w.shown.entryAt(w.target, now)
+		e.Conditions = w.steady(e.Conditions, now)
 		if e.State == snapshot.FallingBack {
 			w.fallbacks++
 		}

@@ -64,8 +64,6 @@ func (w *worker) judgeShape() {
 func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
 	switch silent := math.Min(v.silent[0], v.silent[1]); {
-	case v.shape == classify.Counter:
-		c.Reason, c.Message = snapshot.ReasonCounter, counterMessage
 	case t.Average:
 		c.Reason = snapshot.ReasonAverage
 		c.Message = "the query is an average, and the autoscaler divides the value by what a replica sustains: write the total, sum()"

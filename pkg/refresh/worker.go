@@ -53,6 +53,8 @@ type worker struct {
 	// found is the result of the last job. shown is the loop's copy of it, which a running job does not change.
 	found, shown view
 	fallbacks    uint64
+	// problems are the loop's: what was said of problems, by the type of the condition.
+	problems map[string]*problem
 	// judged is when the signal was judged for the last time.
 	judged time.Time
 }
@@ -60,7 +62,7 @@ type worker struct {
 func newWorker(t Target, c Config) *worker {
 	w := &worker{
 		target: t, anchors: newAnchors(t.Key, c.Refit, t.Step), seasons: t.Seasons,
-		late: newLateness(t.Step), rereadTimeout: c.Timeout,
+		late: newLateness(t.Step), rereadTimeout: c.Timeout, problems: map[string]*problem{},
 	}
 	if len(w.seasons) == 0 {
 		w.seasons = []time.Duration{c.Season}
@@ -81,7 +83,7 @@ func (w *worker) inherit(before *worker) {
 			w.saturation = before.saturation
 		}
 		if old.Generation == w.target.Generation {
-			w.found, w.shown = before.shown, before.shown
+			w.found, w.shown, w.problems = before.shown, before.shown, before.problems
 		} else {
 			w.found.clusters = before.shown.clusters
 		}

@@ -29,9 +29,10 @@ const (
 	//
 	// Fix: wait. If it lasts, see the condition SourceHealthy.
 	Pending State = "Pending"
-	// Invalid (False): the object has errors, so nothing is served. The message lists all of them.
+	// Invalid (False): the object has errors, so nothing is served. The message lists all of them. Or its query returns a counter:
+	// for a day the value has hardly ever fallen.
 	//
-	// Fix: correct the object.
+	// Fix: correct the object. Of a counter write the rate: sum(rate(…[2m])).
 	Invalid State = "Invalid"
 )
 
@@ -179,10 +180,6 @@ const (
 
 // Reasons of the condition SignalPlausible.
 const (
-	// ReasonCounter (False): for a day the value has hardly ever fallen: it is a counter, and nothing is served.
-	//
-	// Fix: write sum(rate(…[2m])) of it.
-	ReasonCounter = "Counter"
 	// ReasonAverage (False): the query is an average. An autoscaler needs the total: the average falls when it adds replicas.
 	//
 	// Fix: write sum() instead of avg().

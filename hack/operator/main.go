@@ -1,0 +1,50 @@
+// Command operator prints docs/reference/failures.md: an operator's days on which something goes wrong, and how one learns of it.
+// Its tests play them.
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+func main() { fmt.Print(page()) }
+
+func page() string {
+	var out strings.Builder
+	out.WriteString(`<!-- Written by hack/generate.sh. Do not edit. -->
+
+# What can go wrong, and how you learn of it
+
+Each row is played by a test: in simulated time through the refresh loop and the alerts' own rules or, where a test is named, in parts
+and on a real control plane.
+"No alert" means that none fires until then. Each alert has a [runbook](../runbooks.md), each reason its [advice](conditions.md).
+
+| what happens | what is served | condition | alert, after at most | what to do |
+|---|---|---|---|---|
+`)
+	for _, d := range days() {
+		name, condition, alert := "**"+d.Name+"**", "none", "no alert"
+		if d.Test != "" {
+			name += " (`" + d.Test + "`)"
+		}
+		if d.Condition != "" {
+			condition = "`" + d.Condition + "`: `" + d.Reason + "`"
+		}
+		if d.State != "" && d.State != "Ready" {
+			condition += "; state `" + d.State + "`"
+		}
+		if d.Alert != "" {
+			alert = fmt.Sprintf(
+				"[%s](../runbooks.md#%s), %s",
+				d.Alert,
+				strings.ToLower(d.Alert),
+				humanize.Span(d.Within.Round(time.Minute)),
+			)
+		}
+		fmt.Fprintf(&out, "| %s: %s | %s | %s | %s | %s |\n", name, d.Happens, d.Served, condition, alert, d.Do)
+	}
+	return out.String()
+}
