@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +32,12 @@ and on a real control plane.
 		if d.Test != "" {
 			name += " (`" + d.Test + "`)"
 		}
-		if d.Condition != "" {
-			condition = "`" + d.Condition + "`: `" + d.Reason + "`"
+		if len(d.Conditions) > 0 {
+			var all []string
+			for _, kind := range slices.Sorted(maps.Keys(d.Conditions)) {
+				all = append(all, "`"+kind+"`: `"+d.Conditions[kind]+"`")
+			}
+			condition = strings.Join(all, ", ")
 		}
 		if d.State != "" && d.State != "Ready" {
 			condition += "; state `" + d.State + "`"

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// A problem that comes back within flapTime comes and goes. Its condition then stays until it has been over for calmTime.
+	// A condition stays until its problem has been over for twice as long as it was there, at most calmTime. A problem that comes back
+	// within flapTime comes and goes: its condition stays until it has been over for calmTime.
 	flapTime = time.Hour
 	calmTime = 30 * time.Minute
 )
@@ -16,10 +17,10 @@ const (
 // problem is what was last said of a problem.
 type problem struct {
 	condition snapshot.Condition
-	// last is when it was there, over when it was last said to be over. flaps: it comes and goes.
-	last, over time.Time
-	said       bool
-	flaps      bool
+	// since and last are when it was there, over when it was last said to be over. flaps: it comes and goes.
+	since, last, over time.Time
+	said              bool
+	flaps             bool
 }
 
 // steady keeps the conditions of problems that come and go, so that they do not change with them.
@@ -29,14 +30,16 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 		p := w.problems[kind]
 		switch bad := at >= 0 && !conditions[at].True; {
 		case bad && p == nil:
-			w.problems[kind] = &problem{condition: conditions[at], last: now, said: true}
+			w.problems[kind] = &problem{condition: conditions[at], since: now, last: now, said: true}
 		case bad:
-			p.flaps = p.flaps || !p.said && now.Sub(p.over) < flapTime
+			if !p.said {
+				p.since, p.flaps = now, now.Sub(p.over) < flapTime
+			}
 			p.condition, p.last, p.said = conditions[at], now, true
 		case p == nil || !p.said:
-		case p.flaps && now.Sub(p.last) < calmTime:
+		case now.Sub(p.last) < p.lingers():
 			c := p.condition
-			c.Message += "; it comes and goes, and is not there now"
+			c.Message += "; this is over since " + formatTime(p.last)
 			if at < 0 {
 				conditions = append(conditions, c)
 			} else {
@@ -47,4 +50,12 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 		}
 	}
 	return conditions
+}
+
+// lingers is how long the condition stays after the problem.
+func (p *problem) lingers() time.Duration {
+	if p.flaps {
+		return calmTime
+	}
+	return min(2*p.last.Sub(p.since), calmTime)
 }

@@ -172,6 +172,26 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 		t.Errorf("status after a restart: %s: %s, %d starts", status.LeadTime, status.LeadTimeSource, two.counted(t))
 	}
 	leadersTakeTurns(t, k, one, two, now)
+
+	// The record can be reset, as docs/runbooks.md says.
+	three := newProcess(t, c)
+	c.MustKubectl(
+		t,
+		"",
+		"patch",
+		"forecast",
+		"a",
+		"--subresource=status",
+		"--type=merge",
+		"-p",
+		`{"status": {"starts": null}}`,
+	)
+	eventually(t, func() string {
+		if reset := three.target(t, now); reset.Lead != 5*time.Minute {
+			return "after a reset the lead time is " + reset.Lead.String() + ", want the fallback"
+		}
+		return ""
+	})
 }
 
 // later is when a start has settled, and at least a minute after the time before.
