@@ -99,3 +99,30 @@ func TestImplausibleSignals(t *testing.T) {
 		}
 	}
 }
+
+// A condition stays for twice as long as its problem, and longer if that comes back; one that was there from the beginning goes at once.
+func TestConditionsDoNotFlap(t *testing.T) {
+	away := func(minute int) bool {
+		return minute < 3 || minute == 20 || minute == 21 || minute == 22 || minute == 40
+	}
+	said := func(minute int) bool { return minute < 3 || minute >= 20 && minute < 26 || minute >= 40 && minute < 70 }
+	now := noon
+	source := &demandSource{demand: daily}
+	source.fail = func(refresh.Query) error {
+		if away(int(now.Sub(noon) / time.Minute)) {
+			return fmt.Errorf("%w: 503", series.ErrUnavailable)
+		}
+		return nil
+	}
+	loop, _ := newLoop(t, source, fixedTargets{target("llama")})
+	for ; now.Before(noon.Add(80 * time.Minute)); now = now.Add(time.Minute) {
+		minute := int(now.Sub(noon) / time.Minute)
+		c := condition(t, entry(t, loop.Step(t.Context(), now), "llama"), snapshot.ConditionSource)
+		if minute > 2 && minute < 5 {
+			continue // The pause between two attempts to read the history.
+		}
+		if c.True == said(minute) {
+			t.Errorf("minute %d: %+v", minute, c)
+		}
+	}
+}

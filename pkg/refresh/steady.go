@@ -19,8 +19,9 @@ type problem struct {
 	condition snapshot.Condition
 	// since and last are when it was there, over when it was last said to be over. flaps: it comes and goes.
 	since, last, over time.Time
-	said              bool
-	flaps             bool
+	said, flaps       bool
+	// initial: it was there from the beginning: nobody expects it to come back.
+	initial bool
 }
 
 // steady keeps the conditions of problems that come and go, so that they do not change with them.
@@ -29,14 +30,14 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 		at := slices.IndexFunc(conditions, func(c snapshot.Condition) bool { return c.Type == kind })
 		p := w.problems[kind]
 		switch bad := at >= 0 && !conditions[at].True; {
-		case bad && p == nil:
-			w.problems[kind] = &problem{condition: conditions[at], since: now, last: now, said: true}
+		case p == nil:
+			w.problems[kind] = &problem{said: bad, initial: bad}
 		case bad:
 			if !p.said {
 				p.since, p.flaps = now, now.Sub(p.over) < flapTime
 			}
 			p.condition, p.last, p.said = conditions[at], now, true
-		case p == nil || !p.said:
+		case !p.said:
 		case now.Sub(p.last) < p.lingers():
 			c := p.condition
 			c.Message += "; this is over since " + formatTime(p.last)
@@ -46,7 +47,10 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 				conditions[at] = c
 			}
 		default:
-			p.said, p.flaps, p.over = false, false, now
+			if !p.initial {
+				p.over = now
+			}
+			p.said, p.flaps, p.initial = false, false, false
 		}
 	}
 	return conditions
@@ -54,7 +58,10 @@ func (w *worker) steady(conditions []snapshot.Condition, now time.Time) []snapsh
 
 // lingers is how long the condition stays after the problem.
 func (p *problem) lingers() time.Duration {
-	if p.flaps {
+	switch {
+	case p.initial:
+		return 0
+	case p.flaps:
 		return calmTime
 	}
 	return min(2*p.last.Sub(p.since), calmTime)
