@@ -62,12 +62,16 @@ func stateOf(f *v1alpha1.Forecast) []Finding {
 	case state == snapshot.Warming:
 		out = append(out, finding("History", Warning, ready, "wait, or read from a Prometheus with a longer retention"))
 	}
-	for kind, bad := range map[string]metav1.ConditionStatus{
-		snapshot.ConditionData: metav1.ConditionFalse, snapshot.ConditionSignal: metav1.ConditionFalse,
-		snapshot.ConditionSaturated: metav1.ConditionTrue, snapshot.ConditionUncalibrated: metav1.ConditionTrue,
+	for _, kind := range []string{
+		snapshot.ConditionData, snapshot.ConditionSignal, snapshot.ConditionSaturated, snapshot.ConditionUncalibrated,
 	} {
+		// Data that is clean and a signal that is plausible are no finding; demand that is saturated is one.
+		good := metav1.ConditionFalse
+		if kind == snapshot.ConditionData || kind == snapshot.ConditionSignal {
+			good = metav1.ConditionTrue
+		}
 		c := meta.FindStatusCondition(conditions, kind)
-		if c == nil || c.Status != bad {
+		if c == nil || c.Status == good {
 			continue
 		}
 		out = append(out, finding("Forecasts", Warning, c, "see docs/reference/conditions.md, "+kind))
