@@ -18,8 +18,10 @@ const judgeInterval = 5 * time.Minute
 
 // count asks how many clusters and silent replicas the demand is made of: the clusters with the history, the replicas now and then.
 func (w *worker) count(ctx context.Context, source Source, q Query, history bool) {
-	if n, ok := ask(ctx, source, q, w.target.Clusters); history && ok {
-		w.found.clusters = n
+	if history {
+		if n, ok := ask(ctx, source, q, w.target.Clusters); ok {
+			w.found.clusters = n
+		}
 	}
 	if !w.judgesAt(q.To.Add(q.Step)) {
 		return
