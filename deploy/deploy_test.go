@@ -78,6 +78,8 @@ func testApply(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes everything.
 type catalogue struct{ manifest.OneSource }
 
+func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
+
 func (catalogue) Render(string, string, v1alpha1.TargetRef, manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "x"}, nil
 }

@@ -39,6 +39,12 @@ func (d *day) Fetch(_ context.Context, q refresh.Query) (forecast.Series, error)
 		switch usual := usual(at); {
 		case q.Expr == "silent":
 			out.Values[i] = 2
+		case q.Expr == "ready":
+			out.Values[i] = 5
+		case q.Expr == "saturated":
+			if d.saturated && at.After(event()) {
+				out.Values[i] = 1
+			}
 		case d.demand == nil:
 			out.Values[i] = usual
 		default:
@@ -56,6 +62,9 @@ func usual(t time.Time) float64 {
 
 // Targets is the one Forecast of a day.
 func (d *day) Targets(now time.Time) []refresh.Target {
+	if since := now.Sub(event()); since >= 0 && since < d.gone {
+		return nil
+	}
 	t := refresh.Target{
 		Key: snapshot.Key{
 			Namespace: "ai",
@@ -110,12 +119,17 @@ func (p *player) to(t *testing.T, end time.Time) *snapshot.Entry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(telemetry.New(&p.board, func() time.Time { return p.now }, nil))
 	for ; !p.now.After(end); p.now = p.now.Add(step) {
+		if since := p.now.Sub(event()); p.day.down && since >= 0 && since < p.day.restart {
+			p.now = event().Add(p.day.restart)
+		}
 		if p.day.restart > 0 && p.now.Equal(event().Add(p.day.restart)) {
 			p.board.Publish(snapshot.New(p.now, nil, 0, snapshot.LoopStats{}))
 			p.start(t)
 		}
-		e := p.loop.Step(t.Context(), p.now).Entries("")[0]
-		p.noteChanges(e)
+		entries := p.loop.Step(t.Context(), p.now).Entries("")
+		if len(entries) > 0 {
+			p.noteChanges(entries[0])
+		}
 		if p.now.Sub(event())%minute == 0 {
 			p.scrape(t, registry)
 		}

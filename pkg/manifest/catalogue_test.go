@@ -27,6 +27,10 @@ func (catalogue) Source(name, namespace string) (manifest.Source, error) {
 
 func (catalogue) Revision() uint64 { return 0 }
 
+func (catalogue) Ready(_ string, target v1alpha1.TargetRef, _ manifest.Source) string {
+	return "ready(" + target.Kind + "/" + target.Name + ")"
+}
+
 func (catalogue) Render(
 	preset, namespace string,
 	target v1alpha1.TargetRef,

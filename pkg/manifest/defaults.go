@@ -47,6 +47,8 @@ const (
 	MaxCostRatio = 1_000_000
 	// MaxSeasons bounds the list of seasons.
 	MaxSeasons = 2
+	// MaxFormerNames bounds the former names of a workload: each makes the query of a preset longer.
+	MaxFormerNames = 4
 	// MaxModels bounds the list of models.
 	MaxModels = 16
 	// MaxQuery bounds a query, in bytes.

@@ -48,6 +48,7 @@ func (r *reader) signal(catalogue Catalogue, namespace string, spec *v1alpha1.Fo
 	target.Silent, target.Average = rendered.Silent, rendered.Average
 	if saturated := spec.Signal.Saturated; saturated != "" {
 		target.Saturated = r.query(path.Child("saturated"), saturated, confine).Expr
+		target.Ready = catalogue.Ready(namespace, spec.TargetRef, source)
 	}
 }
 
@@ -74,6 +75,18 @@ func (r *reader) preset(
 			named = field.OmitValueType{}
 		}
 		r.Add(field.Invalid(path, named, err.Error()))
+		return Rendered{}
+	}
+	former := spec.TargetRef
+	for _, former.Name = range spec.FormerNames {
+		if before, err := catalogue.Render(
+			preset,
+			namespace,
+			former,
+			source,
+		); err == nil { // An invalid name is a problem already.
+			rendered.Expr += " or " + before.Expr
+		}
 	}
 	return rendered
 }

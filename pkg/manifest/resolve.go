@@ -11,16 +11,23 @@ import (
 	"github.com/forewarm/forewarm/pkg/refresh"
 )
 
-// Catalogue renders signals as PromQL, and knows which sources of history they may read.
-type Catalogue interface {
+// Sources knows which sources of history namespaces may read.
+type Sources interface {
 	// Source returns the source that a namespace reads from: the named one, or the namespace's default if the name is
 	// empty. The error says what the namespace was granted.
 	Source(name, namespace string) (Source, error)
 	// Revision changes when another source may be returned.
 	Revision() uint64
+}
+
+// Catalogue renders signals as PromQL for a source.
+type Catalogue interface {
+	Sources
 	// Render returns a preset's query for a workload in a namespace and a source. The error of an unknown preset names
 	// similar ones.
 	Render(preset, namespace string, target v1alpha1.TargetRef, source Source) (Rendered, error)
+	// Ready is PromQL for the number of ready replicas of a workload in a source; empty if they cannot be counted.
+	Ready(namespace string, target v1alpha1.TargetRef, source Source) string
 	// Confine parses a user's query and confines it to its namespace in a source. The error has the position of a syntax
 	// error, or what the query must not read.
 	Confine(query, namespace string, source Source) (Rendered, error)
@@ -36,13 +43,13 @@ type Source struct {
 	Cluster string
 }
 
-// OneSource is the part of a Catalogue that knows sources, if there is one for all namespaces.
+// OneSource is the Sources of one for all namespaces.
 type OneSource struct {
 	TenantLabel string
 	Cluster     string
 }
 
-// Source implements Catalogue.
+// Source implements Sources.
 func (o OneSource) Source(name, _ string) (Source, error) {
 	if name != "" {
 		return Source{}, errors.New("this Forewarm has one source of history, without a name: remove the field, " +
@@ -51,7 +58,7 @@ func (o OneSource) Source(name, _ string) (Source, error) {
 	return Source{TenantLabel: o.TenantLabel, Cluster: o.Cluster}, nil
 }
 
-// Revision implements Catalogue.
+// Revision implements Sources.
 func (OneSource) Revision() uint64 { return 0 }
 
 // Rendered is a query ready to be run.
@@ -122,6 +129,13 @@ func (r *reader) spec(spec *v1alpha1.ForecastSpec, m MeasuredLeadTime, target *r
 	ref := path.Child("targetRef")
 	r.Kind(ref.Child("kind"), spec.TargetRef.Kind, "name the kind of the workload, for example Deployment")
 	r.Name(ref.Child("name"), spec.TargetRef.Name, "name the workload whose demand this is")
+	if len(spec.FormerNames) > MaxFormerNames {
+		r.Add(field.TooMany(path.Child("formerNames"), len(spec.FormerNames), MaxFormerNames))
+		return
+	}
+	for i, name := range spec.FormerNames {
+		r.Name(path.Child("formerNames").Index(i), name, "write a name that the workload had")
+	}
 	target.Step = r.step(path.Child("step"), spec.Step)
 	target.Delay = r.delay(path.Child("signal", "delay"), spec.Signal.Delay, target.Step)
 	target.Lead, target.LeadSource = r.leadTime(path.Child("leadTime"), spec.LeadTime, target.Step, target.Delay)

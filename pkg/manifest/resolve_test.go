@@ -91,6 +91,7 @@ func TestEverythingSet(t *testing.T) {
 		Workload:   "StatefulSet/llama",
 		Expr:       "sum(rate(x[1m]))@inference",
 		Saturated:  "max(queue)@inference",
+		Ready:      "ready(StatefulSet/llama)",
 		Step:       15 * time.Second,
 		History:    7 * 24 * time.Hour,
 		Lead:       12 * time.Minute,

@@ -69,6 +69,17 @@ func Workload(object *v1alpha1.Forecast) (workload leadtime.Workload, measured b
 	return workloadOf(object.Namespace, spec), spec.LeadTime.Mode == v1alpha1.LeadTimeAuto
 }
 
+// IsWorkload reports whether a reference (leadtime.Workload.Ref) is the workload of an object, or one of its former names.
+func IsWorkload(object *v1alpha1.Forecast, ref string) bool {
+	workload, _ := Workload(object)
+	for _, name := range append([]string{workload.Name}, object.Spec.FormerNames...) {
+		if workload.Name = name; workload.Ref() == ref {
+			return true
+		}
+	}
+	return false
+}
+
 // workloadOf returns the workload of a spec with defaults.
 func workloadOf(namespace string, spec *v1alpha1.ForecastSpec) leadtime.Workload {
 	ref := spec.TargetRef

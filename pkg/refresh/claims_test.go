@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/series"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
 	"github.com/forewarm/forewarm/pkg/refresh"
@@ -99,6 +100,55 @@ func TestImplausibleSignals(t *testing.T) {
 		}
 	}
 }
+
+// A target that is far from what replicas sustain is said after half an hour, and not after one that was carried well.
+func TestATargetIsJudgedByTheLoad(t *testing.T) {
+	const target20 = 20
+	for name, c := range map[string]struct {
+		perReplica float64
+		saturated  func(minute int) float64
+		want       string
+	}{
+		"saturated at a fifth":                {4, always(1), "TargetTooHigh"},
+		"five times, and calm":                {100, always(0), "TargetTooLow"},
+		"at the target":                       {20, always(1), ""},
+		"idle":                                {4, always(0), ""},
+		"saturated now and then":              {4, func(minute int) float64 { return float64(minute % 2) }, ""},
+		"five times, and saturated":           {100, always(1), ""},
+		"saturated at half":                   {10, always(1), ""},
+		"carried well, and then idle":         {10, always(0), ""},
+		"saturated at a fifth for 20 minutes": {4, func(minute int) float64 { return max(0, min(1, float64(20-minute))) }, ""},
+	} {
+		source := sources{
+			"demand": {
+				demand: func(at time.Time) float64 { return c.perReplica * (5 + 0.2*math.Sin(float64(at.Unix()))) },
+			},
+			"ready":     {demand: func(time.Time) float64 { return 5 }},
+			"saturated": {demand: func(at time.Time) float64 { return c.saturated(int(at.Sub(noon) / time.Minute)) }},
+		}
+		one := target("llama")
+		one.Ready, one.Saturated = "ready", "saturated"
+		one.Autoscalers = []decide.Autoscaler{{Name: "spec.scaling", HPA: hpa.Spec{
+			Min: 1, Max: 10, Metrics: []hpa.Metric{{Name: "demand", Type: hpa.AverageValue, Target: 1000 * target20}},
+		}}}
+		loop, _ := newLoop(t, source, fixedTargets{one})
+		got := ""
+		for minute := range 45 {
+			e := entry(t, loop.Step(t.Context(), noon.Add(time.Duration(minute)*time.Minute)), "llama")
+			if hasCondition(e, snapshot.ConditionSignal) {
+				got = condition(t, e, snapshot.ConditionSignal).Reason
+			}
+			if minute == 20 && got != "" {
+				t.Errorf("%s: %s after 20 minutes", name, got)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func always(v float64) func(int) float64 { return func(int) float64 { return v } }
 
 // A condition stays for twice as long as its problem, and longer if that comes back; one that was there from the beginning goes at once.
 func TestConditionsDoNotFlap(t *testing.T) {

@@ -63,6 +63,7 @@ type view struct {
 	// two times that they were counted.
 	shape  classify.Shape
 	silent [2]float64
+	load   load
 	// withoutReplicas: the newest demand is 0 because there is no replica to report a sample.
 	withoutReplicas bool
 	// behindSince is when the clock was first observed to be behind the newest sample; zero while it is not.

@@ -16,7 +16,7 @@ import (
 // judgeInterval is how often the signal is judged. What is doubtful then concerns the status alone, but for a counter.
 const judgeInterval = 5 * time.Minute
 
-// count asks how many clusters and silent replicas the demand is made of: the clusters with the history, the replicas now and then.
+// count asks how many clusters and replicas the demand is made of: the clusters with the history, the replicas now and then.
 func (w *worker) count(ctx context.Context, source Source, q Query, history bool) {
 	if history {
 		if n, ok := ask(ctx, source, q, w.target.Clusters); ok {
@@ -29,6 +29,7 @@ func (w *worker) count(ctx context.Context, source Source, q Query, history bool
 	if n, ok := ask(ctx, source, q, w.target.Silent); ok {
 		w.found.silent = [2]float64{w.found.silent[1], n}
 	}
+	w.ready, _ = ask(ctx, source, q, w.target.Ready)
 }
 
 // ask returns the value of an expression at the end of a query, 0 for no series; ok is false without an expression or an answer.
@@ -52,19 +53,21 @@ func (w *worker) judgesAt(end time.Time) bool {
 	return align(end, judgeInterval).After(align(w.judged, judgeInterval))
 }
 
-// judgeShape judges whether the newest samples look like a demand.
-func (w *worker) judgeShape() {
+// judgeSignal judges whether the newest samples look like a demand, and fit the autoscaler's target.
+func (w *worker) judgeSignal() {
 	end := w.store.End()
 	if !w.judgesAt(end) {
 		return
 	}
 	w.judged = end
 	w.found.shape = classify.ShapeOf(w.store.Range(end.Add(-classify.ShapeTime), end).Values, w.target.Step)
+	w.judgeLoad(end)
 }
 
 // signalCondition is present while the signal is hardly the total demand.
 func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
 	c := snapshot.Condition{Type: snapshot.ConditionSignal}
+	doubt, why := v.load.doubt()
 	switch silent := math.Min(v.silent[0], v.silent[1]); {
 	case t.Average:
 		c.Reason = snapshot.ReasonAverage
@@ -82,6 +85,8 @@ func (v *view) signalCondition(t Target) (snapshot.Condition, bool) {
 			"%.0f ready replicas report nothing, so their demand is missing: check that new pods are scraped",
 			silent,
 		)
+	case doubt != "":
+		c.Reason, c.Message = doubt, why
 	default:
 		return snapshot.Condition{}, false
 	}

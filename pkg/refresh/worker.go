@@ -55,8 +55,9 @@ type worker struct {
 	fallbacks    uint64
 	// problems are the loop's: what was said of problems, by the type of the condition.
 	problems map[string]*problem
-	// judged is when the signal was judged for the last time.
+	// judged is when the signal was judged for the last time, and ready how many replicas were ready then; 0 if unknown.
 	judged time.Time
+	ready  float64
 }
 
 func newWorker(t Target, c Config) *worker {
@@ -375,7 +376,7 @@ func (w *worker) updateFound() {
 	w.forecaster.Describe(e)
 	w.found.classified, w.found.isClassified = w.forecaster.Spans().Current(w.store.End())
 	w.recordSuspect(e)
-	w.judgeShape()
+	w.judgeSignal()
 	e.SampleTime, e.StaleAt = newest, newest.Add(w.target.StaleAfter)
 	sampled, _ := w.store.NewestSample()
 	w.found.withoutReplicas = newest.After(sampled) && newest.Add(w.target.Step).Equal(w.store.End())

@@ -207,6 +207,11 @@ func (in *ForecastList) DeepCopyObject() runtime.Object {
 func (in *ForecastSpec) DeepCopyInto(out *ForecastSpec) {
 	*out = *in
 	out.TargetRef = in.TargetRef
+	if in.FormerNames != nil {
+		in, out := &in.FormerNames, &out.FormerNames
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	out.Signal = in.Signal
 	if in.Objective != nil {
 		in, out := &in.Objective, &out.Objective

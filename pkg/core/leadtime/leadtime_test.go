@@ -207,6 +207,29 @@ func TestSmallChangesKeepTheLeadTime(t *testing.T) {
 	}
 }
 
+// A rollout that hung counts as four times the usual start; starts that are ten times as slow from now on are learned all the same.
+func TestARolloutThatHungIsNoStart(t *testing.T) {
+	record := recordOf(t, starts(20, noon(), 2*time.Minute)...)
+	later := settled().Add(24 * time.Hour)
+	record.AddStarts(starts(10, later.Add(-time.Hour), 100*time.Minute), later)
+	if got := record.LeadTime(
+		later.Add(time.Hour),
+	); !about(
+		got,
+		4*126*time.Second,
+	) { // 126 s is the bucket of 2 minutes.
+		t.Errorf("%s after ten starts that hung for 100 minutes, want four times the 2m6s in use", got)
+	}
+	record = recordOf(t, starts(20, noon(), 2*time.Minute)...)
+	for i := range 3 {
+		later = settled().Add(time.Duration(i+1) * 24 * time.Hour)
+		record.AddStarts(starts(20, later.Add(-time.Hour), 20*time.Minute), later)
+	}
+	if got := record.LeadTime(later.Add(time.Hour)); !about(got, 20*time.Minute) {
+		t.Errorf("%s after three days of starts of 20 minutes", got)
+	}
+}
+
 func TestOldStartsFade(t *testing.T) {
 	const day = 24 * time.Hour
 	slow, fast := 10*time.Minute, 2*time.Minute

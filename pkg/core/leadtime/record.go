@@ -24,6 +24,9 @@ const (
 	// maxClockSkew is the largest difference between the clocks of a cluster. A later date comes from a clock that was
 	// ahead and has been corrected since.
 	maxClockSkew = 24 * time.Hour
+	// mostLonger is how many times the lead time in use of its kind a start counts as, at most: a rollout that hung for an hour must
+	// not lengthen the lead time to an hour for a week. Where starts have become so much slower, the lead time follows in a few rounds.
+	mostLonger = 4
 	// minWeight is the weight below which a kind of starts keeps its lead time: that of MinStarts starts one half-life
 	// old. Where hardly any start waits, the node's lead time is not forgotten, and the one start a month that does
 	// wait does not decide it.
@@ -132,21 +135,25 @@ func (r *Record) count(s Start) {
 	r.Period = min(r.Period, period)
 	r.fade(period)
 	weight := int64(math.Round(unit * math.Exp2(float64(into)/float64(length))))
-	p := r.populationOf(s)
+	p, inUse := r.populationOf(s)
+	took := s.Took()
+	if most := mostLonger * time.Duration(inUse.Value) * time.Second; most > 0 {
+		took = min(took, most)
+	}
 	p.Count = min(p.Count+1, maxWeight)
-	p.Histogram.add(s.Took(), weight)
+	p.Histogram.add(took, weight)
 }
 
-// populationOf returns the population that a start counts in. A start that waited although a pool held nodes counts as
-// waited: its duration includes a node's.
-func (r *Record) populationOf(s Start) *Population {
+// populationOf returns the population that a start counts in, and the lead time of its kind. A start that waited although a pool
+// held nodes counts as waited: its duration includes a node's.
+func (r *Record) populationOf(s Start) (*Population, *InUse) {
 	switch {
 	case s.Waited():
-		return &r.Waited
+		return &r.Waited, &r.WaitedLead
 	case s.Held:
-		return &r.Held
+		return &r.Held, &r.PlacedLead
 	}
-	return &r.Placed
+	return &r.Placed, &r.PlacedLead
 }
 
 // fade halves all weights for each half-life that has passed while the weight of MinStarts starts is left: without

@@ -63,7 +63,7 @@ const (
 	ConditionSaturated = "Saturated"
 	// ConditionData is present, and False, while some samples do not count as they are.
 	ConditionData = "DataClean"
-	// ConditionSignal is present, and False, while the signal is hardly the total demand of the workload.
+	// ConditionSignal is present, and False, while the signal is hardly the total demand of the workload, or does not fit the target.
 	ConditionSignal = "SignalPlausible"
 	// ConditionScaledToZero is present, and True, while the workload is scaled to zero and its signal is absent.
 	ConditionScaledToZero = "ScaledToZero"
@@ -192,6 +192,14 @@ const (
 	//
 	// Fix: check that new pods are scraped. The preset is docs/signals.md#presets.
 	ReasonSilentReplicas = "SilentReplicas"
+	// ReasonTargetTooHigh (False): for half an hour replicas were saturated at less than a third of the autoscaler's target.
+	//
+	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
+	ReasonTargetTooHigh = "TargetTooHigh"
+	// ReasonTargetTooLow (False): for half an hour replicas carried three times the autoscaler's target and were not saturated.
+	//
+	// Fix: measure what a replica sustains (forewarm capacity), and correct the target, or the unit of the query.
+	ReasonTargetTooLow = "TargetTooLow"
 )
 
 // Reasons of the condition ScaledToZero.

@@ -70,6 +70,8 @@ func deleteAll(t *testing.T, c *testcluster.Cluster) {
 // catalogue takes every query and knows one preset.
 type catalogue struct{ manifest.OneSource }
 
+func (catalogue) Ready(string, v1alpha1.TargetRef, manifest.Source) string { return "" }
+
 func (catalogue) Render(string, string, v1alpha1.TargetRef, manifest.Source) (manifest.Rendered, error) {
 	return manifest.Rendered{Expr: "inflight"}, nil
 }

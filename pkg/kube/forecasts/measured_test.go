@@ -173,25 +173,32 @@ func testMeasured(t *testing.T, c *testcluster.Cluster) {
 	}
 	leadersTakeTurns(t, k, one, two, now)
 
-	// The record can be reset, as docs/runbooks.md says.
 	three := newProcess(t, c)
-	c.MustKubectl(
-		t,
-		"",
-		"patch",
-		"forecast",
-		"a",
-		"--subresource=status",
-		"--type=merge",
-		"-p",
-		`{"status": {"starts": null}}`,
-	)
-	eventually(t, func() string {
-		if reset := three.target(t, now); reset.Lead != 5*time.Minute {
-			return "after a reset the lead time is " + reset.Lead.String() + ", want the fallback"
-		}
-		return ""
-	})
+	leads := func(when string, want time.Duration) {
+		t.Helper()
+		eventually(t, func() string {
+			if got := three.target(t, now).Lead; got != want {
+				return fmt.Sprintf("%s the lead time is %s, want %s", when, got, want)
+			}
+			return ""
+		})
+	}
+	patch := func(args ...string) {
+		t.Helper()
+		c.MustKubectl(t, "", append([]string{"patch", "forecast", "a", "--type=merge"}, args...)...)
+	}
+	// A workload with another name has none of its own; one that names its former name takes it over.
+	measured := three.target(t, now).Lead
+	patch("-p", `{"spec": {"targetRef": {"name": "green"}}}`)
+	leads("of another workload", 5*time.Minute)
+	patch("-p", `{"spec": {"formerNames": ["llama"]}}`)
+	leads("of a renamed workload", measured)
+	patch("-p", `{"spec": {"targetRef": {"name": "llama"}, "formerNames": null}}`)
+	leads("of the workload", measured)
+
+	// The record can be reset, as docs/runbooks.md says.
+	patch("--subresource=status", "-p", `{"status": {"starts": null}}`)
+	leads("after a reset", 5*time.Minute)
 }
 
 // later is when a start has settled, and at least a minute after the time before.

@@ -85,15 +85,15 @@ func (r *resolution) readStatus(object *unstructured.Unstructured) bool {
 	r.accepted = status.ObservedGeneration == r.generation && status.State != "" &&
 		status.State != string(snapshot.Invalid)
 	if r.measured {
-		r.record = recordOf(status.Starts, r.workload)
+		r.record = recordOf(status.Starts, r.forecast)
 	}
 	return r.readScaledToZero(&status)
 }
 
-// recordOf returns the record of a workload in a status; an empty one if there is none, or it is invalid or that of
+// recordOf returns the record of a Forecast's workload in a status; an empty one if there is none, or it is invalid or that of
 // another workload. Then the measurement begins anew.
-func recordOf(held *v1alpha1.Starts, workload leadtime.Workload) leadtime.Record {
-	if held == nil || held.Workload != workload.Ref() {
+func recordOf(held *v1alpha1.Starts, forecast *v1alpha1.Forecast) leadtime.Record {
+	if held == nil || !manifest.IsWorkload(forecast, held.Workload) {
 		return leadtime.Record{}
 	}
 	record, err := recordIn(held)
@@ -192,7 +192,7 @@ func (o *Objects) recordStarts(object *unstructured.Unstructured, status *v1alph
 	if len(seen) == 0 {
 		return
 	}
-	record := recordOf(status.Starts, workload)
+	record := recordOf(status.Starts, forecast)
 	if !record.AddStarts(o.coverOf(keyOf(object)).markHeld(seen), now) {
 		return
 	}

@@ -6,13 +6,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
-	"github.com/forewarm/forewarm/pkg/core/leadtime"
 	"github.com/forewarm/forewarm/pkg/core/scaledtozero"
+	"github.com/forewarm/forewarm/pkg/manifest"
 )
 
 // readScaledToZero reads the times at zero from a status, and reports whether they changed.
 func (r *resolution) readScaledToZero(status *v1alpha1.ForecastStatus) bool {
-	slept := scaledToZeroOf(status.ScaledToZero, r.workload)
+	slept := scaledToZeroOf(status.ScaledToZero, r.forecast)
 	if slept.Equal(r.target.ScaledToZero) {
 		return false
 	}
@@ -22,8 +22,8 @@ func (r *resolution) readScaledToZero(status *v1alpha1.ForecastStatus) bool {
 
 // scaledToZeroOf returns the times at zero of a workload in a status; an empty record if there is none, or it is
 // invalid or that of another workload.
-func scaledToZeroOf(held *v1alpha1.ScaledToZero, workload leadtime.Workload) scaledtozero.Record {
-	if held == nil || held.Workload != workload.Ref() {
+func scaledToZeroOf(held *v1alpha1.ScaledToZero, forecast *v1alpha1.Forecast) scaledtozero.Record {
+	if held == nil || !manifest.IsWorkload(forecast, held.Workload) {
 		return scaledtozero.Record{}
 	}
 	record, err := scaledtozero.FromChanges(held.Changes)
@@ -40,31 +40,21 @@ func (o *Objects) recordScaledToZero(
 	status *v1alpha1.ForecastStatus,
 	now time.Time,
 ) {
-	workload, history := o.workloadAndHistory(object)
-	if o.fieldsDropped.Load() {
+	r := o.resolutionOf(keyOf(object))
+	if !r.matches(object) || r.forecast == nil || o.fieldsDropped.Load() {
 		return
 	}
-	before := scaledToZeroOf(status.ScaledToZero, workload)
+	before := scaledToZeroOf(status.ScaledToZero, r.forecast)
 	record, changed := before.Bounded(now)
-	if zero, known := o.pods.ScaledToZero(workload); known {
+	if zero, known := o.pods.ScaledToZero(r.workload); known {
 		record, changed = before.Observe(zero, now)
 	}
 	if !changed {
 		return
 	}
 	// A state is rebuilt from its history before the last anchor, which is a refit interval ago at most.
-	record = record.DropBefore(now.Add(-history - maxRefitInterval))
-	status.ScaledToZero = &v1alpha1.ScaledToZero{Workload: workload.Ref(), Changes: record.Changes()}
-}
-
-// workloadAndHistory returns the workload of an object and the length of its history; zero values if the object is
-// invalid.
-func (o *Objects) workloadAndHistory(object *unstructured.Unstructured) (leadtime.Workload, time.Duration) {
-	r := o.resolutionOf(keyOf(object))
-	if !r.matches(object) {
-		return leadtime.Workload{}, 0
-	}
-	return r.workload, r.target.History
+	record = record.DropBefore(now.Add(-r.target.History - maxRefitInterval))
+	status.ScaledToZero = &v1alpha1.ScaledToZero{Workload: r.workload.Ref(), Changes: record.Changes()}
 }
 
 // maxRefitInterval is longer than any refit interval.

@@ -48,7 +48,7 @@ func (c Catalogue) Render(
 	if err != nil {
 		return manifest.Rendered{}, err
 	}
-	trust := signal.Trust{Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster)}
+	trust := c.trustIn(source)
 	workload := signal.Target{Kind: target.Kind, Name: target.Name}
 	expr, err := p.Render(namespace, workload, trust)
 	if err != nil {
@@ -62,6 +62,19 @@ func (c Catalogue) Render(
 		out.Silent = signal.Silent(expr, namespace, workload, trust)
 	}
 	return out, nil
+}
+
+// Ready implements manifest.Catalogue.
+func (c Catalogue) Ready(namespace string, target v1alpha1.TargetRef, source manifest.Source) string {
+	expr, err := signal.ReadyReplicas(namespace, signal.Target{Kind: target.Kind, Name: target.Name}, c.trustIn(source))
+	if err != nil {
+		return "" // The only problem that the reader has not found is a workload without countable replicas.
+	}
+	return expr
+}
+
+func (c Catalogue) trustIn(source manifest.Source) signal.Trust {
+	return signal.Trust{Exporters: c.Trust.Exporters, Cluster: signal.Cluster(source.Cluster)}
 }
 
 // Confine implements manifest.Catalogue.

@@ -1,0 +1,39 @@
+package manifest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/forewarm/forewarm/pkg/manifest"
+)
+
+// A renamed workload keeps the demand of its former names where it has none, and its starts.
+func TestFormerNames(t *testing.T) {
+	o := object(
+		t,
+		header+"spec: {targetRef: {kind: Deployment, name: green}, formerNames: [blue, llama], signal: {preset: vllm/inflight}}",
+	)
+	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
+	want := `vllm/inflight{namespace="inference",Deployment="green"} or vllm/inflight{namespace="inference",Deployment="blue"}` +
+		` or vllm/inflight{namespace="inference",Deployment="llama"}`
+	if len(problems) > 0 || got.Expr != want {
+		t.Errorf("%s: %s", problems, got.Expr)
+	}
+	for ref, is := range map[string]bool{
+		"Deployment.apps/green": true, "Deployment.apps/blue": true, "Deployment.apps/red": false, "StatefulSet.apps/blue": false, "": false,
+	} {
+		if manifest.IsWorkload(o, ref) != is {
+			t.Errorf("%q: %v, want %v", ref, !is, is)
+		}
+	}
+	o.Spec.FormerNames = []string{"Not a name"}
+	if _, problems = manifest.NewResolver(catalogue{}).
+		Resolve(o); len(problems) != 1 ||
+		problems[0].Field != "spec.formerNames[0]" {
+		t.Errorf("%v", problems)
+	}
+	o.Spec.FormerNames = strings.Split("a b c d e", " ")
+	if _, problems = manifest.NewResolver(catalogue{}).Resolve(o); len(problems) != 1 {
+		t.Errorf("five former names: %v", problems)
+	}
+}
