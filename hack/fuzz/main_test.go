@@ -68,7 +68,7 @@ func TestEveryTargetRunsAndFailuresNameTheirInput(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(out.String(), "\n\nPACKAGE")
 	for _, want := range []string{
-		`\./one +FuzzSeed +\d* +\d* +\d* +\d+s +FAILED\n\./two +FuzzFalls .* FAILED\n\./two +FuzzHolds +\d+ +\d+ +\d+ +\d+s +\n`,
+		`\./one +FuzzSeed +\d* +\d* +\d* +(\d+m)?\d+s +FAILED\n\./two +FuzzFalls .* FAILED\n\./two +FuzzHolds +\d+ +\d+ +\d+ +(\d+m)?\d+s +\n`,
 		`\nFuzzSeed of \./one failed on FuzzSeed/seed#0, which is a seed: go test -run '\^FuzzSeed\$' \./one\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(table) {
