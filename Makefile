@@ -150,10 +150,10 @@ bench-forecast: ## forecasts on M4 and traces: M4_TRAIN= M4_TEST= TRACES= (defau
 		$(call given,TRACES,traces) $(call given,MODEL,model) $(call given,BUDGET,budget)
 
 .PHONY: bench-outcome
-bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, an hour: SHORT=1 (minutes) TRACES=dir,dir LEAD='5m 5m,p90=8m' STEP=15s POLICY= SCHEDULED=0 ABLATION=1 COMPARE=file JSON=1
-	@go run ./hack/benchoutcome $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(ABLATION),--ablation) \
-		$(call given,TRACES,traces) $(call given,LEAD,lead) $(call given,STEP,step) $(call given,POLICY,policy) \
-		$(call given,SCHEDULED,scheduled) $(call given,COMPARE,compare) $(call given,JOBS,jobs)
+bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, an hour: SHORT=1 (minutes) TRACES=dir,dir LEAD='5m 5m,p90=8m' SHIPPED=1 SCHEDULED=0 COMPARE=file JSON=1
+	@go run ./hack/benchoutcome $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(SHIPPED),--shipped) \
+		$(call given,TRACES,traces) $(call given,LEAD,lead) $(call given,SCHEDULED,scheduled) \
+		$(call given,COMPARE,compare) $(call given,JOBS,jobs)
 
 .PHONY: prior
 prior: ## fit what forewarm knows of a workload before it has seen it to recorded demand: TRACES=dir,dir

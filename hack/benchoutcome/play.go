@@ -1,178 +1,221 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"sync/atomic"
 	"time"
 
-	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// line is the result of one setting of a policy on a trace.
-type line struct {
-	Lead string `json:"lead"`
-	// Step is the time between refreshes, in seconds.
-	Step  float64 `json:"step"`
-	Trace string  `json:"trace"`
-	// Family of the trace; none if it does not count.
-	Family string `json:"family,omitempty"`
-	// FirstDay: the first 24 h are counted instead of the time after the warm-up.
-	FirstDay bool    `json:"first_day,omitempty"`
-	Policy   string  `json:"policy"`
-	Setting  float64 `json:"setting"`
-	// Objective for which the candidates are selected, if the setting is a constant headroom multiplier.
-	Objective    float64 `json:"objective,omitempty"`
-	Cost         float64 `json:"cost"`
-	Late         float64 `json:"late"`
-	ChurnPerHour float64 `json:"churn_per_hour"`
-	Without      string  `json:"without,omitempty"`
-	// Stabilization in seconds and MinReplicas, if they are swept, too.
-	Stabilization *float64 `json:"stabilization,omitempty"`
-	MinReplicas   *int32   `json:"min_replicas,omitempty"`
+const (
+	// defaultStabilization is that of an HPA that sets none, longStabilization one that people set against flapping.
+	defaultStabilization = 5 * time.Minute
+	longStabilization    = 30 * time.Minute
+	// stable30m is the HPA with it, in the tables.
+	stable30m = "hpa-stable-30m"
+	// draws of starts that vary.
+	draws = 3
+)
+
+// judgedObjectives are those whose runs are judged; with the others the cost of one setting for all traces is found.
+func judgedObjectives() []float64 { return []float64{0.005, 0.01, 0.02} }
+
+func objectives() []float64 {
+	return append(judgedObjectives(), 0.0003, 0.001, 0.002, 0.003, 0.0075, 0.015, 0.03)
 }
 
-func (l line) print(out io.Writer) error { return json.NewEncoder(out).Encode(l) }
-
-// result is a policy on a trace, setting by setting: after the warm-up, and on the first day. constant are those of its
-// constant headrooms.
-type result struct {
-	trial                  *trial
-	policy                 benchPolicy
-	lines, first, constant []line
+// configOf is a trace under a stock HPA with a stabilization of scale-down.
+func configOf(r recorded, lead compare.LeadTime, stabilization time.Duration, only ...string) compare.Config {
+	down := hpa.DefaultScaleDown()
+	down.Stabilization = stabilization
+	return compare.Config{
+		Demand: r.demand, Source: r.name, Autoscaler: "trace", Lead: lead, Capacity: replicaCapacity, Only: only,
+		HPA: hpa.Spec{
+			Min:     1,
+			Max:     100_000,
+			Cluster: hpa.DefaultCluster(), // More replicas than any trace asks for.
+			Metrics: []hpa.Metric{
+				{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: replicaCapacity * 1000},
+			},
+			Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
+		},
+	}
 }
 
-// playAll plays every policy on every trace, in parallel. each is called with the lines in a fixed order.
-func playAll(trials []*trial, o options, progress io.Writer, each func(*trial, line) error) ([]result, error) {
-	if err := prepare(trials, o, progress); err != nil {
+// player plays traces.
+type player struct {
+	options
+	traces   []recorded
+	progress io.Writer
+}
+
+// play plays the traces with each lead time.
+func play(ctx context.Context, o options, out, progress io.Writer) (record, error) {
+	traces, err := readTraces(o.traces...)
+	if err != nil {
 		return nil, err
 	}
-	type outcome struct {
-		result
-		spent time.Duration
-		err   error
-	}
-	var todo []result
-	var outcomes []chan outcome
-	for _, t := range trials {
-		for _, r := range o.policies {
-			todo = append(todo, result{trial: t, policy: r})
-			outcomes = append(outcomes, make(chan outcome, 1))
+	if o.scheduled {
+		made, problem := scheduledLoads()
+		if problem != nil {
+			return nil, problem
 		}
+		traces = append(traces, made...)
 	}
-	parallel(len(todo), o.jobs, func(i int) {
-		from := time.Now()
-		got, err := todo[i].trial.sweep(todo[i].policy)
-		outcomes[i] <- outcome{got, time.Since(from), err}
-	})
-	var results []result
-	for i, done := range outcomes {
-		got := <-done
-		if got.err != nil {
-			return nil, fmt.Errorf("%s on %s: %w", todo[i].policy.name, todo[i].trial.name, got.err)
+	p := player{o, traces, progress}
+	var all record
+	for _, lead := range o.leads {
+		lines, err := p.playLead(ctx, lead)
+		if err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(progress, "L = %s, %d of %d: %s: %s, %d settings in %s\n", o.lead, i+1, len(todo),
-			got.trial.name, got.policy.name, len(got.lines), got.spent.Round(10*time.Millisecond))
-		for _, l := range slices.Concat(got.lines, got.first, got.constant) {
-			if err := each(got.trial, l); err != nil {
+		for _, l := range lines {
+			if !o.asJSON {
+				break
+			}
+			if err = json.NewEncoder(out).Encode(l); err != nil {
 				return nil, err
 			}
 		}
-		results = append(results, got.result)
+		all = append(all, lines...)
 	}
-	return results, nil
+	return all, nil
 }
 
-// parallel calls do for n indices in so many goroutines. It does not wait for them.
-func parallel(n, jobs int, do func(i int)) {
-	var begun atomic.Int64
-	for range jobs {
-		go func() {
-			for i := int(begun.Add(1)) - 1; i < n; i = int(begun.Add(1)) - 1 {
-				do(i)
+// playLead plays the traces with one lead time, and gives their lines in the order of the traces. With a folder for priors it only
+// learns.
+func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, error) {
+	var learnt *learner
+	if !p.shipped {
+		var err error
+		if learnt, err = learn(ctx, p.traces, lead, p.jobs, p.progress); err != nil {
+			return nil, err
+		}
+	}
+	if p.priors != "" {
+		return nil, learnt.write(p.priors)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(p.jobs)
+	byTrace := make([]record, len(p.traces))
+	for i, r := range p.traces {
+		group.Go(func() error {
+			from := time.Now()
+			var err error
+			byTrace[i], err = playTrace(ctx, r, lead, learnt, p.short)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
 			}
-		}()
+			fmt.Fprintf(p.progress, "L = %s: %s: %d settings in %s\n", leadText(lead), r.name, len(byTrace[i]),
+				time.Since(from).Round(time.Second))
+			return nil
+		})
 	}
+	err := group.Wait()
+	return slices.Concat(byTrace...), err
 }
 
-// sweep plays every setting of a policy on the trace.
-func (t *trial) sweep(r benchPolicy) (result, error) {
-	out := result{trial: t, policy: r}
-	plays, err := r.plays(t)
-	if err != nil {
-		return out, err
+// playTrace plays every policy on a trace.
+func playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *learner, short bool) (record, error) {
+	own := configOf(r, lead, 0, compare.Forewarm)
+	if learnt != nil {
+		var err error
+		if own.Priors, err = learnt.priors(r.family); err != nil {
+			return nil, err
+		}
 	}
-	for _, p := range plays {
-		l, err := t.playSetting(r, p, t.demand, t.warmUp())
-		if err != nil {
-			return out, err
+	stock := configOf(r, lead, defaultStabilization, compare.BestTarget)
+	configs := map[string]compare.Config{"": own, "stock": stock}
+	if !short {
+		own.Only = append(own.Only, compare.Oracle)
+		stock.Only = append(stock.Only, compare.Max15m, compare.Offset, compare.HoltWinters, compare.ARIMA)
+		configs = map[string]compare.Config{
+			"": own, "stock": stock, stable30m: configOf(r, lead, longStabilization, compare.BestTarget),
 		}
-		if p.objective > 0 {
-			out.constant = append(out.constant, l)
+	}
+	study := compare.Study{
+		Objectives: objectives(), Headrooms: headroom.FineGrid(), Judged: len(judgedObjectives()), Draws: 1,
+	}
+	if lead.P90 > 0 {
+		study.Draws = draws
+	}
+	var out record
+	for _, name := range []string{"", "stock", stable30m} {
+		c, plays := configs[name]
+		if !plays {
 			continue
 		}
-		out.lines = append(out.lines, l)
-		if !t.firstDayToo || r.hindsight || !t.beginsBusy() {
-			continue
-		}
-		// Policies do not know the future: the first day is that of the whole trace.
-		l, err = t.playSetting(r, p, t.firstDay(), 0)
+		got, err := compare.RunStudy(ctx, c, study)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		l.FirstDay = true
-		out.first = append(out.first, l)
+		for _, s := range got.Settings {
+			l := lineOf(r, lead, s)
+			if name == stable30m {
+				l.Policy = stable30m
+			}
+			out = append(out, l)
+		}
 	}
 	return out, nil
 }
 
-// firstDay is the demand of the first 24 h.
-func (r recorded) firstDay() forecast.Series {
-	out := r.demand
-	out.Values = out.Values[:min(out.Len(), int(day/out.Step))]
-	return out
+// line is the result of one setting of a policy on a trace.
+type line struct {
+	Lead   string `json:"lead"`
+	Trace  string `json:"trace"`
+	Family string `json:"family"`
+	Policy string `json:"policy"`
+	// Setting is the target as a share of a replica's capacity or, of Forewarm, the objective. Headroom is the constant multiplier
+	// for the objective, if it is one.
+	Setting  float64  `json:"setting"`
+	Headroom *float64 `json:"headroom,omitempty"`
+	// FirstDay: the first 24 h are counted instead of the time after the warm-up.
+	FirstDay bool    `json:"first_day,omitempty"`
+	Cost     float64 `json:"cost"`
+	Late     float64 `json:"late"`
+	Churn    float64 `json:"churn_per_hour"`
 }
 
-// beginsBusy reports whether the trace counts and has demand on its first day.
-func (r recorded) beginsBusy() bool {
-	return r.counts() && slices.ContainsFunc(r.firstDay().Values, func(v float64) bool { return v > 0 })
+func lineOf(r recorded, lead compare.LeadTime, s compare.Setting) line {
+	l := line{
+		Lead: leadText(
+			lead,
+		),
+		Trace:    r.name,
+		Family:   r.family,
+		Policy:   s.Policy,
+		Setting:  s.Setting,
+		FirstDay: s.FirstDay,
+		Cost:     s.RelativeCost,
+		Late:     s.Late,
+		Churn:    s.ChurnPerHour,
+	}
+	if s.Policy != compare.Forewarm {
+		l.Setting /= replicaCapacity
+	}
+	if !math.IsNaN(s.Headroom) {
+		l.Headroom = &s.Headroom
+	}
+	if math.IsNaN(l.Cost) { // Nothing arrived.
+		l.Cost = 0
+	}
+	return l
 }
 
-// playSetting plays one setting: the mean of all draws of the lead times.
-func (t *trial) playSetting(r benchPolicy, p play, demand forecast.Series, warmUp time.Duration) (line, error) {
-	c := t.config(p.target, p.stabilization)
-	c.Demand, c.WarmUp, c.PodLead = demand, warmUp, t.lead.pods()
-	c.HPA.Min = max(c.HPA.Min, p.minReplicas)
-	l := line{Lead: t.lead.String(), Step: t.step.Seconds(), Trace: t.name, Policy: r.name, Setting: p.setting}
-	l.Objective = p.objective
-	seeds := t.lead.seeds()
-	for _, seed := range seeds {
-		c.Seed = seed
-		report, err := simulate.Run(c, simulate.NewTape(p.values))
-		if err != nil {
-			return line{}, err
-		}
-		n := float64(len(seeds))
-		l.Cost += report.RelativeCost() / n
-		l.Late += report.LateShare() / n
-		l.ChurnPerHour += report.ChurnPerHour() / n
+// leadText is what leadOf reads.
+func leadText(l compare.LeadTime) string {
+	if l.P90 == 0 {
+		return l.Median.String()
 	}
-	if math.IsNaN(l.Cost) {
-		return line{}, fmt.Errorf("no demand after the warm-up of %s", warmUp)
-	}
-	if t.counts() {
-		l.Family = t.family
-	}
-	if len(r.stages) > 0 {
-		l.Without = t.family
-	}
-	if r.hindsight {
-		seconds, least := p.stabilization.Seconds(), c.HPA.Min
-		l.Stabilization, l.MinReplicas = &seconds, &least
-	}
-	return l, nil
+	return l.Median.String() + ",p90=" + l.P90.String()
 }

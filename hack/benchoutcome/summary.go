@@ -1,260 +1,155 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
+
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
 )
 
-// summary makes the tables of all results.
-type summary struct {
-	results  []result
-	policies []benchPolicy
-	options  options
-	slower   []slower
-	cpuTimes []cpuTime
-}
-
-// matchedLateness is the lateness at which costs are compared.
-func matchedLateness() []float64 { return []float64{0.005, 0.01, 0.02} }
-
-// print writes the tables: one setting for all traces, each trace with its own, the loads that were made, and the goals
-// beside what was got.
-func (s summary) print(out io.Writer) error {
+// print prints the tables; before may be nil.
+func (r record) print(out io.Writer, before record) error {
 	var text strings.Builder
-	if trials := s.trials((*trial).counts); len(trials) > 0 {
-		s.heading(&text, trials)
-		s.oneSetting(&text, trials)
-		s.foldersTable(&text, trials)
-		s.objectivesTable(&text, trials)
-		s.calibrationTable(&text, trials)
-		s.perTrace(&text, trials)
-		s.firstDayTable(&text)
-		s.slowerTable(&text)
-		s.cpuTable(&text)
-	} else {
-		text.WriteString("\nNo trace is as long as a day: there is no summary of one setting for all.\n")
+	recordedOnly := func(l line) bool { return l.Family != scheduledFamily }
+	counting, made := r.where(recordedOnly), r.where(func(l line) bool { return !recordedOnly(l) })
+	leads := r.distinct(func(l line) string { return l.Lead })
+	at := func(r record, lead string) record { return r.where(func(l line) bool { return l.Lead == lead }) }
+	for _, lead := range leads {
+		of := at(counting, lead)
+		fmt.Fprintf(
+			&text,
+			"\n## L = %s: %s\n",
+			lead,
+			strings.Join(of.distinct(func(l line) string { return l.Trace }), ", "),
+		)
+		of.policyTable(&text)
+		of.runTable(&text)
+		at(made, lead).madeTable(&text)
 	}
-	if made := s.trials((*trial).synthetic); len(made) > 0 {
-		fmt.Fprintf(&text, "\n**Synthetic loads with a timetable**: %s\n", strings.Join(names(made), ", "))
-		s.objectivesTable(&text, made)
-		s.perTrace(&text, made)
+	text.WriteString("\n## Forewarm\n\n| |")
+	var columns []figures
+	for _, lead := range leads {
+		fmt.Fprintf(&text, " L = %s |", lead)
+		columns = append(columns, at(counting, lead).figures())
+		if before != nil {
+			fmt.Fprintf(&text, " before |")
+			columns = append(columns, at(before.where(recordedOnly), lead).figures())
+		}
 	}
-	s.goalsTable(&text)
+	text.WriteString("\n|---|" + strings.Repeat("--:|", len(columns)) + "\n")
+	for _, row := range figureRows() {
+		fmt.Fprintf(&text, "| %s |", row.name)
+		for _, f := range columns {
+			fmt.Fprintf(&text, " %s |", row.of(f))
+		}
+		text.WriteString("\n")
+	}
 	_, err := io.WriteString(out, text.String())
 	return err
 }
 
-// trials are those of a kind, in their order.
-func (s summary) trials(of func(*trial) bool) []*trial {
-	var out []*trial
-	for _, r := range s.results {
-		if of(r.trial) && !slices.Contains(out, r.trial) {
-			out = append(out, r.trial)
+// policyTable has the cost of each policy with one setting for all traces.
+func (r record) policyTable(text *strings.Builder) {
+	text.WriteString("\nOne setting for all traces, families weighing equally: relative cost at a mean lateness\n\n" +
+		"| policy | .5 % | 1 % | 2 % |\n|---|--:|--:|--:|\n")
+	for _, policy := range r.distinct(func(l line) string { return l.Policy }) {
+		var points []point
+		for _, p := range r.oneSetting(policy, false) {
+			points = append(points, p)
 		}
-	}
-	return out
-}
-
-// heading names what was played, and which traces the priors are fitted to.
-func (s summary) heading(text *strings.Builder, trials []*trial) {
-	starting := ""
-	if s.options.lead.p90 > 0 {
-		starting = fmt.Sprintf(" (the mean of %d draws, the same for all policies; planned with %s)",
-			len(s.options.lead.seeds()), s.options.lead.planned())
-	}
-	fmt.Fprintf(
-		text,
-		"\nL = %s%s, refresh every %s: %s; families %s weigh equally; cost = GPU-hours / demand, geometric mean\n",
-		s.options.lead,
-		starting,
-		s.options.step,
-		strings.Join(names(trials), ", "),
-		strings.Join(familiesOf(trials), ", "),
-	)
-	var learn []string
-	for _, r := range s.policies {
-		if len(r.stages) > 0 {
-			learn = append(learn, r.name)
-		}
-	}
-	if len(learn) == 0 {
-		return
-	}
-	fmt.Fprintf(
-		text,
-		"\nWhat %s know of other traces beforehand (the prior of the regression, the lateness under each "+
-			"multiple or candidate) was fitted anew for each trace, its family left out:\n\n",
-		strings.Join(learn, ", "),
-	)
-	for _, family := range familiesOf(trials) {
-		own, others := splitByFamily(trials, family)
-		fmt.Fprintf(text, "- %s: without %s, from %s\n",
-			strings.Join(names(own), ", "), family, cmp.Or(strings.Join(names(others), ", "), "nothing"))
-	}
-}
-
-// splitByFamily are the trials of a family, and those of the others.
-func splitByFamily(trials []*trial, family string) (own, others []*trial) {
-	for _, t := range trials {
-		if t.family == family {
-			own = append(own, t)
-		} else {
-			others = append(others, t)
-		}
-	}
-	return own, others
-}
-
-func names(trials []*trial) []string {
-	var out []string
-	for _, t := range trials {
-		out = append(out, t.name)
-	}
-	return out
-}
-
-// familiesOf are those of the trials, in their order.
-func familiesOf(trials []*trial) []string {
-	var out []string
-	for _, t := range trials {
-		if !slices.Contains(out, t.family) {
-			out = append(out, t.family)
-		}
-	}
-	return out
-}
-
-// oneSetting is the table of costs at one setting for all traces.
-func (s summary) oneSetting(text *strings.Builder, trials []*trial) {
-	text.WriteString(
-		"\n**One setting for all traces**\n\n" +
-			"| policy | at mean late .5 % | 1 % | 2 % | worst trace ≤ 2 % | ≤ 3 % | nearest to 1 %: setting: " +
-			"mean, median, worst late, sd log10; churn/h, cost |\n|---|--:|--:|--:|--:|--:|---|\n",
-	)
-	for _, r := range s.policies {
-		if r.hindsight {
-			continue
-		}
-		ones := s.ones(r, trials)
-		byMean, byWorst := s.fronts(r, trials)
-		fmt.Fprintf(text, "| %s |", r.name)
-		for _, late := range matchedLateness() {
-			fmt.Fprintf(text, " %s |", formatCost(costAt(byMean, late)))
-		}
-		for _, late := range []float64{0.02, 0.03} {
-			fmt.Fprintf(text, " %s |", formatCost(costAt(byWorst, late)))
-		}
-		n := nearest(ones, 0.01)
-		fmt.Fprintf(text, " %g: %.2f %%, %.2f, %.1f, %.2f; %.0f, %.2f |\n",
-			n.setting, 100*n.mean, 100*n.median, 100*n.worst, n.spread, n.churn, n.cost)
-	}
-}
-
-// foldersTable is the table of costs of one setting for the traces of each folder by themselves.
-func (s summary) foldersTable(text *strings.Builder, trials []*trial) {
-	var sets []string
-	for _, t := range trials {
-		if !slices.Contains(sets, t.folder) {
-			sets = append(sets, t.folder)
-		}
-	}
-	if len(sets) < 2 {
-		return
-	}
-	text.WriteString(
-		"\n**One setting for the traces of a folder**: cost at a mean lateness, families alike; last, at 1 %, " +
-			"traces alike\n\n| policy |",
-	)
-	for _, set := range sets {
-		fmt.Fprintf(text, " %s: .5 %% | 1 %% | 2 %% | traces alike |", set)
-	}
-	text.WriteString("\n|---|" + strings.Repeat("--:|", (len(matchedLateness())+1)*len(sets)) + "\n")
-	for _, r := range s.policies {
-		if r.hindsight {
-			continue
-		}
-		fmt.Fprintf(text, "| %s |", r.name)
-		for _, set := range sets {
-			own := s.trials(func(t *trial) bool { return t.counts() && t.folder == set })
-			byMean, _ := s.fronts(r, own)
-			for _, late := range matchedLateness() {
-				fmt.Fprintf(text, " %s |", formatCost(costAt(byMean, late)))
-			}
-			byMean, _ = frontsOf(s.weighted(r, own, equalWeights(len(own))))
-			fmt.Fprintf(text, " %s |", formatCost(costAt(byMean, 0.01)))
+		fmt.Fprintf(text, "| %s |", policy)
+		for _, late := range []float64{0.005, 0.01, 0.02} {
+			fmt.Fprintf(text, " %s |", ratioText(costAt(points, late)))
 		}
 		text.WriteString("\n")
 	}
 }
 
-// fronts are a policy's costs by the mean lateness, and by that of the worst trace.
-func (s summary) fronts(r benchPolicy, trials []*trial) (byMean, byWorst []point) {
-	return frontsOf(s.ones(r, trials))
-}
-
-func frontsOf(ones []settingTotals) (byMean, byWorst []point) {
-	for _, o := range ones {
-		byMean = append(byMean, point{o.mean, o.cost})
-		byWorst = append(byWorst, point{o.worst, o.cost})
+// runTable has each trace under each objective.
+func (r record) runTable(text *strings.Builder) {
+	text.WriteString(
+		"\nLate over asked, regret, and cost over that of the HPA's best target; the first day's cost at 1 %\n\n| trace |",
+	)
+	for _, objective := range judgedObjectives() {
+		fmt.Fprintf(text, " %g %% | regret | HPA |", 100*objective)
 	}
-	return byMean, byWorst
-}
-
-// ones are a policy's settings over the traces, in the order in which they were swept, families counting alike.
-func (s summary) ones(r benchPolicy, trials []*trial) []settingTotals {
-	return s.weighted(r, trials, trialWeights(trials))
-}
-
-// weighted are the same under weights of the traces that sum to 1.
-func (s summary) weighted(r benchPolicy, trials []*trial, weights []float64) []settingTotals {
-	var of []result
-	for _, t := range trials {
-		of = append(of, s.of(r, t))
-	}
-	var out []settingTotals
-	for i, first := range of[0].lines {
-		var lines []line
-		for _, result := range of {
-			lines = append(lines, result.lines[i])
+	text.WriteString(" first day |\n|---|" + strings.Repeat("--:|", 3*len(judgedObjectives())+1) + "\n")
+	all := r.runs()
+	for len(all) > 0 {
+		trace := all[0].trace
+		fmt.Fprintf(text, "| %s |", trace)
+		for ; len(all) > 0 && all[0].trace == trace; all = all[1:] {
+			fmt.Fprintf(text, " %.2f | %s | %s |", all[0].ratio, ratioText(all[0].regret), ratioText(all[0].overHPA))
 		}
-		out = append(out, totalsOf(first.Setting, lines, weights))
+		first := r.where(func(l line) bool { return l.Trace == trace }).oneSetting(compare.Forewarm, true)[0.01]
+		fmt.Fprintf(text, " %s |\n", ratioText(first.cost))
 	}
-	return out
 }
 
-// forewarm is the policy with an objective; ok is false if it was not played.
-func (s summary) forewarm() (r benchPolicy, ok bool) {
-	i := slices.IndexFunc(s.policies, func(r benchPolicy) bool { return r.name == "forewarm" })
-	if i < 0 {
-		return r, false
+// madeTable has the loads with a timetable, each with a setting of its own.
+func (r record) madeTable(text *strings.Builder) {
+	if len(r) == 0 {
+		return
 	}
-	return s.policies[i], true
-}
-
-func (s summary) of(r benchPolicy, t *trial) result {
-	i := slices.IndexFunc(s.results, func(x result) bool { return x.policy.name == r.name && x.trial == t })
-	return s.results[i]
-}
-
-// nearest is the setting of the nearest mean lateness, as a ratio.
-func nearest(ones []settingTotals, late float64) settingTotals {
-	best, least := settingTotals{}, math.Inf(1)
-	for _, o := range ones {
-		if d := math.Abs(math.Log((o.mean + 1e-6) / late)); d < least {
-			best, least = o, d
+	traces := r.distinct(func(l line) string { return l.Trace })
+	fmt.Fprintf(
+		text,
+		"\nMade loads: relative cost at .5 %% late, each with its own setting\n\n| policy | %s |\n|---|%s\n",
+		strings.Join(traces, " | "),
+		strings.Repeat("--:|", len(traces)),
+	)
+	for _, policy := range r.distinct(func(l line) string { return l.Policy }) {
+		fmt.Fprintf(text, "| %s |", policy)
+		for _, trace := range traces {
+			points := r.points(func(l line) bool {
+				return l.Trace == trace && l.Policy == policy && l.Headroom == nil && !l.FirstDay
+			})
+			fmt.Fprintf(text, " %s |", ratioText(costAt(points, 0.005)))
 		}
+		text.WriteString("\n")
 	}
-	return best
 }
 
-// formatCost is a cost, or a dash if the lateness is out of reach.
-func formatCost(cost float64) string {
-	if math.IsNaN(cost) {
+// figureRow is a row of the last table.
+type figureRow struct {
+	name string
+	of   func(figures) string
+}
+
+func figureRows() []figureRow {
+	return []figureRow{
+		{"regret: median / p90 / worst", func(f figures) string {
+			return strings.Join(
+				[]string{ratioText(f.regret.median), ratioText(f.regret.p90), ratioText(f.regret.worst)},
+				" / ",
+			)
+		}},
+		{"late under a third / over 1.3 times of what was asked; the latest", func(f figures) string {
+			return fmt.Sprintf("%d / %d of %d; %.2f", f.under, f.over, f.runs, f.worst)
+		}},
+		{"no dearer than the HPA with its best target; median, worst", func(f figures) string {
+			return fmt.Sprintf(
+				"%d of %d; %s, %s",
+				f.cheaper,
+				f.rivals,
+				ratioText(f.medianOverHPA),
+				ratioText(f.dearest),
+			)
+		}},
+		{"cost at 1 % asked (mean late)", func(f figures) string { return pointText(f.asked1) }},
+		{"cost at a mean of 1 % late", func(f figures) string { return ratioText(f.mean1.cost) }},
+		{"first day at 1 % asked (mean late)", func(f figures) string { return pointText(f.firstDay) }},
+	}
+}
+
+func pointText(p point) string { return fmt.Sprintf("%s (%.2f %%)", ratioText(p.cost), 100*p.late) }
+
+// ratioText is a ratio, or a dash where there is none.
+func ratioText(v float64) string {
+	if math.IsNaN(v) || v == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f", cost)
+	return fmt.Sprintf("%.3f", v)
 }

@@ -1,21 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
-	"github.com/forewarm/forewarm/pkg/core/hpasim"
-	"github.com/forewarm/forewarm/pkg/offline/simulate"
 	"github.com/forewarm/forewarm/pkg/source/trace"
 )
 
 const (
-	// sync is the HPA's period and the step of the grid.
-	sync = hpasim.DefaultSync
 	// replicaCapacity is what a replica serves. The HPA reads thousandths of the demand's unit, rounded up: a unit of a replica
 	// would make its rounding felt.
 	replicaCapacity = 1000
@@ -23,36 +22,18 @@ const (
 	meanReplicas = 12
 
 	day = 24 * time.Hour
-	// warmUp is left out of the count, and of a trace shorter than shortTrace a part.
-	warmUp, shortTrace, warmUpPart = 2 * day, 4 * day, 10
 	// nearlyDay is how long a recorded day is at least: one of hours ends 23 hours after its first.
 	nearlyDay = 23 * time.Hour
 )
 
-// recorded is a column of a trace file on the grid.
+// recorded is a column of a trace file, scaled.
 type recorded struct {
 	name, family string
-	// folder is the folder that the trace was read from.
-	folder string
-	demand forecast.Series
+	demand       forecast.Series
 }
 
-// duration of the trace.
-func (r recorded) duration() time.Duration { return time.Duration(r.demand.Len()) * r.demand.Step }
-
-// counts says that the trace counts in the summary, and that something may be learnt from it: it is recorded, and long
-// enough.
-func (r recorded) counts() bool { return r.duration() >= nearlyDay && !r.synthetic() }
-
-// synthetic says that the trace is no recorded one, but made here.
-func (r recorded) synthetic() bool { return r.family == scheduledFamily }
-
-func (r recorded) warmUp() time.Duration {
-	if d := r.duration(); d < shortTrace {
-		return d / warmUpPart
-	}
-	return warmUp
-}
+// counts says that the trace counts in the figures, and that something may be learnt from it: it is not made here.
+func (r recorded) counts() bool { return r.family != scheduledFamily }
 
 // readTraces reads folders one after the other.
 func readTraces(dirs ...string) ([]recorded, error) {
@@ -84,13 +65,10 @@ func readFolder(dir string) ([]recorded, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range columns {
-			c.folder = filepath.Base(dir)
-			out = append(out, c)
-		}
+		out = append(out, columns...)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: no .csv or .csv.gz file", dir)
+		return nil, fmt.Errorf("%s: no .csv or .csv.gz file with a trace of a day", dir)
 	}
 	return out, nil
 }
@@ -106,7 +84,10 @@ func readColumns(path, name string) ([]recorded, error) {
 		if err != nil {
 			return nil, err
 		}
-		demand, err := onGrid(s)
+		if time.Duration(s.Len())*s.Step < nearlyDay {
+			continue
+		}
+		demand, err := scaled(s)
 		if err != nil {
 			return nil, fmt.Errorf("%s, column %s: %w", path, column, err)
 		}
@@ -119,22 +100,21 @@ func readColumns(path, name string) ([]recorded, error) {
 	return out, nil
 }
 
-// onGrid lays a trace on the grid and scales it.
-func onGrid(s forecast.Series) (forecast.Series, error) {
-	out, err := simulate.Resample(s, sync)
-	if err != nil {
-		return out, err
+// scaled is a trace with the mean that all have.
+func scaled(s forecast.Series) (forecast.Series, error) {
+	sum, n := 0.0, 0
+	for _, v := range s.Values {
+		if !math.IsNaN(v) {
+			sum, n = sum+v, n+1
+		}
 	}
-	sum := 0.0
-	for _, v := range out.Values {
-		sum += v
+	if !(sum > 0) {
+		return s, errors.New("no demand above 0")
 	}
-	if sum <= 0 {
-		return out, fmt.Errorf("a mean of %v, want more than 0", sum/float64(out.Len()))
-	}
-	by := meanReplicas * replicaCapacity * float64(out.Len()) / sum
+	out := s
+	out.Values = slices.Clone(s.Values)
 	for i := range out.Values {
-		out.Values[i] *= by
+		out.Values[i] *= meanReplicas * replicaCapacity * float64(n) / sum
 	}
 	return out, nil
 }

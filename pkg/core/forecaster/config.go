@@ -54,14 +54,12 @@ type Config struct {
 	extra forecast.Model
 }
 
-// Priors are what is learnt from other workloads, and experiments with it.
+// Priors are what is learnt from other workloads.
 type Priors struct {
 	WindowPeak windowpeak.Prior
 	Headroom   headroom.Priors
-	// RegressionInputs and WithoutFeatures are windowpeak.Config's.
-	RegressionInputs, WithoutFeatures []string
-	// FixedHeadroom is the multiplier for the Policy and for each of the ExtraPolicies, instead of calibrated ones; 0 for none.
-	FixedHeadroom []float64
+	// RegressionInputs are windowpeak.Config's.
+	RegressionInputs []string
 }
 
 const (
@@ -137,7 +135,7 @@ func (c Config) windowPeakConfig() (windowpeak.Config, error) {
 		out.Tolerance = math.Max(out.Tolerance, up)
 	}
 	if c.Priors != nil {
-		out.Prior, out.RegressionInputs, out.WithoutFeatures = c.Priors.WindowPeak, c.Priors.RegressionInputs, c.Priors.WithoutFeatures
+		out.Prior, out.RegressionInputs = c.Priors.WindowPeak, c.Priors.RegressionInputs
 		return out, nil
 	}
 	var err error

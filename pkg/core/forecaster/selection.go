@@ -53,12 +53,8 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 			s.simulated = append(s.simulated, i)
 		}
 	}
-	for i, p := range s.policies {
-		asked := objective.Goal{Late: p.Late, Price: p.CostRatio}
-		if c.Priors != nil && i < len(c.Priors.FixedHeadroom) {
-			asked.FixedHeadroom = c.Priors.FixedHeadroom[i]
-		}
-		of.Goals = append(of.Goals, asked)
+	for _, p := range s.policies {
+		of.Goals = append(of.Goals, objective.Goal{Late: p.Late, Price: p.CostRatio})
 	}
 	s.autoscalers(c, &of)
 	var err error

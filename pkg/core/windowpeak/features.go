@@ -2,7 +2,6 @@ package windowpeak
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
@@ -22,8 +21,6 @@ type Config struct {
 	Models []string
 	// RegressionInputs are the candidates whose forecasts the regression reads; nil means the DefaultRegressionInputs.
 	RegressionInputs []string
-	// WithoutFeatures are left out of the regression, to measure what they are worth.
-	WithoutFeatures []string
 	// Prior of the regression.
 	Prior Prior
 	// Level is the quantile whose pinball loss candidates are scored by; 0 means .95.
@@ -104,8 +101,6 @@ type Features struct {
 	actualPeak      float64       // that maximum, NaN if unknown
 	sinceGap        int
 	sinceCensored   int
-	all             []float64 // every feature
-	kept            []int     // without those left out
 	row             []float64
 	models          []float64
 }
@@ -134,21 +129,15 @@ func NewFeatures(c Config) *Features {
 		coming:        trailing.NewMax(window),
 		actualPeak:    math.NaN(),
 		sinceCensored: math.MaxInt32,
-		all:           make([]float64, len(BaseFeatureNames())+len(c.regressionInputs())),
+		row:           make([]float64, len(baseFeatureNames())+len(c.regressionInputs())),
 		models:        make([]float64, len(c.regressionInputs())),
 	}
 	f.profile, f.perSlot = newProfile(season)
-	for i, name := range f.allNames() {
-		if !slices.Contains(c.WithoutFeatures, name) {
-			f.kept = append(f.kept, i)
-		}
-	}
-	f.row = make([]float64, len(f.kept))
 	return f
 }
 
-// BaseFeatureNames are the features beside the RegressionInputs, in their order.
-func BaseFeatureNames() []string {
+// baseFeatureNames are the features beside the RegressionInputs, in their order.
+func baseFeatureNames() []string {
 	return []string{
 		"geometric",
 		"now",
@@ -166,18 +155,9 @@ func BaseFeatureNames() []string {
 	}
 }
 
-// allNames are the names of all features, those left out included.
-func (f *Features) allNames() []string {
-	return append(BaseFeatureNames(), f.config.regressionInputs()...)
-}
-
 // Names of the features, in their order.
 func (f *Features) Names() []string {
-	var out []string
-	for _, i := range f.kept {
-		out = append(out, f.allNames()[i])
-	}
-	return out
+	return append(baseFeatureNames(), f.config.regressionInputs()...)
 }
 
 // Push records the demand of a step, NaN for a gap, and the forecasts of the RegressionInputs, in their order, NaN for none.
@@ -290,7 +270,7 @@ func (f *Features) fill() {
 	volatility := f.spread.Shrunk(leastSpread*level, spreadPrior)
 	rise := min(max(f.rise(), 1), riseMost)
 	lastRatio, lastPeak := f.lastSeason.ratioAndPeak()
-	copy(f.all, []float64{
+	copy(f.row, []float64{
 		math.Sqrt(math.Max(o, leastNow*level) * math.Max(hour, leastHour*level)),
 		o,
 		f.slow,
@@ -309,9 +289,6 @@ func (f *Features) fill() {
 		if math.IsNaN(m) || math.IsInf(m, 0) {
 			m = o // The last value stands in.
 		}
-		f.all[len(f.all)-len(f.models)+i] = m
-	}
-	for i, at := range f.kept {
-		f.row[i] = f.all[at]
+		f.row[len(f.row)-len(f.models)+i] = m
 	}
 }

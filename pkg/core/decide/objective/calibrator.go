@@ -32,20 +32,18 @@ type goalState struct {
 	goal     Goal
 	selector decide.CandidateSelector
 	headroom float64
-	accounts *accounts // nil with a fixed headroom
+	accounts *accounts
 }
 
 func newGoalState(c Config, asked Goal) (*goalState, error) {
 	out := &goalState{
-		goal: asked, selector: decide.CandidateSelector{Criterion: decide.RelativeCost}, headroom: asked.FixedHeadroom,
+		goal: asked, selector: decide.CandidateSelector{Criterion: decide.RelativeCost},
 	}
 	if asked.Price > 0 {
 		out.selector.Criterion = decide.PricedCost
 	}
 	var err error
-	if asked.FixedHeadroom == 0 {
-		out.accounts, err = newAccounts(c)
-	}
+	out.accounts, err = newAccounts(c)
 	return out, err
 }
 
@@ -122,15 +120,13 @@ func (o *Calibrator) Step(s Step) {
 		)
 	}
 	for i, a := range o.goals {
-		if a.accounts != nil {
-			a.accounts.serve(o.Value(i), s.Observed)
-		}
+		a.accounts.serve(o.Value(i), s.Observed)
 	}
 }
 
 // play plays the step that has ended. At the end of an hour it updates the estimates and the selection.
 func (o *Calibrator) play(arrived float64) {
-	if o.config.fixed() || !o.started {
+	if !o.started {
 		return
 	}
 	for _, c := range o.candidates {
@@ -138,10 +134,8 @@ func (o *Calibrator) play(arrived float64) {
 	}
 	hourEnded := false
 	for _, a := range o.goals {
-		if a.accounts != nil {
-			a.accounts.play(arrived)
-			hourEnded = a.accounts.hourEnded()
-		}
+		a.accounts.play(arrived)
+		hourEnded = a.accounts.hourEnded()
 	}
 	o.skipped = o.skipped || o.unforeseen > 0
 	o.unforeseen = max(0, o.unforeseen-1)
@@ -165,9 +159,7 @@ func (o *Calibrator) endHour() {
 		c.endHour(surged, !o.skipped)
 	}
 	for _, a := range o.goals {
-		if a.accounts != nil {
-			a.accounts.endHour()
-		}
+		a.accounts.endHour()
 	}
 	o.skipped = false
 }
@@ -178,10 +170,8 @@ func (o *Calibrator) selectable() int { return len(o.config.Candidates) }
 // updateSelection updates the candidate and the headroom of each goal.
 func (o *Calibrator) updateSelection() {
 	for _, a := range o.goals {
-		if a.accounts != nil {
-			a.selector.Update(a.scores(o.candidateReports(a)))
-			a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.target())
-		}
+		a.selector.Update(a.scores(o.candidateReports(a)))
+		a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.target())
 	}
 }
 

@@ -34,9 +34,6 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	out := &candidate{
 		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
-	if c.fixed() {
-		return out, nil
-	}
 	err := out.addTrials(c, c.Autoscalers, func() *headroom.Estimator { return newEstimator(c.Priors, name, grid) })
 	return out, err
 }

@@ -41,14 +41,12 @@ type NamedCandidate struct {
 	Autoscalers []Autoscaler
 }
 
-// Goal is an objective, a price of late demand or a fixed headroom.
+// Goal is an objective or a price of late demand.
 type Goal struct {
 	// Late is the objective, a share between 0 and 1.
 	Late float64
 	// Price of a replica's worth of late demand, in idle replicas, instead of an objective; 0 for none.
 	Price float64
-	// FixedHeadroom is a multiplier of the first candidate's spread, served without calibration; 0 for none.
-	FixedHeadroom float64
 }
 
 // Autoscaler is an autoscaler to simulate.
@@ -58,23 +56,13 @@ type Autoscaler struct {
 	Spec hpasim.Spec
 }
 
-// fixed reports that every goal has a fixed headroom.
-func (c Config) fixed() bool {
-	for _, a := range c.Goals {
-		if a.FixedHeadroom == 0 {
-			return false
-		}
-	}
-	return true
-}
-
 func (c Config) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("objective: "+format, args...))
 	}
 	for _, a := range c.Goals {
-		if a.FixedHeadroom == 0 && !(a.Late > 0 && a.Late < 1) && !(a.Price > 0) {
+		if !(a.Late > 0 && a.Late < 1) && !(a.Price > 0) {
 			wrong("objective %v, want a share between 0 and 1", a.Late)
 		}
 	}
@@ -84,7 +72,7 @@ func (c Config) validate() error {
 	if c.Period < 0 || c.Period%time.Hour != 0 || c.Delay < 0 {
 		wrong("a budget's period of %s and a delay of %d steps, want whole hours, and 0 or more", c.Period, c.Delay)
 	}
-	if !c.fixed() && len(c.Autoscalers) == 0 {
+	if len(c.Autoscalers) == 0 {
 		wrong("no autoscaler, want at least one")
 	}
 	return errors.Join(problems...)

@@ -35,12 +35,9 @@ func (a *goalState) scores(all []Candidate) []decide.CandidateScore {
 	return out
 }
 
-// Report is that of the first goal; nil if all goals have a fixed headroom.
+// Report is that of the first goal.
 func (o *Calibrator) Report() *Report {
 	a := o.goals[0]
-	if a.accounts == nil {
-		return nil
-	}
 	sum, over := a.accounts.total()
 	serving := o.candidates[a.selector.Selected()]
 	r := &Report{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/forecast"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
 	"github.com/forewarm/forewarm/pkg/core/hpa"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/leadtime"
@@ -39,6 +40,8 @@ type Config struct {
 	Wait      time.Duration
 	// GPUs of a replica; 0 for 1. GPUPrice of one for an hour in dollars, 0 for none.
 	GPUs, GPUPrice float64
+	// Priors are what Forewarm knows of other workloads; nil for the built-in ones.
+	Priors *forecaster.Priors
 	// Only names the policies to play, in no order; nil is all of them, with what forewarm would cost for other objectives.
 	Only []string
 	// Workers is how much is played at once; 0 for as many as the machine runs.

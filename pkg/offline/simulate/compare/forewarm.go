@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/decide"
@@ -12,8 +13,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/offline/simulate/policy"
 )
 
-// step is the server's refresh step.
-const step = 30 * time.Second
+// Step is the server's refresh step.
+const Step = 30 * time.Second
 
 // lookback is how long one bad sample stands in the demand on the grid: a coarser one is laid there by lines from the sample
 // before and to the sample after it.
@@ -40,8 +41,8 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 	out := forecaster.Config{
 		// The seed is not that of what is played: nobody knows how long the next start takes.
 		Starts: c.starts(), Seed: 1, DelaySteps: 1,
-		Step: step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
-		Autoscalers: []decide.Autoscaler{scaling},
+		Step: Step, Window: c.window(), Rate: true, Lookback: h.lookback(), Horizons: horizons,
+		Autoscalers: []decide.Autoscaler{scaling}, Priors: c.Priors,
 	}
 	for _, late := range objectives {
 		out.ExtraPolicies = append(out.ExtraPolicies, decide.Policy{
@@ -60,11 +61,17 @@ func (h *history) forecasterConfig(c *Config, horizons []time.Duration, objectiv
 // playForecaster is what forewarm serves for some objectives at once, as the server decides it. The windows are kept where horizons
 // are asked for beside the usual.
 func (h *history) playForecaster(c *Config, horizons []time.Duration, objectives ...float64) (forewarmServed, error) {
-	p := &servedRecorder{
+	return h.playRecorder(h.recorder(c, horizons, objectives...))
+}
+
+func (h *history) recorder(c *Config, horizons []time.Duration, objectives ...float64) *servedRecorder {
+	return &servedRecorder{
 		Forewarm: policy.NewForewarm(h.forecasterConfig(c, horizons, objectives...)), keep: len(horizons) > 0,
-		forewarmServed: forewarmServed{values: make([][]float64, len(objectives))},
 	}
-	if _, err := simulate.ServedValues(h.demand, step, stoppable{h.done, p}); err != nil {
+}
+
+func (h *history) playRecorder(p *servedRecorder) (forewarmServed, error) {
+	if _, err := simulate.ServedValues(h.demand, Step, stoppable{h.done, p}); err != nil {
 		return forewarmServed{}, err
 	}
 	if f := p.Forecaster(); f != nil && f.Calibrator() != nil {
@@ -80,20 +87,24 @@ type servedRecorder struct {
 	forewarmServed
 	newest []float64
 	keep   bool
+	// headrooms are constant multipliers whose values are recorded behind those of the objectives, for each of the first judged.
+	headrooms []float64
+	judged    int
 }
 
 // Serve is the value of the first objective.
 func (s *servedRecorder) Serve(o simulate.Observation) float64 {
-	for i := range s.values {
-		v := math.NaN()
-		if s.newest != nil {
-			v = s.newest[i]
-		}
-		for range int(step / sync) {
+	served := s.ServeAll(o)
+	if s.values == nil {
+		s.values = make([][]float64, len(served)+s.judged*len(s.headrooms))
+		s.newest = slices.Repeat([]float64{math.NaN()}, len(s.values))
+	}
+	for i, v := range s.newest {
+		for range int(Step / sync) {
 			s.values[i] = append(s.values[i], v)
 		}
 	}
-	s.newest = append(s.newest[:0], s.ServeAll(o)...)
+	s.newest = s.constantValues(append(s.newest[:0], served...), served)
 	if s.keep {
 		s.windows = append(s.windows, s.Forecaster().Windows())
 	}

@@ -55,23 +55,6 @@ func TestForewarmNeverServesLessThanIsObserved(t *testing.T) {
 	}
 }
 
-// A larger multiple serves no less.
-func TestForewarmIsMonotoneInK(t *testing.T) {
-	s := daily(2, 6)
-	var before []float64
-	for _, k := range []float64{0.1, 1, 3, 10} {
-		c := objectiveConfig(t, s, 0.01)
-		c.Priors.FixedHeadroom = []float64{k}
-		got := values(t, s, forewarm(t, c))
-		for i := range before {
-			if got[i] < before[i] {
-				t.Fatalf("minute %d: k = %v serves %v, a smaller one %v", i, k, got[i], before[i])
-			}
-		}
-		before = got
-	}
-}
-
 // A workload is as late as it was asked to be, within what a week can tell, and the stricter objective costs more.
 func TestForewarmMeetsItsObjective(t *testing.T) {
 	s := daily(8, 7)

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/forewarm/forewarm/forecast/quantreg"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/core/forecaster"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/leadtime"
+	"github.com/forewarm/forewarm/pkg/core/windowpeak"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+	"github.com/forewarm/forewarm/pkg/offline/simulate/compare"
+)
+
+// learner learns from traces what Forewarm knows of a workload before it has seen it, one family left out.
+type learner struct {
+	traces   []recorded
+	lead     compare.LeadTime
+	jobs     int
+	progress io.Writer
+	// rows are those of each trace, lates the lateness of each, by the family that is left out.
+	rows  []quantreg.Rows
+	lates map[string][]headroom.Priors
+}
+
+// everyFamily leaves no family out.
+const everyFamily = ""
+
+// learn learns from the traces that count. What is learnt without a family is learnt without it throughout: the lateness of another
+// trace is measured with a regression that knows neither's family.
+func learn(
+	ctx context.Context,
+	traces []recorded,
+	lead compare.LeadTime,
+	jobs int,
+	progress io.Writer,
+) (*learner, error) {
+	counting := slices.DeleteFunc(slices.Clone(traces), func(r recorded) bool { return !r.counts() })
+	l := &learner{
+		traces: counting, lead: lead, jobs: jobs, progress: progress,
+		rows: make([]quantreg.Rows, len(counting)), lates: map[string][]headroom.Priors{},
+	}
+	err := l.each(ctx, "rows for the regression", func(i int) (err error) {
+		l.rows[i], err = l.collect(counting[i])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, family := range append(familiesOf(counting), everyFamily) {
+		l.lates[family] = make([]headroom.Priors, len(counting))
+		err = l.each(ctx, "lateness under each headroom multiplier", func(i int) error {
+			return l.measure(ctx, i, family)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// measure measures the lateness of a trace for those who leave out a family.
+func (l *learner) measure(ctx context.Context, i int, without string) error {
+	r := l.traces[i]
+	if r.family == without {
+		return nil
+	}
+	prior, err := l.fitPeaks(without, r.family)
+	if err != nil {
+		return err
+	}
+	c := configOf(r, l.lead, 0, compare.Forewarm)
+	c.Priors = &forecaster.Priors{WindowPeak: prior}
+	got, err := compare.RunStudy(ctx, c, compare.Study{Objectives: []float64{0.01}})
+	if err == nil {
+		l.lates[without][i] = got.LateShares
+	}
+	return err
+}
+
+// each calls do for every trace.
+func (l *learner) each(ctx context.Context, what string, do func(i int) error) error {
+	var done atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(l.jobs)
+	for i, r := range l.traces {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := do(i); err != nil {
+				return fmt.Errorf("%s of %s: %w", what, r.name, err)
+			}
+			fmt.Fprintf(
+				l.progress,
+				"L = %s, beforehand, %d of %d: %s of %s\n",
+				leadText(l.lead),
+				done.Add(1),
+				len(l.traces),
+				what,
+				r.name,
+			)
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// peakConfig is the configuration of the window peak forecast.
+func (l *learner) peakConfig() windowpeak.Config {
+	return windowpeak.Config{
+		Step: compare.Step, Window: l.window(), Models: windowpeak.DefaultRegressionInputs(),
+	}
+}
+
+func (l *learner) window() time.Duration { return leadtime.Window(max(l.lead.Median, l.lead.P90)) }
+
+// collect gathers rows for the priors of other families.
+func (l *learner) collect(r recorded) (quantreg.Rows, error) {
+	const every = 10 * time.Minute
+	c := l.peakConfig()
+	c.Prior = windowpeak.NaivePrior(windowpeak.NewFeatures(c).Names())
+	set, err := windowpeak.NewCandidateSet(c)
+	if err != nil {
+		return quantreg.Rows{}, err
+	}
+	demand, err := simulate.Resample(r.demand, hpasim.DefaultSync)
+	if err != nil {
+		return quantreg.Rows{}, err
+	}
+	collector := windowpeak.NewCollector(set, int(every/compare.Step))
+	_, err = simulate.ServedValues(demand, compare.Step, collecting{collector})
+	return collector.Rows(), err
+}
+
+// collecting collects rows and serves nothing.
+type collecting struct{ collector *windowpeak.Collector }
+
+func (c collecting) Serve(o simulate.Observation) float64 {
+	c.collector.Step(windowpeak.Sample{Observed: o.Demand, Arrived: o.Arrived})
+	return math.NaN()
+}
+
+// fitPeaks fits the prior of the regression without some families; the others weigh equally.
+func (l *learner) fitPeaks(without ...string) (windowpeak.Prior, error) {
+	columns := windowpeak.NewFeatures(l.peakConfig()).Names()
+	others := l.others(without...)
+	if len(others) == 0 {
+		return windowpeak.NaivePrior(columns), nil
+	}
+	families, total := map[string]int{}, 0
+	for _, i := range others {
+		n := len(l.rows[i].Y)
+		families[l.traces[i].family] += n
+		total += n
+	}
+	var all quantreg.Rows
+	for _, i := range others {
+		all.X, all.Y = append(all.X, l.rows[i].X...), append(all.Y, l.rows[i].Y...)
+		weight := float64(total) / float64(len(families)*families[l.traces[i].family])
+		all.Weights = append(all.Weights, slices.Repeat([]float64{weight}, len(l.rows[i].Y))...)
+	}
+	return windowpeak.FitPrior(columns, all)
+}
+
+// others are the traces of all families but some.
+func (l *learner) others(without ...string) []int {
+	var out []int
+	for i, r := range l.traces {
+		if !slices.Contains(without, r.family) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// priors are what is known of a workload of a family from those of the others.
+func (l *learner) priors(family string) (*forecaster.Priors, error) {
+	if family == scheduledFamily {
+		family = everyFamily
+	}
+	peaks, err := l.fitPeaks(family)
+	if err != nil {
+		return nil, err
+	}
+	out := &forecaster.Priors{WindowPeak: peaks, Headroom: headroom.Priors{}}
+	others := l.others(family)
+	if len(others) == 0 {
+		out.Headroom, err = headroom.BuiltinPriors(max(l.lead.Median, l.lead.P90))
+		return out, err
+	}
+	var families []string
+	for _, i := range others {
+		families = append(families, l.traces[i].family)
+	}
+	weights := familyWeights(families)
+	for name, late := range l.lates[family][others[0]] {
+		mean := make([]float64, len(late))
+		for n, i := range others {
+			for k, v := range l.lates[family][i][name] {
+				mean[k] += weights[n] * math.Log(v+leastLogLate)
+			}
+		}
+		for k := range mean {
+			mean[k] = math.Exp(mean[k])
+		}
+		out.Headroom[name] = mean
+	}
+	return out, nil
+}
+
+// leastLogLate is added to a lateness before taking its logarithm.
+const leastLogLate = 1e-4
+
+// priorLeads are the lead times of the built-in priors.
+func priorLeads() []compare.LeadTime {
+	return []compare.LeadTime{{Median: 2 * time.Minute}, {Median: 5 * time.Minute}, {Median: 10 * time.Minute}}
+}
+
+// write writes what was learnt from all families to the folders of the packages that it is built into.
+func (l *learner) write(folder string) error {
+	priors, err := l.priors(everyFamily)
+	if err != nil {
+		return err
+	}
+	for of, to := range map[string]func(io.Writer) error{
+		"windowpeak":      func(out io.Writer) error { return priors.WindowPeak.Write(out, l.window()) },
+		"decide/headroom": func(out io.Writer) error { return priors.Headroom.Write(out, l.lead.Median) },
+	} {
+		name := filepath.Join(folder, of, "priors", "lead-"+l.lead.Median.String()+".json")
+		file, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		err = to(file)
+		if problem := file.Close(); err == nil {
+			err = problem
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}

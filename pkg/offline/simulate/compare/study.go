@@ -1,0 +1,168 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
+	"github.com/forewarm/forewarm/pkg/offline/simulate"
+)
+
+// Study is what a history is played for by those who judge Forewarm on many: every setting of each policy, and what hindsight would
+// have found.
+type Study struct {
+	// Objectives that Forewarm is played for; for the first Judged of them with the constant Headrooms, too: multipliers of the
+	// spread of whatever candidate is selected for the objective.
+	Objectives, Headrooms []float64
+	Judged                int
+	// Draws of lead times that vary, of which each figure is the mean; 0 for 1.
+	Draws int
+}
+
+// Setting is the result of one setting of a policy.
+type Setting struct {
+	// Policy is the policy's name. Setting is a target in the metric's unit, or Forewarm's objective. Headroom is the constant
+	// multiplier for the objective; NaN where it is calibrated.
+	Policy            string
+	Setting, Headroom float64
+	// FirstDay: the first 24 hours are counted instead of the time after the warm-up.
+	FirstDay bool
+	// Late, RelativeCost and ChurnPerHour are a Report's.
+	Late, RelativeCost, ChurnPerHour float64
+}
+
+// StudyResult has all settings, and the share of the demand that was late under each headroom multiplier that Forewarm simulates.
+type StudyResult struct {
+	Settings   []Setting
+	LateShares headroom.Priors
+}
+
+// RunStudy plays the policies that Only names, all but the autoscaler as written for nil. Every draw of the lead times is the same for
+// all policies. The Config's Objective is ignored.
+func RunStudy(ctx context.Context, c Config, s Study) (*StudyResult, error) {
+	if len(s.Objectives) > 0 {
+		c.Objective = s.Objectives[0]
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("study: %w", err)
+	}
+	c = c.withDefaults()
+	h, err := c.loadHistory()
+	if err != nil {
+		return nil, err
+	}
+	h.done = ctx.Done()
+	t := &studied{plan: plan{Config: c, history: h}, study: s, result: &StudyResult{}}
+	names := hindsightPolicies()
+	t.unfit = make([]bool, len(names))
+	for _, r := range names {
+		if c.plays(r.name) {
+			err = errors.Join(err, t.sweepTargets(r))
+		}
+	}
+	if c.plays(Forewarm) {
+		err = errors.Join(err, t.playObjectives())
+	}
+	return t.result, errors.Join(err, t.interrupted())
+}
+
+func (c *Config) plays(name string) bool { return c.Only == nil || slices.Contains(c.Only, name) }
+
+// studied is a study under way.
+type studied struct {
+	plan
+	study  Study
+	result *StudyResult
+}
+
+// sweepTargets plays a policy under every target.
+func (t *studied) sweepTargets(r hindsightPolicy) error {
+	values, err := r.values(&t.plan)
+	if err != nil || values == nil {
+		return err
+	}
+	for _, target := range t.targets() {
+		if err = t.add(
+			Setting{Policy: r.name, Setting: inUnits(target), Headroom: math.NaN()},
+			values,
+			target,
+		); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// playObjectives plays Forewarm for every objective, and with constant headrooms.
+func (t *studied) playObjectives() error {
+	recorder := t.recorder(&t.Config, nil, t.study.Objectives...)
+	recorder.judged, recorder.headrooms = t.study.Judged, t.study.Headrooms
+	of, err := t.playRecorder(recorder)
+	if err != nil {
+		return err
+	}
+	if f := recorder.Forecaster(); f != nil && f.Calibrator() != nil {
+		t.result.LateShares = f.Calibrator().LateShares()
+	}
+	for i, values := range of.values {
+		one := Setting{Policy: Forewarm, Headroom: math.NaN()}
+		if n := len(t.study.Objectives); i < n {
+			one.Setting = t.study.Objectives[i]
+		} else {
+			one.Setting = t.study.Objectives[(i-n)/len(t.study.Headrooms)]
+			one.Headroom = t.study.Headrooms[(i-n)%len(t.study.Headrooms)]
+		}
+		if err = t.add(one, values, t.capacityTarget()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add plays values under a target, in milli-units, and adds what comes of it: after the warm-up, and on the first day.
+func (t *studied) add(s Setting, values []float64, target int64) error {
+	first := t.config(&t.Config, target)
+	first.WarmUp = 0
+	first.Demand.Values = first.Demand.Values[:min(first.Demand.Len(), int(day/sync))]
+	for _, c := range []simulate.Config{t.config(&t.Config, target), first} {
+		var all []simulate.Report
+		for draw := range max(t.study.Draws, 1) {
+			if draw > 0 { // A seed of 1 is that of Forewarm's own simulated autoscalers.
+				c.Seed = uint64(draw) + 1
+			}
+			report, err := simulate.Run(c, simulate.NewTape(values))
+			if err = errors.Join(err, t.interrupted()); err != nil {
+				return err
+			}
+			all = append(all, report)
+		}
+		sum := simulate.SumReports(all)
+		s.Late, s.RelativeCost = sum.LateShare(), sum.RelativeCost()
+		s.ChurnPerHour = sum.ChurnPerHour() / float64(len(all))
+		t.result.Settings = append(t.result.Settings, s)
+		s.FirstDay = true
+		if !math.IsNaN(s.Headroom) {
+			break
+		}
+	}
+	return nil
+}
+
+// constantValues appends what constant headrooms serve for the first objectives; served is what is served for all objectives.
+func (s *servedRecorder) constantValues(dst, served []float64) []float64 {
+	f := s.Forecaster()
+	for i := range s.judged {
+		for _, k := range s.headrooms {
+			v := served[i]
+			if f.Calibrator() != nil && f.Decided() {
+				v = decide.HeadroomValue(k, f.Calibrator().Inputs(i))
+			}
+			dst = append(dst, v)
+		}
+	}
+	return dst
+}
