@@ -20,6 +20,8 @@ func TestBesideKEDA(t *testing.T) {
 	for _, name := range []string{behindGateway, onItsOwn} {
 		s.writePast(t, workloadKey{"asleep", name}, time.Second,
 			times.demand(time.Now().Add(-8*cycle), int(8*cycle/time.Second)))
+		// A scenario that starts late on a busy machine must not find a season of gaps.
+		s.demand.follow("asleep", name, func() float64 { return times.demand(time.Now(), 1)[0] })
 	}
 	s.observe(t)
 	port, err := cluster.FreePort(t.Context())
