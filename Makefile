@@ -150,7 +150,7 @@ bench-forecast: ## forecasts on M4 and traces: M4_TRAIN= M4_TEST= TRACES= (defau
 		$(call given,TRACES,traces) $(call given,MODEL,model) $(call given,BUDGET,budget)
 
 .PHONY: bench-outcome
-bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, an hour: SHORT=1 (minutes) TRACES=dir,dir LEAD='5m 5m,p90=8m' SHIPPED=1 SCHEDULED=0 COMPARE=file JSON=1
+bench-outcome: ## GPU-hours and lateness of policies under a stock HPA, a quarter of an hour: SHORT=1 (minutes) TRACES=dir,dir LEAD='5m 5m,p90=8m' SHIPPED=1 SCHEDULED=0 COMPARE=file JSON=1
 	@go run ./hack/benchoutcome $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(SHIPPED),--shipped) \
 		$(call given,TRACES,traces) $(call given,LEAD,lead) $(call given,SCHEDULED,scheduled) \
 		$(call given,COMPARE,compare) $(call given,JOBS,jobs)

@@ -25,10 +25,8 @@ import (
 
 // learner learns from traces what Forewarm knows of a workload before it has seen it, one family left out.
 type learner struct {
-	traces   []recorded
-	lead     compare.LeadTime
-	jobs     int
-	progress io.Writer
+	player // of the traces that count
+	lead   compare.LeadTime
 	// rows are those of each trace, lates the lateness of each, by the family that is left out.
 	rows  []quantreg.Rows
 	lates map[string][]headroom.Priors
@@ -37,29 +35,23 @@ type learner struct {
 // everyFamily leaves no family out.
 const everyFamily = ""
 
-// learn learns from the traces that count. What is learnt without a family is learnt without it throughout: the lateness of another
-// trace is measured with a regression that knows neither's family.
-func learn(
-	ctx context.Context,
-	traces []recorded,
-	lead compare.LeadTime,
-	jobs int,
-	progress io.Writer,
-) (*learner, error) {
-	counting := slices.DeleteFunc(slices.Clone(traces), func(r recorded) bool { return !r.counts() })
+// learn learns from the traces that count, for those who leave out one of some families. What is learnt without a family is learnt
+// without it throughout: the lateness of another trace is measured with a regression that knows neither's family.
+func (p player) learn(ctx context.Context, lead compare.LeadTime, families ...string) (*learner, error) {
+	of := p
+	of.traces = slices.DeleteFunc(slices.Clone(p.traces), func(r recorded) bool { return !r.counts() })
 	l := &learner{
-		traces: counting, lead: lead, jobs: jobs, progress: progress,
-		rows: make([]quantreg.Rows, len(counting)), lates: map[string][]headroom.Priors{},
+		player: of, lead: lead, rows: make([]quantreg.Rows, len(of.traces)), lates: map[string][]headroom.Priors{},
 	}
 	err := l.each(ctx, "rows for the regression", func(i int) (err error) {
-		l.rows[i], err = l.collect(counting[i])
+		l.rows[i], err = l.collect(l.traces[i])
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, family := range append(familiesOf(counting), everyFamily) {
-		l.lates[family] = make([]headroom.Priors, len(counting))
+	for _, family := range families {
+		l.lates[family] = make([]headroom.Priors, len(l.traces))
 		err = l.each(ctx, "lateness under each headroom multiplier", func(i int) error {
 			return l.measure(ctx, i, family)
 		})
@@ -102,11 +94,12 @@ func (l *learner) each(ctx context.Context, what string, do func(i int) error) e
 			if err := do(i); err != nil {
 				return fmt.Errorf("%s of %s: %w", what, r.name, err)
 			}
+			n := done.Add(1)
 			fmt.Fprintf(
 				l.progress,
 				"L = %s, beforehand, %d of %d: %s of %s\n",
 				leadText(l.lead),
-				done.Add(1),
+				n,
 				len(l.traces),
 				what,
 				r.name,
@@ -185,11 +178,8 @@ func (l *learner) others(without ...string) []int {
 	return out
 }
 
-// priors are what is known of a workload of a family from those of the others.
-func (l *learner) priors(family string) (*forecaster.Priors, error) {
-	if family == scheduledFamily {
-		family = everyFamily
-	}
+// knownTo is what is known of a workload of a family from those of the others.
+func (l *learner) knownTo(family string) (*forecaster.Priors, error) {
 	peaks, err := l.fitPeaks(family)
 	if err != nil {
 		return nil, err
@@ -230,7 +220,7 @@ func priorLeads() []compare.LeadTime {
 
 // write writes what was learnt from all families to the folders of the packages that it is built into.
 func (l *learner) write(folder string) error {
-	priors, err := l.priors(everyFamily)
+	priors, err := l.knownTo(everyFamily)
 	if err != nil {
 		return err
 	}

@@ -118,21 +118,13 @@ func TestOutcome(t *testing.T) {
 	if read := output(t, "--lines", file); read != tables(text) {
 		t.Errorf("read from a file, the tables differ:\n%s", cmp.Diff(tables(text), read))
 	}
-	if both := output(
-		t,
-		"--lines",
-		file,
-		"--compare",
-		file,
-	); !strings.Contains(
-		both,
-		"| L = 5m0s,p90=8m0s | before |",
-	) {
+	both := output(t, "--lines", file, "--compare", file)
+	if !strings.Contains(both, "| L = 5m0s,p90=8m0s | before |") {
 		t.Errorf("no earlier run in\n%s", both)
 	}
 }
 
-// What is learnt for a trace does not depend on its family, and what is shipped not on the traces at all.
+// What is learnt for a trace does not depend on its family.
 func TestAFamilyIsLeftOut(t *testing.T) {
 	learnt := func(web func(float64) float64) *learner {
 		dir := t.TempDir()
@@ -142,7 +134,8 @@ func TestAFamilyIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := learn(t.Context(), traces, compare.LeadTime{Median: 5 * time.Minute}, 2, io.Discard)
+		p := player{options{jobs: 2}, traces, io.Discard}
+		l, err := p.learn(t.Context(), compare.LeadTime{Median: 5 * time.Minute}, "web", "llm", everyFamily)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,11 +143,11 @@ func TestAFamilyIsLeftOut(t *testing.T) {
 	}
 	one, other := learnt(cycle), learnt(func(hour float64) float64 { return math.Mod(hour, 3) })
 	for family, same := range map[string]bool{"web": true, "llm": false, everyFamily: false} {
-		a, err := one.priors(family)
+		a, err := one.knownTo(family)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := other.priors(family)
+		b, err := other.knownTo(family)
 		if err != nil {
 			t.Fatal(err)
 		}

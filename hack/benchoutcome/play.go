@@ -40,9 +40,8 @@ func configOf(r recorded, lead compare.LeadTime, stabilization time.Duration, on
 	return compare.Config{
 		Demand: r.demand, Source: r.name, Autoscaler: "trace", Lead: lead, Capacity: replicaCapacity, Only: only,
 		HPA: hpa.Spec{
-			Min:     1,
-			Max:     100_000,
-			Cluster: hpa.DefaultCluster(), // More replicas than any trace asks for.
+			Min: 1, Max: 100_000, // More replicas than any trace asks for.
+			Cluster: hpa.DefaultCluster(),
 			Metrics: []hpa.Metric{
 				{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: replicaCapacity * 1000},
 			},
@@ -94,15 +93,19 @@ func play(ctx context.Context, o options, out, progress io.Writer) (record, erro
 // playLead plays the traces with one lead time, and gives their lines in the order of the traces. With a folder for priors it only
 // learns.
 func (p player) playLead(ctx context.Context, lead compare.LeadTime) (record, error) {
+	if p.priors != "" {
+		learnt, err := p.learn(ctx, lead, everyFamily)
+		if err != nil {
+			return nil, err
+		}
+		return nil, learnt.write(p.priors)
+	}
 	var learnt *learner
 	if !p.shipped {
 		var err error
-		if learnt, err = learn(ctx, p.traces, lead, p.jobs, p.progress); err != nil {
+		if learnt, err = p.learn(ctx, lead, familiesOf(p.traces)...); err != nil {
 			return nil, err
 		}
-	}
-	if p.priors != "" {
-		return nil, learnt.write(p.priors)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(p.jobs)
@@ -129,18 +132,16 @@ func playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *l
 	own := configOf(r, lead, 0, compare.Forewarm)
 	if learnt != nil {
 		var err error
-		if own.Priors, err = learnt.priors(r.family); err != nil {
+		if own.Priors, err = learnt.knownTo(r.family); err != nil {
 			return nil, err
 		}
 	}
 	stock := configOf(r, lead, defaultStabilization, compare.BestTarget)
-	configs := map[string]compare.Config{"": own, "stock": stock}
+	configs := []compare.Config{own, stock}
 	if !short {
 		own.Only = append(own.Only, compare.Oracle)
 		stock.Only = append(stock.Only, compare.Max15m, compare.Offset, compare.HoltWinters, compare.ARIMA)
-		configs = map[string]compare.Config{
-			"": own, "stock": stock, stable30m: configOf(r, lead, longStabilization, compare.BestTarget),
-		}
+		configs = []compare.Config{own, stock, configOf(r, lead, longStabilization, compare.BestTarget)}
 	}
 	study := compare.Study{
 		Objectives: objectives(), Headrooms: headroom.FineGrid(), Judged: len(judgedObjectives()), Draws: 1,
@@ -149,18 +150,14 @@ func playTrace(ctx context.Context, r recorded, lead compare.LeadTime, learnt *l
 		study.Draws = draws
 	}
 	var out record
-	for _, name := range []string{"", "stock", stable30m} {
-		c, plays := configs[name]
-		if !plays {
-			continue
-		}
+	for _, c := range configs {
 		got, err := compare.RunStudy(ctx, c, study)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range got.Settings {
 			l := lineOf(r, lead, s)
-			if name == stable30m {
+			if c.HPA.Behavior.Down.Stabilization == longStabilization {
 				l.Policy = stable30m
 			}
 			out = append(out, l)
@@ -188,17 +185,8 @@ type line struct {
 
 func lineOf(r recorded, lead compare.LeadTime, s compare.Setting) line {
 	l := line{
-		Lead: leadText(
-			lead,
-		),
-		Trace:    r.name,
-		Family:   r.family,
-		Policy:   s.Policy,
-		Setting:  s.Setting,
-		FirstDay: s.FirstDay,
-		Cost:     s.RelativeCost,
-		Late:     s.Late,
-		Churn:    s.ChurnPerHour,
+		Lead: leadText(lead), Trace: r.name, Family: r.family, Policy: s.Policy, Setting: s.Setting,
+		FirstDay: s.FirstDay, Cost: s.RelativeCost, Late: s.Late, Churn: s.ChurnPerHour,
 	}
 	if s.Policy != compare.Forewarm {
 		l.Setting /= replicaCapacity

@@ -63,13 +63,12 @@ func (w *worker) judgeLoad(end time.Time) {
 
 // doubt is why the target is doubtful; empty if it is not.
 func (l *load) doubt() (reason, message string) {
-	lasted := humanize.Span(targetIntervals * judgeInterval)
 	switch {
 	case l.high >= targetIntervals:
 		return snapshot.ReasonTargetTooHigh, fmt.Sprintf(
 			"for %s replicas were saturated at a demand of %.4g each, and the autoscaler's target is %.4g: forewarm capacity estimates what "+
 				"a replica sustains; or the query has another unit, or the demand of one replica and not the total",
-			lasted,
+			humanize.Span(targetIntervals*judgeInterval),
 			l.carried,
 			l.target,
 		)
@@ -77,7 +76,7 @@ func (l *load) doubt() (reason, message string) {
 		return snapshot.ReasonTargetTooLow, fmt.Sprintf(
 			"for %s replicas carried a demand of %.4g each and were not saturated, and the autoscaler's target is %.4g: forewarm capacity "+
 				"estimates what a replica sustains; or the query has another unit",
-			lasted,
+			humanize.Span(targetIntervals*judgeInterval),
 			l.carried,
 			l.target,
 		)

@@ -15,18 +15,11 @@ import (
 // complete, marked as partial, or the context's error if nothing is. The same Config gives the same Comparison to the
 // last bit, whatever the number of workers.
 func Compare(ctx context.Context, c Config, progress func(done, total int, what string)) (*Comparison, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("compare: %w", err)
-	}
-	assumed := c.Capacity == 0
-	c = c.withDefaults()
-	h, err := c.loadHistory()
+	p, err := newPlan(ctx, "compare", c)
 	if err != nil {
 		return nil, err
 	}
-	h.done = ctx.Done()
-	p := &plan{Config: c, history: h}
-	if err := runJobs(ctx, c.Workers, p.jobs(), progress); err != nil {
+	if err := runJobs(ctx, p.Workers, p.jobs(), progress); err != nil {
 		return nil, err
 	}
 	out := p.comparison()
@@ -34,7 +27,7 @@ func Compare(ctx context.Context, c Config, progress func(done, total int, what 
 	if len(out.Policies) == 0 {
 		return nil, fmt.Errorf("compare: interrupted before anything was played: %w", context.Cause(ctx))
 	}
-	out.Assumptions.CapacityAssumed = assumed
+	out.Assumptions.CapacityAssumed = c.Capacity == 0
 	out.Notes = p.notes(out)
 	out.Verdict = out.verdict()
 	out.WarmPool = p.poolResult(out)
@@ -58,6 +51,20 @@ type plan struct {
 	others    []*Point
 	// pool is nil without a pool.
 	pool *poolRun
+}
+
+// newPlan checks a configuration, fills in its defaults and loads its history; what is for the error.
+func newPlan(ctx context.Context, what string, c Config) (*plan, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	p := &plan{Config: c.withDefaults()}
+	var err error
+	if p.history, err = p.loadHistory(); err != nil {
+		return nil, err
+	}
+	p.done = ctx.Done()
+	return p, nil
 }
 
 // interrupted ends a job whose result would be of no use.

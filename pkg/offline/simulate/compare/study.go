@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -47,19 +46,12 @@ func RunStudy(ctx context.Context, c Config, s Study) (*StudyResult, error) {
 	if len(s.Objectives) > 0 {
 		c.Objective = s.Objectives[0]
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("study: %w", err)
-	}
-	c = c.withDefaults()
-	h, err := c.loadHistory()
+	p, err := newPlan(ctx, "study", c)
 	if err != nil {
 		return nil, err
 	}
-	h.done = ctx.Done()
-	t := &studied{plan: plan{Config: c, history: h}, study: s, result: &StudyResult{}}
-	names := hindsightPolicies()
-	t.unfit = make([]bool, len(names))
-	for _, r := range names {
+	t := &studied{plan: p, study: s, result: &StudyResult{}}
+	for _, r := range hindsightPolicies() {
 		if c.plays(r.name) {
 			err = errors.Join(err, t.sweepTargets(r))
 		}
@@ -74,14 +66,14 @@ func (c *Config) plays(name string) bool { return c.Only == nil || slices.Contai
 
 // studied is a study under way.
 type studied struct {
-	plan
+	*plan
 	study  Study
 	result *StudyResult
 }
 
 // sweepTargets plays a policy under every target.
 func (t *studied) sweepTargets(r hindsightPolicy) error {
-	values, err := r.values(&t.plan)
+	values, err := r.values(t.plan)
 	if err != nil || values == nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -25,20 +24,15 @@ type WhatIf struct {
 // 5 min, without a warm pool. It returns those that are shorter, or longer, than the configured ones, the cheapest first.
 // If the context ends, it returns what is complete. It reports progress as Compare does.
 func WhatIfs(ctx context.Context, c Config, progress func(done, total int, what string)) ([]WhatIf, error) {
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("what if: %w", err)
-	}
-	c = c.withDefaults()
-	h, err := c.loadHistory()
+	base, err := newPlan(ctx, "what if", c)
 	if err != nil {
 		return nil, err
 	}
-	h.done = ctx.Done()
-	changed, changes := c.whatIfs()
+	changed, changes := base.whatIfs()
 	found := make([]*WhatIf, len(changed))
 	jobs := make([]job, len(changed))
 	for i := range changed {
-		p := &plan{Config: changed[i], history: h}
+		p := &plan{Config: changed[i], history: base.history}
 		jobs[i] = job{Forewarm + " with " + changes[i], forewarmUnits, func(spent func()) error {
 			if err := p.playForewarm(p.forewarmValues, spent); err != nil {
 				return err
@@ -51,7 +45,7 @@ func WhatIfs(ctx context.Context, c Config, progress func(done, total int, what 
 			return nil
 		}}
 	}
-	if err := runJobs(ctx, c.Workers, jobs, progress); err != nil {
+	if err := runJobs(ctx, base.Workers, jobs, progress); err != nil {
 		return nil, err
 	}
 	var out []WhatIf
