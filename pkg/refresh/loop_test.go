@@ -70,11 +70,12 @@ func target(name string) refresh.Target {
 	}
 }
 
+// newLoop waits for its jobs on a busy machine, too: after a failure a step waits only a tenth of the grace.
 func newLoop(t *testing.T, source refresh.Source, targets refresh.Targets) (*refresh.Loop, *snapshot.Board) {
 	t.Helper()
 	board := new(snapshot.Board)
 	loop, err := refresh.New(
-		refresh.Config{Grace: 10 * time.Second},
+		refresh.Config{Grace: 2 * time.Minute},
 		source,
 		targets,
 		board,
