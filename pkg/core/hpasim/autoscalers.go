@@ -105,6 +105,19 @@ func (s *Autoscalers) count(i int, f flow) {
 	}
 }
 
+// Unlucky leaves each workload the fewest replicas with which its HPA does nothing about the value that it read last. Within its
+// tolerance an HPA keeps what it has: without this, a simulation that begins with a replica more is lucky for as long as the demand
+// is smooth.
+func (s *Autoscalers) Unlucky() {
+	for i := range s.workloads {
+		w := &s.workloads[i]
+		if c := &w.cluster; s.settings.skipsRepeats && c.nodes == nil && c.starting.total == 0 && w.read > 0 {
+			fewest := int(math.Ceil(w.read / s.settings.ignored))
+			c.ready = max(min(c.ready, fewest), s.settings.minReplicas)
+		}
+	}
+}
+
 // Score returns the sums since Reset. The caller must not change its slices.
 func (s *Autoscalers) Score() Score { return s.score }
 

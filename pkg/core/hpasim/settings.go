@@ -18,7 +18,9 @@ type settings struct {
 	syncSteps                  int // from one sync to the next
 	// minReplicas and maxReplicas are the limits of the HPA.
 	minReplicas, maxReplicas int
-	pod                      LeadTime
+	// ignored is the value for each replica up to which the HPA starts none.
+	ignored float64
+	pod     LeadTime
 	// leadSteps is a constant lead time in steps; longestLeadSteps is the longest of any lead time.
 	leadSteps, longestLeadSteps int
 	constantLead                bool
@@ -45,6 +47,8 @@ func newSettings(s *Spec, start time.Time, step time.Duration) *settings {
 		seed:             s.Seed,
 		skipsRepeats:     s.HPA.Metrics[0].Type == hpa.AverageValue,
 	}
+	up, _ := s.HPA.Tolerances()
+	k.ignored = (1 + up) * float64(s.HPA.Metrics[0].Target) / 1000
 	var lead Constant
 	if lead, k.constantLead = s.PodLead.(Constant); k.constantLead {
 		k.leadSteps = stepsIn(time.Duration(lead), step)

@@ -17,8 +17,8 @@ type Point struct {
 // Curve is what is expected under the multipliers of a grid. Multipliers ascend and lateness never rises.
 type Curve struct {
 	Points []Point
-	// Min and Max bound the multiplier that is served.
-	Min, Max float64
+	// Max bounds the multiplier that is served.
+	Max float64
 }
 
 // ForObjective is the multiplier for an objective, the share that may be late, log-linear in lateness between the grid's
@@ -28,19 +28,35 @@ func (c Curve) ForObjective(objective float64) (k float64, met bool) {
 	if k > c.Max {
 		return c.Max, false
 	}
-	return max(k, c.Min), met
+	return k, met
+}
+
+// ForTarget is the multiplier for the target that an objective is corrected to. It costs at most maxCorrection times what the
+// objective's own multiplier costs: a correction is for small errors that last.
+func (c Curve) ForTarget(objective, target float64) float64 {
+	own, _ := c.ForObjective(objective)
+	k, _ := c.ForObjective(target)
+	most := maxCorrection * c.At(own).RelativeCost
+	for i := 1; i < len(c.Points); i++ {
+		low, high := c.Points[i-1], c.Points[i]
+		if high.Multiplier > own && high.RelativeCost > most {
+			part := (most - low.RelativeCost) / (high.RelativeCost - low.RelativeCost)
+			return min(k, max(own, low.Multiplier+part*(high.Multiplier-low.Multiplier)))
+		}
+	}
+	return k
 }
 
 // ForPrice is the multiplier of the lowest cost plus price × lateness, where the price of a unit of late demand is in units of
-// idle capacity. Before anything is observed it is the careful one.
+// idle capacity.
 func (c Curve) ForPrice(price float64) float64 {
-	best, least := carefulMultiplier, math.Inf(1)
+	best, least := unpricedMultiplier, math.Inf(1)
 	for _, p := range c.Points {
 		if loss := p.RelativeCost + price*p.Late; loss < least {
 			best, least = p.Multiplier, loss
 		}
 	}
-	return max(best, c.Min)
+	return best
 }
 
 // meeting is the multiplier that meets an objective; the largest of the grid if none does.
@@ -53,6 +69,9 @@ func (c Curve) meeting(objective float64) (k float64, met bool) {
 		return c.Points[i-1].Multiplier, false
 	}
 	low, high := c.Points[i-1], c.Points[i]
+	if low.Late > cliff*high.Late {
+		return high.Multiplier, true
+	}
 	above, below := math.Log(low.Late+leastLate), math.Log(high.Late+leastLate)
 	part := (above - math.Log(objective+leastLate)) / (above - below)
 	return low.Multiplier + min(max(part, 0), 1)*(high.Multiplier-low.Multiplier), true

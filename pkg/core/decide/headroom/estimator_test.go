@@ -75,18 +75,15 @@ func TestPriorsAreWritten(t *testing.T) {
 	}
 }
 
-// Before anything was seen the prior rules, but for a careful first day.
+// Before anything was seen the prior rules, and so it does without demand.
 func TestBeginsWithThePrior(t *testing.T) {
 	m := headroom.NewEstimator(headroom.FineGrid(), prior(t, 5*time.Minute))
 	one := cautious * prior(t, 5*time.Minute)[5]
-	if k, met := m.Curve().ForObjective(one); k != 2 || !met {
-		t.Errorf("k = %v (met %v) in the first day, want the careful 2", k, met)
-	}
-	for range 24 {
+	for hours := range 24 {
+		if k, met := m.Curve().ForObjective(one); math.Abs(k-1) > 1e-9 || !met {
+			t.Errorf("k = %v (met %v) after %d hours without demand, want the prior's 1", k, met, hours)
+		}
 		m.Add(headroom.Hour{Late: make([]float64, len(headroom.FineGrid())), Paid: paid(0)})
-	}
-	if k, met := m.Curve().ForObjective(one); math.Abs(k-1) > 1e-9 || !met {
-		t.Errorf("k = %v (met %v) on a workload without demand, want the prior's 1", k, met)
 	}
 }
 
@@ -107,34 +104,44 @@ func TestLearnsFromTheOutcome(t *testing.T) {
 	}
 }
 
-// A forecast that repeats the past is not believed for being right while nothing happened; one week in which it saw all
-// leaps coming is enough.
-func TestBySurges(t *testing.T) {
-	const surge = 0.0134 // of the demand leaps on other workloads.
-	others := prior(t, 5*time.Minute)
-	after := func(hours int, surged float64) float64 {
-		m := headroom.NewSurgeEstimator(headroom.FineGrid(), others, surge)
-		for range hours {
-			m.Add(headroom.Hour{
-				Arrived: 12, Surged: 12 * surged, Late: make([]float64, len(headroom.FineGrid())), Paid: paid(12),
-			})
-		}
-		return m.Curve().Points[5].Late / (cautious * others[5])
+// never is late of a workload that is never late.
+func never(float64) float64 { return 0 }
+
+// after is what is expected after so many hours of a demand, as a share of the prior.
+func after(t *testing.T, m *headroom.Estimator, hours int, arrived float64, share func(k float64) float64) []float64 {
+	t.Helper()
+	for range hours {
+		m.Add(headroom.Hour{Arrived: arrived, Late: late(arrived, share), Paid: paid(arrived)})
 	}
-	for _, tt := range []struct {
-		name           string
-		hours          int
-		surged         float64
-		atLeast, below float64
-	}{
-		{"a quiet month brings no more than fewer leaps would", 720, 0, 0.4, 0.6},
-		{"a day of leaps as on other workloads", 24, surge, 0.2, 0.3},
-		{"a week of them", 168, surge, 0.02, 0.1},
-		{"a week with twice as many", 168, 2 * surge, 0.02, 0.1},
-	} {
-		if got := after(tt.hours, tt.surged); !(got >= tt.atLeast && got < tt.below) {
-			t.Errorf("%s: %.3f of the prior, want %v to %v", tt.name, got, tt.atLeast, tt.below)
-		}
+	var out []float64
+	for i, p := range m.Curve().Points {
+		out = append(out, p.Late/(cautious*prior(t, 5*time.Minute)[i]))
+	}
+	return out
+}
+
+// A calm workload is known within hours by the multipliers at which others are often late, and after weeks by those at which
+// they rarely are.
+func TestTheFrequentIsKnownSoon(t *testing.T) {
+	others := prior(t, 5*time.Minute)
+	m := headroom.NewEstimator(headroom.FineGrid(), others)
+	day := after(t, m, 24, 12, never)
+	if day[0] > 0.15 || day[5] < 0.4 || day[len(day)-1] < 0.8 {
+		t.Errorf("after a day %.2f of the prior, want little at 0, half at 1, and most of it at 11", day)
+	}
+	if month := after(t, m, 29*24, 12, never); month[5] > 0.2 || month[len(month)-1] < 0.2 {
+		t.Errorf("after a month %.2f of the prior, want little at 1, and a quarter at 11", month)
+	}
+}
+
+// Two calm weeks say little of a demand three times as large: where a twentieth of it is late, that is known within a day.
+func TestACalmPastIsNoProofOfALargerDemand(t *testing.T) {
+	m := headroom.NewEstimator(headroom.FineGrid(), prior(t, 5*time.Minute))
+	after(t, m, 14*24, 10, never)
+	before := m.Curve().Points[5].Late
+	after(t, m, 24, 30, func(float64) float64 { return 0.05 })
+	if now := m.Curve().Points[5].Late; now < 0.01 || now < 4*before {
+		t.Errorf("%.4f expected after a wild day, %.4f before it", now, before)
 	}
 }
 
@@ -165,14 +172,10 @@ func TestMonotone(t *testing.T) {
 	for range 200 {
 		shipped := prior(t, time.Duration(1+rng.IntN(900))*time.Second)
 		m := headroom.NewEstimator(headroom.FineGrid(), shipped)
-		if rng.IntN(2) == 0 {
-			m = headroom.NewSurgeEstimator(headroom.FineGrid(), shipped, 0.01)
-		}
 		for range rng.IntN(100) {
 			arrived := 20 * rng.Float64()
 			m.Add(headroom.Hour{
 				Arrived: arrived,
-				Surged:  arrived * rng.Float64(),
 				Late:    late(arrived, func(float64) float64 { return rng.Float64() * rng.Float64() }),
 				Paid:    paid(arrived),
 			})
@@ -189,6 +192,46 @@ func TestMonotone(t *testing.T) {
 			}
 			before = k
 		}
+	}
+}
+
+// A stricter target than the objective costs a tenth more at most, a looser one is free.
+func TestACorrectionIsBounded(t *testing.T) {
+	points := []headroom.Point{
+		{Multiplier: 0, Late: 0.1, RelativeCost: 1},
+		{Multiplier: 1, Late: 0.01, RelativeCost: 2},
+		{Multiplier: 2, Late: 0.001, RelativeCost: 4},
+	}
+	for _, tt := range []struct {
+		name   string
+		target float64
+		want   float64
+	}{
+		{"the objective itself", 0.01, 1},
+		{"a looser one", 0.1, 0},
+		{"a stricter one, within a tenth", 0.0095, 1 + math.Log(0.01/0.0095)/math.Log(10)},
+		{"one that would double the cost: 2.2 is between 2 and 4", 0.001, 1.1},
+	} {
+		if got := (headroom.Curve{Points: points, Max: 2}).ForTarget(0.01, tt.target); math.Abs(got-tt.want) > 1e-3 {
+			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Where a larger value falls within an autoscaler's tolerance more is late than under a smaller one: the smaller one was lucky.
+func TestLuckOfASmallMultiplier(t *testing.T) {
+	m := headroom.NewEstimator(headroom.FineGrid(), prior(t, 5*time.Minute))
+	after(t, m, 14*24, 12, func(k float64) float64 {
+		switch k {
+		case 0:
+			return 0.005
+		case 0.2:
+			return 0.17
+		}
+		return 0
+	})
+	if k, met := m.Curve().ForObjective(0.01); k <= 0.2 || !met {
+		t.Errorf("k = %v (met %v), want more than the 0.2 at which a sixth was late", k, met)
 	}
 }
 
@@ -214,8 +257,7 @@ func TestCheapest(t *testing.T) {
 		{"above it", headroom.Curve{Points: known}, 12, 1},
 		{"above what the second is worth, 2/0.009", headroom.Curve{Points: known}, 223, 2},
 		{"no dearer than the grid", headroom.Curve{Points: known}, 1e6, 2},
-		{"careful in the first day", headroom.Curve{Points: known, Min: 1.5}, 1, 1.5},
-		{"careful where nothing was paid", headroom.Curve{Points: unknown}, 1e6, 2},
+		{"where nothing was paid", headroom.Curve{Points: unknown}, 1e6, 2},
 	} {
 		if got := tt.curve.ForPrice(tt.price); got != tt.want {
 			t.Errorf("%s: k = %v, want %v", tt.name, got, tt.want)

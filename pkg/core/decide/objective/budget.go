@@ -71,7 +71,7 @@ const (
 // past, which is not what is asked for. So what is left of the budget relaxes the objective, and what is overspent tightens it:
 // feedback on the error, as in adaptive conformal inference (Gibbs & Candès 2021; Angelopoulos, Candès & Tibshirani 2023).
 // Lateness is heavy-tailed: both count by the number of hours that it comes from. One burst is no evidence that the estimates
-// are wrong, and calm weeks are none that the next burst is small.
+// are wrong, and calm weeks are none that the next burst is small. What a correction may cost is bounded (headroom.Curve.ForTarget).
 func (a *accounts) targetLate(late float64) float64 {
 	sum, over := a.total()
 	demand := sum.served.Arrived * a.period.Hours() / over.Hours() // of a whole period
@@ -83,8 +83,8 @@ func (a *accounts) targetLate(late float64) float64 {
 	return min(late*min(max(factor, tightest), loosest), 1)
 }
 
-// evidence is n / (n + evidenceHours) of n late hours: their effective number, which is 1 if one hour has all the late demand
-// (Kish 1965).
+// evidence is n / (n + evidenceHours) of n late hours beside the first: their effective number is 1 if one hour has all the late
+// demand (Kish 1965).
 func (a *accounts) evidence() float64 {
 	sum, squares := 0.0, 0.0
 	for _, h := range a.hours.Values() {
@@ -94,6 +94,6 @@ func (a *accounts) evidence() float64 {
 	if !(squares > 0) {
 		return 0
 	}
-	n := sum * sum / squares
+	n := sum*sum/squares - 1
 	return n / (n + evidenceHours)
 }

@@ -1,8 +1,6 @@
 package objective
 
 import (
-	"slices"
-
 	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
@@ -17,7 +15,6 @@ type Calibrator struct {
 	config Config
 	// candidates are those to select from, then those that are requested by name.
 	candidates []*candidate
-	lastValue  int // index of the candidate that surges are counted by
 	goals      []*goalState
 	holdSteps  int // inputs over which a value is held
 	started    bool
@@ -25,7 +22,12 @@ type Calibrator struct {
 	// that the current hour has such a step.
 	unforeseen int
 	skipped    bool
+	hours      int
 }
+
+// unluckyHours is how often the simulated autoscalers lose what they owe to luck (hpasim.Autoscalers.Unlucky): at every hour of the day
+// in turn.
+const unluckyHours = 25
 
 // goalState is the candidate and the headroom that are selected for a goal, and what was late with them.
 type goalState struct {
@@ -47,12 +49,8 @@ func newGoalState(c Config, asked Goal) (*goalState, error) {
 	return out, err
 }
 
-// target is the goal that the headroom is found for: an objective is tightened or relaxed by what is left of the budget.
-func (a *goalState) target() Goal {
-	out := a.goal
-	out.Late = a.accounts.targetLate(out.Late)
-	return out
-}
+// target is the objective that the headroom is found for: tightened or relaxed by what is left of the budget.
+func (a *goalState) target() float64 { return a.accounts.targetLate(a.goal.Late) }
 
 // NewCalibrator returns a Calibrator before its first step.
 func NewCalibrator(c Config) (*Calibrator, error) {
@@ -61,7 +59,6 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 	}
 	o := &Calibrator{
 		config: c, holdSteps: decide.HoldSteps(c.Lead, c.Step),
-		lastValue: slices.Index(c.Candidates, windowpeak.LastValue),
 	}
 	for i, name := range c.Candidates {
 		grid := headroom.CoarseGrid()
@@ -148,20 +145,20 @@ func (o *Calibrator) play(arrived float64) {
 // endHour records the hour that has ended. An hour with demand above the limit is no evidence about headroom: no replica could
 // be ready for it until a lead window later.
 func (o *Calibrator) endHour() {
-	surged := make([]float64, len(o.config.Autoscalers))
-	if o.lastValue >= 0 {
-		surged = o.candidates[o.lastValue].lateInSurges()
-	}
-	for i, c := range o.candidates {
-		if i == o.selectable() {
-			surged = nil // Named candidates count hours.
-		}
-		c.endHour(surged, !o.skipped)
+	for _, c := range o.candidates {
+		c.endHour(!o.skipped)
 	}
 	for _, a := range o.goals {
 		a.accounts.endHour()
 	}
 	o.skipped = false
+	if o.hours++; o.hours%unluckyHours == 0 {
+		for _, c := range o.candidates {
+			for i := range c.trials {
+				c.trials[i].simulated.Unlucky()
+			}
+		}
+	}
 }
 
 // selectable is how many of the candidates take part in the selection.
@@ -171,7 +168,7 @@ func (o *Calibrator) selectable() int { return len(o.config.Candidates) }
 func (o *Calibrator) updateSelection() {
 	for _, a := range o.goals {
 		a.selector.Update(a.scores(o.candidateReports(a)))
-		a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.target())
+		a.headroom = o.candidates[a.selector.Selected()].headroomFor(a.goal, a.target())
 	}
 }
 

@@ -34,7 +34,7 @@ func newCandidate(c Config, name string, grid []float64) (*candidate, error) {
 	out := &candidate{
 		name: name, started: !repeats(name), grid: grid, values: newValues(c.Delay, len(grid)),
 	}
-	err := out.addTrials(c, c.Autoscalers, func() *headroom.Estimator { return newEstimator(c.Priors, name, grid) })
+	err := out.addTrials(c, c.Autoscalers, func() *headroom.Estimator { return headroom.NewEstimator(grid, c.Priors.For(name, grid)) })
 	return out, err
 }
 
@@ -75,19 +75,6 @@ func (c *candidate) addTrials(config Config, on []Autoscaler, newMargin func() *
 // repeats reports that a candidate repeats the last season or week.
 func repeats(name string) bool { return name == windowpeak.LastSeason || name == windowpeak.LastWeek }
 
-// newEstimator counts surges for a candidate that repeats the past, and hours for all others.
-func newEstimator(all headroom.Priors, name string, grid []float64) *headroom.Estimator {
-	if !repeats(name) {
-		return headroom.NewEstimator(grid, all.For(name, grid))
-	}
-	surge := headroom.LateInSurges(all.For(windowpeak.LastValue, headroom.CoarseGrid()))
-	out := headroom.NewSurgeEstimator(grid, all.For(name, grid), surge)
-	if name == windowpeak.LastWeek {
-		return out.ForWeek()
-	}
-	return out
-}
-
 // play plays the step that has ended.
 func (c *candidate) play(arrived float64) {
 	for i := range c.trials {
@@ -95,30 +82,16 @@ func (c *candidate) play(arrived float64) {
 	}
 }
 
-// endHour records the hour that has ended if it is evidence. surged is the demand in surges with each autoscaler; nil if hours
-// are counted.
-func (c *candidate) endHour(surged []float64, evidence bool) {
+// endHour records the hour that has ended if it is evidence.
+func (c *candidate) endHour(evidence bool) {
 	for i := range c.trials {
 		t := &c.trials[i]
 		if s := t.simulated.Score(); c.started && evidence {
-			hour := headroom.Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid}
-			if len(surged) > 0 {
-				hour.Surged = surged[i]
-			}
-			t.estimator.Add(hour)
+			t.estimator.Add(headroom.Hour{Arrived: s.Arrived, Late: s.Late, Paid: s.Paid})
 			t.curve = t.estimator.Curve()
 		}
 		t.simulated.Reset()
 	}
-}
-
-// lateInSurges is the demand in surges of the hour that has ended, with each autoscaler; only the last value measures it.
-func (c *candidate) lateInSurges() []float64 {
-	out := make([]float64, len(c.trials))
-	for i := range c.trials {
-		out[i] = headroom.LateInSurges(c.trials[i].simulated.Score().Late)
-	}
-	return out
 }
 
 // observe adds an input and sets the values that it leads to.
@@ -136,11 +109,10 @@ func (c *candidate) observe(in decide.Input, hold int) {
 }
 
 // headroomFor is the largest multiplier that any of the autoscalers needs.
-func (c *candidate) headroomFor(a Goal) float64 {
+func (c *candidate) headroomFor(asked Goal, target float64) float64 {
 	k := 0.0
 	for i := range c.trials {
-		one, _ := headroomFor(c.trials[i].curve, a.Price, a.Late)
-		k = math.Max(k, one)
+		k = math.Max(k, headroomFor(c.trials[i].curve, asked, target))
 	}
 	return k
 }

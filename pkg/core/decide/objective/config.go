@@ -29,7 +29,7 @@ type Config struct {
 	Goals []Goal
 	// Priors are the lateness on other workloads.
 	Priors headroom.Priors
-	// Autoscalers that read the served value: at least one, unless every goal has a fixed headroom.
+	// Autoscalers that read the served value: at least one.
 	Autoscalers []Autoscaler
 	// Named are the candidates that autoscalers request by name. They take no part in the selection.
 	Named []NamedCandidate

@@ -55,22 +55,22 @@ type NamedReport struct {
 // HeadroomFor is the multiplier for a policy's cost ratio or else its objective, which may differ from the Report's: the
 // largest that any of the autoscalers needs. What is left of the budget tightens or relaxes another objective as much.
 func (r *Report) HeadroomFor(policy decide.Policy) float64 {
+	target := policy.Late
 	if r.Price == 0 && r.Late > 0 {
-		policy.Late = min(policy.Late*r.TargetLate/r.Late, 1)
+		target = min(target*r.TargetLate/r.Late, 1)
 	}
-	return largestHeadroom(r.Autoscalers, policy)
+	return largestHeadroom(r.Autoscalers, policy, target)
 }
 
 // HeadroomFor is Report.HeadroomFor with the autoscalers that request the candidate.
 func (n *NamedReport) HeadroomFor(policy decide.Policy) float64 {
-	return largestHeadroom(n.Autoscalers, policy)
+	return largestHeadroom(n.Autoscalers, policy, policy.Late)
 }
 
-func largestHeadroom(scalings []AutoscalerReport, policy decide.Policy) float64 {
+func largestHeadroom(scalings []AutoscalerReport, policy decide.Policy, target float64) float64 {
 	k := 0.0
 	for i := range scalings {
-		one, _ := headroomFor(scalings[i].Curve, policy.CostRatio, policy.Late)
-		k = math.Max(k, one)
+		k = math.Max(k, headroomFor(scalings[i].Curve, Goal{Late: policy.Late, Price: policy.CostRatio}, target))
 	}
 	return k
 }
@@ -108,12 +108,18 @@ func (r *Report) SetBounded(limit credible.Limit) {
 	r.Verdict, r.Limit = Bounded, limit
 }
 
-// headroomFor is the multiplier for a price or, if that is 0, for an objective, and whether it is met. A price is always met.
-func headroomFor(curve headroom.Curve, price, late float64) (k float64, met bool) {
-	if price > 0 {
-		return curve.ForPrice(price), true
+// headroomFor is the multiplier for a price or else for an objective that is corrected to a target.
+func headroomFor(curve headroom.Curve, asked Goal, target float64) float64 {
+	if asked.Price > 0 {
+		return curve.ForPrice(asked.Price)
 	}
-	return curve.ForObjective(late)
+	return curve.ForTarget(asked.Late, target)
+}
+
+// expectedToMeet reports whether a multiplier keeps an objective. A price is always met.
+func expectedToMeet(curve headroom.Curve, asked Goal) bool {
+	_, met := curve.ForObjective(asked.Late)
+	return met || asked.Price > 0
 }
 
 // Verdict is whether an objective is met, or why not.

@@ -12,7 +12,7 @@ func (o *Calibrator) candidateReports(a *goalState) []Candidate {
 	out := make([]Candidate, o.selectable())
 	for i, c := range o.candidates[:o.selectable()] {
 		t := &c.trials[0]
-		k, met := headroomFor(t.curve, a.goal.Price, a.goal.Late)
+		k, met := headroomFor(t.curve, a.goal, a.goal.Late), expectedToMeet(t.curve, a.goal)
 		at := t.curve.At(k)
 		out[i] = Candidate{
 			Name:           c.name,
@@ -43,17 +43,17 @@ func (o *Calibrator) Report() *Report {
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.Hours(), Lead: o.config.Lead,
-		Period: over, Served: sum.served, Observed: sum.observed, TargetLate: a.target().Late,
+		Period: over, Served: sum.served, Observed: sum.observed, TargetLate: a.target(),
 	}
 	if r.Price == 0 {
 		r.Budget = a.accounts.budget(r.Late, sum.served)
 	}
 	r.Selection = a.selector.Reason(a.scores(r.Candidates))
-	r.Autoscalers = serving.autoscalerReports(o.config.Autoscalers, a.target())
+	r.Autoscalers = serving.autoscalerReports(o.config.Autoscalers, a.goal, r.TargetLate)
 	for i, n := range o.config.Named {
 		c := o.candidates[o.selectable()+i]
 		r.Named = append(r.Named, NamedReport{
-			Name: c.name, Autoscalers: c.autoscalerReports(n.Autoscalers, a.goal), Inputs: slices.Clone(c.inputs),
+			Name: c.name, Autoscalers: c.autoscalerReports(n.Autoscalers, a.goal, a.goal.Late), Inputs: slices.Clone(c.inputs),
 		})
 	}
 	r.PeakReplicas = int(math.Ceil(sum.peak / r.Autoscalers[0].Target))
@@ -75,7 +75,7 @@ func (o *Calibrator) Report() *Report {
 // meets reports whether a headroom keeps the goal with all of the candidate's autoscalers.
 func (c *candidate) meets(asked Goal) bool {
 	for i := range c.trials {
-		if _, met := headroomFor(c.trials[i].curve, asked.Price, asked.Late); !met {
+		if !expectedToMeet(c.trials[i].curve, asked) {
 			return false
 		}
 	}
@@ -83,10 +83,10 @@ func (c *candidate) meets(asked Goal) bool {
 }
 
 // autoscalerReports are the headrooms that a candidate's autoscalers need.
-func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal) (all []AutoscalerReport) {
+func (c *candidate) autoscalerReports(on []Autoscaler, asked Goal, target float64) (all []AutoscalerReport) {
 	for i, by := range on {
 		curve := c.trials[i].curve
-		k, _ := headroomFor(curve, asked.Price, asked.Late)
+		k := headroomFor(curve, asked, target)
 		all = append(all, AutoscalerReport{
 			Name: by.Name, Target: by.Spec.Capacity, Min: by.Spec.HPA.Min, Max: by.Spec.HPA.Max,
 			Headroom: k, ExpectedLate: curve.At(k).Late, Curve: curve,
