@@ -12,8 +12,6 @@ import (
 const (
 	// maxUnseenRise is how far a level may be exceeded without an observed rise, as a share of it.
 	maxUnseenRise = 0.9
-	// halfLife of a level that was reached only once, from a lead window after it on.
-	halfLife = time.Hour
 	// maxRise is the most that is added to a level for observed rises, as a share of it.
 	maxRise = 1.5
 	// launchRatio is the ratio from which a rise is a launch and not growth: history had no scale for it.
@@ -31,9 +29,9 @@ type Bound struct {
 	// credible rise above it; infinite where the base is less than one replica sustains, because history then has no
 	// scale.
 	Base, MaxObserved float64
-	// Repeated is the level of the last lead window or, if higher, one that was reached more than once or lasted. Once
-	// is what the highest level that was reached a single time still justifies.
-	Repeated, Once float64
+	// Usual is the highest level that was reached more than once, or lasted an hour in total; 0 if there is none. Repeated is that
+	// or, if higher, the level of the last lead window.
+	Usual, Repeated float64
 	// Growth is the largest credible rise within each of the windows; nil in the zero Bound.
 	Growth []float64
 	// Left is what still counts of the demand before an outage, for all windows; 0 while there is no outage.
@@ -49,7 +47,7 @@ func (b Bound) Limit(window int) Limit {
 	if b.Known() {
 		out = Limit{
 			Known:    true,
-			Forecast: math.Max(withRise(b.Repeated, b.Growth[window]), b.Once),
+			Forecast: withRise(b.Repeated, b.Growth[window]),
 			Observed: b.MaxObserved,
 			Base:     b.Base,
 		}
@@ -123,15 +121,12 @@ type boundTracker struct {
 	lowest         float64
 	steps          int
 	minute         int
-	// once decays by keep per step down to the recent level.
-	once, keep float64
 }
 
 func newBoundTracker(c Config) boundTracker {
 	l := boundTracker{
 		recent: trailing.NewMax(c.Windows[c.Lead]),
 		growth: make([]float64, len(c.Windows)),
-		keep:   math.Exp2(-float64(c.Step) / float64(halfLife)),
 		lowest: math.Inf(1),
 		minute: max(1, int(time.Minute/c.Step)),
 	}
@@ -158,7 +153,6 @@ func (l *boundTracker) add(level float64) {
 	if l.rise > riseOverRatio*l.high() {
 		l.endRise()
 	}
-	l.once = math.Max(l.once*l.keep, l.high())
 	l.addToMinute(level)
 }
 
@@ -209,10 +203,11 @@ func (l *boundTracker) repeated() float64 {
 
 // bound returns the Bound of the newest step.
 func (l *boundTracker) bound(base float64) Bound {
+	usual := math.Max(l.repeated(), l.highestMinutes[0])
 	return Bound{
 		Base:     base,
-		Repeated: math.Max(l.high(), math.Max(l.repeated(), l.highestMinutes[0])),
-		Once:     l.once,
+		Usual:    usual,
+		Repeated: math.Max(l.high(), usual),
 		Growth:   l.growth,
 	}
 }

@@ -60,7 +60,7 @@ func TestAPlateauIsNotLearnt(t *testing.T) {
 				withRepair,
 				without,
 			)
-			if withRepair < 1.2*capacity || withRepair < 1.07*without {
+			if withRepair < 1.2*capacity || withRepair < without {
 				t.Errorf("served at most %.1f with repair, %.1f without", withRepair, without)
 			}
 		})

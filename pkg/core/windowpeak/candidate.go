@@ -15,7 +15,8 @@ type Peak struct {
 	// Median, 0 or more.
 	Median float64
 	// Spread is the unit of deviations from the median, more than 0 if there is demand: of the regression the distance to its
-	// 95 % quantile, of other candidates the mean absolute error of the last hours.
+	// 95 % quantile, of other candidates twice the mean of the last hours' errors, where a forecast that was too high counts as
+	// none: of symmetric errors that is the mean absolute one.
 	Spread float64
 
 	// level is the mean demand.
@@ -34,10 +35,15 @@ type Candidate struct {
 	peak     Peak
 	// hasForecast is false while the demand now stands in for a forecast.
 	hasForecast bool
-	// issued are the medians of open lead windows, and miss their mean absolute error.
+	// issued are the medians of open lead windows, and miss is twice what they were too low by in the mean.
 	issued trailing.Ring[float64]
 	miss   trailing.Mean
-	scores scores
+	// sourced are the source's medians of open lead windows, and level is the highest ratio of an actual peak to its median in the
+	// last fallWindows lead windows, at most 1.
+	sourced trailing.Ring[float64]
+	ratios  *trailing.Max
+	level   float64
+	scores  scores
 }
 
 // source makes a candidate's forecasts. One that reads samples has push, called before the features are updated, or follow,
@@ -54,9 +60,11 @@ type source interface {
 const missOver = 2 * time.Hour
 
 func newCandidate(name string, of source, s *CandidateSet) *Candidate {
+	window := s.windows[s.leadWindow]
 	return &Candidate{
 		name: name, baseline: slices.Contains(Baselines(), name), source: of,
-		issued: trailing.NewRing[float64](s.windows[s.leadWindow] + 1), miss: trailing.NewMean(missOver, s.config.Step),
+		issued: trailing.NewRing[float64](window + 1), miss: trailing.NewMean(missOver, s.config.Step),
+		sourced: trailing.NewRing[float64](window + 1), ratios: trailing.NewMax(fallWindows * window), level: 1,
 		scores: newScores(s.config, s.windows, s.leadWindow),
 	}
 }
@@ -83,27 +91,50 @@ func (c *Candidate) Peak() (p Peak, ok bool) { return c.peak, c.hasForecast }
 
 // step records the error of the lead window that has ended, and forecasts the next.
 func (c *Candidate) step(f *Features) {
-	if actual := f.ActualPeak(); !math.IsNaN(actual) && c.issued.Has(f.window-1) {
-		// A lower bound is no evidence against a forecast above it.
-		if before := c.issued.Ago(f.window - 1); !math.IsNaN(before) && (f.Exact() || actual > before) {
-			c.miss.Add(math.Abs(actual - before))
-		}
-	}
+	c.learn(f)
 	median := c.source.median()
 	c.hasForecast = !math.IsNaN(median) && !math.IsInf(median, 0)
 	if !c.hasForecast {
 		median = f.known()
 	}
+	c.sourced.Push(median)
+	median = c.levelled(median, f)
 	c.issued.Push(median)
 	c.peak = Peak{Median: math.Max(median, 0), Spread: c.spread(f), level: f.Level()}
 }
 
-// spread is that of the regression, or else the mean absolute error.
+// levelled is a median of the source at the level that the demand has fallen to, and no less than the demand now.
+func (c *Candidate) levelled(median float64, f *Features) float64 {
+	return math.Max(median*c.level, math.Min(median, f.known()))
+}
+
+// learn records by how much the forecast of the lead window that has ended was too low, and the level: after a fall that the source
+// does not see, every forecast is too high, and the least wrong one tells by how much at least. A lower bound is no evidence
+// against a forecast above it.
+func (c *Candidate) learn(f *Features) {
+	ratio := math.NaN()
+	if actual := f.ActualPeak(); !math.IsNaN(actual) && c.issued.Has(f.window-1) {
+		before, sourced := c.issued.Ago(f.window-1), c.sourced.Ago(f.window-1)
+		if !math.IsNaN(before) && (f.Exact() || actual > before) {
+			c.miss.Add(f.remembered(2 * math.Max(actual-before, 0)))
+		}
+		if ratio = actual / sourced; !f.Exact() {
+			ratio = 1
+		}
+	}
+	c.level = 1
+	if highest := c.ratios.Push(ratio); highest < 1 {
+		c.level = math.Max(highest, 0)
+	}
+}
+
+// spread is that of the regression, or else the mean error, in proportion to a demand that has fallen since.
 func (c *Candidate) spread(f *Features) float64 {
 	if r, ok := c.source.(*regressionSource); ok {
 		return r.peak.Spread
 	}
-	return math.Max(c.miss.Shrunk(leastSpread*f.Level(), spreadPrior), leastTail*f.Level())
+	miss := c.miss.Shrunk(leastSpread*f.Level(), spreadPrior)
+	return math.Max(miss*f.fall(), leastTail*f.Level())
 }
 
 // Calibrated reports whether enough windows were scored for quantiles of the lead window.
@@ -130,7 +161,7 @@ func (c *Candidate) Quantile(window int, p float64, bound credible.Bound) float6
 // peaks are the forecasts for all windows; the median is NaN for a window without a forecast.
 func (c *Candidate) peaks() []Peak {
 	medians := make([]float64, len(c.scores.windows))
-	c.source.maximaTo(medians, c.scores.windows)
+	c.maximaTo(medians)
 	out := make([]Peak, len(medians))
 	for i, median := range medians {
 		out[i] = Peak{Median: math.Max(median, 0), Spread: c.peak.Spread, level: c.peak.level}
@@ -139,12 +170,24 @@ func (c *Candidate) peaks() []Peak {
 	return out
 }
 
+// maximaTo writes the highest forecast of each window to dst: NaN if there is none.
+func (c *Candidate) maximaTo(dst []float64) {
+	c.source.maximaTo(dst, c.scores.windows)
+	for i := range dst {
+		dst[i] *= c.level
+	}
+}
+
 // Forecast of the next steps; empty if the candidate does not forecast steps.
 func (c *Candidate) Forecast(steps int) forecast.Forecast {
 	if by, ok := c.source.(interface {
 		path(steps int) forecast.Forecast
 	}); ok {
-		return by.path(steps)
+		out := by.path(steps)
+		for i := range out.Point {
+			out.Point[i] *= c.level
+		}
+		return out
 	}
 	return forecast.Forecast{}
 }

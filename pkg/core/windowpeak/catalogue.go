@@ -97,10 +97,14 @@ func (c Config) newSource(name string, l *PooledRegression, longest int) (source
 			return nil, err
 		}
 		m.first = 2*period + 1
-		return &blockSource{BlockModel: m}, nil
+		return &blockSource{BlockModel: m, seasonal: true}, nil
 	case Auto:
 		slot = roundToSteps(season/coarseSlots, c.Step)
-		return c.newBlockSource(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
+		of, err := c.newBlockSource(c.ensemble(slot, longest), slot, seasonsOfHistory*season/2)
+		if err == nil {
+			of.seasonal = true
+		}
+		return of, err
 	}
 	return nil, fmt.Errorf("window peak: unknown candidate %q, valid are %v", name, CandidateNames())
 }
@@ -122,7 +126,7 @@ func (c Config) newRepetition(name string, f *Features) (source, error) {
 		return nil, err
 	}
 	of.early = true
-	return &lastSeasonSource{blockSource: blockSource{BlockModel: of}, features: f}, nil
+	return &lastSeasonSource{blockSource: blockSource{BlockModel: of, seasonal: true}, features: f}, nil
 }
 
 // ensemble forecasts points only: its quantiles are calibrated as those of all candidates.
@@ -186,12 +190,17 @@ func (h *heldSource) path(steps int) forecast.Forecast {
 // blockSource forecasts by a model on the means of blocks.
 type blockSource struct {
 	*BlockModel
-	scratch []float64
+	// seasonal: it expects tomorrow what comes today.
+	seasonal bool
+	scratch  []float64
 }
 
 // push records the demand of a step. A lower bound counts only above the model's forecast.
 func (m *blockSource) push(s *Sample) {
 	known := s.Arrived
+	if most := maxUnprecedented * s.Bound.Usual; m.seasonal && most > 0 && known > most {
+		known = most // As Features.remembered.
+	}
 	if s.Censored && known < m.Max() {
 		known = math.NaN()
 	}

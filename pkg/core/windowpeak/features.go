@@ -77,6 +77,11 @@ const (
 	riseMost, fallMost = 2.5, 0.8
 	// spreadPrior is the weight of the floor of the spread.
 	spreadPrior = 0.02
+	// fallWindows is how many lead windows tell that the demand has fallen to another level.
+	fallWindows = 1
+	// maxUnprecedented is what is remembered of a demand without precedent, as a multiple of the usual one (credible.Bound.Usual),
+	// and of a peak as a multiple of that of the season before, until it comes again: a load test is not expected tomorrow.
+	maxUnprecedented = 1.5
 )
 
 // Features are summaries of a demand at a step: what the regression reads.
@@ -84,12 +89,19 @@ type Features struct {
 	config Config
 	window int // steps
 
-	now             float64 // the newest known demand, NaN before the first
-	level, hour     trailing.Mean
-	spread          trailing.Mean
-	slow            float64 // smoothed over ten minutes
-	keepSlow        float64
-	quarter, sixty  *trailing.Max
+	// usual bounds what is remembered of a demand: of a burst without precedent little is expected once it is over. 0 bounds
+	// nothing.
+	usual float64
+
+	now            float64 // the newest known demand, NaN before the first
+	level, hour    trailing.Mean
+	spread         trailing.Mean
+	slow           float64 // smoothed over ten minutes
+	keepSlow       float64
+	quarter, sixty *trailing.Max
+	// missed is the mean demand of the time whose errors are averaged, newest the maximum of the last fallWindows lead windows.
+	missed          trailing.Mean
+	newest          *trailing.Max
 	day             *trailing.CoarseMax
 	jumps           *trailing.Max
 	recent          trailing.Ring[float64] // demand
@@ -118,6 +130,8 @@ func NewFeatures(c Config) *Features {
 		spread:        trailing.NewMean(2*time.Hour, c.Step),
 		slow:          math.NaN(),
 		keepSlow:      math.Exp(-c.Step.Seconds() / 600),
+		missed:        trailing.NewMean(missOver, c.Step),
+		newest:        trailing.NewMax(fallWindows * window),
 		quarter:       trailing.NewMax(c.steps(15 * time.Minute)),
 		sixty:         trailing.NewMax(c.steps(time.Hour)),
 		day:           trailing.NewCoarseMax(c.steps(Day)),
@@ -197,7 +211,23 @@ func (f *Features) season(demand float64) {
 			demand = math.NaN()
 		}
 	}
-	f.profile.Learn(demand)
+	f.profile.Learn(f.remembered(demand))
+}
+
+// fall is by how much the demand has fallen since the errors were made that are averaged, at most 1.
+func (f *Features) fall() float64 {
+	if newest, before := f.newest.Value(), f.missed.Value(); newest < before {
+		return newest / before
+	}
+	return 1
+}
+
+// remembered is what of a demand is remembered.
+func (f *Features) remembered(demand float64) float64 {
+	if f.usual > 0 && demand > f.usual {
+		return f.usual
+	}
+	return demand
 }
 
 // remember records the demand in every other summary.
@@ -209,12 +239,15 @@ func (f *Features) remember(demand float64) {
 		f.recent.Push(demand)
 		f.level.Add(demand)
 		f.hour.Add(demand)
+		f.missed.Add(demand)
 		f.slow = smooth(f.slow, demand, f.keepSlow)
 	}
-	f.quarter.Push(demand)
-	f.sixty.Push(demand)
-	f.day.Push(demand)
-	f.jumps.Push(math.Abs(f.now - f.recent.Ago(f.oneAgo)))
+	f.newest.Push(demand)
+	kept := f.remembered(demand)
+	f.quarter.Push(kept)
+	f.sixty.Push(kept)
+	f.day.Push(kept)
+	f.jumps.Push(f.remembered(math.Abs(f.now - f.recent.Ago(f.oneAgo))))
 }
 
 func smooth(mean, v, keep float64) float64 {
@@ -230,9 +263,10 @@ func (f *Features) learn() {
 	f.actualPeak = math.NaN()
 	if f.sinceGap >= f.window && f.recent.Has(f.window-1) {
 		f.actualPeak = f.coming.Value()
-		f.spread.Add(math.Abs(f.actualPeak - before))
+		f.spread.Add(f.remembered(math.Abs(f.actualPeak - before)))
 	}
-	f.lastSeason.learn(f.window, f.actualPeak, f.actualPeak/math.Max(before, leastNow*f.level.Value()), f.Exact())
+	peak := f.remembered(f.actualPeak)
+	f.lastSeason.learn(f.window, peak, peak/math.Max(before, leastNow*f.level.Value()), f.Exact())
 }
 
 // ActualPeak is the maximum over the window that ends with the newest step; NaN if it is unknown.

@@ -14,7 +14,7 @@ const (
 
 // lastPeaks are the actual window peaks of the last season.
 type lastPeaks struct {
-	maxima []float32 // NaN if unknown
+	maxima []float32 // NaN if unknown, negative if cut to maxUnprecedented
 	steps  int       // in a slot
 	seen   int
 }
@@ -32,13 +32,20 @@ func unknownSlots(n int) []float32 { return slices.Repeat([]float32{float32(math
 func (l *lastPeaks) learn(window int, actual float64, exact bool) int {
 	slot := -1
 	if at := l.seen - window; at >= 0 {
-		if i := l.slot(at); exact || !(actual <= float64(l.maxima[i])) {
+		if i := l.slot(at); exact || !(actual <= l.at(i)) {
+			most := maxUnprecedented * l.at(i)
+			if cut := math.Signbit(float64(l.maxima[i])); !cut && actual > most {
+				actual = -most
+			}
 			l.maxima[i], slot = float32(actual), i
 		}
 	}
 	l.seen++
 	return slot
 }
+
+// at is the peak in a slot.
+func (l *lastPeaks) at(slot int) float64 { return math.Abs(float64(l.maxima[slot])) }
 
 func (l *lastPeaks) slot(step int) int { return step / l.steps % len(l.maxima) }
 
@@ -47,7 +54,7 @@ func (l *lastPeaks) peak() float64 {
 	if l.seen == 0 {
 		return math.NaN()
 	}
-	return float64(l.maxima[l.slot(l.seen-1)])
+	return l.at(l.slot(l.seen - 1))
 }
 
 // lastSeason also holds the peaks' ratios to the demand before the window.

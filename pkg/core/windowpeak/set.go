@@ -127,6 +127,7 @@ const extraHistory = 14
 // Step records a sample, scores the forecasts whose windows end, and forecasts again.
 func (s *CandidateSet) Step(x Sample) {
 	f := s.regression.features
+	f.usual = maxUnprecedented * x.Bound.Usual
 	for _, c := range s.candidates { // Models first: the regression reads them.
 		if of, ok := c.source.(interface{ push(x *Sample) }); ok {
 			of.push(&x)
@@ -146,7 +147,7 @@ func (s *CandidateSet) Step(x Sample) {
 			continue
 		}
 		if every == 1 || s.age%(otherEvery*every) == 0 {
-			c.source.maximaTo(s.medians, s.windows)
+			c.maximaTo(s.medians)
 		} else {
 			fillNaN(s.medians)
 		}
@@ -170,7 +171,7 @@ func (s *CandidateSet) updateRegression(x Sample) {
 		}
 		// The prior of the regression is fitted to mature models.
 		if m, ok := s.candidates[at].source.(*blockSource); !ok || m.mature() {
-			s.maxima[i] = s.candidates[at].source.median()
+			s.maxima[i] = s.candidates[at].levelled(s.candidates[at].source.median(), s.regression.features)
 		}
 	}
 	if s.age%s.refit == 0 {
