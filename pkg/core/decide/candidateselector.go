@@ -82,11 +82,10 @@ func (c SelectionReason) Message() string {
 const (
 	// minGain is how much lower a challenger's loss must be, as a share.
 	minGain = 0.03
-	// promotionHours is for how many hours in a row a cost must be lower by minGain. Twice the gain takes half as long, but at
-	// least minPromotionHours. On recorded demand a small gain over one day was luck more often than not: candidates promoted
-	// on it cost more afterwards than those they replaced. A pinball loss is an average over many windows and needs no delay.
-	promotionHours    = 72
-	minPromotionHours = 24
+	// promotionHours is for how many hours in a row a cost must be lower by minGain: a week, with all its weekdays. On recorded
+	// demand a gain over some days was luck more often than not: candidates promoted on it cost more afterwards than those they
+	// replaced. A pinball loss is an average over many windows and needs no delay.
+	promotionHours = 168
 	// maxReplacementLoss bounds the loss of a replacement, as a multiple of the loss of a candidate that is no longer eligible.
 	maxReplacementLoss = 1.5
 )
@@ -98,9 +97,8 @@ type CandidateSelector struct {
 	Criterion Criterion
 
 	selected int
-	// challenger has had a lower loss for so many hours in a row; gained is the sum of the hourly gains, as shares of the loss.
+	// challenger has had a lower loss for so many hours in a row.
 	challenger, hours int
-	gained            float64
 	reason            SelectionReason
 }
 
@@ -123,23 +121,22 @@ func (g *CandidateSelector) Update(all []CandidateScore) {
 	case best < 0:
 		g.hours = 0
 	case !now.Eligible && !(all[best].Loss > maxReplacementLoss*now.Loss):
-		g.promote(SelectionReason{Rule: SelectedAsReplacement}, best, all)
-	case !(g.comparableLoss(all, best) <= g.comparableLoss(all, g.selected)):
-		g.hours = 0
+		g.challenge(SelectedAsReplacement, best, all)
+	case g.comparableLoss(all, best) <= g.comparableLoss(all, g.selected):
+		g.challenge(SelectedAsBetter, best, all)
 	default:
-		g.challenge(best, 1-all[best].Loss/now.Loss, all)
+		g.hours = 0
 	}
 }
 
-// challenge counts an hour in which a candidate's loss was lower by enough.
-func (g *CandidateSelector) challenge(by int, share float64, all []CandidateScore) {
-	if g.challenger != by || g.hours == 0 {
-		g.challenger, g.hours, g.gained = by, 0, 0
+// challenge counts an hour in which a candidate was better.
+func (g *CandidateSelector) challenge(by SelectionRule, challenger int, all []CandidateScore) {
+	if g.challenger != challenger {
+		g.challenger, g.hours = challenger, 0
 	}
 	g.hours++
-	g.gained += share
-	if g.Criterion == PinballLoss || g.hours >= minPromotionHours && g.gained >= promotionHours*minGain*(1-1e-9) {
-		g.promote(SelectionReason{Rule: SelectedAsBetter, Hours: g.hours}, by, all)
+	if g.Criterion == PinballLoss || g.hours >= promotionHours {
+		g.promote(SelectionReason{Rule: by, Hours: g.hours}, challenger, all)
 	}
 }
 
