@@ -67,14 +67,9 @@ func (c SelectionReason) Message() string {
 		return text
 	case SelectedFirst:
 	}
-	text := fmt.Sprintf(
-		"%s is selected: no other candidate's %s was at least %.0f%% lower",
-		c.Selected,
-		c.Criterion,
-		100*minGain,
-	)
+	text := fmt.Sprintf("%s is selected: no other candidate's %s was at least %.0f%% lower", c.Selected, c.Criterion, 100*minGain)
 	if c.Criterion != PinballLoss {
-		text += fmt.Sprintf(" for %d hours", promotionHours)
+		text += " for long enough"
 	}
 	return text
 }
@@ -82,10 +77,14 @@ func (c SelectionReason) Message() string {
 const (
 	// minGain is how much lower a challenger's loss must be, as a share.
 	minGain = 0.03
-	// promotionHours is for how many hours in a row a cost must be lower by minGain: a week, with all its weekdays. On recorded
-	// demand a gain over some days was luck more often than not: candidates promoted on it cost more afterwards than those they
-	// replaced. A pinball loss is an average over many windows and needs no delay.
-	promotionHours = 168
+	// promotionSaving is what a candidate must have saved, hour after hour by minGain at least, in hours of the selected one's cost: at
+	// a tenth less that takes a week, with all its weekdays. On recorded demand a small gain over some days was luck more often than
+	// not: candidates promoted on it cost more afterwards than those they replaced. It takes at least promotionHours. A pinball loss
+	// is an average over many windows and needs no delay.
+	promotionSaving = 16.0
+	promotionHours  = 72
+	// replacementSaving counts for each hour in which the selected candidate was not eligible.
+	replacementSaving = 0.1
 	// maxReplacementLoss bounds the loss of a replacement, as a multiple of the loss of a candidate that is no longer eligible.
 	maxReplacementLoss = 1.5
 )
@@ -97,8 +96,9 @@ type CandidateSelector struct {
 	Criterion Criterion
 
 	selected int
-	// challenger has had a lower loss for so many hours in a row.
+	// challenger has been better for so many hours in a row; saved is the sum of what it saved, in hours of the loss.
 	challenger, hours int
+	saved             float64
 	reason            SelectionReason
 }
 
@@ -121,21 +121,22 @@ func (g *CandidateSelector) Update(all []CandidateScore) {
 	case best < 0:
 		g.hours = 0
 	case !now.Eligible && !(all[best].Loss > maxReplacementLoss*now.Loss):
-		g.challenge(SelectedAsReplacement, best, all)
+		g.challenge(SelectedAsReplacement, best, replacementSaving, all)
 	case g.comparableLoss(all, best) <= g.comparableLoss(all, g.selected):
-		g.challenge(SelectedAsBetter, best, all)
+		g.challenge(SelectedAsBetter, best, 1-all[best].Loss/now.Loss, all)
 	default:
 		g.hours = 0
 	}
 }
 
 // challenge counts an hour in which a candidate was better.
-func (g *CandidateSelector) challenge(by SelectionRule, challenger int, all []CandidateScore) {
-	if g.challenger != challenger {
-		g.challenger, g.hours = challenger, 0
+func (g *CandidateSelector) challenge(by SelectionRule, challenger int, saved float64, all []CandidateScore) {
+	if g.challenger != challenger || g.hours == 0 {
+		g.challenger, g.hours, g.saved = challenger, 0, 0
 	}
 	g.hours++
-	if g.Criterion == PinballLoss || g.hours >= promotionHours {
+	g.saved += saved
+	if g.Criterion == PinballLoss || g.hours >= promotionHours && g.saved >= promotionSaving {
 		g.promote(SelectionReason{Rule: by, Hours: g.hours}, challenger, all)
 	}
 }

@@ -28,36 +28,37 @@ func (g *gate) hours(n int, all ...decide.CandidateScore) (serving string) {
 
 func (g *gate) words() string { return g.Reason([]decide.CandidateScore{{Name: "a"}}).Message() }
 
-const promotion = 168
+// promotion takes so many hours at an eighth less, and at anything less leastPromotion.
+const promotion, leastPromotion = 128, 72
 
 func TestGate(t *testing.T) {
 	t.Run("a cheaper one is promoted when it was for long enough", func(t *testing.T) {
 		var g gate
-		if got := g.hours(promotion-1, met("a", 2), met("b", 1.94)); got != "a" {
+		if got := g.hours(promotion-1, met("a", 2), met("b", 1.75)); got != "a" {
 			t.Errorf("%s serves too early", got)
 		}
-		if got := g.hours(1, met("a", 2), met("b", 1.94)); got != "b" || !strings.Contains(g.words(), "b is selected") {
+		if got := g.hours(1, met("a", 2), met("b", 1.75)); got != "b" || !strings.Contains(g.words(), "b is selected") {
 			t.Errorf("%s serves: %s", got, g.words())
 		}
 	})
 	t.Run("however much cheaper", func(t *testing.T) {
 		var g gate
-		if got := g.hours(promotion-1, met("a", 2), met("b", 0.2)); got != "a" {
+		if got := g.hours(leastPromotion-1, met("a", 2), met("b", 0.2)); got != "a" {
 			t.Errorf("%s serves too early", got)
 		}
 	})
 	t.Run("an hour without begins it anew", func(t *testing.T) {
 		var g gate
-		g.hours(promotion-1, met("a", 2), met("b", 1.94))
+		g.hours(promotion-1, met("a", 2), met("b", 1.75))
 		g.hours(1, met("a", 2), met("b", 1.99))
-		if got := g.hours(promotion-1, met("a", 2), met("b", 1.94)); got != "a" {
+		if got := g.hours(promotion-1, met("a", 2), met("b", 1.75)); got != "a" {
 			t.Errorf("%s serves", got)
 		}
 	})
 	t.Run("another challenger begins anew", func(t *testing.T) {
 		var g gate
-		g.hours(promotion-1, met("a", 2), met("b", 1.94), met("c", 1.95))
-		if got := g.hours(promotion-1, met("a", 2), met("b", 1.95), met("c", 1.94)); got != "a" {
+		g.hours(promotion-1, met("a", 2), met("b", 1.75), met("c", 1.76))
+		if got := g.hours(promotion-1, met("a", 2), met("b", 1.76), met("c", 1.75)); got != "a" {
 			t.Errorf("%s serves", got)
 		}
 	})
@@ -69,10 +70,10 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("who no longer meets the objective is replaced after as long", func(t *testing.T) {
 		var g gate
-		if got := g.hours(promotion-1, missed("a", 2), met("b", 2.5)); got != "a" {
+		if got := g.hours(159, missed("a", 2), met("b", 2.5)); got != "a" {
 			t.Errorf("%s serves too early", got)
 		}
-		if got := g.hours(1, missed("a", 2), met("b", 2.5)); got != "b" ||
+		if got := g.hours(2, missed("a", 2), met("b", 2.5)); got != "b" ||
 			!strings.Contains(g.words(), "no longer meets") {
 			t.Errorf("%s serves: %s", got, g.words())
 		}
@@ -91,17 +92,17 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("whose loss is not known yet is replaced, too", func(t *testing.T) {
 		var g gate
-		if got := g.hours(promotion, missed("a", math.NaN()), met("b", 2)); got != "b" {
+		if got := g.hours(162, missed("a", math.NaN()), met("b", 2)); got != "b" {
 			t.Errorf("%s serves", got)
 		}
 	})
 	t.Run("the words say by which loss", func(t *testing.T) {
 		g := gate{decide.CandidateSelector{Criterion: decide.RelativeCost}}
-		if got, want := g.words(), "a is selected: no other candidate's relative cost was at least 3% lower for 168 hours"; got != want {
+		if got, want := g.words(), "a is selected: no other candidate's relative cost was at least 3% lower for long enough"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		g.hours(promotion, met("a", 2), met("b", 1.94))
-		const want = "b is selected: its relative cost is lower, 1.94 against 2 of a, for 168 hours"
+		g.hours(promotion, met("a", 2), met("b", 1.75))
+		const want = "b is selected: its relative cost is lower, 1.75 against 2 of a, for 128 hours"
 		if got := g.words(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

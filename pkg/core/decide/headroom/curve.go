@@ -69,9 +69,6 @@ func (c Curve) meeting(objective float64) (k float64, met bool) {
 		return c.Points[i-1].Multiplier, false
 	}
 	low, high := c.Points[i-1], c.Points[i]
-	if low.Late > cliff*high.Late {
-		return high.Multiplier, true
-	}
 	above, below := math.Log(low.Late+leastLate), math.Log(high.Late+leastLate)
 	part := (above - math.Log(objective+leastLate)) / (above - below)
 	return low.Multiplier + min(max(part, 0), 1)*(high.Multiplier-low.Multiplier), true

@@ -29,9 +29,6 @@ const (
 	leastLate = 1e-6
 	// negligibleLate is the lateness below which differences do not count.
 	negligibleLate = 1e-4
-	// cliff is the ratio of the lateness under two neighbouring multipliers from which nothing is known of those between them: a value
-	// within an autoscaler's tolerance changes nothing, the next one everything.
-	cliff = 10
 	// maxCorrection is what a target that is stricter than the objective may cost, as a multiple of what the objective costs.
 	maxCorrection = 1.1
 	// minPayoff is how much more, as a ratio of logarithms, lateness must fall than cost rises for a larger multiplier to pay.

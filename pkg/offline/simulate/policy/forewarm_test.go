@@ -105,7 +105,7 @@ func TestForewarmOnATimetable(t *testing.T) {
 	s := timetable(14)
 	play := func(target int64, p simulate.Policy) simulate.Report {
 		c := played(s)
-		c.WarmUp, c.HPA.Metrics[0].Target = 3*day, target
+		c.WarmUp, c.HPA.Metrics[0].Target = 5*day, target
 		report, err := simulate.Run(c, p)
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func TestForewarmOnATimetable(t *testing.T) {
 	if report := p.Forecaster().Calibrator().Report(); report.Selection.Selected != windowpeak.LastSeason {
 		t.Errorf("%s serves: %+v", report.Selection.Selected, report.Candidates)
 	}
-	if !(r.RelativeCost() <= 1.05*free) || !(r.LateShare() <= late) {
+	if !(r.RelativeCost() <= 1.1*free) || !(r.LateShare() <= late) {
 		t.Errorf("costs %v with %v late, the offset %v", r.RelativeCost(), r.LateShare(), free)
 	}
 }
