@@ -18,9 +18,9 @@ const (
 	priorLate = 0.5
 	// busyHalfLife is how fast the busiest hour is forgotten, in hours.
 	busyHalfLife = 24.0
-	// optimism corrects the selection bias: a multiplier is selected because its past was good, and on recorded demand its
-	// lateness was 4/3 of that past.
-	optimism = 4.0 / 3
+	// optimism corrects the selection bias: a multiplier is selected because its past was good. On recorded demand, with it, as much is
+	// late in the mean as was asked for.
+	optimism = 1.5
 	// learningHours is how long the multiplier is that of other workloads, and the candidate cannot be selected in place of another.
 	learningHours = 24
 	// unpricedMultiplier is served at a price before any cost is known.

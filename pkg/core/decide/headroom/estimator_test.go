@@ -36,7 +36,7 @@ func paid(arrived float64) []float64 {
 func fading(k float64) float64 { return 0.1 * math.Exp2(-k) }
 
 // cautious is by how much more is expected to be late than was.
-const cautious = 4.0 / 3
+const cautious = 1.5
 
 func prior(t *testing.T, lead time.Duration) []float64 {
 	t.Helper()
