@@ -41,7 +41,11 @@ var limits = map[string]struct {
 	"half of the traffic leaves":     {0.5, map[int]float64{67: 1.4, 6 * 60: 1.3, 12 * 60: 1.3, 24 * 60: 1.3}, true},
 	"nine tenths of it leave":        {0.1, map[int]float64{67: 2, 6 * 60: 1.7, 12 * 60: 2, 24 * 60: 1.5}, true},
 	"a hundredfold for five minutes": {1, map[int]float64{5 + 20: 3, 5 + 40: 3, 5 + 60: 3, 12 * 60: 1.2}, true},
-	"a load test of 45 minutes":      {1, map[int]float64{24*60 - 5: 1.5, 24 * 60: 1.5, 24*60 + 20: 1.5, 24*60 + 44: 1.5}, false},
+	"a load test of 45 minutes": {
+		1,
+		map[int]float64{24*60 - 5: 1.5, 24 * 60: 1.5, 24*60 + 20: 1.5, 24*60 + 44: 1.5},
+		false,
+	},
 }
 
 // When traffic leaves, and after what comes once, capacity follows: of daily and of noisy demand, by day and at night, whichever
@@ -83,7 +87,13 @@ func TestCapacityFollowsAShift(t *testing.T) {
 						for _, name := range asked {
 							want := limits[what].left * answer(t, without, name)
 							if got := answer(t, e, name) / want; got > most {
-								t.Errorf("after %d minutes %q serves %.2f times what is left, want at most %v", m, name, got, most)
+								t.Errorf(
+									"after %d minutes %q serves %.2f times what is left, want at most %v",
+									m,
+									name,
+									got,
+									most,
+								)
 							}
 						}
 					}

@@ -114,7 +114,7 @@ const (
 	// ReasonMet (True): no more demand was late than the lateness budget allows. With costRatio, the cheapest headroom is
 	// served. The budget is that of a period, not a limit for each day.
 	ReasonMet = string(objective.Met)
-	// ReasonLearning (False): less than a day was observed. The headroom is what other workloads needed, and cautious.
+	// ReasonLearning (False): less than a day was observed. The headroom is mostly what other workloads needed.
 	//
 	// Fix: wait.
 	ReasonLearning = string(objective.Learning)

@@ -16,13 +16,11 @@ const (
 	// priorLate is the weight of the prior in hours of late demand, at the busiest hour's. Where others are late for a quarter of their
 	// demand that is two hours: what is frequent is known soon, and what is rare is not.
 	priorLate = 0.5
-	// busyHalfLife is how fast the busiest hour is forgotten, in hours.
-	busyHalfLife = 24.0
+	// day is the half-life of the busiest hour, and how long a workload is unknown, in hours.
+	day = 24
 	// optimism corrects the selection bias: a multiplier is selected because its past was good. On recorded demand, with it, as much is
 	// late in the mean as was asked for.
 	optimism = 1.5
-	// learningHours is how long the multiplier is that of other workloads, and the candidate cannot be selected in place of another.
-	learningHours = 24
 	// unpricedMultiplier is served at a price before any cost is known.
 	unpricedMultiplier = 2.0
 	// leastLate keeps logarithms finite.
@@ -50,7 +48,7 @@ type Estimator struct {
 	// Sums that fade within weeks.
 	late, paid []float64
 	arrived    float64
-	// busiest is the highest demand of an hour; it fades with busyHalfLife.
+	// busiest is the highest demand of an hour; it fades within days.
 	busiest float64
 	// Sums that do not fade.
 	totalArrived float64
@@ -76,7 +74,7 @@ func (m *Estimator) Add(h Hour) {
 		m.totalLate[i] += h.Late[i]
 	}
 	m.arrived = m.arrived*fade + h.Arrived
-	m.busiest = math.Max(m.busiest*math.Exp2(-1/busyHalfLife), h.Arrived)
+	m.busiest = math.Max(m.busiest*math.Exp2(-1.0/day), h.Arrived)
 	m.totalArrived += h.Arrived
 	m.hours++
 }
@@ -85,7 +83,7 @@ func (m *Estimator) Add(h Hour) {
 func (m *Estimator) Hours() int { return m.hours }
 
 // Learning reports that too few hours were recorded.
-func (m *Estimator) Learning() bool { return m.hours < learningHours }
+func (m *Estimator) Learning() bool { return m.hours < day }
 
 // LateShares is the share of all demand that was late under each multiplier, without prior and fading. Priors are made of it.
 func (m *Estimator) LateShares() []float64 {

@@ -152,7 +152,8 @@ func (o *Calibrator) endHour() {
 		a.accounts.endHour()
 	}
 	o.skipped = false
-	if o.hours++; o.hours%unluckyHours == 0 {
+	o.hours++
+	if o.hours%unluckyHours == 0 {
 		for _, c := range o.candidates {
 			for i := range c.trials {
 				c.trials[i].simulated.Unlucky()

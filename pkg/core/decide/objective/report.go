@@ -129,7 +129,7 @@ type Verdict string
 const (
 	// Met: the lateness is within the budget; at a price, the cheapest headroom is served.
 	Met Verdict = "Met"
-	// Learning: too few hours were observed; the headroom is that of other workloads, and careful.
+	// Learning: too few hours were observed; the headroom is mostly that of other workloads.
 	Learning Verdict = "Learning"
 	// AtMaxReplicas: the budget is overspent, mostly while the autoscaler was at maxReplicas.
 	AtMaxReplicas Verdict = "AtMaxReplicas"

@@ -53,7 +53,9 @@ func (o *Calibrator) Report() *Report {
 	for i, n := range o.config.Named {
 		c := o.candidates[o.selectable()+i]
 		r.Named = append(r.Named, NamedReport{
-			Name: c.name, Autoscalers: c.autoscalerReports(n.Autoscalers, a.goal, a.goal.Late), Inputs: slices.Clone(c.inputs),
+			Name:        c.name,
+			Autoscalers: c.autoscalerReports(n.Autoscalers, a.goal, a.goal.Late),
+			Inputs:      slices.Clone(c.inputs),
 		})
 	}
 	r.PeakReplicas = int(math.Ceil(sum.peak / r.Autoscalers[0].Target))
