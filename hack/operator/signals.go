@@ -246,7 +246,7 @@ func loads() []day {
 			demand:  times(5, time.Hour),
 			After:   30 * minute,
 			Served:  "the demand, from the third minute on",
-			least:   4.5,
+			least:   4.3,
 			most:    13,
 			State:   "Ready",
 			Do:      "nothing",

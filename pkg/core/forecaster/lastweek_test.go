@@ -23,13 +23,13 @@ func weekdays(rng *rand.Rand) func(int) float64 {
 	}
 }
 
-// A load of weekdays is served by the week before once it was cheaper for a week, and then less of it is late. (Demand that has no
+// A load of weekdays is served by the week before once it was cheaper for days, and then less of it is late. (Demand that has no
 // weekdays is in the bench: that it does not become dearer.)
 func TestLastWeekServesWeekdays(t *testing.T) {
 	for _, c := range []struct {
 		days int
 		want bool
-	}{{11, false}, {21, true}} {
+	}{{9, false}, {21, true}} {
 		e := describe(forecaster.New(asked(), history(c.days*288, weekdays(rand.New(rand.NewPCG(3, 4))))))
 		of := objectiveCandidate(t, e, windowpeak.LastWeek)
 		if got := e.Objective.Selection.Selected == windowpeak.LastWeek; got != c.want || c.want && !of.MeetsObjective {
