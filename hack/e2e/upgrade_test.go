@@ -16,8 +16,8 @@ import (
 	"github.com/forewarm/forewarm/hack/e2e/cluster"
 )
 
-// baseline is the Forewarm to upgrade from: the last one that believed every exporter.
-const baseline = "130cf78"
+// baseline is the Forewarm to upgrade from: one that serves the same values.
+const baseline = "4ab19bb"
 
 // apiServiceNames are those that Forewarm makes at run time.
 var apiServiceNames = []string{
