@@ -172,8 +172,8 @@ func (s *stage) expectRejected(t *testing.T, input string, args ...string) strin
 	return err.Error()
 }
 
-// checkTimeout bounds what takes seconds, on a busy machine.
-const checkTimeout = 3 * time.Minute
+// checkTimeout bounds what takes seconds, on a busy machine: there a pool that was late for one surge is filled before the next.
+const checkTimeout = 6 * time.Minute
 
 // eventually waits until a check returns an empty text. The text is what is missing.
 func eventually(t *testing.T, check func() string) {
