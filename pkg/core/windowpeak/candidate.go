@@ -39,7 +39,7 @@ type Candidate struct {
 	issued trailing.Ring[float64]
 	miss   trailing.Mean
 	// sourced are the source's medians of open lead windows, and level is the highest ratio of an actual peak to its median in the
-	// last fallWindows lead windows, at most 1.
+	// last lead window, at most 1.
 	sourced trailing.Ring[float64]
 	ratios  *trailing.Max
 	level   float64
@@ -64,7 +64,7 @@ func newCandidate(name string, of source, s *CandidateSet) *Candidate {
 	return &Candidate{
 		name: name, baseline: slices.Contains(Baselines(), name), source: of,
 		issued: trailing.NewRing[float64](window + 1), miss: trailing.NewMean(missOver, s.config.Step),
-		sourced: trailing.NewRing[float64](window + 1), ratios: trailing.NewMax(fallWindows * window), level: 1,
+		sourced: trailing.NewRing[float64](window + 1), ratios: trailing.NewMax(window), level: 1,
 		scores: newScores(s.config, s.windows, s.leadWindow),
 	}
 }

@@ -198,8 +198,8 @@ type blockSource struct {
 // push records the demand of a step. A lower bound counts only above the model's forecast.
 func (m *blockSource) push(s *Sample) {
 	known := s.Arrived
-	if most := maxUnprecedented * s.Bound.Usual; m.seasonal && most > 0 && known > most {
-		known = most // As Features.remembered.
+	if m.seasonal {
+		known = remembered(known, s.Bound.Usual)
 	}
 	if s.Censored && known < m.Max() {
 		known = math.NaN()

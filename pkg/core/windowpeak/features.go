@@ -77,8 +77,6 @@ const (
 	riseMost, fallMost = 2.5, 0.8
 	// spreadPrior is the weight of the floor of the spread.
 	spreadPrior = 0.02
-	// fallWindows is how many lead windows tell that the demand has fallen to another level.
-	fallWindows = 1
 	// maxUnprecedented is what is remembered of a demand without precedent, as a multiple of the usual one (credible.Bound.Usual),
 	// and of a peak as a multiple of that of the season before, until it comes again: a load test is not expected tomorrow.
 	maxUnprecedented = 1.5
@@ -89,8 +87,7 @@ type Features struct {
 	config Config
 	window int // steps
 
-	// usual bounds what is remembered of a demand: of a burst without precedent little is expected once it is over. 0 bounds
-	// nothing.
+	// usual is credible.Bound.Usual: of a burst without precedent little is expected once it is over. 0 bounds nothing.
 	usual float64
 
 	now            float64 // the newest known demand, NaN before the first
@@ -99,9 +96,8 @@ type Features struct {
 	slow           float64 // smoothed over ten minutes
 	keepSlow       float64
 	quarter, sixty *trailing.Max
-	// missed is the mean demand of the time whose errors are averaged, newest the maximum of the last fallWindows lead windows.
+	// missed is the mean demand of the time whose errors are averaged.
 	missed          trailing.Mean
-	newest          *trailing.Max
 	day             *trailing.CoarseMax
 	jumps           *trailing.Max
 	recent          trailing.Ring[float64] // demand
@@ -131,7 +127,6 @@ func NewFeatures(c Config) *Features {
 		slow:          math.NaN(),
 		keepSlow:      math.Exp(-c.Step.Seconds() / 600),
 		missed:        trailing.NewMean(missOver, c.Step),
-		newest:        trailing.NewMax(fallWindows * window),
 		quarter:       trailing.NewMax(c.steps(15 * time.Minute)),
 		sixty:         trailing.NewMax(c.steps(time.Hour)),
 		day:           trailing.NewCoarseMax(c.steps(Day)),
@@ -216,16 +211,19 @@ func (f *Features) season(demand float64) {
 
 // fall is by how much the demand has fallen since the errors were made that are averaged, at most 1.
 func (f *Features) fall() float64 {
-	if newest, before := f.newest.Value(), f.missed.Value(); newest < before {
+	if newest, before := f.coming.Value(), f.missed.Value(); newest < before {
 		return newest / before
 	}
 	return 1
 }
 
 // remembered is what of a demand is remembered.
-func (f *Features) remembered(demand float64) float64 {
-	if f.usual > 0 && demand > f.usual {
-		return f.usual
+func (f *Features) remembered(demand float64) float64 { return remembered(demand, f.usual) }
+
+// remembered is what is remembered of a demand where so much is usual.
+func remembered(demand, usual float64) float64 {
+	if most := maxUnprecedented * usual; most > 0 && demand > most {
+		return most
 	}
 	return demand
 }
@@ -242,7 +240,6 @@ func (f *Features) remember(demand float64) {
 		f.missed.Add(demand)
 		f.slow = smooth(f.slow, demand, f.keepSlow)
 	}
-	f.newest.Push(demand)
 	kept := f.remembered(demand)
 	f.quarter.Push(kept)
 	f.sixty.Push(kept)

@@ -127,7 +127,7 @@ const extraHistory = 14
 // Step records a sample, scores the forecasts whose windows end, and forecasts again.
 func (s *CandidateSet) Step(x Sample) {
 	f := s.regression.features
-	f.usual = maxUnprecedented * x.Bound.Usual
+	f.usual = x.Bound.Usual
 	for _, c := range s.candidates { // Models first: the regression reads them.
 		if of, ok := c.source.(interface{ push(x *Sample) }); ok {
 			of.push(&x)
