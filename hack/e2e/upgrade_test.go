@@ -206,6 +206,8 @@ func (u *upgrade) watch(t *testing.T) (stop func()) {
 		time.Sleep(3 * time.Second) // Some more HPA syncs.
 		cancel()
 		watching.Wait()
+		// On a busy machine the HPA controller writes a status that somebody else has written meanwhile: it had its metric.
+		const conflict = "FailedUpdateStatus Operation cannot be fulfilled"
 		failed := u.get(t, "events", "-n", "team", "--field-selector=involvedObject.kind=HorizontalPodAutoscaler", "-o",
 			`jsonpath={range .items[*]}{.lastTimestamp} {.reason} {.message}{"\n"}{end}`)
 		for line := range strings.Lines(failed) {
@@ -213,7 +215,7 @@ func (u *upgrade) watch(t *testing.T) (stop func()) {
 			if when, err := time.Parse(
 				time.RFC3339,
 				at,
-			); strings.HasPrefix(rest, "Failed") &&
+			); strings.HasPrefix(rest, "Failed") && !strings.HasPrefix(rest, conflict) &&
 				(err != nil || when.After(began)) {
 				t.Errorf("an HPA's sync failed: %s", line)
 			}
