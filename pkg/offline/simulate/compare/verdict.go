@@ -62,7 +62,7 @@ func (c *Comparison) describeAsWritten(written *PolicyResult) string {
 	if written == nil {
 		return ""
 	}
-	return fmt.Sprintf("The HPA as written (%s) would have used %s with %s late.",
+	return fmt.Sprintf("Before, the HPA as written (%s) would have used %s with %s late.",
 		formatNumber(written.Target), c.gpuHoursText(&written.Report), humanize.Share(written.Report.LateShare()))
 }
 

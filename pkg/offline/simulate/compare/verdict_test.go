@@ -16,7 +16,7 @@ func resultOf(name string, target, replicas, late float64) compare.PolicyResult 
 }
 
 func TestVerdict(t *testing.T) {
-	const asWritten = " The HPA as written (64) would have used 4,000 GPU-hours with 0% late."
+	const asWritten = " Before, the HPA as written (64) would have used 4,000 GPU-hours with 0% late."
 	for _, tt := range []struct {
 		name           string
 		forewarm, best compare.PolicyResult
@@ -51,7 +51,7 @@ func TestVerdict(t *testing.T) {
 			"both miss, at a price", resultOf(compare.Forewarm, 80, 600_000, 0.03), resultOf(compare.BestTarget, 16, 600_500, 0.02), 2.5,
 			"Neither meets the objective. Over 12 days Forewarm would have used 1,200,000 GPU-hours ($3,000,000): 1,000 " +
 				"($2,500) or 0.08% fewer than this HPA with its least late target in hindsight (16). 3.00% of the demand would " +
-				"have been late, against 2.00%; the objective is 1%. The HPA as written (64) would have used 4,000 GPU-hours " +
+				"have been late, against 2.00%; the objective is 1%. Before, the HPA as written (64) would have used 4,000 GPU-hours " +
 				"($10,000) with 0% late.",
 		},
 	} {

@@ -11,7 +11,7 @@ import (
 // that the rise is visible.
 const closeupLength = 4 * time.Hour
 
-// closeup is a part of two courses: of forewarm and of the autoscaler with its best target.
+// closeup is a part of two courses: of forewarm and of the autoscaler before.
 type closeup struct {
 	When      string
 	Timelines []timelineChart
@@ -20,20 +20,20 @@ type closeup struct {
 // newCloseup shows the stretch in which the most was late under both together; nil where the history is short, or nothing
 // was late.
 func newCloseup(c *compare.Comparison) *closeup {
-	best, ours := findPolicy(c, compare.BestTarget), findPolicy(c, compare.Forewarm)
-	if best == nil || ours == nil || len(best.Timeline) != len(ours.Timeline) || len(ours.Timeline) < 2 {
+	before, ours := findPolicy(c, compare.HPA), findPolicy(c, compare.Forewarm)
+	if before == nil || ours == nil || len(before.Timeline) != len(ours.Timeline) || len(ours.Timeline) < 2 {
 		return nil
 	}
 	long := int(closeupLength / ours.Timeline[1].Start.Sub(ours.Timeline[0].Start))
 	if long < 6 || len(ours.Timeline) < 8*long {
 		return nil
 	}
-	from, some := latestStretch(best.Timeline, ours.Timeline, long)
+	from, some := latestStretch(before.Timeline, ours.Timeline, long)
 	if !some {
 		return nil
 	}
 	first, end := max(from-long/2, 0), min(from+long+long/2, len(ours.Timeline))
-	parts := []compare.PolicyResult{*best, *ours}
+	parts := []compare.PolicyResult{*before, *ours}
 	for i := range parts {
 		parts[i].Timeline = parts[i].Timeline[first:end]
 	}

@@ -27,7 +27,7 @@ type page struct {
 	Verdict, Capacity, Period string
 	Interrupted               string
 	Tiles                     []tile
-	// Timelines are open, Others are folded.
+	// Timelines are the race between before and Forewarm; Others are folded.
 	Timelines, Others []timelineChart
 	Closeup           *closeup
 	Frontier          *frontier
@@ -56,7 +56,7 @@ func HTML(w io.Writer, c *compare.Comparison) error {
 		shown.Interrupted = interrupted
 	}
 	for _, drawn := range timelineCharts(c.Policies, "course") {
-		if drawn.Policy == compare.BestTarget || drawn.Policy == compare.Forewarm {
+		if drawn.Policy == compare.HPA || drawn.Policy == compare.Forewarm {
 			shown.Timelines = append(shown.Timelines, drawn)
 		} else {
 			shown.Others = append(shown.Others, drawn)

@@ -156,7 +156,7 @@ func TestChartsCanBeRead(t *testing.T) {
 		folded += len(d.all("figure"))
 	}
 	if shown := len(inFull) - folded; shown != 5 {
-		t.Errorf("%d drawings are shown at once, want hpa-best-target and forewarm twice, and the frontier", shown)
+		t.Errorf("%d drawings are shown at once, want hpa and forewarm twice, and the frontier", shown)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestTimelineIsDrawn(t *testing.T) {
 	p := parsed(t, comparison(t))
 	for _, chart := range charts(p) {
 		title := chart.children[0].text
-		if !strings.HasPrefix(title, compare.BestTarget) {
+		if !strings.HasPrefix(title, compare.HPA+":") {
 			continue
 		}
 		for _, class := range []string{"demand", "ready", "paid", "late"} {
@@ -183,7 +183,7 @@ func TestTimelineIsDrawn(t *testing.T) {
 		}
 		return
 	}
-	t.Error("no drawing of hpa-best-target")
+	t.Error("no drawing of hpa")
 }
 
 // The close-up shows the stretch in which the most was late, and there is none where nothing was or little is known.
@@ -256,7 +256,7 @@ func TestPageEscapes(t *testing.T) {
 	c.Notes = []string{"harmless"}
 	before := census(parsed(t, c))
 	c.Assumptions.Source, c.Assumptions.Autoscaler, c.Assumptions.LeadTime = hostile, hostile, hostile
-	c.Verdict, c.Notes, c.Policies[0].Name = hostile, []string{hostile}, hostile
+	c.Verdict, c.Notes, c.Policies[2].Name = hostile, []string{hostile}, hostile
 	p := parsed(t, c)
 	if after := census(p); !maps.Equal(before, after) {
 		t.Errorf("elements were %v and are %v", before, after)
