@@ -73,6 +73,8 @@ type Target struct {
 	// Autoscalers are the autoscalers that read the value, at most decide.MaxScalings; without one an objective cannot
 	// be calibrated by outcome.
 	Autoscalers []decide.Autoscaler
+	// Before is how the workload was scaled before, to compare with.
+	Before decide.Before
 	// Uncapped says that others may read the value, which have other limits: it is then not limited to what the Autoscalers
 	// can use.
 	Uncapped bool
@@ -90,6 +92,7 @@ func (t *Target) window() time.Duration { return leadtime.Window(t.Lead) + t.Del
 // such limit.
 func (t *Target) boundedPolicy() decide.Policy {
 	p := t.Policy
+	p.Window = t.window()
 	if !t.Uncapped {
 		p.MaxCapacity = decide.MaxCapacity(t.Autoscalers)
 	}

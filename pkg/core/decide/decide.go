@@ -37,6 +37,9 @@ type Decision struct {
 	// forecast was higher than the newest; else 0.
 	Headroom, Median, Spread float64
 	HeldSteps                int
+	// Target is the demand that a replica sustains, and Window the lead window; 0 where unknown.
+	Target float64
+	Window time.Duration
 	// Lookback is the time over which a fallback looked back.
 	Lookback time.Duration
 
@@ -61,7 +64,7 @@ type Decision struct {
 // Example: median 100, spread 20, k = 1.3 and 110 observed give 100 + 1.3·20 = 126, held for half the lead time.
 func Decide(policy Policy, k float64, inputs []Input) Decision {
 	newest := &inputs[len(inputs)-1]
-	d := Decision{Observed: newest.Observed, Limit: newest.Limit}
+	d := Decision{Observed: newest.Observed, Limit: newest.Limit, Target: policy.Target, Window: policy.Window}
 	floor := 0.0
 	if policy.ByHeadroom() {
 		d.byHeadroom(k, inputs)

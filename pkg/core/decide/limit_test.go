@@ -24,15 +24,15 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 		"below the limit": {
 			objective,
 			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
-			120, false, "window peak median 100",
+			120, false, "120 = 100 expected within the lead window",
 		},
 		"above it": {
 			objective,
 			decide.Input{Observed: 100, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 100}},
-			150, true, "150 is served, the most that history can justify (the highest credible demand is 100): window peak median 100",
+			150, true, "150 is served, the most that history can justify (the highest credible demand is 100): 300 = 100 expected within the lead window",
 		},
 		"without a limit": {
-			objective, decide.Input{Observed: 100, Peak: windowpeak.Peak{Median: 100, Spread: 100}}, 300, false, "window peak median 100",
+			objective, decide.Input{Observed: 100, Peak: windowpeak.Peak{Median: 100, Spread: 100}}, 300, false, "300 = 100 expected within the lead window",
 		},
 		"a suspect": {
 			objective,
@@ -42,7 +42,7 @@ func TestAForecastIsCutToItsLimit(t *testing.T) {
 		"a suspect, where the forecast is asked for as it is": {
 			decide.Policy{Late: 0.01, Target: 10, Lead: time.Minute, Mode: decide.Forecast},
 			decide.Input{Observed: 160, Suspect: true, Limit: limit, Peak: windowpeak.Peak{Median: 100, Spread: 10}},
-			120, false, "window peak median 100",
+			120, false, "120 = 100 expected within the lead window",
 		},
 		"a demand above the limit that is no suspect": {
 			objective,

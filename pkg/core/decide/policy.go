@@ -33,6 +33,8 @@ type Policy struct {
 	MaxCapacity float64
 	// Lead is the lead time; an objective's value is held for half of it.
 	Lead time.Duration
+	// Window is the lead window, over which the demand is forecast: for the reason alone.
+	Window time.Duration
 	// Mode is Floor if empty.
 	Mode Mode
 }

@@ -1,6 +1,11 @@
 package decide
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
 
 // Rule is how a value was found.
 type Rule string
@@ -56,11 +61,7 @@ func (d *Decision) ruleMessage() string {
 	case ByQuantile:
 		return fmt.Sprintf("the %.4g quantile of the window peak is %.6g", d.Quantile, d.Forecast)
 	case ByHeadroom:
-		text := fmt.Sprintf("window peak median %.6g plus headroom %.3g × spread %.6g", d.Median, d.Headroom, d.Spread)
-		if d.HeldSteps > 0 {
-			text += fmt.Sprintf(", the highest of the last %d steps", d.HeldSteps)
-		}
-		return text
+		return d.headroomMessage()
 	case ByRunningMax:
 		return fmt.Sprintf("the highest demand observed over the last %s is %.6g", d.Lookback, d.Forecast)
 	case ByLastSeason:
@@ -69,4 +70,23 @@ func (d *Decision) ruleMessage() string {
 	case ByObserved:
 	}
 	return fmt.Sprintf("only the observed %.6g is known yet", d.Observed)
+}
+
+// headroomMessage is the sum that the forecast is, in the reader's numbers.
+func (d *Decision) headroomMessage() string {
+	within := "within the lead window"
+	if d.Window > 0 {
+		within = "within the next " + humanize.Span(d.Window)
+	}
+	// The parts are rounded so that they add up.
+	expected := humanize.Rounded(d.Median, 4)
+	text := fmt.Sprintf("%s = %s expected %s + %s for what forecasts of this workload missed before", humanize.Number(d.Forecast),
+		humanize.Number(expected), within, humanize.Number(humanize.Rounded(d.Forecast, 4)-expected))
+	if d.HeldSteps > 0 {
+		text += fmt.Sprintf(", the highest of the last %d steps", d.HeldSteps)
+	}
+	if d.Target > 0 && d.Forecast > 0 {
+		text += fmt.Sprintf("; %s replicas of %s", humanize.Number(math.Ceil(d.Forecast/d.Target)), humanize.Number(d.Target))
+	}
+	return text
 }

@@ -96,11 +96,16 @@ func Significant(v float64, n int) string {
 	if !Known(v) {
 		return Unknown
 	}
+	return strconv.FormatFloat(Rounded(v, n), 'f', -1, 64)
+}
+
+// Rounded is a number with so many significant digits.
+func Rounded(v float64, n int) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', n, 64), 64)
 	if err != nil {
-		return Unknown
+		return v
 	}
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
+	return rounded
 }
 
 // Percent is a share in percent with one decimal: 18.4%.

@@ -52,7 +52,7 @@ func withForecast(change func(*explain.Forecast)) func(*explain.Input) {
 			Observed: served, Served: served, Peak: served, Highest: served,
 			Steepest: explain.Rise{From: math.NaN(), To: math.NaN()}, Goal: "late 1%",
 			Lead: 5 * time.Minute, LeadSource: "p90 of 14 starts", Window: 375 * time.Second,
-			Reason: "window peak median 100 plus headroom 1.3 × spread 20",
+			Reason: "126 = 100 expected within the next 6m15s + 26 for what forecasts of this workload missed before; 3 replicas of 50",
 		}
 		change(f)
 		s.Metrics[0].Forecast = f
@@ -135,7 +135,7 @@ func TestSentences(t *testing.T) {
 		{"a forecast", inputOf(12, 173, withForecast(func(f *explain.Forecast) { f.Observed = 140 })), `
 Deployment/llama is scaled to 12 replicas; 1 to 20 are allowed.
 inflight (External, from --value) is 173. At 10 a replica, that is 173 / 10 = 17.3, rounded up: it asks for 18 replicas.
-It comes from Forecast inflight (Ready): 140 requests observed, 173 requests served for the next 6m15s (lead time 5m: p90 of 14 starts), goal: late 1%; window peak median 100 plus headroom 1.3 × spread 20.
+It comes from Forecast inflight (Ready): 140 requests observed, 173 requests served for the next 6m15s (lead time 5m: p90 of 14 starts), goal: late 1%; 126 = 100 expected within the next 6m15s + 26 for what forecasts of this workload missed before; 3 replicas of 50.
 The next sync goes from 12 to 18 replicas.
 `},
 		{"several metrics", inputOf(12, 125, several), `
