@@ -89,6 +89,10 @@ func TestParseProblems(t *testing.T) {
 			[]string{`f.yaml:4: spec.scaling.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
 		},
 		{
+			"a quantity before of thirty million digits", header + "spec: {scaling: {before: {target: \"1e-30000000\"}}}\n",
+			[]string{`f.yaml:4: spec.scaling.before.target: "1e-30000000" is not a quantity, write for example 64, 0.5 or 4k`},
+		},
+		{
 			"a number as a key", header + "1: 2\n",
 			[]string{"f.yaml:4: 1: is not a field's name: names are text, without aliases and merges"},
 		},

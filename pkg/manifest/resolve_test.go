@@ -80,7 +80,7 @@ func TestEverythingSet(t *testing.T) {
   leadTime: {mode: Fixed, duration: 12m}
   serve: Shadow
   models: [HoltWinters, arima]
-  scaling: {target: 4k, minReplicas: 0, maxReplicas: 50}
+  scaling: {target: 4k, minReplicas: 0, maxReplicas: 50, before: {target: 2800, minReplicas: 2}}
 `)
 	got, problems := manifest.NewResolver(catalogue{}).Resolve(o)
 	if len(problems) > 0 {
@@ -109,6 +109,7 @@ func TestEverythingSet(t *testing.T) {
 			Target: 4000,
 		},
 		Autoscalers:      []decide.Autoscaler{advised(4000_000, 1, 50)},
+		Before:           decide.Before{Target: 2800, Min: 2},
 		AutoscalerSource: "spec.scaling: 4000 a replica, 1 to 50 replicas; autoscalers are not read without a cluster",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -273,6 +274,8 @@ func faults() []struct{ name, change, want string } {
 		{"a negative target", `scaling: {target: "-4k"}`, "a quantity above 0"},
 		{"a target below a thousandth", `scaling: {target: "100u"}`, "an HPA can hold 0.001 to 9.22e+15"},
 		{"a target beyond what an HPA holds", `scaling: {target: 10P}`, "state the demand in another unit"},
+		{"a target of nothing before", "scaling: {before: {target: 0}}", "spec.scaling.before.target"},
+		{"more replicas before than the schema knows", "scaling: {before: {target: 1, minReplicas: 1000001}}", "write 1 to 1000000"},
 		{"fewer at most than at least", "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "write at least 3"},
 		{"negative replicas", "scaling: {target: 1, minReplicas: -1}", "write 0 to 1000000"},
 		{"more replicas than the schema knows", "scaling: {target: 1, maxReplicas: 1000001}", "at most 1000000"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -31,7 +32,9 @@ func (r *reader) autoscalers(
 	s ClusterState,
 	target *refresh.Target,
 ) {
-	own, stated := r.ownScaling(field.NewPath("spec", "scaling"), spec.Scaling)
+	path := field.NewPath("spec", "scaling")
+	own, stated := r.ownScaling(path, spec.Scaling)
+	target.Before = r.before(path.Child("before"), spec.Scaling)
 	milli := int64(0)
 	if stated {
 		milli = own.HPA.Metrics[0].Target
@@ -98,7 +101,7 @@ func uncalibratedMessage(policy decide.Policy, doubts []string) string {
 // ownScaling reads spec.scaling as the autoscaler that docs/hpa.md recommends: without scale-down stabilization,
 // because the value already looks ahead, and with the defaults of the API server and the controller-manager.
 func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling decide.Autoscaler, stated bool) {
-	if s == nil {
+	if s == nil || s.Target.IsZero() && s.Before != nil {
 		return decide.Autoscaler{}, false
 	}
 	down := hpa.DefaultScaleDown()
@@ -107,7 +110,7 @@ func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling deci
 		Min: 1, Max: MaxReplicas,
 		Metrics: []hpa.Metric{{
 			Name: "demand", Source: hpa.External, Type: hpa.AverageValue,
-			Target: r.replicaTarget(path.Child("target"), s),
+			Target: r.replicaTarget(path.Child("target"), s.Target),
 		}},
 		Behavior: &hpa.Behavior{Up: hpa.DefaultScaleUp(), Down: down},
 		Cluster:  hpa.DefaultCluster(),
@@ -130,28 +133,42 @@ func (r *reader) ownScaling(path *field.Path, s *v1alpha1.Scaling) (scaling deci
 	return decide.Autoscaler{Name: "spec.scaling", HPA: spec}, spec.Metrics[0].Target > 0
 }
 
-// replicaTarget reads what one replica sustains, in thousandths; 0 where the target is invalid.
-func (r *reader) replicaTarget(path *field.Path, s *v1alpha1.Scaling) int64 {
-	target := s.Target.AsApproximateFloat64()
+// before reads how the workload was scaled before.
+func (r *reader) before(path *field.Path, s *v1alpha1.Scaling) decide.Before {
+	if s == nil || s.Before == nil {
+		return decide.Before{}
+	}
+	least := s.Before.MinReplicas
+	if least < 0 || least > MaxReplicas {
+		r.Invalid(path.Child("minReplicas"), least, "write 1 to %d", MaxReplicas)
+	}
+	return decide.Before{Target: float64(r.replicaTarget(path.Child("target"), s.Before.Target)) / 1000, Min: least}
+}
+
+// replicaTarget reads the demand for each replica, in thousandths; 0 where the target is invalid.
+func (r *reader) replicaTarget(path *field.Path, quantity resource.Quantity) int64 {
+	target := quantity.AsApproximateFloat64()
 	switch {
 	case !(target > 0):
-		r.Invalid(path, s.Target.String(),
+		r.Invalid(path, quantity.String(),
 			"write the demand that one replica sustains, a quantity above 0, for example \"4000\"")
 		return 0
 	case target < 0.001 || target >= maxTarget:
-		r.Invalid(path, s.Target.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
+		r.Invalid(path, quantity.String(), "an HPA can hold 0.001 to %.3g: state the demand in another unit",
 			float64(maxTarget))
 		return 0
 	}
-	return s.Target.MilliValue()
+	return quantity.MilliValue()
 }
 
 // CheckQuantities rejects an object whose quantities must not be parsed (see v1alpha1.BoundedQuantity). Call it
 // before the object is decoded.
 func CheckQuantities(object map[string]any) error {
-	text, found, err := unstructured.NestedString(object, "spec", "scaling", "target")
-	if err != nil || !found || v1alpha1.BoundedQuantity(text) {
-		return nil //nolint:nilerr // A target of another kind is the decoder's to refuse.
+	for _, path := range [][]string{{"spec", "scaling", "target"}, {"spec", "scaling", "before", "target"}} {
+		text, found, err := unstructured.NestedString(object, path...)
+		if err == nil && found && !v1alpha1.BoundedQuantity(text) { // A target of another kind is the decoder's to refuse.
+			return fmt.Errorf("%s: %.64q is not a quantity, write for example 64, 0.5 or 4k", strings.Join(path, "."), text)
+		}
 	}
-	return fmt.Errorf("spec.scaling.target: %.64q is not a quantity, write for example 64, 0.5 or 4k", text)
+	return nil
 }

@@ -74,6 +74,14 @@ func TestWhereTheSettingsComeFrom(t *testing.T) {
 			64, h + "a: 64 a replica, 1 to 20 replicas", "",
 		},
 		{
+			"an HPA beside what was before", "scaling: {before: {target: 45}}",
+			[]autoscaler.Reference{referring(h+"a", 64)},
+			"",
+			[]string{h + "a"},
+			64, h + "a: 64 a replica, 1 to 20 replicas", "",
+		},
+		{"what was before tells no target", "scaling: {before: {target: 45}}", nil, "", nil, 0, "no autoscaler and no spec.scaling", needs},
+		{
 			"an HPA that contradicts spec.scaling", "scaling: {target: 50}",
 			[]autoscaler.Reference{referring(h+"a", 64)},
 			"",

@@ -341,6 +341,7 @@ func (w *worker) rebuildForecaster(end time.Time) {
 		Models:      w.target.Models,
 		Policy:      w.target.boundedPolicy(),
 		Autoscalers: w.target.Autoscalers,
+		Before:      w.target.Before,
 	}, w.history(align(anchor.Add(-w.target.History), w.target.Step), anchor))
 	if late {
 		w.settled = w.forecaster.Clone()

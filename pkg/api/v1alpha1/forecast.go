@@ -24,6 +24,7 @@ import (
 // +kubebuilder:printcolumn:name="Skill",type=string,JSONPath=`.status.skill`
 // +kubebuilder:printcolumn:name="Coverage",type=string,JSONPath=`.status.coverage`
 // +kubebuilder:printcolumn:name="Sample",type=date,JSONPath=`.status.sampleTime`,priority=1
+// +kubebuilder:printcolumn:name="Headline",type=string,JSONPath=`.status.objective.headline`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Forecast struct {
@@ -251,10 +252,13 @@ const (
 // Scaling is how the demand becomes replicas.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
+// +kubebuilder:validation:XValidation:rule="has(self.target) || has(self.before)",message="write target, the demand that one replica sustains"
 type Scaling struct {
-	// Target is the demand that one replica sustains at full capacity, in the signal's unit: the HPA's averageValue.
+	// Target is the demand that one replica sustains at full capacity, in the signal's unit: the HPA's averageValue. Optional beside
+	// an HPA or a ScaledObject, where before stands.
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
-	Target resource.Quantity `json:"target"`
+	// +optional
+	Target resource.Quantity `json:"target,omitzero"`
 	// MinReplicas is the least that the workload is scaled to. Default 1.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
@@ -265,4 +269,20 @@ type Scaling struct {
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+	// Before is how the workload was scaled before Forewarm, to compare with. It counts beside an HPA or a ScaledObject, too.
+	// Default: an HPA on the observed demand with 70% of what a replica sustains as its target.
+	// +optional
+	Before *BeforeScaling `json:"before,omitempty"`
+}
+
+// BeforeScaling is an HPA on the observed demand, with the default scale-down.
+type BeforeScaling struct {
+	// Target is the demand for each replica, in the signal's unit: its averageValue.
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self > 0 : (type(self) == string && size(self) <= 32 && !self.matches('[eE][+-]?[0-9]{3}') && isQuantity(self) && quantity(self).isGreaterThan(quantity('0')))",message="write a quantity above 0"
+	Target resource.Quantity `json:"target"`
+	// MinReplicas is its least number of replicas. Default: that of the autoscaler now.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	MinReplicas int32 `json:"minReplicas,omitempty"`
 }

@@ -84,6 +84,9 @@ type ObjectiveStatus struct {
 	// replica".
 	// +optional
 	Asked string `json:"asked,omitempty"`
+	// Headline compares Forewarm over the budget's period with the autoscaler before and with the best target in hindsight.
+	// +optional
+	Headline string `json:"headline,omitempty"`
 	// Verdict in a word: Met, Learning, Bounded, Overspent, AtMaxReplicas or FasterThanLead.
 	// +optional
 	Verdict string `json:"verdict,omitempty"`

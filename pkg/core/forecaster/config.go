@@ -45,6 +45,8 @@ type Config struct {
 	ExtraPolicies []decide.Policy
 	// Autoscalers that read the served value; an objective needs at least one.
 	Autoscalers []decide.Autoscaler
+	// Before is how the workload was scaled before, to compare with.
+	Before decide.Before
 	// Horizons are calibrated beside the lead window and the default ones.
 	Horizons []time.Duration
 	// Priors from other workloads; nil means the built-in ones.

@@ -46,6 +46,7 @@ func newSelection(c Config, peaks *windowpeak.CandidateSet, start time.Time) (*s
 		Lead:   c.Policy.Lead,
 		Delay:  c.DelaySteps,
 		Period: c.Policy.Over,
+		Before: c.Before,
 	}
 	for i, candidate := range peaks.Candidates() {
 		if slices.Contains(objective.DefaultCandidates(), candidate.Name()) {

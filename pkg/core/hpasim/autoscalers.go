@@ -118,6 +118,9 @@ func (s *Autoscalers) Unlucky() {
 	}
 }
 
+// Ready returns the ready replicas of a workload.
+func (s *Autoscalers) Ready(i int) int { return s.workloads[i].cluster.ready }
+
 // Score returns the sums since Reset. The caller must not change its slices.
 func (s *Autoscalers) Score() Score { return s.score }
 

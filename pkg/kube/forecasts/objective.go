@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/forewarm/forewarm/pkg/api/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/objective"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/core/snapshot"
@@ -24,7 +25,7 @@ func objectiveOf(e *snapshot.Entry, before *v1alpha1.ForecastStatus) *v1alpha1.O
 		return nil
 	}
 	out := &v1alpha1.ObjectiveStatus{
-		Asked:   describeObjective(r),
+		Asked: describeObjective(r), Headline: r.Headline(e.Policy.Mode == decide.Shadow),
 		Verdict: string(r.Verdict), Candidate: r.Selection.Selected,
 	}
 	if r.Selection.Selected != "" {

@@ -38,7 +38,9 @@ func reported(at time.Time, r *objective.Report) *snapshot.Entry {
 
 func TestObjectiveIsForPeople(t *testing.T) {
 	want := &v1alpha1.ObjectiveStatus{
-		Asked:           "1% later than 30s over 7 days",
+		Asked: "1% later than 30s over 7 days",
+		Headline: "Last 7 days: 0.62% late, 296 replica-hours. Before (target 28 assumed): 3.9%, 331. Best target in hindsight: " +
+			"0.59%, 352.",
 		Verdict:         "Met",
 		Late:            "0.62%",
 		BudgetSpent:     "62%",

@@ -65,6 +65,9 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		{"a target that is no quantity", signal + `scaling: {target: 1e1.5}`, "write a quantity above 0"},
 		{"a target of millions of digits", signal + `scaling: {target: "1e-30000000"}`, "write a quantity above 0"},
 		{"a target beyond integers", signal + `scaling: {target: 99999999999999999999}`, "spec.scaling.target"},
+		{"scaling without a target", signal + "scaling: {minReplicas: 1}", "write target, the demand that one replica sustains"},
+		{"before without a target", signal + "scaling: {before: {minReplicas: 1}}", "spec.scaling.before.target: Required value"},
+		{"a target of nothing before", signal + "scaling: {before: {target: 0}}", "write a quantity above 0"},
 		{"fewer at most than at least", signal + "scaling: {target: 1, minReplicas: 3, maxReplicas: 2}", "must not exceed"},
 		{"more replicas than an int32", signal + "scaling: {target: 1, maxReplicas: 3000000000}", "spec.scaling.maxReplicas"},
 	} {
@@ -95,6 +98,7 @@ func testSchema(t *testing.T, c *testcluster.Cluster) {
 		signal + "scaling: {target: 4000}",
 		signal + "scaling: {target: 4k, minReplicas: 0, maxReplicas: 50}",
 		signal + "scaling: {target: 0.5Mi}",
+		signal + "scaling: {before: {target: 2800, minReplicas: 2}}",
 	} {
 		c.MustKubectl(t, fmt.Sprintf(good, fmt.Sprintf("good-%d", i), fields), "create", "--validate=strict", "-f", "-")
 	}

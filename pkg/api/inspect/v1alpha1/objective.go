@@ -21,7 +21,7 @@ type Objective struct {
 	Verdict string `json:"verdict"`
 	// Message is the verdict in a sentence, with its numbers.
 	Message string `json:"message"`
-	// Summary compares the served value with the observed demand: lateness and replica-hours.
+	// Summary compares the served value with the autoscaler before: lateness and replica-hours.
 	Summary string `json:"summary"`
 
 	// Candidate whose forecast of the window peak is served.
@@ -48,10 +48,20 @@ type Objective struct {
 	Over metav1.Duration `json:"over"`
 	// Served is the result of the first autoscaler with the value that forewarm serves, or would serve in shadow mode.
 	Served Account `json:"served"`
-	// Observed is its result with the observed demand as the value.
+	// Observed is the result of an HPA with the same target on the observed demand.
 	Observed Account `json:"observed"`
-	// Saved is Observed less Served; negative where Served takes more.
+	// Before is the result of an HPA on the observed demand as the workload had it before (spec.scaling.before).
+	Before Rival `json:"before"`
+	// Hindsight is the result of the same HPA with the target that was the cheapest of that time while no more was late than the
+	// objective allows, or than with Served.
+	Hindsight Rival `json:"hindsight"`
+	// Saved is Before less Served; negative where Served takes more.
 	Saved Saving `json:"saved"`
+	// Headline compares the three: Forewarm, before and the best target in hindsight.
+	Headline string `json:"headline"`
+	// Race is that comparison in its course. Absent in lists, and until known.
+	// +optional
+	Race *Race `json:"race,omitempty"`
 
 	// Autoscalers are those that read the value, each with the headroom that it needs. The largest is served.
 	// +optional
@@ -102,6 +112,42 @@ type Account struct {
 	// Absent without demand.
 	// +optional
 	RelativeCost *float64 `json:"relativeCost,omitempty"`
+}
+
+// Rival is an HPA on the observed demand, and what it came to.
+type Rival struct {
+	Account `json:",inline"`
+	// Target is the demand for each replica, in the demand's unit.
+	// +optional
+	Target *float64 `json:"target,omitempty"`
+	// Assumed is true where the target is 70% of what a replica sustains, because spec.scaling.before does not name it.
+	// +optional
+	Assumed bool `json:"assumed,omitempty"`
+}
+
+// Race is the course of the budget's period in intervals of equal length, the oldest first.
+type Race struct {
+	// Start of the first interval.
+	Start metav1.Time `json:"start"`
+	// Step is the length of an interval.
+	Step metav1.Duration `json:"step"`
+	// Demand is the highest of each interval, in replicas at full capacity; -1 where it is unknown.
+	// +listType=atomic
+	Demand []float64 `json:"demand"`
+	// Before is the HPA as it was before.
+	Before Runner `json:"before"`
+	// Forewarm is the autoscaler with the value that forewarm serves, or would serve in shadow mode.
+	Forewarm Runner `json:"forewarm"`
+}
+
+// Runner is an autoscaler in a race.
+type Runner struct {
+	// Ready are the fewest ready replicas of each interval.
+	// +listType=atomic
+	Ready []int32 `json:"ready"`
+	// Late is the share of each interval's demand that waited longer than the objective's wait.
+	// +listType=atomic
+	Late []float64 `json:"late"`
 }
 
 // Saving is the difference of two accounts.

@@ -81,6 +81,21 @@ func (in PathStep) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Race) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Race"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Rival) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Rival"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in Runner) OpenAPIModelName() string {
+	return "dev.forewarm.inspect.v1alpha1.Runner"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Sample) OpenAPIModelName() string {
 	return "dev.forewarm.inspect.v1alpha1.Sample"
 }

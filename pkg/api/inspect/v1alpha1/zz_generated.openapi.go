@@ -28,6 +28,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		OutlookStatus{}.OpenAPIModelName():                schema_pkg_api_inspect_v1alpha1_OutlookStatus(ref),
 		PastForecast{}.OpenAPIModelName():                 schema_pkg_api_inspect_v1alpha1_PastForecast(ref),
 		PathStep{}.OpenAPIModelName():                     schema_pkg_api_inspect_v1alpha1_PathStep(ref),
+		Race{}.OpenAPIModelName():                         schema_pkg_api_inspect_v1alpha1_Race(ref),
+		Rival{}.OpenAPIModelName():                        schema_pkg_api_inspect_v1alpha1_Rival(ref),
+		Runner{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Runner(ref),
 		Sample{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Sample(ref),
 		Saving{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Saving(ref),
 		Window{}.OpenAPIModelName():                       schema_pkg_api_inspect_v1alpha1_Window(ref),
@@ -622,7 +625,7 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"summary": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Summary compares the served value with the observed demand: lateness and replica-hours.",
+							Description: "Summary compares the served value with the autoscaler before: lateness and replica-hours.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -684,16 +687,44 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 					},
 					"observed": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Observed is its result with the observed demand as the value.",
+							Description: "Observed is the result of an HPA with the same target on the observed demand.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Account{}.OpenAPIModelName()),
 						},
 					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Before is the result of an HPA on the observed demand as the workload had it before (spec.scaling.before).",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Rival{}.OpenAPIModelName()),
+						},
+					},
+					"hindsight": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Hindsight is the result of the same HPA with the target that was the cheapest of that time while no more was late than the objective allows, or than with Served.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Rival{}.OpenAPIModelName()),
+						},
+					},
 					"saved": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Saved is Observed less Served; negative where Served takes more.",
+							Description: "Saved is Before less Served; negative where Served takes more.",
 							Default:     map[string]interface{}{},
 							Ref:         ref(Saving{}.OpenAPIModelName()),
+						},
+					},
+					"headline": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Headline compares the three: Forewarm, before and the best target in hindsight.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"race": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Race is that comparison in its course. Absent in lists, and until known.",
+							Ref:         ref(Race{}.OpenAPIModelName()),
 						},
 					},
 					"autoscalers": {
@@ -733,11 +764,11 @@ func schema_pkg_api_inspect_v1alpha1_Objective(ref common.ReferenceCallback) com
 						},
 					},
 				},
-				Required: []string{"wait", "verdict", "message", "summary", "over", "served", "observed", "saved"},
+				Required: []string{"wait", "verdict", "message", "summary", "over", "served", "observed", "before", "hindsight", "saved", "headline"},
 			},
 		},
 		Dependencies: []string{
-			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
+			Account{}.OpenAPIModelName(), Autoscaler{}.OpenAPIModelName(), Budget{}.OpenAPIModelName(), CandidateCost{}.OpenAPIModelName(), Race{}.OpenAPIModelName(), Rival{}.OpenAPIModelName(), Saving{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName()},
 	}
 }
 
@@ -1184,6 +1215,167 @@ func schema_pkg_api_inspect_v1alpha1_PathStep(ref common.ReferenceCallback) comm
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Race(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Race is the course of the budget's period in intervals of equal length, the oldest first.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"start": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Start of the first interval.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Step is the length of an interval.",
+							Ref:         ref(v1.Duration{}.OpenAPIModelName()),
+						},
+					},
+					"demand": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Demand is the highest of each interval, in replicas at full capacity; -1 where it is unknown.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"number"},
+										Format: "double",
+									},
+								},
+							},
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Before is the HPA as it was before.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Runner{}.OpenAPIModelName()),
+						},
+					},
+					"forewarm": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Forewarm is the autoscaler with the value that forewarm serves, or would serve in shadow mode.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(Runner{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"start", "step", "demand", "before", "forewarm"},
+			},
+		},
+		Dependencies: []string{
+			Runner{}.OpenAPIModelName(), v1.Duration{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Rival(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Rival is an HPA on the observed demand, and what it came to.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"late": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of the demand that waited longer than the objective's wait. Absent without demand.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"replicaHours": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ReplicaHours that were paid for. Absent until known.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"relativeCost": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RelativeCost is the replica-hours over those of the demand at full capacity: 1 is the least possible, 2 is half idle. Absent without demand.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target is the demand for each replica, in the demand's unit.",
+							Type:        []string{"number"},
+							Format:      "double",
+						},
+					},
+					"assumed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Assumed is true where the target is 70% of what a replica sustains, because spec.scaling.before does not name it.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_api_inspect_v1alpha1_Runner(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "Runner is an autoscaler in a race.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"ready": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Ready are the fewest ready replicas of each interval.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"integer"},
+										Format: "int32",
+									},
+								},
+							},
+						},
+					},
+					"late": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Late is the share of each interval's demand that waited longer than the objective's wait.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"number"},
+										Format: "double",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"ready", "late"},
+			},
+		},
 	}
 }
 

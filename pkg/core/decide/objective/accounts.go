@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -10,8 +9,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
-// accounts are the lateness and cost with the first autoscaler over the budget's period, of the value served for a goal and of
-// the observed demand.
+// accounts are the lateness and cost with the first autoscaler over the budget's period, of the value served for a goal.
 type accounts struct {
 	simulated *hpasim.Autoscalers
 	// period of the budget.
@@ -24,34 +22,29 @@ type accounts struct {
 	peak float64
 }
 
-// accountHour holds the sums of one hour; late and paid are those of the served value and of the observed demand.
+// accountHour holds the sums of one hour.
 type accountHour struct {
-	arrived, capped, peak float64
-	late, paid            [2]float64
-}
+	Account
 
-// accountTotal is the sum of hours.
-type accountTotal struct {
-	served, observed Account
-	capped, peak     float64
+	capped, peak float64
 }
 
 func newAccounts(c Config) (*accounts, error) {
-	played, err := hpasim.NewAutoscalers(c.Autoscalers[0].Spec, 2, c.Start, c.Step)
-	period := cmp.Or(c.Period, DefaultPeriod)
+	played, err := hpasim.NewAutoscalers(c.Autoscalers[0].Spec, 1, c.Start, c.Step)
+	period := c.period()
 	return &accounts{
 		simulated: played,
 		period:    period,
 		served:    slices.Repeat([]float64{math.NaN()}, c.Delay),
-		values:    []float64{math.NaN(), math.NaN()},
+		values:    []float64{math.NaN()},
 		hours:     trailing.NewGrowingRing[accountHour](int(period / time.Hour)),
 	}, err
 }
 
-// serve sets the values of the next step: the value found now is served after the delay, the observed demand at once.
-func (a *accounts) serve(value, observed float64) {
+// serve sets the value of the next step: the value found now is served after the delay.
+func (a *accounts) serve(value float64) {
 	a.served = append(a.served, value)
-	a.values[0], a.values[1] = a.served[0], observed
+	a.values[0] = a.served[0]
 	a.served = append(a.served[:0], a.served[1:]...)
 }
 
@@ -68,19 +61,17 @@ func (a *accounts) hourEnded() bool { return a.simulated.FullHour() }
 // endHour records the hour that has ended.
 func (a *accounts) endHour() {
 	s := a.simulated.Score()
-	one := accountHour{arrived: s.Arrived, capped: s.Capped[0], peak: a.peak}
-	copy(one.late[:], s.Late)
-	copy(one.paid[:], s.Paid)
+	a.hours.Push(accountHour{
+		Account: Account{Arrived: s.Arrived, Late: s.Late[0], Paid: s.Paid[0]}, capped: s.Capped[0], peak: a.peak,
+	})
 	a.simulated.Reset()
 	a.peak = 0
-	a.hours.Push(one)
 }
 
 // total is the sum of the hours kept.
-func (a *accounts) total() (sum accountTotal, over time.Duration) {
+func (a *accounts) total() (sum accountHour, over time.Duration) {
 	for _, h := range a.hours.Values() {
-		sum.served = sum.served.plus(Account{Arrived: h.arrived, Late: h.late[0], Paid: h.paid[0]})
-		sum.observed = sum.observed.plus(Account{Arrived: h.arrived, Late: h.late[1], Paid: h.paid[1]})
+		sum.Account = sum.plus(h.Account)
 		sum.capped += h.capped
 		sum.peak = math.Max(sum.peak, h.peak)
 	}

@@ -48,8 +48,7 @@ func (a *accounts) budget(late float64, served Account) Budget {
 func (a *accounts) burnRate(late float64, hours int) float64 {
 	var sum Account
 	for i := range min(hours, a.hours.Len()) {
-		h := a.hours.Ref(i)
-		sum = sum.plus(Account{Arrived: h.arrived, Late: h.late[0]})
+		sum = sum.plus(a.hours.Ref(i).Account)
 	}
 	if !(sum.Arrived > 0) {
 		return math.NaN()
@@ -74,11 +73,11 @@ const (
 // are wrong, and calm weeks are none that the next burst is small. What a correction may cost is bounded (headroom.Curve.ForTarget).
 func (a *accounts) targetLate(late float64) float64 {
 	sum, over := a.total()
-	demand := sum.served.Arrived * a.period.Hours() / over.Hours() // of a whole period
+	demand := sum.Arrived * a.period.Hours() / over.Hours() // of a whole period
 	if !(demand > 0) || late == 0 {
 		return late
 	}
-	left := sum.served.Arrived/demand - sum.served.Late/(late*demand)
+	left := sum.Arrived/demand - sum.Late/(late*demand)
 	factor := 1 + budgetGain*left*a.evidence()
 	return min(late*min(max(factor, tightest), loosest), 1)
 }
@@ -88,8 +87,8 @@ func (a *accounts) targetLate(late float64) float64 {
 func (a *accounts) evidence() float64 {
 	sum, squares := 0.0, 0.0
 	for _, h := range a.hours.Values() {
-		sum += h.late[0]
-		squares += h.late[0] * h.late[0]
+		sum += h.Late
+		squares += h.Late * h.Late
 	}
 	if !(squares > 0) {
 		return 0

@@ -1,6 +1,8 @@
 package objective
 
 import (
+	"time"
+
 	"github.com/forewarm/forewarm/pkg/core/credible"
 	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
@@ -16,6 +18,8 @@ type Calibrator struct {
 	// candidates are those to select from, then those that are requested by name.
 	candidates []*candidate
 	goals      []*goalState
+	rivals     *rivals
+	race       *race
 	holdSteps  int // inputs over which a value is held
 	started    bool
 	// unforeseen is how many steps are left in which no replica could be ready for a demand above its limit; skipped reports
@@ -85,6 +89,11 @@ func NewCalibrator(c Config) (*Calibrator, error) {
 		}
 		o.goals = append(o.goals, one)
 	}
+	var err error
+	if o.rivals, err = newRivals(c, int(c.period()/time.Hour)); err != nil {
+		return nil, err
+	}
+	o.race = newRace(c, c.period())
 	o.updateSelection()
 	return o, nil
 }
@@ -117,23 +126,31 @@ func (o *Calibrator) Step(s Step) {
 		)
 	}
 	for i, a := range o.goals {
-		a.accounts.serve(o.Value(i), s.Observed)
+		a.accounts.serve(o.Value(i))
 	}
+	o.rivals.observe(s.Observed)
 }
 
 // play plays the step that has ended. At the end of an hour it updates the estimates and the selection.
 func (o *Calibrator) play(arrived float64) {
 	if !o.started {
+		o.race.skip(o.config.Step)
 		return
 	}
 	for _, c := range o.candidates {
 		c.play(arrived)
 	}
+	before, forewarm := o.rivals.simulated, o.goals[0].accounts.simulated
+	lateBefore, late := before.Score().Late[0], forewarm.Score().Late[0]
+	before.Play(o.rivals.values, arrived)
 	hourEnded := false
 	for _, a := range o.goals {
 		a.accounts.play(arrived)
 		hourEnded = a.accounts.hourEnded()
 	}
+	o.race.open.Before.played(before, lateBefore)
+	o.race.open.Forewarm.played(forewarm, late)
+	o.race.record(arrived, o.config.Step)
 	o.skipped = o.skipped || o.unforeseen > 0
 	o.unforeseen = max(0, o.unforeseen-1)
 	if hourEnded {
@@ -151,6 +168,7 @@ func (o *Calibrator) endHour() {
 	for _, a := range o.goals {
 		a.accounts.endHour()
 	}
+	o.rivals.endHour()
 	o.skipped = false
 	o.hours++
 	if o.hours%unluckyHours == 0 {

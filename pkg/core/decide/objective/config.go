@@ -1,10 +1,12 @@
 package objective
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/forewarm/forewarm/pkg/core/decide"
 	"github.com/forewarm/forewarm/pkg/core/decide/headroom"
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
@@ -31,6 +33,8 @@ type Config struct {
 	Priors headroom.Priors
 	// Autoscalers that read the served value: at least one.
 	Autoscalers []Autoscaler
+	// Before is how the workload was scaled before.
+	Before decide.Before
 	// Named are the candidates that autoscalers request by name. They take no part in the selection.
 	Named []NamedCandidate
 }
@@ -55,6 +59,8 @@ type Autoscaler struct {
 	Name string
 	Spec hpasim.Spec
 }
+
+func (c Config) period() time.Duration { return cmp.Or(c.Period, DefaultPeriod) }
 
 func (c Config) validate() error {
 	var problems []error

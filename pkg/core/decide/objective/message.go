@@ -2,6 +2,7 @@ package objective
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 )
@@ -30,14 +31,10 @@ func (r *Report) Message() string {
 		return fmt.Sprintf("%s; %s did, %s of the budget; headroom %s is served",
 			r.objectiveText(), humanize.LateShare(r.Served.LateShare()), r.Budget.spentText(), headroom)
 	case Overspent:
-		return fmt.Sprintf(
-			"%s, but %s did, %s of the budget; until that is made up for, headroom %s is served, with which %s is expected to",
-			r.objectiveText(),
-			humanize.LateShare(r.Served.LateShare()),
-			r.Budget.spentText(),
-			headroom,
-			expected,
-		)
+		return fmt.Sprintf("%s of the demand of the last %s waited longer than %s, and at most %s may (%s of the budget); headroom %s "+
+			"is served now at relative cost %s, and %s is expected to be late with it",
+			humanize.LateShare(r.Served.LateShare()), humanize.Period(r.Period), r.Wait, humanize.ShareAsWritten(r.Late),
+			r.Budget.spentText(), headroom, humanize.Significant(first.Curve.At(first.Headroom).RelativeCost, 3), expected)
 	case AtMaxReplicas:
 		return fmt.Sprintf(
 			"%s, but %s did: maxReplicas is %d, and the highest demand of the last %s took %d replicas; "+
@@ -75,4 +72,45 @@ func (r *Report) objectiveText() string {
 	}
 	return fmt.Sprintf("at most %s of the demand of %s may wait longer than %s",
 		humanize.LateShare(r.Late), humanize.Period(r.Budget.Over), r.Wait)
+}
+
+// Headline compares the autoscaler that reads Forewarm's value with the one before, and with the best target in hindsight, in one
+// line; hours are replica-hours. In shadow mode it is what would have been. Empty without demand.
+func (r *Report) Headline(shadow bool) string {
+	if !(r.Served.Arrived > 0) {
+		return ""
+	}
+	forewarm, assumed := "", ""
+	if shadow {
+		forewarm = "Forewarm would have been "
+	}
+	if r.BeforeAssumed {
+		assumed = fmt.Sprintf(" (target %s assumed)", humanize.Number(r.Before.Target))
+	}
+	text := fmt.Sprintf("Last %s: %s%s, %s replica-hours. Before%s: %s, %s. Best target in hindsight: %s, %s.", humanize.Period(r.Period),
+		forewarm, lateText(r.Served)+" late", humanize.Amount(r.Served.Paid), assumed, lateText(r.Before.Account),
+		humanize.Amount(r.Before.Paid), lateText(r.Hindsight.Account), humanize.Amount(r.Hindsight.Paid))
+	if advice := r.losing(); advice != "" {
+		text += " " + advice
+	}
+	return text
+}
+
+func lateText(a Account) string { return humanize.LateShare(a.LateShare()) }
+
+// losing says by how much the autoscaler before was better, and what to do; empty where it was not. It was where it cost less and no
+// more was late than may be, or than with Forewarm.
+func (r *Report) losing() string {
+	const small = 0.01 // of the cost
+	allowed := math.Max(r.Late, r.Served.LateShare())
+	more := r.Served.Paid/r.Before.Paid - 1
+	if r.Price > 0 {
+		allowed = math.Inf(1)
+		more = (r.Served.Paid+r.Price*r.Served.Late)/(r.Before.Paid+r.Price*r.Before.Late) - 1
+	}
+	if r.Verdict == Learning || !(more > small) || r.Before.LateShare() > allowed {
+		return ""
+	}
+	return fmt.Sprintf("Forewarm costs %s more than before: check the lead time and the signal, allow more to be late, or set serve: "+
+		"Shadow.", humanize.Share(more))
 }

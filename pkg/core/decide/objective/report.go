@@ -34,8 +34,15 @@ type Report struct {
 	Budget Budget
 	// Period that the accounts cover: the budget's, or what has passed of it.
 	Period time.Duration
-	// Served is the account of the first autoscaler on Forewarm's value, Observed its account on the observed demand.
+	// Served is the account of the first autoscaler on Forewarm's value. Observed is that of an HPA with its target on the observed
+	// demand.
 	Served, Observed Account
+	// Before is an HPA as the workload had it before, with AssumedTarget if BeforeAssumed. Hindsight is the same HPA with the target
+	// that was the cheapest of this period while no more was late than asked, or than with Forewarm.
+	Before, Hindsight Rival
+	BeforeAssumed     bool
+	// Race is what happened in the course of the period.
+	Race *Race
 	// PeakReplicas is how many replicas the highest demand of the period takes; Lead is how long they take to start.
 	PeakReplicas int
 	Lead         time.Duration

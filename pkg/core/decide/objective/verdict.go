@@ -43,10 +43,11 @@ func (o *Calibrator) Report() *Report {
 	r := &Report{
 		Late: a.goal.Late, Wait: o.config.Autoscalers[0].Spec.WithDefaults().Wait, Price: a.goal.Price,
 		Candidates: o.candidateReports(a), Hours: serving.trials[0].estimator.Hours(), Lead: o.config.Lead,
-		Period: over, Served: sum.served, Observed: sum.observed, TargetLate: a.target(),
+		Period: over, Served: sum.Account, TargetLate: a.target(), Race: o.race.report(),
 	}
+	r.setRivals(o.rivals.total(sum.Arrived, o.config.Autoscalers[0].Spec.Capacity), o.config.Before, a.goal)
 	if r.Price == 0 {
-		r.Budget = a.accounts.budget(r.Late, sum.served)
+		r.Budget = a.accounts.budget(r.Late, sum.Account)
 	}
 	r.Selection = a.selector.Reason(a.scores(r.Candidates))
 	r.Autoscalers = serving.autoscalerReports(o.config.Autoscalers, a.goal, r.TargetLate)
@@ -64,7 +65,7 @@ func (o *Calibrator) Report() *Report {
 		r.Verdict = Learning
 	case r.Price > 0 || r.Budget.Left() >= 0:
 		r.Verdict = Met
-	case sum.capped > sum.served.Late/2:
+	case sum.capped > sum.Late/2:
 		r.Verdict = AtMaxReplicas
 	case serving.meets(a.goal):
 		r.Verdict = Overspent

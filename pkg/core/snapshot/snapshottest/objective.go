@@ -57,7 +57,10 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		TargetLate: 0.01,
 		Period:     7 * 24 * time.Hour,
 		Served:     objective.Account{Arrived: 174, Late: 1.08, Paid: 296},
-		Observed:   objective.Account{Arrived: 174, Late: 6.79, Paid: 331},
+		Observed:   objective.Account{Arrived: 174, Late: 12.3, Paid: 240},
+		Before:     objective.Rival{Account: objective.Account{Arrived: 174, Late: 6.79, Paid: 331}, Target: 28},
+		Hindsight:  objective.Rival{Account: objective.Account{Arrived: 174, Late: 1.02, Paid: 352}, Target: 24},
+		Race:       race(), BeforeAssumed: true,
 	}
 	widest := &r.Autoscalers[0]
 	switch verdict {
@@ -67,6 +70,7 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		widest.Headroom, widest.ExpectedLate, r.Candidates, r.Period = 1.9, math.NaN(), nil, 5*time.Hour
 		r.Served = objective.Account{Arrived: 5.1, Late: 0, Paid: 12}
 		r.Observed = objective.Account{Arrived: 5.1, Late: 0.01, Paid: 11}
+		r.Before.Account, r.Hindsight.Account, r.Race = r.Observed, r.Observed, nil
 	case objective.Bounded:
 		r.Limit = credible.Limit{Known: true, Base: 93, Forecast: 140, Observed: 140}
 	case objective.Overspent:
@@ -85,6 +89,27 @@ func ObjectiveReport(verdict objective.Verdict) *objective.Report {
 		BurnSixHours: 1.2,
 	}
 	return r
+}
+
+// race is a day of half-hours with a rise at eight that Forewarm is ready for, and a gap of an hour.
+func race() *objective.Race {
+	const step = 30 * time.Minute
+	out := &objective.Race{Start: Now().Truncate(step).Add(-48 * step), Step: step}
+	for i := range 48 {
+		one := objective.RaceInterval{
+			Demand: 2.5, Before: objective.Runner{Ready: 4}, Forewarm: objective.Runner{Ready: 3},
+		}
+		switch {
+		case i == 16:
+			one.Demand, one.Before.Late, one.Forewarm.Ready = 7.25, 0.2, 8
+		case i == 30 || i == 31:
+			one.Demand = float32(math.NaN())
+		case i > 16:
+			one.Demand, one.Before.Ready, one.Forewarm.Ready = 7, 10, 8
+		}
+		out.Intervals = append(out.Intervals, one)
+	}
+	return out
 }
 
 // curve gives each headroom its lateness and cost; the given lateness is that of headroom 1.3.

@@ -1,0 +1,118 @@
+package objective
+
+import (
+	"math"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+)
+
+// Race is what the accounts look like over time: the demand, and the replicas of two simulated autoscalers. It covers the budget's
+// period, or what has passed of it.
+type Race struct {
+	// Start of the first interval; each takes Step.
+	Start time.Time
+	Step  time.Duration
+	// Intervals, oldest first.
+	Intervals []RaceInterval
+}
+
+// RaceInterval is one of a Race.
+type RaceInterval struct {
+	// Demand is the highest of the interval, in replicas at full capacity; NaN while it is unknown.
+	Demand float32
+	// Before is the autoscaler as it was before, Forewarm the one that reads Forewarm's value.
+	Before, Forewarm Runner
+}
+
+// Runner is an autoscaler in an interval.
+type Runner struct {
+	// Ready is the fewest ready replicas.
+	Ready int32
+	// Late is the share of the interval's demand that waited too long.
+	Late float32
+}
+
+// raceIntervals is how many intervals a race has at most.
+const raceIntervals = 1008
+
+// raceStep is the shortest of some round steps at which a period has no more than raceIntervals.
+func raceStep(period, step time.Duration) time.Duration {
+	const minute = time.Minute
+	for _, round := range []time.Duration{
+		minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 20 * minute, 30 * minute,
+	} {
+		if round%step == 0 && period <= raceIntervals*round {
+			return round
+		}
+	}
+	return max(time.Hour, time.Duration(math.Ceil(period.Hours()/raceIntervals))*time.Hour)
+}
+
+// race records a Race.
+type race struct {
+	step     time.Duration
+	capacity float64
+	// at is the time of the next step, open the interval that it falls into, with late demand in place of its share.
+	at        time.Time
+	open      RaceInterval
+	arrived   float64
+	intervals trailing.Ring[RaceInterval]
+	// shown is nil where an interval has ended since.
+	shown *Race
+}
+
+func newRace(c Config, period time.Duration) *race {
+	step := raceStep(period, c.Step)
+	return &race{
+		step: step, capacity: c.Autoscalers[0].Spec.Capacity, at: c.Start, open: emptyInterval(),
+		intervals: trailing.NewGrowingRing[RaceInterval](int(max(period/step, 1))),
+	}
+}
+
+func emptyInterval() RaceInterval {
+	none := Runner{Ready: math.MaxInt32}
+	return RaceInterval{Demand: float32(math.NaN()), Before: none, Forewarm: none}
+}
+
+// played adds the step that has ended of an autoscaler, which was late so much before.
+func (r *Runner) played(by *hpasim.Autoscalers, late float64) {
+	r.Ready = min(r.Ready, int32(min(by.Ready(0), math.MaxInt32))) //nolint:gosec // It is bounded.
+	r.Late += float32(by.Score().Late[0] - late)
+}
+
+// record ends a step, of which so much demand arrived, and the interval that ends with it.
+func (r *race) record(arrived float64, step time.Duration) {
+	if arrived >= 0 {
+		if demand := float32(arrived / r.capacity); !(demand <= r.open.Demand) {
+			r.open.Demand = demand
+		}
+		r.arrived += arrived / r.capacity * step.Hours()
+	}
+	r.skip(step)
+	if !r.at.Equal(r.at.Truncate(r.step)) {
+		return
+	}
+	for _, runner := range []*Runner{&r.open.Before, &r.open.Forewarm} {
+		if runner.Late > 0 {
+			runner.Late = min(runner.Late/float32(r.arrived), 1)
+		}
+	}
+	r.intervals.Push(r.open)
+	r.open, r.arrived, r.shown = emptyInterval(), 0, nil
+}
+
+// skip passes a step before anything is simulated.
+func (r *race) skip(step time.Duration) { r.at = r.at.Add(step) }
+
+// report returns the intervals that have ended. The caller must not change them.
+func (r *race) report() *Race {
+	if r.shown == nil {
+		all := r.intervals.Values()
+		r.shown = &Race{
+			Start: r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step), Step: r.step, Intervals: all,
+		}
+	}
+	return r.shown
+}

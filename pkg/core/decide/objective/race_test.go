@@ -1,0 +1,124 @@
+package objective_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+)
+
+// The autoscaler before is what an HPA with its target and the stock scale-down is, although it reads a scaled demand.
+func TestBeforeIsAnHPAWithItsTarget(t *testing.T) {
+	demand := days(3, 11)
+	c := config(t, 0.01)
+	c.Before = decide.Before{Target: 9.5, Min: 4}
+	p := newPlayer(t, c)
+	play(p, demand)
+
+	spec := autoscaler(1000).Spec
+	spec.HPA.Min, spec.HPA.Behavior = 4, nil
+	spec.HPA.Metrics = []hpa.Metric{{Name: "demand", Source: hpa.External, Type: hpa.AverageValue, Target: 9_500}}
+	one, err := hpasim.NewAutoscalers(spec, 1, time.Time{}, step)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hours = 71 // The first step is not played.
+	for i := 1; i <= hours*60; i++ {
+		one.Play([]float64{demand[i-1]}, demand[i])
+	}
+	got := p.Report()
+	want := one.Score()
+	if got.BeforeAssumed || got.Before.Target != 9.5 || math.Abs(got.Before.Paid/want.Paid[0]-1) > 1e-6 || !(want.Late[0] > 0) ||
+		math.Abs(got.Before.LateShare()-want.Late[0]/want.Arrived) > 1e-6 || got.Period.Hours() != hours {
+		t.Errorf("%+v over %s, want %v replica-hours, %v late", got.Before, got.Period, want.Paid[0], want.Late[0]/want.Arrived)
+	}
+}
+
+// The best target in hindsight is no later than asked, or than Forewarm, and never dearer than the one before if that is not.
+func TestBestTargetInHindsight(t *testing.T) {
+	c := config(t, 0.01)
+	p := newPlayer(t, c)
+	play(p, days(4, 12))
+	r := p.Report()
+	if !r.BeforeAssumed || r.Before.Target != 7 {
+		t.Errorf("before %+v, want an assumed target of 7", r.Before)
+	}
+	allowed := math.Max(0.01, r.Served.LateShare())
+	if r.Hindsight.LateShare() > allowed || r.Before.LateShare() <= allowed && r.Hindsight.Paid > r.Before.Paid {
+		t.Errorf("hindsight %+v, before %+v, %v is allowed", r.Hindsight, r.Before, allowed)
+	}
+	if headline := r.Headline(false); !strings.Contains(headline, "Before (target 7 assumed): ") ||
+		!strings.Contains(headline, "Best target in hindsight: ") {
+		t.Errorf("%q", headline)
+	}
+	if headline := r.Headline(true); !strings.Contains(headline, "Forewarm would have been ") {
+		t.Errorf("in shadow mode %q", headline)
+	}
+}
+
+// A race has the demand of each interval, the replicas that are ready, and when something waited; gaps are unknown.
+func TestRace(t *testing.T) {
+	demand := days(9, 13)
+	gap := 8*day + 120
+	for i := gap; i < gap+30; i++ {
+		demand[i] = math.NaN()
+	}
+	c := config(t, 0.01)
+	c.Start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	p := newPlayer(t, c)
+	play(p, demand)
+	r := p.Report()
+	const every = 10 * time.Minute
+	if r.Race.Step != every || len(r.Race.Intervals) != 1008 || !r.Race.Start.Equal(r.Race.Start.Truncate(every)) {
+		t.Fatalf("%d intervals of %s since %s, want a week in steps of %s",
+			len(r.Race.Intervals), r.Race.Step, r.Race.Start, every)
+	}
+	lateBefore, late, ahead := 0, 0, 0
+	for i, one := range r.Race.Intervals {
+		from := int(r.Race.Start.Add(time.Duration(i)*every).Sub(c.Start) / step)
+		highest := math.NaN()
+		for _, v := range demand[from : from+10] {
+			if !(v <= highest) && !math.IsNaN(v) {
+				highest = v
+			}
+		}
+		if want := highest / 10; math.Abs(float64(one.Demand)-want) > 1e-5 || math.IsNaN(want) != math.IsNaN(float64(one.Demand)) {
+			t.Fatalf("demand of interval %d is %v, want %v", i, one.Demand, want)
+		}
+		if one.Before.Late > 0 {
+			lateBefore++
+		}
+		if one.Forewarm.Late > 0 {
+			late++
+		}
+		if minute := from % day; minute == 540 && one.Forewarm.Ready > one.Before.Ready {
+			ahead++
+		}
+	}
+	// The rush at nine comes every day: Forewarm is ready for it before, and the other one is late.
+	if ahead < 5 || lateBefore <= late {
+		t.Errorf("ahead of the rush on %d of 7 days; %d intervals late before, %d with Forewarm", ahead, lateBefore, late)
+	}
+}
+
+func TestForewarmLosesInTheSameWords(t *testing.T) {
+	r := objective.Report{
+		Late: 0.01, Period: time.Hour, Verdict: objective.Met, Served: objective.Account{Arrived: 100, Late: 0.2, Paid: 150},
+		Before:    objective.Rival{Account: objective.Account{Arrived: 100, Late: 0.9, Paid: 120}, Target: 7},
+		Hindsight: objective.Rival{Account: objective.Account{Arrived: 100, Late: 0.9, Paid: 110}, Target: 8},
+	}
+	const want = "Last 60 minutes: 0.2% late, 150 replica-hours. Before: 0.9%, 120. Best target in hindsight: 0.9%, 110. " +
+		"Forewarm costs 25.0% more than before: check the lead time and the signal, allow more to be late, or set serve: Shadow."
+	if got := r.Headline(false); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r.Before.Late = 1.1 // It was later than asked, so it was not better.
+	if got := r.Headline(false); strings.Contains(got, "than before") {
+		t.Errorf("%q", got)
+	}
+}

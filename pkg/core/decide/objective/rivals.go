@@ -1,0 +1,121 @@
+package objective
+
+import (
+	"math"
+
+	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/hpa"
+	"github.com/forewarm/forewarm/pkg/core/hpasim"
+	"github.com/forewarm/forewarm/pkg/core/trailing"
+)
+
+// AssumedTarget is the target of the autoscaler before Forewarm where nobody stated it, as a share of what a replica sustains.
+const AssumedTarget = 0.7
+
+// targetShares are the targets of which the best is chosen afterwards, as shares of what a replica sustains. The last one is the
+// target of an autoscaler that reads a Forecast.
+var targetShares = [...]float64{.4, .5, .6, .7, .8, .9, 1} //nolint:gochecknoglobals // A constant table.
+
+const rivalCount = 1 + len(targetShares)
+
+// rivals are HPAs that read the observed demand, with the stock scale-down: the one that the workload had before, and the same with
+// each of the targetShares. They do not depend on any goal.
+type rivals struct {
+	simulated *hpasim.Autoscalers
+	// shares of a replica's capacity that are the targets: that of before, then the targetShares.
+	shares [rivalCount]float64
+	// values of the current step. An HPA whose target is half a replica's capacity does what one does that reads twice the demand.
+	values []float64
+	hours  trailing.Ring[rivalHour]
+}
+
+// rivalHour holds the late demand and the replica-hours of one hour.
+type rivalHour struct{ late, paid [rivalCount]float32 }
+
+func newRivals(c Config, hours int) (*rivals, error) {
+	spec := c.Autoscalers[0].Spec
+	out := &rivals{values: make([]float64, rivalCount), hours: trailing.NewGrowingRing[rivalHour](hours)}
+	out.shares[0] = AssumedTarget
+	if c.Before.Target > 0 {
+		out.shares[0] = c.Before.Target / spec.Capacity
+	}
+	copy(out.shares[1:], targetShares[:])
+	spec.HPA.Behavior = nil
+	if c.Before.Min > 0 {
+		spec.HPA.Min = min(c.Before.Min, spec.HPA.Max)
+	}
+	spec.HPA.Metrics = []hpa.Metric{spec.HPA.Metrics[0]}
+	spec.HPA.Metrics[0].Target = int64(math.Round(1000 * spec.Capacity))
+	for i := range out.values {
+		out.values[i] = math.NaN()
+	}
+	var err error
+	out.simulated, err = hpasim.NewAutoscalers(spec, rivalCount, c.Start, c.Step)
+	return out, err
+}
+
+// observe sets the demand that the HPAs read in the next step.
+func (r *rivals) observe(demand float64) {
+	for i, share := range r.shares {
+		r.values[i] = demand / share
+	}
+}
+
+// endHour records the hour that has ended.
+func (r *rivals) endHour() {
+	var one rivalHour
+	s := r.simulated.Score()
+	for i := range rivalCount {
+		one.late[i], one.paid[i] = float32(s.Late[i]), float32(s.Paid[i])
+	}
+	r.simulated.Reset()
+	r.hours.Push(one)
+}
+
+// Rival is an HPA on the observed demand, and what it came to.
+type Rival struct {
+	Account
+
+	// Target is the demand for each replica, in the demand's unit.
+	Target float64
+}
+
+// rivals are all of them over the hours kept, in which so much arrived.
+func (r *rivals) total(arrived, capacity float64) [rivalCount]Rival {
+	var out [rivalCount]Rival
+	for i := range out {
+		out[i] = Rival{Account{Arrived: arrived}, r.shares[i] * capacity}
+	}
+	for _, h := range r.hours.Values() {
+		for i := range out {
+			out[i].Late += float64(h.late[i])
+			out[i].Paid += float64(h.paid[i])
+		}
+	}
+	return out
+}
+
+// bestTarget is the cheapest at a price or else with no more lateness than a limit or, where there is none, the least late.
+func bestTarget(all []Rival, goal Goal, limit float64) Rival {
+	cost := func(r Rival) (late, paid float64) {
+		if goal.Price > 0 {
+			return 0, r.Paid + goal.Price*r.Late
+		}
+		return math.Max(0, r.LateShare()-limit), r.Paid
+	}
+	best := all[0]
+	for _, r := range all[1:] {
+		late, paid := cost(r)
+		if bestLate, bestPaid := cost(best); late < bestLate || late == bestLate && paid <= bestPaid {
+			best = r
+		}
+	}
+	return best
+}
+
+// setRivals adds the accounts of the rivals to a report.
+func (r *Report) setRivals(all [rivalCount]Rival, before decide.Before, goal Goal) {
+	r.Before, r.BeforeAssumed = all[0], !(before.Target > 0)
+	r.Hindsight = bestTarget(all[:], goal, math.Max(goal.Late, r.Served.LateShare()))
+	r.Observed = all[rivalCount-1].Account
+}
