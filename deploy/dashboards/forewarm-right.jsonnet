@@ -95,7 +95,7 @@ f.dashboard(
         'Lateness',
         'Share of the demand that was late over the simulated window, in an autoscaler simulated on the served ' +
         'value. The dashed line is ' +
-        'the objective. The dashboard of costs compares it with the lateness on the observed value.',
+        'the objective. The dashboard of costs compares it with the lateness before.',
         'percentunit',
         [
           f.target(f.each('forewarm_simulated_late_ratio', 'policy="served"'), name),

@@ -23,6 +23,10 @@ func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
 		Over:        metav1.Duration{Duration: r.Period},
 		Served:      account(r, r.Served),
 		Observed:    account(r, r.Observed),
+		Before:      rival(r, r.Before),
+		Hindsight:   rival(r, r.Hindsight),
+		Headline:    r.Headline(e.Policy.Mode == decide.Shadow),
+		Race:        race(r.Race),
 		Autoscalers: convertEach(r.Autoscalers, autoscaler),
 		Candidates:  convertEach(r.Candidates, candidateCost),
 	}
@@ -35,9 +39,10 @@ func objectiveStatus(e *snapshot.Entry) *v1alpha1.Objective {
 		out.Headroom, out.ExpectedLate = finite(&widest.Headroom), finite(&widest.ExpectedLate)
 		out.HeadroomReason = headroomReason(widest)
 	}
+	out.Before.Assumed = r.BeforeAssumed
 	out.Saved = v1alpha1.Saving{
-		ReplicaHours: difference(out.Observed.ReplicaHours, out.Served.ReplicaHours),
-		Late:         difference(out.Observed.Late, out.Served.Late),
+		ReplicaHours: difference(out.Before.ReplicaHours, out.Served.ReplicaHours),
+		Late:         difference(out.Before.Late, out.Served.Late),
 	}
 	out.Summary = objectiveSummary(out, e.Policy.Mode == decide.Shadow)
 	return out
@@ -63,6 +68,14 @@ func account(r *objective.Report, a objective.Account) v1alpha1.Account {
 	if a.Arrived > 0 {
 		share, cost := a.LateShare(), a.RelativeCost()
 		out.Late, out.RelativeCost = finite(&share), finite(&cost)
+	}
+	return out
+}
+
+func rival(r *objective.Report, of objective.Rival) v1alpha1.Rival {
+	out := v1alpha1.Rival{Account: account(r, of.Account)}
+	if of.Target > 0 {
+		out.Target = finite(&of.Target)
 	}
 	return out
 }

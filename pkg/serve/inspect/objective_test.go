@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -47,7 +46,8 @@ func TestOutlookReportsTheObjective(t *testing.T) {
 	}{
 		{"late", o.Served.Late, 1.08 / 174},
 		{"cost", o.Served.RelativeCost, 296. / 174},
-		{"late on the observed", o.Observed.Late, 6.79 / 174},
+		{"late before", o.Before.Late, 6.79 / 174},
+		{"cost in hindsight", o.Hindsight.RelativeCost, 352. / 174},
 		{"saved", o.Saved.ReplicaHours, 35},
 		{"spared", o.Saved.Late, 5.71 / 174},
 		{"k", o.Headroom, 1.3},
@@ -70,7 +70,7 @@ func TestSummary(t *testing.T) {
 		return r
 	}
 	const last = " The last value with its own headroom misses the objective: 2.1% late at relative cost 2.74."
-	const simulated = "In a simulation of HorizontalPodAutoscaler/llama over the last "
+	const simulated = "In a simulation of HorizontalPodAutoscaler/llama, Forewarm's value "
 	for _, c := range []struct {
 		name   string
 		report *objective.Report
@@ -79,31 +79,25 @@ func TestSummary(t *testing.T) {
 	}{
 		{
 			"less of both", week(func(*objective.Report) {}), decide.Floor,
-			simulated + "7 days, 0.62% of the demand was late at relative cost 1.7 on Forewarm's value, and 3.9% at 1.9 on the " +
-				"observed demand without headroom. Forewarm's value saves 35 replica-hours (11%), and 3.3% less of the demand is " +
-				"late." + last,
+			simulated + "takes 35 fewer replica-hours (11%) than before, and 3.3% less of the demand is late." + last,
 		},
 		{
 			"in shadow mode", week(func(*objective.Report) {}), decide.Shadow,
-			simulated + "7 days, 0.62% of the demand was late at relative cost 1.7 on Forewarm's value, and 3.9% at 1.9 on the " +
-				"observed demand without headroom. Forewarm's value is not served (serve: Shadow). It would have saved 35 " +
-				"replica-hours (11%), and 3.3% less of the demand would have been late." + last,
+			simulated + "would have taken 35 fewer replica-hours (11%) than before, and 3.3% less of the demand would have been " +
+				"late; it is not served (serve: Shadow)." + last,
 		},
 		{
-			"more of both", week(func(r *objective.Report) { r.Served, r.Observed, r.Period = r.Observed, r.Served, 30*time.Hour }),
-			decide.Floor,
-			simulated + "30 hours, 3.9% of the demand was late at relative cost 1.9 on Forewarm's value, and 0.62% at 1.7 on the " +
-				"observed demand without headroom. Forewarm's value costs 35 more replica-hours (12%), and 3.3% more of the demand " +
-				"is late." + last,
+			"more of both", week(func(r *objective.Report) { r.Served, r.Before.Account = r.Before.Account, r.Served }), decide.Floor,
+			simulated + "takes 35 more replica-hours (12%) than before, and 3.3% more of the demand is late." + last,
 		},
 		{
-			"as much of both", week(func(r *objective.Report) { r.Served, r.Period = r.Observed, time.Hour }), decide.Floor,
-			simulated + "60 minutes, 3.9% of the demand was late at relative cost 1.9 on Forewarm's value, and 3.9% at 1.9 on the " +
-				"observed demand without headroom. Forewarm's value costs as many replica-hours, and as much of the demand is " +
-				"late." + last,
+			"as much of both", week(func(r *objective.Report) { r.Served = r.Before.Account }), decide.Floor,
+			simulated + "takes no more replica-hours than before, and as much of the demand is late." + last,
 		},
 		{
-			"no demand", week(func(r *objective.Report) { r.Served, r.Observed = objective.Account{Paid: 168}, objective.Account{} }),
+			"no demand", week(func(r *objective.Report) {
+				r.Served, r.Before.Account = objective.Account{Paid: 168}, objective.Account{}
+			}),
 			decide.Floor, "There was no demand in the last 7 days.",
 		},
 		{"nothing yet", week(func(r *objective.Report) { r.Period = 0 }), decide.Floor, "No demand has been simulated yet."},

@@ -42,10 +42,6 @@ func objectiveFacts(s *v1alpha1.OutlookStatus) []fact {
 	}
 	return append(facts, []fact{
 		{"Replica-hours", number(o.Served.ReplicaHours), "", "relative cost " + significant(o.Served.RelativeCost)},
-		{
-			"Observed demand", lateShare(o.Observed.Late), "",
-			"late at relative cost " + significant(o.Observed.RelativeCost) + ", without headroom",
-		},
 		lastValueFact(o),
 		{"Headroom k", significant(o.Headroom), "", expectedNote(o)},
 		{"Candidate", cmp.Or(o.Candidate, unknown), "", "for the window peak"},
@@ -131,7 +127,7 @@ func (o *objectivePanel) Missed() string {
 	case objective.Bounded:
 		return "Not known now: it needs a value above the bound that history justifies."
 	case objective.Overspent:
-		return "Not met: more was late than the budget allows. More headroom is served until that is made up for."
+		return "Not met: more was late than the budget allows."
 	case objective.AtMaxReplicas:
 		return "Not met: the autoscaler's maxReplicas is too low. Raise it."
 	case objective.FasterThanLead:

@@ -14,6 +14,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
 	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/decide"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
@@ -23,7 +24,7 @@ var pageSource string
 //nolint:gochecknoglobals // Parsed once.
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": number, "percent": percent, "late": lateShare, "significant": significant, "replicas": ReplicaRange,
-	"uncalibrated": UncalibratedMessage,
+	"uncalibrated": UncalibratedMessage, "period": humanize.Period,
 }).Parse(pageSource))
 
 // page is the data of the template.
@@ -36,6 +37,9 @@ type page struct {
 	Legend                []pageKey
 	Facts                 []fact
 	Objective             *objectivePanel
+	// Race and WholeRace are the last day and all of the budget's period; the latter only where that is longer.
+	Race, WholeRace []raceChart
+	RaceRows        []raceRow
 	// Classifications are the newest times of censored or masked demand.
 	Classifications []classificationRow
 	HPA             hpaExample
@@ -56,19 +60,34 @@ func renderPage(o *v1alpha1.Outlook, now time.Time) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
-	var out bytes.Buffer
-	err = pageTemplate.Execute(&out, page{
+	shown := page{
 		Outlook: o, Style: chart.Style(), Now: now.UTC(),
 		PastChart: past, AheadChart: ahead, Legend: pageLegend(o.Status.Classifications),
 		Facts:           facts(&o.Status, now),
 		Objective:       newObjectivePanel(&o.Status),
 		Classifications: classificationRows(o.Status.Classifications, o.Status.Step.Duration),
 		HPA:             newHPAExample(o),
-	})
-	if err != nil {
+	}
+	if err = shown.setRace(&o.Status); err != nil {
+		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
+	}
+	var out bytes.Buffer
+	if err = pageTemplate.Execute(&out, shown); err != nil {
 		return nil, fmt.Errorf("page of %s/%s: %w", o.Namespace, o.Name, err)
 	}
 	return []byte(printable.Text(out.String())), nil
+}
+
+func (p *page) setRace(s *v1alpha1.OutlookStatus) (err error) {
+	if s.Objective == nil {
+		return nil
+	}
+	p.RaceRows = raceRows(s.Objective)
+	if p.Race, err = raceCharts(s, raceLength, "race"); err != nil || s.Objective.Over.Duration <= raceLength {
+		return err
+	}
+	p.WholeRace, err = raceCharts(s, s.Objective.Over.Duration, "whole-race")
+	return err
 }
 
 // pageCharts are the panels of the plot as charts that the page stretches to its width.

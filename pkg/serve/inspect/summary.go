@@ -10,26 +10,22 @@ import (
 	"github.com/forewarm/forewarm/pkg/core/windowpeak"
 )
 
-// objectiveSummary compares the simulated autoscaler on the served value with that on the observed demand.
+// objectiveSummary compares the simulated autoscaler on the served value with the one before.
 func objectiveSummary(o *v1alpha1.Objective, shadow bool) string {
 	switch {
 	case o.Over.Duration <= 0:
 		return "No demand has been simulated yet."
-	case o.Served.Late == nil || o.Observed.Late == nil:
+	case o.Served.Late == nil || o.Before.Late == nil:
 		return "There was no demand in the last " + humanize.Period(o.Over.Duration) + "."
 	}
 	by := "the autoscaler"
 	if len(o.Autoscalers) > 0 {
 		by = o.Autoscalers[0].Name
 	}
-	text := fmt.Sprintf("In a simulation of %s over the last %s, %s of the demand was late at relative cost %s on "+
-		"Forewarm's value, and %s at %s on the observed demand without headroom.", by, humanize.Period(o.Over.Duration),
-		lateShare(o.Served.Late), significant(o.Served.RelativeCost),
-		lateShare(o.Observed.Late), significant(o.Observed.RelativeCost))
 	if o.Saved.Late == nil || o.Saved.ReplicaHours == nil {
-		return text
+		return ""
 	}
-	return text + " " + saving(o, shadow) + compareWithLastValue(o)
+	return fmt.Sprintf("In a simulation of %s, %s%s", by, saving(o, shadow), compareWithLastValue(o))
 }
 
 // compareWithLastValue compares the selected candidate with the best autoscaler without a forecast, under the same
@@ -58,31 +54,30 @@ const (
 	smallLate = 0.00005
 )
 
-// saving compares the served value with the observed one; in shadow mode, what the forecast would have saved.
+// saving compares the served value with before; in shadow mode, what the forecast would have saved.
 func saving(o *v1alpha1.Objective, shadow bool) string {
-	saves, costs, is := "saves", "costs", "is"
-	subject := "Forewarm's value"
 	if shadow {
-		subject = "Forewarm's value is not served (serve: Shadow). It"
-		saves, costs, is = "would have saved", "would have cost", "would have been"
+		return fmt.Sprintf("Forewarm's value would have %s than before, and %s would have been late; it is not served (serve: Shadow).",
+			hoursSaved(o, "taken"), lateSaved(o))
 	}
-	return fmt.Sprintf("%s %s, and %s %s late.", subject, hoursSaved(o, saves, costs), lateSaved(o), is)
+	return fmt.Sprintf("Forewarm's value %s than before, and %s is late.", hoursSaved(o, "takes"), lateSaved(o))
 }
 
-func hoursSaved(o *v1alpha1.Objective, saves, costs string) string {
-	saved, paid := *o.Saved.ReplicaHours, *o.Observed.ReplicaHours
+func hoursSaved(o *v1alpha1.Objective, takes string) string {
+	saved, paid := *o.Saved.ReplicaHours, *o.Before.ReplicaHours
 	size := math.Abs(saved)
 	part := ""
 	if paid > 0 {
 		part = fmt.Sprintf(" (%.0f%%)", 100*size/paid)
 	}
+	word := "fewer"
 	switch {
 	case size <= smallCost*paid:
-		return costs + " as many replica-hours"
+		return takes + " no more replica-hours"
 	case saved < 0:
-		return fmt.Sprintf("%s %s more replica-hours%s", costs, number(&size), part)
+		word = "more"
 	}
-	return fmt.Sprintf("%s %s replica-hours%s", saves, number(&size), part)
+	return fmt.Sprintf("%s %s %s replica-hours%s", takes, number(&size), word, part)
 }
 
 func lateSaved(o *v1alpha1.Objective) string {

@@ -147,10 +147,13 @@ func counter(out chan<- prometheus.Metric, d *prometheus.Desc, value uint64, lab
 	out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
 }
 
-// The policies that the simulated autoscalers compare: the value that Forewarm serves, and the observed demand.
+// The policies that the simulated autoscalers compare: the value that Forewarm serves, and HPAs on the observed demand with the same
+// target, with the one before, and with the best one in hindsight.
 const (
-	policyServed   = "served"
-	policyObserved = "observed"
+	policyServed    = "served"
+	policyObserved  = "observed"
+	policyBefore    = "before"
+	policyHindsight = "hindsight"
 )
 
 // collectObjective sends the state of an objective; nothing if the Forecast has none that is calibrated.
@@ -171,6 +174,8 @@ func collectObjective(out chan<- prometheus.Metric, r *objective.Report, labels 
 	gauge(out, simulatedWindow, r.Period.Seconds(), labels...)
 	collectSimulated(out, r.Served, labels[0], labels[1], policyServed)
 	collectSimulated(out, r.Observed, labels[0], labels[1], policyObserved)
+	collectSimulated(out, r.Before.Account, labels[0], labels[1], policyBefore)
+	collectSimulated(out, r.Hindsight.Account, labels[0], labels[1], policyHindsight)
 }
 
 // collectLateness sends the share of the demand that may be late, and whether the objective is met; a cost ratio has

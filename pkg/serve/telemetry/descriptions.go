@@ -85,7 +85,8 @@ var (
 	simulatedLate = perForecast(
 		"simulated_late_ratio",
 		"Share of the demand that was late over the simulated window, in an autoscaler simulated on the policy's value: "+
-			"served (in Shadow mode what would be served) or observed.",
+			"served (in Shadow mode what would be served), observed (an HPA with the same target on the observed demand), before (the HPA of "+
+			"spec.scaling.before) or hindsight (the same with the best target of the window).",
 		"policy",
 	)
 	simulatedCost = perForecast(

@@ -83,14 +83,24 @@ forewarm_objective_met{forecast="max",namespace="inference"} 0
 forewarm_objective_met{forecast="met",namespace="inference"} 1
 # HELP forewarm_simulated_replica_seconds Replica time over the simulated window, by policy. Multiply by the GPUs of a replica for GPU time.
 # TYPE forewarm_simulated_replica_seconds gauge
-forewarm_simulated_replica_seconds{forecast="lead",namespace="inference",policy="observed"} 1.1916e+06
+forewarm_simulated_replica_seconds{forecast="lead",namespace="inference",policy="before"} 1.1916e+06
+forewarm_simulated_replica_seconds{forecast="lead",namespace="inference",policy="hindsight"} 1.2672e+06
+forewarm_simulated_replica_seconds{forecast="lead",namespace="inference",policy="observed"} 864000
 forewarm_simulated_replica_seconds{forecast="lead",namespace="inference",policy="served"} 1.0656e+06
+forewarm_simulated_replica_seconds{forecast="learning",namespace="inference",policy="before"} 39600
+forewarm_simulated_replica_seconds{forecast="learning",namespace="inference",policy="hindsight"} 39600
 forewarm_simulated_replica_seconds{forecast="learning",namespace="inference",policy="observed"} 39600
 forewarm_simulated_replica_seconds{forecast="learning",namespace="inference",policy="served"} 43200
-forewarm_simulated_replica_seconds{forecast="max",namespace="inference",policy="observed"} 1.1916e+06
+forewarm_simulated_replica_seconds{forecast="max",namespace="inference",policy="before"} 1.1916e+06
+forewarm_simulated_replica_seconds{forecast="max",namespace="inference",policy="hindsight"} 1.2672e+06
+forewarm_simulated_replica_seconds{forecast="max",namespace="inference",policy="observed"} 864000
 forewarm_simulated_replica_seconds{forecast="max",namespace="inference",policy="served"} 1.0656e+06
-forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="observed"} 1.1916e+06
+forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="before"} 1.1916e+06
+forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="hindsight"} 1.2672e+06
+forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="observed"} 864000
 forewarm_simulated_replica_seconds{forecast="met",namespace="inference",policy="served"} 1.0656e+06
+forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="before"} 0
+forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="hindsight"} 0
 forewarm_simulated_replica_seconds{forecast="nothing",namespace="inference",policy="observed"} 0
 `,
 		"forewarm_objective_expected_late_ratio",
@@ -120,7 +130,7 @@ func TestSimulatedAutoscalers(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]int{
-		"forewarm_simulated_late_ratio": 8, "forewarm_simulated_relative_cost_ratio": 8, "forewarm_simulated_window_seconds": 5,
+		"forewarm_simulated_late_ratio": 16, "forewarm_simulated_relative_cost_ratio": 16, "forewarm_simulated_window_seconds": 5,
 	} {
 		if seen[name] != want {
 			t.Errorf("%d of %s, want %d", seen[name], name, want)

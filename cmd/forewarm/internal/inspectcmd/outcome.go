@@ -2,8 +2,10 @@ package inspectcmd
 
 import (
 	"fmt"
+	"time"
 
 	inspect "github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/chart"
 	"github.com/forewarm/forewarm/pkg/core/humanize"
 	words "github.com/forewarm/forewarm/pkg/serve/inspect"
 )
@@ -77,3 +79,27 @@ func costNote(o *inspect.Objective, c *inspect.CandidateCost) string {
 }
 
 func lateShare(v *float64) string { return humanize.Optional(v, humanize.LateShare) }
+
+// raceLength is how much of the race is drawn, and raceLines how high a strip of it is.
+const (
+	raceLength = 24 * time.Hour
+	raceLines  = 8
+)
+
+// race writes the headline, and the race under it.
+func (v *view) race(s *inspect.OutlookStatus) {
+	if s.Objective == nil {
+		return
+	}
+	if s.Objective.Headline != "" {
+		fmt.Fprintf(v.out, "\n%s\n", s.Objective.Headline)
+	}
+	before, forewarm, ok := words.Strips(s, raceLength)
+	if !ok {
+		return
+	}
+	top, columns := chart.Top(before, forewarm), min(v.width, maxColumns)
+	titleBefore, titleForewarm := words.RaceTitles(s.Objective, s.Serve == "Shadow")
+	fmt.Fprintf(v.out, "\n%s\n%s\n\n%s\n%s\n%s\n", titleBefore, before.Text(top, columns, raceLines),
+		titleForewarm, forewarm.Text(top, columns, raceLines), chart.StripSigns)
+}

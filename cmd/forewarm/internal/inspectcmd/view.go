@@ -73,7 +73,9 @@ func (v *view) summary(outlooks []inspect.Outlook, now time.Time) error {
 // full is one outlook with all of its fields.
 func (v *view) full(o *inspect.Outlook, now time.Time) error {
 	s := &o.Status
-	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n\n", o.Namespace, o.Name, s.State, s.Reason)
+	fmt.Fprintf(v.out, "%s/%s is %s\n%s\n", o.Namespace, o.Name, s.State, s.Reason)
+	v.race(s)
+	fmt.Fprintln(v.out)
 	facts := v.tabs()
 	fact := func(name, value string) { fmt.Fprintf(facts, "%s\t%s\n", name, printable.Line(value)) }
 	fact("Workload", cmp.Or(s.Workload, unknown))

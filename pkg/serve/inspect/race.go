@@ -1,0 +1,133 @@
+package inspect
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/chart"
+	"github.com/forewarm/forewarm/pkg/core/decide/objective"
+	"github.com/forewarm/forewarm/pkg/core/humanize"
+)
+
+// race is the race of a report; nil before its first interval.
+func race(r *objective.Race) *v1alpha1.Race {
+	if r == nil || len(r.Intervals) == 0 {
+		return nil
+	}
+	n := len(r.Intervals)
+	out := &v1alpha1.Race{
+		Start: utc(r.Start), Step: metav1.Duration{Duration: r.Step}, Demand: make([]float64, n),
+		Before:   v1alpha1.Runner{Ready: make([]int32, n), Late: make([]float64, n)},
+		Forewarm: v1alpha1.Runner{Ready: make([]int32, n), Late: make([]float64, n)},
+	}
+	for i, at := range r.Intervals {
+		out.Demand[i] = -1
+		if demand := float64(at.Demand); humanize.Known(demand) {
+			out.Demand[i] = humanize.Rounded(demand, 4)
+		}
+		out.Before.Ready[i], out.Forewarm.Ready[i] = at.Before.Ready, at.Forewarm.Ready
+		out.Before.Late[i] = humanize.Rounded(float64(at.Before.Late), 3)
+		out.Forewarm.Late[i] = humanize.Rounded(float64(at.Forewarm.Late), 3)
+	}
+	return out
+}
+
+// Strips are the two strips of the newest part of a race, before and Forewarm; false where there is no race.
+func Strips(s *v1alpha1.OutlookStatus, newest time.Duration) (before, forewarm chart.Strip, ok bool) {
+	if s.Objective == nil || s.Objective.Race == nil {
+		return before, forewarm, false
+	}
+	r := s.Objective.Race
+	skipped := max(0, len(r.Demand)-int(newest/r.Step.Duration))
+	demand := slices.Clone(r.Demand[skipped:])
+	for i := range demand {
+		if demand[i] < 0 {
+			demand[i] = math.NaN()
+		}
+	}
+	strip := func(by v1alpha1.Runner) chart.Strip {
+		out := chart.Strip{
+			Start: r.Start.Add(time.Duration(skipped) * r.Step.Duration), Long: time.Duration(len(demand)) * r.Step.Duration,
+			Demand: demand, Late: by.Late[skipped:],
+		}
+		for _, ready := range by.Ready[skipped:] {
+			out.Ready = append(out.Ready, float64(ready))
+		}
+		return out
+	}
+	return strip(r.Before), strip(r.Forewarm), true
+}
+
+// RaceTitles are the captions of the two strips: what each came to.
+func RaceTitles(o *v1alpha1.Objective, shadow bool) (before, forewarm string) {
+	forewarm = "Forewarm"
+	if shadow {
+		forewarm = "Forewarm, had it been served (shadow mode)"
+	}
+	before = "Before: an HPA on the observed demand"
+	if o.Before.Target != nil {
+		before += fmt.Sprintf(", target %s", number(o.Before.Target))
+	}
+	if o.Before.Assumed {
+		before += " (assumed: 70% of what a replica sustains; write spec.scaling.before)"
+	}
+	return before, forewarm
+}
+
+// raceChart is one strip of a race on the page.
+type raceChart struct {
+	Title string
+	Chart template.HTML
+}
+
+// raceLength is how much of the race the page and inspect show in detail.
+const raceLength = 24 * time.Hour
+
+// raceCharts are the strips of the newest part; nil without a race.
+func raceCharts(s *v1alpha1.OutlookStatus, newest time.Duration, id string) ([]raceChart, error) {
+	const tall = 150
+	before, forewarm, ok := Strips(s, newest)
+	if !ok {
+		return nil, nil
+	}
+	top := chart.Top(before, forewarm)
+	titles := [2]string{}
+	titles[0], titles[1] = RaceTitles(s.Objective, s.Serve == "Shadow")
+	var out []raceChart
+	for i, strip := range []chart.Strip{before, forewarm} {
+		c := strip.Chart(top, tall)
+		c.ID, c.Title, c.Description = fmt.Sprintf("%s-%d", id, i), titles[i], s.Objective.Headline
+		drawn, err := c.SVG()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, raceChart{titles[i], drawn})
+	}
+	return out, nil
+}
+
+// raceRow is a line of the table under the race.
+type raceRow struct{ Name, Late, ReplicaHours, RelativeCost string }
+
+// raceRows are the three that are compared.
+func raceRows(o *v1alpha1.Objective) []raceRow {
+	row := func(name string, a *v1alpha1.Account) raceRow {
+		return raceRow{name, lateShare(a.Late), humanize.Optional(a.ReplicaHours, humanize.Amount), significant(a.RelativeCost)}
+	}
+	target := func(name string, r *v1alpha1.Rival) string {
+		if r.Target == nil {
+			return name
+		}
+		return name + ", target " + number(r.Target)
+	}
+	return []raceRow{
+		row("Forewarm", &o.Served), row(target("Before", &o.Before), &o.Before.Account),
+		row(target("Best in hindsight", &o.Hindsight), &o.Hindsight.Account),
+	}
+}
