@@ -13,7 +13,7 @@ import (
 	"github.com/forewarm/forewarm/pkg/printable"
 )
 
-//go:embed chart.svg sheet.svg
+//go:embed chart.svg sheet.svg spark.svg
 var sources embed.FS
 
 //nolint:gochecknoglobals // Parsed once.

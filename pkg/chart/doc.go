@@ -2,6 +2,7 @@
 // classes of one style sheet, or in the characters of a terminal.
 //
 //	Chart ──> SVG    a drawing in a page, stretched to its width (chart.svg, chart.css, palette.css)
+//	      ──> Spark  its marks alone, small enough for a row of a table (spark.svg)
 //	Sheet ──> SVG    a standalone picture: charts, legends and texts at given places (sheet.svg)
 //	Bars, Curves, Cells   the same in characters
 //
