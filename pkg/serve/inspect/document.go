@@ -60,12 +60,17 @@ func (d *document) Connect(
 			responder.Error(err)
 			return
 		}
-		header := w.Header()
-		header.Set("Content-Type", d.contentType)
-		header.Set("Content-Security-Policy", contentSecurityPolicy)
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "no-referrer")
-		w.WriteHeader(http.StatusOK)
-		_, _ = w.Write(body) //nolint:errcheck // The client has disconnected.
+		writeDocument(w, d.contentType, body)
 	}), nil
+}
+
+// writeDocument writes what a browser shows but does not run.
+func writeDocument(w http.ResponseWriter, contentType string, body []byte) {
+	header := w.Header()
+	header.Set("Content-Type", contentType)
+	header.Set("Content-Security-Policy", contentSecurityPolicy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) //nolint:errcheck // The client has disconnected.
 }

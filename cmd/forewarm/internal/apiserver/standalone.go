@@ -10,12 +10,16 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/munnerz/goautoneg"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/rest"
 	adapter "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver"
+
+	"github.com/forewarm/forewarm/pkg/api/inspect/v1alpha1"
+	"github.com/forewarm/forewarm/pkg/serve/inspect"
 )
 
 // Standalone is the server without a cluster: plain HTTP on 127.0.0.1, open to every user of this machine.
@@ -35,7 +39,10 @@ func NewStandalone(options StandaloneOptions, deps Deps) (*Standalone, error) {
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(next)) }
+	mux := server.Handler.NonGoRestfulMux
+	mux.Unregister("/") // /index.html still has the library's list of paths.
+	mux.Handle("/", inspect.FrontPage(deps.Board, deps.Now))
+	guard := func(next http.Handler) http.Handler { return localOnly(readOnly(listAtRoot(next))) }
 	return &Standalone{&web{generic: server, listener: listener, logger: deps.Logger, guard: guard}}, nil
 }
 
@@ -52,6 +59,21 @@ func standaloneConfig(address net.Addr) *genericapiserver.Config {
 		})
 	config.Authorization.Authorizer = authorizerfactory.NewAlwaysAllowAuthorizer()
 	return config
+}
+
+// listAtRoot answers / with the list of all outlooks, in any of its forms, where the client prefers that to HTML.
+func listAtRoot(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Vary", "Accept")
+			prefers := goautoneg.Negotiate(r.Header.Get("Accept"), []string{"text/html", "application/json", "application/yaml"})
+			if prefers != "" && prefers != "text/html" {
+				r = r.Clone(r.Context())
+				r.URL.Path = "/apis/" + v1alpha1.GroupVersion().String() + "/" + v1alpha1.Resource
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Addr is the address that it listens on.
