@@ -124,6 +124,7 @@ func testPeople(t *testing.T, c *testcluster.Cluster) {
 		{"viewer", "list", "inspect.forewarm.dev", "outlooks", "", true},
 		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "page", true},
 		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "plot", true},
+		{"viewer", "get", "inspect.forewarm.dev", "outlooks", "frontpage", true},
 		{"viewer", "list", "external.metrics.k8s.io", "llama-inflight", "", true},
 		{"viewer", "get", "custom.metrics.k8s.io", "forecasts.forewarm.dev", "demand", true},
 		{"viewer", "get", "custom.metrics.k8s.io", "pods", "memory", false},

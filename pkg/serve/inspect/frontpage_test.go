@@ -137,6 +137,23 @@ func TestFrontPageOfHostileEntries(t *testing.T) {
 	}
 }
 
+// In a namespace the page lists that namespace alone, with links from where it is.
+func TestFrontPageOfANamespace(t *testing.T) {
+	other := snapshottest.Ready(snapshot.Key{Namespace: "other", Name: "elsewhere"})
+	page := browse(t, snapshottest.Board(append(snapshottest.EveryState(), other)...), "-", "frontpage").Body.String()
+	if strings.Contains(page, "elsewhere") {
+		t.Error("the page lists another namespace")
+	}
+	if links := rowLinks(page); len(links) != 7 || links[0] != "../invalid/page" {
+		t.Errorf("links %q", links)
+	}
+	for _, words := range []string{`href="../../outlooks">JSON`, "kubectl get outlooks -n inference", "<title>inference · Forecasts"} {
+		if !strings.Contains(page, words) {
+			t.Errorf("the page does not hold %s", words)
+		}
+	}
+}
+
 func BenchmarkFrontPage(b *testing.B) {
 	for _, n := range []int{10, 1000} {
 		board := snapshottest.Board(snapshottest.Many(n)...)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
@@ -29,8 +30,10 @@ func Scheme() (*runtime.Scheme, error) {
 }
 
 // Group is the inspection API of the board, to be installed on a generic API server. The age of data is measured by
-// now.
-func Group(scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time) *genericapiserver.APIGroupInfo {
+// now; access decides who may list.
+func Group(
+	scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time, access authorizer.UnconditionalAuthorizer,
+) *genericapiserver.APIGroupInfo {
 	codecs := serializer.NewCodecFactory(scheme)
 	info := genericapiserver.NewDefaultAPIGroupInfo(
 		v1alpha1.GroupName, scheme, runtime.NewParameterCodec(scheme), codecs)
@@ -39,7 +42,10 @@ func Group(scheme *runtime.Scheme, board *snapshot.Board, now func() time.Time) 
 	info.VersionedResourcesStorageMap[v1alpha1.Version] = map[string]rest.Storage{
 		v1alpha1.Resource:           outlooks,
 		v1alpha1.Resource + "/plot": &document{outlooks, "image/svg+xml", renderPlot},
-		v1alpha1.Resource + "/page": &document{outlooks, "text/html; charset=utf-8", renderPage},
+		v1alpha1.Resource + "/page": &document{outlooks, htmlType, renderPage},
+		v1alpha1.Resource + "/frontpage": &frontPages{
+			document: document{storage: outlooks, contentType: htmlType}, access: access,
+		},
 	}
 	return &info
 }

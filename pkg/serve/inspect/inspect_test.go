@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
@@ -36,13 +38,15 @@ type store interface {
 	rest.Lister
 }
 
+var everybody = authorizerfactory.NewAlwaysAllowAuthorizer() //nolint:gochecknoglobals // It has no state.
+
 func storages(tb testing.TB, board *snapshot.Board) map[string]rest.Storage {
 	tb.Helper()
 	scheme, err := inspect.Scheme()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return inspect.Group(scheme, board, snapshottest.Now).VersionedResourcesStorageMap["v1alpha1"]
+	return inspect.Group(scheme, board, snapshottest.Now, everybody).VersionedResourcesStorageMap["v1alpha1"]
 }
 
 func outlooks(tb testing.TB, board *snapshot.Board) store { //nolint:ireturn // The storage has no exported type.
@@ -63,7 +67,8 @@ func browse(t *testing.T, board *snapshot.Board, name, sub string) *httptest.Res
 	if !ok {
 		t.Fatalf("%s is no connecter", sub)
 	}
-	handler, err := connecter.Connect(request.WithNamespace(t.Context(), "inference"), name, nil, nil)
+	ctx := request.WithUser(request.WithNamespace(t.Context(), "inference"), &user.DefaultInfo{Name: "somebody"})
+	handler, err := connecter.Connect(ctx, name, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -401,7 +406,7 @@ func TestOnlyReadableMediaTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, info := range inspect.Group(scheme, everyState(), snapshottest.Now).NegotiatedSerializer.SupportedMediaTypes() {
+	for _, info := range inspect.Group(scheme, everyState(), snapshottest.Now, everybody).NegotiatedSerializer.SupportedMediaTypes() {
 		if info.MediaType != runtime.ContentTypeJSON && info.MediaType != runtime.ContentTypeYAML {
 			t.Errorf("offers %s", info.MediaType)
 		}

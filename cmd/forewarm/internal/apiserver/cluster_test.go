@@ -3,6 +3,7 @@ package apiserver_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestDelegatedAuthentication(t *testing.T) {
 		"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/ready",
 		"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/ready/page",
 		"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/ready/plot",
+		"/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks/-/frontpage",
 		"/metrics", "/openapi/v3", "/apis",
 	}
 	for _, test := range tests {
@@ -58,6 +60,37 @@ func TestDelegatedAuthentication(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The front page is a right of its own, and gives no list away.
+func TestFrontPageNeedsTheRightToList(t *testing.T) {
+	base, stub := startCluster(t, snapshottest.Board(snapshottest.EveryState()...), apiserver.AllGroups())
+	client := insecure(t)
+	waitReady(t, client, base)
+	const outlooks = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/inference/outlooks"
+	stub.take()
+	got := get(t, client, base+outlooks+"/-/frontpage", token("allowed"))
+	if got.code != http.StatusOK || !strings.Contains(got.body, `<a href="../ready/page">`) {
+		t.Errorf("with both rights: %d %.200s", got.code, got.body)
+	}
+	var asked []string
+	for _, spec := range stub.take() {
+		a := spec.ResourceAttributes
+		asked = append(asked, strings.Join([]string{spec.User, a.Verb, a.Group, a.Namespace, a.Resource, a.Subresource, a.Name}, " "))
+	}
+	want := []string{
+		"allowed get inspect.forewarm.dev inference outlooks frontpage -", "allowed list inspect.forewarm.dev inference outlooks  ",
+	}
+	if !slices.Equal(asked, want) {
+		t.Errorf("reviews %q, want %q", asked, want)
+	}
+	got = get(t, client, base+outlooks+"/-/frontpage", token("allowed-but-list"))
+	if got.code != http.StatusForbidden || !strings.Contains(got.body, "right to list outlooks") {
+		t.Errorf("without the right to list: %d %.300s", got.code, got.body)
+	}
+	if got := get(t, client, base+"/", token("allowed")); strings.Contains(got.body, "falling-back") {
+		t.Errorf("the root of a server in a cluster names Forecasts: %.300s", got.body)
 	}
 }
 

@@ -88,7 +88,8 @@ func installHandlers(
 	deps Deps,
 ) error {
 	if groups.Inspect.Served() {
-		if err := server.InstallAPIGroup(inspect.Group(scheme, deps.Board, deps.Now)); err != nil {
+		group := inspect.Group(scheme, deps.Board, deps.Now, server.Authorizer)
+		if err := server.InstallAPIGroup(group); err != nil {
 			return fmt.Errorf("inspection API: %w", err)
 		}
 	}

@@ -114,6 +114,8 @@ func TestStandaloneAnswers(t *testing.T) {
 		{outlooksPath + "/ready/page", 200, []string{"<!DOCTYPE html>", "<svg"}},
 		{outlooksPath + "/ready/plot", 200, []string{"<svg"}},
 		{outlooksPath + "/nobody/page", 404, []string{"not found"}},
+		{outlooksPath + "/-/frontpage", 200, []string{"<span>inference /</span> Forecasts", `href="../ready/page"`}},
+		{outlooksPath + "/ready/frontpage", 404, []string{"the front page is outlooks/-/frontpage"}},
 		{"/index.html", 200, []string{`"paths"`, `"/openapi/v3"`}},
 		{"/metrics", 200, []string{"forewarm_served_value{", "forewarm_forecast_value{", "apiserver_request_total"}},
 		{"/livez", 200, []string{"ok"}},
@@ -178,7 +180,8 @@ func TestNoDataYetIsUnavailable(t *testing.T) {
 	client := plain(t)
 	for _, path := range []string{
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/ready", objectPath + "/ready/demand", outlooksPath,
-		outlooksPath + "/ready", outlooksPath + "/ready/page", "/",
+		outlooksPath + "/ready", outlooksPath + "/ready/page",
+		outlooksPath + "/-/frontpage", "/",
 	} {
 		if got := get(t, client, base+path); got.code != http.StatusServiceUnavailable ||
 			!strings.Contains(got.body, "no data yet") {

@@ -13,7 +13,8 @@ const (
 // +kubebuilder:object:root=true
 
 // Outlook is all that forewarm knows about one Forecast now. It has the Forecast's namespace and name, is read
-// only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page.
+// only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page. The page
+// outlooks/-/frontpage lists all of a namespace.
 type Outlook struct {
 	metav1.TypeMeta `json:",inline"`
 	// Standard object's metadata: the Forecast's namespace and name, and labels with the state and the model.

@@ -776,7 +776,7 @@ func schema_pkg_api_inspect_v1alpha1_Outlook(ref common.ReferenceCallback) commo
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "Outlook is all that forewarm knows about one Forecast now. It has the Forecast's namespace and name, is read only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page.",
+				Description: "Outlook is all that forewarm knows about one Forecast now. It has the Forecast's namespace and name, is read only, and is never stored. The sub-resource plot is an SVG of it, page an HTML page. The page outlooks/-/frontpage lists all of a namespace.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
