@@ -97,7 +97,8 @@ const invitation = `Try from another terminal:
   curl -s %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s
   %[4]s inspect --server %[1]s %[2]s/%[3]s
 
-  # The same in a browser
+  # All Forecasts in a browser, and the page of this one
+  %[1]s/
   %[1]s/apis/inspect.forewarm.dev/v1alpha1/namespaces/%[2]s/outlooks/%[3]s/page
 `
 
