@@ -133,9 +133,11 @@ func frontSummary(entries []*snapshot.Entry, now time.Time) string {
 	case len(entries) == 0:
 		return "There are no Forecasts yet. Create one, and it is listed here."
 	case looks == 0:
-		text = fmt.Sprintf("Forecasts: %d. None needs a look.", len(entries))
+		text = fmt.Sprintf("None of %d needs a look.", len(entries))
+	case looks == 1:
+		text = fmt.Sprintf("1 of %d needs a look, and comes first.", len(entries))
 	default:
-		text = fmt.Sprintf("Forecasts: %d. Need a look, and come first: %d.", len(entries), looks)
+		text = fmt.Sprintf("%d of %d need a look, and come first.", looks, len(entries))
 	}
 	if more := len(entries) - maxFrontRows; more > 0 {
 		text += fmt.Sprintf(" Not shown: %d more. The command below lists all.", more)
@@ -144,20 +146,33 @@ func frontSummary(entries []*snapshot.Entry, now time.Time) string {
 }
 
 func newFrontRow(e *snapshot.Entry, now time.Time) (frontRow, error) {
-	s := outlookStatus(e, now)
+	light := *e // The row shows nothing of these, and they are most of an outlook.
+	light.Candidates, light.Path, light.Past, light.Classifications = nil, nil, nil, nil
+	s := outlookStatus(&light, now)
 	spark, err := sparkline(&s, now)
 	if err != nil {
 		return frontRow{}, err
 	}
 	row := frontRow{
 		Namespace: e.Key.Namespace, Name: e.Key.Name, State: s.State, Class: stateClass(s.State),
-		Reasons: lookReasons(e, &s, now), Objective: objectiveText(&s), Late: unknown, Cost: unknown, Spark: spark,
+		Reasons: lookReasons(e, &s, now), Objective: objectiveWords(&s), Late: unknown, Cost: unknown, Spark: spark,
 	}
 	if o := s.Objective; o != nil {
 		row.Late, row.Cost = lateShare(o.Served.Late), significant(o.Served.RelativeCost)
 		row.Missed = objective.Verdict(o.Verdict).Misses()
 	}
 	return row, nil
+}
+
+// objectiveWords are the setting of the served value, and its name where that is not plain.
+func objectiveWords(s *v1alpha1.OutlookStatus) string {
+	switch {
+	case s.Quantile != nil:
+		return "quantile " + objectiveText(s)
+	case s.CostRatio != nil:
+		return "cost ratio " + objectiveText(s)
+	}
+	return objectiveText(s)
 }
 
 // lookReasons are why a Forecast needs a look. Its page has longer texts in full.

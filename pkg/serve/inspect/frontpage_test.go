@@ -71,9 +71,9 @@ func TestFrontPageBeginsWithWhatNeedsALook(t *testing.T) {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
 	for _, words := range []string{
-		"Forecasts: 13. Need a look, and come first: 8.", "Stale: the newest sample is 42m old", "Saturated: numbers of Saturated",
+		"8 of 13 need a look, and come first.", "Stale: the newest sample is 42m old", "Saturated: numbers of Saturated",
 		"DataClean: numbers of DataClean", "SourceHealthy: query: 503", "maxReplicas is too low. Raise it.",
-		`<td class="n missed">2.4%</td><td class="n">1.7</td>`, "1% late", "no samples", `aria-label="at most 1`,
+		`<td class="n missed">2.4%</td><td class="n">1.7</td>`, "1% late", "quantile 0.95", "no samples", `aria-label="at most 1`,
 	} {
 		if !strings.Contains(page, words) {
 			t.Errorf("the page does not say %q", words)
@@ -105,7 +105,7 @@ func TestFrontPageOfMany(t *testing.T) {
 	if len(links) != 500 || !strings.HasSuffix(links[0], "/z/outlooks/z/page") {
 		t.Errorf("%d rows, the first %s", len(links), links[0])
 	}
-	if !strings.Contains(page, "Need a look, and come first: 1. Not shown: 500 more. The command below lists all.") {
+	if !strings.Contains(page, "1 of 1000 needs a look, and comes first. Not shown: 500 more. The command below lists all.") {
 		t.Error("the page does not say what is not shown")
 	}
 	if len(page) > 1<<20 {
