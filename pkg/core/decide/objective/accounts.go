@@ -61,6 +61,7 @@ func (a *accounts) hourEnded() bool { return a.simulated.FullHour() }
 // endHour records the hour that has ended.
 func (a *accounts) endHour() {
 	s := a.simulated.Score()
+	a.hours.Grow(1)
 	a.hours.Push(accountHour{
 		Account: Account{Arrived: s.Arrived, Late: s.Late[0], Paid: s.Paid[0]}, capped: s.Capped[0], peak: a.peak,
 	})

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/forewarm/forewarm/pkg/core/hpasim"
-	"github.com/forewarm/forewarm/pkg/core/trailing"
 )
 
 // Race is what the accounts look like over time: the demand, and the replicas of two simulated autoscalers. It covers the budget's
@@ -55,19 +54,19 @@ type race struct {
 	step     time.Duration
 	capacity float64
 	// at is the time of the next step, open the interval that it falls into, with late demand in place of its share.
-	at        time.Time
-	open      RaceInterval
-	arrived   float64
-	intervals trailing.Ring[RaceInterval]
-	// shown is nil where an interval has ended since.
-	shown *Race
+	at      time.Time
+	open    RaceInterval
+	arrived float64
+	// intervals are only appended to, so that a report can share them; most are reported.
+	intervals []RaceInterval
+	most      int
 }
 
 func newRace(c Config, period time.Duration) *race {
 	step := raceStep(period, c.Step)
 	return &race{
 		step: step, capacity: c.Autoscalers[0].Spec.Capacity, at: c.Start, open: emptyInterval(),
-		intervals: trailing.NewGrowingRing[RaceInterval](int(max(period/step, 1))),
+		most: int(max(period/step, 1)),
 	}
 }
 
@@ -99,20 +98,26 @@ func (r *race) record(arrived float64, step time.Duration) {
 			runner.Late = min(runner.Late/float32(r.arrived), 1)
 		}
 	}
-	r.intervals.Push(r.open)
-	r.open, r.arrived, r.shown = emptyInterval(), 0, nil
+	r.push(r.open)
+	r.open, r.arrived = emptyInterval(), 0
 }
 
 // skip passes a step before anything is simulated.
 func (r *race) skip(step time.Duration) { r.at = r.at.Add(step) }
 
+// push adds an interval. Where there is no room the newest move to a new array: old reports keep theirs.
+func (r *race) push(one RaceInterval) {
+	if len(r.intervals) == cap(r.intervals) {
+		kept := r.intervals[max(0, len(r.intervals)-r.most+1):]
+		r.intervals = append(make([]RaceInterval, 0, min(2*len(kept)+8, r.most+r.most/16+1)), kept...)
+	}
+	r.intervals = append(r.intervals, one)
+}
+
 // report returns the intervals that have ended. The caller must not change them.
 func (r *race) report() *Race {
-	if r.shown == nil {
-		all := r.intervals.Values()
-		r.shown = &Race{
-			Start: r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step), Step: r.step, Intervals: all,
-		}
+	all := r.intervals[max(0, len(r.intervals)-r.most):len(r.intervals):len(r.intervals)]
+	return &Race{
+		Start: r.at.Truncate(r.step).Add(-time.Duration(len(all)) * r.step), Step: r.step, Intervals: all,
 	}
-	return r.shown
 }

@@ -69,6 +69,7 @@ func (r *rivals) endHour() {
 		one.late[i], one.paid[i] = float32(s.Late[i]), float32(s.Paid[i])
 	}
 	r.simulated.Reset()
+	r.hours.Grow(1)
 	r.hours.Push(one)
 }
 
