@@ -22,7 +22,8 @@ import (
 	"github.com/forewarm/forewarm/pkg/kube/changes"
 )
 
-// grant lets the user "viewer" see the outlooks and read the metrics of one namespace, and nothing else.
+// grant lets the user "viewer" see the outlooks and read the metrics of one namespace, and nothing else; and the user
+// "visitor" the sub-resources of the outlooks.
 const grant = `
 apiVersion: v1
 kind: Namespace
@@ -41,6 +42,18 @@ kind: RoleBinding
 metadata: {name: viewer, namespace: inference}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: viewer}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: viewer}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: visitor, namespace: inference}
+rules:
+- {apiGroups: [inspect.forewarm.dev], resources: [outlooks/page, outlooks/frontpage], verbs: [get]}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: visitor, namespace: inference}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: visitor}
+subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: visitor}]
 `
 
 // startReal serves in cluster mode beside a real kube-apiserver, with a certificate that it can verify by the bundle.
@@ -97,6 +110,7 @@ func TestRealClusterDecides(t *testing.T) {
 	base, _ := startReal(t, cluster)
 	waitTrusted(t, as(t, cluster.Config), base)
 	viewer, stranger := as(t, cluster.User(t, "viewer")), as(t, cluster.User(t, "stranger"))
+	visitor := as(t, cluster.User(t, "visitor"))
 	const (
 		external  = "/apis/external.metrics.k8s.io/v1beta1/namespaces/inference/"
 		elsewhere = "/apis/inspect.forewarm.dev/v1alpha1/namespaces/elsewhere/outlooks"
@@ -117,6 +131,10 @@ func TestRealClusterDecides(t *testing.T) {
 		{"granted: outlooks", viewer, outlooksPath, 200},
 		{"granted: one outlook", viewer, outlooksPath + "/ready", 200},
 		{"not granted: a sub-resource", viewer, outlooksPath + "/ready/page", 403},
+		{"not granted: the front page, to whoever may list", viewer, outlooksPath + "/-/frontpage", 403},
+		{"granted: a sub-resource", visitor, outlooksPath + "/ready/page", 200},
+		{"not granted: the front page, without the right to list", visitor, outlooksPath + "/-/frontpage", 403},
+		{"an administrator: the front page", as(t, cluster.Config), outlooksPath + "/-/frontpage", 200},
 		{"not granted: another namespace", viewer, elsewhere, 403},
 		{"not granted: all namespaces", viewer, "/apis/inspect.forewarm.dev/v1alpha1/outlooks", 403},
 		{"not granted: telemetry", viewer, "/metrics", 403},
@@ -193,6 +211,7 @@ func TestRealAggregator(t *testing.T) {
 		{[]string{"get", "outlooks", "-A"}, []string{"139.2", "FallingBack"}},
 		{[]string{"explain", "outlooks.status.late"}, []string{"share of demand"}},
 		{[]string{"get", "--raw", outlooksPath + "/ready/page"}, []string{"<!DOCTYPE html>"}},
+		{[]string{"get", "--raw", outlooksPath + "/-/frontpage"}, []string{"<!DOCTYPE html>", "falling-back"}},
 		{[]string{"get", "--raw", externalURL("", "inference", "ready", "horizon%3D5m")}, []string{`"window":300`}},
 		{[]string{"get", "--raw", objectPath + "/ready/demand"}, []string{"139237m"}},
 		{[]string{"auth", "can-i", "get", "outlooks", "--subresource=page", "-n", "inference", "--as=viewer"}, nil},
