@@ -100,22 +100,3 @@ func TestBars(t *testing.T) {
 		t.Errorf("bars %q", got)
 	}
 }
-
-func TestSpark(t *testing.T) {
-	c := &chart.Chart{
-		Title: `at most 9 <b>"x"`, X: chart.Axis{From: -10}, Y: chart.Axis{To: 10}, Tall: 30, Across: 100, Up: 30,
-	}
-	c.Line("observed", chart.Point{X: -10, Y: 0}, chart.Point{X: -5, Y: math.NaN()}, chart.Point{X: -2, Y: 5}, chart.Point{Y: 10})
-	got, err := c.Spark()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`aria-label="at most 9 &lt;b&gt;`, `class="observed" d="M80 15L100 0"`, `class="observed dot" d="M0 30h0"`} {
-		if !strings.Contains(string(got), want) {
-			t.Errorf("no %s in %s", want, got)
-		}
-	}
-	if strings.Contains(string(got), "<text") {
-		t.Errorf("labels in a row of a table: %s", got)
-	}
-}

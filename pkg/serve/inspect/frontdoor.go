@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -20,18 +19,15 @@ import (
 
 const htmlType = "text/html; charset=utf-8"
 
-// frontName is the name in the path of a namespace's front page, outlooks/-/frontpage. No Forecast can have it.
-const frontName = "-"
-
-// FrontPage is the page that lists the Forecasts of all namespaces, for a server whose users may read everything.
-func FrontPage(board *snapshot.Board, now func() time.Time) http.Handler {
+// FrontPage is the page that lists the Forecasts of a namespace; of all namespaces where it is empty.
+func FrontPage(board *snapshot.Board, namespace string, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		newest := board.Load()
 		if newest == nil {
 			http.Error(w, noData().Error(), http.StatusServiceUnavailable)
 			return
 		}
-		body, err := renderFrontPage(newest.Entries(""), "", now())
+		body, err := renderFrontPage(newest.Entries(namespace), namespace, now())
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -40,11 +36,12 @@ func FrontPage(board *snapshot.Board, now func() time.Time) http.Handler {
 	})
 }
 
-// frontPages are the sub-resource that lists the Forecasts of a namespace.
+// frontPages are the sub-resource that lists the Forecasts of a namespace: outlooks/-/frontpage, a name that no Forecast
+// can have.
 //
-// To read it is a right of its own: get of outlooks/frontpage. A sub-resource needs a name, and its right may come from a
-// rule for that name or for all sub-resources, by which nobody meant to grant a list. So whoever reads the page must have
-// the right to list the outlooks of the namespace, too.
+// To read it is a right of its own: get of outlooks/frontpage. That right may come from a rule for this name or for all
+// sub-resources, by which nobody meant to grant a list. So the user must have the right to list the outlooks of the
+// namespace, too.
 type frontPages struct {
 	document
 
@@ -52,51 +49,20 @@ type frontPages struct {
 }
 
 // Connect renders the front page of the namespace.
-func (f *frontPages) Connect(
-	ctx context.Context, name string, _ runtime.Object, responder rest.Responder,
-) (http.Handler, error) {
-	if name != frontName {
-		err := apierrors.NewNotFound(outlooksResource(), name)
-		err.ErrStatus.Message = fmt.Sprintf("the front page is %s/%s/frontpage", v1alpha1.Resource, frontName)
-		return nil, err
+func (f *frontPages) Connect(ctx context.Context, name string, _ runtime.Object, _ rest.Responder) (http.Handler, error) {
+	resource := schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}
+	if name != "-" {
+		resource.Resource += "/frontpage"
+		return nil, apierrors.NewNotFound(resource, name)
 	}
+	user, _ := request.UserFrom(ctx)
 	namespace := request.NamespaceValue(ctx)
-	if err := f.mayList(ctx, namespace); err != nil {
-		return nil, err
-	}
-	newest, now := f.storage.board.Load(), f.storage.now()
-	if newest == nil {
-		return nil, noData()
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		body, err := renderFrontPage(newest.Entries(namespace), namespace, now)
-		if err != nil {
-			responder.Error(err)
-			return
-		}
-		writeDocument(w, f.contentType, body)
-	}), nil
-}
-
-// mayList returns an error unless the user may list the outlooks of the namespace.
-func (f *frontPages) mayList(ctx context.Context, namespace string) error {
-	user, ok := request.UserFrom(ctx)
-	if !ok {
-		return apierrors.NewUnauthorized("the request has no user")
-	}
-	decision, _, err := f.access.Authorize(ctx, authorizer.AttributesRecord{
+	list := authorizer.AttributesRecord{
 		User: user, Verb: "list", Namespace: namespace, ResourceRequest: true,
 		APIGroup: v1alpha1.GroupName, APIVersion: v1alpha1.Version, Resource: v1alpha1.Resource,
-	})
-	switch {
-	case decision == authorizer.DecisionAllow:
-		return nil
-	case err != nil:
-		return apierrors.NewInternalError(err)
 	}
-	return apierrors.NewForbidden(outlooksResource(), "", errors.New("the front page needs the right to list outlooks, too"))
-}
-
-func outlooksResource() schema.GroupResource {
-	return schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}
+	if decision, _, err := f.access.Authorize(ctx, list); decision != authorizer.DecisionAllow {
+		return nil, apierrors.NewForbidden(resource, "", errors.Join(errors.New("the front page needs the right to list, too"), err))
+	}
+	return FrontPage(f.storage.board, namespace, f.storage.now), nil
 }

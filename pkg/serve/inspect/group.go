@@ -40,12 +40,10 @@ func Group(
 	info.NegotiatedSerializer = readable{info.NegotiatedSerializer}
 	outlooks := &storage{board: board, now: now}
 	info.VersionedResourcesStorageMap[v1alpha1.Version] = map[string]rest.Storage{
-		v1alpha1.Resource:           outlooks,
-		v1alpha1.Resource + "/plot": &document{outlooks, "image/svg+xml", renderPlot},
-		v1alpha1.Resource + "/page": &document{outlooks, htmlType, renderPage},
-		v1alpha1.Resource + "/frontpage": &frontPages{
-			document: document{storage: outlooks, contentType: htmlType}, access: access,
-		},
+		v1alpha1.Resource:                outlooks,
+		v1alpha1.Resource + "/plot":      &document{outlooks, "image/svg+xml", renderPlot},
+		v1alpha1.Resource + "/page":      &document{outlooks, htmlType, renderPage},
+		v1alpha1.Resource + "/frontpage": &frontPages{document{storage: outlooks}, access},
 	}
 	return &info
 }

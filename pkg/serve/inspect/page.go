@@ -191,12 +191,9 @@ func newHPAExample(o *v1alpha1.Outlook) hpaExample {
 	return out
 }
 
-// StateClass is the CSS class of the state.
-func (p page) StateClass() string { return stateClass(p.Status.State) }
-
-// stateClass is the CSS class of a state: good, fair, or poor if no value is served.
-func stateClass(state string) string {
-	switch state {
+// StateClass is the CSS class of the state: good, fair, or poor if no value is served.
+func (p page) StateClass() string {
+	switch p.Status.State {
 	case "Ready":
 		return "good"
 	case "Warming", "FallingBack":
@@ -205,8 +202,5 @@ func stateClass(state string) string {
 	return "poor"
 }
 
-// Time is a time as text.
-func (page) Time(t time.Time) string { return pageTime(t) }
-
-// pageTime is a time as text, in UTC.
-func pageTime(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }
+// Time is a time as text, in UTC.
+func (page) Time(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04:05 UTC") }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 
@@ -81,7 +82,8 @@ func (s *storage) entry(ctx context.Context, name string) (*snapshot.Entry, erro
 	}
 	entry := newest.Get(snapshot.Key{Namespace: request.NamespaceValue(ctx), Name: name})
 	if entry == nil {
-		return nil, apierrors.NewNotFound(outlooksResource(), name)
+		return nil, apierrors.NewNotFound(
+			schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.Resource}, name)
 	}
 	return entry, nil
 }
