@@ -129,6 +129,10 @@ func isProblem(c snapshot.Condition) bool {
 func (r *frontRow) fill(namespace, api string, now time.Time) (err error) {
 	e := *r.entry // Without what the row does not show, which is most of an outlook.
 	e.Candidates, e.Path, e.Past, e.Classifications = nil, nil, nil, nil
+	if e.Objective != nil {
+		report := *e.Objective
+		report.Race, e.Objective = nil, &report
+	}
 	o := Outlook(&e, now)
 	r.Outlook, r.Link = &o, "../"+url.PathEscape(o.Name)+"/page"
 	if namespace == "" {
